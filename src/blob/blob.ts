@@ -1,0 +1,8 @@
+/** Raw bytes by their own hash. What was put is on disk, whole, when `put` resolves. */
+export interface BlobStore {
+  /**
+   * Stores the bytes and returns their key, the SHA-256 in hex. Storing them again changes nothing.
+   */
+  put(bytes: Uint8Array): Promise<string>;
+  get(key: string): Promise<Uint8Array>;
+}

@@ -1,0 +1,327 @@
+/**
+ * The one door through which anything is changed. API, CLI, library and workbench have no other.
+ */
+import { Failure } from '../kernel/failure.ts';
+import type { Lifecycle } from '../kernel/item.ts';
+import { job as jobMachine } from '../kernel/job.ts';
+import { limits } from '../kernel/limits.ts';
+import { allowedActions } from '../kernel/machine.ts';
+import type { World } from '../kernel/world.ts';
+import type { NewEvent } from '../observe/event.ts';
+import { type Failpoint, failpoint } from '../observe/failpoint.ts';
+import { pruneGeneration } from '../store/chunks.ts';
+import { gatesOf } from '../store/claims.ts';
+import type { Database, Transaction } from '../store/database.ts';
+import { deleteDocument, deleteTexts, getDocument } from '../store/documents.ts';
+import { appendEvents } from '../store/events.ts';
+import { admitAtGates } from '../store/gates.ts';
+import { cancelOfJob, discard, pauseOfJob, resumeOfJob, retry } from '../store/intervention.ts';
+import { getItem, type ItemRow, listEnded } from '../store/items.ts';
+import { forgetWaiting, moveJob } from '../store/job-transition.ts';
+import { getJobById, type JobRow, lockJob } from '../store/jobs.ts';
+import { gateBit } from '../store/reports.ts';
+import { JobDeltas, settleJobs } from '../store/settle.ts';
+import { insertSubmission, type NewSource } from '../store/submit.ts';
+
+export interface CommandOptions {
+  readonly database: Database;
+  readonly lifecycle: Lifecycle;
+  readonly world: World;
+  readonly ring: () => void;
+  /** Running items of this job are no longer ours to work on. */
+  readonly revoke: (jobId: number) => void;
+}
+
+export interface SubmitInput {
+  readonly caller: string;
+  readonly corpus: string;
+  readonly sources: readonly NewSource[];
+  readonly priority?: number | undefined;
+  readonly force?: boolean | undefined;
+}
+
+export interface Accepted {
+  readonly jobKey: string;
+  readonly itemIds: readonly number[];
+}
+
+/** What a cancel did: stopped, kept, and spent for nothing. */
+export interface CancelReceipt {
+  readonly jobKey: string;
+  readonly itemsCanceled: number;
+  readonly itemsDone: number;
+  readonly itemsFailed: number;
+  readonly costCents: number;
+}
+
+export class Commands {
+  readonly #options: CommandOptions;
+
+  constructor(options: CommandOptions) {
+    this.#options = options;
+  }
+
+  /** Accepts a job. When this resolves, the job is on disk. */
+  async submit(input: SubmitInput): Promise<Accepted> {
+    checkCorpusName(input.corpus);
+    checkSources(input.sources);
+    const { database, world } = this.#options;
+    const jobKey = world.uuid();
+    const itemIds = await this.#write('submit', (transaction) =>
+      insertSubmission(transaction, {
+        key: jobKey,
+        caller: input.caller,
+        corpus: input.corpus,
+        sources: input.sources,
+        priority: checkPriority(input.priority),
+        force: input.force ?? false,
+        now: database.now(),
+      }),
+    );
+    return { jobKey, itemIds };
+  }
+
+  /** Ends all that is open of the job, running or not. What is done stays. */
+  async cancel(caller: string, jobKey: string): Promise<CancelReceipt> {
+    return this.#changeJob(caller, jobKey, 'cancel', async (transaction, row, now) => {
+      const items = await cancelOfJob(transaction, row.id, now);
+      await forgetWaiting(transaction, row.id, now);
+      const deltas = new JobDeltas();
+      deltas.of(row.id).canceled = items.length;
+      const events: NewEvent[] = items.map(({ id }) => ({
+        kind: 'item_canceled',
+        jobId: row.id,
+        itemId: id,
+      }));
+      // Canceled first, then counted: the job ends as canceled, whatever some of its items did.
+      await moveJob(transaction, { id: row.id, from: row.state, event: 'cancel', now });
+      events.push(...(await settleJobs(transaction, deltas, now)));
+      events.push(jobEvent(row, 'job_canceled', 'canceled', 'asked to cancel'));
+      await admitAtGates(transaction, gatesOf(items), now);
+      await appendEvents(transaction, events, now);
+      return {
+        jobKey,
+        itemsCanceled: items.length,
+        itemsDone: row.items_done,
+        itemsFailed: row.items_failed,
+        costCents: row.cost_cents,
+      };
+    });
+  }
+
+  /** Stops the job where it is. Running steps are aborted, and run again after `resume`. */
+  async pause(caller: string, jobKey: string): Promise<void> {
+    await this.#changeJob(caller, jobKey, 'pause', async (transaction, row, now) => {
+      await moveJob(transaction, { id: row.id, from: row.state, event: 'pause', now });
+      const items = await pauseOfJob(transaction, row.id);
+      await forgetWaiting(transaction, row.id, now);
+      await admitAtGates(transaction, gatesOf(items), now);
+      const event = jobEvent(row, 'job_paused', 'paused', 'asked to pause');
+      await appendEvents(transaction, [event], now);
+    });
+  }
+
+  async resume(caller: string, jobKey: string): Promise<void> {
+    const bit = gateBit(this.#options.lifecycle);
+    await this.#changeJob(caller, jobKey, 'resume', async (transaction, row, now) => {
+      await moveJob(transaction, { id: row.id, from: row.state, event: 'resume', now });
+      const items = await resumeOfJob(transaction, row.id, bit);
+      await admitAtGates(transaction, gatesOf(items), now);
+      const event = jobEvent(row, 'job_resumed', 'queued', 'asked to resume');
+      await appendEvents(transaction, [event], now);
+    });
+  }
+
+  /** Runs what failed or was canceled again, each item from where it stopped. */
+  async retry(caller: string, jobKey: string): Promise<number> {
+    return this.#changeJob(caller, jobKey, 'retry', async (transaction, row, now) => {
+      const ended = await listEnded(transaction, row.id);
+      if (ended.length === 0) {
+        const message = `job ${jobKey} has no failed or canceled item to retry`;
+        throw new Failure('action_not_allowed', message);
+      }
+      return this.#beginAgain(transaction, ended, now);
+    });
+  }
+
+  /**
+   * Retries items of the inbox, each from its failed step. The old diagnosis stays in the history.
+   */
+  async retryItems(caller: string, ids: readonly number[]): Promise<number> {
+    return this.#changeItems(caller, ids, (transaction, rows, now) =>
+      this.#beginAgain(transaction, rows, now),
+    );
+  }
+
+  /** Takes items out of the inbox for good. */
+  async discardItems(caller: string, ids: readonly number[]): Promise<number> {
+    return this.#changeItems(caller, ids, async (transaction, rows, now) => {
+      const hits = await discard(
+        transaction,
+        rows.map(({ id }) => id),
+        now,
+      );
+      const discarded = rows.filter((_, index) => hits[index]);
+      const deltas = new JobDeltas();
+      for (const row of discarded) {
+        deltas.of(row.job_id).failed--;
+        deltas.of(row.job_id).canceled++;
+      }
+      const events: NewEvent[] = discarded.map((row) => itemEvent(row, 'item_discarded'));
+      events.push(...(await settleJobs(transaction, deltas, now)));
+      await appendEvents(transaction, events, now);
+      return discarded.length;
+    });
+  }
+
+  /** Takes a document out of its corpus, with everything that was made of it. */
+  async deleteDocument(caller: string, documentId: string): Promise<void> {
+    await this.#write('command', async (transaction) => {
+      const document = await getDocument(transaction, documentId);
+      if (document?.caller !== caller) {
+        throw new Failure('document_unknown', `there is no document ${documentId}`);
+      }
+      const generations = await deleteDocument(transaction, documentId);
+      for (const generation of generations) await pruneGeneration(transaction, generation);
+      await deleteTexts(transaction, generations);
+      const detail = { document_id: documentId, corpus: document.corpus };
+      const event: NewEvent = { kind: 'document_deleted', jobId: null, detail };
+      await appendEvents(transaction, [event], this.#options.database.now());
+    });
+  }
+
+  async #beginAgain(
+    transaction: Transaction,
+    rows: readonly ItemRow[],
+    now: number,
+  ): Promise<number> {
+    const { lifecycle } = this.#options;
+    const bit = gateBit(lifecycle);
+    const hits = await retry(
+      transaction,
+      rows.map((row) => ({
+        id: row.id,
+        step: lifecycle.stepOf(row.progress),
+        rank: row.rank,
+        gate: row.gate,
+        waitsOn: row.gate !== null && (row.progress & bit) === 0 ? 'gate' : 'turn',
+      })),
+      now,
+    );
+    const retried = rows.filter((_, index) => hits[index]);
+    const events: NewEvent[] = retried.map((row) => itemEvent(row, 'item_retried'));
+    const deltas = new JobDeltas();
+    for (const row of retried) {
+      if (row.failed_at === null) deltas.of(row.job_id).canceled--;
+      else deltas.of(row.job_id).failed--;
+    }
+    for (const { id } of deltas.list()) {
+      const job = await getJobById(transaction, id);
+      if (!job || !jobMachine.final.includes(job.state)) continue;
+      await moveJob(transaction, { id, from: job.state, event: 'retry', now });
+      events.push(jobEvent(job, 'job_retried', 'queued', 'asked to retry'));
+    }
+    events.push(...(await settleJobs(transaction, deltas, now)));
+    await admitAtGates(transaction, gatesOf(retried), now);
+    await appendEvents(transaction, events, now);
+    return retried.length;
+  }
+
+  async #changeJob<T>(
+    caller: string,
+    jobKey: string,
+    action: (typeof jobMachine.actions)[number],
+    change: (transaction: Transaction, row: JobRow, now: number) => Promise<T>,
+  ): Promise<T> {
+    let jobId = 0;
+    const result = await this.#write('command', async (transaction) => {
+      const row = await lockJob(transaction, jobKey);
+      if (row?.caller !== caller) throw new Failure('job_unknown', `there is no job ${jobKey}`);
+      checkAction(row, action);
+      jobId = row.id;
+      return change(transaction, row, this.#options.database.now());
+    });
+    if (action === 'cancel' || action === 'pause') this.#options.revoke(jobId);
+    return result;
+  }
+
+  async #changeItems(
+    caller: string,
+    ids: readonly number[],
+    change: (transaction: Transaction, rows: readonly ItemRow[], now: number) => Promise<number>,
+  ): Promise<number> {
+    const { database } = this.#options;
+    return this.#write('command', async (transaction) => {
+      const rows: ItemRow[] = [];
+      for (const id of ids) rows.push(await failedItem(transaction, id, caller));
+      return change(transaction, rows, database.now());
+    });
+  }
+
+  async #write<T>(
+    name: 'submit' | 'command',
+    work: (transaction: Transaction) => Promise<T>,
+  ): Promise<T> {
+    const { database, world, ring } = this.#options;
+    const result = await database.write(async (transaction) => {
+      const value = await work(transaction);
+      failpoint(world, `${name}.before-commit` satisfies Failpoint);
+      return value;
+    });
+    failpoint(world, `${name}.after-commit` satisfies Failpoint);
+    ring();
+    return result;
+  }
+}
+
+async function failedItem(transaction: Transaction, id: number, caller: string): Promise<ItemRow> {
+  const row = await getItem(transaction, id, caller);
+  if (!row) throw new Failure('item_unknown', `there is no item ${id}`);
+  if (row.failed_at !== null) return row;
+  throw new Failure('action_not_allowed', `item ${id} is ${row.step}, and not in the inbox`);
+}
+
+function checkCorpusName(name: string): void {
+  if (limits.corpus.namePattern.test(name)) return;
+  throw new Failure(
+    'corpus_name_invalid',
+    `the corpus name ${JSON.stringify(name)} cannot be used: take 1 to ` +
+      `${limits.corpus.nameCharactersMax} of a-z, 0-9, '.', '_' and '-', a letter or digit first`,
+  );
+}
+
+function checkSources(sources: readonly NewSource[]): void {
+  if (sources.length === 0) throw new Failure('sources_empty', 'there is nothing to ingest');
+  if (sources.length <= limits.job.itemsMax) return;
+  throw new Failure(
+    'too_many_sources',
+    `a job takes up to ${limits.job.itemsMax} sources, and these are ${sources.length}`,
+  );
+}
+
+function checkPriority(priority: number = limits.fairness.priorityDefault): number {
+  const { priorityMin, priorityMax } = limits.fairness;
+  if (Number.isInteger(priority) && priority >= priorityMin && priority <= priorityMax) {
+    return priority;
+  }
+  const message = `a priority is a whole number from ${priorityMin} to ${priorityMax}`;
+  throw new Failure('bad_request', message);
+}
+
+function checkAction(row: JobRow, action: (typeof jobMachine.actions)[number]): void {
+  const allowed = allowedActions(jobMachine, row.state);
+  if (allowed.includes(action)) return;
+  throw new Failure(
+    'action_not_allowed',
+    `cannot ${action} a job that is ${row.state}; possible now: ${allowed.join(', ') || 'nothing'}`,
+  );
+}
+
+function jobEvent(row: JobRow, kind: NewEvent['kind'], to: string, reason: string): NewEvent {
+  return { kind, jobId: row.id, detail: { from: row.state, to, reason } };
+}
+
+function itemEvent(row: ItemRow, kind: NewEvent['kind']): NewEvent {
+  const code = row.error === null ? undefined : JSON.parse(row.error).code;
+  return { kind, jobId: row.job_id, itemId: row.id, detail: code && { code } };
+}

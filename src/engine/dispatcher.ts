@@ -1,0 +1,164 @@
+/**
+ * Keeps the worker's places filled: claims as many items as there are free places, runs each, and
+ * looks again when a place is free, when something was committed, or when an item's time has come.
+ * A wake-up may be lost, doubled or late: the poll at the end of every round finds what it missed.
+ */
+import type { Lifecycle } from '../kernel/item.ts';
+import { limits } from '../kernel/limits.ts';
+import type { World } from '../kernel/world.ts';
+import { failpoint } from '../observe/failpoint.ts';
+import { hasTurn, nextDueAt, wakeDue } from '../store/claims.ts';
+import type { Database } from '../store/database.ts';
+import type { ClaimedRow } from '../store/transition.ts';
+import type { AbortReason, Ending } from './executor.ts';
+import type { Ledger } from './ledger.ts';
+
+const claimParts = 2;
+
+export interface DispatcherOptions {
+  readonly database: Database;
+  readonly ledger: Ledger;
+  readonly lifecycle: Lifecycle;
+  readonly world: World;
+  /** Items that are worked on at once. */
+  readonly places: number;
+  readonly run: (row: ClaimedRow, signal: AbortSignal) => Promise<Ending>;
+  readonly onError: (what: string, error: unknown) => void;
+}
+
+interface Held {
+  readonly jobId: number;
+  readonly epoch: number;
+  readonly controller: AbortController;
+  readonly finished: Promise<void>;
+}
+
+export class Dispatcher {
+  readonly #options: DispatcherOptions;
+  readonly #held = new Map<number, Held>();
+  #worker = '';
+  #isStopped = true;
+  #isFilling = false;
+  #isWanted = false;
+  #cancelTimer: (() => void) | undefined;
+  #pollMs: number = limits.loop.pollMsMin;
+
+  constructor(options: DispatcherOptions) {
+    this.#options = options;
+  }
+
+  start(worker: string): void {
+    this.#worker = worker;
+    this.#isStopped = false;
+    this.wake();
+  }
+
+  /** Hands everything back to the queue. Steps that do not stop in time are left to the rescuer. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#cancelTimer?.();
+    this.abort(() => true, 'shutdown');
+    await Promise.all([...this.#held.values()].map(({ finished }) => finished));
+  }
+
+  /** Stops working on items that are no longer this worker's, or that must be handed back. */
+  abort(which: (itemId: number, held: Held) => boolean, reason: AbortReason): void {
+    for (const [itemId, held] of this.#held) {
+      if (which(itemId, held)) held.controller.abort(reason);
+    }
+  }
+
+  /** The items being worked on, with the epoch of each lease. */
+  heldEpochs(): ReadonlyMap<number, number> {
+    return new Map([...this.#held].map(([itemId, { epoch }]) => [itemId, epoch]));
+  }
+
+  /** Looks for work, now or as soon as the look under way is over. */
+  wake(): void {
+    if (this.#isStopped) return;
+    this.#isWanted = true;
+    if (this.#isFilling) return;
+    this.#isFilling = true;
+    void this.#fill();
+  }
+
+  async #fill(): Promise<void> {
+    try {
+      while (this.#isWanted && !this.#isStopped) {
+        this.#isWanted = false;
+        await this.#claim();
+      }
+      await this.#sleep();
+    } catch (error) {
+      this.#options.onError('dispatcher', error);
+      this.#wakeIn(limits.loop.pollMsMax);
+    } finally {
+      this.#isFilling = false;
+    }
+    if (this.#isWanted) this.wake();
+  }
+
+  async #claim(): Promise<void> {
+    const { ledger, places, database } = this.#options;
+    const free = places - this.#held.size;
+    if (free <= 0 || !(await hasTurn(database))) return;
+    // Not all places at once: while one part of the items is being claimed, others are reporting.
+    const rows = await ledger.claim(this.#worker, Math.min(free, Math.ceil(places / claimParts)));
+    for (const row of rows) this.#hold(row);
+    if (rows.length > 0) {
+      this.#pollMs = limits.loop.pollMsMin;
+      this.#isWanted ||= rows.length < free;
+    }
+  }
+
+  #hold(row: ClaimedRow): void {
+    const controller = new AbortController();
+    const finished = this.#options
+      .run(row, controller.signal)
+      .then(
+        () => undefined,
+        // The outcome could not be reported, and may or may not be stored: the lease is given up
+        // without knowing, and whoever claims the item next reads where it stands.
+        (error) => this.#options.onError('executor', error),
+      )
+      .then(() => {
+        this.#held.delete(row.id);
+        this.wake();
+      });
+    this.#held.set(row.id, { jobId: row.job_id, epoch: row.epoch, controller, finished });
+    if (this.#isStopped) controller.abort('shutdown' satisfies AbortReason);
+  }
+
+  /**
+   * Nothing to claim: wakes the items whose time has come, then sleeps until the next, or the poll.
+   */
+  async #sleep(): Promise<void> {
+    const { database } = this.#options;
+    if (this.#isStopped) return;
+    const dueAt = await nextDueAt(database);
+    if (dueAt !== undefined && dueAt <= database.now()) {
+      await this.#wakeDue();
+      this.#isWanted = true;
+      return;
+    }
+    const untilDue = dueAt === undefined ? Number.POSITIVE_INFINITY : dueAt - database.now();
+    this.#wakeIn(Math.min(untilDue, this.#pollMs));
+    this.#pollMs = Math.min(this.#pollMs * 2, limits.loop.pollMsMax);
+  }
+
+  #wakeDue(): Promise<number> {
+    const { database, lifecycle, world } = this.#options;
+    return database.write(async (transaction) => {
+      const limit = limits.lease.claimBatchMax;
+      const woken = await wakeDue(transaction, { lifecycle, limit, now: database.now() });
+      failpoint(world, 'wake.before-commit');
+      return woken;
+    });
+  }
+
+  #wakeIn(delayMs: number): void {
+    this.#cancelTimer?.();
+    if (this.#isStopped) return;
+    this.#cancelTimer = this.#options.world.setTimer(() => this.wake(), delayMs);
+  }
+}

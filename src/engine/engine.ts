@@ -1,0 +1,121 @@
+/** The engine of one process: commands in, items forward, events out. */
+import { limits } from '../kernel/limits.ts';
+import type { World } from '../kernel/world.ts';
+import type { NewEvent } from '../observe/event.ts';
+import type { Pipeline } from '../pipeline/pipeline.ts';
+import type { Database } from '../store/database.ts';
+import { Bell } from './bell.ts';
+import { Commands } from './commands.ts';
+import { Dispatcher } from './dispatcher.ts';
+import { runItem } from './executor.ts';
+import { Keeper } from './keeper.ts';
+import type { Ledger } from './ledger.ts';
+import type { Liveness } from './liveness.ts';
+import { Loop } from './loop.ts';
+import { Relay } from './relay.ts';
+import { rescue } from './rescuer.ts';
+import { StoreLedger } from './store-ledger.ts';
+import { pruneHistory, requeueStuck } from './sweeper.ts';
+
+export interface EngineOptions {
+  readonly database: Database;
+  readonly pipeline: Pipeline;
+  readonly world: World;
+  readonly liveness: Liveness;
+  /** Items that are worked on at once. */
+  readonly places?: number | undefined;
+  /** How the ledger is reached; the store's own where nothing is said. */
+  readonly ledger?: ((own: Ledger) => Ledger) | undefined;
+  readonly onProgress?: ((event: NewEvent) => void) | undefined;
+  readonly onError: (what: string, error: unknown) => void;
+}
+
+export class Engine {
+  readonly commands: Commands;
+  readonly relay: Relay;
+  readonly worker: string;
+  readonly #options: EngineOptions;
+  readonly #dispatcher: Dispatcher;
+  readonly #keeper: Keeper;
+  readonly #loops: readonly Loop[];
+  readonly #bell: Bell;
+  #unlisten: (() => void) | undefined;
+
+  constructor(options: EngineOptions) {
+    const { database, pipeline, world } = options;
+    const { lifecycle } = pipeline;
+    this.#options = options;
+    this.worker = world.uuid().slice(-12);
+    this.#bell = new Bell(world);
+    const ring = (): void => this.#bell.ring();
+    const own = new StoreLedger({ database, lifecycle, world, ring });
+    const ledger = options.ledger?.(own) ?? own;
+    this.#dispatcher = new Dispatcher({
+      database,
+      ledger,
+      lifecycle,
+      world,
+      places: options.places ?? limits.lease.itemsInFlightMax,
+      onError: options.onError,
+      run: (row, signal) =>
+        runItem(row, this.worker, signal, {
+          ledger,
+          pipeline,
+          world,
+          reader: database,
+          ...(options.onProgress && { onProgress: options.onProgress }),
+        }),
+    });
+    this.#keeper = new Keeper({
+      ...options,
+      worker: this.worker,
+      ledger,
+      dispatcher: this.#dispatcher,
+    });
+    this.relay = new Relay(database, world, this.#bell);
+    this.commands = new Commands({
+      database,
+      lifecycle,
+      world,
+      ring,
+      revoke: (jobId) => this.#dispatcher.abort((_, held) => held.jobId === jobId, 'lost'),
+    });
+    this.#loops = this.#makeLoops(ring);
+  }
+
+  /** Registers the worker, takes over what the dead have left, and begins to work. */
+  async start(): Promise<void> {
+    await this.#keeper.register();
+    await this.#rescue(() => undefined);
+    for (const loop of this.#loops) loop.start();
+    this.#unlisten = this.#bell.listen(() => this.#dispatcher.wake());
+    this.#dispatcher.start(this.worker);
+  }
+
+  /** Hands back what is not finished, so that the next process need not wait for it. */
+  async stop(): Promise<void> {
+    this.#unlisten?.();
+    await Promise.all(this.#loops.map((loop) => loop.stop()));
+    await this.#dispatcher.stop();
+    await this.#keeper.unregister();
+    await this.relay.close();
+  }
+
+  #makeLoops(ring: () => void): Loop[] {
+    const { world, onError, database } = this.#options;
+    const loop = (name: string, intervalMs: number, runOnce: () => Promise<unknown>): Loop =>
+      new Loop({ name, intervalMs, world, onError, runOnce: async () => void (await runOnce()) });
+    return [
+      loop('heartbeat', limits.lease.heartbeatMs, () => this.#keeper.beat()),
+      loop('leases', limits.loop.rescueIntervalMs, () => this.#keeper.compare()),
+      loop('rescuer', limits.loop.rescueIntervalMs, () => this.#rescue(ring)),
+      loop('stuck', limits.loop.sweepIntervalMs, () => requeueStuck(database)),
+      loop('retention', limits.loop.sweepIntervalMs, () => pruneHistory(database)),
+    ];
+  }
+
+  #rescue(ring: () => void): Promise<number> {
+    const { database, pipeline, world, liveness } = this.#options;
+    return rescue({ database, lifecycle: pipeline.lifecycle, world, liveness, ring }, this.worker);
+  }
+}

@@ -1,0 +1,337 @@
+/**
+ * One attempt at one item, top to bottom: run what can run, report each outcome, go on until the
+ * item ends, waits, or is no longer ours. Nothing here writes: every outcome goes to the ledger,
+ * and only the ledger's verdict lets the item go on.
+ */
+import { retryPolicyFor } from '../kernel/backoff.ts';
+import { Failure, failures, toFailure } from '../kernel/failure.ts';
+import type { Lifecycle, Progress } from '../kernel/item.ts';
+import { type Reaction, react, strongest } from '../kernel/reaction.ts';
+import type { World } from '../kernel/world.ts';
+import type { NewEvent } from '../observe/event.ts';
+import { failpoint } from '../observe/failpoint.ts';
+import type { Pipeline, PipelineItem, StepResult } from '../pipeline/pipeline.ts';
+import type { Reader } from '../store/database.ts';
+import type { ErrorRecord } from '../store/items.ts';
+import type { Lease, Move } from '../store/reports.ts';
+import type { ClaimedRow } from '../store/transition.ts';
+import { type Ledger, leaseOf } from './ledger.ts';
+
+export interface ExecutorOptions {
+  readonly ledger: Ledger;
+  readonly pipeline: Pipeline;
+  readonly world: World;
+  readonly reader: Reader;
+  /** Progress inside a step: told, but not stored. */
+  readonly onProgress?: (event: NewEvent) => void;
+}
+
+/** How an attempt ended, for the worker that made it. */
+export type Ending = 'ended' | 'waiting' | 'released' | 'lost';
+
+/** Runs the item until it ends, waits or is lost. Aborting `signal` hands it back to the queue. */
+export function runItem(
+  row: ClaimedRow,
+  worker: string,
+  signal: AbortSignal,
+  options: ExecutorOptions,
+): Promise<Ending> {
+  return new Attempt(row, worker, signal, options).run();
+}
+
+/** Why a running item is aborted: its lease is gone, or the process ends. */
+export type AbortReason = 'lost' | 'shutdown';
+
+type StepOutcome =
+  | { readonly kind: 'ok'; readonly step: string }
+  | {
+      readonly kind: 'failed';
+      readonly step: string;
+      readonly failure: Failure;
+      readonly ms: number;
+    }
+  | { readonly kind: 'lost'; readonly step: string };
+
+class Attempt {
+  readonly #options: ExecutorOptions;
+  readonly #lifecycle: Lifecycle;
+  readonly #lease: Lease;
+  readonly #item: PipelineItem;
+  readonly #signal: AbortSignal;
+  readonly #scratch = new Map<string, unknown>();
+  readonly #aborts = new Set<(reason: unknown) => void>();
+  #progress: Progress;
+  #failedAttempts: number;
+
+  constructor(row: ClaimedRow, worker: string, signal: AbortSignal, options: ExecutorOptions) {
+    this.#options = options;
+    this.#lifecycle = options.pipeline.lifecycle;
+    this.#lease = leaseOf(row, worker);
+    this.#signal = signal;
+    this.#progress = row.progress;
+    this.#failedAttempts = row.attempt;
+    this.#item = {
+      id: row.id,
+      jobId: row.job_id,
+      caller: row.caller,
+      corpus: row.corpus,
+      documentId: row.document_id,
+      sourceKind: row.source_kind,
+      source: row.source,
+      force: row.force === 1,
+      attempt: row.attempt + 1,
+    };
+  }
+
+  async run(): Promise<Ending> {
+    const abortAll = (): void => {
+      for (const abort of this.#aborts) abort(this.#signal.reason);
+    };
+    this.#signal.addEventListener('abort', abortAll, { once: true });
+    try {
+      return await this.#runToEnd();
+    } finally {
+      this.#signal.removeEventListener('abort', abortAll);
+    }
+  }
+
+  async #runToEnd(): Promise<Ending> {
+    for (;;) {
+      if (this.#signal.aborted) return this.#handBack();
+      const ready = this.#lifecycle.ready(this.#progress);
+      if (ready.length === 0) return 'ended';
+      const outcomes = await this.#runParallelSteps(ready);
+      if (outcomes.some(({ kind }) => kind === 'lost')) return 'lost';
+      if (this.#signal.aborted) return this.#handBack();
+      const failed = outcomes.filter((outcome) => outcome.kind === 'failed');
+      if (failed.length > 0) return this.#settle(failed);
+    }
+  }
+
+  /**
+   * Branches run at the same time, and each commits as soon as it is done, whatever its siblings
+   * do.
+   */
+  #runParallelSteps(steps: readonly string[]): Promise<StepOutcome[]> {
+    return Promise.all(steps.map((step) => this.#runStep(step)));
+  }
+
+  async #runStep(step: string): Promise<StepOutcome> {
+    if (this.#lifecycle.isReached(this.#progress, step)) return { kind: 'ok', step };
+    const { world } = this.#options;
+    const startedAt = world.now();
+    failpoint(world, 'step.before-run');
+    let result: StepResult | undefined;
+    try {
+      result = await this.#callStep(step);
+    } catch (error) {
+      return { kind: 'failed', step, failure: toFailure(error), ms: world.now() - startedAt };
+    }
+    failpoint(world, 'step.after-run');
+    return this.#complete(step, result ?? {}, world.now() - startedAt);
+  }
+
+  /**
+   * Calls the step with a deadline. A step that ignores its signal is left behind, not waited for.
+   */
+  #callStep(step: string): Promise<StepResult | undefined> {
+    const { pipeline, world, reader } = this.#options;
+    const run = pipeline.steps[step];
+    if (!run) throw new Failure('internal_error', `no function does the step ${step}`);
+    const timeoutMs = pipeline.timeoutMs(step);
+    return new Promise((resolve, reject) => {
+      const controller = new AbortController();
+      const abort = (reason: unknown): void => {
+        controller.abort(reason);
+        reject(reason);
+      };
+      const cancel = world.setTimer(() => {
+        abort(new Failure('timeout_soft', `${step} took longer than ${timeoutMs} ms`));
+      }, timeoutMs);
+      this.#aborts.add(abort);
+      const context = {
+        item: this.#item,
+        world,
+        reader,
+        signal: controller.signal,
+        scratch: this.#scratch,
+        progress: (done: number, total: number) => this.#tell(step, done, total),
+      };
+      const end = (): void => {
+        cancel();
+        this.#aborts.delete(abort);
+      };
+      run(context).then(resolve, reject).finally(end);
+    });
+  }
+
+  async #complete(step: string, result: StepResult, ms: number): Promise<StepOutcome> {
+    const { world } = this.#options;
+    const expect = this.#progress;
+    const before = this.#lifecycle.ready(expect);
+    const progress = result.unchanged
+      ? this.#lifecycle.complete
+      : this.#lifecycle.reach(expect, step);
+    // Set at once, not after the commit: a sibling's report must expect what this one will have
+    // left.
+    this.#progress = progress;
+    this.#failedAttempts = 0;
+    const started = this.#lifecycle.ready(progress).filter((name) => !before.includes(name));
+    const { effect, tokensIn = 0, tokensOut = 0, costCents = 0 } = result;
+    const verdict = await this.#report(
+      { to: 'advance', progress },
+      {
+        expect,
+        usage:
+          tokensIn + tokensOut + costCents > 0 ? { tokensIn, tokensOut, costCents } : undefined,
+        counts: result.counts,
+        effect: effect && (async (transaction) => (await effect(transaction, world.now())) ?? []),
+        events: [
+          this.#event('step_completed', step, detailOf(result, ms)),
+          ...(result.unchanged ? [this.#event('item_unchanged', step)] : []),
+          ...started.map((name) => this.#event('step_started', name)),
+        ],
+      },
+    );
+    return { kind: verdict === 'applied' ? 'ok' : 'lost', step };
+  }
+
+  /** Some branches failed: one decision for the item, with its reason in the history. */
+  async #settle(failed: readonly (StepOutcome & { kind: 'failed' })[]): Promise<Ending> {
+    const reactions = failed.map((outcome) => ({ outcome, reaction: this.#react(outcome) }));
+    const reaction = strongest(reactions.map((each) => each.reaction));
+    const decisive = reactions.find((each) => each.reaction === reaction) ?? reactions[0];
+    if (!decisive) throw new Failure('internal_error', 'nothing failed, and nothing went on');
+    const { move, event } = this.#decide(reaction, decisive.outcome);
+    const verdict = await this.#report(move, {
+      expect: this.#progress,
+      events: [
+        ...failed.map(({ step, failure, ms }) =>
+          this.#event('step_failed', step, {
+            error_kind: failures[failure.code].kind,
+            code: failure.code,
+            message: failure.message,
+            duration_ms: ms,
+          }),
+        ),
+        event,
+      ],
+    });
+    if (verdict !== 'applied') return 'lost';
+    return move.to === 'failed' ? 'ended' : 'waiting';
+  }
+
+  #react({ step, failure }: StepOutcome & { kind: 'failed' }): Reaction {
+    const { world } = this.#options;
+    return react({
+      outcome: { kind: failures[failure.code].kind, failure },
+      attempt: this.#failedAttempts,
+      policy: retryPolicyFor(this.#lifecycle.row(step).stage, failure.code),
+      now: world.now(),
+      random: () => world.random(),
+    });
+  }
+
+  #decide(
+    reaction: Reaction,
+    { step, failure }: StepOutcome & { kind: 'failed' },
+  ): { move: Move; event: NewEvent } {
+    if (reaction.do === 'retry' || reaction.do === 'wait') {
+      const attempt = reaction.do === 'retry' ? reaction.attempt : this.#failedAttempts;
+      const { dueAt, reason } = reaction;
+      return {
+        move: { to: 'time', dueAt, attempt },
+        event: this.#event('retry_scheduled', step, { due_at: dueAt, reason }),
+      };
+    }
+    const reason = reaction.do === 'fail' ? reaction.reason : failure.code;
+    const error = errorRecord({
+      step,
+      stage: this.#lifecycle.row(step).stage,
+      failure,
+      message: failure.message,
+      attempt: this.#failedAttempts + 1,
+      worker: this.#lease.worker,
+      source: this.#item.source,
+      now: this.#options.world.now(),
+    });
+    return {
+      move: { to: 'failed', error: { ...error } },
+      event: this.#event('item_failed', step, {
+        code: failure.code,
+        message: failure.message,
+        reason,
+      }),
+    };
+  }
+
+  /** Shutdown: the item goes back to the queue, and no attempt is charged. */
+  async #handBack(): Promise<Ending> {
+    if (this.#signal.reason === ('lost' satisfies AbortReason)) return 'lost';
+    const verdict = await this.#report({ to: 'turn' }, { expect: this.#progress, events: [] });
+    return verdict === 'applied' ? 'released' : 'lost';
+  }
+
+  #report(
+    move: Move,
+    report: Omit<Parameters<Ledger['report']>[0], 'lease' | 'move'>,
+  ): ReturnType<Ledger['report']> {
+    return this.#options.ledger.report({ lease: this.#lease, move, ...report });
+  }
+
+  #event(kind: NewEvent['kind'], step: string, detail?: Record<string, unknown>): NewEvent {
+    return {
+      kind,
+      jobId: this.#lease.jobId,
+      itemId: this.#lease.itemId,
+      step,
+      attempt: this.#failedAttempts + 1,
+      worker: this.#lease.worker,
+      detail,
+    };
+  }
+
+  #tell(step: string, done: number, total: number): void {
+    this.#options.onProgress?.(this.#event('step_progressed', step, { done, total }));
+  }
+}
+
+function detailOf(result: StepResult, ms: number): Record<string, unknown> {
+  return {
+    duration_ms: ms,
+    ...(result.model !== undefined && { model: result.model }),
+    ...(result.tokensIn && { tokens_in: result.tokensIn }),
+    ...(result.tokensOut && { tokens_out: result.tokensOut }),
+    ...(result.costCents && { cost_cents: result.costCents }),
+    ...(result.counts?.chunks !== undefined && { chunks: result.counts.chunks }),
+  };
+}
+
+export function errorRecord(error: {
+  readonly step: string;
+  readonly stage: string;
+  readonly failure: Failure;
+  readonly message: string;
+  readonly attempt: number;
+  readonly worker: string;
+  readonly source: string;
+  readonly now: number;
+}): ErrorRecord {
+  const { failure, source } = error;
+  const row = failures[failure.code];
+  return {
+    stage: error.stage,
+    step: error.step,
+    code: failure.code,
+    error_code: row.errorCode,
+    kind: row.kind,
+    message: error.message,
+    context: {
+      url: source,
+      attempt: error.attempt,
+      worker_id: error.worker,
+      ...failure.context,
+    },
+    at: new Date(error.now).toISOString(),
+  };
+}

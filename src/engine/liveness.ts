@@ -1,0 +1,53 @@
+/** Who this process is, so that another on the same machine can see at once that it has died. */
+import { readFileSync, readlinkSync } from 'node:fs';
+import { hostname } from 'node:os';
+import process from 'node:process';
+
+export interface Liveness {
+  /** Machine, boot and process namespace: pids mean something only within one. */
+  readonly host: string;
+  readonly pid: number;
+  readonly processStarted: string;
+  isAlive(pid: number, processStarted: string): boolean;
+}
+
+export function thisProcess(): Liveness {
+  return {
+    host: [hostname(), read('/proc/sys/kernel/random/boot_id'), namespace()].join('/'),
+    pid: process.pid,
+    processStarted: startOf(process.pid),
+    isAlive: (pid, processStarted) => isRunning(pid) && startOf(pid) === processStarted,
+  };
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // Not ours to signal, but there.
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/** A pid may have been given to another process; the time it began tells them apart. */
+function startOf(pid: number): string {
+  const stat = read(`/proc/${pid}/stat`);
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+}
+
+function namespace(): string {
+  try {
+    return readlinkSync('/proc/self/ns/pid');
+  } catch {
+    return ''; // Not Linux: the host name has to do.
+  }
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8').trim();
+  } catch {
+    return ''; // Not Linux, or the process has just gone: no start time is a fine answer.
+  }
+}

@@ -1,0 +1,79 @@
+/**
+ * Brings the event log to those who listen. One reader tails the log for all of them; each listener
+ * gets every event after the one it names, in order, once.
+ */
+import { limits } from '../kernel/limits.ts';
+import type { World } from '../kernel/world.ts';
+import type { Event } from '../observe/event.ts';
+import type { Database } from '../store/database.ts';
+import { listEvents, newestSequence } from '../store/events.ts';
+import type { Bell } from './bell.ts';
+
+export type Listener = (events: readonly Event[]) => void;
+
+export class Relay {
+  readonly #database: Database;
+  readonly #world: World;
+  readonly #listeners = new Set<Listener>();
+  readonly #unlisten: () => void;
+  #cancelPoll: (() => void) | undefined;
+  #last: number | undefined;
+  #reading: Promise<void> | undefined;
+  #isWanted = false;
+
+  constructor(database: Database, world: World, bell: Bell) {
+    this.#database = database;
+    this.#world = world;
+    this.#unlisten = bell.listen(() => void this.#read());
+  }
+
+  /** Calls back with what comes from now on; returns the sequence number that "now" is. */
+  async listen(listener: Listener): Promise<{ after: number; stop: () => void }> {
+    if (this.#listeners.size === 0) this.#last = await newestSequence(this.#database);
+    await this.#reading;
+    this.#listeners.add(listener);
+    this.#poll();
+    const stop = (): void => {
+      this.#listeners.delete(listener);
+      if (this.#listeners.size === 0) this.#cancelPoll?.();
+    };
+    return { after: this.#last ?? 0, stop };
+  }
+
+  async close(): Promise<void> {
+    this.#unlisten();
+    this.#cancelPoll?.();
+    this.#listeners.clear();
+    await this.#reading;
+  }
+
+  /** Other processes write to the same log, and do not ring here. */
+  #poll(): void {
+    this.#cancelPoll?.();
+    this.#cancelPoll = this.#world.setTimer(() => {
+      void this.#read();
+      if (this.#listeners.size > 0) this.#poll();
+    }, limits.loop.relayPollMs);
+  }
+
+  #read(): Promise<void> {
+    if (this.#listeners.size === 0) return Promise.resolve();
+    this.#isWanted = true;
+    this.#reading ??= this.#readAll().finally(() => {
+      this.#reading = undefined;
+    });
+    return this.#reading;
+  }
+
+  async #readAll(): Promise<void> {
+    while (this.#isWanted && this.#listeners.size > 0) {
+      this.#isWanted = false;
+      const limit = limits.event.pageMax;
+      const events = await listEvents(this.#database, { after: this.#last ?? 0, limit });
+      if (events.length === 0) continue;
+      this.#last = events.at(-1)?.seq;
+      this.#isWanted ||= events.length === limit;
+      for (const listener of this.#listeners) listener(events);
+    }
+  }
+}

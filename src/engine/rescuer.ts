@@ -1,0 +1,123 @@
+/**
+ * Takes the leases of workers that have died. On one machine a dead process is seen at once; from
+ * afar, by its missing heartbeat. An item that was in the hands of too many dying workers is taken
+ * to be the cause, and ends in the inbox instead of killing the next one.
+ */
+import { Failure } from '../kernel/failure.ts';
+import type { Lifecycle } from '../kernel/item.ts';
+import { limits } from '../kernel/limits.ts';
+import type { World } from '../kernel/world.ts';
+import type { NewEvent } from '../observe/event.ts';
+import { failpoint } from '../observe/failpoint.ts';
+import { gatesOf } from '../store/claims.ts';
+import type { Database, Transaction } from '../store/database.ts';
+import { appendEvents } from '../store/events.ts';
+import { admitAtGates } from '../store/gates.ts';
+import { failUnheld, type MovedRow, takeLeases } from '../store/intervention.ts';
+import { JobDeltas, settleJobs } from '../store/settle.ts';
+import { listWorkers, removeWorker, type WorkerRow } from '../store/workers.ts';
+import { errorRecord } from './executor.ts';
+import type { Liveness } from './liveness.ts';
+
+export interface RescuerOptions {
+  readonly database: Database;
+  readonly lifecycle: Lifecycle;
+  readonly world: World;
+  readonly liveness: Liveness;
+  readonly ring: () => void;
+}
+
+/** Why a worker is given up, in a sentence, or undefined while it is not. */
+export function whyDead(worker: WorkerRow, liveness: Liveness, now: number): string | undefined {
+  const isHere = worker.host === liveness.host;
+  if (isHere && !liveness.isAlive(worker.pid, worker.process_started)) {
+    return `process ${worker.pid} has ended`;
+  }
+  const silentMs = now - worker.beat_at;
+  if (silentMs <= limits.lease.ttlMs) return undefined;
+  return `no heartbeat for ${Math.round(silentMs / 1000)} s`;
+}
+
+/** Releases every lease of every dead worker. Returns how many items go on. */
+export async function rescue(options: RescuerOptions, self?: string): Promise<number> {
+  const { database, liveness, world, ring } = options;
+  let rescued = 0;
+  for (const worker of await listWorkers(database)) {
+    const reason = worker.id === self ? undefined : whyDead(worker, liveness, database.now());
+    if (reason === undefined) continue;
+    rescued += await database.write(async (transaction) => {
+      const count = await takeFrom(transaction, worker.id, reason, options);
+      failpoint(world, 'rescue.before-commit');
+      return count;
+    });
+    failpoint(world, 'rescue.after-commit');
+  }
+  if (rescued > 0) ring();
+  return rescued;
+}
+
+async function takeFrom(
+  transaction: Transaction,
+  worker: string,
+  reason: string,
+  { database, lifecycle }: RescuerOptions,
+): Promise<number> {
+  const now = database.now();
+  const rows = await takeLeases(transaction, {
+    worker,
+    crash: true,
+    movedBefore: Number.MAX_SAFE_INTEGER,
+  });
+  await removeWorker(transaction, worker);
+  const events: NewEvent[] = rows.map((row) => ({
+    kind: 'lease_lost',
+    jobId: row.job_id,
+    itemId: row.id,
+    step: lifecycle.stepOf(row.progress),
+    worker,
+    detail: { code: 'timeout_soft', reason, crashes: row.crashes },
+  }));
+  events.push(...(await blame(transaction, { rows, worker, lifecycle, now })));
+  await appendEvents(transaction, events, now);
+  return rows.length;
+}
+
+/** Ends the items that too many workers have died on. */
+async function blame(
+  transaction: Transaction,
+  input: { rows: readonly MovedRow[]; worker: string; lifecycle: Lifecycle; now: number },
+): Promise<NewEvent[]> {
+  const { worker, lifecycle, now } = input;
+  const blamed = input.rows.filter((row) => row.crashes >= limits.lease.crashesMax);
+  if (blamed.length === 0) return [];
+  const deltas = new JobDeltas();
+  const events: NewEvent[] = [];
+  const failed = blamed.map((row) => {
+    const step = lifecycle.ready(row.progress)[0] ?? lifecycle.stepOf(row.progress);
+    const message = `${row.crashes} workers died while they had this item`;
+    const failure = new Failure('crashed_repeatedly', message);
+    const error = errorRecord({
+      step,
+      stage: lifecycle.row(step).stage,
+      failure,
+      message,
+      attempt: row.crashes,
+      worker,
+      source: row.source,
+      now,
+    });
+    deltas.of(row.job_id).failed++;
+    events.push({
+      kind: 'item_failed',
+      jobId: row.job_id,
+      itemId: row.id,
+      step,
+      worker,
+      detail: { code: failure.code, message },
+    });
+    return { id: row.id, rank: row.rank, error: JSON.stringify(error) };
+  });
+  await failUnheld(transaction, failed, now);
+  await admitAtGates(transaction, gatesOf(blamed), now);
+  return [...events, ...(await settleJobs(transaction, deltas, now))];
+}

@@ -1,0 +1,149 @@
+/**
+ * The ledger of one process: the store itself, with group commit and without a timer. When nothing
+ * is being committed, a report goes at once; what arrives during a commit goes together in the
+ * next. A database that takes several commits at once gets several; the reports of one lease never
+ * overtake each other.
+ */
+
+import type { Lifecycle } from '../kernel/item.ts';
+import { limits } from '../kernel/limits.ts';
+import type { World } from '../kernel/world.ts';
+import { failpoint } from '../observe/failpoint.ts';
+import { claimItems } from '../store/claims.ts';
+import type { Database } from '../store/database.ts';
+import { handBack } from '../store/intervention.ts';
+import { listLeases } from '../store/items.ts';
+import { forgetClaims, listClaims } from '../store/queues.ts';
+import { applyReports, type Lease, type Report, type Verdict } from '../store/reports.ts';
+import type { ClaimedRow } from '../store/transition.ts';
+import { beat } from '../store/workers.ts';
+import type { Ledger } from './ledger.ts';
+
+interface Pending {
+  readonly report: Report;
+  readonly resolve: (verdict: Verdict) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export interface StoreLedgerOptions {
+  readonly database: Database;
+  readonly lifecycle: Lifecycle;
+  readonly world: World;
+  /** Rings after every commit: there is something to claim or to tell. */
+  readonly ring: () => void;
+}
+
+export class StoreLedger implements Ledger {
+  readonly #options: StoreLedgerOptions;
+  readonly #committing = new Set<Lease>();
+  #pending: Pending[] = [];
+  #commits = 0;
+  #isScheduled = false;
+
+  constructor(options: StoreLedgerOptions) {
+    this.#options = options;
+  }
+
+  async claim(worker: string, count: number): Promise<ClaimedRow[]> {
+    const { database, lifecycle, world, ring } = this.#options;
+    const rows = await database.write(async (transaction) => {
+      const claimed = await claimItems(transaction, {
+        worker,
+        count: Math.min(count, limits.lease.claimBatchMax),
+        lifecycle,
+        now: database.now(),
+      });
+      failpoint(world, 'claim.before-commit');
+      return claimed;
+    });
+    failpoint(world, 'claim.after-commit');
+    if (rows.length > 0) ring();
+    return rows;
+  }
+
+  report(report: Report): Promise<Verdict> {
+    return new Promise((resolve, reject) => {
+      this.#pending.push({ report, resolve, reject });
+      this.#schedule();
+    });
+  }
+
+  beat(worker: string): Promise<boolean> {
+    const { database } = this.#options;
+    return database.write((transaction) => beat(transaction, worker, database.now()));
+  }
+
+  async leases(worker: string): Promise<ReadonlyMap<number, number>> {
+    const { database } = this.#options;
+    const claims = await listClaims(database, worker);
+    const itemIds = claims.flatMap((claim) => claim.itemIds);
+    const rows = await listLeases(database, worker, itemIds);
+    const held = new Map(rows.map(({ id, epoch }) => [id, epoch]));
+    const ended = claims.filter((claim) => !claim.itemIds.some((id) => held.has(id)));
+    if (ended.length > 0) {
+      const ids = ended.map(({ id }) => id);
+      await database.write((transaction) => forgetClaims(transaction, ids));
+    }
+    return held;
+  }
+
+  async handBack(leases: readonly { id: number; epoch: number }[]): Promise<void> {
+    await this.#options.database.write((transaction) => handBack(transaction, leases));
+    this.#options.ring();
+  }
+
+  #schedule(): void {
+    const { world, database } = this.#options;
+    if (this.#isScheduled || this.#commits >= database.commitsMax) return;
+    this.#isScheduled = true;
+    world.afterTurn(() => {
+      this.#isScheduled = false;
+      void this.#commitPending();
+    });
+  }
+
+  async #commitPending(): Promise<void> {
+    const batch = this.#takeBatch();
+    if (batch.length === 0) return;
+    this.#commits++;
+    for (const { report } of batch) this.#committing.add(report.lease);
+    await this.#commit(batch);
+    for (const { report } of batch) this.#committing.delete(report.lease);
+    this.#commits--;
+    this.#options.ring();
+    if (this.#pending.length > 0) this.#schedule();
+  }
+
+  #takeBatch(): Pending[] {
+    if (this.#committing.size === 0) return this.#pending.splice(0, limits.lease.commitBatchMax);
+    const batch: Pending[] = [];
+    const rest: Pending[] = [];
+    for (const pending of this.#pending) {
+      const waits = this.#committing.has(pending.report.lease);
+      (waits || batch.length >= limits.lease.commitBatchMax ? rest : batch).push(pending);
+    }
+    this.#pending = rest;
+    return batch;
+  }
+
+  async #commit(batch: readonly Pending[]): Promise<void> {
+    const { database, lifecycle, world } = this.#options;
+    const reports = batch.map(({ report }) => report);
+    try {
+      const verdicts = await database.write(async (transaction) => {
+        const now = database.now();
+        const applied = await applyReports(transaction, { reports, lifecycle, now });
+        failpoint(world, 'report.before-commit');
+        return applied;
+      });
+      failpoint(world, 'report.after-commit');
+      batch.forEach(({ resolve }, index) => {
+        resolve(verdicts[index] as Verdict);
+      });
+    } catch (error) {
+      if (batch.length === 1) return batch[0]?.reject(error);
+      // One report's effect spoiled the commit for all: each goes again on its own.
+      for (const pending of batch) await this.#commit([pending]);
+    }
+  }
+}

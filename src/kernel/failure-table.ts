@@ -1,0 +1,327 @@
+/**
+ * The one closed table of failures. A code fixes how the engine reacts (`kind`), the status an API
+ * answers with, the code that outside tools group by (`errorCode`, which several codes may share),
+ * and what people read. A code is never renamed: it is stored, counted and matched by others.
+ */
+export type FailureKind = 'rate_limited' | 'transient' | 'schema_invalid' | 'fatal';
+
+export interface FailureRow {
+  readonly errorCode: `E_${string}`;
+  readonly kind: FailureKind;
+  readonly httpStatus: number;
+  readonly title: string;
+  /** One sentence: what the person can do. */
+  readonly advice: string;
+}
+
+type Text = Pick<FailureRow, 'title' | 'advice'>;
+
+const row = (
+  errorCode: FailureRow['errorCode'],
+  kind: FailureKind,
+  httpStatus: number,
+  text: Text,
+): FailureRow => ({ errorCode, kind, httpStatus, ...text });
+
+/** Getting hold of a source. Statuses of 502 and 504 speak of the origin, not of the caller. */
+const fetching = {
+  invalid_url: row('E_URL_BAD', 'fatal', 400, {
+    title: 'Invalid URL',
+    advice: 'Correct the address: it must be a complete http or https URL.',
+  }),
+  private_address: row('E_PRIVATE_ADDRESS', 'fatal', 403, {
+    title: 'Private address',
+    advice: 'Use a public address, or allow this exact host and port in PAWL_ALLOW_HOSTS.',
+  }),
+  robots_disallowed: row('E_ROBOTS', 'fatal', 403, {
+    title: 'Disallowed by robots.txt',
+    advice: 'Ask the owner of the site for permission, or submit the document as a file.',
+  }),
+  network_error: row('E_NETWORK', 'transient', 502, {
+    title: 'Network error',
+    advice: 'Check that the address can be reached from this machine, then retry.',
+  }),
+  connection_timeout: row('E_TIMEOUT', 'transient', 504, {
+    title: 'Connection timed out',
+    advice: 'Check that the server is up and that no firewall is in the way, then retry.',
+  }),
+  timeout_soft: row('E_TIMEOUT', 'transient', 504, {
+    title: 'Took too long',
+    advice: 'Retry later, or use the asynchronous route for slow or large inputs.',
+  }),
+  certificate_invalid: row('E_CERTIFICATE', 'fatal', 502, {
+    title: 'Invalid certificate',
+    advice: 'Ask the owner of the site to renew or correct its certificate, then retry.',
+  }),
+  redirect_loop: row('E_REDIRECT', 'fatal', 502, {
+    title: 'Too many redirects',
+    advice: 'Open the address in a browser and submit the one where it ends.',
+  }),
+  browser_crash: row('E_BROWSER', 'transient', 503, {
+    title: 'Browser crashed',
+    advice: 'Retry, and if it crashes again, give the machine more memory or fewer workers.',
+  }),
+  captcha: row('E_CAPTCHA', 'transient', 502, {
+    title: 'Captcha shown',
+    advice: 'Wait until the site trusts this machine again, or submit the page as a file.',
+  }),
+  '403_waf': row('E_403_WAF', 'transient', 502, {
+    title: 'Blocked by a firewall',
+    advice: 'Ask the owner of the site to admit Pawl, or submit the page as a file.',
+  }),
+  '503_shield': row('E_503_SHIELD', 'transient', 502, {
+    title: 'Held off by a shield',
+    advice: 'Wait until the site lowers its protection, or submit the page as a file.',
+  }),
+  http_403: row('E_403_WAF', 'fatal', 502, {
+    title: 'The site answered 403',
+    advice: 'Check that the page is public: without a login it must open in a private window.',
+  }),
+  http_404: row('E_404_ORIGIN', 'fatal', 422, {
+    title: 'The site answered 404',
+    advice: 'Correct the address, or remove the document if the page no longer exists.',
+  }),
+  http_410: row('E_410_ORIGIN', 'fatal', 422, {
+    title: 'The site answered 410',
+    advice: 'Discard this item: the site says that the page is gone for good.',
+  }),
+  http_429: row('E_429_RATE', 'rate_limited', 503, {
+    title: 'The site answered 429',
+    advice: 'Nothing to do: Pawl goes on when the site allows it.',
+  }),
+  http_4xx: row('E_4XX_ORIGIN', 'fatal', 502, {
+    title: 'The site refused',
+    advice: 'Open the address in a browser to see what the site asks for, then retry.',
+  }),
+  http_5xx: row('E_5XX_ORIGIN', 'transient', 502, {
+    title: 'The site is failing',
+    advice: 'Retry when the site works again.',
+  }),
+} as const satisfies Record<string, FailureRow>;
+
+/** Turning a source into text. */
+const reading = {
+  source_missing: row('E_SOURCE_MISSING', 'fatal', 422, {
+    title: 'Source not found',
+    advice: 'Check the path, and that the file was not moved or deleted, then submit it again.',
+  }),
+  source_unreadable: row('E_SOURCE_UNREADABLE', 'fatal', 422, {
+    title: 'Source not readable',
+    advice: 'Check that it is a file which the user that runs Pawl may read, then retry.',
+  }),
+  source_too_large: row('E_TOO_LARGE', 'fatal', 413, {
+    title: 'Source too large',
+    advice: 'Split the document into smaller ones and submit those.',
+  }),
+  empty_source: row('E_EMPTY', 'fatal', 422, {
+    title: 'Source is empty',
+    advice: 'Check that the document was saved and has content, then submit it again.',
+  }),
+  no_usable_content: row('E_NO_CONTENT', 'fatal', 422, {
+    title: 'No usable text',
+    advice:
+      'Submit a version with real text: scans need text recognition before they are ingested.',
+  }),
+  binary_source: row('E_BINARY', 'fatal', 415, {
+    title: 'Binary content',
+    advice: 'Convert it to text, HTML, Markdown, PDF or an office format, and submit that.',
+  }),
+  unsupported_mime: row('E_MIME', 'fatal', 415, {
+    title: 'Unsupported type',
+    advice: 'Convert it to text, HTML, Markdown, PDF or an office format, and submit that.',
+  }),
+  encrypted_document: row('E_ENCRYPTED', 'fatal', 422, {
+    title: 'Document is encrypted',
+    advice: 'Save a copy without a password and submit that.',
+  }),
+  parse_error_strict: row('E_PARSE', 'fatal', 422, {
+    title: 'Document is damaged',
+    advice: 'Open it in its own program, save it anew, and submit that copy.',
+  }),
+  // A parser may also die because the machine ran short, so this one is tried again.
+  parse_crashed: row('E_PARSE', 'transient', 422, {
+    title: 'Parser crashed',
+    advice: 'Open the document in its own program, save it anew, and submit that copy.',
+  }),
+  parse_timeout: row('E_PARSE', 'fatal', 422, {
+    title: 'Parsing took too long',
+    advice: 'Split the document, or save it in a simpler format, and submit that.',
+  }),
+} as const satisfies Record<string, FailureRow>;
+
+/** Providers that compute and sinks that keep. */
+const delivering = {
+  rate_limited: row('E_429_RATE', 'rate_limited', 503, {
+    title: 'Provider limits the rate',
+    advice: 'Nothing to do: Pawl goes on when the provider allows it.',
+  }),
+  provider_unavailable: row('E_PROVIDER', 'transient', 503, {
+    title: 'Provider unavailable',
+    advice: "Check the provider's address and its status page, then retry.",
+  }),
+  provider_auth: row('E_PROVIDER_AUTH', 'fatal', 502, {
+    title: 'Provider refused the key',
+    advice: "Set a valid key for the provider in Pawl's configuration, then retry.",
+  }),
+  provider_bad_request: row('E_PROVIDER_REQUEST', 'fatal', 502, {
+    title: 'Provider refused the request',
+    advice: 'Check that the configured model exists and that the input fits it, then retry.',
+  }),
+  gpu_oom: row('E_GPU_OOM', 'transient', 503, {
+    title: 'Out of GPU memory',
+    advice: 'Lower the batch size of the model server, or give it more memory, then retry.',
+  }),
+  qdrant_unavailable: row('E_QDRANT', 'transient', 503, {
+    title: 'Qdrant unavailable',
+    advice: 'Check that Qdrant runs at PAWL_QDRANT_URL, then retry.',
+  }),
+  neo4j_write_lock: row('E_NEO4J', 'transient', 503, {
+    title: 'Neo4j is locked',
+    advice: 'Look for a long transaction in Neo4j and end it, then retry.',
+  }),
+  step_output_invalid: row('E_STEP_OUTPUT', 'schema_invalid', 502, {
+    title: 'Result has the wrong shape',
+    advice: 'Choose another model or parser: the same input would give the same result again.',
+  }),
+  budget_exhausted: row('E_BUDGET', 'fatal', 402, {
+    title: 'Budget exhausted',
+    advice: 'Raise the budget, then retry: the work that was paid for is kept.',
+  }),
+} as const satisfies Record<string, FailureRow>;
+
+/** The engine itself. */
+const running = {
+  max_retries_exceeded: row('E_RETRIES', 'fatal', 502, {
+    title: 'All retries failed',
+    advice: 'Look at the last error of this item, settle its cause, then retry.',
+  }),
+  stage_stuck: row('E_STUCK', 'fatal', 504, {
+    title: 'No progress for too long',
+    advice: 'Check that a worker for this stage is running, then retry.',
+  }),
+  crashed_repeatedly: row('E_CRASHED', 'fatal', 500, {
+    title: 'Worker died several times',
+    advice: 'Try the document alone on a machine with more memory, or discard it.',
+  }),
+  lease_lost: row('E_LEASE', 'transient', 409, {
+    title: 'Another worker took over',
+    advice: 'Nothing to do: another worker has this item now.',
+  }),
+  canceled: row('E_CANCELED', 'fatal', 409, {
+    title: 'Canceled',
+    advice: 'Retry it if the cancellation was a mistake.',
+  }),
+  storage_full: row('E_STORAGE_FULL', 'transient', 503, {
+    title: 'Storage is full',
+    advice: 'Free some disk space or point PAWL_DATA at a larger disk, then retry.',
+  }),
+  store_busy: row('E_STORE_BUSY', 'transient', 503, {
+    title: 'Store is busy',
+    advice: 'Retry in a moment, and check that no other program holds the database.',
+  }),
+  machine_busy: row('E_MACHINE', 'transient', 503, {
+    title: 'Machine ran short',
+    advice: 'Give Pawl more memory or open files, or run fewer workers, then retry.',
+  }),
+  schema_too_new: row('E_SCHEMA', 'fatal', 500, {
+    title: 'Store is from a newer Pawl',
+    advice: 'Start the version of Pawl that wrote this store, or a newer one.',
+  }),
+  internal_error: row('E_INTERNAL', 'fatal', 500, {
+    title: 'Internal error',
+    advice: 'Report it with the request id or the item id: this is a defect in Pawl.',
+  }),
+} as const satisfies Record<string, FailureRow>;
+
+/** What a caller asks for. */
+const asking = {
+  bad_request: row('E_BAD_REQUEST', 'fatal', 400, {
+    title: 'Bad request',
+    advice: 'Correct the request as the detail says.',
+  }),
+  usage_error: row('E_USAGE', 'fatal', 400, {
+    title: 'Wrong usage',
+    advice: 'Run the command with --help to see what it takes.',
+  }),
+  corpus_name_invalid: row('E_CORPUS_NAME', 'fatal', 400, {
+    title: 'Invalid corpus name',
+    advice: 'Use 1 to 64 of a-z, 0-9, dot, dash and underscore, beginning with a letter or digit.',
+  }),
+  sources_empty: row('E_SOURCES_EMPTY', 'fatal', 400, {
+    title: 'No sources given',
+    advice: 'Name at least one URL, file or document.',
+  }),
+  too_many_sources: row('E_SOURCES_MANY', 'fatal', 400, {
+    title: 'Too many sources',
+    advice: 'Submit them as several smaller jobs.',
+  }),
+  payload_too_large: row('E_PAYLOAD', 'fatal', 413, {
+    title: 'Request too large',
+    advice: 'Send less in one request, or upload the documents as files.',
+  }),
+  idempotency_conflict: row('E_IDEMPOTENCY', 'fatal', 422, {
+    title: 'Idempotency key reused',
+    advice: 'Use a new Idempotency-Key for a request that differs from the first.',
+  }),
+  action_not_allowed: row('E_ACTION', 'fatal', 409, {
+    title: 'Not possible now',
+    advice: 'Look at the present state: it lists the actions that are allowed.',
+  }),
+  corpus_unknown: row('E_UNKNOWN', 'fatal', 404, {
+    title: 'No such corpus',
+    advice: 'Check the name in the list of corpora, or ingest something into it first.',
+  }),
+  job_unknown: row('E_UNKNOWN', 'fatal', 404, {
+    title: 'No such job',
+    advice: 'Check the id in the list of your jobs.',
+  }),
+  item_unknown: row('E_UNKNOWN', 'fatal', 404, {
+    title: 'No such item',
+    advice: 'Check the id in the list of items of its job.',
+  }),
+  document_unknown: row('E_UNKNOWN', 'fatal', 404, {
+    title: 'No such document',
+    advice: 'Check the id in the list of documents of its corpus.',
+  }),
+  batch_task_unknown: row('E_UNKNOWN', 'fatal', 404, {
+    title: 'No such batch task',
+    advice: 'Check the id in the list of your batch tasks.',
+  }),
+  route_unknown: row('E_UNKNOWN', 'fatal', 404, {
+    title: 'No such route',
+    advice: 'Check the method and the path in the API documentation at /docs.',
+  }),
+  unauthorized: row('E_UNAUTHORIZED', 'fatal', 401, {
+    title: 'Key missing or invalid',
+    advice: 'Send a valid key in the X-API-Key header.',
+  }),
+  forbidden: row('E_FORBIDDEN', 'fatal', 403, {
+    title: 'Not permitted',
+    advice: 'Use a key that may do this: internal routes need the internal key.',
+  }),
+  membership_unavailable: row('E_MEMBERSHIP', 'transient', 503, {
+    title: 'Membership unavailable',
+    advice: 'Retry in half a minute, and check the Membership service if it goes on.',
+  }),
+  rate_limit_hit: row('E_LIMIT', 'rate_limited', 429, {
+    title: 'Too many requests',
+    advice: 'Wait as long as the Retry-After header says, then go on more slowly.',
+  }),
+  queue_full: row('E_QUEUE_FULL', 'rate_limited', 429, {
+    title: 'Queue is full',
+    advice: 'Wait as long as the Retry-After header says, then submit again.',
+  }),
+} as const satisfies Record<string, FailureRow>;
+
+/** The groups in the order of the documentation. */
+export const failureGroups = {
+  'Fetching a source': fetching,
+  'Reading a source': reading,
+  'Providers and sinks': delivering,
+  'The engine': running,
+  Requests: asking,
+} as const;
+
+export const failures = { ...fetching, ...reading, ...delivering, ...running, ...asking } as const;
+
+export type FailureCode = keyof typeof failures;

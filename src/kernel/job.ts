@@ -1,0 +1,58 @@
+/** The life of what a caller submitted. Its state follows from its items (`jobStateOf`). */
+import { defineMachine, type StateOf } from './machine.ts';
+
+export const job = defineMachine({
+  name: 'job',
+  initial: 'queued',
+  states: ['queued', 'running', 'retry_pending', 'paused', 'succeeded', 'failed', 'canceled'],
+  final: ['succeeded', 'failed', 'canceled'],
+  actions: ['cancel', 'pause', 'resume', 'retry'],
+  edges: [
+    ['accept', ['queued'], 'queued'],
+    ['start', ['queued', 'retry_pending'], 'running'],
+    ['heartbeat', ['running'], 'running'],
+    ['progress', ['running', 'retry_pending'], 'running'],
+    ['wait', ['running'], 'retry_pending'],
+    ['complete', ['queued', 'running', 'retry_pending'], 'succeeded'],
+    ['error', ['queued', 'running', 'retry_pending'], 'failed'],
+    ['cancel', ['queued', 'running', 'retry_pending', 'paused'], 'canceled'],
+    ['pause', ['queued', 'running', 'retry_pending'], 'paused'],
+    ['resume', ['paused'], 'queued'],
+    ['retry', ['succeeded', 'failed', 'canceled'], 'queued'],
+  ],
+});
+
+export type JobState = StateOf<typeof job>;
+export type JobEvent = 'start' | 'wait' | 'complete' | 'error' | 'cancel';
+
+export interface JobCounts {
+  readonly total: number;
+  readonly done: number;
+  readonly failed: number;
+  readonly canceled: number;
+  /** Unfinished items that wait for the time of their retry. */
+  readonly waiting: number;
+}
+
+/** What the items say should now happen to their job, or undefined where it stays as it is. */
+export function jobEventFor(state: JobState, counts: JobCounts): JobEvent | undefined {
+  const open = counts.total - counts.done - counts.failed - counts.canceled;
+  if (job.final.includes(state)) return undefined;
+  if (open === 0) return endOf(counts);
+  if (state === 'running' && counts.waiting === open) return 'wait';
+  return undefined;
+}
+
+/**
+ * All failed: failed. Nothing left but canceled items: canceled. Otherwise succeeded, perhaps
+ * partly.
+ */
+function endOf(counts: JobCounts): JobEvent {
+  if (counts.done > 0) return 'complete';
+  if (counts.failed > 0) return 'error';
+  return counts.total > 0 ? 'cancel' : 'complete';
+}
+
+export function isPartial(counts: JobCounts): boolean {
+  return counts.done > 0 && counts.done < counts.total;
+}

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { defaultPolicy } from './backoff.ts';
+import { limits } from './limits.ts';
+
+const day = 24 * 60 * 60 * 1000;
+
+function numbersOf(value: object, path: string): [string, number][] {
+  return Object.entries(value).flatMap(([name, inner]): [string, number][] => {
+    if (typeof inner === 'number') return [[`${path}.${name}`, inner]];
+    return inner instanceof RegExp ? [] : numbersOf(inner, `${path}.${name}`);
+  });
+}
+
+test('every bound is a finite number and none is negative', () => {
+  for (const [path, value] of numbersOf(limits, 'limits')) {
+    assert.ok(Number.isFinite(value) && value >= 0, path);
+    assert.ok(Number.isInteger(value) || path.endsWith('Factor'), `${path} is not whole`);
+  }
+});
+
+test('a default never exceeds its maximum, and no minimum its maximum', () => {
+  const known = new Map(numbersOf(limits, 'limits'));
+  for (const [path, value] of known) {
+    const maximum = known.get(path.replace(/(Default|Min)$/, 'Max'));
+    if (maximum !== undefined) assert.ok(value <= maximum, path);
+  }
+});
+
+test('a lease survives several lost heartbeats, and its loss is seen quickly', () => {
+  assert.ok(limits.lease.ttlMs >= 3 * limits.lease.heartbeatMs);
+  assert.ok(limits.loop.rescueIntervalMs < limits.lease.heartbeatMs);
+});
+
+test('a worker can hold what it claims, and commit what it holds', () => {
+  assert.ok(limits.lease.itemsInFlightMax <= limits.lease.claimBatchMax);
+  assert.ok(limits.lease.itemsInFlightMax <= limits.lease.commitBatchMax);
+});
+
+test('a step ends before its stage counts as stuck, and inline steps end soonest', () => {
+  for (const stage of ['scraping', 'chunking', 'embedding'] as const) {
+    assert.ok(limits.step.syncMs[stage] < limits.step.workerMs[stage], stage);
+    assert.ok(limits.step.workerMs[stage] < limits.loop.stageStuckMs, stage);
+    assert.ok(limits.step.syncMs[stage] <= limits.job.wallClockSyncMs, stage);
+  }
+  assert.ok(limits.step.parserMs < limits.step.workerMs.scraping);
+  assert.ok(limits.fetch.connectMs < limits.step.syncMs.scraping);
+});
+
+test('a wait for a retry is shorter than the time after which its stage counts as stuck', () => {
+  assert.ok(defaultPolicy.capMs < limits.loop.stageStuckMs);
+});
+
+test('shutdown ends before the leases it holds run out', () => {
+  assert.ok(limits.loop.shutdownGraceMs < limits.lease.ttlMs);
+});
+
+test('a batch task is polled many times before it is too old, and outlives a day', () => {
+  assert.ok(limits.batch.taskAgeMsMax > day);
+  assert.ok(limits.batch.taskAgeMsMax >= 100 * limits.batch.pollIntervalMs);
+  assert.ok(limits.batch.taskAgeMsMax < limits.job.wallClockMs);
+});
+
+test('the queue takes several of the largest jobs', () => {
+  assert.ok(limits.rate.queueDepthMax >= 2 * limits.job.itemsMax);
+  assert.ok(limits.job.crawlPagesMax <= limits.job.itemsMax);
+});
+
+test('inline text fits in a request even where every character of it must be escaped', () => {
+  assert.ok(limits.request.bodyBytesMax >= 2 * limits.job.inlineTextBytesMax);
+  assert.ok(limits.job.inlineTextBytesMax <= limits.document.sourceBytesMax);
+  assert.ok(limits.document.sourceBytesMax <= limits.request.uploadBytesMax);
+});
+
+test('chunks overlap by less than half, so that they advance', () => {
+  assert.ok(2 * limits.document.chunkOverlapTokens < limits.document.chunkTokensMax);
+});
+
+test('the whole range of priorities is a head start smaller than the largest job', () => {
+  const { headStart, priorityMin, priorityMax } = limits.fairness;
+  assert.equal(priorityMin, 0);
+  assert.ok(priorityMax * headStart < limits.job.itemsMax);
+});
+
+test('history outlives the jobs and the keys that refer to it', () => {
+  assert.ok(limits.event.retentionDays * day > limits.job.wallClockMs);
+  assert.ok(limits.job.wallClockMs > limits.job.idempotencyTtlMs);
+});
+
+test('a guarded domain is visited more slowly than any other', () => {
+  assert.ok(limits.fetch.guardedDomainIntervalMs > limits.fetch.domainIntervalMs);
+  assert.ok(limits.fetch.guardedDomainConcurrencyMax <= limits.fetch.domainConcurrencyMax);
+});
+
+test('corpus names are lower case, begin with a letter or digit and end at their length', () => {
+  const { namePattern, nameCharactersMax } = limits.corpus;
+  for (const name of ['a', '0', 'my-corpus', 'v1.2_x', 'a'.repeat(nameCharactersMax)]) {
+    assert.match(name, namePattern);
+  }
+  const refused = [
+    '',
+    '-a',
+    '.a',
+    '_a',
+    'A',
+    'a b',
+    'a/b',
+    'é',
+    'a\n',
+    'a'.repeat(nameCharactersMax + 1),
+  ];
+  for (const name of refused) assert.doesNotMatch(name, namePattern);
+});

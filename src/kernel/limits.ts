@@ -1,0 +1,186 @@
+/**
+ * Every bound in Pawl, in one place: no loop, list, body, queue or retry is without one.
+ * The unit stands last in the name. `limits.test.ts` holds the relations between them.
+ */
+const second = 1000;
+const minute = 60 * second;
+const hour = 60 * minute;
+const day = 24 * hour;
+const kibibyte = 1024;
+const mebibyte = 1024 * kibibyte;
+
+export const limits = {
+  /** The right to work on an item. */
+  lease: {
+    heartbeatMs: 10 * second,
+    /** Without a heartbeat for this long, the worker counts as dead. */
+    ttlMs: 90 * second,
+    claimBatchMax: 512,
+    commitBatchMax: 512,
+    /** Items that one worker process holds at once. */
+    itemsInFlightMax: 64,
+    /** Workers that may die on an item before the item, not the worker, is blamed. */
+    crashesMax: 3,
+  },
+
+  /** The background loops. */
+  loop: {
+    rescueIntervalMs: 1 * second,
+    sweepIntervalMs: 60 * second,
+    /** An idle dispatcher looks again after a time that grows from the first to the second. */
+    pollMsMin: 50,
+    pollMsMax: 5 * second,
+    stageStuckMs: 30 * minute,
+    shutdownGraceMs: 10 * second,
+    /** Rows that a sweep removes in one transaction, so that writers are not held up. */
+    pruneBatchMax: 1000,
+    /** What other processes have written is told within this time. */
+    relayPollMs: 250,
+  },
+
+  store: {
+    busyTimeoutMs: 10 * second,
+    cacheKib: 64 * kibibyte,
+    checkpointPages: 4000,
+    connectionsMax: 10,
+    /**
+     * Commits of one process that are under way at once: one is prepared while another is flushed.
+     */
+    commitsMax: 3,
+    connectTimeoutMs: 10 * second,
+    /** How often a transaction that lost to a deadlock is run again. */
+    conflictRetriesMax: 5,
+    /** Writes of one turn that go into one commit. */
+    worksPerCommitMax: 256,
+  },
+
+  /** What a caller may submit. */
+  job: {
+    itemsMax: 100_000,
+    inlineTextBytesMax: 10 * mebibyte,
+    sourceUrlCharactersMax: 2048,
+    titleCharactersMax: 500,
+    idempotencyKeyCharactersMax: 255,
+    idempotencyTtlMs: 24 * hour,
+    /** The longest a job may take: while a request waits for it, and by itself. */
+    wallClockSyncMs: 300 * second,
+    wallClockMs: 7 * day,
+    crawlDepthMax: 20,
+    crawlDepthDefault: 3,
+    crawlPagesMax: 100_000,
+    crawlPagesDefault: 1000,
+  },
+
+  /** Whose turn it is. A head start is counted in items of virtual time. */
+  fairness: {
+    priorityMin: 0,
+    priorityMax: 9,
+    priorityDefault: 0,
+    headStart: 1000,
+  },
+
+  /** How long one step may take: answered inline, and run by a worker. */
+  step: {
+    syncMs: { scraping: 30 * second, chunking: 10 * second, embedding: 60 * second },
+    workerMs: { scraping: 2 * minute, chunking: 2 * minute, embedding: 10 * minute },
+    parserMs: 60 * second,
+    parserMemoryBytesMax: 512 * mebibyte,
+  },
+
+  /** What one document may be. */
+  document: {
+    sourceBytesMax: 64 * mebibyte,
+    chunkTokensMax: 256,
+    chunkOverlapTokens: 32,
+    chunksMax: 20_000,
+    entitiesMax: 20_000,
+  },
+
+  corpus: {
+    nameCharactersMax: 64,
+    namePattern: /^[a-z0-9][a-z0-9._-]{0,63}$/,
+  },
+
+  /** Polite fetching. */
+  fetch: {
+    redirectsMax: 10,
+    connectMs: 10 * second,
+    robotsBytesMax: 512 * kibibyte,
+    robotsTtlMs: 24 * hour,
+    domainConcurrencyMax: 2,
+    domainIntervalMs: 500,
+    /** Once a site shows that it defends itself against robots. */
+    guardedDomainConcurrencyMax: 1,
+    guardedDomainIntervalMs: 10 * second,
+  },
+
+  /** How long a rate limit is waited for. */
+  wait: {
+    retryAfterMsDefault: 30 * second,
+    /** Such a wait spends no retry, so without a floor a `Retry-After: 0` would spin. */
+    retryAfterMsMin: 1 * second,
+    retryAfterMsMax: 1 * hour,
+  },
+
+  /** What a provider is asked for at most, where its configuration says nothing else. */
+  budget: {
+    requestsPerMinute: 3000,
+    tokensPerMinute: 1_000_000,
+    concurrencyMax: 16,
+    embeddingBatchMax: 96,
+  },
+
+  /** Work at an outside provider. */
+  batch: {
+    pollIntervalMs: 120 * second,
+    taskAgeMsMax: 26 * hour,
+    /** The transient poll error with this number fails the provider's job. */
+    pollErrorsMax: 3,
+    jobsPerTaskMax: 1000,
+  },
+
+  /** A caller's share of the service. */
+  rate: {
+    windowMs: 1 * hour,
+    capacityRequests: 36_000,
+    floorRequests: 600,
+    burstFactor: 1.5,
+    internalFactor: 20,
+    queueDepthMax: 1_000_000,
+  },
+
+  membership: {
+    timeoutMs: 2 * second,
+    cacheTtlMs: 60 * second,
+    cachedKeysMax: 10_000,
+    /** So many failures in a row open the circuit, for so long. */
+    circuitFailuresMax: 3,
+    circuitOpenMs: 30 * second,
+  },
+
+  search: {
+    topKDefault: 10,
+    topKMax: 100,
+    queryCharactersMax: 2000,
+    timeoutMs: 10 * second,
+  },
+
+  request: {
+    /** JSON carries up to one inline document of the largest size, escaped, and its fields. */
+    bodyBytesMax: 24 * mebibyte,
+    uploadFilesMax: 1000,
+    uploadBytesMax: 1024 * mebibyte,
+    headerIdCharactersMax: 128,
+    pageItemsDefault: 50,
+    pageItemsMax: 200,
+  },
+
+  event: {
+    pageMax: 1000,
+    retentionDays: 30,
+    /** The oldest heartbeats and progress of a job are pruned beyond this; its transitions stay. */
+    perJobMax: 1_000_000,
+    streamCommentMs: 15 * second,
+    streamsMax: 1000,
+  },
+} as const;

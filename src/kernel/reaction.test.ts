@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { antiBotPolicy, ceilingMs, defaultPolicy, stagePolicies } from './backoff.ts';
+import { Failure, type FailureCode, failures } from './failure.ts';
+import { limits } from './limits.ts';
+import { outcomeOf, type Reaction, react, strongest } from './reaction.ts';
+
+const now = 1_700_000_000_000;
+const hourMs = 3_600_000;
+const codes = Object.keys(failures) as FailureCode[];
+const policies = [defaultPolicy, antiBotPolicy, ...Object.values(stagePolicies)];
+const chances = [0, 0.5, 0.999999];
+
+/** What a provider may ask for, and how long Pawl then stays away. */
+const retryAfterForms: readonly (readonly [asked: number | undefined, waitMs: number])[] = [
+  [undefined, 30_000],
+  [Number.NaN, 30_000],
+  [-1, 30_000],
+  [Number.NEGATIVE_INFINITY, 30_000],
+  [0, limits.wait.retryAfterMsMin],
+  [1500, 1500],
+  [1500.2, 1501],
+  [60_000, 60_000],
+  [hourMs, hourMs],
+  [hourMs + 1, hourMs],
+  [Number.POSITIVE_INFINITY, hourMs],
+];
+
+test('success advances, whatever came before', () => {
+  for (const attempt of [0, 1, 7, 8]) {
+    const input = { attempt, policy: defaultPolicy, now, random: () => 0.5 };
+    assert.deepEqual(react({ ...input, outcome: { kind: 'ok' } }), { do: 'advance' });
+  }
+});
+
+for (const code of codes) {
+  test(`${code} is answered as ${failures[code].kind}, in every case`, () => {
+    for (const policy of policies) {
+      for (let attempt = 0; attempt <= policy.attemptsMax + 1; attempt += 1) {
+        for (const [retryAfterMs, waitMs] of retryAfterForms) {
+          for (const chance of chances) {
+            const outcome = outcomeOf(new Failure(code, 'it failed', { retryAfterMs }));
+            const reaction = react({ outcome, attempt, policy, now, random: () => chance });
+            const ceiling = ceilingMs({ ...policy, attempt });
+            const last = attempt + 1 >= policy.attemptsMax;
+            assertExpected(reaction, { code, attempt, last, waitMs, ceiling, retryAfterMs });
+          }
+        }
+      }
+    }
+  });
+}
+
+interface Expected {
+  readonly code: FailureCode;
+  readonly attempt: number;
+  readonly last: boolean;
+  readonly waitMs: number;
+  readonly ceiling: number;
+  readonly retryAfterMs: number | undefined;
+}
+
+function assertExpected(reaction: Reaction, expected: Expected): void {
+  const { code, attempt, last, waitMs, ceiling, retryAfterMs } = expected;
+  const { kind } = failures[code];
+  if (kind === 'rate_limited') {
+    assert.equal(reaction.do, 'wait');
+    assert.equal(reaction.dueAt, now + waitMs);
+    assert.match(reaction.reason, /no retry is spent$/);
+  } else if (kind === 'transient' && !last) {
+    assert.equal(reaction.do, 'retry');
+    assert.equal(reaction.attempt, attempt + 1);
+    const asked = Math.min(Math.max(retryAfterMs || 0, 0), hourMs);
+    assert.ok(Number.isInteger(reaction.dueAt));
+    assert.ok(reaction.dueAt >= now + asked);
+    assert.ok(reaction.dueAt <= now + Math.max(ceiling, Math.ceil(asked)));
+  } else {
+    assert.equal(reaction.do, 'fail');
+    assert.equal(reaction.code, code);
+    const spent = new RegExp(`after ${attempt + 1} attempts?$`);
+    if (kind === 'transient') assert.match(reaction.reason, spent);
+    else assert.doesNotMatch(reaction.reason, /attempt/);
+  }
+  assert.ok(reaction.reason.startsWith(`${code}: `));
+}
+
+test('a failing step is tried exactly as often as its policy says', () => {
+  for (const policy of policies) {
+    let tries = 0;
+    let reaction: Reaction = { do: 'retry', dueAt: now, attempt: 0, reason: '' };
+    while (reaction.do === 'retry') {
+      tries += 1;
+      const outcome = outcomeOf(new Failure('network_error', 'reset'));
+      reaction = react({ outcome, attempt: reaction.attempt, policy, now, random: () => 0.5 });
+    }
+    assert.equal(tries, policy.attemptsMax);
+  }
+});
+
+test('the reason is a sentence that an operator can read', () => {
+  const input = { attempt: 1, policy: stagePolicies.scraping, now, random: () => 0.5 };
+  const reasonOf = (code: FailureCode, retryAfterMs?: number, attempt = 1): string => {
+    const outcome = outcomeOf(new Failure(code, 'it failed', { retryAfterMs }));
+    const reaction = react({ ...input, attempt, outcome });
+    return reaction.do === 'advance' ? '' : reaction.reason;
+  };
+  assert.equal(reasonOf('network_error'), 'network_error: attempt 3 of 4 in 2 s');
+  assert.equal(reasonOf('network_error', undefined, 3), 'network_error: gave up after 4 attempts');
+  assert.equal(
+    reasonOf('http_429', 1500),
+    'http_429: waits 1.5 s, as it was asked to; no retry is spent',
+  );
+  assert.equal(reasonOf('invalid_url'), 'invalid_url: a retry would end the same');
+});
+
+test('an exception of any sort has an outcome', () => {
+  const outcome = outcomeOf(new TypeError('x is undefined'));
+  assert.equal(outcome.kind, 'fatal');
+});
+
+/** In rising strength: each beats all before it. */
+const ladder: readonly Reaction[] = [
+  { do: 'advance' },
+  { do: 'wait', dueAt: 90, reason: 'short wait' },
+  { do: 'wait', dueAt: 100, reason: 'long wait' },
+  { do: 'retry', dueAt: 10, attempt: 1, reason: 'soon' },
+  { do: 'retry', dueAt: 20, attempt: 1, reason: 'later' },
+  { do: 'fail', code: 'invalid_url', reason: 'failed' },
+];
+
+test('of two branches the stronger reaction counts, in either order', () => {
+  for (const [index, weaker] of ladder.entries()) {
+    for (const stronger of ladder.slice(index)) {
+      assert.deepEqual(strongest([weaker, stronger]), stronger);
+      assert.deepEqual(strongest([stronger, weaker]), stronger);
+    }
+  }
+});
+
+test('of many branches the strongest counts, and of equal ones the first', () => {
+  assert.equal(strongest(ladder), ladder.at(-1));
+  assert.equal(strongest(ladder.toReversed()), ladder.at(-1));
+  const first: Reaction = { do: 'fail', code: 'captcha', reason: 'first' };
+  assert.equal(strongest([first, { do: 'fail', code: 'parse_timeout', reason: 'second' }]), first);
+  assert.deepEqual(strongest([]), { do: 'advance' });
+});

@@ -1,0 +1,115 @@
+/** What follows from the outcome of a step: one pure function, decided here and nowhere else. */
+import { backoffMs, type RetryPolicy } from './backoff.ts';
+import { type Failure, type FailureCode, type FailureKind, toFailure } from './failure.ts';
+import { limits } from './limits.ts';
+
+export type Outcome =
+  | { readonly kind: 'ok' }
+  | { readonly kind: FailureKind; readonly failure: Failure };
+
+export type Reaction =
+  | { readonly do: 'advance' }
+  /** The same step again later; spends no retry. */
+  | { readonly do: 'wait'; readonly dueAt: number; readonly reason: string }
+  /** The same step again later; `attempt` is the number of tries that have now failed. */
+  | {
+      readonly do: 'retry';
+      readonly dueAt: number;
+      readonly attempt: number;
+      readonly reason: string;
+    }
+  | { readonly do: 'fail'; readonly code: FailureCode; readonly reason: string };
+
+export interface ReactionInput {
+  readonly outcome: Outcome;
+  /** Tries at this step that failed before the one judged now. */
+  readonly attempt: number;
+  readonly policy: RetryPolicy;
+  readonly now: number;
+  readonly random: () => number;
+}
+
+export function react({ outcome, attempt, policy, now, random }: ReactionInput): Reaction {
+  switch (outcome.kind) {
+    case 'ok':
+      return { do: 'advance' };
+    case 'rate_limited':
+      return waitFor(outcome.failure, now);
+    case 'transient':
+      return retryOrFail(outcome.failure, { attempt, policy, now, random });
+    case 'schema_invalid':
+      return failWith(outcome.failure, 'the same input would give the same output');
+    case 'fatal':
+      return failWith(outcome.failure, 'a retry would end the same');
+  }
+}
+
+/** Whatever a step threw, as an outcome. */
+export function outcomeOf(error: unknown): Outcome {
+  const failure = toFailure(error);
+  return { kind: failure.kind, failure };
+}
+
+function waitFor(failure: Failure, now: number): Reaction {
+  const asked = askedMs(failure);
+  const { retryAfterMsMin, retryAfterMsDefault } = limits.wait;
+  const waitMs = Math.max(asked ?? retryAfterMsDefault, retryAfterMsMin);
+  const why = asked === undefined ? 'no time was named' : 'as it was asked to';
+  return {
+    do: 'wait',
+    dueAt: now + waitMs,
+    reason: `${failure.code}: waits ${inSeconds(waitMs)}, ${why}; no retry is spent`,
+  };
+}
+
+function retryOrFail(failure: Failure, input: Omit<ReactionInput, 'outcome'>): Reaction {
+  const { attempt, policy, now, random } = input;
+  const failed = attempt + 1;
+  if (failed >= policy.attemptsMax) {
+    return failWith(failure, `gave up after ${failed} ${failed === 1 ? 'attempt' : 'attempts'}`);
+  }
+  // An origin that is down may say for how long: coming back earlier would be a wasted try.
+  const waitMs = Math.max(backoffMs({ ...policy, attempt, random }), askedMs(failure) ?? 0);
+  const next = `attempt ${failed + 1} of ${policy.attemptsMax}`;
+  return {
+    do: 'retry',
+    dueAt: now + waitMs,
+    attempt: failed,
+    reason: `${failure.code}: ${next} in ${inSeconds(waitMs)}`,
+  };
+}
+
+function failWith(failure: Failure, why: string): Reaction {
+  return { do: 'fail', code: failure.code, reason: `${failure.code}: ${why}` };
+}
+
+/** The time the other side named, if it named one that makes sense. */
+function askedMs({ retryAfterMs }: Failure): number | undefined {
+  if (retryAfterMs === undefined || !(retryAfterMs >= 0)) return undefined;
+  return Math.ceil(Math.min(retryAfterMs, limits.wait.retryAfterMsMax));
+}
+
+function inSeconds(durationMs: number): string {
+  return `${Math.round(durationMs / 100) / 10} s`;
+}
+
+const strength: Readonly<Record<Reaction['do'], number>> = {
+  advance: 0,
+  wait: 1,
+  retry: 2,
+  fail: 3,
+};
+
+/**
+ * Several branches ended together: fail beats retry beats wait beats advance; for equal, the latest
+ * `dueAt`, and then the first. No branches at all is no reason to stay.
+ */
+export function strongest(reactions: readonly Reaction[]): Reaction {
+  const start: Reaction = { do: 'advance' };
+  return reactions.reduce((best, next) => (isStronger(next, best) ? next : best), start);
+}
+
+function isStronger(next: Reaction, best: Reaction): boolean {
+  if (next.do !== best.do) return strength[next.do] > strength[best.do];
+  return 'dueAt' in next && 'dueAt' in best && next.dueAt > best.dueAt;
+}

@@ -1,0 +1,28 @@
+/** Time and chance, as the engine sees them. The simulator brings its own. */
+export interface World {
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** Calls back once after the delay; the returned function calls it off. */
+  setTimer(run: () => void, delayMs: number): () => void;
+  /** Calls back when everything that is ready to run in this turn has run. */
+  afterTurn(run: () => void): void;
+  /** At least 0, less than 1. */
+  random(): number;
+  uuid(): string;
+  /** A test's hook at a named moment (`observe/failpoint.ts`). */
+  failpoint?(name: string): void;
+}
+
+/** Resolves after the delay, or at once when the signal aborts. */
+export function pause(world: World, delayMs: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve();
+    const end = (): void => {
+      cancel();
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    const cancel = world.setTimer(end, delayMs);
+    signal?.addEventListener('abort', end, { once: true });
+  });
+}

@@ -1,0 +1,55 @@
+/** The composition root: the only file that names adapters. */
+import { join, resolve } from 'node:path';
+import { openBlobDirectory } from './blob/directory.ts';
+import { Engine } from './engine/engine.ts';
+import { thisProcess } from './engine/liveness.ts';
+import type { World } from './kernel/world.ts';
+import { documentPipeline } from './pipeline/document.ts';
+import type { Pipeline } from './pipeline/pipeline.ts';
+import { hashingEmbedder } from './provider/hashing-embedder.ts';
+import type { Database } from './store/database.ts';
+import { migrate } from './store/migrate.ts';
+import { openPostgres } from './store/postgres.ts';
+import { openSqlite } from './store/sqlite.ts';
+import { realWorld } from './world.ts';
+
+export interface AssembleOptions {
+  readonly data: string;
+  /** Postgres; the embedded store where absent. */
+  readonly databaseUrl?: string | undefined;
+  readonly places?: number | undefined;
+  readonly world?: World | undefined;
+  readonly onError?: ((what: string, error: unknown) => void) | undefined;
+  /** Builds another pipeline than that of documents: the way to add a step. */
+  readonly pipeline?: ((documents: Pipeline) => Pipeline) | undefined;
+}
+
+export interface Assembled {
+  readonly database: Database;
+  readonly engine: Engine;
+  close(): Promise<void>;
+}
+
+export async function assemble(options: AssembleOptions): Promise<Assembled> {
+  const world = options.world ?? realWorld();
+  const data = resolve(options.data);
+  const documents = documentPipeline({
+    blobs: openBlobDirectory(join(data, 'blobs'), world),
+    embedder: hashingEmbedder,
+  });
+  const pipeline = options.pipeline?.(documents) ?? documents;
+  const database =
+    options.databaseUrl === undefined
+      ? openSqlite({ path: join(data, 'pawl.db'), world })
+      : await openPostgres({ url: options.databaseUrl });
+  await migrate(database, pipeline.lifecycle);
+  const engine = new Engine({
+    database,
+    pipeline,
+    world,
+    liveness: thisProcess(),
+    places: options.places,
+    onError: options.onError ?? (() => undefined),
+  });
+  return { database, engine, close: () => database.close() };
+}

@@ -1,0 +1,55 @@
+/**
+ * The closed list of what can happen. Everything that tells (streams, logs, metrics) reads these.
+ */
+export const eventKinds = [
+  'job_accepted',
+  'job_started',
+  'job_waiting',
+  'job_paused',
+  'job_resumed',
+  'job_retried',
+  'job_succeeded',
+  'job_failed',
+  'job_canceled',
+  'step_started',
+  'step_progressed',
+  'step_completed',
+  'step_failed',
+  'retry_scheduled',
+  'item_failed',
+  'item_canceled',
+  'item_retried',
+  'item_discarded',
+  'item_unchanged',
+  'generation_flipped',
+  'generation_superseded',
+  'lease_lost',
+  'report_refused',
+  'document_deleted',
+  'corpus_deleted',
+] as const;
+
+export type EventKind = (typeof eventKinds)[number];
+
+export interface NewEvent {
+  readonly kind: EventKind;
+  readonly jobId: number | null;
+  readonly itemId?: number | null;
+  readonly step?: string | null;
+  readonly attempt?: number | null;
+  readonly worker?: string | null;
+  /** Model, tokens, cost, duration, code, reason: whatever the kind has to say. */
+  readonly detail?: Readonly<Record<string, unknown>> | undefined;
+}
+
+export interface Event extends NewEvent {
+  readonly seq: number;
+  readonly at: number;
+}
+
+/** The kinds after which a job's stream ends. */
+export const jobEnds: ReadonlySet<EventKind> = new Set([
+  'job_succeeded',
+  'job_failed',
+  'job_canceled',
+]);

@@ -1,0 +1,30 @@
+/**
+ * The closed list of moments at which a test may stop or kill the process: before and after each
+ * commit and each blob write. Where no hook is set, a failpoint costs one null check.
+ */
+import type { World } from '../kernel/world.ts';
+
+export const failpoints = [
+  'submit.before-commit',
+  'submit.after-commit',
+  'claim.before-commit',
+  'claim.after-commit',
+  'step.before-run',
+  'step.after-run',
+  'report.before-commit',
+  'report.after-commit',
+  'wake.before-commit',
+  'rescue.before-commit',
+  'rescue.after-commit',
+  'command.before-commit',
+  'command.after-commit',
+  'blob.before-write',
+  'blob.before-rename',
+  'blob.after-rename',
+] as const;
+
+export type Failpoint = (typeof failpoints)[number];
+
+export function failpoint(world: World, name: Failpoint): void {
+  world.failpoint?.(name);
+}

@@ -1,0 +1,35 @@
+/** The pipeline of a document: what does each step of `kernel/item.ts`. */
+import type { BlobStore } from '../blob/blob.ts';
+import { item } from '../kernel/item.ts';
+import { limits } from '../kernel/limits.ts';
+import type { Embedder } from '../provider/embedding.ts';
+import { chunkStep } from './chunk/chunk.ts';
+import { embedStep } from './embed/embed.ts';
+import { entityStep } from './entity/entity.ts';
+import { extractStep } from './extract/extract.ts';
+import { fetchStep } from './fetch/fetch.ts';
+import { indexStep, pruneStep } from './index/index-step.ts';
+import { persistStep } from './persist/persist.ts';
+import type { Pipeline } from './pipeline.ts';
+
+export interface DocumentPipelineOptions {
+  readonly blobs: BlobStore;
+  readonly embedder: Embedder;
+}
+
+export function documentPipeline({ blobs, embedder }: DocumentPipelineOptions): Pipeline {
+  return {
+    lifecycle: item,
+    steps: {
+      fetched: fetchStep(blobs),
+      content_extracted: extractStep(blobs),
+      chunked: chunkStep,
+      embedded: embedStep(embedder),
+      entity_extracted: entityStep,
+      persisted: persistStep,
+      indexed: indexStep,
+      done: pruneStep,
+    },
+    timeoutMs: (step) => limits.step.workerMs[item.row(step).stage],
+  };
+}

@@ -1,0 +1,74 @@
+/** `fetched`: the raw bytes of the source are ours, and will be the same after a crash. */
+import { open } from 'node:fs/promises';
+import type { BlobStore } from '../../blob/blob.ts';
+import { Failure } from '../../kernel/failure.ts';
+import { limits } from '../../kernel/limits.ts';
+import { writeFetch } from '../../store/fetches.ts';
+import { getInput } from '../../store/items.ts';
+import type { StepContext, StepFunction, StepResult } from '../pipeline.ts';
+import { mediaTypeOf } from './media-type.ts';
+
+export function fetchStep(blobs: BlobStore): StepFunction {
+  const readers: Readonly<Record<string, (context: StepContext) => Promise<StepResult>>> = {
+    file: (context) => fetchFile(context, blobs),
+    inline: fetchInline,
+    url: refuseUrl,
+  };
+  return async (context) => {
+    const { sourceKind } = context.item;
+    const read = readers[sourceKind];
+    if (!read) throw new Failure('bad_request', `no source is of the kind ${sourceKind}`);
+    return read(context);
+  };
+}
+
+async function fetchFile(context: StepContext, blobs: BlobStore): Promise<StepResult> {
+  const { id, source } = context.item;
+  const bytes = await readBounded(source);
+  if (bytes.length === 0) throw new Failure('empty_source', `${source} has no bytes`);
+  const mediaType = mediaTypeOf(source, bytes);
+  if (mediaType === undefined) {
+    throw new Failure('unsupported_mime', `${source} is neither text, Markdown nor HTML`);
+  }
+  const blobKey = await blobs.put(bytes);
+  context.scratch.set('source', { bytes, mediaType });
+  return {
+    effect: async (transaction) => {
+      await writeFetch(transaction, {
+        generation_id: id,
+        blob_key: blobKey,
+        media_type: mediaType,
+        bytes: bytes.length,
+      });
+      return undefined;
+    },
+  };
+}
+
+/** Reads a file that may change or be huge: never more than the bound, whatever its size says. */
+async function readBounded(path: string): Promise<Uint8Array> {
+  const file = await open(path, 'r');
+  try {
+    const { size } = await file.stat();
+    const bound = limits.document.sourceBytesMax;
+    if (size > bound)
+      throw new Failure('source_too_large', `${path} has ${size} of ${bound} bytes`);
+    const buffer = Buffer.alloc(size);
+    const { bytesRead } = await file.read(buffer, 0, size, 0);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}
+
+/** Inline documents were stored with their job: there is only to see that they are not empty. */
+async function fetchInline({ item, reader }: StepContext): Promise<StepResult> {
+  const input = await getInput(reader, item.id);
+  if (!input) throw new Failure('source_missing', `the text of ${item.source} is gone`);
+  if (input.body === '') throw new Failure('empty_source', `${item.source} has no text`);
+  return {};
+}
+
+async function refuseUrl({ item }: StepContext): Promise<StepResult> {
+  throw new Failure('bad_request', `${item.source}: this version reads files and inline text only`);
+}

@@ -1,0 +1,52 @@
+/**
+ * `indexed`: the search rows are written and the generation becomes the current one, in one
+ * transaction. Until then readers see the old generation; from then on the new one.
+ */
+import type { NewEvent } from '../../observe/event.ts';
+import { countOfGeneration, indexGeneration, pruneGeneration } from '../../store/chunks.ts';
+import { deleteTexts, flip, getText, staleGenerations } from '../../store/documents.ts';
+import type { StepFunction } from '../pipeline.ts';
+import { withoutText } from '../superseded.ts';
+
+export const indexStep: StepFunction = async (context) => {
+  const { item, reader } = context;
+  const text = await getText(reader, item.id);
+  if (!text) return withoutText(context);
+  const { chunks } = await countOfGeneration(reader, item.id);
+  return {
+    counts: { documents: 1 },
+    effect: async (transaction, now) => {
+      await indexGeneration(transaction, item.id, text.title ?? '');
+      const generation = await flip(
+        transaction,
+        {
+          id: item.documentId,
+          caller: item.caller,
+          corpus: item.corpus,
+          source: item.source,
+          title: text.title,
+          language: text.language,
+          generation_id: item.id,
+          content_hash: text.content_hash,
+          chunk_count: chunks,
+          text_bytes: Buffer.byteLength(text.body),
+        },
+        now,
+      );
+      const kind = generation === undefined ? 'generation_superseded' : 'generation_flipped';
+      const detail = { document_id: item.documentId, generation };
+      const event: NewEvent = { kind, jobId: item.jobId, itemId: item.id, detail };
+      return [event];
+    },
+  };
+};
+
+/** `done`: what the current generation has replaced is gone. */
+export const pruneStep: StepFunction = async ({ item }) => ({
+  effect: async (transaction) => {
+    const stale = await staleGenerations(transaction, item.documentId);
+    for (const generation of stale) await pruneGeneration(transaction, generation);
+    await deleteTexts(transaction, stale);
+    return undefined;
+  },
+});

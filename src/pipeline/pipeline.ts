@@ -1,0 +1,61 @@
+/**
+ * A pipeline is a lifecycle and, for each of its steps, the function that does the step's work. To
+ * add a step, add a row to the table of steps and a function here: see `docs/guide/extend.md`.
+ */
+import type { Lifecycle } from '../kernel/item.ts';
+import type { World } from '../kernel/world.ts';
+import type { NewEvent } from '../observe/event.ts';
+import type { Reader, Transaction } from '../store/database.ts';
+
+/** The document that a step works on. */
+export interface PipelineItem {
+  /** Also the id of the generation that this item makes. */
+  readonly id: number;
+  readonly jobId: number;
+  readonly caller: string;
+  readonly corpus: string;
+  readonly documentId: string;
+  readonly sourceKind: string;
+  readonly source: string;
+  readonly force: boolean;
+  readonly attempt: number;
+}
+
+export interface StepContext {
+  readonly item: PipelineItem;
+  readonly world: World;
+  readonly reader: Reader;
+  /** Aborts when the step runs out of time, or its item is canceled, paused or taken over. */
+  readonly signal: AbortSignal;
+  /**
+   * What earlier steps of this same run left in memory. After a crash it is empty: read the store.
+   */
+  readonly scratch: Map<string, unknown>;
+  /** Tells how far a long step has come. */
+  progress(done: number, total: number): void;
+}
+
+/** What a step that went well hands back: values, and what to write with the click. */
+export interface StepResult {
+  /** Runs in the transaction of the click: it happens with it, exactly once, or not at all. */
+  readonly effect?: (
+    transaction: Transaction,
+    now: number,
+  ) => Promise<readonly NewEvent[] | undefined>;
+  readonly model?: string;
+  readonly tokensIn?: number;
+  readonly tokensOut?: number;
+  readonly costCents?: number;
+  readonly counts?: { readonly documents?: number; readonly chunks?: number };
+  /** Nothing is left to do for this item: its content is the one that is already indexed. */
+  readonly unchanged?: boolean;
+}
+
+export type StepFunction = (context: StepContext) => Promise<StepResult | undefined>;
+
+export interface Pipeline {
+  readonly lifecycle: Lifecycle;
+  readonly steps: Readonly<Record<string, StepFunction>>;
+  /** How long each step may take. */
+  readonly timeoutMs: (step: string) => number;
+}

@@ -1,0 +1,167 @@
+/**
+ * Chunks with their vectors, entities and search rows: all keyed by the generation they belong to.
+ */
+import type { Reader, Transaction } from './database.ts';
+import { sql, sqlRows } from './statement.ts';
+
+export interface NewChunk {
+  readonly key: string;
+  readonly ordinal: number;
+  readonly heading: string;
+  readonly text: string;
+  readonly startOffset: number;
+  readonly endOffset: number;
+  readonly tokenCount: number;
+}
+
+export interface ChunkRow {
+  readonly id: number;
+  readonly key: string;
+  readonly document_id: string;
+  readonly generation_id: number;
+  readonly ordinal: number;
+  readonly heading: string;
+  readonly text: string;
+  readonly start_offset: number;
+  readonly end_offset: number;
+  readonly token_count: number;
+}
+
+const insertChunk = sqlRows({
+  key: 'text',
+  document_id: 'text',
+  generation_id: 'int',
+  ordinal: 'int',
+  heading: 'text',
+  text: 'text',
+  start_offset: 'int',
+  end_offset: 'int',
+  token_count: 'int',
+})`INSERT INTO chunks (key, document_id, generation_id, ordinal, heading, text, start_offset,
+    end_offset, token_count)
+  SELECT :key, :document_id, :generation_id, :ordinal, :heading, :text, :start_offset,
+    :end_offset, :token_count {rows}`;
+
+export async function insertChunks(
+  transaction: Transaction,
+  owner: { documentId: string; generationId: number },
+  chunks: readonly NewChunk[],
+): Promise<void> {
+  await transaction.each(
+    insertChunk,
+    chunks.map((chunk) => ({
+      key: chunk.key,
+      document_id: owner.documentId,
+      generation_id: owner.generationId,
+      ordinal: chunk.ordinal,
+      heading: chunk.heading,
+      text: chunk.text,
+      start_offset: chunk.startOffset,
+      end_offset: chunk.endOffset,
+      token_count: chunk.tokenCount,
+    })),
+  );
+}
+
+const ofGeneration = sql<ChunkRow>`
+  SELECT * FROM chunks WHERE generation_id = :generation_id ORDER BY ordinal`;
+
+export function listChunks(reader: Reader, generationId: number): Promise<ChunkRow[]> {
+  return reader.run(ofGeneration, { generation_id: generationId });
+}
+
+const insertVector = sqlRows({
+  generation_id: 'int',
+  ordinal: 'int',
+  model: 'text',
+  vector: 'bytes',
+})`
+  INSERT INTO vectors (generation_id, ordinal, model, vector)
+  SELECT :generation_id, :ordinal, :model, :vector {rows}`;
+
+export async function insertVectors(
+  transaction: Transaction,
+  generationId: number,
+  vectors: readonly { ordinal: number; model: string; vector: Uint8Array }[],
+): Promise<void> {
+  await transaction.each(
+    insertVector,
+    vectors.map((row) => ({ generation_id: generationId, ...row })),
+  );
+}
+
+const insertEntity = sqlRows({ generation_id: 'int', kind: 'text', name: 'text', mentions: 'int' })`
+  INSERT INTO entities (generation_id, kind, name, mentions)
+  SELECT :generation_id, :kind, :name, :mentions {rows}`;
+
+export interface EntityRow {
+  readonly kind: string;
+  readonly name: string;
+  readonly mentions: number;
+}
+
+export async function insertEntities(
+  transaction: Transaction,
+  generationId: number,
+  entities: readonly EntityRow[],
+): Promise<void> {
+  await transaction.each(
+    insertEntity,
+    entities.map(({ kind, name, mentions }) => ({
+      generation_id: generationId,
+      kind,
+      name,
+      mentions,
+    })),
+  );
+}
+
+const countParts = sql<{ chunks: number; vectors: number }>`
+  SELECT (SELECT COUNT(*) FROM chunks WHERE generation_id = :generation_id) AS chunks,
+    (SELECT COUNT(*) FROM vectors WHERE generation_id = :generation_id) AS vectors`;
+
+export async function countOfGeneration(
+  reader: Reader,
+  generationId: number,
+): Promise<{ chunks: number; vectors: number }> {
+  const [row] = await reader.run(countParts, { generation_id: generationId });
+  return { chunks: row?.chunks ?? 0, vectors: row?.vectors ?? 0 };
+}
+
+const indexSqlite = sql`
+  INSERT INTO chunk_search (rowid, title, heading, text)
+  SELECT id, :title, heading, text FROM chunks WHERE generation_id = :generation_id`;
+const indexPostgres = sql`
+  INSERT INTO chunk_search (chunk_id, words)
+  SELECT id, setweight(to_tsvector('english', :title), 'A') ||
+    setweight(to_tsvector('english', heading), 'B') || to_tsvector('english', text)
+  FROM chunks WHERE generation_id = :generation_id`;
+
+/** Makes a generation's chunks findable. They are found once it is the current one. */
+export async function indexGeneration(
+  transaction: Transaction,
+  generationId: number,
+  title: string,
+): Promise<void> {
+  const statement = transaction.dialect.name === 'sqlite' ? indexSqlite : indexPostgres;
+  await transaction.run(statement, { generation_id: generationId, title });
+}
+
+const ofGenerations = 'IN (SELECT id FROM chunks WHERE generation_id = :generation_id)';
+const pruneStatements = {
+  sqlite: [sql`DELETE FROM chunk_search WHERE rowid ${ofGenerations}`],
+  postgres: [sql`DELETE FROM chunk_search WHERE chunk_id ${ofGenerations}`],
+};
+const pruneRest = ['chunks', 'vectors', 'entities', 'fetches'].map(
+  (table) => sql`DELETE FROM ${table} WHERE generation_id = :generation_id`,
+);
+
+/** Removes everything of a generation but its text. */
+export async function pruneGeneration(
+  transaction: Transaction,
+  generationId: number,
+): Promise<void> {
+  for (const statement of [...pruneStatements[transaction.dialect.name], ...pruneRest]) {
+    await transaction.run(statement, { generation_id: generationId });
+  }
+}

@@ -1,0 +1,82 @@
+/** Claiming: a batch of due items, in fair order, leased with their first steps begun. */
+import type { Lifecycle } from '../kernel/item.ts';
+import type { NewEvent } from '../observe/event.ts';
+import type { Reader, Transaction } from './database.ts';
+import { appendEvents } from './events.ts';
+import { admitAtGates } from './gates.ts';
+import { promoteDue } from './intervention.ts';
+import { startJobs } from './job-transition.ts';
+import { gateBit } from './reports.ts';
+import { JobDeltas, settleJobs } from './settle.ts';
+import { sql } from './statement.ts';
+import { type ClaimedRow, claim } from './transition.ts';
+import { serveRank } from './workers.ts';
+
+export interface ClaimRequest {
+  readonly worker: string;
+  readonly count: number;
+  readonly lifecycle: Lifecycle;
+  readonly now: number;
+}
+
+/**
+ * Leases up to `count` items. The steps they begin with are in the history before anyone runs them.
+ */
+export async function claimItems(
+  transaction: Transaction,
+  { worker, count, lifecycle, now }: ClaimRequest,
+): Promise<ClaimedRow[]> {
+  const rows = await claim(transaction, { worker, count, now });
+  if (rows.length === 0) return rows;
+  const jobIds = [...new Set(rows.map((row) => row.job_id))].sort((a, b) => a - b);
+  const started = await startJobs(transaction, jobIds, now);
+  const events: NewEvent[] = started.map(({ id }) => ({ kind: 'job_started', jobId: id, worker }));
+  for (const row of rows) events.push(...stepsStarted(row, lifecycle, worker));
+  await serveRank(transaction, { worker, rank: rows.at(-1)?.rank ?? 0, now });
+  await appendEvents(transaction, events, now);
+  return rows;
+}
+
+function stepsStarted(row: ClaimedRow, lifecycle: Lifecycle, worker: string): NewEvent[] {
+  return lifecycle.ready(row.progress).map((step) => ({
+    kind: 'step_started',
+    jobId: row.job_id,
+    itemId: row.id,
+    step,
+    attempt: row.attempt + 1,
+    worker,
+  }));
+}
+
+/** Puts items whose time has come back into the queue. Returns how many. */
+export async function wakeDue(
+  transaction: Transaction,
+  { lifecycle, limit, now }: { lifecycle: Lifecycle; limit: number; now: number },
+): Promise<number> {
+  const rows = await promoteDue(transaction, { now, limit, gateBit: gateBit(lifecycle) });
+  const deltas = new JobDeltas();
+  // What holds a place at its gate waited for the gate's pace, and was not counted as waiting.
+  for (const row of rows) if (row.gate_held === 0) deltas.of(row.job_id).waiting--;
+  await settleJobs(transaction, deltas, now);
+  await admitAtGates(transaction, gatesOf(rows), now);
+  return rows.length;
+}
+
+export function gatesOf(rows: readonly { readonly gate: string | null }[]): string[] {
+  return rows.flatMap(({ gate }) => (gate === null ? [] : [gate]));
+}
+
+const nextDue = sql<{ due_at: number | null }>`
+  SELECT MIN(due_at) AS due_at FROM timers`;
+
+/** When the next item wakes by the clock, if any. */
+export async function nextDueAt(reader: Reader): Promise<number | undefined> {
+  return (await reader.run(nextDue))[0]?.due_at ?? undefined;
+}
+
+const anyTurn = sql<{ item_id: number }>`
+  SELECT item_id FROM turns ORDER BY rank, item_id LIMIT 1`;
+
+export async function hasTurn(reader: Reader): Promise<boolean> {
+  return (await reader.run(anyTurn)).length > 0;
+}

@@ -1,0 +1,40 @@
+/** The port that both databases serve. Queries are written against it, and know no driver. */
+import type { Dialect } from './dialect.ts';
+import type { Columns, Parameters, RowOf, RowsStatement, Statement } from './statement.ts';
+
+export interface Reader {
+  /** Runs a statement and returns its rows. */
+  run<Row>(statement: Statement<Row>, parameters?: Parameters): Promise<Row[]>;
+}
+
+export interface Transaction extends Reader {
+  readonly dialect: Dialect;
+  /** Runs the statement for every row, and returns what it returned, in any order. */
+  each<Row, Column extends Columns>(
+    statement: RowsStatement<Row, Column>,
+    rows: readonly RowOf<Column>[],
+  ): Promise<Row[]>;
+  /**
+   * Runs an `UPDATE` for every row and says of each whether it changed something. The statement
+   * has the key column `id`, returns it, and no two rows have the same.
+   */
+  hits<Column extends Columns & { id: 'int' }>(
+    statement: RowsStatement<{ id: number }, Column>,
+    rows: readonly RowOf<Column>[],
+  ): Promise<boolean[]>;
+}
+
+export interface Database extends Reader {
+  readonly dialect: Dialect;
+  /** How many commits may be under way at once with profit. */
+  readonly commitsMax: number;
+  /**
+   * Runs the work in one transaction, and resolves when it is on disk. The work may be run again
+   * (after a deadlock, or when a neighbour in the same commit failed), so it changes nothing but
+   * the database.
+   */
+  write<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
+  /** The time by which leases are judged, in milliseconds. */
+  now(): number;
+  close(): Promise<void>;
+}

@@ -1,0 +1,177 @@
+/**
+ * Documents and their generations. A generation is made by one item and carries its id. It is
+ * written beside the current one; `flip` makes it the current one in the transaction of the click;
+ * what it replaced is pruned by the next click. A reader joins on `generation_id`, and so sees all
+ * of one generation and nothing of another.
+ */
+import { createHash } from 'node:crypto';
+import type { Reader, Transaction } from './database.ts';
+import { sql, sqlRows } from './statement.ts';
+
+export interface DocumentRow {
+  readonly id: string;
+  readonly caller: string;
+  readonly corpus: string;
+  readonly source: string;
+  readonly title: string | null;
+  readonly language: string | null;
+  readonly generation: number;
+  readonly generation_id: number;
+  readonly content_hash: string;
+  readonly chunk_count: number;
+  readonly text_bytes: number;
+  readonly created_at: number;
+  readonly updated_at: number;
+}
+
+/** One source of one caller in one corpus is one document, whoever asks and however often. */
+export function documentIdOf(caller: string, corpus: string, source: string): string {
+  return createHash('sha256').update(`${caller}\0${corpus}\0${source}`).digest('hex').slice(0, 32);
+}
+
+const byId = sql<DocumentRow>`SELECT * FROM documents WHERE id = :id`;
+const ofCorpus = sql<DocumentRow>`
+  SELECT * FROM documents WHERE corpus = :corpus AND caller = :caller AND id > :after
+  ORDER BY id LIMIT :limit`;
+const corpora = sql<CorpusRow>`
+  SELECT corpora.name, corpora.created_at, COUNT(documents.id) AS documents,
+    COALESCE(SUM(documents.chunk_count), 0) AS chunks,
+    COALESCE(SUM(documents.text_bytes), 0) AS text_bytes, MAX(documents.updated_at) AS updated_at
+  FROM corpora LEFT JOIN documents ON documents.corpus = corpora.name
+    AND documents.caller = :caller
+  GROUP BY corpora.name, corpora.created_at ORDER BY corpora.name`;
+const addCorpus = sql`
+  INSERT INTO corpora (name, created_at) VALUES (:name, :now) ON CONFLICT (name) DO NOTHING`;
+
+export interface CorpusRow {
+  readonly name: string;
+  readonly created_at: number;
+  readonly documents: number;
+  readonly chunks: number;
+  readonly text_bytes: number;
+  readonly updated_at: number | null;
+}
+
+export async function getDocument(reader: Reader, id: string): Promise<DocumentRow | undefined> {
+  return (await reader.run(byId, { id }))[0];
+}
+
+export function listDocuments(
+  reader: Reader,
+  filter: { caller: string; corpus: string; after: string; limit: number },
+): Promise<DocumentRow[]> {
+  return reader.run(ofCorpus, filter);
+}
+
+export function listCorpora(reader: Reader, caller: string): Promise<CorpusRow[]> {
+  return reader.run(corpora, { caller });
+}
+
+export async function ensureCorpus(
+  transaction: Transaction,
+  name: string,
+  now: number,
+): Promise<void> {
+  await transaction.run(addCorpus, { name, now });
+}
+
+export interface TextRow {
+  readonly generation_id: number;
+  readonly document_id: string;
+  readonly title: string | null;
+  readonly language: string | null;
+  readonly body: string;
+  readonly content_hash: string;
+}
+
+const putText = sql`
+  INSERT INTO texts (generation_id, document_id, title, language, body, content_hash, created_at)
+  VALUES (:generation_id, :document_id, :title, :language, :body, :content_hash, :now)
+  ON CONFLICT (generation_id) DO UPDATE SET title = excluded.title, language = excluded.language,
+    body = excluded.body, content_hash = excluded.content_hash`;
+const textOf = sql<TextRow>`SELECT * FROM texts WHERE generation_id = :generation_id`;
+
+export async function writeText(
+  transaction: Transaction,
+  text: TextRow,
+  now: number,
+): Promise<void> {
+  await transaction.run(putText, { ...text, now });
+}
+
+export async function getText(reader: Reader, generationId: number): Promise<TextRow | undefined> {
+  return (await reader.run(textOf, { generation_id: generationId }))[0];
+}
+
+/** A newer submission's generation is never replaced by an older one's that took longer. */
+const flipRow = sql<{ generation: number }>`
+  INSERT INTO documents (id, caller, corpus, source, title, language, generation, generation_id,
+    content_hash, chunk_count, text_bytes, created_at, updated_at)
+  VALUES (:id, :caller, :corpus, :source, :title, :language, 1, :generation_id,
+    :content_hash, :chunk_count, :text_bytes, :now, :now)
+  ON CONFLICT (id) DO UPDATE SET title = excluded.title, language = excluded.language,
+    generation = documents.generation + 1, generation_id = excluded.generation_id,
+    content_hash = excluded.content_hash, chunk_count = excluded.chunk_count,
+    text_bytes = excluded.text_bytes, updated_at = excluded.updated_at
+  WHERE excluded.generation_id > documents.generation_id
+  RETURNING generation`;
+
+export interface Flip {
+  readonly id: string;
+  readonly caller: string;
+  readonly corpus: string;
+  readonly source: string;
+  readonly title: string | null;
+  readonly language: string | null;
+  readonly generation_id: number;
+  readonly content_hash: string;
+  readonly chunk_count: number;
+  readonly text_bytes: number;
+}
+
+/** Makes the generation current. Undefined: a newer one already is. */
+export async function flip(
+  transaction: Transaction,
+  row: Flip,
+  now: number,
+): Promise<number | undefined> {
+  return (await transaction.run(flipRow, { ...row, now }))[0]?.generation;
+}
+
+/** An item that is still open may need what it has written, even if it can no longer win. */
+const stale = sql<{ generation_id: number }>`
+  SELECT texts.generation_id FROM texts
+  JOIN documents ON documents.id = texts.document_id
+  JOIN items ON items.id = texts.generation_id
+  WHERE texts.document_id = :document_id AND items.waits_on IS NULL
+    AND texts.generation_id < documents.generation_id`;
+
+/** The generations of a document that are older than the current one, and that nobody works on. */
+export async function staleGenerations(reader: Reader, documentId: string): Promise<number[]> {
+  const rows = await reader.run(stale, { document_id: documentId });
+  return rows.map(({ generation_id }) => generation_id);
+}
+
+const removeDocument = sql<{ id: string }>`DELETE FROM documents WHERE id = :id RETURNING id`;
+const allGenerations = sql<{ generation_id: number }>`
+  SELECT generation_id FROM texts WHERE document_id = :document_id`;
+
+/** Takes a document out of its corpus. Returns the generations to prune. */
+export async function deleteDocument(transaction: Transaction, id: string): Promise<number[]> {
+  await transaction.run(removeDocument, { id });
+  const rows = await transaction.run(allGenerations, { document_id: id });
+  return rows.map(({ generation_id }) => generation_id);
+}
+
+const removeTexts = sqlRows({ generation_id: 'int' })`
+  DELETE FROM texts {rows} WHERE texts.generation_id = :generation_id`;
+
+export async function deleteTexts(
+  transaction: Transaction,
+  generationIds: readonly number[],
+): Promise<void> {
+  await transaction.each(
+    removeTexts,
+    generationIds.map((generation_id) => ({ generation_id })),
+  );
+}

@@ -1,0 +1,114 @@
+/**
+ * The append-only history. Sequence numbers have no gaps and rise in the order of the commits: they
+ * come from one row that is locked until the commit, so whoever has read up to N has missed nothing
+ * below it. That makes the log an outbox, too: a consumer keeps its place in `cursors`.
+ */
+import type { Event, EventKind, NewEvent } from '../observe/event.ts';
+import type { Reader, Transaction } from './database.ts';
+import { sql, sqlRows } from './statement.ts';
+
+const reserve = sql<{ value: number }>`
+  UPDATE sequence SET value = value + :count WHERE name = 'events' RETURNING value`;
+
+const insert = sqlRows({
+  seq: 'int',
+  at: 'int',
+  kind: 'text',
+  job_id: 'int',
+  item_id: 'int',
+  step: 'text',
+  attempt: 'int',
+  worker: 'text',
+  detail: 'json',
+})`INSERT INTO events (seq, at, kind, job_id, item_id, step, attempt, worker, detail)
+  SELECT :seq, :at, :kind, :job_id, :item_id, :step, :attempt, :worker, :detail {rows}`;
+
+/** Appends the events as the last act of a transaction, and returns their last sequence number. */
+export async function appendEvents(
+  transaction: Transaction,
+  events: readonly NewEvent[],
+  now: number,
+): Promise<number> {
+  if (events.length === 0) return 0;
+  const [row] = await transaction.run(reserve, { count: events.length });
+  const last = row?.value ?? 0;
+  let seq = last - events.length;
+  await transaction.each(
+    insert,
+    events.map((event) => ({
+      seq: ++seq,
+      at: now,
+      kind: event.kind,
+      job_id: event.jobId,
+      item_id: event.itemId,
+      step: event.step,
+      attempt: event.attempt,
+      worker: event.worker,
+      detail: event.detail && JSON.stringify(event.detail),
+    })),
+  );
+  return last;
+}
+
+interface EventRow {
+  readonly seq: number;
+  readonly at: number;
+  readonly kind: EventKind;
+  readonly job_id: number | null;
+  readonly item_id: number | null;
+  readonly step: string | null;
+  readonly attempt: number | null;
+  readonly worker: string | null;
+  readonly detail: string | null;
+}
+
+const listAfter = sql<EventRow>`
+  SELECT * FROM events WHERE seq > :after ORDER BY seq LIMIT :limit`;
+const listOfJobAfter = sql<EventRow>`
+  SELECT * FROM events WHERE job_id = :job_id AND seq > :after ORDER BY seq LIMIT :limit`;
+const newest = sql<{ value: number }>`SELECT value FROM sequence WHERE name = 'events'`;
+
+export async function listEvents(
+  reader: Reader,
+  { jobId, after, limit }: { jobId?: number | undefined; after: number; limit: number },
+): Promise<Event[]> {
+  const rows =
+    jobId === undefined
+      ? await reader.run(listAfter, { after, limit })
+      : await reader.run(listOfJobAfter, { job_id: jobId, after, limit });
+  return rows.map(toEvent);
+}
+
+export async function newestSequence(reader: Reader): Promise<number> {
+  return (await reader.run(newest))[0]?.value ?? 0;
+}
+
+function toEvent(row: EventRow): Event {
+  return {
+    seq: row.seq,
+    at: row.at,
+    kind: row.kind,
+    jobId: row.job_id,
+    itemId: row.item_id,
+    step: row.step,
+    attempt: row.attempt,
+    worker: row.worker,
+    detail: row.detail === null ? undefined : JSON.parse(row.detail),
+  };
+}
+
+// Never the newest event, whatever its age: where the log ends must stay readable.
+const prune = sql<{ seq: number }>`
+  DELETE FROM events WHERE seq IN (
+    SELECT events.seq FROM events LEFT JOIN jobs ON jobs.id = events.job_id
+    WHERE events.at < :before AND (jobs.id IS NULL OR jobs.ended_at IS NOT NULL)
+    ORDER BY events.seq LIMIT :limit)
+  RETURNING seq`;
+
+/** Forgets history of ended jobs from before a time. Returns how many events went. */
+export async function pruneEvents(
+  transaction: Transaction,
+  { before, limit }: { before: number; limit: number },
+): Promise<number> {
+  return (await transaction.run(prune, { before, limit })).length;
+}

@@ -1,0 +1,34 @@
+/** Where the raw bytes of a generation are. */
+import type { Reader, Transaction } from './database.ts';
+import { sql } from './statement.ts';
+
+export interface FetchRow {
+  readonly generation_id: number;
+  readonly blob_key: string;
+  readonly media_type: string;
+  readonly bytes: number;
+}
+
+const put = sql`
+  INSERT INTO fetches (generation_id, blob_key, media_type, bytes)
+  VALUES (:generation_id, :blob_key, :media_type, :bytes)
+  ON CONFLICT (generation_id) DO UPDATE SET blob_key = excluded.blob_key,
+    media_type = excluded.media_type, bytes = excluded.bytes`;
+const get = sql<FetchRow>`SELECT * FROM fetches WHERE generation_id = :generation_id`;
+const anyUse = sql<{ blob_key: string }>`
+  SELECT blob_key FROM fetches WHERE blob_key = :blob_key LIMIT 1`;
+
+export async function writeFetch(transaction: Transaction, row: FetchRow): Promise<void> {
+  await transaction.run(put, { ...row });
+}
+
+export async function getFetch(
+  reader: Reader,
+  generationId: number,
+): Promise<FetchRow | undefined> {
+  return (await reader.run(get, { generation_id: generationId }))[0];
+}
+
+export async function isBlobUsed(reader: Reader, blobKey: string): Promise<boolean> {
+  return (await reader.run(anyUse, { blob_key: blobKey })).length > 0;
+}

@@ -1,0 +1,215 @@
+/**
+ * The other writer of an item's state: what is done to items by those who do not hold them. A
+ * person cancels, pauses, resumes, retries, discards; a clock wakes; a gate admits; a rescuer takes
+ * from the dead. Whoever takes an item from a holder raises its epoch, and the holder is fenced
+ * off.
+ */
+import type { WaitsOn } from '../kernel/waits.ts';
+import type { Transaction } from './database.ts';
+import { claimedItems, leaveQueues, leaveTurns, popTimers, stand } from './queues.ts';
+import { sql, sqlRows } from './statement.ts';
+
+const beginAgain = sqlRows({ id: 'int', step: 'text', waits_on: 'text', now: 'int' })<{
+  id: number;
+}>`
+  UPDATE items SET step = :step, waits_on = :waits_on, epoch = items.epoch + 1, attempt = 0,
+    crashes = 0, error = NULL, failed_at = NULL, due_at = NULL, moved_at = :now
+  {rows}
+  WHERE items.id = :id AND items.step IN ('failed', 'canceled')
+  RETURNING items.id`;
+
+export interface Again {
+  readonly id: number;
+  readonly step: string;
+  readonly rank: number;
+  readonly gate: string | null;
+  readonly waitsOn: 'turn' | 'gate';
+}
+
+/** Ended items go on from where their progress stands. */
+export async function retry(
+  transaction: Transaction,
+  items: readonly Again[],
+  now: number,
+): Promise<boolean[]> {
+  const hits = await transaction.hits(
+    beginAgain,
+    items.map(({ id, step, waitsOn }) => ({ id, step, waits_on: waitsOn, now })),
+  );
+  await stand(
+    transaction,
+    items.filter((_, index) => hits[index]).map((item) => ({ ...item, dueAt: null })),
+  );
+  return hits;
+}
+
+const discardRow = sqlRows({ id: 'int', now: 'int' })<{ id: number }>`
+  UPDATE items SET step = 'canceled', failed_at = NULL, moved_at = :now {rows}
+  WHERE items.id = :id AND items.step = 'failed'
+  RETURNING items.id`;
+
+/** Failed items leave the inbox for good. */
+export function discard(
+  transaction: Transaction,
+  ids: readonly number[],
+  now: number,
+): Promise<boolean[]> {
+  return transaction.hits(
+    discardRow,
+    ids.map((id) => ({ id, now })),
+  );
+}
+
+export interface MovedRow {
+  readonly id: number;
+  readonly job_id: number;
+  readonly gate: string | null;
+  readonly gate_held: number;
+  readonly rank: number;
+  readonly waits_on: WaitsOn | null;
+  readonly progress: number;
+  readonly crashes: number;
+  readonly source: string;
+}
+
+const moved = `RETURNING id, job_id, gate, gate_held, rank, waits_on, progress, crashes, source`;
+
+const cancelRows = sql<MovedRow>`
+  UPDATE items SET step = 'canceled', waits_on = NULL, worker = NULL, due_at = NULL,
+    gate_held = 0, epoch = epoch + 1, moved_at = :now
+  WHERE job_id = :job_id AND waits_on IS NOT NULL ${moved}`;
+
+/** Ends all open items of a job, whoever holds them. */
+export async function cancelOfJob(
+  transaction: Transaction,
+  jobId: number,
+  now: number,
+): Promise<MovedRow[]> {
+  await leaveQueues(transaction, jobId);
+  return transaction.run(cancelRows, { job_id: jobId, now });
+}
+
+const pauseRows = sql<MovedRow>`
+  UPDATE items SET waits_on = 'person', worker = NULL, due_at = NULL, gate_held = 0,
+    epoch = epoch + 1
+  WHERE job_id = :job_id AND waits_on IN ('turn', 'worker', 'time', 'gate') ${moved}`;
+
+export async function pauseOfJob(transaction: Transaction, jobId: number): Promise<MovedRow[]> {
+  await leaveQueues(transaction, jobId);
+  return transaction.run(pauseRows, { job_id: jobId });
+}
+
+/** An item stands at its gate until the step that the gate guards is reached. */
+const gateOrTurn = `CASE WHEN gate IS NOT NULL AND gate_held = 0 AND (progress & :gate_bit) = 0
+  THEN 'gate' ELSE 'turn' END`;
+
+const resumeRows = sql<MovedRow>`
+  UPDATE items SET waits_on = ${gateOrTurn}, epoch = epoch + 1
+  WHERE job_id = :job_id AND waits_on = 'person' ${moved}`;
+
+export async function resumeOfJob(
+  transaction: Transaction,
+  jobId: number,
+  gateBit: number,
+): Promise<MovedRow[]> {
+  return standAll(
+    transaction,
+    await transaction.run(resumeRows, { job_id: jobId, gate_bit: gateBit }),
+  );
+}
+
+const promoteRows = sql<MovedRow>`
+  UPDATE items SET waits_on = ${gateOrTurn}, due_at = NULL
+  WHERE id {amongIds} AND waits_on = 'time' ${moved}`;
+
+/** Items whose time has come go back to the queue. */
+export async function promoteDue(
+  transaction: Transaction,
+  { now, limit, gateBit }: { now: number; limit: number; gateBit: number },
+): Promise<MovedRow[]> {
+  const ids = JSON.stringify(await popTimers(transaction, now, limit));
+  return standAll(transaction, await transaction.run(promoteRows, { ids, gate_bit: gateBit }));
+}
+
+const admitRow = sqlRows({ id: 'int', waits_on: 'text', due_at: 'int' })<{ id: number }>`
+  UPDATE items SET waits_on = :waits_on, due_at = :due_at, gate_held = 1 {rows}
+  WHERE items.id = :id AND items.waits_on = 'gate'
+  RETURNING items.id`;
+
+/** Lets items through their gate: at once, or at the time its pace allows. */
+export async function admit(
+  transaction: Transaction,
+  items: readonly { id: number; rank: number; dueAt: number | null }[],
+): Promise<void> {
+  const admitted = items.map((item) => ({
+    ...item,
+    gate: null,
+    waitsOn: item.dueAt === null ? ('turn' as const) : ('time' as const),
+  }));
+  await transaction.hits(
+    admitRow,
+    admitted.map(({ id, waitsOn, dueAt }) => ({ id, waits_on: waitsOn, due_at: dueAt })),
+  );
+  await stand(transaction, admitted);
+}
+
+const takeFromWorker = sql<MovedRow>`
+  UPDATE items SET waits_on = 'turn', worker = NULL, epoch = epoch + 1, crashes = crashes + :crash
+  WHERE id {amongIds} AND worker = :worker AND waits_on = 'worker' AND moved_at <= :moved_before
+  ${moved}`;
+
+/** Takes a worker's leases away. With `crash`, each item remembers that its holder died. */
+export async function takeLeases(
+  transaction: Transaction,
+  { worker, crash, movedBefore }: { worker: string; crash: boolean; movedBefore: number },
+): Promise<MovedRow[]> {
+  const ids = JSON.stringify(await claimedItems(transaction, worker));
+  const rows = await transaction.run(takeFromWorker, {
+    ids,
+    worker,
+    crash: crash ? 1 : 0,
+    moved_before: movedBefore,
+  });
+  return standAll(transaction, rows);
+}
+
+const handBackRow = sqlRows({ id: 'int', epoch: 'int' })<MovedRow>`
+  UPDATE items SET waits_on = 'turn', worker = NULL, epoch = items.epoch + 1 {rows}
+  WHERE items.id = :id AND items.epoch = :epoch
+  RETURNING items.id, job_id, gate, gate_held, rank, waits_on, progress, crashes, source`;
+
+/** Puts leases back into the queue whose holder does not know what became of its report. */
+export async function handBack(
+  transaction: Transaction,
+  leases: readonly { id: number; epoch: number }[],
+): Promise<void> {
+  await standAll(transaction, await transaction.each(handBackRow, leases));
+}
+
+/** The updated rows take their places in the queue they now wait in. */
+async function standAll(transaction: Transaction, rows: MovedRow[]): Promise<MovedRow[]> {
+  await stand(
+    transaction,
+    rows.map((row) => ({ ...row, waitsOn: row.waits_on, dueAt: null })),
+  );
+  return rows;
+}
+
+const failRow = sqlRows({ id: 'int', error: 'json', now: 'int' })<{ id: number }>`
+  UPDATE items SET step = 'failed', waits_on = NULL, epoch = items.epoch + 1, gate_held = 0,
+    error = :error, failed_at = :now, moved_at = :now {rows}
+  WHERE items.id = :id AND items.waits_on = 'turn'
+  RETURNING items.id`;
+
+/** Ends items that nobody holds: those that killed their worker too often. */
+export async function failUnheld(
+  transaction: Transaction,
+  items: readonly { id: number; rank: number; error: string }[],
+  now: number,
+): Promise<void> {
+  await leaveTurns(transaction, items);
+  await transaction.hits(
+    failRow,
+    items.map(({ id, error }) => ({ id, error, now })),
+  );
+}

@@ -1,0 +1,146 @@
+/** Reading items, and the inbox: the items that ended in failure, grouped by cause. */
+import type { WaitsOn } from '../kernel/waits.ts';
+import type { Reader, Transaction } from './database.ts';
+import { sql, sqlRows } from './statement.ts';
+
+export interface ItemRow {
+  readonly id: number;
+  readonly job_id: number;
+  readonly caller: string;
+  readonly corpus: string;
+  readonly document_id: string;
+  readonly source_kind: string;
+  readonly source: string;
+  readonly gate: string | null;
+  readonly step: string;
+  readonly progress: number;
+  readonly waits_on: WaitsOn | null;
+  readonly rank: number;
+  readonly due_at: number | null;
+  readonly worker: string | null;
+  readonly epoch: number;
+  readonly attempt: number;
+  readonly crashes: number;
+  readonly error: string | null;
+  readonly failed_at: number | null;
+  readonly tokens_in: number;
+  readonly tokens_out: number;
+  readonly cost_cents: number;
+  readonly created_at: number;
+  readonly moved_at: number;
+}
+
+/** What is stored of a failure. The names are part of the HTTP contract. */
+export interface ErrorRecord {
+  readonly stage: string;
+  readonly step: string;
+  readonly code: string;
+  readonly error_code: string;
+  readonly kind: string;
+  readonly message: string;
+  readonly context: Readonly<Record<string, unknown>>;
+  readonly at: string;
+}
+
+const byId = sql<ItemRow>`SELECT * FROM items WHERE id = :id AND caller = :caller`;
+const ofJob = sql<ItemRow>`
+  SELECT * FROM items WHERE job_id = :job_id AND id > :after ORDER BY id LIMIT :limit`;
+const ofDocument = sql<ItemRow>`
+  SELECT * FROM items WHERE document_id = :document_id ORDER BY id DESC LIMIT 1`;
+const failed = sql<ItemRow>`
+  SELECT * FROM items WHERE caller = :caller AND failed_at IS NOT NULL AND id > :after
+  ORDER BY id LIMIT :limit`;
+const endedOfJob = sql<ItemRow>`
+  SELECT * FROM items WHERE job_id = :job_id AND step IN ('failed', 'canceled')`;
+const leasesAmong = sql<{ id: number; epoch: number }>`
+  SELECT id, epoch FROM items WHERE id {amongIds} AND worker = :worker AND waits_on = 'worker'`;
+
+export async function getItem(
+  reader: Reader,
+  id: number,
+  caller: string,
+): Promise<ItemRow | undefined> {
+  return (await reader.run(byId, { id, caller }))[0];
+}
+
+export function listItems(
+  reader: Reader,
+  { jobId, after, limit }: { jobId: number; after: number; limit: number },
+): Promise<ItemRow[]> {
+  return reader.run(ofJob, { job_id: jobId, after, limit });
+}
+
+export async function latestItemOf(
+  reader: Reader,
+  documentId: string,
+): Promise<ItemRow | undefined> {
+  return (await reader.run(ofDocument, { document_id: documentId }))[0];
+}
+
+export function listFailed(
+  reader: Reader,
+  { caller, after, limit }: { caller: string; after: number; limit: number },
+): Promise<ItemRow[]> {
+  return reader.run(failed, { caller, after, limit });
+}
+
+export function listEnded(reader: Reader, jobId: number): Promise<ItemRow[]> {
+  return reader.run(endedOfJob, { job_id: jobId });
+}
+
+/** Those of the items that the worker still holds. */
+export function listLeases(
+  reader: Reader,
+  worker: string,
+  itemIds: readonly number[],
+): Promise<{ id: number; epoch: number }[]> {
+  return reader.run(leasesAmong, { worker, ids: JSON.stringify(itemIds) });
+}
+
+const insertInput = sqlRows({ item_id: 'int', kind: 'text', title: 'text', body: 'text' })`
+  INSERT INTO inputs (item_id, kind, title, body) SELECT :item_id, :kind, :title, :body {rows}`;
+const inputOf = sql<InputRow>`SELECT kind, title, body FROM inputs WHERE item_id = :item_id`;
+
+export interface InputRow {
+  readonly kind: 'text' | 'markdown' | 'html';
+  readonly title: string | null;
+  readonly body: string;
+}
+
+/** Inline documents are on disk with the job that brought them. */
+export async function insertInputs(
+  transaction: Transaction,
+  rows: readonly (InputRow & { item_id: number })[],
+): Promise<void> {
+  await transaction.each(
+    insertInput,
+    rows.map(({ item_id, kind, title, body }) => ({ item_id, kind, title, body })),
+  );
+}
+
+export async function getInput(reader: Reader, itemId: number): Promise<InputRow | undefined> {
+  return (await reader.run(inputOf, { item_id: itemId }))[0];
+}
+
+/** Open items that nothing is bound to move. It is 0, or a promise is broken. */
+const withoutCause = sql<{ count: number }>`
+  SELECT COUNT(*) AS count FROM items WHERE
+    (waits_on IS NULL AND step NOT IN ('failed', 'canceled') AND progress <> :complete)
+    OR (waits_on = 'turn' AND NOT EXISTS (
+      SELECT 1 FROM turns WHERE turns.rank = items.rank AND turns.item_id = items.id))
+    OR (waits_on = 'time' AND NOT EXISTS (
+      SELECT 1 FROM timers WHERE timers.due_at = items.due_at AND timers.item_id = items.id))
+    OR (waits_on = 'worker' AND NOT EXISTS (
+      SELECT 1 FROM workers JOIN claims ON claims.worker = workers.id
+      WHERE workers.id = items.worker))
+    OR (waits_on = 'person' AND NOT EXISTS (
+      SELECT 1 FROM jobs WHERE jobs.id = items.job_id AND jobs.state = 'paused'))
+    OR (waits_on = 'gate' AND NOT EXISTS (
+      SELECT 1 FROM lines WHERE lines.gate = items.gate AND lines.rank = items.rank
+        AND lines.item_id = items.id))
+    OR (waits_on = 'gate' AND NOT EXISTS (
+      SELECT 1 FROM items AS held WHERE held.gate = items.gate AND held.gate_held = 1))`;
+
+export async function countWithoutCause(reader: Reader, complete: number): Promise<number> {
+  return (await reader.run(withoutCause, { complete }))[0]?.count ?? 0;
+}

@@ -1,0 +1,161 @@
+/**
+ * The only writer of a job's `state`, along the table in `kernel/job.ts`. A job's state follows
+ * from the counts of its items, which are kept here in the same transaction as the items' own
+ * moves.
+ */
+import { type JobEvent, type JobState, job as jobMachine } from '../kernel/job.ts';
+import { type EventOf, transition } from '../kernel/machine.ts';
+import type { Transaction } from './database.ts';
+import { sql, sqlRows } from './statement.ts';
+
+export interface NewJob {
+  readonly key: string;
+  readonly caller: string;
+  readonly corpus: string;
+  readonly type: 'ingest' | 'crawl';
+  readonly url: string | null;
+  readonly force: boolean;
+  readonly priority: number;
+  readonly itemsTotal: number;
+  readonly now: number;
+}
+
+const insertJobRow = sql<{ id: number }>`
+  INSERT INTO jobs (key, caller, corpus, type, url, force, priority, state, items_total,
+    created_at, updated_at)
+  VALUES (:key, :caller, :corpus, :type, :url, :force, :priority, 'queued', :items_total,
+    :now, :now)
+  RETURNING id`;
+
+export async function insertJob(transaction: Transaction, job: NewJob): Promise<number> {
+  const [row] = await transaction.run(insertJobRow, {
+    ...job,
+    force: job.force ? 1 : 0,
+    items_total: job.itemsTotal,
+  });
+  return row?.id as number;
+}
+
+export interface JobDelta {
+  readonly id: number;
+  done: number;
+  failed: number;
+  canceled: number;
+  waiting: number;
+  documents: number;
+  chunks: number;
+  tokensIn: number;
+  tokensOut: number;
+  costCents: number;
+}
+
+export interface JobCountsRow {
+  readonly id: number;
+  readonly state: JobState;
+  readonly items_total: number;
+  readonly items_done: number;
+  readonly items_failed: number;
+  readonly items_canceled: number;
+  readonly items_waiting: number;
+}
+
+const countRow = sqlRows({
+  id: 'int',
+  done: 'int',
+  failed: 'int',
+  canceled: 'int',
+  waiting: 'int',
+  documents: 'int',
+  chunks: 'int',
+  tokens_in: 'int',
+  tokens_out: 'int',
+  cost_cents: 'real',
+  now: 'int',
+})<JobCountsRow>`
+  UPDATE jobs SET items_done = items_done + :done, items_failed = items_failed + :failed,
+    items_canceled = items_canceled + :canceled, items_waiting = items_waiting + :waiting,
+    documents_emitted = documents_emitted + :documents, chunks_indexed = chunks_indexed + :chunks,
+    tokens_in = jobs.tokens_in + :tokens_in, tokens_out = jobs.tokens_out + :tokens_out,
+    cost_cents = jobs.cost_cents + :cost_cents, updated_at = :now
+  {rows}
+  WHERE jobs.id = :id
+  RETURNING jobs.id, state, items_total, items_done, items_failed, items_canceled, items_waiting`;
+
+export function countJobs(
+  transaction: Transaction,
+  deltas: readonly JobDelta[],
+  now: number,
+): Promise<JobCountsRow[]> {
+  return transaction.each(
+    countRow,
+    deltas.map(({ tokensIn, tokensOut, costCents, ...counts }) => ({
+      ...counts,
+      tokens_in: tokensIn,
+      tokens_out: tokensOut,
+      cost_cents: costCents,
+      now,
+    })),
+  );
+}
+
+const startRow = sqlRows({ id: 'int', now: 'int' })<{ id: number }>`
+  UPDATE jobs SET state = 'running', started_at = COALESCE(started_at, :now), updated_at = :now
+  {rows}
+  WHERE jobs.id = :id AND jobs.state IN ('queued', 'retry_pending')
+  RETURNING jobs.id`;
+
+/** One of their items was claimed: jobs that were not running are now. */
+export function startJobs(
+  transaction: Transaction,
+  ids: readonly number[],
+  now: number,
+): Promise<{ id: number }[]> {
+  return transaction.each(
+    startRow,
+    ids.map((id) => ({ id, now })),
+  );
+}
+
+const moveJobRow = sql<{ id: number }>`
+  UPDATE jobs SET state = :to, failed_stage = :failed_stage, error = :error, updated_at = :now,
+    ended_at = CASE WHEN :ended = 1 THEN CAST(:now AS {int}) ELSE NULL END
+  WHERE id = :id AND state = :from
+  RETURNING id`;
+
+export interface JobMove {
+  readonly id: number;
+  readonly from: JobState;
+  readonly event: JobEvent | EventOf<typeof jobMachine>;
+  readonly error?: { readonly stage: string; readonly json: string } | undefined;
+  readonly now: number;
+}
+
+/** Moves a job along its table. Undefined: the table, or a quicker writer, forbids it. */
+export async function moveJob(
+  transaction: Transaction,
+  move: JobMove,
+): Promise<JobState | undefined> {
+  const to = transition(jobMachine, move.from, move.event);
+  if (to === undefined) return undefined;
+  const rows = await transaction.run(moveJobRow, {
+    id: move.id,
+    from: move.from,
+    to,
+    failed_stage: move.error?.stage,
+    error: move.error?.json,
+    ended: jobMachine.final.includes(to) ? 1 : 0,
+    now: move.now,
+  });
+  return rows.length > 0 ? to : undefined;
+}
+
+const clearWaiting = sql`UPDATE jobs SET items_waiting = 0, updated_at = :now WHERE id = :id`;
+
+/** A paused job's items wait for a person, not for a time. */
+export async function forgetWaiting(
+  transaction: Transaction,
+  id: number,
+  now: number,
+): Promise<void> {
+  await transaction.run(clearWaiting, { id, now });
+}

@@ -1,0 +1,115 @@
+/** Reading jobs. A job's `status` is derived from its items here, and stored nowhere. */
+import { item as itemLifecycle, type Lifecycle } from '../kernel/item.ts';
+import { isPartial, type JobState } from '../kernel/job.ts';
+import type { StageState } from '../kernel/stage.ts';
+import type { Reader } from './database.ts';
+import { sql } from './statement.ts';
+
+export interface JobRow {
+  readonly id: number;
+  readonly key: string;
+  readonly caller: string;
+  readonly corpus: string;
+  readonly type: 'ingest' | 'crawl';
+  readonly url: string | null;
+  readonly force: number;
+  readonly priority: number;
+  readonly state: JobState;
+  readonly items_total: number;
+  readonly items_done: number;
+  readonly items_failed: number;
+  readonly items_canceled: number;
+  readonly items_waiting: number;
+  readonly documents_emitted: number;
+  readonly chunks_indexed: number;
+  readonly tokens_in: number;
+  readonly tokens_out: number;
+  readonly cost_cents: number;
+  readonly failed_stage: string | null;
+  readonly error: string | null;
+  readonly created_at: number;
+  readonly updated_at: number;
+  readonly started_at: number | null;
+  readonly ended_at: number | null;
+}
+
+const byKey = sql<JobRow>`SELECT * FROM jobs WHERE key = :key`;
+const byId = sql<JobRow>`SELECT * FROM jobs WHERE id = :id`;
+const lockByKey = sql<JobRow>`SELECT * FROM jobs WHERE key = :key {forUpdate}`;
+
+export async function getJob(reader: Reader, key: string): Promise<JobRow | undefined> {
+  return (await reader.run(byKey, { key }))[0];
+}
+
+export async function getJobById(reader: Reader, id: number): Promise<JobRow | undefined> {
+  return (await reader.run(byId, { id }))[0];
+}
+
+/** Reads a job that the transaction is about to change. */
+export async function lockJob(reader: Reader, key: string): Promise<JobRow | undefined> {
+  return (await reader.run(lockByKey, { key }))[0];
+}
+
+const newestFirst = 'id < :before ORDER BY id DESC LIMIT :limit';
+const listAll = sql<JobRow>`SELECT * FROM jobs WHERE caller = :caller AND ${newestFirst}`;
+const listOfCorpus = sql<JobRow>`
+  SELECT * FROM jobs WHERE caller = :caller AND corpus = :corpus AND ${newestFirst}`;
+const listOfState = sql<JobRow>`
+  SELECT * FROM jobs WHERE caller = :caller AND state = :state AND ${newestFirst}`;
+const listOfBoth = sql<JobRow>`
+  SELECT * FROM jobs WHERE caller = :caller AND corpus = :corpus AND state = :state
+    AND ${newestFirst}`;
+
+export interface JobFilter {
+  readonly caller: string;
+  readonly corpus?: string | undefined;
+  readonly state?: JobState | undefined;
+  /** Only jobs older than this id. */
+  readonly before?: number | undefined;
+  readonly limit: number;
+}
+
+/** A caller's jobs, newest first. */
+export function listJobs(reader: Reader, filter: JobFilter): Promise<JobRow[]> {
+  const { corpus, state } = filter;
+  const both = corpus !== undefined && state !== undefined;
+  const one = corpus !== undefined ? listOfCorpus : state !== undefined ? listOfState : listAll;
+  return reader.run(both ? listOfBoth : one, {
+    ...filter,
+    before: filter.before ?? Number.MAX_SAFE_INTEGER,
+  });
+}
+
+const openProgress = sql<{ progress: number }>`
+  SELECT progress FROM items WHERE job_id = :job_id AND waits_on IS NOT NULL
+  GROUP BY progress`;
+
+const statusOfEnd: Partial<Record<JobState, StageState>> = {
+  succeeded: 'done',
+  failed: 'failed',
+  canceled: 'canceled',
+};
+
+/** The earliest stage that an unfinished item of the job is in. */
+export async function statusOf(
+  reader: Reader,
+  row: JobRow,
+  lifecycle: Lifecycle = itemLifecycle,
+): Promise<StageState> {
+  const ended = statusOfEnd[row.state];
+  if (ended) return ended;
+  if (row.started_at === null) return 'pending';
+  const sets = await reader.run(openProgress, { job_id: row.id });
+  const next = sets.map(({ progress }) => lifecycle.ready(progress)[0]);
+  return lifecycle.steps.find(({ step }) => next.includes(step))?.stage ?? 'embedding';
+}
+
+export function isPartialJob(row: JobRow): boolean {
+  return isPartial({
+    total: row.items_total,
+    done: row.items_done,
+    failed: row.items_failed,
+    canceled: row.items_canceled,
+    waiting: row.items_waiting,
+  });
+}

@@ -1,0 +1,91 @@
+/**
+ * Brings the schema up to date: numbered migrations, each in one transaction with the record that
+ * it ran. A store that a newer Pawl has migrated is refused, not guessed at.
+ */
+import { Failure } from '../kernel/failure.ts';
+import type { Lifecycle } from '../kernel/item.ts';
+import { sqlCheck } from '../kernel/machine.ts';
+import type { Database, Transaction } from './database.ts';
+import { initial } from './migration/0001-initial.ts';
+import { sql } from './statement.ts';
+
+export interface Migration {
+  readonly version: number;
+  readonly name: string;
+  statements(lifecycle: Lifecycle): readonly string[];
+  readonly sqlite: readonly string[];
+  readonly postgres: readonly string[];
+}
+
+export const migrations: readonly Migration[] = [initial];
+
+const createMigrations = sql`CREATE TABLE IF NOT EXISTS migrations (
+  version {int} PRIMARY KEY, name TEXT NOT NULL, item_check TEXT NOT NULL)`;
+const listMigrations = sql<{ version: number; item_check: string }>`
+  SELECT version, item_check FROM migrations ORDER BY version`;
+const recordMigration = sql`
+  INSERT INTO migrations (version, name, item_check) VALUES (:version, :name, :item_check)`;
+const recordCheck = sql`UPDATE migrations SET item_check = :item_check`;
+
+export async function migrate(database: Database, lifecycle: Lifecycle): Promise<void> {
+  const check = sqlCheck(lifecycle.machine, 'step');
+  await database.write(async (transaction) => {
+    await lockSchema(transaction);
+    await transaction.run(createMigrations);
+    const applied = await transaction.run(listMigrations);
+    refuseNewer(applied.at(-1)?.version ?? 0);
+    for (const migration of migrations.slice(applied.length)) {
+      await apply(transaction, migration, lifecycle);
+      const { version, name } = migration;
+      await transaction.run(recordMigration, { version, name, item_check: check });
+    }
+    const recorded = applied.at(-1)?.item_check;
+    if (recorded !== undefined && recorded !== check) {
+      await replaceItemCheck(transaction, recorded, check);
+    }
+  });
+}
+
+/** Two processes may open a new store at once; the second waits, and finds nothing to do. */
+async function lockSchema(transaction: Transaction): Promise<void> {
+  if (transaction.dialect.name === 'postgres') {
+    await transaction.run(sql`SELECT pg_advisory_xact_lock(7300)`);
+  }
+}
+
+function refuseNewer(version: number): void {
+  const newest = migrations.at(-1)?.version ?? 0;
+  if (version <= newest) return;
+  throw new Failure(
+    'schema_too_new',
+    `the store has schema ${version}, and this Pawl knows up to ${newest}: upgrade Pawl`,
+  );
+}
+
+async function apply(
+  transaction: Transaction,
+  migration: Migration,
+  lifecycle: Lifecycle,
+): Promise<void> {
+  const own = migration[transaction.dialect.name];
+  for (const text of [...migration.statements(lifecycle), ...own]) {
+    await transaction.run({ text });
+  }
+}
+
+/** A step was added to the lifecycle: the column's `CHECK` follows the table in the kernel. */
+async function replaceItemCheck(transaction: Transaction, from: string, to: string): Promise<void> {
+  if (transaction.dialect.name === 'postgres') {
+    await transaction.run(sql`ALTER TABLE items DROP CONSTRAINT items_step_check`);
+    await transaction.run({ text: `ALTER TABLE items ADD CONSTRAINT items_step_check ${to}` });
+  } else {
+    // SQLite cannot alter a CHECK; rewriting its text is the documented way that needs no copy.
+    await transaction.run(sql`PRAGMA writable_schema = ON`);
+    await transaction.run(
+      sql`UPDATE sqlite_schema SET sql = replace(sql, :from, :to) WHERE name = 'items'`,
+      { from, to },
+    );
+    await transaction.run(sql`PRAGMA writable_schema = RESET`);
+  }
+  await transaction.run(recordCheck, { item_check: to });
+}

@@ -1,0 +1,175 @@
+/**
+ * Postgres. Transactions are pipelined on pooled connections; leases are judged by the server's
+ * clock, which is measured against this machine's monotonic one, so that a jump of the local clock
+ * moves nothing.
+ */
+import type { Client, Pool, PoolClient } from 'pg';
+import { Failure } from '../kernel/failure.ts';
+import { limits } from '../kernel/limits.ts';
+import type { Database, Transaction } from './database.ts';
+import { postgresDialect } from './dialect.ts';
+import {
+  type Columns,
+  type Compiled,
+  compile,
+  compileRows,
+  type Parameters,
+  type RowOf,
+  type RowsStatement,
+  type Statement,
+} from './statement.ts';
+
+export interface PostgresOptions {
+  readonly url: string;
+  readonly connectionsMax?: number;
+}
+
+export async function openPostgres(options: PostgresOptions): Promise<Database> {
+  const { default: pg } = await import('pg');
+  const pool = new pg.Pool({
+    connectionString: options.url,
+    max: options.connectionsMax ?? limits.store.connectionsMax,
+    connectionTimeoutMillis: limits.store.connectTimeoutMs,
+    types: { getTypeParser: (id, format) => parsers[id] ?? pg.types.getTypeParser(id, format) },
+    pipeline: true,
+  } as ConstructorParameters<typeof pg.Pool>[0]);
+  // A connection that breaks while idle is replaced on the next use; nothing was lost with it.
+  pool.on('error', () => undefined);
+  const database = new Postgres(pool);
+  await database.measureClock();
+  return database;
+}
+
+/** Whole numbers come as numbers, and JSON as text, as they do from SQLite. */
+const parsers: Readonly<Record<number, (text: string) => unknown>> = {
+  20: Number,
+  114: String,
+  1700: Number,
+  3802: String,
+};
+
+class Postgres implements Database {
+  readonly dialect = postgresDialect;
+  readonly commitsMax = limits.store.commitsMax;
+  readonly #pool: Pool;
+  readonly #compiled = new Names();
+  #offsetMs = 0;
+
+  constructor(pool: Pool) {
+    this.#pool = pool;
+  }
+
+  now(): number {
+    return Math.round(performance.now() + this.#offsetMs);
+  }
+
+  async measureClock(): Promise<void> {
+    const before = performance.now();
+    const { rows } = await this.#pool.query(
+      'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now',
+    );
+    this.#offsetMs = rows[0].now - (before + performance.now()) / 2;
+  }
+
+  async run<Row>(statement: Statement<Row>, parameters?: Parameters): Promise<Row[]> {
+    return new Session(this.#pool, this.#compiled).run(statement, parameters);
+  }
+
+  async write<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#attempt(work);
+      } catch (error) {
+        const code = (error as { code?: string }).code ?? '';
+        if (code === '53100')
+          throw new Failure('storage_full', 'Postgres: disk full', { cause: error });
+        if (!conflicts.has(code) || attempt >= limits.store.conflictRetriesMax) throw error;
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.end();
+  }
+
+  async #attempt<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
+    const client = await this.#pool.connect();
+    let broken: Error | undefined;
+    try {
+      const began = client.query('BEGIN');
+      // Pipelined: the work's own first statement reports what is wrong with the connection.
+      began.catch(() => undefined);
+      const result = await work(new Session(client, this.#compiled));
+      await client.query('COMMIT');
+      return result;
+    } catch (error) {
+      await client.query('ROLLBACK').catch((rollback: Error) => {
+        broken = rollback;
+      });
+      throw error;
+    } finally {
+      client.release(broken);
+    }
+  }
+}
+
+/** Serialisation failure and deadlock: the transaction did nothing, and may be run again. */
+const conflicts = new Set(['40001', '40P01']);
+
+interface Named extends Compiled {
+  readonly name: string;
+}
+
+class Names {
+  readonly #known = new Map<Statement<unknown>, Named>();
+
+  of(statement: Statement<unknown> | RowsStatement<unknown, Columns>): Named {
+    let known = this.#known.get(statement);
+    if (!known) {
+      const compiled =
+        'columns' in statement
+          ? compileRows(statement, postgresDialect)
+          : compile(statement, postgresDialect);
+      known = { ...compiled, name: `pawl_${this.#known.size}` };
+      this.#known.set(statement, known);
+    }
+    return known;
+  }
+}
+
+class Session implements Transaction {
+  readonly dialect = postgresDialect;
+  readonly #client: Pool | PoolClient | Client;
+  readonly #names: Names;
+
+  constructor(client: Pool | PoolClient | Client, names: Names) {
+    this.#client = client;
+    this.#names = names;
+  }
+
+  async run<Row>(statement: Statement<Row>, parameters: Parameters = {}): Promise<Row[]> {
+    const { text, name, names } = this.#names.of(statement);
+    const values = names.map((key) => parameters[key] ?? null);
+    const result = await this.#client.query({ text, name, values });
+    return result.rows as Row[];
+  }
+
+  async each<Row, Column extends Columns>(
+    statement: RowsStatement<Row, Column>,
+    rows: readonly RowOf<Column>[],
+  ): Promise<Row[]> {
+    if (rows.length === 0) return [];
+    const { text, name, names } = this.#names.of(statement);
+    const values = names.map((key) => rows.map((row) => row[key] ?? null));
+    const result = await this.#client.query({ text, name, values });
+    return result.rows as Row[];
+  }
+
+  async hits<Column extends Columns & { id: 'int' }>(
+    statement: RowsStatement<{ id: number }, Column>,
+    rows: readonly RowOf<Column>[],
+  ): Promise<boolean[]> {
+    const changed = new Set((await this.each(statement, rows)).map(({ id }) => id));
+    return rows.map((row) => changed.has(row.id as number));
+  }
+}

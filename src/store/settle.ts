@@ -1,0 +1,97 @@
+/** What the moves of items mean for their jobs: counts, and the click of the job that follows. */
+import { isPartial, type JobEvent, type JobState, jobEventFor } from '../kernel/job.ts';
+import type { NewEvent } from '../observe/event.ts';
+import type { Transaction } from './database.ts';
+import { countJobs, type JobCountsRow, type JobDelta, moveJob } from './job-transition.ts';
+import { sql } from './statement.ts';
+
+/** Collects what changed for each job, so that a commit touches each job once. */
+export class JobDeltas {
+  readonly #byId = new Map<number, JobDelta>();
+
+  of(id: number): JobDelta {
+    let delta = this.#byId.get(id);
+    if (!delta) {
+      delta = {
+        id,
+        done: 0,
+        failed: 0,
+        canceled: 0,
+        waiting: 0,
+        documents: 0,
+        chunks: 0,
+        tokensIn: 0,
+        tokensOut: 0,
+        costCents: 0,
+      };
+      this.#byId.set(id, delta);
+    }
+    return delta;
+  }
+
+  list(): JobDelta[] {
+    // In the order of their ids, so that two commits never wait for each other in a circle.
+    return [...this.#byId.values()].sort((a, b) => a.id - b.id);
+  }
+}
+
+const eventKinds = {
+  start: 'job_started',
+  wait: 'job_waiting',
+  complete: 'job_succeeded',
+  error: 'job_failed',
+  cancel: 'job_canceled',
+} as const satisfies Record<JobEvent, NewEvent['kind']>;
+
+/** Counts, then moves each job that its items have brought to a turn. Returns the jobs' events. */
+export async function settleJobs(
+  transaction: Transaction,
+  deltas: JobDeltas,
+  now: number,
+): Promise<NewEvent[]> {
+  const events: NewEvent[] = [];
+  const changed = deltas.list();
+  if (changed.length === 0) return events;
+  for (const row of await countJobs(transaction, changed, now)) {
+    const counts = countsOf(row);
+    const event = jobEventFor(row.state, counts);
+    if (event === undefined) continue;
+    const error = event === 'error' ? await firstError(transaction, row.id) : undefined;
+    const to = await moveJob(transaction, { id: row.id, from: row.state, event, error, now });
+    if (to === undefined) continue;
+    events.push({ kind: eventKinds[event], jobId: row.id, detail: detailOf(row, to) });
+  }
+  return events;
+}
+
+export function countsOf(row: JobCountsRow) {
+  return {
+    total: row.items_total,
+    done: row.items_done,
+    failed: row.items_failed,
+    canceled: row.items_canceled,
+    waiting: row.items_waiting,
+  };
+}
+
+function detailOf(row: JobCountsRow, to: JobState): Record<string, unknown> {
+  const counts = countsOf(row);
+  const { done, failed, canceled, total } = counts;
+  return {
+    from: row.state,
+    to,
+    reason: `${done} done, ${failed} failed, ${canceled} canceled of ${total}`,
+    ...(isPartial(counts) && { partial: true }),
+  };
+}
+
+const firstErrorOfJob = sql<{ error: string }>`
+  SELECT error FROM items WHERE job_id = :job_id AND failed_at IS NOT NULL ORDER BY id LIMIT 1`;
+
+async function firstError(
+  transaction: Transaction,
+  jobId: number,
+): Promise<{ stage: string; json: string } | undefined> {
+  const [row] = await transaction.run(firstErrorOfJob, { job_id: jobId });
+  return row && { stage: JSON.parse(row.error).stage, json: row.error };
+}

@@ -1,0 +1,234 @@
+/**
+ * The embedded database: one file, WAL, `synchronous=FULL`, every write `BEGIN IMMEDIATE`.
+ *
+ * Group commit: what is asked for in one turn of the event loop is committed together, so that full
+ * durability costs one flush for all of it. A lone write waits for nothing.
+ */
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { Failure } from '../kernel/failure.ts';
+import { limits } from '../kernel/limits.ts';
+import type { World } from '../kernel/world.ts';
+import type { Database, Transaction } from './database.ts';
+import { sqliteDialect } from './dialect.ts';
+import {
+  type Columns,
+  type Compiled,
+  compile,
+  compileRows,
+  type Parameters,
+  type RowOf,
+  type RowsStatement,
+  type Statement,
+  type Value,
+} from './statement.ts';
+
+interface Work {
+  readonly run: (transaction: Transaction) => Promise<unknown>;
+  readonly resolve: (value: never) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export interface SqliteOptions {
+  /** A path, or `:memory:`. */
+  readonly path: string;
+  readonly world: World;
+}
+
+export function openSqlite(options: SqliteOptions): Database {
+  return new Sqlite(options);
+}
+
+class Sqlite implements Database {
+  readonly dialect = sqliteDialect;
+  readonly commitsMax = 1;
+  readonly #world: World;
+  readonly #writer: Connection;
+  readonly #reader: Connection;
+  #queued: Work[] = [];
+  #committing: Promise<void> | undefined;
+  #scheduled = false;
+  #closed = false;
+
+  constructor({ path, world }: SqliteOptions) {
+    if (path !== ':memory:') mkdirSync(dirname(path), { recursive: true });
+    this.#world = world;
+    this.#writer = new Connection(path);
+    // In memory there is only one connection, and a read waits for the commit under way.
+    this.#reader = path === ':memory:' ? this.#writer : new Connection(path);
+  }
+
+  now(): number {
+    return this.#world.now();
+  }
+
+  async run<Row>(statement: Statement<Row>, parameters?: Parameters): Promise<Row[]> {
+    while (this.#reader === this.#writer && this.#committing) await this.#committing;
+    return this.#reader.runNow(statement, parameters);
+  }
+
+  write<T>(run: (transaction: Transaction) => Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      if (this.#closed) return reject(new Failure('internal_error', 'the store is closed'));
+      this.#queued.push({ run, resolve, reject });
+      this.#schedule();
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    while (this.#queued.length > 0 || this.#committing) {
+      await (this.#committing ?? this.#commitQueued());
+    }
+    if (this.#reader !== this.#writer) this.#reader.close();
+    this.#writer.close();
+  }
+
+  #schedule(): void {
+    if (this.#scheduled || this.#committing) return;
+    this.#scheduled = true;
+    this.#world.afterTurn(() => {
+      this.#scheduled = false;
+      if (!this.#committing && this.#queued.length > 0) void this.#commitQueued();
+    });
+  }
+
+  #commitQueued(): Promise<void> {
+    const batch = this.#queued.splice(0, limits.store.worksPerCommitMax);
+    this.#committing = this.#commit(batch).finally(() => {
+      this.#committing = undefined;
+      if (this.#queued.length > 0) this.#schedule();
+    });
+    return this.#committing;
+  }
+
+  async #commit(batch: readonly Work[]): Promise<void> {
+    try {
+      const results = await this.#inTransaction(batch);
+      batch.forEach((work, index) => {
+        work.resolve(results[index] as never);
+      });
+    } catch (error) {
+      if (batch.length === 1) return batch[0]?.reject(toStoreFailure(error));
+      // One of them spoiled the commit for all: each goes again on its own.
+      for (const work of batch) await this.#commit([work]);
+    }
+  }
+
+  async #inTransaction(batch: readonly Work[]): Promise<unknown[]> {
+    this.#writer.execute('BEGIN IMMEDIATE');
+    try {
+      const results: unknown[] = [];
+      for (const work of batch) results.push(await work.run(this.#writer));
+      this.#writer.execute('COMMIT');
+      return results;
+    } catch (error) {
+      // A full disk has already rolled back.
+      if (this.#writer.isInTransaction()) this.#writer.execute('ROLLBACK');
+      throw error;
+    }
+  }
+}
+
+/** One connection with its prepared statements. */
+class Connection implements Transaction {
+  readonly dialect = sqliteDialect;
+  readonly #database: DatabaseSync;
+  readonly #prepared = new Map<Statement<unknown>, Prepared>();
+
+  constructor(path: string) {
+    this.#database = new DatabaseSync(path, { timeout: limits.store.busyTimeoutMs });
+    this.#database.exec('PRAGMA journal_mode = WAL');
+    this.#database.exec('PRAGMA synchronous = FULL');
+    this.#database.exec('PRAGMA foreign_keys = OFF');
+    this.#database.exec(`PRAGMA cache_size = -${limits.store.cacheKib}`);
+    this.#database.exec(`PRAGMA wal_autocheckpoint = ${limits.store.checkpointPages}`);
+  }
+
+  execute(text: string): void {
+    this.#database.exec(text);
+  }
+
+  isInTransaction(): boolean {
+    return this.#database.isTransaction;
+  }
+
+  close(): void {
+    this.#prepared.clear();
+    this.#database.close();
+  }
+
+  runNow<Row>(statement: Statement<Row>, parameters: Parameters = {}): Row[] {
+    const { names, returnsRows, prepared } = this.#prepare(statement);
+    const values = names.map((name) => parameters[name] ?? null);
+    if (returnsRows) return prepared.all(...values) as Row[];
+    prepared.run(...values);
+    return [];
+  }
+
+  async run<Row>(statement: Statement<Row>, parameters?: Parameters): Promise<Row[]> {
+    return this.runNow(statement, parameters);
+  }
+
+  async each<Row, Column extends Columns>(
+    statement: RowsStatement<Row, Column>,
+    rows: readonly RowOf<Column>[],
+  ): Promise<Row[]> {
+    const { names, returnsRows, prepared } = this.#prepare(statement);
+    const returned: Row[] = [];
+    for (const row of rows) {
+      const values = valuesOf(names, row);
+      if (returnsRows) returned.push(...(prepared.all(...values) as Row[]));
+      else prepared.run(...values);
+    }
+    return returned;
+  }
+
+  async hits<Column extends Columns & { id: 'int' }>(
+    statement: RowsStatement<{ id: number }, Column>,
+    rows: readonly RowOf<Column>[],
+  ): Promise<boolean[]> {
+    const { names, prepared } = this.#prepare(statement);
+    return rows.map((row) => prepared.get(...valuesOf(names, row)) !== undefined);
+  }
+
+  #prepare(statement: Statement<unknown> | RowsStatement<unknown, Columns>): Prepared {
+    let known = this.#prepared.get(statement);
+    if (!known) {
+      const compiled =
+        'columns' in statement
+          ? compileRows(statement, sqliteDialect)
+          : compile(statement, sqliteDialect);
+      known = { ...compiled, prepared: this.#database.prepare(compiled.text) };
+      this.#prepared.set(statement, known);
+    }
+    return known;
+  }
+}
+
+interface Prepared extends Compiled {
+  readonly prepared: StatementSync;
+}
+
+function valuesOf(names: readonly string[], row: RowOf<Columns>): Value[] {
+  const values: Value[] = new Array(names.length);
+  for (let index = 0; index < names.length; index++) {
+    values[index] = row[names[index] as string] ?? null;
+  }
+  return values;
+}
+
+const failureByCode: Readonly<Record<number, 'store_busy' | 'storage_full'>> = {
+  5: 'store_busy',
+  6: 'store_busy',
+  13: 'storage_full',
+};
+
+function toStoreFailure(error: unknown): unknown {
+  const primary = ((error as { errcode?: number }).errcode ?? 0) & 0xff;
+  const code = failureByCode[primary];
+  return code
+    ? new Failure(code, `could not write to the store: ${String(error)}`, { cause: error })
+    : error;
+}

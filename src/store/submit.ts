@@ -1,0 +1,91 @@
+/** Accepting a job: the job, its items in fair order, their inputs and the event, in one commit. */
+import { assignRanks } from '../kernel/fairness.ts';
+import type { Transaction } from './database.ts';
+import { documentIdOf, ensureCorpus } from './documents.ts';
+import { appendEvents } from './events.ts';
+import { admitAtGates } from './gates.ts';
+import { type InputRow, insertInputs } from './items.ts';
+import { insertJob } from './job-transition.ts';
+import { sql } from './statement.ts';
+import { insertItems } from './transition.ts';
+import { virtualTime } from './workers.ts';
+
+export interface NewSource {
+  readonly kind: 'file' | 'url' | 'inline';
+  /** The path, the URL, or the name of the inline document. */
+  readonly source: string;
+  /** The domain that limits how many such sources are read at once. */
+  readonly gate?: string | undefined;
+  readonly input?: InputRow | undefined;
+}
+
+export interface Submission {
+  readonly key: string;
+  readonly caller: string;
+  readonly corpus: string;
+  readonly sources: readonly NewSource[];
+  readonly priority: number;
+  readonly force: boolean;
+  readonly now: number;
+}
+
+const finishOf = sql<{ finish: number }>`
+  SELECT finish FROM shares WHERE caller = :caller {forUpdate}`;
+const setFinish = sql`
+  INSERT INTO shares (caller, finish) VALUES (:caller, :finish)
+  ON CONFLICT (caller) DO UPDATE SET finish = excluded.finish`;
+
+/** Returns the ids of the items, in the order of their sources. */
+export async function insertSubmission(
+  transaction: Transaction,
+  submission: Submission,
+): Promise<number[]> {
+  const { caller, corpus, sources, now } = submission;
+  await ensureCorpus(transaction, corpus, now);
+  const firstRank = await reserveRanks(transaction, submission);
+  const job = {
+    ...submission,
+    type: 'ingest' as const,
+    url: sources[0]?.source ?? null,
+    itemsTotal: sources.length,
+  };
+  const jobId = await insertJob(transaction, job);
+  const ids = await insertItems(
+    transaction,
+    { ...job, id: jobId },
+    sources.map(({ kind, source, gate }, index) => ({
+      documentId: documentIdOf(caller, corpus, source),
+      sourceKind: kind,
+      source,
+      gate: gate ?? null,
+      rank: firstRank + index,
+    })),
+  );
+  await insertInputs(
+    transaction,
+    sources.flatMap(({ input }, index) =>
+      input ? [{ ...input, item_id: ids[index] as number }] : [],
+    ),
+  );
+  await admitAtGates(
+    transaction,
+    sources.flatMap(({ gate }) => gate ?? []),
+    now,
+  );
+  const detail = { corpus, items: sources.length };
+  await appendEvents(transaction, [{ kind: 'job_accepted', jobId, detail }], now);
+  return ids;
+}
+
+async function reserveRanks(transaction: Transaction, submission: Submission): Promise<number> {
+  const { caller, priority, sources } = submission;
+  const [share] = await transaction.run(finishOf, { caller });
+  const { firstRank, finish } = assignRanks({
+    virtualTime: await virtualTime(transaction),
+    finish: share?.finish ?? 0,
+    count: sources.length,
+    priority,
+  });
+  await transaction.run(setFinish, { caller, finish });
+  return firstRank;
+}

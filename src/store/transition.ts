@@ -1,0 +1,231 @@
+/**
+ * The only writers of an item's state (`step`, `waits_on`) are this file, for what its holder does,
+ * and `intervention.ts`, for what anyone else does to it. Every statement is a compare-and-set on
+ * what the writer believes (state, progress, epoch), so a writer that is out of date changes
+ * nothing. The epoch rises when an item is claimed, when it is given up, and when it is taken away:
+ * a report that still matches it comes from the one holder, and nobody else's does.
+ *
+ * These functions change states and nothing else. Their callers append the events, and admit the
+ * next item at a gate, in the same transaction.
+ */
+import type { Progress } from '../kernel/item.ts';
+import type { WaitsOn } from '../kernel/waits.ts';
+import type { Transaction } from './database.ts';
+import type { NewJob } from './job-transition.ts';
+import { popTurns, recordClaim, stand } from './queues.ts';
+import { sql, sqlRows } from './statement.ts';
+
+export interface NewItem {
+  readonly documentId: string;
+  readonly sourceKind: string;
+  readonly source: string;
+  readonly gate: string | null;
+  readonly rank: number;
+}
+
+const insertItemRow = sqlRows({
+  job_id: 'int',
+  caller: 'text',
+  corpus: 'text',
+  document_id: 'text',
+  source_kind: 'text',
+  source: 'text',
+  force: 'int',
+  gate: 'text',
+  waits_on: 'text',
+  rank: 'int',
+  now: 'int',
+})<{ id: number; rank: number }>`
+  INSERT INTO items (job_id, caller, corpus, document_id, source_kind, source, force, gate, step,
+    waits_on, rank, created_at, moved_at)
+  SELECT :job_id, :caller, :corpus, :document_id, :source_kind, :source, :force, :gate, 'enqueued',
+    :waits_on, :rank, :now, :now {rows}
+  RETURNING id, rank`;
+
+/** Inserts the items of a job and returns their ids in the given order. */
+export async function insertItems(
+  transaction: Transaction,
+  job: NewJob & { readonly id: number },
+  items: readonly NewItem[],
+): Promise<number[]> {
+  const rows = await transaction.each(
+    insertItemRow,
+    items.map((item) => ({
+      job_id: job.id,
+      caller: job.caller,
+      corpus: job.corpus,
+      document_id: item.documentId,
+      source_kind: item.sourceKind,
+      source: item.source,
+      force: job.force ? 1 : 0,
+      gate: item.gate,
+      waits_on: item.gate === null ? 'turn' : 'gate',
+      rank: item.rank,
+      now: job.now,
+    })),
+  );
+  const idByRank = new Map(rows.map(({ id, rank }) => [rank, id]));
+  const ids = items.map(({ rank }) => idByRank.get(rank) as number);
+  await stand(
+    transaction,
+    items.map(({ rank, gate }, index) => ({
+      id: ids[index] as number,
+      rank,
+      gate,
+      waitsOn: gate === null ? 'turn' : 'gate',
+      dueAt: null,
+    })),
+  );
+  return ids;
+}
+
+export interface ClaimedRow {
+  readonly id: number;
+  readonly job_id: number;
+  readonly caller: string;
+  readonly corpus: string;
+  readonly document_id: string;
+  readonly source_kind: string;
+  readonly source: string;
+  readonly force: number;
+  readonly gate: string | null;
+  readonly gate_held: number;
+  readonly progress: number;
+  readonly rank: number;
+  readonly epoch: number;
+  readonly attempt: number;
+  readonly crashes: number;
+}
+
+const claimRows = sql<ClaimedRow>`
+  UPDATE items SET waits_on = 'worker', worker = :worker, epoch = epoch + 1, moved_at = :now
+  WHERE id {amongIds} AND waits_on = 'turn'
+  RETURNING id, job_id, caller, corpus, document_id, source_kind, source, force, gate, gate_held,
+    progress, rank, epoch, attempt, crashes`;
+
+/** Leases the next items, in fair order, to the worker. */
+export async function claim(
+  transaction: Transaction,
+  { worker, count, now }: { worker: string; count: number; now: number },
+): Promise<ClaimedRow[]> {
+  const next = await popTurns(transaction, count);
+  if (next.length === 0) return [];
+  const ids = JSON.stringify(next);
+  await recordClaim(transaction, worker, ids);
+  const rows = await transaction.run(claimRows, { worker, ids, now });
+  return rows.sort((a, b) => a.rank - b.rank || a.id - b.id);
+}
+
+export interface Advance {
+  readonly id: number;
+  readonly epoch: number;
+  readonly expect: Progress;
+  readonly step: string;
+  readonly progress: Progress;
+  readonly gateHeld: boolean;
+  readonly tokensIn: number;
+  readonly tokensOut: number;
+  readonly costCents: number;
+}
+
+const advanceColumns = {
+  id: 'int',
+  epoch: 'int',
+  expect: 'int',
+  step: 'text',
+  progress: 'int',
+  gate_held: 'int',
+  tokens_in: 'int',
+  tokens_out: 'int',
+  cost_cents: 'real',
+  now: 'int',
+} as const;
+
+const advanceRow = sqlRows(advanceColumns)<{ id: number }>`
+  UPDATE items SET step = :step, progress = :progress, attempt = 0, gate_held = :gate_held,
+    tokens_in = items.tokens_in + :tokens_in, tokens_out = items.tokens_out + :tokens_out,
+    cost_cents = items.cost_cents + :cost_cents, moved_at = :now
+  {rows}
+  WHERE items.id = :id AND items.epoch = :epoch AND items.progress = :expect
+  RETURNING items.id`;
+
+/** Clicks items forward under their leases. False: the holder has been fenced off. */
+export function advance(
+  transaction: Transaction,
+  moves: readonly Advance[],
+  now: number,
+): Promise<boolean[]> {
+  return transaction.hits(
+    advanceRow,
+    moves.map((move) => advanceValues(move, now)),
+  );
+}
+
+function advanceValues(move: Advance, now: number) {
+  return {
+    id: move.id,
+    epoch: move.epoch,
+    expect: move.expect,
+    step: move.step,
+    progress: move.progress,
+    gate_held: move.gateHeld ? 1 : 0,
+    tokens_in: move.tokensIn,
+    tokens_out: move.tokensOut,
+    cost_cents: move.costCents,
+    now,
+  };
+}
+
+export interface Leave extends Advance {
+  readonly rank: number;
+  readonly gate: string | null;
+  /** What the item waits on from now on; null where it has ended. */
+  readonly waitsOn: Exclude<WaitsOn, 'worker'> | null;
+  readonly dueAt: number | null;
+  readonly attempt: number;
+  readonly error: string | null;
+  readonly failedAt: number | null;
+}
+
+const leaveRow = sqlRows({
+  ...advanceColumns,
+  waits_on: 'text',
+  due_at: 'int',
+  attempt: 'int',
+  error: 'json',
+  failed_at: 'int',
+})<{ id: number }>`
+  UPDATE items SET step = :step, progress = :progress, waits_on = :waits_on, worker = NULL,
+    epoch = items.epoch + 1, due_at = :due_at, attempt = :attempt, gate_held = :gate_held,
+    error = :error, failed_at = :failed_at,
+    tokens_in = items.tokens_in + :tokens_in, tokens_out = items.tokens_out + :tokens_out,
+    cost_cents = items.cost_cents + :cost_cents, moved_at = :now
+  {rows}
+  WHERE items.id = :id AND items.epoch = :epoch AND items.progress = :expect
+  RETURNING items.id`;
+
+/**
+ * The same for moves that give the lease up: the end, a retry, a wait, the way back to the queue.
+ */
+export async function leave(
+  transaction: Transaction,
+  moves: readonly Leave[],
+  now: number,
+): Promise<boolean[]> {
+  const hits = await transaction.hits(
+    leaveRow,
+    moves.map((move) => ({
+      ...advanceValues(move, now),
+      waits_on: move.waitsOn,
+      due_at: move.dueAt,
+      attempt: move.attempt,
+      error: move.error,
+      failed_at: move.failedAt,
+    })),
+  );
+  await stand(
+    transaction,
+    moves.filter((_, index) => hits[index]),
+  );
+  return hits;
+}

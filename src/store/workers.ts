@@ -1,0 +1,59 @@
+/** The processes that hold leases. One row beats for all leases of a worker. */
+import type { Reader, Transaction } from './database.ts';
+import { forgetClaimsOf } from './queues.ts';
+import { sql } from './statement.ts';
+
+export interface WorkerRow {
+  readonly id: string;
+  /** Machine, boot and process namespace: within one, a pid can be asked whether it lives. */
+  readonly host: string;
+  readonly pid: number;
+  /**
+   * When the process began, as its machine tells it: a pid alone may have been given away again.
+   */
+  readonly process_started: string;
+  readonly beat_at: number;
+}
+
+const insert = sql`
+  INSERT INTO workers (id, host, pid, process_started, beat_at)
+  VALUES (:id, :host, :pid, :process_started, :beat_at)`;
+const beatRow = sql<{ id: string }>`
+  UPDATE workers SET beat_at = :now WHERE id = :id RETURNING id`;
+const serve = sql`
+  UPDATE workers SET served_rank = {greatest}(served_rank, :rank), beat_at = :now
+  WHERE id = :worker`;
+const list = sql<WorkerRow>`SELECT id, host, pid, process_started, beat_at FROM workers`;
+const remove = sql`DELETE FROM workers WHERE id = :id`;
+const highest = sql<{ rank: number | null }>`SELECT MAX(served_rank) AS rank FROM workers`;
+
+export async function registerWorker(transaction: Transaction, row: WorkerRow): Promise<void> {
+  await transaction.run(insert, { ...row });
+}
+
+/** False: the row is gone, and with it every lease of this worker. */
+export async function beat(transaction: Transaction, id: string, now: number): Promise<boolean> {
+  return (await transaction.run(beatRow, { id, now })).length > 0;
+}
+
+/** Virtual time moves with what is served (see `kernel/fairness.ts`). */
+export async function serveRank(
+  transaction: Transaction,
+  { worker, rank, now }: { worker: string; rank: number; now: number },
+): Promise<void> {
+  await transaction.run(serve, { worker, rank, now });
+}
+
+export async function virtualTime(reader: Reader): Promise<number> {
+  return (await reader.run(highest))[0]?.rank ?? 0;
+}
+
+export function listWorkers(reader: Reader): Promise<WorkerRow[]> {
+  return reader.run(list);
+}
+
+/** To be called when the worker's leases have been taken: nothing leads to them afterwards. */
+export async function removeWorker(transaction: Transaction, id: string): Promise<void> {
+  await forgetClaimsOf(transaction, id);
+  await transaction.run(remove, { id });
+}

@@ -1,0 +1,116 @@
+/**
+ * Runs all suites in order, or with `npm test -- PATTERN…` the files whose path contains a pattern.
+ * The last line is `N passed, N failed`, with `, N skipped` where some were.
+ */
+import { globSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { styleText } from 'node:util';
+import { prepareMachine } from './support/machine.ts';
+import { type FileResult, killTestFiles, runTestFile } from './support/test-file.ts';
+
+interface Suite {
+  readonly name: string;
+  readonly files: readonly string[];
+}
+
+const fileLimits = { timeoutMs: 300_000, lingerMs: 30_000 };
+const concurrency = 2;
+const slowestShown = 5;
+
+/** These first and in this order; then every other folder of test/ that has tests. */
+const suiteOrder = ['unit', 'contract', 'simulation', 'chaos', 'e2e'];
+
+process.chdir(fileURLToPath(new URL('..', import.meta.url)));
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => process.exit(130));
+}
+process.once('exit', killTestFiles);
+process.exitCode = await main(process.argv.slice(2));
+
+async function main(patterns: readonly string[]): Promise<number> {
+  const suites = findSuites(patterns);
+  if (suites.length > 0) prepareMachine(console.log);
+  const results: FileResult[] = [];
+  for (const suite of suites) results.push(...(await runSuite(suite)));
+
+  printSlowest(results);
+  const { passed, failed } = total(results);
+  if (results.length === 0) console.log(`No test file matches ${patterns.join(' ')}`);
+  console.log(totalLine(results));
+  return failed > 0 || passed === 0 ? 1 : 0;
+}
+
+function findSuites(patterns: readonly string[]): Suite[] {
+  const byName = new Map<string, string[]>(suiteOrder.map((name) => [name, []]));
+  for (const file of globSync(['src/**/*.test.ts', 'test/**/*.test.ts']).sort()) {
+    if (patterns.length > 0 && !patterns.some((pattern) => file.includes(pattern))) continue;
+    const name = /^test\/([^/]+)\//.exec(file)?.[1] ?? 'unit';
+    byName.set(name, [...(byName.get(name) ?? []), file]);
+  }
+  return [...byName]
+    .map(([name, files]) => ({ name, files }))
+    .filter((suite) => suite.files.length > 0);
+}
+
+async function runSuite({ name, files }: Suite): Promise<FileResult[]> {
+  console.log(styleText('bold', name));
+  const startedAt = performance.now();
+  const results: FileResult[] = [];
+  const waiting = [...files];
+  const work = async () => {
+    for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
+      const result = await runTestFile(file, fileLimits);
+      printFile(result);
+      results.push(result);
+    }
+  };
+  await Promise.all(Array.from({ length: concurrency }, work));
+  console.log(`  ${totalLine(results)} in ${seconds(performance.now() - startedAt)}\n`);
+  return results;
+}
+
+function printFile(result: FileResult): void {
+  const isOk = result.failures.length === 0;
+  const verdict = isOk ? styleText('green', 'ok    ') : styleText('red', 'failed');
+  const count = String(result.passed).padStart(5);
+  const time = seconds(result.durationMs).padStart(8);
+  console.log(`  ${verdict}${count} ${time}  ${result.file}`);
+  if (isOk) return;
+  for (const { name, detail } of result.failures) {
+    if (detail !== '') console.log(indent(`${styleText('red', name)}\n${indent(detail)}`));
+  }
+  if (result.output.trim() !== '') console.log(indent(`output:\n${indent(result.output.trim())}`));
+}
+
+function printSlowest(results: readonly FileResult[]): void {
+  if (results.length <= 1) return;
+  const slowest = results.toSorted((a, b) => b.durationMs - a.durationMs).slice(0, slowestShown);
+  console.log('slowest');
+  for (const { file, durationMs } of slowest) {
+    console.log(`  ${seconds(durationMs).padStart(8)}  ${file}`);
+  }
+  console.log();
+}
+
+function total(results: readonly FileResult[]) {
+  const sum = (count: (result: FileResult) => number) =>
+    results.reduce((accumulated, result) => accumulated + count(result), 0);
+  return {
+    passed: sum((result) => result.passed),
+    failed: sum((result) => result.failures.length),
+    skipped: sum((result) => result.skipped),
+  };
+}
+
+function totalLine(results: readonly FileResult[]): string {
+  const { passed, failed, skipped } = total(results);
+  return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;
+}
+
+function seconds(durationMs: number): string {
+  return `${(durationMs / 1000).toFixed(2)} s`;
+}
+
+function indent(text: string): string {
+  return text.replace(/^/gm, '    ');
+}

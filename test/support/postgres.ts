@@ -1,0 +1,151 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { chownSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { findExecutable, type Identity, startServer, withFreePort } from './server.ts';
+import { makeDirectory, removeDirectory } from './temporary.ts';
+
+export interface PostgresOptions {
+  /** False gives up fsync for speed. A test that kills the server must not. */
+  readonly durable?: boolean;
+  readonly settings?: Readonly<Record<string, string | number>>;
+}
+
+export interface Postgres {
+  readonly url: string;
+  readonly port: number;
+  /** The postmaster's process id; another one after a restart. */
+  readonly pid: number;
+  /** A fresh, empty database; returns its URL. */
+  createDatabase(name?: string): Promise<string>;
+  /** `immediate` skips the checkpoint, so that the next start recovers from the log. */
+  restart(mode?: 'fast' | 'immediate'): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const role = 'pawl';
+const execute = promisify(execFile);
+
+export async function startPostgres(options: PostgresOptions = {}): Promise<Postgres> {
+  const directory = makeDirectory();
+  const identity = unprivilegedIdentity();
+  if (identity) chownSync(directory, identity.uid, identity.gid);
+  try {
+    await initializeCluster(directory, identity);
+    return await withFreePort((port) => startOn(port, directory, identity, options));
+  } catch (error) {
+    removeDirectory(directory);
+    throw error;
+  }
+}
+
+/** Whether a Postgres server can be started on this machine. */
+export function findPostgres(executable: 'initdb' | 'postgres'): string | undefined {
+  return findExecutable(executable, executableFolders());
+}
+
+async function startOn(
+  port: number,
+  directory: string,
+  identity: Identity | undefined,
+  options: PostgresOptions,
+): Promise<Postgres> {
+  const urlOf = (database: string) => `postgres://${role}@127.0.0.1:${port}/${database}`;
+  const url = urlOf('postgres');
+  const start = () =>
+    startServer({
+      name: 'Postgres',
+      executable: required('postgres'),
+      args: ['-D', join(directory, 'cluster'), ...settingArgs(port, directory, options)],
+      directory,
+      ...(identity && { identity }),
+      ready: () => queryOnce(url, 'SELECT 1').then(() => true),
+    });
+  let server = await start();
+  return {
+    url,
+    port,
+    get pid() {
+      return server.pid;
+    },
+    async createDatabase(name = `test_${randomUUID().replaceAll('-', '')}`) {
+      await queryOnce(url, `CREATE DATABASE ${pg.escapeIdentifier(name)}`);
+      return urlOf(name);
+    },
+    async restart(mode = 'fast') {
+      await server.stop(mode === 'fast' ? 'SIGINT' : 'SIGQUIT');
+      server = await start();
+    },
+    async stop() {
+      await server.stop('SIGINT');
+      removeDirectory(directory);
+    },
+  };
+}
+
+async function initializeCluster(directory: string, identity: Identity | undefined) {
+  const locale = process.platform === 'linux' ? 'C.UTF-8' : 'C';
+  const args = ['-D', join(directory, 'cluster'), '-U', role, '-A', 'trust', '-E', 'UTF8'];
+  await execute(required('initdb'), [...args, `--locale=${locale}`, '--no-sync'], {
+    cwd: directory,
+    ...identity,
+  });
+}
+
+function settingArgs(port: number, directory: string, options: PostgresOptions): string[] {
+  const { durable = true } = options;
+  const settings = {
+    listen_addresses: '127.0.0.1',
+    port,
+    unix_socket_directories: directory,
+    fsync: durable ? 'on' : 'off',
+    synchronous_commit: durable ? 'on' : 'off',
+    full_page_writes: durable ? 'on' : 'off',
+    shared_buffers: '32MB',
+    max_connections: 100,
+    ...options.settings,
+  };
+  return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+}
+
+/** Postgres refuses to run as root; its own user serves then. */
+function unprivilegedIdentity(): Identity | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  const id = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
+  return { uid: id('-u'), gid: id('-g') };
+}
+
+function required(executable: 'initdb' | 'postgres'): string {
+  const file = findPostgres(executable);
+  if (file) return file;
+  throw new Error(
+    `${executable} was not found. Install a Postgres server (Debian: apt-get install postgresql, ` +
+      'macOS: brew install postgresql) or put its bin folder on the PATH.',
+  );
+}
+
+/** Debian keeps the server's executables off the PATH, in one folder per version. */
+function executableFolders(): string[] {
+  const versions = '/usr/lib/postgresql';
+  const byNewest = (a: string, b: string) => Number(b) - Number(a);
+  try {
+    const folders = readdirSync(versions).sort(byNewest);
+    return folders.map((version) => join(versions, version, 'bin'));
+  } catch {
+    const config = findExecutable('pg_config');
+    if (config === undefined) return [];
+    return [execFileSync(config, ['--bindir'], { encoding: 'utf8' }).trim()];
+  }
+}
+
+async function queryOnce(url: string, text: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
+  try {
+    await client.connect();
+    await client.query(text);
+  } finally {
+    await client.end().catch(() => {});
+  }
+}

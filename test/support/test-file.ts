@@ -1,0 +1,136 @@
+/** Runs one test file in a process group of its own, so that nothing it started outlives it. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import type { TestMessage } from './test-reporter.ts';
+
+export interface TestFailure {
+  readonly name: string;
+  readonly detail: string;
+}
+
+export interface FileResult {
+  readonly file: string;
+  readonly passed: number;
+  readonly skipped: number;
+  readonly failures: readonly TestFailure[];
+  readonly durationMs: number;
+  /** The end of what the file wrote to stdout and stderr. */
+  readonly output: string;
+}
+
+export interface FileLimits {
+  readonly timeoutMs: number;
+  /** How long the process may live with no test under way. */
+  readonly lingerMs: number;
+}
+
+const outputCharactersMax = 20_000;
+/** A process that left the group may hold the pipes open for ever. */
+const drainMs = 2_000;
+const reporter = fileURLToPath(new URL('./test-reporter.ts', import.meta.url));
+const running = new Set<ChildProcess>();
+
+export async function runTestFile(file: string, limits: FileLimits): Promise<FileResult> {
+  const startedAt = performance.now();
+  const child = spawn(process.execPath, [`--test-reporter=${reporter}`, file], {
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    detached: true,
+  });
+  running.add(child);
+  const tally = new Tally();
+  const kill = (reason: string) => {
+    tally.fail(file, reason);
+    killGroup(child);
+  };
+  const timeout = setTimeout(
+    () => kill(`took more than ${limits.timeoutMs / 1000} s; last begun: ${tally.lastBegun}`),
+    limits.timeoutMs,
+  );
+  let linger: NodeJS.Timeout | undefined;
+  child.on('message', (message: TestMessage) => {
+    tally.add(message);
+    clearTimeout(linger);
+    if (tally.underWay > 0) return;
+    linger = setTimeout(
+      () => kill('the tests ended but the process did not: something was left open'),
+      limits.lingerMs,
+    );
+  });
+  child.stdout?.on('data', tally.write);
+  child.stderr?.on('data', tally.write);
+
+  // The last messages and the last output may arrive after the exit.
+  const drained = Promise.all([once(child, 'close'), once(child, 'disconnect')]);
+  const [code, signal] = await once(child, 'exit');
+  clearTimeout(timeout);
+  clearTimeout(linger);
+  killGroup(child);
+  await Promise.race([drained, pause(drainMs, undefined, { ref: false })]);
+  running.delete(child);
+  return tally.result(file, code ?? signal, performance.now() - startedAt);
+}
+
+/** Ends every test file that still runs; for when the runner itself is told to stop. */
+export function killTestFiles(): void {
+  for (const child of running) killGroup(child);
+}
+
+class Tally {
+  lastBegun = 'no test yet';
+  underWay = 0;
+  #passed = 0;
+  #skipped = 0;
+  #output = '';
+  readonly #failures: TestFailure[] = [];
+
+  add(message: TestMessage): void {
+    switch (message.kind) {
+      case 'begun':
+        this.lastBegun = message.name;
+        this.underWay += 1;
+        break;
+      case 'ended':
+        this.underWay -= 1;
+        break;
+      case 'passed':
+        this.#passed += 1;
+        break;
+      case 'skipped':
+        this.#skipped += 1;
+        break;
+      case 'failed':
+        this.fail(message.name, message.detail);
+        break;
+    }
+  }
+
+  fail(name: string, detail: string): void {
+    this.#failures.push({ name, detail });
+  }
+
+  write = (chunk: Buffer): void => {
+    this.#output = (this.#output + chunk.toString()).slice(-outputCharactersMax);
+  };
+
+  result(file: string, exit: number | string, durationMs: number): FileResult {
+    const passed = this.#passed;
+    const skipped = this.#skipped;
+    if (this.#failures.length === 0) {
+      if (exit !== 0) this.fail(file, `the process ended with ${exit}`);
+      else if (passed + skipped === 0) this.fail(file, 'the file has no tests');
+    }
+    return { file, passed, skipped, failures: this.#failures, durationMs, output: this.#output };
+  }
+}
+
+function killGroup(child: ChildProcess): void {
+  if (child.pid === undefined) return;
+  try {
+    process.kill(-child.pid, 'SIGKILL');
+  } catch (error) {
+    // Nobody is left in the group: that is what was wanted.
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}

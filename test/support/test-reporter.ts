@@ -1,0 +1,59 @@
+/**
+ * What one test file tells the runner, over the channel between the two: that a test has begun or
+ * ended, at once, and how it ended, in the order of the file.
+ */
+import { AssertionError } from 'node:assert';
+import type { TestEvent } from 'node:test/reporters';
+import { inspect } from 'node:util';
+
+export type TestMessage =
+  | { readonly kind: 'begun' | 'ended'; readonly name: string }
+  | { readonly kind: 'passed' | 'skipped'; readonly name: string }
+  | { readonly kind: 'failed'; readonly name: string; readonly detail: string };
+
+const nodeFrame = /^\s+at .*(?:node:internal|node:async_hooks|<anonymous>\)$)/;
+
+export default async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
+  const path: string[] = [];
+  for await (const event of events) {
+    if (event.type === 'test:dequeue') {
+      send({ kind: 'begun', name: event.data.name });
+    } else if (event.type === 'test:complete') {
+      send({ kind: 'ended', name: event.data.name });
+    } else if (event.type === 'test:start') {
+      path.splice(event.data.nesting, path.length, event.data.name);
+    } else if (event.type === 'test:pass' || event.type === 'test:fail') {
+      path.splice(event.data.nesting, path.length, event.data.name);
+      const message = messageOf(event, path.join(' > '));
+      if (message) send(message);
+    }
+  }
+  // Node reads a reporter as text; ours has sent all it has to say.
+  yield '';
+}
+
+type Ended = Extract<TestEvent, { type: 'test:pass' | 'test:fail' }>;
+
+/** A group counts only when it failed by itself, in a hook: its tests count on their own. */
+function messageOf(event: Ended, name: string): TestMessage | undefined {
+  const { details, skip, todo } = event.data;
+  const isSuite = details.type === 'suite';
+  if ((skip ?? todo) !== undefined) return isSuite ? undefined : { kind: 'skipped', name };
+  if (event.type === 'test:pass') return isSuite ? undefined : { kind: 'passed', name };
+  const error = event.data.details.error as Error & { failureType?: string };
+  if (error.failureType === 'subtestsFailed') {
+    return isSuite ? undefined : { kind: 'failed', name, detail: '' };
+  }
+  return { kind: 'failed', name, detail: describe(error.cause ?? error) };
+}
+
+/** The error in full, without the frames of Node itself; an assertion's message says it all. */
+function describe(error: unknown): string {
+  const text = error instanceof AssertionError ? error.stack : undefined;
+  const lines = (text ?? inspect(error, { depth: 8 })).split('\n');
+  return lines.filter((line) => !nodeFrame.test(line)).join('\n');
+}
+
+function send(message: TestMessage): void {
+  process.send?.(message);
+}
