@@ -1,19 +1,12 @@
-/** Something was committed: whoever may have something to do now is told, once a turn. */
-import type { World } from '../kernel/world.ts';
-
+/** Something was committed: whoever may have something to do now is told, once for all of it. */
 export class Bell {
-  readonly #world: World;
   readonly #listeners = new Set<() => void>();
   #isRinging = false;
-
-  constructor(world: World) {
-    this.#world = world;
-  }
 
   ring(): void {
     if (this.#isRinging) return;
     this.#isRinging = true;
-    this.#world.afterTurn(() => {
+    queueMicrotask(() => {
       this.#isRinging = false;
       for (const listener of this.#listeners) listener();
     });

@@ -46,7 +46,7 @@ export class Engine {
     const { lifecycle } = pipeline;
     this.#options = options;
     this.worker = world.uuid().slice(-12);
-    this.#bell = new Bell(world);
+    this.#bell = new Bell();
     const ring = (): void => this.#bell.ring();
     const own = new StoreLedger({ database, lifecycle, world, ring });
     const ledger = options.ledger?.(own) ?? own;

@@ -38,7 +38,6 @@ export class StoreLedger implements Ledger {
   readonly #committing = new Set<Lease>();
   #pending: Pending[] = [];
   #commits = 0;
-  #isScheduled = false;
 
   constructor(options: StoreLedgerOptions) {
     this.#options = options;
@@ -94,19 +93,15 @@ export class StoreLedger implements Ledger {
 
   #schedule(): void {
     const { world, database } = this.#options;
-    if (this.#isScheduled || this.#commits >= database.commitsMax) return;
-    this.#isScheduled = true;
-    world.afterTurn(() => {
-      this.#isScheduled = false;
-      void this.#commitPending();
-    });
+    if (this.#commits >= database.commitsMax) return;
+    this.#commits++;
+    // A database that takes one commit at a time gathers the turn's writes itself.
+    if (database.commitsMax === 1) void this.#commitPending();
+    else world.afterTurn(() => void this.#commitPending());
   }
 
   async #commitPending(): Promise<void> {
-    const batch = this.#takeBatch();
-    if (batch.length === 0) return;
-    this.#commits++;
-    for (const { report } of batch) this.#committing.add(report.lease);
+    const batch: Pending[] = [];
     await this.#commit(batch);
     for (const { report } of batch) this.#committing.delete(report.lease);
     this.#commits--;
@@ -115,22 +110,24 @@ export class StoreLedger implements Ledger {
   }
 
   #takeBatch(): Pending[] {
-    if (this.#committing.size === 0) return this.#pending.splice(0, limits.lease.commitBatchMax);
     const batch: Pending[] = [];
     const rest: Pending[] = [];
     for (const pending of this.#pending) {
       const waits = this.#committing.has(pending.report.lease);
       (waits || batch.length >= limits.lease.commitBatchMax ? rest : batch).push(pending);
     }
+    for (const { report } of batch) this.#committing.add(report.lease);
     this.#pending = rest;
     return batch;
   }
 
-  async #commit(batch: readonly Pending[]): Promise<void> {
+  /** Commits the batch. An empty one is filled at the last moment, with all that has come by then. */
+  async #commit(batch: Pending[]): Promise<void> {
     const { database, lifecycle, world } = this.#options;
-    const reports = batch.map(({ report }) => report);
     try {
       const verdicts = await database.write(async (transaction) => {
+        if (batch.length === 0) batch.push(...this.#takeBatch());
+        const reports = batch.map(({ report }) => report);
         const now = database.now();
         const applied = await applyReports(transaction, { reports, lifecycle, now });
         failpoint(world, 'report.before-commit');
@@ -141,7 +138,13 @@ export class StoreLedger implements Ledger {
         resolve(verdicts[index] as Verdict);
       });
     } catch (error) {
-      if (batch.length === 1) return batch[0]?.reject(error);
+      // Nothing was even begun: the store is closed or out of reach.
+      const isUnbegun = batch.length === 0;
+      if (isUnbegun) batch.push(...this.#takeBatch());
+      if (isUnbegun || batch.length === 1) {
+        for (const { reject } of batch) reject(error);
+        return;
+      }
       // One report's effect spoiled the commit for all: each goes again on its own.
       for (const pending of batch) await this.#commit([pending]);
     }

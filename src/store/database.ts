@@ -9,10 +9,14 @@ export interface Reader {
 
 export interface Transaction extends Reader {
   readonly dialect: Dialect;
-  /** Runs the statement for every row, and returns what it returned, in any order. */
+  /**
+   * Runs the statement for every row, and returns what it returned, in any order. `same` holds the
+   * parameters that are the same for all rows.
+   */
   each<Row, Column extends Columns>(
     statement: RowsStatement<Row, Column>,
     rows: readonly RowOf<Column>[],
+    same?: Parameters,
   ): Promise<Row[]>;
   /**
    * Runs an `UPDATE` for every row and says of each whether it changed something. The statement
@@ -21,6 +25,7 @@ export interface Transaction extends Reader {
   hits<Column extends Columns & { id: 'int' }>(
     statement: RowsStatement<{ id: number }, Column>,
     rows: readonly RowOf<Column>[],
+    same?: Parameters,
   ): Promise<boolean[]>;
 }
 

@@ -10,6 +10,7 @@ import type { Database, Transaction } from './database.ts';
 import { postgresDialect } from './dialect.ts';
 import {
   type Columns,
+  type ColumnType,
   type Compiled,
   compile,
   compileRows,
@@ -157,10 +158,14 @@ class Session implements Transaction {
   async each<Row, Column extends Columns>(
     statement: RowsStatement<Row, Column>,
     rows: readonly RowOf<Column>[],
+    same: Parameters = {},
   ): Promise<Row[]> {
     if (rows.length === 0) return [];
     const { text, name, names } = this.#names.of(statement);
-    const values = names.map((key) => rows.map((row) => row[key] ?? null));
+    const values = names.map((key) => {
+      const type = statement.columns[key];
+      return type === undefined ? (same[key] ?? null) : arrayLiteral(rows, key, type);
+    });
     const result = await this.#client.query({ text, name, values });
     return result.rows as Row[];
   }
@@ -168,8 +173,25 @@ class Session implements Transaction {
   async hits<Column extends Columns & { id: 'int' }>(
     statement: RowsStatement<{ id: number }, Column>,
     rows: readonly RowOf<Column>[],
+    same?: Parameters,
   ): Promise<boolean[]> {
-    const changed = new Set((await this.each(statement, rows)).map(({ id }) => id));
+    const changed = new Set((await this.each(statement, rows, same)).map(({ id }) => id));
     return rows.map((row) => changed.has(row.id as number));
   }
+}
+
+/**
+ * A column of many rows as Postgres reads an array. The driver would do it too, but quotes and
+ * escapes every number.
+ */
+function arrayLiteral(rows: readonly RowOf<Columns>[], key: string, type: ColumnType): string {
+  const isNumber = type === 'int' || type === 'real';
+  const elements = rows.map((row) => {
+    const value = row[key] ?? null;
+    if (value === null) return 'NULL';
+    if (isNumber) return String(value);
+    if (typeof value === 'object') return `"\\\\x${Buffer.from(value).toString('hex')}"`;
+    return `"${String(value).replace(/["\\]/g, '\\$&')}"`;
+  });
+  return `{${elements.join(',')}}`;
 }

@@ -136,6 +136,7 @@ function toAdvance(report: Report, lifecycle: Lifecycle): Advance {
     expect,
     progress,
     step: move.to === 'failed' ? 'failed' : lifecycle.stepOf(progress),
+    gate: lease.gate,
     gateHeld: lease.gate !== null && move.to === 'turn' && !isPastGate(progress, lifecycle),
     tokensIn: usage?.tokensIn ?? 0,
     tokensOut: usage?.tokensOut ?? 0,
@@ -157,7 +158,6 @@ function toLeave(report: Report, lifecycle: Lifecycle, now: number): Leave {
   return {
     ...toAdvance(report, lifecycle),
     rank: report.lease.rank,
-    gate: report.lease.gate,
     waitsOn: move.to === 'time' || move.to === 'turn' ? move.to : null,
     dueAt: move.to === 'time' ? move.dueAt : null,
     attempt: move.to === 'time' ? move.attempt : 0,

@@ -136,6 +136,7 @@ class Connection implements Transaction {
   readonly dialect = sqliteDialect;
   readonly #database: DatabaseSync;
   readonly #prepared = new Map<Statement<unknown>, Prepared>();
+  readonly #counted = new Map<Statement<unknown>, Prepared>();
 
   constructor(path: string) {
     this.#database = new DatabaseSync(path, { timeout: limits.store.busyTimeoutMs });
@@ -174,11 +175,12 @@ class Connection implements Transaction {
   async each<Row, Column extends Columns>(
     statement: RowsStatement<Row, Column>,
     rows: readonly RowOf<Column>[],
+    same?: Parameters,
   ): Promise<Row[]> {
     const { names, returnsRows, prepared } = this.#prepare(statement);
     const returned: Row[] = [];
     for (const row of rows) {
-      const values = valuesOf(names, row);
+      const values = valuesOf(names, row, same);
       if (returnsRows) returned.push(...(prepared.all(...values) as Row[]));
       else prepared.run(...values);
     }
@@ -188,20 +190,27 @@ class Connection implements Transaction {
   async hits<Column extends Columns & { id: 'int' }>(
     statement: RowsStatement<{ id: number }, Column>,
     rows: readonly RowOf<Column>[],
+    same?: Parameters,
   ): Promise<boolean[]> {
-    const { names, prepared } = this.#prepare(statement);
-    return rows.map((row) => prepared.get(...valuesOf(names, row)) !== undefined);
+    const { names, prepared } = this.#prepare(statement, this.#counted);
+    return rows.map((row) => prepared.run(...valuesOf(names, row, same)).changes > 0);
   }
 
-  #prepare(statement: Statement<unknown> | RowsStatement<unknown, Columns>): Prepared {
-    let known = this.#prepared.get(statement);
+  #prepare(
+    statement: Statement<unknown> | RowsStatement<unknown, Columns>,
+    cache = this.#prepared,
+  ): Prepared {
+    let known = cache.get(statement);
     if (!known) {
       const compiled =
         'columns' in statement
           ? compileRows(statement, sqliteDialect)
           : compile(statement, sqliteDialect);
-      known = { ...compiled, prepared: this.#database.prepare(compiled.text) };
-      this.#prepared.set(statement, known);
+      // Who only counts need not be told what changed.
+      const isCounted = cache === this.#counted;
+      const text = isCounted ? compiled.text.replace(/RETURNING[^)]*$/i, '') : compiled.text;
+      known = { ...compiled, prepared: this.#database.prepare(text) };
+      cache.set(statement, known);
     }
     return known;
   }
@@ -211,10 +220,15 @@ interface Prepared extends Compiled {
   readonly prepared: StatementSync;
 }
 
-function valuesOf(names: readonly string[], row: RowOf<Columns>): Value[] {
+function valuesOf(
+  names: readonly string[],
+  row: RowOf<Columns>,
+  same: Parameters | undefined,
+): Value[] {
   const values: Value[] = new Array(names.length);
   for (let index = 0; index < names.length; index++) {
-    values[index] = row[names[index] as string] ?? null;
+    const name = names[index] as string;
+    values[index] = row[name] ?? same?.[name] ?? null;
   }
   return values;
 }

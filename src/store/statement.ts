@@ -4,7 +4,8 @@
  *   const getItem = sql<ItemRow>`SELECT * FROM items WHERE id = :id`;
  *
  * A statement over many rows names the type of each column, and says with `{rows}` where the rows
- * come in. SQLite runs it once for each row; Postgres runs it once for all of them.
+ * come in. SQLite runs it once for each row; Postgres runs it once for all of them. A parameter that
+ * is no column is the same for all rows.
  *
  *   const advance = sqlRows({ id: 'int', step: 'text' })`
  *     UPDATE items SET step = :step {rows} WHERE items.id = :id`;
@@ -69,12 +70,18 @@ export function compileRows(
   statement: RowsStatement<unknown, Columns>,
   dialect: Dialect,
 ): Compiled {
-  const names = Object.keys(statement.columns);
+  const columns = Object.keys(statement.columns);
+  const names = [...columns];
   const rows = dialect.rowsClause(statement.columns);
   const verb = /^\s*DELETE/i.test(statement.text) ? rows.replace(/^FROM/, 'USING') : rows;
   const text = withFacts(statement.text.replace('{rows}', verb), dialect).replace(
     parameter,
-    (_, before, name: string) => `${before}${dialect.rowColumn(name, names.indexOf(name) + 1)}`,
+    (_, before, name: string) => {
+      const isColumn = columns.includes(name);
+      if (!names.includes(name)) names.push(name);
+      const index = names.indexOf(name) + 1;
+      return `${before}${isColumn ? dialect.rowColumn(name, index) : dialect.placeholder(index)}`;
+    },
   );
   return { text, names, returnsRows: returning.test(text) };
 }

@@ -122,46 +122,57 @@ export interface Advance {
   readonly expect: Progress;
   readonly step: string;
   readonly progress: Progress;
+  readonly gate: string | null;
   readonly gateHeld: boolean;
   readonly tokensIn: number;
   readonly tokensOut: number;
   readonly costCents: number;
 }
 
-const advanceColumns = {
+const clickColumns = {
   id: 'int',
   epoch: 'int',
   expect: 'int',
   step: 'text',
   progress: 'int',
+} as const;
+
+const usageColumns = {
   gate_held: 'int',
   tokens_in: 'int',
   tokens_out: 'int',
   cost_cents: 'real',
-  now: 'int',
 } as const;
 
-const advanceRow = sqlRows(advanceColumns)<{ id: number }>`
+const asBelieved = `WHERE items.id = :id AND items.epoch = :epoch AND items.progress = :expect
+  RETURNING items.id`;
+
+/** Most clicks: nothing was paid, and no gate is held. */
+const clickRow = sqlRows(clickColumns)<{ id: number }>`
+  UPDATE items SET step = :step, progress = :progress, attempt = 0, moved_at = :now
+  {rows} ${asBelieved}`;
+
+const advanceRow = sqlRows({ ...clickColumns, ...usageColumns })<{ id: number }>`
   UPDATE items SET step = :step, progress = :progress, attempt = 0, gate_held = :gate_held,
     tokens_in = items.tokens_in + :tokens_in, tokens_out = items.tokens_out + :tokens_out,
     cost_cents = items.cost_cents + :cost_cents, moved_at = :now
-  {rows}
-  WHERE items.id = :id AND items.epoch = :epoch AND items.progress = :expect
-  RETURNING items.id`;
+  {rows} ${asBelieved}`;
 
 /** Clicks items forward under their leases. False: the holder has been fenced off. */
-export function advance(
+export async function advance(
   transaction: Transaction,
   moves: readonly Advance[],
   now: number,
 ): Promise<boolean[]> {
-  return transaction.hits(
-    advanceRow,
-    moves.map((move) => advanceValues(move, now)),
-  );
+  if (!moves.some(isMoreThanClick)) return transaction.hits(clickRow, moves, { now });
+  return transaction.hits(advanceRow, moves.map(usageValues), { now });
 }
 
-function advanceValues(move: Advance, now: number) {
+function isMoreThanClick(move: Advance): boolean {
+  return move.gate !== null || move.tokensIn + move.tokensOut + move.costCents > 0;
+}
+
+function usageValues(move: Advance) {
   return {
     id: move.id,
     epoch: move.epoch,
@@ -172,13 +183,15 @@ function advanceValues(move: Advance, now: number) {
     tokens_in: move.tokensIn,
     tokens_out: move.tokensOut,
     cost_cents: move.costCents,
-    now,
   };
+}
+
+function isMoreThanEnd(move: Leave): boolean {
+  return move.waitsOn !== null || move.error !== null || isMoreThanClick(move);
 }
 
 export interface Leave extends Advance {
   readonly rank: number;
-  readonly gate: string | null;
   /** What the item waits on from now on; null where it has ended. */
   readonly waitsOn: Exclude<WaitsOn, 'worker'> | null;
   readonly dueAt: number | null;
@@ -188,7 +201,8 @@ export interface Leave extends Advance {
 }
 
 const leaveRow = sqlRows({
-  ...advanceColumns,
+  ...clickColumns,
+  ...usageColumns,
   waits_on: 'text',
   due_at: 'int',
   attempt: 'int',
@@ -200,9 +214,13 @@ const leaveRow = sqlRows({
     error = :error, failed_at = :failed_at,
     tokens_in = items.tokens_in + :tokens_in, tokens_out = items.tokens_out + :tokens_out,
     cost_cents = items.cost_cents + :cost_cents, moved_at = :now
-  {rows}
-  WHERE items.id = :id AND items.epoch = :epoch AND items.progress = :expect
-  RETURNING items.id`;
+  {rows} ${asBelieved}`;
+
+/** Most ends: all steps are done, nothing was paid with the last. */
+const finishRow = sqlRows(clickColumns)<{ id: number }>`
+  UPDATE items SET step = :step, progress = :progress, waits_on = NULL, worker = NULL,
+    epoch = items.epoch + 1, attempt = 0, moved_at = :now
+  {rows} ${asBelieved}`;
 
 /**
  * The same for moves that give the lease up: the end, a retry, a wait, the way back to the queue.
@@ -212,16 +230,18 @@ export async function leave(
   moves: readonly Leave[],
   now: number,
 ): Promise<boolean[]> {
+  if (!moves.some(isMoreThanEnd)) return transaction.hits(finishRow, moves, { now });
   const hits = await transaction.hits(
     leaveRow,
     moves.map((move) => ({
-      ...advanceValues(move, now),
+      ...usageValues(move),
       waits_on: move.waitsOn,
       due_at: move.dueAt,
       attempt: move.attempt,
       error: move.error,
       failed_at: move.failedAt,
     })),
+    { now },
   );
   await stand(
     transaction,
