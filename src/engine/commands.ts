@@ -196,7 +196,7 @@ export class Commands {
     now: number,
   ): Promise<number> {
     const { lifecycle } = this.#options;
-    const bit = gateBit(lifecycle);
+    const jobs = await jobsOf(transaction, rows);
     const hits = await retry(
       transaction,
       rows.map((row) => ({
@@ -204,7 +204,7 @@ export class Commands {
         step: lifecycle.stepOf(row.progress),
         rank: row.rank,
         gate: row.gate,
-        waitsOn: row.gate !== null && (row.progress & bit) === 0 ? 'gate' : 'turn',
+        waitsOn: this.#placeOf(row, jobs.get(row.job_id)),
       })),
       now,
     );
@@ -216,7 +216,7 @@ export class Commands {
       else deltas.of(row.job_id).failed--;
     }
     for (const { id } of deltas.list()) {
-      const job = await getJobById(transaction, id);
+      const job = jobs.get(id);
       if (!job || !jobMachine.final.includes(job.state)) continue;
       await moveJob(transaction, { id, from: job.state, event: 'retry', now });
       events.push(jobEvent(job, 'job_retried', 'queued', 'asked to retry'));
@@ -225,6 +225,12 @@ export class Commands {
     await admitAtGates(transaction, gatesOf(retried), now);
     await appendEvents(transaction, events, now);
     return retried.length;
+  }
+
+  #placeOf(row: ItemRow, job: JobRow | undefined): 'turn' | 'gate' | 'person' {
+    if (job?.state === 'paused') return 'person';
+    const isPastGate = (row.progress & gateBit(this.#options.lifecycle)) !== 0;
+    return row.gate === null || isPastGate ? 'turn' : 'gate';
   }
 
   async #changeJob<T>(
@@ -272,6 +278,18 @@ export class Commands {
     ring();
     return result;
   }
+}
+
+async function jobsOf(
+  transaction: Transaction,
+  rows: readonly ItemRow[],
+): Promise<ReadonlyMap<number, JobRow>> {
+  const jobs = new Map<number, JobRow>();
+  for (const id of new Set(rows.map((row) => row.job_id))) {
+    const job = await getJobById(transaction, id);
+    if (job) jobs.set(id, job);
+  }
+  return jobs;
 }
 
 async function failedItem(transaction: Transaction, id: number, caller: string): Promise<ItemRow> {

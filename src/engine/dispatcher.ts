@@ -38,7 +38,7 @@ export class Dispatcher {
   readonly #held = new Map<number, Held>();
   #worker = '';
   #isStopped = true;
-  #isFilling = false;
+  #filling: Promise<void> | undefined;
   #isWanted = false;
   #cancelTimer: (() => void) | undefined;
   #pollMs: number = limits.loop.pollMsMin;
@@ -57,6 +57,8 @@ export class Dispatcher {
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#cancelTimer?.();
+    // A claim that is under way brings its items first.
+    await this.#filling;
     this.abort(() => true, 'shutdown');
     await Promise.all([...this.#held.values()].map(({ finished }) => finished));
   }
@@ -77,9 +79,7 @@ export class Dispatcher {
   wake(): void {
     if (this.#isStopped) return;
     this.#isWanted = true;
-    if (this.#isFilling) return;
-    this.#isFilling = true;
-    void this.#fill();
+    this.#filling ??= this.#fill();
   }
 
   async #fill(): Promise<void> {
@@ -93,7 +93,7 @@ export class Dispatcher {
       this.#options.onError('dispatcher', error);
       this.#wakeIn(limits.loop.pollMsMax);
     } finally {
-      this.#isFilling = false;
+      this.#filling = undefined;
     }
     if (this.#isWanted) this.wake();
   }

@@ -62,6 +62,7 @@ export class Engine {
           ledger,
           pipeline,
           world,
+          now: () => database.now(),
           reader: database,
           ...(options.onProgress && { onProgress: options.onProgress }),
         }),
@@ -102,14 +103,14 @@ export class Engine {
   }
 
   #makeLoops(ring: () => void): Loop[] {
-    const { world, onError, database } = this.#options;
+    const { world, onError, database, pipeline } = this.#options;
     const loop = (name: string, intervalMs: number, runOnce: () => Promise<unknown>): Loop =>
       new Loop({ name, intervalMs, world, onError, runOnce: async () => void (await runOnce()) });
     return [
       loop('heartbeat', limits.lease.heartbeatMs, () => this.#keeper.beat()),
       loop('leases', limits.loop.rescueIntervalMs, () => this.#keeper.compare()),
       loop('rescuer', limits.loop.rescueIntervalMs, () => this.#rescue(ring)),
-      loop('stuck', limits.loop.sweepIntervalMs, () => requeueStuck(database)),
+      loop('stuck', limits.loop.sweepIntervalMs, () => requeueStuck(database, pipeline.lifecycle)),
       loop('retention', limits.loop.sweepIntervalMs, () => pruneHistory(database)),
     ];
   }

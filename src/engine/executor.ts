@@ -21,6 +21,8 @@ export interface ExecutorOptions {
   readonly ledger: Ledger;
   readonly pipeline: Pipeline;
   readonly world: World;
+  /** The time by which the store judges what is due. */
+  readonly now: () => number;
   readonly reader: Reader;
   /** Progress inside a step: told, but not stored. */
   readonly onProgress?: (event: NewEvent) => void;
@@ -112,8 +114,12 @@ class Attempt {
    * Branches run at the same time, and each commits as soon as it is done, whatever its siblings
    * do.
    */
-  #runParallelSteps(steps: readonly string[]): Promise<StepOutcome[]> {
-    return Promise.all(steps.map((step) => this.#runStep(step)));
+  async #runParallelSteps(steps: readonly string[]): Promise<StepOutcome[]> {
+    const settled = await Promise.allSettled(steps.map((step) => this.#runStep(step)));
+    return settled.map((branch) => {
+      if (branch.status === 'rejected') throw branch.reason;
+      return branch.value;
+    });
   }
 
   async #runStep(step: string): Promise<StepOutcome> {
@@ -166,7 +172,6 @@ class Attempt {
   }
 
   async #complete(step: string, result: StepResult, ms: number): Promise<StepOutcome> {
-    const { world } = this.#options;
     const expect = this.#progress;
     const before = this.#lifecycle.ready(expect);
     const progress = result.unchanged
@@ -185,7 +190,8 @@ class Attempt {
         usage:
           tokensIn + tokensOut + costCents > 0 ? { tokensIn, tokensOut, costCents } : undefined,
         counts: result.counts,
-        effect: effect && (async (transaction) => (await effect(transaction, world.now())) ?? []),
+        effect:
+          effect && (async (transaction) => (await effect(transaction, this.#options.now())) ?? []),
         events: [
           this.#event('step_completed', step, detailOf(result, ms)),
           ...(result.unchanged ? [this.#event('item_unchanged', step)] : []),
@@ -227,7 +233,7 @@ class Attempt {
       outcome: { kind: failures[failure.code].kind, failure },
       attempt: this.#failedAttempts,
       policy: retryPolicyFor(this.#lifecycle.row(step).stage, failure.code),
-      now: world.now(),
+      now: this.#options.now(),
       random: () => world.random(),
     });
   }
@@ -253,7 +259,7 @@ class Attempt {
       attempt: this.#failedAttempts + 1,
       worker: this.#lease.worker,
       source: this.#item.source,
-      now: this.#options.world.now(),
+      now: this.#options.now(),
     });
     return {
       move: { to: 'failed', error: { ...error } },

@@ -55,8 +55,9 @@ export class Keeper {
   }
 
   async beat(): Promise<void> {
-    const { ledger, worker, dispatcher, world } = this.#options;
+    const { ledger, worker, dispatcher, world, database } = this.#options;
     try {
+      await database.measureClock();
       if (!(await ledger.beat(worker))) {
         // We were given up while we were away: nothing we hold is ours any more.
         dispatcher.abort(() => true, 'lost');

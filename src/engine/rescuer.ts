@@ -46,7 +46,8 @@ export async function rescue(options: RescuerOptions, self?: string): Promise<nu
     const reason = worker.id === self ? undefined : whyDead(worker, liveness, database.now());
     if (reason === undefined) continue;
     rescued += await database.write(async (transaction) => {
-      const count = await takeFrom(transaction, worker.id, reason, options);
+      const count = await takeFrom(transaction, { worker: worker.id, reason }, options);
+      await removeWorker(transaction, worker.id);
       failpoint(world, 'rescue.before-commit');
       return count;
     });
@@ -56,26 +57,29 @@ export async function rescue(options: RescuerOptions, self?: string): Promise<nu
   return rescued;
 }
 
-async function takeFrom(
+interface Taking {
+  readonly worker: string;
+  readonly reason: string;
+  readonly code?: 'timeout_soft' | 'stage_stuck';
+  /** Only items that have not clicked since. */
+  readonly movedBefore?: number;
+}
+
+/** Takes the worker's leases. Returns how many. */
+export async function takeFrom(
   transaction: Transaction,
-  worker: string,
-  reason: string,
-  { database, lifecycle }: RescuerOptions,
+  { worker, reason, code = 'timeout_soft', movedBefore = Number.MAX_SAFE_INTEGER }: Taking,
+  { database, lifecycle }: Pick<RescuerOptions, 'database' | 'lifecycle'>,
 ): Promise<number> {
   const now = database.now();
-  const rows = await takeLeases(transaction, {
-    worker,
-    crash: true,
-    movedBefore: Number.MAX_SAFE_INTEGER,
-  });
-  await removeWorker(transaction, worker);
+  const rows = await takeLeases(transaction, { worker, crash: true, movedBefore });
   const events: NewEvent[] = rows.map((row) => ({
     kind: 'lease_lost',
     jobId: row.job_id,
     itemId: row.id,
     step: lifecycle.stepOf(row.progress),
     worker,
-    detail: { code: 'timeout_soft', reason, crashes: row.crashes },
+    detail: { code, reason, crashes: row.crashes },
   }));
   events.push(...(await blame(transaction, { rows, worker, lifecycle, now })));
   await appendEvents(transaction, events, now);

@@ -1,31 +1,27 @@
 /** The slow broom: items stuck in a worker's hands, and history past its keeping. */
+import type { Lifecycle } from '../kernel/item.ts';
 import { limits } from '../kernel/limits.ts';
 import type { Database } from '../store/database.ts';
-import { appendEvents, pruneEvents } from '../store/events.ts';
-import { takeLeases } from '../store/intervention.ts';
+import { pruneEvents } from '../store/events.ts';
 import { listWorkers } from '../store/workers.ts';
+import { takeFrom } from './rescuer.ts';
 
-/** Fences off whoever has held an item for so long without a click, and queues the item again. */
-export async function requeueStuck(database: Database): Promise<number> {
+/**
+ * Fences off whoever has held an item for so long without a click, and queues the item again; or
+ * ends it, if that has happened too often.
+ */
+export async function requeueStuck(database: Database, lifecycle: Lifecycle): Promise<number> {
   let requeued = 0;
   for (const { id: worker } of await listWorkers(database)) {
-    requeued += await database.write(async (transaction) => {
-      const now = database.now();
-      const rows = await takeLeases(transaction, {
-        worker,
-        crash: true,
-        movedBefore: now - limits.loop.stageStuckMs,
-      });
-      const events = rows.map((row) => ({
-        kind: 'lease_lost' as const,
-        jobId: row.job_id,
-        itemId: row.id,
-        worker,
-        detail: { code: 'stage_stuck', reason: 'no click for 30 minutes' },
-      }));
-      await appendEvents(transaction, events, now);
-      return rows.length;
-    });
+    const stuck = {
+      worker,
+      code: 'stage_stuck' as const,
+      reason: `no click for ${limits.loop.stageStuckMs / 60_000} minutes`,
+      movedBefore: database.now() - limits.loop.stageStuckMs,
+    };
+    requeued += await database.write((transaction) =>
+      takeFrom(transaction, stuck, { database, lifecycle }),
+    );
   }
   return requeued;
 }

@@ -39,7 +39,7 @@ export const limits = {
   },
 
   store: {
-    busyTimeoutMs: 10 * second,
+    busyTimeoutMs: 5 * second,
     cacheKib: 64 * kibibyte,
     checkpointPages: 4000,
     connectionsMax: 10,

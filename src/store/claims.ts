@@ -57,8 +57,9 @@ export async function wakeDue(
   const deltas = new JobDeltas();
   // What holds a place at its gate waited for the gate's pace, and was not counted as waiting.
   for (const row of rows) if (row.gate_held === 0) deltas.of(row.job_id).waiting--;
-  await settleJobs(transaction, deltas, now);
+  const events = await settleJobs(transaction, deltas, now);
   await admitAtGates(transaction, gatesOf(rows), now);
+  await appendEvents(transaction, events, now);
   return rows.length;
 }
 

@@ -41,5 +41,7 @@ export interface Database extends Reader {
   write<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
   /** The time by which leases are judged, in milliseconds. */
   now(): number;
+  /** Compares this machine's clock with the database's, if that has one of its own. */
+  measureClock(): Promise<void>;
   close(): Promise<void>;
 }

@@ -23,7 +23,7 @@ export interface Again {
   readonly step: string;
   readonly rank: number;
   readonly gate: string | null;
-  readonly waitsOn: 'turn' | 'gate';
+  readonly waitsOn: 'turn' | 'gate' | 'person';
 }
 
 /** Ended items go on from where their progress stands. */

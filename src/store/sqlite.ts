@@ -63,6 +63,9 @@ class Sqlite implements Database {
     return this.#world.now();
   }
 
+  /** There is only this machine's clock. */
+  async measureClock(): Promise<void> {}
+
   async run<Row>(statement: Statement<Row>, parameters?: Parameters): Promise<Row[]> {
     while (this.#reader === this.#writer && this.#committing) await this.#committing;
     return this.#reader.runNow(statement, parameters);
@@ -105,28 +108,25 @@ class Sqlite implements Database {
 
   async #commit(batch: readonly Work[]): Promise<void> {
     try {
-      const results = await this.#inTransaction(batch);
-      batch.forEach((work, index) => {
-        work.resolve(results[index] as never);
-      });
+      this.#writer.execute('BEGIN IMMEDIATE');
     } catch (error) {
-      if (batch.length === 1) return batch[0]?.reject(toStoreFailure(error));
-      // One of them spoiled the commit for all: each goes again on its own.
-      for (const work of batch) await this.#commit([work]);
+      // Another process has held the file for longer than we wait: nobody here had a turn.
+      for (const work of batch) work.reject(toStoreFailure(error));
+      return;
     }
-  }
-
-  async #inTransaction(batch: readonly Work[]): Promise<unknown[]> {
-    this.#writer.execute('BEGIN IMMEDIATE');
     try {
       const results: unknown[] = [];
       for (const work of batch) results.push(await work.run(this.#writer));
       this.#writer.execute('COMMIT');
-      return results;
+      batch.forEach((work, index) => {
+        work.resolve(results[index] as never);
+      });
     } catch (error) {
       // A full disk has already rolled back.
       if (this.#writer.isInTransaction()) this.#writer.execute('ROLLBACK');
-      throw error;
+      if (batch.length === 1) return batch[0]?.reject(toStoreFailure(error));
+      // One of them spoiled the commit for all: each goes again on its own.
+      for (const work of batch) await this.#commit([work]);
     }
   }
 }

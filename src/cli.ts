@@ -1,0 +1,111 @@
+/** The command `pawl`: reads the arguments, runs one command, and ends with its exit code. */
+import { readFileSync } from 'node:fs';
+import {
+  type Call,
+  type Command,
+  exits,
+  readArguments,
+  textOf,
+  usageError,
+} from './cli/command.ts';
+import { corpora } from './cli/corpora.ts';
+import { diagram } from './cli/diagram.ts';
+import { doctor } from './cli/doctor.ts';
+import { printCommandHelp, printHelp } from './cli/help.ts';
+import { inbox } from './cli/inbox.ts';
+import { ingest } from './cli/ingest.ts';
+import { jobs } from './cli/jobs.ts';
+import { quickstart } from './cli/quickstart.ts';
+import { search } from './cli/search.ts';
+import { openTerminal, type Terminal } from './cli/terminal.ts';
+import { closestOf, loadConfig, readConfigFile } from './config.ts';
+import { failures, toFailure } from './kernel/failure.ts';
+import { makeLog } from './observe/log.ts';
+
+const commands: readonly Command[] = [
+  quickstart,
+  ingest,
+  search,
+  jobs,
+  inbox,
+  corpora,
+  doctor,
+  diagram,
+];
+
+process.exitCode = await main(process.argv.slice(2), openTerminal());
+
+async function main(args: readonly string[], terminal: Terminal): Promise<number> {
+  try {
+    return await run(args, terminal);
+  } catch (error) {
+    return tellFailure(error, terminal);
+  }
+}
+
+async function run([name, ...rest]: readonly string[], terminal: Terminal): Promise<number> {
+  if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
+    printHelp(terminal, commands);
+    return exits.well;
+  }
+  if (name === '--version') {
+    terminal.print(versionOf());
+    return exits.well;
+  }
+  const command = commands.find((candidate) => candidate.name === name);
+  if (!command) throw usageError(describeUnknown(name));
+  const { flags, positionals } = readArguments(command, rest);
+  if (flags.help === true) {
+    printCommandHelp(terminal, command);
+    return exits.well;
+  }
+  const { config, warnings } = loadConfig({
+    environment: process.env,
+    file: readConfigFile(process.cwd()),
+    flags: { data: textOf(flags, 'data') },
+  });
+  const log = makeLog(config.log, terminal.tell);
+  for (const warning of warnings) log.warn(warning);
+  const isJson = flags.json === true;
+  const interrupt = interruptSignal();
+  return command.run({
+    positionals,
+    flags,
+    config,
+    terminal,
+    log,
+    isJson,
+    interrupt,
+  } satisfies Call);
+}
+
+/** The first Ctrl-C lets the command come to a clean stop; the second does not wait for it. */
+function interruptSignal(): AbortSignal {
+  const controller = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(signal, () => {
+      if (controller.signal.aborted) process.exit(exits.interrupted);
+      controller.abort();
+    });
+  }
+  return controller.signal;
+}
+
+/** One line that says what went wrong, one that says what to do. */
+function tellFailure(error: unknown, { tell }: Terminal): number {
+  const failure = toFailure(error);
+  tell(`pawl: ${failure.message} (${failure.code})`);
+  tell(failures[failure.code].advice);
+  if (process.env.PAWL_LOG === 'debug') tell(failure.stack ?? '');
+  return failure.code === 'usage_error' ? exits.usage : exits.error;
+}
+
+function describeUnknown(name: string): string {
+  const names = commands.map((command) => command.name);
+  return `there is no command ${name}; the closest one is ${closestOf(name, names)}`;
+}
+
+function versionOf(): string {
+  const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
+  return JSON.parse(manifest).version;
+}

@@ -1,0 +1,27 @@
+/** Commands with a second word, such as `pawl jobs pause`: a table of words and what they do. */
+import type { Call } from './command.ts';
+import { usageError } from './command.ts';
+
+/** Gets the arguments after its own word. */
+export type Action = (call: Call, args: readonly string[]) => Promise<number>;
+
+export function chooseAction(
+  name: string,
+  actions: Readonly<Record<string, Action>>,
+): (call: Call) => Promise<number> {
+  return (call) => {
+    const [word = 'list', ...args] = call.positionals;
+    const action = Object.hasOwn(actions, word) ? actions[word] : undefined;
+    if (action) return action(call, args);
+    const words = Object.keys(actions).join(', ');
+    throw usageError(`pawl ${name} has no ${word}; there are: ${words}`);
+  };
+}
+
+/** The one argument that an action needs. */
+export function onlyArgument(args: readonly string[], what: string): string {
+  const [argument, ...others] = args;
+  if (argument === undefined) throw usageError(`name the ${what}`);
+  if (others.length > 0) throw usageError(`name one ${what}, not ${args.length}`);
+  return argument;
+}

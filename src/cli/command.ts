@@ -1,0 +1,135 @@
+/** What a command of the CLI is, and how its arguments are read. */
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import type { Config } from '../config.ts';
+import { type OpenOptions, open, type Pawl } from '../index.ts';
+import { Failure } from '../kernel/failure.ts';
+import { failpointHook } from '../observe/failpoint-hook.ts';
+import type { Log } from '../observe/log.ts';
+import { realWorld } from '../world.ts';
+import type { Terminal } from './terminal.ts';
+
+export interface Option {
+  readonly type: 'string' | 'boolean';
+  /** What stands for the value in the help. */
+  readonly value?: string;
+  readonly meaning: string;
+}
+
+export interface Command {
+  readonly name: string;
+  readonly summary: string;
+  /** One line for each way to call it, without the name of the program. */
+  readonly usage: readonly string[];
+  readonly options?: Readonly<Record<string, Option>>;
+  readonly examples?: readonly string[];
+  /** Returns the exit code. */
+  run(call: Call): Promise<number>;
+}
+
+export interface Call {
+  readonly positionals: readonly string[];
+  readonly flags: Flags;
+  readonly config: Config;
+  readonly terminal: Terminal;
+  readonly log: Log;
+  readonly isJson: boolean;
+  /** Aborts at the first Ctrl-C. */
+  readonly interrupt: AbortSignal;
+}
+
+export type Flags = Readonly<Record<string, string | boolean | undefined>>;
+
+/** The exit codes that scripts rely on. */
+export const exits = { well: 0, error: 1, someFailed: 2, usage: 64, interrupted: 130 } as const;
+
+export const globalOptions: Readonly<Record<string, Option>> = {
+  data: { type: 'string', value: 'DIR', meaning: 'the folder of the store (PAWL_DATA, or .pawl)' },
+  json: { type: 'boolean', meaning: 'machine-readable: one JSON document, or one for each line' },
+  help: { type: 'boolean', meaning: 'what the command takes' },
+};
+
+export function readArguments(
+  command: Command,
+  args: readonly string[],
+): { flags: Flags; positionals: string[] } {
+  const known = { ...command.options, ...globalOptions };
+  const options = Object.fromEntries(
+    Object.entries(known).map(([name, { type }]) => [name, { type }]),
+  );
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...args],
+      options,
+      allowPositionals: true,
+      strict: true,
+    });
+    return { flags: values as Flags, positionals };
+  } catch (error) {
+    // Node goes on to explain what a dash means; the first sentence is the one that helps.
+    const message = error instanceof Error ? error.message : String(error);
+    throw new Failure('usage_error', message.split(/\.\s/)[0] ?? message, { cause: error });
+  }
+}
+
+export function usageError(message: string): Failure {
+  return new Failure('usage_error', message);
+}
+
+/** A flag's text, or undefined where it was not given. */
+export function textOf(flags: Flags, name: string): string | undefined {
+  const value = flags[name];
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** A flag's whole number within bounds, or undefined where it was not given. */
+export function numberOf(
+  flags: Flags,
+  name: string,
+  { min, max }: { min: number; max: number },
+): number | undefined {
+  const text = textOf(flags, name);
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (text.trim() !== '' && Number.isInteger(value) && value >= min && value <= max) return value;
+  throw usageError(`--${name} must be a whole number from ${min} to ${max}, not ${text}`);
+}
+
+/** Opens the store for as long as the work takes. */
+export async function withPawl<T>(
+  call: Call,
+  options: Pick<OpenOptions, 'work'>,
+  use: (pawl: Pawl) => Promise<T>,
+): Promise<T> {
+  const { config, log } = call;
+  const hook = config.failpoint === undefined ? undefined : failpointHook(config.failpoint);
+  const pawl = await open({
+    data: config.data,
+    database: config.databaseUrl,
+    workers: config.workers,
+    world: realWorld(hook),
+    onError: (what, error) => log.error(what, error),
+    ...options,
+  });
+  try {
+    return await use(pawl);
+  } finally {
+    await pawl.close();
+  }
+}
+
+/** Opens a store that is already there: a question does not make one. */
+export async function withStore<T>(call: Call, use: (pawl: Pawl) => Promise<T>): Promise<T> {
+  const { config } = call;
+  if (config.databaseUrl === undefined && !existsSync(storePath(config))) {
+    const folder = resolve(config.data);
+    const message = `there is no store in ${folder}: ingest something, or name it with --data`;
+    throw new Failure('bad_request', message);
+  }
+  return withPawl(call, { work: false }, use);
+}
+
+export function storePath(config: Config): string {
+  return join(resolve(config.data), 'pawl.db');
+}

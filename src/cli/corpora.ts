@@ -1,0 +1,156 @@
+/** `pawl corpora`: what can be searched. */
+import { createInterface } from 'node:readline/promises';
+import type { CorpusRow, DocumentRow, Pawl } from '../index.ts';
+import { Failure } from '../kernel/failure.ts';
+import { job as jobMachine } from '../kernel/job.ts';
+import { isFinal } from '../kernel/machine.ts';
+import { chooseAction, onlyArgument } from './action.ts';
+import { type Call, type Command, exits, withStore } from './command.ts';
+import { corpusShape, documentShape } from './shape.ts';
+import { printPairs, printTable } from './table.ts';
+import { ago, bytes, count, cutPath, exactTime, number, printable } from './wording.ts';
+
+export const corpora: Command = {
+  name: 'corpora',
+  summary: 'what can be searched: list, show, documents, delete',
+  usage: ['corpora [list]', 'corpora show|documents NAME', 'corpora delete NAME [--yes]'],
+  options: { yes: { type: 'boolean', meaning: 'delete without asking' } },
+  run: chooseAction('corpora', {
+    list,
+    show: (call, args) => withCorpus(call, args, show),
+    documents: (call, args) => withCorpus(call, args, printDocuments),
+    delete: (call, args) => withCorpus(call, args, remove),
+  }),
+};
+
+async function list(call: Call): Promise<number> {
+  const { terminal, isJson } = call;
+  return withStore(call, async (pawl) => {
+    const rows = await pawl.corpora();
+    if (isJson) {
+      terminal.print(JSON.stringify({ items: rows.map(corpusShape), next_cursor: null }));
+      return exits.well;
+    }
+    if (rows.length === 0) terminal.print('no corpora');
+    else printCorpora(call, rows);
+    return exits.well;
+  });
+}
+
+function printCorpora({ terminal }: Call, rows: readonly CorpusRow[]): void {
+  const now = Date.now();
+  printTable(
+    terminal,
+    [
+      { title: 'CORPUS' },
+      { title: 'DOCUMENTS', align: 'right' },
+      { title: 'CHUNKS', align: 'right' },
+      { title: 'TEXT', align: 'right' },
+      { title: 'CHANGED' },
+    ],
+    rows.map((row) => [
+      row.name,
+      number(row.documents),
+      number(row.chunks),
+      bytes(row.text_bytes),
+      row.updated_at === null ? '' : ago(row.updated_at, now),
+    ]),
+  );
+}
+
+function withCorpus(
+  call: Call,
+  args: readonly string[],
+  use: (call: Call, corpus: CorpusRow, pawl: Pawl) => Promise<number>,
+): Promise<number> {
+  const name = onlyArgument(args, 'corpus');
+  return withStore(call, async (pawl) => {
+    const corpus = (await pawl.corpora()).find((row) => row.name === name);
+    if (corpus) return use(call, corpus, pawl);
+    throw new Failure('corpus_unknown', `there is no corpus ${JSON.stringify(name)}`);
+  });
+}
+
+async function show({ terminal, isJson }: Call, corpus: CorpusRow): Promise<number> {
+  if (isJson) {
+    terminal.print(JSON.stringify(corpusShape(corpus)));
+    return exits.well;
+  }
+  const at = (time: number): string => `${ago(time, Date.now())} (${exactTime(time)})`;
+  printPairs(terminal, [
+    ['corpus', corpus.name],
+    ['documents', number(corpus.documents)],
+    ['chunks', number(corpus.chunks)],
+    ['text', bytes(corpus.text_bytes)],
+    ['made', at(corpus.created_at)],
+    ...(corpus.updated_at === null ? [] : [['changed', at(corpus.updated_at)] as const]),
+  ]);
+  return exits.well;
+}
+
+async function* documentsOf(pawl: Pawl, name: string): AsyncGenerator<DocumentRow> {
+  for (let page = await pawl.documents(name); page.length > 0; ) {
+    yield* page;
+    page = await pawl.documents(name, { after: page.at(-1)?.id ?? '' });
+  }
+}
+
+/** With `--json`, one document on each line: a corpus may be large. */
+async function printDocuments(call: Call, { name }: CorpusRow, pawl: Pawl): Promise<number> {
+  const { terminal, isJson } = call;
+  const rows: DocumentRow[] = [];
+  for await (const row of documentsOf(pawl, name)) {
+    if (isJson) terminal.print(JSON.stringify(documentShape(row)));
+    else rows.push(row);
+  }
+  if (isJson) return exits.well;
+  const now = Date.now();
+  rows.sort((one, other) => (one.source < other.source ? -1 : 1));
+  printTable(
+    terminal,
+    [
+      { title: 'TITLE' },
+      { title: 'SOURCE' },
+      { title: 'CHUNKS', align: 'right' },
+      { title: 'TEXT', align: 'right' },
+      { title: 'GENERATION', align: 'right' },
+      { title: 'CHANGED' },
+    ],
+    rows.map((row) => [
+      cutPath(printable(row.title ?? ''), 40),
+      cutPath(printable(row.source), 48),
+      number(row.chunk_count),
+      bytes(row.text_bytes),
+      number(row.generation),
+      ago(row.updated_at, now),
+    ]),
+  );
+  return exits.well;
+}
+
+async function remove(call: Call, { name, documents }: CorpusRow, pawl: Pawl): Promise<number> {
+  const open = (await pawl.jobs({ corpus: name })).find(({ state }) => !isFinal(jobMachine, state));
+  if (open) {
+    const message = `job ${open.id} still works on ${name}: cancel it, or wait for it`;
+    throw new Failure('action_not_allowed', message);
+  }
+  const question = `delete ${count(documents, 'document')} of ${name}?`;
+  if (!(await isConfirmed(call, question))) return exits.error;
+  let deleted = 0;
+  for await (const { id } of documentsOf(pawl, name)) {
+    await pawl.deleteDocument(id);
+    deleted += 1;
+  }
+  const sentence = `deleted ${count(deleted, 'document')} of ${name}`;
+  call.terminal.print(call.isJson ? JSON.stringify({ name, deleted }) : sentence);
+  return exits.well;
+}
+
+/** Somebody at a terminal is asked; a script has said what it wants. */
+async function isConfirmed(call: Call, question: string): Promise<boolean> {
+  if (call.flags.yes === true || call.isJson || !call.terminal.isAnswering) return true;
+  const prompt = createInterface({ input: process.stdin, output: process.stderr });
+  const answer = await prompt.question(`${question} [y/N] `, { signal: call.interrupt });
+  prompt.close();
+  return /^y(es)?$/i.test(answer.trim());
+}

@@ -1,0 +1,141 @@
+/** `pawl doctor`: is this machine fit, is the store sound, and if not, what to do. */
+import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import type { Pawl } from '../index.ts';
+import { toFailure } from '../kernel/failure.ts';
+import { item as lifecycle } from '../kernel/item.ts';
+import { findDamage, readDurability, readSchemaVersion } from '../store/health.ts';
+import { countWithoutCause } from '../store/items.ts';
+import { migrations } from '../store/migrate.ts';
+import { type Call, type Command, exits, storePath, withStore } from './command.ts';
+import { bytes, count } from './wording.ts';
+
+interface Finding {
+  readonly check: string;
+  readonly verdict: 'ok' | 'warn' | 'fail';
+  readonly found: string;
+  /** What to do, where something is. */
+  readonly advice?: string | undefined;
+}
+
+export const doctor: Command = {
+  name: 'doctor',
+  summary: 'check this machine and the store, and say what to do',
+  usage: ['doctor'],
+  run: async (call) => {
+    const findings = [checkNode(), ...checkFolder(call.config.data), ...(await checkStore(call))];
+    for (const finding of findings) printFinding(call, finding);
+    return findings.some(({ verdict }) => verdict === 'fail') ? exits.error : exits.well;
+  },
+};
+
+const styles = { ok: 'green', warn: 'yellow', fail: 'red' } as const;
+
+function printFinding({ terminal, isJson }: Call, finding: Finding): void {
+  if (isJson) {
+    terminal.print(JSON.stringify(finding));
+    return;
+  }
+  const { check, verdict, found, advice } = finding;
+  const mark = terminal.paint(styles[verdict], verdict.padEnd(4));
+  terminal.print(`${mark}  ${check.padEnd(14)}  ${found}`);
+  if (advice) terminal.print(`${' '.repeat(22)}${terminal.paint('dim', '→')} ${advice}`);
+}
+
+const nodeMajorMin = 24;
+
+function checkNode(): Finding {
+  const found = process.version;
+  const isFit = Number.parseInt(process.versions.node, 10) >= nodeMajorMin;
+  if (isFit) return { check: 'Node', verdict: 'ok', found };
+  const advice = `run \`npm install\`: it brings Node ${nodeMajorMin} along`;
+  return { check: 'Node', verdict: 'fail', found, advice };
+}
+
+const freeBytesMin = 1024 ** 3;
+
+function checkFolder(path: string): Finding[] {
+  const folder = resolve(path);
+  const nearest = nearestExisting(folder);
+  const findings: Finding[] = [];
+  try {
+    accessSync(nearest, constants.R_OK | constants.W_OK | constants.X_OK);
+    const found = nearest === folder ? folder : `${folder} (will be made)`;
+    findings.push({ check: 'data folder', verdict: 'ok', found });
+  } catch (error) {
+    const found = `${nearest} is not writable (${(error as NodeJS.ErrnoException).code})`;
+    const advice = 'give this user the right to write there, or name another folder with --data';
+    findings.push({ check: 'data folder', verdict: 'fail', found, advice });
+  }
+  const { bavail, bsize } = statfsSync(nearest);
+  const free = bavail * bsize;
+  const isEnough = free >= freeBytesMin;
+  const advice = isEnough ? undefined : 'free some disk space, or point PAWL_DATA at a larger disk';
+  const verdict = isEnough ? 'ok' : 'warn';
+  findings.push({ check: 'free space', verdict, found: bytes(free), advice });
+  return findings;
+}
+
+function nearestExisting(folder: string): string {
+  return existsSync(folder) || folder === dirname(folder)
+    ? folder
+    : nearestExisting(dirname(folder));
+}
+
+async function checkStore(call: Call): Promise<Finding[]> {
+  const { config } = call;
+  const isPostgres = config.databaseUrl !== undefined;
+  if (!isPostgres && !existsSync(storePath(config))) {
+    const advice = 'the first `pawl ingest` makes it';
+    return [{ check: 'store', verdict: 'ok', found: 'none yet', advice }];
+  }
+  try {
+    return await withStore(call, (pawl) => examine(pawl, isPostgres ? 'Postgres' : 'SQLite'));
+  } catch (error) {
+    const found = toFailure(error).message;
+    const advice = isPostgres
+      ? 'check that Postgres runs at PAWL_DATABASE_URL and that the user may log in'
+      : 'restore the folder from a backup, or move it away and ingest again';
+    return [{ check: 'store', verdict: 'fail', found, advice }];
+  }
+}
+
+async function examine(pawl: Pawl, database: string): Promise<Finding[]> {
+  const { store } = pawl;
+  const version = await readSchemaVersion(store);
+  const newest = migrations.at(-1)?.version ?? 0;
+  const damage = await findDamage(store);
+  const { isDurable, found } = await readDurability(store);
+  const stranded = await countWithoutCause(store, lifecycle.complete);
+  const workers = await pawl.workers();
+  return [
+    { check: 'store', verdict: 'ok', found: `${database}, schema ${version} of ${newest}` },
+    judge('integrity', damage.length === 0, damage.join('; ') || 'no damage', {
+      advice: 'stop Pawl, keep a copy of the folder, and restore it from a backup',
+    }),
+    judge('durability', isDurable, found, {
+      advice:
+        'something has changed the settings of the store: a commit may be lost with the power',
+    }),
+    judge('items', stranded === 0, `${stranded} without a cause to move`, {
+      advice: 'this is a defect in Pawl: please report it, with `pawl jobs events ID --json`',
+    }),
+    {
+      check: 'workers',
+      verdict: 'ok',
+      found:
+        workers.length === 0
+          ? 'none at work now'
+          : `${count(workers.length, 'process', 'processes')} at work`,
+    },
+  ];
+}
+
+function judge(
+  check: string,
+  isWell: boolean,
+  found: string,
+  { advice }: { readonly advice: string },
+): Finding {
+  return isWell ? { check, verdict: 'ok', found } : { check, verdict: 'fail', found, advice };
+}

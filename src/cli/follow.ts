@@ -1,0 +1,134 @@
+/** Follows a job to its end, says how it ended, and what can be done about what failed. */
+import type { Job, JobCounts, JobSummary, Pawl } from '../index.ts';
+import { job as jobMachine } from '../kernel/job.ts';
+import { isFinal } from '../kernel/machine.ts';
+import { type Call, exits } from './command.ts';
+import { Progress } from './progress.ts';
+import { openView } from './progress-view.ts';
+import { causeShape, failureOf, jobShape } from './shape.ts';
+import { printTable } from './table.ts';
+import { count, duration, number } from './wording.ts';
+
+const redrawMs = 100;
+
+/** Returns the exit code; that of an interrupted command, if it was interrupted before the end. */
+export async function follow(
+  call: Call,
+  job: Job,
+  from: { readonly after: number },
+): Promise<number> {
+  const progress = new Progress(await job.counts());
+  const view = openView(call, job);
+  let isCounting = false;
+  const recount = async (): Promise<void> => {
+    if (isCounting) return;
+    isCounting = true;
+    progress.recount(await job.counts(), Date.now());
+    isCounting = false;
+    if (!call.interrupt.aborted) view.show(progress);
+  };
+  const timer = setInterval(() => void recount().catch((error) => fail(call, error)), redrawMs);
+  try {
+    for await (const event of job.events({ ...from, signal: call.interrupt })) {
+      progress.see(event);
+      view.see(event);
+    }
+  } finally {
+    clearInterval(timer);
+  }
+  progress.recount(await job.counts(), Date.now());
+  const { state } = progress.counts;
+  if (isFinal(jobMachine, state)) view.show(progress);
+  view.end(progress);
+  if (!isFinal(jobMachine, state)) return exits.interrupted;
+  await printEnd(call, job, await job.summary());
+  return exitOf(progress.counts);
+}
+
+/** Says how to go on after an interruption. */
+export function tellStopped({ terminal, isJson }: Call, how = 'the same command'): void {
+  if (!isJson) terminal.tell(`stopped; ${how} goes on where it was`);
+}
+
+/** Follows the job, and works on it here if no other process works on this store. */
+export async function workOrWatch(
+  call: Call,
+  pawl: Pawl,
+  job: Job,
+  from: { readonly after: number },
+): Promise<number> {
+  if ((await pawl.workers()).length === 0) await pawl.work();
+  const exit = await follow(call, job, from);
+  if (exit === exits.interrupted) tellStopped(call, `\`pawl jobs watch ${job.id.slice(0, 8)}\``);
+  return exit;
+}
+
+/** Leaves the job to the processes that work on this store, or works on it here if there is none. */
+export async function workOrLeave(
+  call: Call,
+  pawl: Pawl,
+  job: Job,
+  from: { readonly after: number },
+): Promise<number> {
+  if ((await pawl.workers()).length === 0) return workOrWatch(call, pawl, job, from);
+  if (call.isJson) call.terminal.print(JSON.stringify(jobShape(await job.summary())));
+  else call.terminal.print('a Pawl that is running goes on with it');
+  return exits.well;
+}
+
+function exitOf({ state, items }: JobCounts): number {
+  if (state === 'canceled') return exits.error;
+  return items.failed > 0 ? exits.someFailed : exits.well;
+}
+
+async function printEnd(call: Call, job: Job, summary: JobSummary): Promise<void> {
+  const { terminal } = call;
+  const unchanged = await job.unchanged();
+  const causes = summary.items.failed > 0 ? await job.causes() : [];
+  if (call.isJson) {
+    const shape = { ...jobShape(summary), items_unchanged: unchanged };
+    terminal.print(JSON.stringify({ ...shape, causes: causes.map(causeShape) }));
+    return;
+  }
+  terminal.print(endLine(call, summary, unchanged));
+  if (causes.length === 0) return;
+  terminal.print();
+  printTable(
+    terminal,
+    [{ title: 'CAUSE' }, { title: 'FAILED', align: 'right' }, { title: 'WHAT TO DO' }],
+    causes.map(({ code, count: failed }) => [
+      terminal.paint('red', code),
+      number(failed),
+      failureOf(code).advice,
+    ]),
+  );
+  terminal.print();
+  terminal.print(`${terminal.paint('dim', 'look closer')}  pawl inbox`);
+  terminal.print(
+    `${terminal.paint('dim', 'try again')}    pawl jobs retry ${summary.id.slice(0, 8)}`,
+  );
+}
+
+function endLine({ terminal }: Call, summary: JobSummary, unchanged: number): string {
+  const { total, done, failed, canceled } = summary.items;
+  const span = (summary.endedAt ?? summary.createdAt) - summary.createdAt;
+  if (done === total && unchanged >= total) {
+    const mark = terminal.paint('green', '✓');
+    return `${mark} ${count(total, 'document')} unchanged: nothing to do`;
+  }
+  const parts = [
+    `${count(Math.max(done - unchanged, 0), 'document')} indexed`,
+    ...(unchanged > 0 ? [`${number(unchanged)} unchanged`] : []),
+    ...(failed > 0 ? [terminal.paint('red', `${number(failed)} failed`)] : []),
+    ...(canceled > 0 ? [`${number(canceled)} canceled`] : []),
+    count(summary.chunks, 'chunk'),
+    duration(span),
+  ];
+  const isWell = failed === 0 && canceled === 0;
+  const mark = isWell ? terminal.paint('green', '✓') : terminal.paint('yellow', '!');
+  return `${mark} ${parts.join(terminal.paint('dim', ' · '))}`;
+}
+
+function fail({ log }: Call, error: unknown): void {
+  log.error('progress', error);
+}

@@ -1,0 +1,99 @@
+/** `pawl ingest`: documents into a corpus. */
+
+import type { Job } from '../index.ts';
+import { Failure } from '../kernel/failure.ts';
+import { limits } from '../kernel/limits.ts';
+import { expandSources, isUrl, type SourceInput } from '../sources.ts';
+import type { NewSource } from '../store/submit.ts';
+import {
+  type Call,
+  type Command,
+  exits,
+  numberOf,
+  textOf,
+  usageError,
+  withPawl,
+} from './command.ts';
+import { follow, tellStopped } from './follow.ts';
+import { count } from './wording.ts';
+
+export const ingest: Command = {
+  name: 'ingest',
+  summary: 'read files, folders, globs or stdin into a corpus',
+  usage: ['ingest SOURCE… --corpus NAME'],
+  options: {
+    corpus: { type: 'string', value: 'NAME', meaning: 'the corpus; it is made if absent' },
+    force: { type: 'boolean', meaning: 'index documents anew even if they have not changed' },
+    priority: { type: 'string', value: 'N', meaning: 'from 0 to 9; higher goes first' },
+  },
+  examples: [
+    'pawl ingest ./docs --corpus handbook',
+    "pawl ingest 'notes/**/*.md' --corpus notes",
+    'pandoc report.docx -t markdown | pawl ingest - --corpus reports',
+  ],
+  run: async (call) => {
+    const { positionals, flags } = call;
+    const corpus = textOf(flags, 'corpus');
+    if (corpus === undefined) throw usageError('name the corpus with --corpus NAME');
+    const { priorityMin: min, priorityMax: max } = limits.fairness;
+    const priority = numberOf(flags, 'priority', { min, max });
+    const sources = await expandSources(await readInputs(positionals));
+    return ingestSources(call, sources, { corpus, priority, force: flags.force === true });
+  },
+};
+
+export interface IngestCall {
+  readonly corpus: string;
+  readonly priority?: number | undefined;
+  readonly force?: boolean | undefined;
+}
+
+/** Submits the sources, or finds the unfinished job that they are, and follows it to its end. */
+export async function ingestSources(
+  call: Call,
+  sources: readonly NewSource[],
+  options: IngestCall,
+): Promise<number> {
+  const exit = await withPawl(call, { work: false }, async (pawl) => {
+    const job = await pawl.submit(sources, { ...options, resume: true });
+    if (!call.isJson) tellBegun(call, job, sources.length);
+    const after = job.isResumed ? await pawl.newestEvent() : 0;
+    await pawl.work();
+    return follow(call, job, { after });
+  });
+  if (exit === exits.interrupted) tellStopped(call);
+  return exit;
+}
+
+async function readInputs(positionals: readonly string[]): Promise<SourceInput[]> {
+  const address = positionals.find(isUrl);
+  if (address !== undefined) {
+    const message = `${address}: this version reads files; save the page and ingest the file`;
+    throw new Failure('bad_request', message);
+  }
+  const inputs: SourceInput[] = [];
+  for (const input of positionals) {
+    inputs.push(input === '-' ? { text: await readStdin() } : input);
+  }
+  return inputs;
+}
+
+async function readStdin(): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > limits.job.inlineTextBytesMax) {
+      const bound = limits.job.inlineTextBytesMax;
+      throw new Failure('payload_too_large', `stdin has more than ${bound} bytes`);
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function tellBegun({ terminal }: Call, job: Job, total: number): void {
+  const id = terminal.paint('dim', `job ${job.id}`);
+  const what = `${count(total, 'document')} into ${job.corpus}`;
+  terminal.tell(`${job.isResumed ? 'going on with' : 'ingesting'} ${what}  ${id}`);
+}

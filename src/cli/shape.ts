@@ -1,0 +1,125 @@
+/** What `--json` prints. The names are those of the HTTP interface. */
+import type {
+  CauseRow,
+  CorpusRow,
+  DocumentRow,
+  Event,
+  Hit,
+  ItemRow,
+  JobSummary,
+} from '../index.ts';
+import { type FailureCode, failures, isFailureCode } from '../kernel/failure.ts';
+import { job as jobMachine } from '../kernel/job.ts';
+import { allowedActions } from '../kernel/machine.ts';
+
+const time = (at: number | null): string | null =>
+  at === null ? null : new Date(at).toISOString();
+
+export function jobShape(job: JobSummary) {
+  return {
+    job_id: job.id,
+    corpus_name: job.corpus,
+    type: job.type,
+    state: job.state,
+    status: job.status,
+    partial: job.partial,
+    items_total: job.items.total,
+    items_done: job.items.done,
+    items_failed: job.items.failed,
+    items_canceled: job.items.canceled,
+    chunks_indexed: job.chunks,
+    tokens: job.tokens,
+    cost_cents: job.costCents,
+    failed_stage: job.failedStage,
+    error: job.error,
+    actions: allowedActions(jobMachine, job.state),
+    created_at: time(job.createdAt),
+    started_at: time(job.startedAt),
+    ended_at: time(job.endedAt),
+  };
+}
+
+export function eventShape(event: Event, jobId: string) {
+  const { seq, at, kind, itemId, step, attempt, worker, detail } = event;
+  return {
+    seq,
+    at: time(at),
+    kind,
+    job_id: jobId,
+    item_id: itemId ?? null,
+    step: step ?? null,
+    attempt: attempt ?? null,
+    worker: worker ?? null,
+    detail: detail ?? {},
+  };
+}
+
+export function itemShape(item: ItemRow) {
+  return {
+    item_id: item.id,
+    corpus_name: item.corpus,
+    document_id: item.document_id,
+    source: item.source,
+    step: item.step,
+    waits_on: item.waits_on,
+    attempt: item.attempt,
+    error: item.error === null ? null : JSON.parse(item.error),
+    failed_at: time(item.failed_at),
+    created_at: time(item.created_at),
+    moved_at: time(item.moved_at),
+  };
+}
+
+export function causeShape(cause: CauseRow) {
+  return {
+    cause: cause.code,
+    count: cause.count,
+    title: failureOf(cause.code).title,
+    advice: failureOf(cause.code).advice,
+    first_at: time(cause.first_at),
+    last_at: time(cause.last_at),
+  };
+}
+
+export function corpusShape(corpus: CorpusRow) {
+  return {
+    name: corpus.name,
+    documents: corpus.documents,
+    chunks: corpus.chunks,
+    text_bytes: corpus.text_bytes,
+    created_at: time(corpus.created_at),
+    updated_at: time(corpus.updated_at),
+  };
+}
+
+export function documentShape(document: DocumentRow) {
+  return {
+    document_id: document.id,
+    corpus_name: document.corpus,
+    source_url: document.source,
+    title: document.title,
+    generation: document.generation,
+    chunks: document.chunk_count,
+    text_bytes: document.text_bytes,
+    content_hash: document.content_hash,
+    created_at: time(document.created_at),
+    updated_at: time(document.updated_at),
+  };
+}
+
+export function hitShape(hit: Hit) {
+  return {
+    chunk_id: hit.chunkId,
+    text: hit.text,
+    score: hit.score,
+    source_url: hit.sourceUrl,
+    document_id: hit.documentId,
+    title: hit.title,
+    heading: hit.heading,
+  };
+}
+
+/** What the table says of a stored code; a newer Pawl may have stored one that is not in it. */
+export function failureOf(code: string): { readonly title: string; readonly advice: string } {
+  return failures[isFailureCode(code) ? code : ('internal_error' satisfies FailureCode)];
+}

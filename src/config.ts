@@ -1,0 +1,212 @@
+/**
+ * Every setting, in one table: its variable, its key in `pawl.config.json`, what it may be and what
+ * it means. Flags win over the environment, and the environment wins over the file.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Failure } from './kernel/failure.ts';
+import { limits } from './kernel/limits.ts';
+
+export interface Config {
+  readonly data: string;
+  readonly databaseUrl: string | undefined;
+  readonly workers: number;
+  readonly log: 'silent' | 'error' | 'warn' | 'info' | 'debug';
+  readonly failpoint: string | undefined;
+}
+
+type Key = keyof Config;
+
+interface Setting<K extends Key> {
+  readonly variable: `PAWL_${string}`;
+  readonly flag?: string;
+  readonly initial: Config[K];
+  /** What it may be, as it reads after "must be". */
+  readonly form: string;
+  readonly meaning: string;
+  /** Only for tests: in no documentation and in no suggestion. */
+  readonly isHidden?: boolean;
+  /** Undefined for what it must not be. */
+  parse(text: string): Config[K] | undefined;
+}
+
+const levels = ['silent', 'error', 'warn', 'info', 'debug'] as const;
+const workersMax = 512;
+
+const settings: { readonly [K in Key]: Setting<K> } = {
+  data: {
+    variable: 'PAWL_DATA',
+    flag: '--data',
+    initial: '.pawl',
+    form: 'a folder',
+    meaning: 'The folder of the embedded store and of the fetched bytes. It is made if absent.',
+    parse: (text) => text,
+  },
+  databaseUrl: {
+    variable: 'PAWL_DATABASE_URL',
+    initial: undefined,
+    form: 'an address such as postgres://user:password@host:5432/name',
+    meaning: 'A Postgres database for everything but the fetched bytes. Absent: embedded SQLite.',
+    parse: (text) => (/^postgres(ql)?:\/\//.test(text) && URL.canParse(text) ? text : undefined),
+  },
+  workers: {
+    variable: 'PAWL_WORKERS',
+    initial: limits.lease.itemsInFlightMax,
+    form: `a whole number from 1 to ${workersMax}`,
+    meaning: 'How many documents one process works on at once.',
+    parse: (text) => {
+      const value = Number(text);
+      return Number.isInteger(value) && value >= 1 && value <= workersMax ? value : undefined;
+    },
+  },
+  log: {
+    variable: 'PAWL_LOG',
+    initial: 'warn',
+    form: `one of ${levels.join(', ')}`,
+    meaning: 'How much is told on stderr. With `debug`, errors come with their stack.',
+    parse: (text) => levels.find((level) => level === text),
+  },
+  failpoint: {
+    variable: 'PAWL_FAILPOINT',
+    initial: undefined,
+    form: 'NAME:kill or NAME:stop, perhaps with :NTH',
+    meaning: 'Ends or stops the process at a named moment, for tests.',
+    isHidden: true,
+    parse: (text) => text,
+  },
+};
+
+export const configFile = 'pawl.config.json';
+
+export interface ConfigInput {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** The text of `pawl.config.json`, if there is one. */
+  readonly file?: string | undefined;
+  readonly flags?: { readonly [K in Key]?: string | undefined };
+}
+
+export interface LoadedConfig {
+  readonly config: Config;
+  /** What was set but is not known, each with what may have been meant. */
+  readonly warnings: readonly string[];
+}
+
+export function loadConfig({ environment, file, flags = {} }: ConfigInput): LoadedConfig {
+  const stored = readObject(file);
+  const read = <K extends Key>(key: K): Config[K] => {
+    const { variable, flag = variable, initial } = settings[key];
+    if (flags[key] !== undefined) return parse(key, flags[key], flag);
+    // An empty variable is one that is not set: shells and compose files cannot say it otherwise.
+    const text = environment[variable];
+    if (text !== undefined && text !== '') return parse(key, text, variable);
+    return key in stored ? parse(key, String(stored[key]), `${key} in ${configFile}`) : initial;
+  };
+  const config = {
+    data: read('data'),
+    databaseUrl: read('databaseUrl'),
+    workers: read('workers'),
+    log: read('log'),
+    failpoint: read('failpoint'),
+  };
+  return { config, warnings: [...unknownVariables(environment), ...unknownKeys(stored)] };
+}
+
+/** The text of the configuration file of a folder, or undefined where there is none. */
+export function readConfigFile(folder: string): string | undefined {
+  try {
+    return readFileSync(join(folder, configFile), 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw new Failure('usage_error', `${configFile} cannot be read`, { cause: error });
+  }
+}
+
+function parse<K extends Key>(key: K, text: string, where: string): Config[K] {
+  const { form, parse: parseText } = settings[key];
+  const value = text.trim() === '' ? undefined : parseText(text);
+  if (value !== undefined) return value;
+  // The address of a database holds its password: it is not repeated.
+  const shown = key === 'databaseUrl' ? 'what was given' : JSON.stringify(text);
+  throw new Failure('usage_error', `${where} must be ${form}, not ${shown}`);
+}
+
+function readObject(text: string | undefined): Record<string, unknown> {
+  if (text === undefined) return {};
+  try {
+    const value: unknown = JSON.parse(text);
+    if (value instanceof Object && !Array.isArray(value)) return { ...value };
+  } catch (error) {
+    throw new Failure('usage_error', `${configFile} is not JSON: ${String(error)}`, {
+      cause: error,
+    });
+  }
+  throw new Failure('usage_error', `${configFile} must hold one JSON object`);
+}
+
+function unknownVariables(environment: ConfigInput['environment']): string[] {
+  const known = Object.values(settings);
+  return Object.keys(environment)
+    .filter((name) => name.startsWith('PAWL_') && known.every(({ variable }) => variable !== name))
+    .map((name) =>
+      describeUnknown(
+        name,
+        shownSettings.map(({ variable }) => variable),
+      ),
+    );
+}
+
+function unknownKeys(stored: Readonly<Record<string, unknown>>): string[] {
+  return Object.keys(stored)
+    .filter((key) => !Object.hasOwn(settings, key))
+    .map((key) => `${describeUnknown(key, Object.keys(settings))} (in ${configFile})`);
+}
+
+function describeUnknown(name: string, known: readonly string[]): string {
+  return `${name} is not a setting, and is ignored; the closest one is ${closestOf(name, known)}`;
+}
+
+/** The name that was most likely meant. */
+export function closestOf(name: string, known: readonly string[]): string {
+  const byDistance = known.toSorted((one, other) => distance(name, one) - distance(name, other));
+  return byDistance[0] ?? '';
+}
+
+/** How many letters must be added, removed or replaced to make one name of the other. */
+function distance(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, index) => index);
+  for (let line = 1; line <= one.length; line += 1) {
+    const next = [line];
+    for (let column = 1; column <= other.length; column += 1) {
+      const replaced = (row[column - 1] ?? 0) + (one[line - 1] === other[column - 1] ? 0 : 1);
+      next.push(Math.min((row[column] ?? 0) + 1, (next[column - 1] ?? 0) + 1, replaced));
+    }
+    row = next;
+  }
+  return row[other.length] ?? 0;
+}
+
+const shownSettings = Object.values(settings).filter((setting) => !setting.isHidden);
+
+/** The text of `docs/generated/config.md`. */
+export function configPage(): string {
+  const rows = Object.entries(settings)
+    .filter(([, { isHidden }]) => !isHidden)
+    .map(([key, { variable, flag, initial, form, meaning }]) => {
+      const standard = initial === undefined ? '' : `\`${initial}\``;
+      const names = [`\`${variable}\``, flag ? `\`${flag}\`` : '', `\`${key}\``];
+      return `| ${[...names, standard, form, meaning].join(' | ')} |`;
+    });
+  return [
+    '# Configuration',
+    '',
+    '<!-- Written from src/config.ts. Do not edit by hand. -->',
+    '',
+    `Flags win over the environment, and the environment wins over \`${configFile}\` in the folder`,
+    'where Pawl is started. An empty variable counts as not set.',
+    '',
+    `| variable | flag | key in \`${configFile}\` | unless set | must be | meaning |`,
+    '| --- | --- | --- | --- | --- | --- |',
+    ...rows,
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,239 @@
+/** Pawl as a library: open a store, ingest into a corpus, search it. */
+
+import { thisProcess } from './engine/liveness.ts';
+import { whyDead } from './engine/rescuer.ts';
+import { Job, type JobSummary, summarize } from './job-handle.ts';
+import { Failure } from './kernel/failure.ts';
+import type { JobState } from './kernel/job.ts';
+import { limits } from './kernel/limits.ts';
+import type { World } from './kernel/world.ts';
+import { type Assembled, type AssembleOptions, assemble } from './main.ts';
+import type { Hit } from './search/keyword.ts';
+import { searchKeywords } from './search/keyword.ts';
+import { expandSources, isChangedSince, type SourceInput } from './sources.ts';
+import {
+  type CorpusRow,
+  type DocumentRow,
+  documentIdOf,
+  listCorpora,
+  listDocuments,
+} from './store/documents.ts';
+import { newestSequence } from './store/events.ts';
+import { type CauseRow, findJobs, listCauses, listInbox, listOpenJobs } from './store/inbox.ts';
+import { getItem, type ItemRow, listItems } from './store/items.ts';
+import { getJobById, type JobRow, listJobs } from './store/jobs.ts';
+import type { NewSource } from './store/submit.ts';
+import { listWorkers, type WorkerRow } from './store/workers.ts';
+
+export { Job, type JobCounts, type JobSummary } from './job-handle.ts';
+export { Failure, type FailureCode, failures } from './kernel/failure.ts';
+export type { Event, EventKind } from './observe/event.ts';
+export type { Hit } from './search/keyword.ts';
+export type { InlineDocument, SourceInput } from './sources.ts';
+export type { CorpusRow, DocumentRow } from './store/documents.ts';
+export type { CauseRow } from './store/inbox.ts';
+export type { ItemRow } from './store/items.ts';
+
+export interface OpenOptions {
+  /** The folder of the store; `.pawl` where nothing is said. */
+  readonly data?: string | undefined;
+  /** The address of a Postgres database, instead of the embedded one. */
+  readonly database?: string | undefined;
+  /** Documents that are worked on at once. */
+  readonly workers?: number | undefined;
+  /** False: this process only asks and commands, and leaves the work to others. */
+  readonly work?: boolean | undefined;
+  /** Called when something in the background failed and will be tried again. */
+  readonly onError?: ((what: string, error: unknown) => void) | undefined;
+  readonly world?: World | undefined;
+  /** Builds another pipeline than that of documents: the way to add a step. */
+  readonly pipeline?: AssembleOptions['pipeline'];
+}
+
+export interface IngestOptions {
+  readonly corpus: string;
+  /** Indexes documents anew even if they have not changed. */
+  readonly force?: boolean | undefined;
+  /** From 0 to 9; higher goes first. */
+  readonly priority?: number | undefined;
+  /** Goes on with an unfinished job of the same files, if there is one, instead of a second one. */
+  readonly resume?: boolean | undefined;
+}
+
+/** Whoever has the store's folder may do everything in it: there is one caller. */
+const caller = 'local';
+
+/** Opens a store, makes it if it is not there, and goes on with whatever is unfinished in it. */
+export async function open(options: OpenOptions = {}): Promise<Pawl> {
+  const { data = '.pawl', database: databaseUrl, workers: places, ...rest } = options;
+  const pawl = new Pawl(await assemble({ ...rest, data, databaseUrl, places }));
+  if (options.work ?? true) await pawl.work();
+  return pawl;
+}
+
+export class Pawl {
+  readonly #assembled: Assembled;
+  readonly #closing = new AbortController();
+  #started: Promise<void> | undefined;
+
+  constructor(assembled: Assembled) {
+    this.#assembled = assembled;
+  }
+
+  get store(): Assembled['database'] {
+    return this.#assembled.database;
+  }
+
+  /** Begins to work on what is queued, unless this process already does. */
+  work(): Promise<void> {
+    this.#started ??= this.#assembled.engine.start();
+    return this.#started;
+  }
+
+  /** Accepts the sources as one job. When this resolves, the job is on disk. */
+  async ingest(inputs: readonly SourceInput[], options: IngestOptions): Promise<Job> {
+    return this.submit(await expandSources(inputs), options);
+  }
+
+  /** The same for sources that `expandSources` has already looked at. */
+  async submit(sources: readonly NewSource[], options: IngestOptions): Promise<Job> {
+    const { corpus, force = false, priority } = options;
+    const same = options.resume ? await this.#findSame(sources, corpus, force) : undefined;
+    if (same) return this.#jobOf(same, true);
+    const { commands } = this.#assembled.engine;
+    const { jobKey } = await commands.submit({ caller, corpus, sources, force, priority });
+    return this.job(jobKey);
+  }
+
+  async search(corpus: string, query: string, options: { topK?: number } = {}): Promise<Hit[]> {
+    return searchKeywords(this.store, { caller, corpus, query, ...options });
+  }
+
+  /** The number of the newest event: what comes after it is new. */
+  newestEvent(): Promise<number> {
+    return newestSequence(this.store);
+  }
+
+  /** A job by its id, or by the beginning of it. */
+  async job(id: string): Promise<Job> {
+    const [row, other] = await findJobs(this.store, caller, id);
+    if (row && (!other || row.key === id)) return this.#jobOf(row);
+    if (other) throw new Failure('job_unknown', `more than one job begins with ${id}`);
+    throw new Failure('job_unknown', `there is no job ${id}`);
+  }
+
+  /** Jobs, newest first. */
+  async jobs(filter: { corpus?: string; state?: JobState; limit?: number } = {}) {
+    const limit = filter.limit ?? limits.request.pageItemsDefault;
+    const rows = await listJobs(this.store, { ...filter, caller, limit });
+    return Promise.all(rows.map((row): Promise<JobSummary> => summarize(this.store, row)));
+  }
+
+  corpora(): Promise<CorpusRow[]> {
+    return listCorpora(this.store, caller);
+  }
+
+  /** The documents of a corpus in pages, each after the last id of the one before. */
+  documents(corpus: string, page: { after?: string; limit?: number } = {}): Promise<DocumentRow[]> {
+    const { after = '', limit = limits.request.pageItemsMax } = page;
+    return listDocuments(this.store, { caller, corpus, after, limit });
+  }
+
+  /** The processes that work on this store now. */
+  async workers(): Promise<WorkerRow[]> {
+    const workers = await listWorkers(this.store);
+    const liveness = thisProcess();
+    return workers.filter((worker) => !whyDead(worker, liveness, this.store.now()));
+  }
+
+  deleteDocument(id: string): Promise<void> {
+    return this.#assembled.engine.commands.deleteDocument(caller, id);
+  }
+
+  causes(corpus?: string): Promise<CauseRow[]> {
+    return listCauses(this.store, { caller, corpus });
+  }
+
+  /** Failed items in pages, each after the last id of the one before. */
+  inbox(
+    filter: { cause?: string; corpus?: string; after?: number; limit?: number } = {},
+  ): Promise<ItemRow[]> {
+    const { cause: code, corpus, after = 0, limit = limits.request.pageItemsMax } = filter;
+    return listInbox(this.store, { caller, code, corpus, after, limit });
+  }
+
+  async item(id: number): Promise<ItemRow> {
+    const row = await getItem(this.store, id, caller);
+    if (row) return row;
+    throw new Failure('item_unknown', `there is no item ${id}`);
+  }
+
+  /** The job that an item is part of. */
+  async jobOf(item: ItemRow): Promise<Job> {
+    const row = await getJobById(this.store, item.job_id);
+    if (row) return this.#jobOf(row);
+    throw new Failure('job_unknown', `there is no job of item ${item.id}`);
+  }
+
+  retryItems(ids: readonly number[]): Promise<number> {
+    return this.#assembled.engine.commands.retryItems(caller, ids);
+  }
+
+  discardItems(ids: readonly number[]): Promise<number> {
+    return this.#assembled.engine.commands.discardItems(caller, ids);
+  }
+
+  /** Hands back what is not finished, so that the next process goes on with it at once. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    const { engine } = this.#assembled;
+    // A start that failed has been told to whoever asked for it; what it left is stopped all the
+    // same.
+    await this.#started?.catch(() => undefined);
+    if (this.#started) await engine.stop();
+    else await engine.relay.close();
+    await this.#assembled.close();
+  }
+
+  #jobOf(row: JobRow, isResumed = false): Job {
+    const { commands, relay } = this.#assembled.engine;
+    const closing = this.#closing.signal;
+    return new Job(row, { caller, store: this.store, commands, relay, closing, isResumed });
+  }
+
+  /**
+   * An unfinished job of exactly these documents. A file that was written after the job was
+   * submitted may already have been read: then it takes a new job to see the new text.
+   */
+  async #findSame(
+    sources: readonly NewSource[],
+    corpus: string,
+    force: boolean,
+  ): Promise<JobRow | undefined> {
+    if (sources.some(({ kind }) => kind === 'inline')) return undefined;
+    const ids = new Set(sources.map(({ source }) => documentIdOf(caller, corpus, source)));
+    const jobs = await listOpenJobs(this.store, {
+      caller,
+      corpus,
+      items_total: ids.size,
+      force: force ? 1 : 0,
+      limit: limits.request.pageItemsDefault,
+    });
+    for (const job of jobs) {
+      if (!(await this.#hasOnly(job, ids))) continue;
+      return (await isChangedSince(sources, job.created_at)) ? undefined : job;
+    }
+    return undefined;
+  }
+
+  async #hasOnly(job: JobRow, documentIds: ReadonlySet<string>): Promise<boolean> {
+    const limit = limits.event.pageMax;
+    for (let after = 0, isFull = true; isFull; ) {
+      const items = await listItems(this.store, { jobId: job.id, after, limit });
+      if (!items.every(({ document_id }) => documentIds.has(document_id))) return false;
+      after = items.at(-1)?.id ?? after;
+      isFull = items.length === limit;
+    }
+    return true;
+  }
+}

@@ -1,0 +1,217 @@
+/** A job as the library hands it out: what it does, how it ends, and what can be done about it. */
+import type { CancelReceipt, Commands } from './engine/commands.ts';
+import type { Relay } from './engine/relay.ts';
+import { type JobState, job as jobMachine } from './kernel/job.ts';
+import { limits } from './kernel/limits.ts';
+import { isFinal } from './kernel/machine.ts';
+import type { StageState } from './kernel/stage.ts';
+import type { Event } from './observe/event.ts';
+import type { Database } from './store/database.ts';
+import { listEvents, newestSequence } from './store/events.ts';
+import { type CauseRow, countUnchanged, listCausesOfJob } from './store/inbox.ts';
+import { type ErrorRecord, type ItemRow, listItems } from './store/items.ts';
+import { getJobById, isPartialJob, type JobRow, statusOf } from './store/jobs.ts';
+
+export interface JobSummary {
+  readonly id: string;
+  readonly corpus: string;
+  readonly type: JobRow['type'];
+  readonly state: JobState;
+  /** The stage that people see. */
+  readonly status: StageState;
+  readonly partial: boolean;
+  readonly items: {
+    readonly total: number;
+    readonly done: number;
+    readonly failed: number;
+    readonly canceled: number;
+    readonly waiting: number;
+  };
+  readonly chunks: number;
+  readonly tokens: { readonly in: number; readonly out: number };
+  readonly costCents: number;
+  readonly failedStage: string | null;
+  readonly error: ErrorRecord | null;
+  readonly createdAt: number;
+  readonly startedAt: number | null;
+  readonly endedAt: number | null;
+}
+
+export type JobCounts = Pick<JobSummary, 'state' | 'items'>;
+
+export interface JobOptions {
+  readonly caller: string;
+  readonly store: Database;
+  readonly commands: Commands;
+  readonly relay: Relay;
+  readonly closing: AbortSignal;
+  readonly isResumed: boolean;
+}
+
+export class Job {
+  readonly id: string;
+  readonly corpus: string;
+  /** It was not submitted now: an unfinished job of the same documents was found. */
+  readonly isResumed: boolean;
+  readonly #rowId: number;
+  readonly #options: JobOptions;
+
+  constructor(row: JobRow, options: JobOptions) {
+    this.id = row.key;
+    this.corpus = row.corpus;
+    this.isResumed = options.isResumed;
+    this.#rowId = row.id;
+    this.#options = options;
+  }
+
+  /**
+   * What has happened after an event, and then what happens, until the job ends, the signal aborts
+   * or Pawl is closed. None is left out and none comes twice.
+   */
+  async *events(from: { after?: number; signal?: AbortSignal } = {}): AsyncGenerator<Event> {
+    const { store, relay, closing } = this.#options;
+    const signals = from.signal ? [closing, from.signal] : [closing];
+    const signal = AbortSignal.any(signals);
+    const bell = new Doorbell(signal);
+    const { stop } = await relay.listen(() => bell.ring());
+    let after = from.after ?? 0;
+    try {
+      while (!signal.aborted) {
+        // Asked before the events are read: if it has ended, then all of them are there to be read.
+        const hasEnded = isFinal(jobMachine, (await this.#row()).state);
+        const limit = limits.event.pageMax;
+        for (let isFull = true; isFull && !signal.aborted; ) {
+          const page = await listEvents(store, { jobId: this.#rowId, after, limit });
+          yield* page;
+          after = page.at(-1)?.seq ?? after;
+          isFull = page.length === limit;
+        }
+        if (hasEnded) return;
+        await bell.rung();
+      }
+    } finally {
+      stop();
+    }
+  }
+
+  /** What has happened up to an event, read from the history without waiting for more. */
+  async *history({ after, until }: { after: number; until: number }): AsyncGenerator<Event> {
+    const limit = limits.event.pageMax;
+    for (let from = after, isFull = true; isFull; ) {
+      const page = await listEvents(this.#options.store, {
+        jobId: this.#rowId,
+        after: from,
+        limit,
+      });
+      yield* page.filter(({ seq }) => seq <= until);
+      from = page.at(-1)?.seq ?? from;
+      isFull = page.length === limit && from < until;
+    }
+  }
+
+  /** Where the job stands. */
+  async summary(): Promise<JobSummary> {
+    return summarize(this.#options.store, await this.#row());
+  }
+
+  /** The part of the summary that costs nothing to ask for again and again. */
+  async counts(): Promise<JobCounts> {
+    return countsOf(await this.#row());
+  }
+
+  /** How the job ended; or where it stands, if Pawl is closed before that. */
+  async wait(): Promise<JobSummary> {
+    const { store } = this.#options;
+    const after = await newestSequence(store);
+    for await (const _ of this.events({ after }));
+    return this.summary();
+  }
+
+  /** How many of its documents had not changed, as far back as the history goes. */
+  unchanged(): Promise<number> {
+    return countUnchanged(this.#options.store, this.#rowId);
+  }
+
+  items(page: { after?: number; limit?: number } = {}): Promise<ItemRow[]> {
+    const { after = 0, limit = limits.request.pageItemsMax } = page;
+    return listItems(this.#options.store, { jobId: this.#rowId, after, limit });
+  }
+
+  /** Why items of this job failed, the most frequent cause first. */
+  causes(): Promise<CauseRow[]> {
+    return listCausesOfJob(this.#options.store, this.#rowId);
+  }
+
+  cancel(): Promise<CancelReceipt> {
+    return this.#options.commands.cancel(this.#options.caller, this.id);
+  }
+
+  pause(): Promise<void> {
+    return this.#options.commands.pause(this.#options.caller, this.id);
+  }
+
+  resume(): Promise<void> {
+    return this.#options.commands.resume(this.#options.caller, this.id);
+  }
+
+  /** Runs what failed or was canceled again, each item from where it stopped. */
+  retry(): Promise<number> {
+    return this.#options.commands.retry(this.#options.caller, this.id);
+  }
+
+  async #row(): Promise<JobRow> {
+    return (await getJobById(this.#options.store, this.#rowId)) as JobRow;
+  }
+}
+
+function countsOf(row: JobRow): JobCounts {
+  return {
+    state: row.state,
+    items: {
+      total: row.items_total,
+      done: row.items_done,
+      failed: row.items_failed,
+      canceled: row.items_canceled,
+      waiting: row.items_waiting,
+    },
+  };
+}
+
+export async function summarize(store: Database, row: JobRow): Promise<JobSummary> {
+  return {
+    id: row.key,
+    corpus: row.corpus,
+    type: row.type,
+    ...countsOf(row),
+    status: await statusOf(store, row),
+    partial: isPartialJob(row),
+    chunks: row.chunks_indexed,
+    tokens: { in: row.tokens_in, out: row.tokens_out },
+    costCents: row.cost_cents,
+    failedStage: row.failed_stage,
+    error: row.error === null ? null : JSON.parse(row.error),
+    createdAt: row.created_at,
+    startedAt: row.started_at,
+    endedAt: row.ended_at,
+  };
+}
+
+/** Remembers that it was rung, so that no ring between two waits is missed. */
+class Doorbell {
+  #isRung = false;
+  #answer: (() => void) | undefined;
+
+  constructor(signal: AbortSignal) {
+    signal.addEventListener('abort', () => this.ring(), { once: true });
+  }
+
+  ring(): void {
+    this.#isRung = true;
+    this.#answer?.();
+  }
+
+  async rung(): Promise<void> {
+    if (!this.#isRung) await new Promise<void>((resolve) => (this.#answer = resolve));
+    this.#isRung = false;
+  }
+}

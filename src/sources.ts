@@ -1,0 +1,174 @@
+/**
+ * What a caller names becomes what a job holds: paths, folders and globs become files, one source
+ * each, and inline documents get a name. Nothing is submitted here, so whatever is refused here has
+ * left no trace.
+ */
+import { createHash } from 'node:crypto';
+import type { Stats } from 'node:fs';
+import { glob, readdir, stat } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
+import { Failure } from './kernel/failure.ts';
+import { limits } from './kernel/limits.ts';
+import type { NewSource } from './store/submit.ts';
+
+/** A document whose text is handed over: exactly one of `text`, `markdown` and `html`. */
+export interface InlineDocument {
+  /** What makes it the same document next time; its content where absent. */
+  readonly id?: string | undefined;
+  readonly title?: string | undefined;
+  readonly text?: string | undefined;
+  readonly markdown?: string | undefined;
+  readonly html?: string | undefined;
+}
+
+/** A file, a folder, a glob, a URL, or an inline document. */
+export type SourceInput = string | InlineDocument;
+
+export async function expandSources(
+  inputs: readonly SourceInput[],
+  directory: string = process.cwd(),
+): Promise<NewSource[]> {
+  const sources = new Map<string, NewSource>();
+  for (const input of inputs) {
+    for await (const source of expand(input, directory)) {
+      sources.set(source.source, source);
+      if (sources.size > limits.job.itemsMax) throw tooMany();
+    }
+  }
+  if (sources.size > 0) return [...sources.values()];
+  const named = inputs.map((input) => JSON.stringify(input)).join(', ');
+  const message = inputs.length === 0 ? 'no source was named' : `there is no file in ${named}`;
+  throw new Failure('sources_empty', message);
+}
+
+export function isUrl(input: string): boolean {
+  return /^https?:\/\//i.test(input);
+}
+
+async function* expand(input: SourceInput, directory: string): AsyncGenerator<NewSource> {
+  if (typeof input !== 'string') {
+    yield inlineSource(input);
+  } else if (isUrl(input)) {
+    yield urlSource(input);
+  } else {
+    for await (const path of pathsOf(input, directory)) yield { kind: 'file', source: path };
+  }
+}
+
+async function* pathsOf(input: string, directory: string): AsyncGenerator<string> {
+  const path = resolve(directory, input);
+  const found = await look(path);
+  if (found?.isFile()) yield path;
+  else if (found?.isDirectory()) yield* walk(path);
+  else if (found) {
+    throw new Failure('source_unreadable', `${input} is neither a file nor a folder`);
+  } else if (/[*?[{]/.test(input)) {
+    yield* matchesOf(input, directory);
+  } else {
+    throw new Failure('source_missing', `there is no file or folder ${input}`);
+  }
+}
+
+/** What the path leads to, or undefined where it leads nowhere. */
+async function look(path: string): Promise<Stats | undefined> {
+  try {
+    return await stat(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    throw new Failure('source_unreadable', `${path} cannot be read (${code})`, { cause: error });
+  }
+}
+
+function isIgnored(name: string): boolean {
+  return (name.startsWith('.') && !/^\.+$/.test(name)) || name === 'node_modules';
+}
+
+/**
+ * Every file below a folder, in the order of the names. Links to folders are not followed: they may
+ * lead round in circles. A link that leads nowhere is kept, and fails as an item that one can see.
+ */
+async function* walk(folder: string): AsyncGenerator<string> {
+  const entries = await list(folder);
+  entries.sort((one, other) => (one.name < other.name ? -1 : 1));
+  for (const entry of entries) {
+    if (isIgnored(entry.name)) continue;
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) yield* walk(path);
+    else if (entry.isFile()) yield path;
+    else if (entry.isSymbolicLink() && ((await look(path))?.isFile() ?? true)) yield path;
+  }
+}
+
+async function list(folder: string) {
+  try {
+    return await readdir(folder, { withFileTypes: true });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const message = `the folder ${folder} cannot be read (${code})`;
+    throw new Failure('source_unreadable', message, { cause: error });
+  }
+}
+
+async function* matchesOf(pattern: string, directory: string): AsyncGenerator<string> {
+  const exclude = (path: string): boolean => isIgnored(basename(path));
+  const matches: string[] = [];
+  for await (const match of glob(pattern, { cwd: directory, exclude })) {
+    const path = resolve(directory, match);
+    if ((await look(path))?.isFile()) matches.push(path);
+    if (matches.length > limits.job.itemsMax) throw tooMany();
+  }
+  if (matches.length === 0) throw new Failure('source_missing', `no file matches ${pattern}`);
+  yield* matches.sort();
+}
+
+function urlSource(input: string): NewSource {
+  if (!URL.canParse(input) || input.length > limits.job.sourceUrlCharactersMax) {
+    throw new Failure('invalid_url', `${input.slice(0, 100)} is not an address that can be read`);
+  }
+  const url = new URL(input);
+  return { kind: 'url', source: url.href, gate: url.host };
+}
+
+function inlineSource(document: InlineDocument): NewSource {
+  const bodies = (['text', 'markdown', 'html'] as const).flatMap((kind) =>
+    document[kind] === undefined ? [] : [{ kind, body: document[kind] }],
+  );
+  const [input, ...others] = bodies;
+  if (input === undefined || others.length > 0) {
+    throw new Failure('bad_request', 'an inline document has one of text, markdown and html');
+  }
+  const bytes = Buffer.byteLength(input.body);
+  if (bytes > limits.job.inlineTextBytesMax) {
+    const message = `an inline document has ${bytes} of ${limits.job.inlineTextBytesMax} bytes`;
+    throw new Failure('payload_too_large', message);
+  }
+  const title = document.title?.slice(0, limits.job.titleCharactersMax) ?? null;
+  const name = document.id ?? contentName(title, input.body);
+  return { kind: 'inline', source: `inline:${name}`, input: { ...input, title } };
+}
+
+function contentName(title: string | null, body: string): string {
+  return createHash('sha256')
+    .update(`${title ?? ''}\0${body}`)
+    .digest('hex')
+    .slice(0, 16);
+}
+
+/** Whether a file was written, or put in its place, after this time. */
+export async function isChangedSince(
+  sources: readonly NewSource[],
+  since: number,
+): Promise<boolean> {
+  for (const { kind, source } of sources) {
+    if (kind !== 'file') continue;
+    const found = await look(source);
+    if (!found || Math.max(found.mtimeMs, found.ctimeMs) > since) return true;
+  }
+  return false;
+}
+
+function tooMany(): Failure {
+  const message = `a job takes up to ${limits.job.itemsMax} sources, and these are more`;
+  return new Failure('too_many_sources', message);
+}
