@@ -165,10 +165,10 @@ function describeUnknown(name: string, known: readonly string[]): string {
   return `${name} is not a setting, and is ignored; the closest one is ${closestOf(name, known)}`;
 }
 
-/** The name that was most likely meant. */
+/** The name that was most likely meant; of two as close, the one that was only cut short. */
 export function closestOf(name: string, known: readonly string[]): string {
-  const byDistance = known.toSorted((one, other) => distance(name, one) - distance(name, other));
-  return byDistance[0] ?? '';
+  const far = (other: string): number => distance(name, other) - (other.startsWith(name) ? 0.5 : 0);
+  return known.toSorted((one, other) => far(one) - far(other))[0] ?? '';
 }
 
 /** How many letters must be added, removed or replaced to make one name of the other. */

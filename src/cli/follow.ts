@@ -63,7 +63,7 @@ export async function workOrWatch(
   return exit;
 }
 
-/** Leaves the job to the processes that work on this store, or works on it here if there is none. */
+/** Leaves the job to the processes that work on this store; if there is none, works on it here. */
 export async function workOrLeave(
   call: Call,
   pawl: Pawl,

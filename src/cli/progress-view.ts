@@ -59,7 +59,8 @@ class LiveView implements ProgressView {
 
   #bar(progress: Progress): string {
     const { terminal } = this.#call;
-    const { total, failed } = progress.counts.items;
+    const { state, items } = progress.counts;
+    const { total, failed } = items;
     const share = total === 0 ? 1 : progress.ended / total;
     const filled = Math.floor(share * barColumns);
     const bad = failed === 0 ? 0 : Math.max(1, Math.round((failed / total) * barColumns));
@@ -70,7 +71,7 @@ class LiveView implements ProgressView {
       terminal.paint('dim', '╌'.repeat(Math.max(barColumns - good - bad, 0))),
     ].join('');
     const percent = `${Math.floor(share * 100)}%`.padStart(4);
-    const pace = progress.ended < total ? progress.pace : '';
+    const pace = progress.ended < total && state !== 'paused' ? progress.pace : '';
     const counts = `${number(progress.ended)} of ${count(total, 'document')}`;
     const name = terminal.paint('bold', this.#job.corpus);
     return `${name}  ${bar} ${percent}  ${counts}  ${terminal.paint('dim', pace)}`.trimEnd();

@@ -15,7 +15,14 @@ import type { Database, Transaction } from '../store/database.ts';
 import { deleteDocument, deleteTexts, getDocument } from '../store/documents.ts';
 import { appendEvents } from '../store/events.ts';
 import { admitAtGates } from '../store/gates.ts';
-import { cancelOfJob, discard, pauseOfJob, resumeOfJob, retry } from '../store/intervention.ts';
+import {
+  cancelOfDocument,
+  cancelOfJob,
+  discard,
+  pauseOfJob,
+  resumeOfJob,
+  retry,
+} from '../store/intervention.ts';
 import { getItem, type ItemRow, listEnded } from '../store/items.ts';
 import { forgetWaiting, moveJob } from '../store/job-transition.ts';
 import { getJobById, type JobRow, lockJob } from '../store/jobs.ts';
@@ -28,8 +35,8 @@ export interface CommandOptions {
   readonly lifecycle: Lifecycle;
   readonly world: World;
   readonly ring: () => void;
-  /** Running items of this job are no longer ours to work on. */
-  readonly revoke: (jobId: number) => void;
+  /** These items were taken away: whoever works on them in this process can stop. */
+  readonly revoke: (itemIds: readonly number[]) => void;
 }
 
 export interface SubmitInput {
@@ -83,42 +90,54 @@ export class Commands {
 
   /** Ends all that is open of the job, running or not. What is done stays. */
   async cancel(caller: string, jobKey: string): Promise<CancelReceipt> {
-    return this.#changeJob(caller, jobKey, 'cancel', async (transaction, row, now) => {
-      const items = await cancelOfJob(transaction, row.id, now);
-      await forgetWaiting(transaction, row.id, now);
-      const deltas = new JobDeltas();
-      deltas.of(row.id).canceled = items.length;
-      const events: NewEvent[] = items.map(({ id }) => ({
-        kind: 'item_canceled',
-        jobId: row.id,
-        itemId: id,
-      }));
-      // Canceled first, then counted: the job ends as canceled, whatever some of its items did.
-      await moveJob(transaction, { id: row.id, from: row.state, event: 'cancel', now });
-      events.push(...(await settleJobs(transaction, deltas, now)));
-      events.push(jobEvent(row, 'job_canceled', 'canceled', 'asked to cancel'));
-      await admitAtGates(transaction, gatesOf(items), now);
-      await appendEvents(transaction, events, now);
-      return {
-        jobKey,
-        itemsCanceled: items.length,
-        itemsDone: row.items_done,
-        itemsFailed: row.items_failed,
-        costCents: row.cost_cents,
-      };
-    });
+    const revoked: number[] = [];
+    const receipt = await this.#changeJob(
+      caller,
+      jobKey,
+      'cancel',
+      async (transaction, row, now) => {
+        const items = await cancelOfJob(transaction, row.id, now);
+        await forgetWaiting(transaction, row.id, now);
+        const deltas = new JobDeltas();
+        deltas.of(row.id).canceled = items.length;
+        const events: NewEvent[] = items.map(({ id }) => ({
+          kind: 'item_canceled',
+          jobId: row.id,
+          itemId: id,
+        }));
+        // Canceled first, then counted: the job ends as canceled, whatever some of its items did.
+        await moveJob(transaction, { id: row.id, from: row.state, event: 'cancel', now });
+        events.push(...(await settleJobs(transaction, deltas, now)));
+        events.push(jobEvent(row, 'job_canceled', 'canceled', 'asked to cancel'));
+        await admitAtGates(transaction, gatesOf(items), now);
+        await appendEvents(transaction, events, now);
+        revoked.push(...items.map(({ id }) => id));
+        return {
+          jobKey,
+          itemsCanceled: items.length,
+          itemsDone: row.items_done,
+          itemsFailed: row.items_failed,
+          costCents: row.cost_cents,
+        };
+      },
+    );
+    this.#options.revoke(revoked);
+    return receipt;
   }
 
   /** Stops the job where it is. Running steps are aborted, and run again after `resume`. */
   async pause(caller: string, jobKey: string): Promise<void> {
+    const revoked: number[] = [];
     await this.#changeJob(caller, jobKey, 'pause', async (transaction, row, now) => {
       await moveJob(transaction, { id: row.id, from: row.state, event: 'pause', now });
       const items = await pauseOfJob(transaction, row.id);
+      revoked.push(...items.map(({ id }) => id));
       await forgetWaiting(transaction, row.id, now);
       await admitAtGates(transaction, gatesOf(items), now);
       const event = jobEvent(row, 'job_paused', 'paused', 'asked to pause');
       await appendEvents(transaction, [event], now);
     });
+    this.#options.revoke(revoked);
   }
 
   async resume(caller: string, jobKey: string): Promise<void> {
@@ -174,20 +193,39 @@ export class Commands {
     });
   }
 
-  /** Takes a document out of its corpus, with everything that was made of it. */
+  /**
+   * Takes a document out of its corpus, with everything that was made of it. Items that are at work
+   * on it are canceled, and a retry of an older one finds that it is gone: nothing brings it back
+   * but a new submission.
+   */
   async deleteDocument(caller: string, documentId: string): Promise<void> {
-    await this.#write('command', async (transaction) => {
+    const { database, revoke } = this.#options;
+    const canceled = await this.#write('command', async (transaction) => {
+      const now = database.now();
       const document = await getDocument(transaction, documentId);
       if (document?.caller !== caller) {
         throw new Failure('document_unknown', `there is no document ${documentId}`);
       }
+      const { items, waiting } = await cancelOfDocument(transaction, documentId, now);
       const generations = await deleteDocument(transaction, documentId);
       for (const generation of generations) await pruneGeneration(transaction, generation);
       await deleteTexts(transaction, generations);
+      const deltas = new JobDeltas();
+      for (const { job_id } of items) deltas.of(job_id).canceled++;
+      for (const { job_id } of waiting) deltas.of(job_id).waiting--;
+      const events: NewEvent[] = items.map(({ id, job_id }) => ({
+        kind: 'item_canceled',
+        jobId: job_id,
+        itemId: id,
+      }));
       const detail = { document_id: documentId, corpus: document.corpus };
-      const event: NewEvent = { kind: 'document_deleted', jobId: null, detail };
-      await appendEvents(transaction, [event], this.#options.database.now());
+      events.push({ kind: 'document_deleted', jobId: null, detail });
+      events.push(...(await settleJobs(transaction, deltas, now)));
+      await admitAtGates(transaction, gatesOf(items), now);
+      await appendEvents(transaction, events, now);
+      return items;
     });
+    revoke(canceled.map(({ id }) => id));
   }
 
   async #beginAgain(
@@ -239,16 +277,12 @@ export class Commands {
     action: (typeof jobMachine.actions)[number],
     change: (transaction: Transaction, row: JobRow, now: number) => Promise<T>,
   ): Promise<T> {
-    let jobId = 0;
-    const result = await this.#write('command', async (transaction) => {
+    return this.#write('command', async (transaction) => {
       const row = await lockJob(transaction, jobKey);
       if (row?.caller !== caller) throw new Failure('job_unknown', `there is no job ${jobKey}`);
       checkAction(row, action);
-      jobId = row.id;
       return change(transaction, row, this.#options.database.now());
     });
-    if (action === 'cancel' || action === 'pause') this.#options.revoke(jobId);
-    return result;
   }
 
   async #changeItems(

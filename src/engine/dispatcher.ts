@@ -3,6 +3,7 @@
  * looks again when a place is free, when something was committed, or when an item's time has come.
  * A wake-up may be lost, doubled or late: the poll at the end of every round finds what it missed.
  */
+import { Failure } from '../kernel/failure.ts';
 import type { Lifecycle } from '../kernel/item.ts';
 import { limits } from '../kernel/limits.ts';
 import type { World } from '../kernel/world.ts';
@@ -23,11 +24,12 @@ export interface DispatcherOptions {
   /** Items that are worked on at once. */
   readonly places: number;
   readonly run: (row: ClaimedRow, signal: AbortSignal) => Promise<Ending>;
+  /** This worker has been given up by others, and must introduce itself again. */
+  readonly onGivenUp: () => Promise<void>;
   readonly onError: (what: string, error: unknown) => void;
 }
 
 interface Held {
-  readonly jobId: number;
   readonly epoch: number;
   readonly controller: AbortController;
   readonly finished: Promise<void>;
@@ -92,6 +94,7 @@ export class Dispatcher {
     } catch (error) {
       this.#options.onError('dispatcher', error);
       this.#wakeIn(limits.loop.pollMsMax);
+      if (error instanceof Failure && error.code === 'lease_lost') await this.#introduce();
     } finally {
       this.#filling = undefined;
     }
@@ -111,6 +114,16 @@ export class Dispatcher {
     }
   }
 
+  async #introduce(): Promise<void> {
+    try {
+      await this.#options.onGivenUp();
+      this.#isWanted = true;
+    } catch (error) {
+      // The heartbeat will try again.
+      this.#options.onError('dispatcher', error);
+    }
+  }
+
   #hold(row: ClaimedRow): void {
     const controller = new AbortController();
     const finished = this.#options
@@ -125,7 +138,7 @@ export class Dispatcher {
         this.#held.delete(row.id);
         this.wake();
       });
-    this.#held.set(row.id, { jobId: row.job_id, epoch: row.epoch, controller, finished });
+    this.#held.set(row.id, { epoch: row.epoch, controller, finished });
     if (this.#isStopped) controller.abort('shutdown' satisfies AbortReason);
   }
 

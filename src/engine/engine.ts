@@ -57,6 +57,7 @@ export class Engine {
       world,
       places: options.places ?? limits.lease.itemsInFlightMax,
       onError: options.onError,
+      onGivenUp: () => this.#keeper.beat(),
       run: (row, signal) =>
         runItem(row, this.worker, signal, {
           ledger,
@@ -79,7 +80,10 @@ export class Engine {
       lifecycle,
       world,
       ring,
-      revoke: (jobId) => this.#dispatcher.abort((_, held) => held.jobId === jobId, 'lost'),
+      revoke: (itemIds) => {
+        const revoked = new Set(itemIds);
+        this.#dispatcher.abort((itemId) => revoked.has(itemId), 'lost');
+      },
     });
     this.#loops = this.#makeLoops(ring);
   }

@@ -7,7 +7,7 @@ import { limits } from '../kernel/limits.ts';
 import type { World } from '../kernel/world.ts';
 import type { Database } from '../store/database.ts';
 import { takeLeases } from '../store/intervention.ts';
-import { registerWorker, removeWorker } from '../store/workers.ts';
+import { lockWorker, registerWorker, removeWorker } from '../store/workers.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import type { Ledger } from './ledger.ts';
 import type { Liveness } from './liveness.ts';
@@ -48,6 +48,7 @@ export class Keeper {
   async unregister(): Promise<void> {
     const { database, worker } = this.#options;
     await database.write(async (transaction) => {
+      await lockWorker(transaction, worker);
       const movedBefore = Number.MAX_SAFE_INTEGER;
       await takeLeases(transaction, { worker, crash: false, movedBefore });
       await removeWorker(transaction, worker);

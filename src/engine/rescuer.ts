@@ -15,7 +15,7 @@ import { appendEvents } from '../store/events.ts';
 import { admitAtGates } from '../store/gates.ts';
 import { failUnheld, type MovedRow, takeLeases } from '../store/intervention.ts';
 import { JobDeltas, settleJobs } from '../store/settle.ts';
-import { listWorkers, removeWorker, type WorkerRow } from '../store/workers.ts';
+import { listWorkers, lockWorker, removeWorker, type WorkerRow } from '../store/workers.ts';
 import { errorRecord } from './executor.ts';
 import type { Liveness } from './liveness.ts';
 
@@ -43,11 +43,9 @@ export async function rescue(options: RescuerOptions, self?: string): Promise<nu
   const { database, liveness, world, ring } = options;
   let rescued = 0;
   for (const worker of await listWorkers(database)) {
-    const reason = worker.id === self ? undefined : whyDead(worker, liveness, database.now());
-    if (reason === undefined) continue;
+    if (worker.id === self || !whyDead(worker, liveness, database.now())) continue;
     rescued += await database.write(async (transaction) => {
-      const count = await takeFrom(transaction, { worker: worker.id, reason }, options);
-      await removeWorker(transaction, worker.id);
+      const count = await giveUp(transaction, worker.id, options);
       failpoint(world, 'rescue.before-commit');
       return count;
     });
@@ -55,6 +53,20 @@ export async function rescue(options: RescuerOptions, self?: string): Promise<nu
   }
   if (rescued > 0) ring();
   return rescued;
+}
+
+/** Looks again under the lock: the worker may have beaten, or been given up, in the meantime. */
+async function giveUp(
+  transaction: Transaction,
+  id: string,
+  options: RescuerOptions,
+): Promise<number> {
+  const worker = await lockWorker(transaction, id);
+  const reason = worker && whyDead(worker, options.liveness, options.database.now());
+  if (!reason) return 0;
+  const count = await takeFrom(transaction, { worker: id, reason }, options);
+  await removeWorker(transaction, id);
+  return count;
 }
 
 interface Taking {

@@ -121,7 +121,9 @@ export class StoreLedger implements Ledger {
     return batch;
   }
 
-  /** Commits the batch. An empty one is filled at the last moment, with all that has come by then. */
+  /**
+   * Commits the batch. An empty one is filled at the last moment, with all that has come by then.
+   */
   async #commit(batch: Pending[]): Promise<void> {
     const { database, lifecycle, world } = this.#options;
     try {

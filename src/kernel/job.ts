@@ -13,8 +13,9 @@ export const job = defineMachine({
     ['heartbeat', ['running'], 'running'],
     ['progress', ['running', 'retry_pending'], 'running'],
     ['wait', ['running'], 'retry_pending'],
-    ['complete', ['queued', 'running', 'retry_pending'], 'succeeded'],
-    ['error', ['queued', 'running', 'retry_pending'], 'failed'],
+    // Also while paused: the last open items may end by being deleted.
+    ['complete', ['queued', 'running', 'retry_pending', 'paused'], 'succeeded'],
+    ['error', ['queued', 'running', 'retry_pending', 'paused'], 'failed'],
     ['cancel', ['queued', 'running', 'retry_pending', 'paused'], 'canceled'],
     ['pause', ['queued', 'running', 'retry_pending'], 'paused'],
     ['resume', ['paused'], 'queued'],

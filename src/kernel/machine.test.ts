@@ -41,7 +41,7 @@ const expected: Record<string, Record<string, Record<string, string>>> = {
       cancel: 'canceled',
       pause: 'paused',
     },
-    paused: { resume: 'queued', cancel: 'canceled' },
+    paused: { resume: 'queued', cancel: 'canceled', complete: 'succeeded', error: 'failed' },
     succeeded: { retry: 'queued' },
     failed: { retry: 'queued' },
     canceled: { retry: 'queued' },

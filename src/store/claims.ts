@@ -1,4 +1,5 @@
 /** Claiming: a batch of due items, in fair order, leased with their first steps begun. */
+import { Failure } from '../kernel/failure.ts';
 import type { Lifecycle } from '../kernel/item.ts';
 import type { NewEvent } from '../observe/event.ts';
 import type { Reader, Transaction } from './database.ts';
@@ -10,7 +11,7 @@ import { gateBit } from './reports.ts';
 import { JobDeltas, settleJobs } from './settle.ts';
 import { sql } from './statement.ts';
 import { type ClaimedRow, claim } from './transition.ts';
-import { serveRank } from './workers.ts';
+import { beat, serveRank } from './workers.ts';
 
 export interface ClaimRequest {
   readonly worker: string;
@@ -26,13 +27,16 @@ export async function claimItems(
   transaction: Transaction,
   { worker, count, lifecycle, now }: ClaimRequest,
 ): Promise<ClaimedRow[]> {
+  if (!(await beat(transaction, worker, now))) {
+    throw new Failure('lease_lost', `worker ${worker} has been given up, and can claim nothing`);
+  }
   const rows = await claim(transaction, { worker, count, now });
   if (rows.length === 0) return rows;
   const jobIds = [...new Set(rows.map((row) => row.job_id))].sort((a, b) => a - b);
   const started = await startJobs(transaction, jobIds, now);
   const events: NewEvent[] = started.map(({ id }) => ({ kind: 'job_started', jobId: id, worker }));
   for (const row of rows) events.push(...stepsStarted(row, lifecycle, worker));
-  await serveRank(transaction, { worker, rank: rows.at(-1)?.rank ?? 0, now });
+  await serveRank(transaction, { worker, rank: rows.at(-1)?.rank ?? 0 });
   await appendEvents(transaction, events, now);
   return rows;
 }

@@ -17,6 +17,11 @@ export interface DocumentRow {
   readonly language: string | null;
   readonly generation: number;
   readonly generation_id: number;
+  /**
+   * The newest submission whose content this is: the one that made it, or one that found it
+   * unchanged.
+   */
+  readonly as_of: number;
   readonly content_hash: string;
   readonly chunk_count: number;
   readonly text_bytes: number;
@@ -106,14 +111,14 @@ export async function getText(reader: Reader, generationId: number): Promise<Tex
 /** A newer submission's generation is never replaced by an older one's that took longer. */
 const flipRow = sql<{ generation: number }>`
   INSERT INTO documents (id, caller, corpus, source, title, language, generation, generation_id,
-    content_hash, chunk_count, text_bytes, created_at, updated_at)
+    as_of, content_hash, chunk_count, text_bytes, created_at, updated_at)
   VALUES (:id, :caller, :corpus, :source, :title, :language, 1, :generation_id,
-    :content_hash, :chunk_count, :text_bytes, :now, :now)
+    :generation_id, :content_hash, :chunk_count, :text_bytes, :now, :now)
   ON CONFLICT (id) DO UPDATE SET title = excluded.title, language = excluded.language,
     generation = documents.generation + 1, generation_id = excluded.generation_id,
-    content_hash = excluded.content_hash, chunk_count = excluded.chunk_count,
+    as_of = excluded.as_of, content_hash = excluded.content_hash, chunk_count = excluded.chunk_count,
     text_bytes = excluded.text_bytes, updated_at = excluded.updated_at
-  WHERE excluded.generation_id > documents.generation_id
+  WHERE excluded.as_of > documents.as_of
   RETURNING generation`;
 
 export interface Flip {
@@ -129,36 +134,69 @@ export interface Flip {
   readonly text_bytes: number;
 }
 
-/** Makes the generation current. Undefined: a newer one already is. */
+const newerThan = sql<{ id: string }>`
+  SELECT id FROM documents WHERE id = :id AND as_of > :item_id
+  UNION ALL SELECT document_id FROM tombstones WHERE document_id = :id AND as_of >= :item_id`;
+
+/** Whether the document has been replaced or deleted since the item was submitted. */
+export async function isSuperseded(reader: Reader, id: string, itemId: number): Promise<boolean> {
+  return (await reader.run(newerThan, { id, item_id: itemId })).length > 0;
+}
+
+/** Makes the generation current. Undefined: a newer one already is, or the document was deleted. */
 export async function flip(
   transaction: Transaction,
   row: Flip,
   now: number,
 ): Promise<number | undefined> {
+  if (await isSuperseded(transaction, row.id, row.generation_id)) return undefined;
   return (await transaction.run(flipRow, { ...row, now }))[0]?.generation;
+}
+
+const confirmRow = sql<{ id: string }>`
+  UPDATE documents SET as_of = {greatest}(as_of, :as_of)
+  WHERE id = :id AND content_hash = :content_hash RETURNING id`;
+
+/** A submission found its content to be the current one. False: it no longer is. */
+export async function confirm(
+  transaction: Transaction,
+  row: { id: string; content_hash: string; as_of: number },
+): Promise<boolean> {
+  return (await transaction.run(confirmRow, row)).length > 0;
 }
 
 /** An item that is still open may need what it has written, even if it can no longer win. */
 const stale = sql<{ generation_id: number }>`
   SELECT texts.generation_id FROM texts
-  JOIN documents ON documents.id = texts.document_id
   JOIN items ON items.id = texts.generation_id
+  LEFT JOIN documents ON documents.id = texts.document_id
+  LEFT JOIN tombstones ON tombstones.document_id = texts.document_id
   WHERE texts.document_id = :document_id AND items.waits_on IS NULL
-    AND texts.generation_id < documents.generation_id`;
+    AND texts.generation_id <> COALESCE(documents.generation_id, 0)
+    AND texts.generation_id <=
+      {greatest}(COALESCE(documents.as_of, 0), COALESCE(tombstones.as_of, 0))`;
 
-/** The generations of a document that are older than the current one, and that nobody works on. */
+/** The generations of a document that the current one has outlived, and that nobody works on. */
 export async function staleGenerations(reader: Reader, documentId: string): Promise<number[]> {
   const rows = await reader.run(stale, { document_id: documentId });
   return rows.map(({ generation_id }) => generation_id);
 }
 
-const removeDocument = sql<{ id: string }>`DELETE FROM documents WHERE id = :id RETURNING id`;
+const removeDocument = sql`DELETE FROM documents WHERE id = :id`;
 const allGenerations = sql<{ generation_id: number }>`
   SELECT generation_id FROM texts WHERE document_id = :document_id`;
+const bury = sql`
+  INSERT INTO tombstones (document_id, as_of)
+  SELECT :id, COALESCE(MAX(items.id), 0) FROM items WHERE items.document_id = :id
+  ON CONFLICT (document_id) DO UPDATE SET as_of = excluded.as_of`;
 
-/** Takes a document out of its corpus. Returns the generations to prune. */
+/**
+ * Takes a document out of its corpus. Returns the generations to prune. From now on nothing that
+ * was submitted before can bring it back, not even by a retry.
+ */
 export async function deleteDocument(transaction: Transaction, id: string): Promise<number[]> {
   await transaction.run(removeDocument, { id });
+  await transaction.run(bury, { id });
   const rows = await transaction.run(allGenerations, { document_id: id });
   return rows.map(({ generation_id }) => generation_id);
 }

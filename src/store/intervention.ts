@@ -6,7 +6,14 @@
  */
 import type { WaitsOn } from '../kernel/waits.ts';
 import type { Transaction } from './database.ts';
-import { claimedItems, leaveQueues, leaveTurns, popTimers, stand } from './queues.ts';
+import {
+  claimedItems,
+  leaveQueues,
+  leaveQueuesOfDocument,
+  leaveTurns,
+  popTimers,
+  stand,
+} from './queues.ts';
 import { sql, sqlRows } from './statement.ts';
 
 const beginAgain = sqlRows({ id: 'int', step: 'text', waits_on: 'text', now: 'int' })<{
@@ -74,10 +81,12 @@ export interface MovedRow {
 
 const moved = `RETURNING id, job_id, gate, gate_held, rank, waits_on, progress, crashes, source`;
 
+const canceled = `UPDATE items SET step = 'canceled', waits_on = NULL, worker = NULL, due_at = NULL,
+    gate_held = 0, epoch = epoch + 1, moved_at = :now`;
 const cancelRows = sql<MovedRow>`
-  UPDATE items SET step = 'canceled', waits_on = NULL, worker = NULL, due_at = NULL,
-    gate_held = 0, epoch = epoch + 1, moved_at = :now
-  WHERE job_id = :job_id AND waits_on IS NOT NULL ${moved}`;
+  ${canceled} WHERE job_id = :job_id AND waits_on IS NOT NULL ${moved}`;
+const cancelRowsOfDocument = sql<MovedRow>`
+  ${canceled} WHERE document_id = :document_id AND waits_on IS NOT NULL ${moved}`;
 
 /** Ends all open items of a job, whoever holds them. */
 export async function cancelOfJob(
@@ -87,6 +96,25 @@ export async function cancelOfJob(
 ): Promise<MovedRow[]> {
   await leaveQueues(transaction, jobId);
   return transaction.run(cancelRows, { job_id: jobId, now });
+}
+
+const waitingOfDocument = sql<{ job_id: number }>`
+  SELECT job_id FROM items WHERE document_id = :document_id AND waits_on = 'time'
+    AND gate_held = 0`;
+
+/**
+ * Ends all open items of a document: what is deleted must not come back by a late click. `waiting`
+ * names the job of each item that was counted as waiting for its time.
+ */
+export async function cancelOfDocument(
+  transaction: Transaction,
+  documentId: string,
+  now: number,
+): Promise<{ items: MovedRow[]; waiting: { job_id: number }[] }> {
+  const waiting = await transaction.run(waitingOfDocument, { document_id: documentId });
+  await leaveQueuesOfDocument(transaction, documentId);
+  const items = await transaction.run(cancelRowsOfDocument, { document_id: documentId, now });
+  return { items, waiting };
 }
 
 const pauseRows = sql<MovedRow>`

@@ -95,16 +95,31 @@ export async function leaveTurns(
   );
 }
 
-const ofJob = 'FROM items WHERE job_id = :job_id AND waits_on';
-const leaveStatements = [
-  sql`DELETE FROM turns WHERE (rank, item_id) IN (SELECT rank, id ${ofJob} = 'turn')`,
-  sql`DELETE FROM timers WHERE (due_at, item_id) IN (SELECT due_at, id ${ofJob} = 'time')`,
-  sql`DELETE FROM lines WHERE (gate, rank, item_id) IN (SELECT gate, rank, id ${ofJob} = 'gate')`,
-];
+function leaveStatements(where: string) {
+  const of = `FROM items WHERE ${where} AND waits_on`;
+  return [
+    sql`DELETE FROM turns WHERE (rank, item_id) IN (SELECT rank, id ${of} = 'turn')`,
+    sql`DELETE FROM timers WHERE (due_at, item_id) IN (SELECT due_at, id ${of} = 'time')`,
+    sql`DELETE FROM lines WHERE (gate, rank, item_id) IN (SELECT gate, rank, id ${of} = 'gate')`,
+  ];
+}
+
+const leaveOfJob = leaveStatements('job_id = :job_id');
+const leaveOfDocument = leaveStatements('document_id = :document_id');
 
 /** All items of a job leave the queues they stand in. To be called before they change. */
 export async function leaveQueues(transaction: Transaction, jobId: number): Promise<void> {
-  for (const statement of leaveStatements) await transaction.run(statement, { job_id: jobId });
+  for (const statement of leaveOfJob) await transaction.run(statement, { job_id: jobId });
+}
+
+/** The same for the items of a document. */
+export async function leaveQueuesOfDocument(
+  transaction: Transaction,
+  documentId: string,
+): Promise<void> {
+  for (const statement of leaveOfDocument) {
+    await transaction.run(statement, { document_id: documentId });
+  }
 }
 
 const insertClaim = sql`INSERT INTO claims (worker, items) VALUES (:worker, :ids)`;

@@ -51,13 +51,17 @@ export async function applyReports(
   transaction: Transaction,
   { reports, lifecycle, now }: { reports: readonly Report[]; lifecycle: Lifecycle; now: number },
 ): Promise<Verdict[]> {
-  const chains = inChains(reports);
-  const applied = await moveItems(transaction, chains, lifecycle, now);
+  const chains = inChains(reports, lifecycle);
+  const applied = new Set<Report>();
+  for (const wave of inWaves([...chains.values()])) {
+    const held = await moveItems(transaction, wave, lifecycle, now);
+    for (const { links } of held) for (const link of links) applied.add(link);
+  }
   const events: NewEvent[] = [];
   const deltas = new JobDeltas();
   const gates = new Set<string>();
   for (const report of reports) {
-    if (!applied.has(report.lease)) {
+    if (!applied.has(report)) {
       events.push(refusal(report));
       continue;
     }
@@ -69,24 +73,61 @@ export async function applyReports(
   if (gates.size > 0) await admitAtGates(transaction, gates, now);
   for (const event of await settleJobs(transaction, deltas, now)) events.push(event);
   await appendEvents(transaction, events, now);
-  return reports.map(({ lease }) => (applied.has(lease) ? 'applied' : 'refused'));
+  return reports.map((report) => (applied.has(report) ? 'applied' : 'refused'));
 }
 
 /**
  * Reports under one lease (of two branches, say) are one move: from what the first expects to where
- * the last leads. They stand or fall together, since they carry the same epoch.
+ * the last leads. They stand or fall together, since they carry the same epoch. A report that does
+ * not go on from where the one before it leads (a repeated one, say) is no link, and is refused.
  */
-function inChains(reports: readonly Report[]): Report[] {
-  const chains = new Map<Lease, Report>();
-  for (const report of reports) {
-    const before = chains.get(report.lease);
-    chains.set(report.lease, before ? chain(before, report) : report);
-  }
-  return [...chains.values()];
+interface Chain {
+  readonly report: Report;
+  readonly links: readonly Report[];
 }
 
-function chain(first: Report, second: Report): Report {
-  return { ...second, expect: first.expect, usage: sum(first.usage, second.usage) };
+function inChains(reports: readonly Report[], lifecycle: Lifecycle): ReadonlyMap<Lease, Chain> {
+  const chains = new Map<Lease, Chain>();
+  for (const report of reports) {
+    const chain = chains.get(report.lease);
+    if (!chain) chains.set(report.lease, { report, links: [report] });
+    else if (goesOn(chain.report, report, lifecycle)) {
+      chains.set(report.lease, {
+        report: {
+          ...report,
+          expect: chain.report.expect,
+          usage: sum(chain.report.usage, report.usage),
+        },
+        links: [...chain.links, report],
+      });
+    }
+  }
+  return chains;
+}
+
+/**
+ * One item at a time: beside its holder's report there may be one of a holder that was fenced off.
+ */
+function inWaves(chains: readonly Chain[]): Chain[][] {
+  const waves: Chain[][] = [];
+  const seen = new Map<number, number>();
+  for (const chain of chains) {
+    const { itemId } = chain.report.lease;
+    const place = seen.get(itemId) ?? 0;
+    seen.set(itemId, place + 1);
+    const wave = waves[place];
+    if (wave) wave.push(chain);
+    else waves.push([chain]);
+  }
+  return waves;
+}
+
+function goesOn(first: Report, second: Report, lifecycle: Lifecycle): boolean {
+  return (
+    first.move.to === 'advance' &&
+    !leaves(first, lifecycle) &&
+    first.move.progress === second.expect
+  );
 }
 
 function sum(first: Usage | undefined, second: Usage | undefined): Usage | undefined {
@@ -98,29 +139,29 @@ function sum(first: Usage | undefined, second: Usage | undefined): Usage | undef
   };
 }
 
-/** Moves the items, and returns the leases that still held. */
+/** Moves the items, and returns the chains whose leases still held. */
 async function moveItems(
   transaction: Transaction,
-  chains: readonly Report[],
+  chains: readonly Chain[],
   lifecycle: Lifecycle,
   now: number,
-): Promise<ReadonlySet<Lease>> {
-  const leaving = chains.filter((report) => leaves(report, lifecycle));
-  const staying = chains.filter((report) => !leaves(report, lifecycle));
+): Promise<Chain[]> {
+  const leaving = chains.filter(({ report }) => leaves(report, lifecycle));
+  const staying = chains.filter(({ report }) => !leaves(report, lifecycle));
   const stayed = await advance(
     transaction,
-    staying.map((report) => toAdvance(report, lifecycle)),
+    staying.map(({ report }) => toAdvance(report, lifecycle)),
     now,
   );
   const left = await leave(
     transaction,
-    leaving.map((report) => toLeave(report, lifecycle, now)),
+    leaving.map(({ report }) => toLeave(report, lifecycle, now)),
     now,
   );
-  return new Set([
-    ...staying.filter((_, index) => stayed[index]).map(({ lease }) => lease),
-    ...leaving.filter((_, index) => left[index]).map(({ lease }) => lease),
-  ]);
+  return [
+    ...staying.filter((_, index) => stayed[index]),
+    ...leaving.filter((_, index) => left[index]),
+  ];
 }
 
 function leaves({ move }: Report, lifecycle: Lifecycle): boolean {

@@ -4,8 +4,8 @@
  *   const getItem = sql<ItemRow>`SELECT * FROM items WHERE id = :id`;
  *
  * A statement over many rows names the type of each column, and says with `{rows}` where the rows
- * come in. SQLite runs it once for each row; Postgres runs it once for all of them. A parameter that
- * is no column is the same for all rows.
+ * come in. SQLite runs it once for each row; Postgres runs it once for all of them. A parameter
+ * that is no column is the same for all rows.
  *
  *   const advance = sqlRows({ id: 'int', step: 'text' })`
  *     UPDATE items SET step = :step {rows} WHERE items.id = :id`;

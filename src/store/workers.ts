@@ -21,9 +21,10 @@ const insert = sql`
 const beatRow = sql<{ id: string }>`
   UPDATE workers SET beat_at = :now WHERE id = :id RETURNING id`;
 const serve = sql`
-  UPDATE workers SET served_rank = {greatest}(served_rank, :rank), beat_at = :now
-  WHERE id = :worker`;
+  UPDATE workers SET served_rank = {greatest}(served_rank, :rank) WHERE id = :worker`;
 const list = sql<WorkerRow>`SELECT id, host, pid, process_started, beat_at FROM workers`;
+const lock = sql<WorkerRow>`
+  SELECT id, host, pid, process_started, beat_at FROM workers WHERE id = :id {forUpdate}`;
 const remove = sql`DELETE FROM workers WHERE id = :id`;
 const highest = sql<{ rank: number | null }>`SELECT MAX(served_rank) AS rank FROM workers`;
 
@@ -31,7 +32,10 @@ export async function registerWorker(transaction: Transaction, row: WorkerRow): 
   await transaction.run(insert, { ...row });
 }
 
-/** False: the row is gone, and with it every lease of this worker. */
+/**
+ * False: the row is gone, and with it every lease of this worker. A claim beats first: it holds the
+ * row until it commits, so a rescuer sees either the claim or a worker that it may give up.
+ */
 export async function beat(transaction: Transaction, id: string, now: number): Promise<boolean> {
   return (await transaction.run(beatRow, { id, now })).length > 0;
 }
@@ -39,9 +43,9 @@ export async function beat(transaction: Transaction, id: string, now: number): P
 /** Virtual time moves with what is served (see `kernel/fairness.ts`). */
 export async function serveRank(
   transaction: Transaction,
-  { worker, rank, now }: { worker: string; rank: number; now: number },
+  { worker, rank }: { worker: string; rank: number },
 ): Promise<void> {
-  await transaction.run(serve, { worker, rank, now });
+  await transaction.run(serve, { worker, rank });
 }
 
 export async function virtualTime(reader: Reader): Promise<number> {
@@ -50,6 +54,14 @@ export async function virtualTime(reader: Reader): Promise<number> {
 
 export function listWorkers(reader: Reader): Promise<WorkerRow[]> {
   return reader.run(list);
+}
+
+/** Reads a worker that is about to be given up; it can claim nothing more until then. */
+export async function lockWorker(
+  transaction: Transaction,
+  id: string,
+): Promise<WorkerRow | undefined> {
+  return (await transaction.run(lock, { id }))[0];
 }
 
 /** To be called when the worker's leases have been taken: nothing leads to them afterwards. */

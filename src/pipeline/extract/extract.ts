@@ -2,10 +2,10 @@
 import { createHash } from 'node:crypto';
 import type { BlobStore } from '../../blob/blob.ts';
 import { Failure } from '../../kernel/failure.ts';
-import { getDocument, writeText } from '../../store/documents.ts';
+import { confirm, getDocument, writeText } from '../../store/documents.ts';
 import { getFetch } from '../../store/fetches.ts';
 import { getInput } from '../../store/items.ts';
-import type { StepContext, StepFunction } from '../pipeline.ts';
+import type { PipelineItem, StepContext, StepFunction, StepResult } from '../pipeline.ts';
 import { htmlToMarkdown } from './html.ts';
 
 export interface Extracted {
@@ -28,7 +28,7 @@ export function extractStep(blobs: BlobStore): StepFunction {
     }
     const contentHash = hashOf(extracted);
     const current = await getDocument(reader, item.documentId);
-    if (current?.content_hash === contentHash && !item.force) return { unchanged: true };
+    if (current?.content_hash === contentHash && !item.force) return unchanged(item, contentHash);
     scratch.set('extracted', extracted);
     return {
       effect: async (transaction, now) => {
@@ -44,6 +44,18 @@ export function extractStep(blobs: BlobStore): StepFunction {
         return undefined;
       },
     };
+  };
+}
+
+/** An older submission that is still at work must not replace what this one has confirmed. */
+function unchanged({ documentId, id, source }: PipelineItem, contentHash: string): StepResult {
+  return {
+    unchanged: true,
+    effect: async (transaction) => {
+      const row = { id: documentId, content_hash: contentHash, as_of: id };
+      if (await confirm(transaction, row)) return undefined;
+      throw new Failure('store_busy', `${source} was replaced while it was being compared`);
+    },
   };
 }
 

@@ -157,12 +157,14 @@ export const initial: Migration = {
       language TEXT,
       generation {int} NOT NULL,
       generation_id {int} NOT NULL,
+      as_of {int} NOT NULL,
       content_hash TEXT NOT NULL,
       chunk_count {int} NOT NULL,
       text_bytes {int} NOT NULL,
       created_at {int} NOT NULL,
       updated_at {int} NOT NULL
     )`,
+    'CREATE TABLE tombstones (document_id TEXT PRIMARY KEY, as_of {int} NOT NULL)',
     'CREATE INDEX documents_corpus ON documents (corpus, id)',
     `CREATE TABLE texts (
       generation_id {int} PRIMARY KEY,
