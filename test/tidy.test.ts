@@ -338,8 +338,12 @@ function check(source: Source): Finding[] {
 
 function readProject(): Source[] {
   const root = fileURLToPath(new URL('..', import.meta.url));
-  const paths = globSync(['{src,test,bench,scripts}/**/*.{ts,mjs,sql}'], { cwd: root }).sort();
+  const paths = globSync(['{src,test,bench,scripts}/**/*.{ts,mjs,sql}'], {
+    cwd: root,
+    exclude: ['**/node_modules'],
+  });
   return paths
+    .sort()
     .filter((path) => !/\/(?:fixture|results)\//.test(path))
     .map((path) => readSource(path, readFileSync(join(root, path), 'utf8')));
 }

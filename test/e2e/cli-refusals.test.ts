@@ -1,0 +1,153 @@
+/** What `pawl` refuses: with one line, one code, one exit code, and nothing half-written. */
+import assert from 'node:assert/strict';
+import { chmodSync, existsSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { open } from '../../src/index.ts';
+import { openWorkplace, type Workplace } from './pawl-process.ts';
+
+interface Refusal {
+  readonly title: string;
+  readonly args: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly prepare?: (place: Workplace) => void;
+  readonly code: string;
+  readonly exit: number;
+}
+
+const corpus = ['--corpus', 'notes'];
+
+const refusals: readonly Refusal[] = [
+  {
+    title: 'a corpus name with other characters',
+    args: ['ingest', 'docs', '--corpus', 'My Notes'],
+    code: 'corpus_name_invalid',
+    exit: 1,
+  },
+  { title: 'no source', args: ['ingest', ...corpus], code: 'sources_empty', exit: 1 },
+  {
+    title: 'a folder without files',
+    args: ['ingest', 'empty', ...corpus],
+    prepare: (place) => void place.write('empty/.keep', ''),
+    code: 'sources_empty',
+    exit: 1,
+  },
+  {
+    title: 'a missing file beside a good one',
+    args: ['ingest', 'docs', 'missing.md', ...corpus],
+    code: 'source_missing',
+    exit: 1,
+  },
+  {
+    title: 'a path below a file',
+    args: ['ingest', 'docs/cat.md/deeper', ...corpus],
+    code: 'source_missing',
+    exit: 1,
+  },
+  {
+    title: 'a folder that is a link to nowhere',
+    args: ['ingest', 'link', ...corpus],
+    prepare: (place) => symlinkSync(join(place.folder, 'gone'), join(place.folder, 'link')),
+    code: 'source_missing',
+    exit: 1,
+  },
+  {
+    title: 'a glob without matches',
+    args: ['ingest', 'docs/*.pdf', ...corpus],
+    code: 'source_missing',
+    exit: 1,
+  },
+  {
+    title: 'what is neither a file nor a folder',
+    args: ['ingest', '/dev/null', ...corpus],
+    code: 'source_unreadable',
+    exit: 1,
+  },
+  {
+    title: 'an address',
+    args: ['ingest', 'https://example.com/', ...corpus],
+    code: 'bad_request',
+    exit: 1,
+  },
+  { title: 'an unknown flag', args: ['ingest', 'docs', '--bad'], code: 'usage_error', exit: 64 },
+  { title: 'a missing corpus', args: ['ingest', 'docs'], code: 'usage_error', exit: 64 },
+  {
+    title: 'a priority out of bounds',
+    args: ['ingest', 'docs', '--priority', '10', ...corpus],
+    code: 'usage_error',
+    exit: 64,
+  },
+  { title: 'an unknown command', args: ['ingst', 'docs'], code: 'usage_error', exit: 64 },
+  { title: 'an unknown action', args: ['jobs', 'stop', '1'], code: 'usage_error', exit: 64 },
+  {
+    title: 'a bad value in the environment',
+    args: ['ingest', 'docs', ...corpus],
+    environment: { PAWL_WORKERS: 'many' },
+    code: 'usage_error',
+    exit: 64,
+  },
+  {
+    title: 'a bad value in the configuration file',
+    args: ['ingest', 'docs', ...corpus],
+    prepare: (place) => void place.write('pawl.config.json', '{ "log": "loud" }'),
+    code: 'usage_error',
+    exit: 64,
+  },
+];
+
+async function assertRefused(place: Workplace, refusal: Refusal): Promise<void> {
+  const { args, environment = {}, code, exit } = refusal;
+  const { code: exited, stdout, stderr } = await place.run(args, { environment });
+  const [line, advice, ...others] = stderr.trim().split('\n');
+  assert.match(line ?? '', new RegExp(`^pawl: .+ \\(${code}\\)$`));
+  assert.match(advice ?? '', /\.$/);
+  assert.deepEqual({ others, stdout, exited }, { others: [], stdout: '', exited: exit });
+  const data = join(place.folder, '.pawl');
+  if (!existsSync(data)) return;
+  const pawl = await open({ data, work: false });
+  const jobs = await pawl.jobs();
+  const corpora = await pawl.corpora();
+  await pawl.close();
+  assert.deepEqual({ jobs, corpora }, { jobs: [], corpora: [] });
+}
+
+describe('pawl refuses', { concurrency: 2 }, () => {
+  for (const refusal of refusals) {
+    test(`${refusal.title}: ${refusal.code}`, async (t) => {
+      const place = openWorkplace(t);
+      place.write('docs/cat.md', 'The cat.');
+      refusal.prepare?.(place);
+      await assertRefused(place, refusal);
+    });
+  }
+
+  const isRoot = process.getuid?.() === 0;
+  const skip = isRoot && 'the superuser can read every folder';
+  test('a folder that may not be read: source_unreadable', { skip }, async (t) => {
+    const place = openWorkplace(t);
+    place.write('docs/closed/cat.md', 'The cat.');
+    chmodSync(join(place.folder, 'docs/closed'), 0o000);
+    t.after(() => chmodSync(join(place.folder, 'docs/closed'), 0o700));
+    const args = ['ingest', 'docs', ...corpus];
+    await assertRefused(place, { title: '', args, code: 'source_unreadable', exit: 1 });
+  });
+
+  test('questions to a store that is not there, and makes none', async (t) => {
+    const place = openWorkplace(t);
+    const { code, stderr } = await place.run(['search', 'notes', 'cat']);
+    assert.equal(code, 1);
+    assert.match(stderr, /there is no store in .*: ingest something/);
+    assert.equal(existsSync(join(place.folder, '.pawl')), false);
+  });
+});
+
+describe('pawl warns', () => {
+  test('of a variable that it does not know, and names the closest', async (t) => {
+    const place = openWorkplace(t);
+    place.write('docs/cat.md', 'The cat.');
+    const environment = { PAWL_WORKER: '3' };
+    const { code, stderr } = await place.run(['ingest', 'docs', ...corpus], { environment });
+    assert.equal(code, 0);
+    assert.match(stderr, /PAWL_WORKER is not a setting, .* closest one is PAWL_WORKERS/);
+  });
+});

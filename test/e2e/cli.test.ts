@@ -1,0 +1,177 @@
+/** The command `pawl`, from files to answers. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { openWorkplace, type Workplace } from './pawl-process.ts';
+
+const ingest = ['ingest', 'docs', '--corpus', 'notes'];
+
+interface Result {
+  readonly text: string;
+  readonly source_url: string;
+}
+
+interface List {
+  readonly items: readonly Record<string, unknown>[];
+}
+
+async function found(place: Workplace, query: string): Promise<readonly Result[]> {
+  const answer = await place.readOne<{ results: Result[] }>(['search', 'notes', query]);
+  return answer.results;
+}
+
+describe('pawl ingest and search', { concurrency: 2 }, () => {
+  test('finds what was ingested, says unchanged, and forgets what was replaced', async (t) => {
+    const place = openWorkplace(t);
+    place.write('docs/cat.md', '# The cat\n\nThe cat sleeps on the harmonium.\n');
+    place.write('docs/deep/dog.html', '<title>The dog</title><p>The dog guards the quince tree.');
+    place.write('docs/.hidden/secret.md', 'The parrot knows.');
+    place.write('docs/node_modules/package/readme.md', 'The parrot knows.');
+
+    const first = await place.run(ingest);
+    assert.equal(first.code, 0, first.stderr);
+    assert.match(first.stdout, /2 documents indexed/);
+    const shown = await place.run(['search', 'notes', 'harmonium']);
+    assert.match(shown.stdout, /The cat +\d+\.\d+\n +docs\/cat\.md\n +The cat sleeps/);
+    assert.match(
+      (await found(place, 'quince'))[0]?.text ?? '',
+      /The dog guards the quince tree\.$/,
+    );
+    assert.deepEqual(await found(place, 'parrot'), []);
+
+    const second = await place.run(ingest);
+    assert.equal(second.code, 0);
+    assert.match(second.stdout, /2 documents unchanged: nothing to do/);
+
+    place.write('docs/cat.md', '# The cat\n\nThe cat sleeps on the bagpipes.\n');
+    const third = await place.run(ingest);
+    assert.match(third.stdout, /1 document indexed · 1 unchanged/);
+    assert.deepEqual(await found(place, 'harmonium'), []);
+    assert.equal((await found(place, 'bagpipes')).length, 1);
+  });
+
+  test('takes files, globs and stdin, each document once', async (t) => {
+    const place = openWorkplace(t);
+    place.write('docs/one.md', 'A heron.');
+    place.write('docs/two.md', 'A bittern.');
+    place.write('docs/three.txt', 'A stork.');
+    const args = ['ingest', 'docs/*.md', 'docs/one.md', '-', '--corpus', 'notes'];
+    const { code, stdout, stderr } = await place.run(args, { input: 'A spoonbill.' });
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, /3 documents indexed/);
+    assert.equal((await found(place, 'spoonbill')).length, 1);
+    assert.deepEqual(await found(place, 'stork'), []);
+  });
+
+  test('puts what cannot be read into the inbox, and indexes the rest', async (t) => {
+    const place = openWorkplace(t);
+    place.write('docs/good.md', 'A heron.');
+    place.write('docs/binary.png', Uint8Array.from([137, 80, 78, 71, 0, 1, 2, 3]));
+    place.write('docs/empty.txt', '');
+    const { code, stdout, stderr } = await place.run(ingest);
+    assert.equal(code, 2, stderr);
+    assert.match(stdout, /1 document indexed · 2 failed/);
+    assert.match(stdout, /unsupported_mime +1 +\S/);
+    assert.match(stdout, /pawl jobs retry [0-9a-f]{8}/);
+    assert.match(stderr, /failed: .*empty\.txt has no bytes \(empty_source\)/);
+    assert.equal((await found(place, 'heron')).length, 1);
+
+    interface Cause {
+      readonly cause: string;
+      readonly items: readonly { readonly item_id: number }[];
+    }
+    const { causes } = await place.readOne<{ causes: Cause[] }>(['inbox']);
+    assert.deepEqual(causes.map(({ cause }) => cause).sort(), ['empty_source', 'unsupported_mime']);
+    const binary = causes.find(({ cause }) => cause === 'unsupported_mime')?.items[0]?.item_id;
+    const shown = await place.run(['inbox', 'show', String(binary)]);
+    assert.match(shown.stdout, /at step +fetched \(scraping\), attempt 1/);
+
+    place.write('docs/empty.txt', 'A bittern.');
+    const retried = await place.run(['inbox', 'retry', '--cause', 'empty_source']);
+    assert.equal(retried.code, 2, retried.stderr);
+    assert.equal((await found(place, 'bittern')).length, 1);
+
+    assert.match((await place.run(['inbox', 'discard', '--all'])).stdout, /discarded 1 document/);
+    assert.match((await place.run(['inbox'])).stdout, /the inbox is empty/);
+  });
+
+  test('quickstart shows a result, and says unchanged the second time', async (t) => {
+    const place = openWorkplace(t);
+    const first = await place.run(['quickstart']);
+    assert.equal(first.code, 0, first.stderr);
+    assert.match(first.stdout, /documents indexed/);
+    assert.match(first.stdout, /1 {2}Returns and refunds › How long a refund takes/);
+    assert.match(first.stdout, /npx pawl search sample/);
+    const second = await place.run(['quickstart']);
+    assert.match(second.stdout, /documents unchanged: nothing to do/);
+    assert.doesNotMatch((await place.run(['quickstart', '--no-sample'])).stdout, /unchanged/);
+  });
+});
+
+describe('pawl with --json', () => {
+  test('speaks in the names of the HTTP interface', async (t) => {
+    const place = openWorkplace(t);
+    place.write('docs/cat.md', '# The cat\n\nThe cat sleeps on the harmonium.\n');
+    const lines = await place.read(ingest);
+    const [accepted] = lines;
+    const ended = lines.at(-1);
+    assert.equal(accepted?.kind, 'job_accepted');
+    const sequence = lines.slice(0, -1).map(({ seq }) => seq as number);
+    assert.deepEqual(
+      sequence,
+      sequence.toSorted((one, other) => one - other),
+    );
+    assert.deepEqual(pick(ended, ['state', 'status', 'items_total', 'items_done', 'causes']), {
+      state: 'succeeded',
+      status: 'done',
+      items_total: 1,
+      items_done: 1,
+      causes: [],
+    });
+
+    const id = String(accepted?.job_id);
+    const list = await place.readOne<List>(['jobs']);
+    assert.deepEqual(Object.keys(list), ['items', 'next_cursor']);
+    const [job] = await place.read(['jobs', 'show', id.slice(0, 8)]);
+    assert.deepEqual(pick(job, ['job_id', 'corpus_name', 'actions']), {
+      job_id: id,
+      corpus_name: 'notes',
+      actions: ['retry'],
+    });
+    assert.deepEqual(await place.read(['jobs', 'events', id]), lines.slice(0, -1));
+
+    const answer = await place.readOne<{ results: Result[] }>(['search', 'notes', 'harmonium']);
+    assert.deepEqual(Object.keys(answer), ['results', 'query_ms']);
+    const names = 'chunk_id text score source_url document_id title heading'.split(' ');
+    assert.deepEqual(Object.keys(answer.results[0] ?? {}), names);
+
+    const corpora = await place.readOne<List>(['corpora']);
+    assert.deepEqual(pick(corpora.items[0], ['name', 'documents', 'chunks']), {
+      name: 'notes',
+      documents: 1,
+      chunks: 1,
+    });
+    const findings = await place.read(['doctor']);
+    assert.deepEqual([...new Set(findings.map(({ verdict }) => verdict))], ['ok']);
+    const [diagram] = await place.read(['diagram', 'job']);
+    assert.match(String(diagram?.mermaid), /^stateDiagram-v2/);
+  });
+});
+
+describe('pawl corpora', () => {
+  test('lists, shows and deletes', async (t) => {
+    const place = openWorkplace(t);
+    place.write('docs/cat.md', '# The cat\n\nThe cat sleeps on the harmonium.\n');
+    await place.run(ingest);
+    assert.match((await place.run(['corpora'])).stdout, /notes +1 +1 /);
+    assert.match((await place.run(['corpora', 'documents', 'notes'])).stdout, /The cat .*cat\.md/);
+    const deleted = await place.run(['corpora', 'delete', 'notes']);
+    assert.match(deleted.stdout, /deleted 1 document of notes/);
+    assert.deepEqual(await found(place, 'harmonium'), []);
+    assert.equal((await place.run(ingest)).code, 0);
+    assert.equal((await found(place, 'harmonium')).length, 1);
+  });
+});
+
+function pick(shape: Record<string, unknown> | undefined, names: readonly string[]) {
+  return Object.fromEntries(names.map((name) => [name, shape?.[name]]));
+}

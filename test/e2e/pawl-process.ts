@@ -1,0 +1,111 @@
+/** Runs `pawl` as its users do: as a process, in a folder of its own. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Cleanup, temporaryDirectory } from '../support/temporary.ts';
+import { until } from '../support/wait.ts';
+
+const cli = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
+const patienceMs = 30_000;
+
+export interface Finished {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface Started {
+  readonly child: ChildProcess;
+  /** Resolves with the match once the output, of both streams, matches. */
+  seen(pattern: RegExp): Promise<RegExpMatchArray>;
+  /** Resolves once the process has stopped at its failpoint. */
+  stopped(): Promise<void>;
+  readonly finished: Promise<Finished>;
+}
+
+export interface RunOptions {
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly input?: string;
+}
+
+export interface Workplace {
+  readonly folder: string;
+  /** Writes a file below the folder, and returns its path. */
+  write(name: string, body: string | Uint8Array): string;
+  start(args: readonly string[], options?: RunOptions): Started;
+  run(args: readonly string[], options?: RunOptions): Promise<Finished>;
+  /** Runs with `--json`, and reads each line of the answer. */
+  read(args: readonly string[]): Promise<Record<string, unknown>[]>;
+  /** The same for an answer of one line, of which the test knows the shape. */
+  readOne<Shape>(args: readonly string[]): Promise<Shape>;
+}
+
+export function openWorkplace(t: Cleanup): Workplace {
+  const folder = temporaryDirectory(t);
+  const children = new Set<ChildProcess>();
+  t.after(() => {
+    for (const child of children) child.kill('SIGKILL');
+  });
+  const start = (args: readonly string[], options: RunOptions = {}): Started => {
+    const child = spawn(process.execPath, [cli, ...args], {
+      cwd: folder,
+      env: { ...process.env, NO_COLOR: '1', ...options.environment },
+    });
+    children.add(child);
+    child.once('exit', () => children.delete(child));
+    child.stdin.end(options.input ?? '');
+    return watch(child);
+  };
+  const run: Workplace['run'] = (args, options) => start(args, options).finished;
+  const read: Workplace['read'] = async (args) => {
+    const { stdout } = await run([...args, '--json']);
+    const lines = stdout.trim().split('\n');
+    return lines.map((line) => JSON.parse(line));
+  };
+  return {
+    folder,
+    write: (name, body) => {
+      const path = join(folder, name);
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, body);
+      return path;
+    },
+    start,
+    run,
+    read,
+    readOne: async <Shape>(args: readonly string[]) => (await read(args))[0] as Shape,
+  };
+}
+
+function watch(child: ChildProcess): Started {
+  const output = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name]?.setEncoding('utf8').on('data', (text: string) => {
+      output[name] += text;
+    });
+  }
+  const finished = once(child, 'close').then(
+    ([code, signal]): Finished => ({ code, signal, ...output }),
+  );
+  return {
+    child,
+    finished,
+    seen: (pattern) => {
+      const found = () => `${output.stdout}${output.stderr}`.match(pattern) ?? undefined;
+      return until(found, { what: `${pattern} in ${child.pid}`, timeoutMs: patienceMs });
+    },
+    stopped: async () => {
+      const what = `process ${child.pid} to stop at its failpoint`;
+      await until(() => isStopped(child.pid), { what, timeoutMs: patienceMs });
+    },
+  };
+}
+
+/** The third field of /proc/PID/stat is the state of the process; T is stopped. */
+function isStopped(pid: number | undefined): boolean {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  return stat.slice(stat.lastIndexOf(')') + 2).startsWith('T');
+}
