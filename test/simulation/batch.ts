@@ -1,0 +1,63 @@
+/** Runs seed after seed, and adds up what happened. */
+import { type FaultCounts, faultKinds, noFaults } from './fault.ts';
+import type { Plant } from './process.ts';
+import { type RunResult, runSeed } from './simulation.ts';
+import { openStore } from './store.ts';
+
+export interface BatchOptions {
+  readonly firstSeed: number;
+  readonly seeds: number;
+  /** Stops after so many runs with a violation. */
+  readonly violationsMax: number;
+  readonly plant?: Plant | undefined;
+  readonly onRun?: ((result: RunResult, batch: BatchResult) => void) | undefined;
+}
+
+export interface BatchResult {
+  readonly failed: RunResult[];
+  readonly faults: FaultCounts;
+  readonly failpoints: Set<string>;
+  readonly totals: Record<Total, number>;
+  seedsRun: number;
+  seedsPerSecond: number;
+}
+
+const totalNames = [
+  'turns',
+  'items',
+  'stepsInvoked',
+  'zombieSteps',
+  'refusedReports',
+  'reads',
+] as const;
+type Total = (typeof totalNames)[number];
+
+export async function runBatch(options: BatchOptions): Promise<BatchResult> {
+  const store = await openStore();
+  const batch: BatchResult = {
+    failed: [],
+    faults: noFaults(),
+    failpoints: new Set(),
+    totals: Object.fromEntries(totalNames.map((name) => [name, 0])) as Record<Total, number>,
+    seedsRun: 0,
+    seedsPerSecond: 0,
+  };
+  const startedAt = performance.now();
+  for (let index = 0; index < options.seeds; index++) {
+    const result = await runSeed({ seed: options.firstSeed + index, store, plant: options.plant });
+    add(batch, result);
+    batch.seedsPerSecond = (batch.seedsRun * 1000) / (performance.now() - startedAt);
+    options.onRun?.(result, batch);
+    if (batch.failed.length >= options.violationsMax) break;
+  }
+  await store.database.close();
+  return batch;
+}
+
+function add(batch: BatchResult, result: RunResult): void {
+  batch.seedsRun++;
+  if (result.violations.length > 0) batch.failed.push(result);
+  for (const kind of faultKinds) batch.faults[kind] += result.faults[kind];
+  for (const name of totalNames) batch.totals[name] += result[name];
+  for (const name of result.failpoints) batch.failpoints.add(name);
+}

@@ -1,0 +1,106 @@
+/** Plays the events back along the kernel's tables, and sees if they lead to what is stored. */
+import { item, type Progress } from '../../src/kernel/item.ts';
+import { type JobState, job } from '../../src/kernel/job.ts';
+import { targets, transition } from '../../src/kernel/machine.ts';
+import type { Event, EventKind } from '../../src/observe/event.ts';
+import type { Evidence } from './evidence.ts';
+
+interface Played {
+  progress: Progress;
+  state: string;
+  /** The first event that the table does not allow here. */
+  illegal: string | undefined;
+}
+
+/** Events that an open item may have at any time, and that do not move it. */
+const tellingKinds: ReadonlySet<EventKind> = new Set([
+  'step_failed',
+  'retry_scheduled',
+  'lease_lost',
+  'generation_flipped',
+  'generation_superseded',
+]);
+
+const endingKinds: Partial<Record<EventKind, readonly [event: string, to: string]>> = {
+  item_failed: ['fail', 'failed'],
+  item_canceled: ['cancel', 'canceled'],
+  item_discarded: ['discard', 'canceled'],
+};
+
+/** The histories of items that are not legal, or that end elsewhere than their rows say. */
+export function illegalItemHistories({ items, events }: Evidence): string[] {
+  const played = new Map<number, Played>(
+    items.map(({ id }) => [id, { progress: 0, state: 'enqueued', illegal: undefined }]),
+  );
+  for (const event of events) {
+    const one = played.get(event.itemId ?? 0);
+    if (one && !one.illegal) one.illegal = playItem(one, event);
+  }
+  return items.flatMap(({ id, step, progress }) => {
+    const one = played.get(id);
+    if (one?.illegal) return [`item ${id}: ${one.illegal}`];
+    if (one?.state === step && one.progress === progress) return [];
+    return [
+      `item ${id}: they lead to ${one?.state} (${one?.progress}), stored is ${step} (${progress})`,
+    ];
+  });
+}
+
+function playItem(one: Played, event: Event): string | undefined {
+  const { kind, step, seq } = event;
+  const where = `${kind} ${step ?? ''} at ${one.state} (${one.progress}), event ${seq}`;
+  const isOpen = !item.machine.final.includes(one.state);
+  if (kind === 'report_refused') return undefined;
+  // What is written with the last click stands before it in one commit.
+  if (tellingKinds.has(kind)) return isOpen ? undefined : where;
+  if (kind === 'step_started') {
+    return isOpen && item.ready(one.progress).includes(step ?? '') ? undefined : where;
+  }
+  const ending = endingKinds[kind];
+  if (ending) return move(one, ending[0], ending[1], one.progress) ? undefined : where;
+  if (kind === 'item_retried') {
+    return move(one, 'retry', item.stepOf(one.progress), one.progress) ? undefined : where;
+  }
+  if (kind === 'item_unchanged') {
+    one.progress = item.complete;
+    one.state = item.stepOf(item.complete);
+    return undefined;
+  }
+  if (kind !== 'step_completed' || !step) return `unknown ${where}`;
+  const isReady = item.ready(one.progress).includes(step);
+  const progress = item.reach(one.progress, step);
+  return isReady && move(one, step, item.stepOf(progress), progress) ? undefined : where;
+}
+
+function move(one: Played, event: string, to: string, progress: Progress): boolean {
+  if (!targets(item.machine, one.state, event).includes(to)) return false;
+  one.state = to;
+  one.progress = progress;
+  return true;
+}
+
+const jobEvents: Partial<Record<EventKind, (typeof job.edges)[number][0]>> = {
+  job_accepted: 'accept',
+  job_started: 'start',
+  job_waiting: 'wait',
+  job_paused: 'pause',
+  job_resumed: 'resume',
+  job_retried: 'retry',
+  job_succeeded: 'complete',
+  job_failed: 'error',
+  job_canceled: 'cancel',
+};
+
+export function illegalJobHistories({ jobs, events }: Evidence): string[] {
+  return jobs.flatMap(({ id, state: stored }) => {
+    let state: JobState = 'queued';
+    for (const { jobId, kind, seq } of events) {
+      const event = jobId === id ? jobEvents[kind] : undefined;
+      if (!event) continue;
+      const next: JobState | undefined = transition(job, state, event);
+      if (!next) return [`job ${id}: ${kind} while ${state}, event ${seq}`];
+      state = next;
+    }
+    return state === stored ? [] : [`job ${id}: the events lead to ${state}, stored is ${stored}`];
+  });
+}

@@ -1,0 +1,85 @@
+/**
+ * The simulation as a command: `npm run simulate -- --seeds N [--seed S]`. With one seed it tells
+ * the whole story of that run. The last line is `N seeds, V violations`.
+ */
+import { parseArgs } from 'node:util';
+import { runBatch } from './batch.ts';
+import { type RunResult, runSeed } from './simulation.ts';
+import { openStore } from './store.ts';
+
+const failuresMax = 5;
+const excerptLines = 25;
+const progressMs = 5_000;
+
+const { values } = parseArgs({
+  options: {
+    seeds: { type: 'string', default: '2000' },
+    seed: { type: 'string', default: '1' },
+  },
+});
+const seeds = wholeNumber('--seeds', values.seeds);
+const firstSeed = wholeNumber('--seed', values.seed);
+process.exitCode = await (seeds === 1 ? replay(firstSeed) : runAll());
+
+function wholeNumber(name: string, text: string): number {
+  const value = Number(text);
+  if (Number.isSafeInteger(value) && value > 0) return value;
+  console.error(`${name} takes a whole number above 0, not ${text}`);
+  process.exit(2);
+}
+
+async function replay(seed: number): Promise<number> {
+  const store = await openStore();
+  const result = await runSeed({ seed, store, isTracing: true });
+  console.log(result.lines.join('\n'));
+  console.log(`seed ${seed}: ${result.items} items, ${result.turns} turns`);
+  for (const { invariant, detail } of result.violations) console.log(`${invariant}: ${detail}`);
+  console.log(lastLine(1, result.violations.length > 0 ? 1 : 0));
+  return result.violations.length > 0 ? 1 : 0;
+}
+
+async function runAll(): Promise<number> {
+  let toldAt = performance.now();
+  const failed: RunResult[] = [];
+  const batch = await runBatch({
+    firstSeed,
+    seeds,
+    violationsMax: failuresMax,
+    onRun: (result, { seedsRun, seedsPerSecond }) => {
+      if (result.violations.length > 0) {
+        failed.push(result);
+        console.log(`seed ${result.seed}: ${result.violations[0]?.invariant}`);
+      }
+      if (performance.now() - toldAt < progressMs) return;
+      toldAt = performance.now();
+      console.log(`${seedsRun} of ${seeds} seeds, ${seedsPerSecond.toFixed(1)} seeds/s`);
+    },
+  });
+  for (const result of failed) await explain(result);
+  for (const [kind, count] of Object.entries(batch.faults)) {
+    console.log(`${String(count).padStart(8)} ${kind}`);
+  }
+  for (const [name, count] of Object.entries(batch.totals)) {
+    console.log(`${String(count).padStart(8)} ${name}`);
+  }
+  console.log(`${batch.seedsRun} seeds at ${batch.seedsPerSecond.toFixed(1)} seeds/s`);
+  console.log(lastLine(batch.seedsRun, failed.length));
+  return failed.length > 0 ? 1 : 0;
+}
+
+/** Runs the seed again, this time with its story. */
+async function explain({ seed, violations }: RunResult): Promise<void> {
+  const store = await openStore();
+  const { lines } = await runSeed({ seed, store, isTracing: true });
+  const first = lines.findIndex((line) => line.includes('VIOLATION'));
+  console.log(`\nseed ${seed}:`);
+  for (const { invariant, detail } of violations) console.log(`  ${invariant}: ${detail}`);
+  console.log('  before it:');
+  const excerpt = lines.slice(Math.max(0, first - excerptLines), first + 1);
+  for (const line of excerpt) console.log(`    ${line}`);
+  console.log(`  to replay: npm run simulate -- --seeds 1 --seed ${seed}\n`);
+}
+
+function lastLine(count: number, violations: number): string {
+  return `${count} seeds, ${violations} violations`;
+}

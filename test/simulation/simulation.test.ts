@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { describe, test } from 'node:test';
+import { failpoints } from '../../src/observe/failpoint.ts';
+import { runBatch } from './batch.ts';
+import { faultKinds } from './fault.ts';
+import { runSeed } from './simulation.ts';
+import { openStore } from './store.ts';
+
+const seeds = 2_000;
+
+describe('the simulated world', () => {
+  test(`keeps every promise in ${seeds} seeds`, async (context) => {
+    const batch = await runBatch({ firstSeed: 1, seeds, violationsMax: 5 });
+    context.diagnostic(`${batch.seedsPerSecond.toFixed(1)} seeds/s`);
+    const found = batch.failed.flatMap(({ seed, violations }) =>
+      violations.map(({ invariant, detail }) => `seed ${seed}: ${invariant}: ${detail}`),
+    );
+    assert.deepEqual(found, []);
+    assert.deepEqual(
+      faultKinds.filter((kind) => batch.faults[kind] === 0),
+      [],
+      'these faults never happened',
+    );
+    const passed = failpoints.filter((name) => !name.startsWith('blob.'));
+    assert.deepEqual(
+      passed.filter((name) => !batch.failpoints.has(name)),
+      [],
+      'these failpoints were never passed',
+    );
+    assert.ok(batch.totals.refusedReports > 0 && batch.totals.zombieSteps > 0);
+  });
+
+  test('is the same for the same seed', async () => {
+    const stories = async (): Promise<string[]> => {
+      const store = await openStore();
+      const hashes: string[] = [];
+      for (let seed = 1; seed <= 20; seed++) {
+        const { lines, turns } = await runSeed({ seed, store, isTracing: true });
+        hashes.push(
+          createHash('sha256')
+            .update(`${turns}\n${lines.join('\n')}`)
+            .digest('hex'),
+        );
+      }
+      await store.database.close();
+      return hashes;
+    };
+    assert.deepEqual(await stories(), await stories());
+  });
+
+  test('is another for another seed', async () => {
+    const store = await openStore();
+    const first = await runSeed({ seed: 1, store, isTracing: true });
+    const second = await runSeed({ seed: 2, store, isTracing: true });
+    await store.database.close();
+    assert.notDeepEqual(first.lines, second.lines);
+  });
+});

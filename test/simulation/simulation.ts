@@ -1,0 +1,213 @@
+/**
+ * One run: people, processes and trouble for a while; then the trouble stops, and everything that
+ * was accepted has to end within a bounded time. Nothing here is real but the code under test.
+ */
+import { newestSequence } from '../../src/store/events.ts';
+import { sql } from '../../src/store/statement.ts';
+import { allItems, readEvidence } from './evidence.ts';
+import { type FaultCounts, Faults } from './fault.ts';
+import { Fleet } from './fleet.ts';
+import { final } from './invariants.ts';
+import type { Plant, Setting } from './process.ts';
+import { Random } from './random.ts';
+import { SimulatedReader } from './reader.ts';
+import { Recorder, type Violation } from './recorder.ts';
+import { nobody, Schedule } from './schedule.ts';
+import { checkStanding } from './standing.ts';
+import { simulatedPipeline } from './steps.ts';
+import type { SimulatedStore } from './store.ts';
+import { User } from './user.ts';
+
+export interface RunOptions {
+  readonly seed: number;
+  readonly store: SimulatedStore;
+  readonly plant?: Plant | undefined;
+  readonly isTracing?: boolean | undefined;
+}
+
+export interface RunResult {
+  readonly seed: number;
+  readonly violations: readonly Violation[];
+  readonly faults: FaultCounts;
+  readonly failpoints: ReadonlySet<string>;
+  readonly lines: readonly string[];
+  readonly turns: number;
+  readonly items: number;
+  readonly stepsInvoked: number;
+  readonly zombieSteps: number;
+  readonly refusedReports: number;
+  readonly reads: number;
+}
+
+const startAt = 1_700_000_000_000;
+/** From the last fault to the last end. */
+const recoveryMsMax = 6 * 3_600_000;
+const turnsMax = 300_000;
+
+export function runSeed(options: RunOptions): Promise<RunResult> {
+  return new Simulation(options).run();
+}
+
+class Simulation {
+  readonly #options: RunOptions;
+  readonly #random: Random;
+  readonly #schedule: Schedule;
+  readonly #recorder: Recorder;
+  readonly #faults: Faults;
+  readonly #setting: Setting;
+  readonly #fleet: Fleet;
+  readonly #user: User;
+  readonly #reader: SimulatedReader;
+  #healedAt = Number.POSITIVE_INFINITY;
+  #isOver = false;
+  #lastSequence = -1;
+
+  constructor(options: RunOptions) {
+    this.#options = options;
+    this.#random = new Random(options.seed);
+    this.#schedule = new Schedule(this.#random, startAt);
+    this.#recorder = new Recorder(options.isTracing ?? false, () => this.#schedule.now - startAt);
+    this.#faults = new Faults(this.#random);
+    this.#setting = {
+      random: this.#random,
+      schedule: this.#schedule,
+      faults: this.#faults,
+      recorder: this.#recorder,
+      store: options.store.database,
+      pipelineOf: simulatedPipeline,
+      plant: options.plant ?? {},
+      isAlive: (host, pid, started) => this.#fleet.isAlive(host, pid, started),
+    };
+    this.#fleet = new Fleet(this.#setting);
+    this.#user = new User({
+      setting: this.#setting,
+      reach: () => this.#fleet.reach(),
+      places: this.#random.whole(1, 5),
+    });
+    this.#reader = new SimulatedReader(this.#setting);
+  }
+
+  async run(): Promise<RunResult> {
+    await this.#options.store.reset(this.#schedule);
+    const onRejection = (error: unknown): void => {
+      this.#recorder.violate('nothingIsThrownAtNobody', String(error));
+    };
+    process.on('unhandledRejection', onRejection);
+    try {
+      this.#begin();
+      await this.#schedule.run(() => this.#isOver);
+      await this.#judge();
+    } catch (error) {
+      this.#recorder.violate('nothingIsThrownAtNobody', String((error as Error).stack ?? error));
+    } finally {
+      process.off('unhandledRejection', onRejection);
+    }
+    await this.#drain();
+    return this.#result();
+  }
+
+  #begin(): void {
+    this.#fleet.start(this.#random.whole(1, 3));
+    const userGapMs = this.#random.pick([500, 2_000, 6_000]);
+    this.#every(userGapMs, () => void this.#user.act());
+    this.#every(this.#random.pick([1_000, 4_000]), () => this.#fleet.trouble());
+    this.#every(5_000, () => void this.#look(), true);
+    this.#schedule.push(nobody, this.#random.whole(5_000, 60_000), () => this.#heal());
+  }
+
+  /** Again and again, at odd times; until the trouble stops, or until the end. */
+  #every(gapMs: number, act: () => void, isLasting = false): void {
+    const next = (): void => {
+      this.#schedule.push(nobody, this.#random.whole(1, 2 * gapMs), () => {
+        if (this.#isOver || (this.#healedAt <= this.#schedule.now && !isLasting)) return;
+        act();
+        next();
+      });
+    };
+    next();
+  }
+
+  #heal(): void {
+    this.#recorder.tell(() => 'the trouble stops');
+    this.#healedAt = this.#schedule.now;
+    this.#faults.stop();
+    this.#fleet.heal();
+  }
+
+  /** Looks at the store as it is between two commits, and whether all is over. */
+  async #look(): Promise<void> {
+    if (await this.#isAnythingNew()) await this.#checkStanding();
+    if (this.#recorder.violations.length > 0) this.#isOver = true;
+    if (this.#healedAt <= this.#schedule.now) await this.#lookForTheEnd();
+  }
+
+  async #isAnythingNew(): Promise<boolean> {
+    const last = this.#lastSequence;
+    this.#lastSequence = await newestSequence(this.#setting.store);
+    return this.#lastSequence !== last;
+  }
+
+  async #checkStanding(): Promise<void> {
+    await checkStanding(this.#setting.store, this.#recorder);
+    await this.#reader.look();
+  }
+
+  async #lookForTheEnd(): Promise<void> {
+    const { store } = this.#setting;
+    await this.#user.resumeAll();
+    const [open] = await store.run(openItems);
+    if (open?.count === 0) {
+      this.#isOver = !this.#fleet.isAnyStalled();
+      return;
+    }
+    const isLate = this.#schedule.now - this.#healedAt > recoveryMsMax;
+    if (isLate || this.#schedule.turns > turnsMax) {
+      this.#recorder.violate('everythingEndsInTime', `${open?.count} items are still open`);
+      this.#isOver = true;
+    }
+    // Nobody has anything to do for a while: the machines sleep, and the run goes on.
+    if (!open || open.ready > 0 || open.leased > 0 || this.#fleet.isAnyStalled()) return;
+    this.#schedule.now = Math.max(this.#schedule.now, open.due_at ?? 0);
+  }
+
+  async #judge(): Promise<void> {
+    await this.#checkStanding();
+    // What broke on the way is told by itself; what follows from it would only hide it.
+    if (this.#recorder.violations.length > 0) return;
+    const evidence = await readEvidence(this.#setting.store, this.#recorder);
+    for (const [name, invariant] of Object.entries(final)) {
+      for (const detail of invariant(evidence)) this.#recorder.violate(name, detail);
+    }
+  }
+
+  /** Nothing of this run may touch the store when the next one has it. */
+  async #drain(): Promise<void> {
+    this.#isOver = true;
+    this.#fleet.end();
+    await this.#schedule.run(() => false);
+  }
+
+  async #result(): Promise<RunResult> {
+    const { violations, failpoints, lines, stepsInvoked, zombieSteps, refusedReports, reads } =
+      this.#recorder;
+    const items = await this.#setting.store.run(allItems);
+    return {
+      seed: this.#options.seed,
+      violations,
+      faults: this.#faults.counts,
+      failpoints,
+      lines,
+      turns: this.#schedule.turns,
+      items: items.length,
+      stepsInvoked,
+      zombieSteps,
+      refusedReports,
+      reads,
+    };
+  }
+}
+
+const openItems = sql<{ count: number; ready: number; leased: number; due_at: number | null }>`
+  SELECT COUNT(*) AS count, MIN(due_at) AS due_at, COALESCE(SUM(waits_on = 'turn'), 0) AS ready,
+    COALESCE(SUM(waits_on = 'worker'), 0) AS leased
+  FROM items WHERE waits_on IS NOT NULL`;

@@ -1,0 +1,37 @@
+/** What holds at every moment, not only at the end: looked at between two commits. */
+import { item } from '../../src/kernel/item.ts';
+import type { Database } from '../../src/store/database.ts';
+import { countWithoutCause } from '../../src/store/items.ts';
+import { sql } from '../../src/store/statement.ts';
+import { allItems, allJobs } from './evidence.ts';
+import { standing } from './invariants.ts';
+import type { Recorder } from './recorder.ts';
+
+/** Where an item stands must be where it says, and nowhere else; a lease must lead to its claim. */
+const misplaced = sql<{ id: number; place: string }>`
+  WITH places AS (
+    SELECT item_id AS id, 'turn' AS place FROM turns
+    UNION ALL SELECT item_id, 'time' FROM timers
+    UNION ALL SELECT item_id, 'gate' FROM lines)
+  SELECT places.id, 'stands in the queue of ' || place || ', waits on ' || waits_on AS place
+    FROM places LEFT JOIN items ON items.id = places.id
+    WHERE items.waits_on IS NOT places.place
+  UNION ALL SELECT id, 'stands nowhere, waits on ' || waits_on FROM items
+    WHERE waits_on IN ('turn', 'time', 'gate')
+      AND NOT EXISTS (SELECT 1 FROM places WHERE places.id = items.id AND place = waits_on)
+  UNION ALL SELECT id, 'is leased, and in no claim of ' || worker FROM items
+    WHERE waits_on = 'worker' AND NOT EXISTS (
+      SELECT 1 FROM claims, json_each(claims.items) AS claimed
+      WHERE claims.worker = items.worker AND claimed.value = items.id)`;
+
+export async function checkStanding(store: Database, recorder: Recorder): Promise<void> {
+  const census = { items: await store.run(allItems), jobs: await store.run(allJobs) };
+  for (const [name, invariant] of Object.entries(standing)) {
+    for (const detail of invariant(census)) recorder.violate(name, detail);
+  }
+  const stranded = await countWithoutCause(store, item.complete);
+  if (stranded > 0) recorder.violate('everyOpenItemHasACause', `${stranded} items have none`);
+  for (const { id, place } of await store.run(misplaced)) {
+    recorder.violate('queuesSayWhatItemsSay', `item ${id} ${place}`);
+  }
+}
