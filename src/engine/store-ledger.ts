@@ -10,7 +10,7 @@ import { limits } from '../kernel/limits.ts';
 import type { World } from '../kernel/world.ts';
 import { failpoint } from '../observe/failpoint.ts';
 import { claimItems } from '../store/claims.ts';
-import type { Database } from '../store/database.ts';
+import type { Database, Reader } from '../store/database.ts';
 import { handBack } from '../store/intervention.ts';
 import { listLeases } from '../store/items.ts';
 import { forgetClaims, listClaims } from '../store/queues.ts';
@@ -74,16 +74,23 @@ export class StoreLedger implements Ledger {
 
   async leases(worker: string): Promise<ReadonlyMap<number, number>> {
     const { database } = this.#options;
-    const claims = await listClaims(database, worker);
-    const itemIds = claims.flatMap((claim) => claim.itemIds);
-    const rows = await listLeases(database, worker, itemIds);
-    const held = new Map(rows.map(({ id, epoch }) => [id, epoch]));
-    const ended = claims.filter((claim) => !claim.itemIds.some((id) => held.has(id)));
+    const { held, ended } = await this.#readLeases(database, worker);
+    // Looked at again in the transaction: meanwhile the id may have been given to a new claim.
     if (ended.length > 0) {
-      const ids = ended.map(({ id }) => id);
-      await database.write((transaction) => forgetClaims(transaction, ids));
+      await database.write(async (transaction) => {
+        await forgetClaims(transaction, (await this.#readLeases(transaction, worker)).ended);
+      });
     }
     return held;
+  }
+
+  async #readLeases(reader: Reader, worker: string) {
+    const claims = await listClaims(reader, worker);
+    const itemIds = claims.flatMap((claim) => claim.itemIds);
+    const rows = await listLeases(reader, worker, itemIds);
+    const held = new Map(rows.map(({ id, epoch }) => [id, epoch]));
+    const ended = claims.filter((claim) => !claim.itemIds.some((id) => held.has(id)));
+    return { held, ended: ended.map(({ id }) => id) };
   }
 
   async handBack(leases: readonly { id: number; epoch: number }[]): Promise<void> {

@@ -23,6 +23,7 @@ export const sqliteDialect: Dialect = {
     forUpdate: '',
     amongIds: 'IN (SELECT value FROM json_each(:ids))',
     clustered: 'WITHOUT ROWID',
+    claimHasItem: 'EXISTS (SELECT 1 FROM json_each(claims.items) WHERE value = items.id)',
     greatest: 'MAX',
   },
   placeholder: (index) => `?${index}`,
@@ -51,6 +52,7 @@ export const postgresDialect: Dialect = {
     // As an array, so that the planner looks the ids up one by one and never reads the whole table.
     amongIds: '= ANY (ARRAY(SELECT jsonb_array_elements_text(:ids)::bigint))',
     clustered: '',
+    claimHasItem: 'claims.items @> to_jsonb(items.id)',
     greatest: 'GREATEST',
   },
   placeholder: (index) => `$${index}`,

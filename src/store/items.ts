@@ -132,7 +132,7 @@ const withoutCause = sql<{ count: number }>`
       SELECT 1 FROM timers WHERE timers.due_at = items.due_at AND timers.item_id = items.id))
     OR (waits_on = 'worker' AND NOT EXISTS (
       SELECT 1 FROM workers JOIN claims ON claims.worker = workers.id
-      WHERE workers.id = items.worker))
+      WHERE workers.id = items.worker AND {claimHasItem}))
     OR (waits_on = 'person' AND NOT EXISTS (
       SELECT 1 FROM jobs WHERE jobs.id = items.job_id AND jobs.state = 'paused'))
     OR (waits_on = 'gate' AND NOT EXISTS (

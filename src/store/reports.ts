@@ -68,7 +68,9 @@ export async function applyReports(
     if (report.effect) events.push(...(await report.effect(transaction)));
     for (const event of report.events) events.push(event);
     count(deltas, report, lifecycle);
-    if (report.lease.gate !== null) gates.add(report.lease.gate);
+    const { gate } = report.lease;
+    // Only who had not passed the gate yet can have freed a place.
+    if (gate !== null && !isPastGate(report.expect, lifecycle)) gates.add(gate);
   }
   if (gates.size > 0) await admitAtGates(transaction, gates, now);
   for (const event of await settleJobs(transaction, deltas, now)) events.push(event);

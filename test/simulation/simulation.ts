@@ -171,9 +171,10 @@ class Simulation {
   }
 
   async #judge(): Promise<void> {
-    await this.#checkStanding();
+    const isBroken = (): boolean => this.#recorder.violations.length > 0;
+    if (!isBroken()) await this.#checkStanding();
     // What broke on the way is told by itself; what follows from it would only hide it.
-    if (this.#recorder.violations.length > 0) return;
+    if (isBroken()) return;
     const evidence = await readEvidence(this.#setting.store, this.#recorder);
     for (const [name, invariant] of Object.entries(final)) {
       for (const detail of invariant(evidence)) this.#recorder.violate(name, detail);

@@ -44,9 +44,9 @@ describe('a megabyte of hostile text takes seconds at most', () => {
   };
   for (const [what, text] of Object.entries(hostile)) {
     test(what, () => {
-      const start = performance.now();
+      const start = process.cpuUsage();
       entitiesOf(text);
-      const durationMs = performance.now() - start;
+      const durationMs = process.cpuUsage(start).user / 1000;
       assert.ok(durationMs < 8000, `took ${Math.round(durationMs)} ms`);
     });
   }

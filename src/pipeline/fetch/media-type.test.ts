@@ -29,11 +29,6 @@ test('a character that the end of the look cuts off is no reason to refuse', () 
   assert.equal(mediaTypeOf('a.txt', bytes(text)), 'text/plain');
 });
 
-test('binary bytes after a long text are found', () => {
-  const tail = new Uint8Array([...bytes('a'.repeat(9000)), 0, 0xff]);
-  assert.equal(mediaTypeOf('a.txt', tail), undefined);
-});
-
 test('a text of nothing is plain', () => {
   assert.equal(mediaTypeOf('a', new Uint8Array()), 'text/plain');
 });
