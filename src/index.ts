@@ -150,6 +150,11 @@ export class Pawl {
     return this.#assembled.engine.commands.deleteDocument(caller, id);
   }
 
+  /** Deletes the documents of a corpus, and the corpus. Returns how many documents went. */
+  deleteCorpus(name: string): Promise<number> {
+    return this.#assembled.engine.commands.deleteCorpus(caller, name);
+  }
+
   causes(corpus?: string): Promise<CauseRow[]> {
     return listCauses(this.store, { caller, corpus });
   }

@@ -60,6 +60,7 @@ const imports = {
     search: belowApi,
     access: belowApi,
     api: [...belowApi, 'attempt', 'search', 'access'],
+    cli: [...belowApi, 'search', 'index.ts', 'config.ts', 'sources.ts', 'world.ts'],
   },
   rootFiles: { 'src/config.ts': ['kernel/limits.ts', 'kernel/failure.ts'] },
   packages: {

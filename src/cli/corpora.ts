@@ -2,8 +2,6 @@
 import { createInterface } from 'node:readline/promises';
 import type { CorpusRow, DocumentRow, Pawl } from '../index.ts';
 import { Failure } from '../kernel/failure.ts';
-import { job as jobMachine } from '../kernel/job.ts';
-import { isFinal } from '../kernel/machine.ts';
 import { chooseAction, onlyArgument } from './action.ts';
 import { type Call, type Command, exits, withStore } from './command.ts';
 import { corpusShape, documentShape } from './shape.ts';
@@ -129,18 +127,9 @@ async function printDocuments(call: Call, { name }: CorpusRow, pawl: Pawl): Prom
 }
 
 async function remove(call: Call, { name, documents }: CorpusRow, pawl: Pawl): Promise<number> {
-  const open = (await pawl.jobs({ corpus: name })).find(({ state }) => !isFinal(jobMachine, state));
-  if (open) {
-    const message = `job ${open.id} still works on ${name}: cancel it, or wait for it`;
-    throw new Failure('action_not_allowed', message);
-  }
   const question = `delete ${count(documents, 'document')} of ${name}?`;
   if (!(await isConfirmed(call, question))) return exits.error;
-  let deleted = 0;
-  for await (const { id } of documentsOf(pawl, name)) {
-    await pawl.deleteDocument(id);
-    deleted += 1;
-  }
+  const deleted = await pawl.deleteCorpus(name);
   const sentence = `deleted ${count(deleted, 'document')} of ${name}`;
   call.terminal.print(call.isJson ? JSON.stringify({ name, deleted }) : sentence);
   return exits.well;

@@ -3,7 +3,6 @@ import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Pawl } from '../index.ts';
 import { toFailure } from '../kernel/failure.ts';
-import { item as lifecycle } from '../kernel/item.ts';
 import { findDamage, readDurability, readSchemaVersion } from '../store/health.ts';
 import { countWithoutCause } from '../store/items.ts';
 import { migrations } from '../store/migrate.ts';
@@ -106,7 +105,7 @@ async function examine(pawl: Pawl, database: string): Promise<Finding[]> {
   const newest = migrations.at(-1)?.version ?? 0;
   const damage = await findDamage(store);
   const { isDurable, found } = await readDurability(store);
-  const stranded = await countWithoutCause(store, lifecycle.complete);
+  const stranded = await countWithoutCause(store);
   const workers = await pawl.workers();
   return [
     { check: 'store', verdict: 'ok', found: `${database}, schema ${version} of ${newest}` },

@@ -12,7 +12,13 @@ import { type Failpoint, failpoint } from '../observe/failpoint.ts';
 import { pruneGeneration } from '../store/chunks.ts';
 import { gatesOf } from '../store/claims.ts';
 import type { Database, Transaction } from '../store/database.ts';
-import { deleteDocument, deleteTexts, getDocument } from '../store/documents.ts';
+import {
+  deleteCorpus,
+  deleteDocument,
+  deleteTexts,
+  getDocument,
+  listDocuments,
+} from '../store/documents.ts';
 import { appendEvents } from '../store/events.ts';
 import { admitAtGates } from '../store/gates.ts';
 import {
@@ -25,10 +31,11 @@ import {
 } from '../store/intervention.ts';
 import { getItem, type ItemRow, listEnded } from '../store/items.ts';
 import { forgetWaiting, moveJob } from '../store/job-transition.ts';
-import { getJobById, type JobRow, lockJob } from '../store/jobs.ts';
+import { findOpenJob, getJobById, type JobRow, lockJob } from '../store/jobs.ts';
 import { gateBit } from '../store/reports.ts';
 import { JobDeltas, settleJobs } from '../store/settle.ts';
 import { insertSubmission, type NewSource } from '../store/submit.ts';
+import { checkCorpusName, checkPriority, checkSources } from './admission.ts';
 
 export interface CommandOptions {
   readonly database: Database;
@@ -228,6 +235,34 @@ export class Commands {
     revoke(canceled.map(({ id }) => id));
   }
 
+  /**
+   * Deletes the caller's documents of a corpus, one by one, and then the corpus, unless others have
+   * documents in it. Returns how many documents went. Interrupted, it can be called again.
+   */
+  async deleteCorpus(caller: string, name: string): Promise<number> {
+    const { database } = this.#options;
+    const open = await findOpenJob(database, caller, name);
+    if (open) {
+      const message = `job ${open.key} still works on ${name}: cancel it, or wait for it`;
+      throw new Failure('action_not_allowed', message);
+    }
+    const page = { caller, corpus: name, after: '', limit: limits.request.pageItemsMax };
+    let deleted = 0;
+    for (;;) {
+      const documents = await listDocuments(database, page);
+      if (documents.length === 0) break;
+      for (const { id } of documents) await this.deleteDocument(caller, id);
+      deleted += documents.length;
+    }
+    await this.#write('command', async (transaction) => {
+      const isGone = await deleteCorpus(transaction, name);
+      const detail = { corpus: name, documents: deleted };
+      const event: NewEvent = { kind: 'corpus_deleted', jobId: null, detail };
+      if (isGone) await appendEvents(transaction, [event], database.now());
+    });
+    return deleted;
+  }
+
   async #beginAgain(
     transaction: Transaction,
     rows: readonly ItemRow[],
@@ -331,33 +366,6 @@ async function failedItem(transaction: Transaction, id: number, caller: string):
   if (!row) throw new Failure('item_unknown', `there is no item ${id}`);
   if (row.failed_at !== null) return row;
   throw new Failure('action_not_allowed', `item ${id} is ${row.step}, and not in the inbox`);
-}
-
-function checkCorpusName(name: string): void {
-  if (limits.corpus.namePattern.test(name)) return;
-  throw new Failure(
-    'corpus_name_invalid',
-    `the corpus name ${JSON.stringify(name)} cannot be used: take 1 to ` +
-      `${limits.corpus.nameCharactersMax} of a-z, 0-9, '.', '_' and '-', a letter or digit first`,
-  );
-}
-
-function checkSources(sources: readonly NewSource[]): void {
-  if (sources.length === 0) throw new Failure('sources_empty', 'there is nothing to ingest');
-  if (sources.length <= limits.job.itemsMax) return;
-  throw new Failure(
-    'too_many_sources',
-    `a job takes up to ${limits.job.itemsMax} sources, and these are ${sources.length}`,
-  );
-}
-
-function checkPriority(priority: number = limits.fairness.priorityDefault): number {
-  const { priorityMin, priorityMax } = limits.fairness;
-  if (Number.isInteger(priority) && priority >= priorityMin && priority <= priorityMax) {
-    return priority;
-  }
-  const message = `a priority is a whole number from ${priorityMin} to ${priorityMax}`;
-  throw new Failure('bad_request', message);
 }
 
 function checkAction(row: JobRow, action: (typeof jobMachine.actions)[number]): void {

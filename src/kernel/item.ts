@@ -55,7 +55,9 @@ export interface Lifecycle {
   stepOf(progress: Progress): string;
 }
 
+/** The last step of every lifecycle is called `done`. */
 export function defineLifecycle(steps: readonly StepRow[]): Lifecycle {
+  if (steps.at(-1)?.step !== 'done') throw new Error('the last step is called done');
   const bits = new Map(steps.map((row) => [row.step, 1 << row.bit]));
   const needs = new Map(
     steps.map((row) => [row.step, row.after.reduce((set, step) => set | (bits.get(step) ?? 0), 0)]),
@@ -119,7 +121,6 @@ function machineOf(
     }
   };
   walk(noProgress);
-  const last = steps.at(-1)?.step ?? 'enqueued';
   const open = ['enqueued', ...steps.slice(0, -1).map(({ step }) => step)];
   const edges: Edge<string, string>[] = [...clicks.values()].map(({ event, from, to }) => [
     event,
@@ -129,8 +130,8 @@ function machineOf(
   return defineMachine<string, string>({
     name: 'item',
     initial: 'enqueued',
-    states: [...open, last, 'failed', 'canceled'],
-    final: [last, 'failed', 'canceled'],
+    states: [...open, 'done', 'failed', 'canceled'],
+    final: ['done', 'failed', 'canceled'],
     actions: ['cancel', 'retry', 'discard'],
     edges: [
       ...edges,

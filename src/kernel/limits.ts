@@ -29,7 +29,7 @@ export const limits = {
     sweepIntervalMs: 60 * second,
     /** An idle dispatcher looks again after a time that grows from the first to the second. */
     pollMsMin: 50,
-    pollMsMax: 5 * second,
+    pollMsMax: 1 * second,
     stageStuckMs: 30 * minute,
     shutdownGraceMs: 10 * second,
     /** Rows that a sweep removes in one transaction, so that writers are not held up. */

@@ -2,6 +2,7 @@
 import type { BlobStore } from '../blob/blob.ts';
 import { item } from '../kernel/item.ts';
 import { limits } from '../kernel/limits.ts';
+import type { Stage } from '../kernel/stage.ts';
 import type { Embedder } from '../provider/embedding.ts';
 import { chunkStep } from './chunk/chunk.ts';
 import { embedStep } from './embed/embed.ts';
@@ -30,6 +31,11 @@ export function documentPipeline({ blobs, embedder }: DocumentPipelineOptions): 
       indexed: indexStep,
       done: pruneStep,
     },
-    timeoutMs: (step) => limits.step.workerMs[item.row(step).stage],
+    timeoutMs: (step) => limits.step.workerMs[stageOf(step)],
   };
+}
+
+/** A step that was added to these is given the time of the last stage. */
+function stageOf(step: string): Stage {
+  return item.steps.find((row) => row.step === step)?.stage ?? 'embedding';
 }

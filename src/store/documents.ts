@@ -80,6 +80,15 @@ export async function ensureCorpus(
   await transaction.run(addCorpus, { name, now });
 }
 
+const removeCorpus = sql<{ name: string }>`
+  DELETE FROM corpora WHERE name = :name
+    AND NOT EXISTS (SELECT 1 FROM documents WHERE documents.corpus = :name) RETURNING name`;
+
+/** Forgets a corpus that has no documents left, of whomever. */
+export async function deleteCorpus(transaction: Transaction, name: string): Promise<boolean> {
+  return (await transaction.run(removeCorpus, { name })).length > 0;
+}
+
 export interface TextRow {
   readonly generation_id: number;
   readonly document_id: string;
@@ -116,8 +125,9 @@ const flipRow = sql<{ generation: number }>`
     :generation_id, :content_hash, :chunk_count, :text_bytes, :now, :now)
   ON CONFLICT (id) DO UPDATE SET title = excluded.title, language = excluded.language,
     generation = documents.generation + 1, generation_id = excluded.generation_id,
-    as_of = excluded.as_of, content_hash = excluded.content_hash, chunk_count = excluded.chunk_count,
-    text_bytes = excluded.text_bytes, updated_at = excluded.updated_at
+    as_of = excluded.as_of, content_hash = excluded.content_hash,
+    chunk_count = excluded.chunk_count, text_bytes = excluded.text_bytes,
+    updated_at = excluded.updated_at
   WHERE excluded.as_of > documents.as_of
   RETURNING generation`;
 
@@ -143,7 +153,7 @@ export async function isSuperseded(reader: Reader, id: string, itemId: number): 
   return (await reader.run(newerThan, { id, item_id: itemId })).length > 0;
 }
 
-/** Makes the generation current. Undefined: a newer one already is, or the document was deleted. */
+/** Makes the generation current. Undefined: a newer one is, or the document was deleted. */
 export async function flip(
   transaction: Transaction,
   row: Flip,

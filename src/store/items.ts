@@ -125,7 +125,7 @@ export async function getInput(reader: Reader, itemId: number): Promise<InputRow
 /** Open items that nothing is bound to move. It is 0, or a promise is broken. */
 const withoutCause = sql<{ count: number }>`
   SELECT COUNT(*) AS count FROM items WHERE
-    (waits_on IS NULL AND step NOT IN ('failed', 'canceled') AND progress <> :complete)
+    (waits_on IS NULL AND step NOT IN ('done', 'failed', 'canceled'))
     OR (waits_on = 'turn' AND NOT EXISTS (
       SELECT 1 FROM turns WHERE turns.rank = items.rank AND turns.item_id = items.id))
     OR (waits_on = 'time' AND NOT EXISTS (
@@ -141,6 +141,6 @@ const withoutCause = sql<{ count: number }>`
     OR (waits_on = 'gate' AND NOT EXISTS (
       SELECT 1 FROM items AS held WHERE held.gate = items.gate AND held.gate_held = 1))`;
 
-export async function countWithoutCause(reader: Reader, complete: number): Promise<number> {
-  return (await reader.run(withoutCause, { complete }))[0]?.count ?? 0;
+export async function countWithoutCause(reader: Reader): Promise<number> {
+  return (await reader.run(withoutCause))[0]?.count ?? 0;
 }

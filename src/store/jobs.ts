@@ -80,6 +80,19 @@ export function listJobs(reader: Reader, filter: JobFilter): Promise<JobRow[]> {
   });
 }
 
+const openOfCorpus = sql<JobRow>`
+  SELECT * FROM jobs WHERE caller = :caller AND corpus = :corpus AND ended_at IS NULL
+  ORDER BY id DESC LIMIT 1`;
+
+/** A job that is not finished with a corpus, if there is one. */
+export async function findOpenJob(
+  reader: Reader,
+  caller: string,
+  corpus: string,
+): Promise<JobRow | undefined> {
+  return (await reader.run(openOfCorpus, { caller, corpus }))[0];
+}
+
 const openProgress = sql<{ progress: number }>`
   SELECT progress FROM items WHERE job_id = :job_id AND waits_on IS NOT NULL
   GROUP BY progress`;

@@ -139,7 +139,11 @@ class Connection implements Transaction {
   readonly #counted = new Map<Statement<unknown>, Prepared>();
 
   constructor(path: string) {
-    this.#database = new DatabaseSync(path, { timeout: limits.store.busyTimeoutMs });
+    this.#database = new DatabaseSync(path, {
+      timeout: limits.store.busyTimeoutMs,
+      // A step that is added to the lifecycle rewrites the text of a CHECK (`migrate.ts`).
+      defensive: false,
+    });
     this.#database.exec('PRAGMA journal_mode = WAL');
     this.#database.exec('PRAGMA synchronous = FULL');
     this.#database.exec('PRAGMA foreign_keys = OFF');

@@ -9,6 +9,7 @@ import { until } from '../support/wait.ts';
 
 const cli = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 const patienceMs = 30_000;
+const lifeMs = 90_000;
 
 export interface Finished {
   readonly code: number | null;
@@ -87,9 +88,15 @@ function watch(child: ChildProcess): Started {
       output[name] += text;
     });
   }
-  const finished = once(child, 'close').then(
-    ([code, signal]): Finished => ({ code, signal, ...output }),
-  );
+  // A process that hangs is ended by the deadline, and its test fails with what it had said.
+  const deadline = setTimeout(() => {
+    output.stderr += `\nkilled by the test: still running after ${lifeMs} ms`;
+    child.kill('SIGKILL');
+  }, lifeMs);
+  const finished = once(child, 'close').then(([code, signal]): Finished => {
+    clearTimeout(deadline);
+    return { code, signal, ...output };
+  });
   return {
     child,
     finished,

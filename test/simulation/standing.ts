@@ -1,5 +1,3 @@
-/** What holds at every moment, not only at the end: looked at between two commits. */
-import { item } from '../../src/kernel/item.ts';
 import type { Database } from '../../src/store/database.ts';
 import { countWithoutCause } from '../../src/store/items.ts';
 import { sql } from '../../src/store/statement.ts';
@@ -29,7 +27,7 @@ export async function checkStanding(store: Database, recorder: Recorder): Promis
   for (const [name, invariant] of Object.entries(standing)) {
     for (const detail of invariant(census)) recorder.violate(name, detail);
   }
-  const stranded = await countWithoutCause(store, item.complete);
+  const stranded = await countWithoutCause(store);
   if (stranded > 0) recorder.violate('everyOpenItemHasACause', `${stranded} items have none`);
   for (const { id, place } of await store.run(misplaced)) {
     recorder.violate('queuesSayWhatItemsSay', `item ${id} ${place}`);

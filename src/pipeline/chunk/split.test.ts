@@ -7,7 +7,7 @@ import { splitText } from './split.ts';
 
 const charactersMax = limits.document.chunkTokensMax * 4;
 
-/** Every chunk is where it says it is, they follow one another, and only blanks lie between them. */
+/** Every chunk is where it says it is; between one and the next there are only blanks. */
 function assertFaithful(text: string, chunks: readonly NewChunk[]): void {
   let end = 0;
   chunks.forEach((chunk, index) => {
