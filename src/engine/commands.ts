@@ -328,7 +328,7 @@ export class Commands {
     const { database } = this.#options;
     return this.#write('command', async (transaction) => {
       const rows: ItemRow[] = [];
-      for (const id of ids) rows.push(await failedItem(transaction, id, caller));
+      for (const id of new Set(ids)) rows.push(await failedItem(transaction, id, caller));
       return change(transaction, rows, database.now());
     });
   }

@@ -74,7 +74,8 @@ export class Engine {
       ledger,
       dispatcher: this.#dispatcher,
     });
-    this.relay = new Relay(database, world, this.#bell);
+    const { onError } = options;
+    this.relay = new Relay({ database, world, bell: this.#bell, onError });
     this.commands = new Commands({
       database,
       lifecycle,

@@ -13,7 +13,7 @@ import { failpoint } from '../observe/failpoint.ts';
 import type { Pipeline, PipelineItem, StepResult } from '../pipeline/pipeline.ts';
 import type { Reader } from '../store/database.ts';
 import type { ErrorRecord } from '../store/items.ts';
-import type { Lease, Move } from '../store/reports.ts';
+import { EffectError, type Lease, type Move } from '../store/reports.ts';
 import type { ClaimedRow } from '../store/transition.ts';
 import { type Ledger, leaseOf } from './ledger.ts';
 
@@ -51,6 +51,8 @@ type StepOutcome =
       readonly step: string;
       readonly failure: Failure;
       readonly ms: number;
+      /** The step went well, but what it wanted to write was refused. */
+      readonly isEffect?: boolean;
     }
   | { readonly kind: 'lost'; readonly step: string };
 
@@ -62,7 +64,9 @@ class Attempt {
   readonly #signal: AbortSignal;
   readonly #scratch = new Map<string, unknown>();
   readonly #aborts = new Set<(reason: unknown) => void>();
+  /** What will be stored when all reports under way are applied, and what is stored for certain. */
   #progress: Progress;
+  #stored: Progress;
   #failedAttempts: number;
 
   constructor(row: ClaimedRow, worker: string, signal: AbortSignal, options: ExecutorOptions) {
@@ -71,6 +75,7 @@ class Attempt {
     this.#lease = leaseOf(row, worker);
     this.#signal = signal;
     this.#progress = row.progress;
+    this.#stored = row.progress;
     this.#failedAttempts = row.attempt;
     this.#item = {
       id: row.id,
@@ -103,7 +108,9 @@ class Attempt {
       const ready = this.#lifecycle.ready(this.#progress);
       if (ready.length === 0) return 'ended';
       const outcomes = await this.#runParallelSteps(ready);
-      if (outcomes.some(({ kind }) => kind === 'lost')) return 'lost';
+      const isUndone = outcomes.some((outcome) => outcome.kind === 'failed' && outcome.isEffect);
+      if (isUndone) this.#progress = this.#stored;
+      else if (outcomes.some(({ kind }) => kind === 'lost')) return 'lost';
       if (this.#signal.aborted) return this.#handBack();
       const failed = outcomes.filter((outcome) => outcome.kind === 'failed');
       if (failed.length > 0) return this.#settle(failed);
@@ -148,6 +155,7 @@ class Attempt {
     return new Promise((resolve, reject) => {
       const controller = new AbortController();
       const abort = (reason: unknown): void => {
+        end();
         controller.abort(reason);
         reject(reason);
       };
@@ -167,7 +175,7 @@ class Attempt {
         cancel();
         this.#aborts.delete(abort);
       };
-      run(context).then(resolve, reject).finally(end);
+      (async () => run(context))().then(resolve, reject).finally(end);
     });
   }
 
@@ -180,6 +188,7 @@ class Attempt {
     // Set at once, not after the commit: a sibling's report must expect what this one will have
     // left.
     this.#progress = progress;
+    const completed = this.#event('step_completed', step, detailOf(result, ms));
     this.#failedAttempts = 0;
     const started = this.#lifecycle.ready(progress).filter((name) => !before.includes(name));
     const { effect, tokensIn = 0, tokensOut = 0, costCents = 0 } = result;
@@ -193,12 +202,19 @@ class Attempt {
         effect:
           effect && (async (transaction) => (await effect(transaction, this.#options.now())) ?? []),
         events: [
-          this.#event('step_completed', step, detailOf(result, ms)),
+          completed,
           ...(result.unchanged ? [this.#event('item_unchanged', step)] : []),
           ...started.map((name) => this.#event('step_started', name)),
         ],
       },
-    );
+    ).catch((error: unknown) => {
+      if (error instanceof EffectError) return error;
+      throw error;
+    });
+    if (verdict instanceof EffectError) {
+      return { kind: 'failed', step, failure: toFailure(verdict.cause), ms, isEffect: true };
+    }
+    if (verdict === 'applied') this.#stored |= progress;
     return { kind: verdict === 'applied' ? 'ok' : 'lost', step };
   }
 

@@ -79,7 +79,8 @@ export class Keeper {
     const held = dispatcher.heldEpochs();
     const stored = await ledger.leases(worker);
     dispatcher.abort(
-      (itemId, { epoch }) => held.has(itemId) && stored.get(itemId) !== epoch,
+      // Only what was held before the look: it may have been claimed anew meanwhile.
+      (itemId, { epoch }) => held.get(itemId) === epoch && stored.get(itemId) !== epoch,
       'lost',
     );
     const orphans = new Map(

@@ -9,27 +9,46 @@ import type { Database } from '../store/database.ts';
 import { listEvents, newestSequence } from '../store/events.ts';
 import type { Bell } from './bell.ts';
 
+export interface RelayOptions {
+  readonly database: Database;
+  readonly world: World;
+  readonly bell: Bell;
+  readonly onError: (what: string, error: unknown) => void;
+}
+
 export type Listener = (events: readonly Event[]) => void;
 
 export class Relay {
   readonly #database: Database;
   readonly #world: World;
+  readonly #onError: RelayOptions['onError'];
   readonly #listeners = new Set<Listener>();
   readonly #unlisten: () => void;
   #cancelPoll: (() => void) | undefined;
   #last: number | undefined;
   #reading: Promise<void> | undefined;
   #isWanted = false;
+  #starting: Promise<void> | undefined;
 
-  constructor(database: Database, world: World, bell: Bell) {
+  constructor({ database, world, bell, onError }: RelayOptions) {
     this.#database = database;
     this.#world = world;
+    this.#onError = onError;
     this.#unlisten = bell.listen(() => void this.#read());
   }
 
   /** Calls back with what comes from now on; returns the sequence number that "now" is. */
   async listen(listener: Listener): Promise<{ after: number; stop: () => void }> {
-    if (this.#listeners.size === 0) this.#last = await newestSequence(this.#database);
+    if (this.#listeners.size === 0) {
+      this.#starting ??= newestSequence(this.#database)
+        .then((seq) => {
+          this.#last = seq;
+        })
+        .finally(() => {
+          this.#starting = undefined;
+        });
+    }
+    await this.#starting;
     await this.#reading;
     this.#listeners.add(listener);
     this.#poll();
@@ -59,9 +78,12 @@ export class Relay {
   #read(): Promise<void> {
     if (this.#listeners.size === 0) return Promise.resolve();
     this.#isWanted = true;
-    this.#reading ??= this.#readAll().finally(() => {
-      this.#reading = undefined;
-    });
+    // What could not be read now is read at the next ring, or the next poll.
+    this.#reading ??= this.#readAll()
+      .catch((error) => this.#onError('relay', error))
+      .finally(() => {
+        this.#reading = undefined;
+      });
     return this.#reading;
   }
 

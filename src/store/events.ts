@@ -113,6 +113,7 @@ const prune = sql<{ seq: number }>`
   DELETE FROM events WHERE seq IN (
     SELECT events.seq FROM events LEFT JOIN jobs ON jobs.id = events.job_id
     WHERE events.at < :before AND (jobs.id IS NULL OR jobs.ended_at IS NOT NULL)
+      AND events.seq < (SELECT value FROM sequence WHERE name = 'events')
     ORDER BY events.seq LIMIT :limit)
   RETURNING seq`;
 

@@ -81,6 +81,13 @@ export interface MovedRow {
 
 const moved = `RETURNING id, job_id, gate, gate_held, rank, waits_on, progress, crashes, source`;
 
+/** Before they leave the queues: one that is being handed back just now must not re-enter behind. */
+const lockOfJob = sql`
+  SELECT id FROM items WHERE job_id = :job_id AND waits_on IS NOT NULL ORDER BY id {forUpdate}`;
+const lockOfDocument = sql`
+  SELECT id FROM items WHERE document_id = :document_id AND waits_on IS NOT NULL
+  ORDER BY id {forUpdate}`;
+
 const canceled = `UPDATE items SET step = 'canceled', waits_on = NULL, worker = NULL, due_at = NULL,
     gate_held = 0, epoch = epoch + 1, moved_at = :now`;
 const cancelRows = sql<MovedRow>`
@@ -94,6 +101,7 @@ export async function cancelOfJob(
   jobId: number,
   now: number,
 ): Promise<MovedRow[]> {
+  await transaction.run(lockOfJob, { job_id: jobId });
   await leaveQueues(transaction, jobId);
   return transaction.run(cancelRows, { job_id: jobId, now });
 }
@@ -111,6 +119,7 @@ export async function cancelOfDocument(
   documentId: string,
   now: number,
 ): Promise<{ items: MovedRow[]; waiting: { job_id: number }[] }> {
+  await transaction.run(lockOfDocument, { document_id: documentId });
   const waiting = await transaction.run(waitingOfDocument, { document_id: documentId });
   await leaveQueuesOfDocument(transaction, documentId);
   const items = await transaction.run(cancelRowsOfDocument, { document_id: documentId, now });
@@ -123,6 +132,7 @@ const pauseRows = sql<MovedRow>`
   WHERE job_id = :job_id AND waits_on IN ('turn', 'worker', 'time', 'gate') ${moved}`;
 
 export async function pauseOfJob(transaction: Transaction, jobId: number): Promise<MovedRow[]> {
+  await transaction.run(lockOfJob, { job_id: jobId });
   await leaveQueues(transaction, jobId);
   return transaction.run(pauseRows, { job_id: jobId });
 }

@@ -114,6 +114,10 @@ class Postgres implements Database {
   }
 }
 
+function isFromServer(error: unknown): boolean {
+  return /^[0-9A-Z]{5}$/.test((error as { code?: string }).code ?? '');
+}
+
 /** Serialisation failure and deadlock: the transaction did nothing, and may be run again. */
 const conflicts = new Set(['40001', '40P01']);
 
@@ -151,8 +155,7 @@ class Session implements Transaction {
   async run<Row>(statement: Statement<Row>, parameters: Parameters = {}): Promise<Row[]> {
     const { text, name, names } = this.#names.of(statement);
     const values = names.map((key) => parameters[key] ?? null);
-    const result = await this.#client.query({ text, name, values });
-    return result.rows as Row[];
+    return this.#query({ text, name, values });
   }
 
   async each<Row, Column extends Columns>(
@@ -166,8 +169,19 @@ class Session implements Transaction {
       const type = statement.columns[key];
       return type === undefined ? (same[key] ?? null) : arrayLiteral(rows, key, type);
     });
-    const result = await this.#client.query({ text, name, values });
-    return result.rows as Row[];
+    return this.#query({ text, name, values });
+  }
+
+  async #query<Row>(query: { text: string; name: string; values: unknown[] }): Promise<Row[]> {
+    try {
+      return (await this.#client.query(query)).rows as Row[];
+    } catch (error) {
+      // The server names a state for what it refuses; without one, it was not heard.
+      if (isFromServer(error)) throw error;
+      throw new Failure('store_busy', `Postgres did not answer: ${String(error)}`, {
+        cause: error,
+      });
+    }
   }
 
   async hits<Column extends Columns & { id: 'int' }>(

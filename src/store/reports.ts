@@ -3,6 +3,7 @@
  * the events. A report from a holder that has been fenced off changes nothing but the history,
  * where it is written down as refused.
  */
+import { isRetried, toFailure } from '../kernel/failure.ts';
 import type { Lifecycle, Progress } from '../kernel/item.ts';
 import type { NewEvent } from '../observe/event.ts';
 import type { Transaction } from './database.ts';
@@ -45,6 +46,22 @@ export interface Report {
   readonly effect?: ((transaction: Transaction) => Promise<readonly NewEvent[]>) | undefined;
 }
 
+/** What a step wanted to write was refused: the step has failed, and nothing else. */
+export class EffectError extends Error {}
+
+/** Trouble of the store itself is not the step's: the whole transaction may be run again. */
+async function runEffect(
+  effect: NonNullable<Report['effect']>,
+  transaction: Transaction,
+): Promise<readonly NewEvent[]> {
+  try {
+    return await effect(transaction);
+  } catch (cause) {
+    if (isRetried(toFailure(cause).code)) throw cause;
+    throw new EffectError('what the step wanted to write was refused', { cause });
+  }
+}
+
 export type Verdict = 'applied' | 'refused';
 
 export async function applyReports(
@@ -65,7 +82,7 @@ export async function applyReports(
       events.push(refusal(report));
       continue;
     }
-    if (report.effect) events.push(...(await report.effect(transaction)));
+    if (report.effect) events.push(...(await runEffect(report.effect, transaction)));
     for (const event of report.events) events.push(event);
     count(deltas, report, lifecycle);
     const { gate } = report.lease;
@@ -83,8 +100,13 @@ export async function applyReports(
  * the last leads. They stand or fall together, since they carry the same epoch. A report that does
  * not go on from where the one before it leads (a repeated one, say) is no link, and is refused.
  */
+interface ChainReport extends Report {
+  /** What all links but the last have reached. */
+  readonly reached?: Progress;
+}
+
 interface Chain {
-  readonly report: Report;
+  readonly report: ChainReport;
   readonly links: readonly Report[];
 }
 
@@ -98,6 +120,7 @@ function inChains(reports: readonly Report[], lifecycle: Lifecycle): ReadonlyMap
         report: {
           ...report,
           expect: chain.report.expect,
+          reached: report.expect,
           usage: sum(chain.report.usage, report.usage),
         },
         links: [...chain.links, report],
@@ -170,9 +193,9 @@ function leaves({ move }: Report, lifecycle: Lifecycle): boolean {
   return move.to !== 'advance' || move.progress === lifecycle.complete;
 }
 
-function toAdvance(report: Report, lifecycle: Lifecycle): Advance {
+function toAdvance(report: ChainReport, lifecycle: Lifecycle): Advance {
   const { lease, move, usage, expect } = report;
-  const progress = move.to === 'advance' ? move.progress : expect;
+  const progress = move.to === 'advance' ? move.progress : (report.reached ?? expect);
   return {
     id: lease.itemId,
     epoch: lease.epoch,
@@ -196,7 +219,7 @@ export function gateBit(lifecycle: Lifecycle): Progress {
   return lifecycle.bit(lifecycle.steps[0]?.step ?? '');
 }
 
-function toLeave(report: Report, lifecycle: Lifecycle, now: number): Leave {
+function toLeave(report: ChainReport, lifecycle: Lifecycle, now: number): Leave {
   const { move } = report;
   return {
     ...toAdvance(report, lifecycle),

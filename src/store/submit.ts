@@ -64,7 +64,7 @@ export async function insertSubmission(
   await insertInputs(
     transaction,
     sources.flatMap(({ input }, index) =>
-      input ? [{ ...input, item_id: ids[index] as number }] : [],
+      input ? [{ ...input, body: readable(input.body), item_id: ids[index] as number }] : [],
     ),
   );
   await admitAtGates(
@@ -75,6 +75,11 @@ export async function insertSubmission(
   const detail = { corpus, items: sources.length };
   await appendEvents(transaction, [{ kind: 'job_accepted', jobId, detail }], now);
   return ids;
+}
+
+/** Not every database can store a zero character, and no text means one. */
+function readable(text: string): string {
+  return text.replaceAll('\0', '\ufffd');
 }
 
 async function reserveRanks(transaction: Transaction, submission: Submission): Promise<number> {

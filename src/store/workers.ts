@@ -26,7 +26,15 @@ const list = sql<WorkerRow>`SELECT id, host, pid, process_started, beat_at FROM 
 const lock = sql<WorkerRow>`
   SELECT id, host, pid, process_started, beat_at FROM workers WHERE id = :id {forUpdate}`;
 const remove = sql`DELETE FROM workers WHERE id = :id`;
-const highest = sql<{ rank: number | null }>`SELECT MAX(served_rank) AS rank FROM workers`;
+const highest = sql<{ rank: number | null }>`
+  SELECT MAX(rank) AS rank FROM (
+    SELECT MAX(served_rank) AS rank FROM workers
+    UNION ALL SELECT value FROM sequence WHERE name = 'served_rank') AS served`;
+/** What a worker has served counts after it has gone. */
+const keepRank = sql`
+  INSERT INTO sequence (name, value)
+  SELECT 'served_rank', served_rank FROM workers WHERE id = :id
+  ON CONFLICT (name) DO UPDATE SET value = {greatest}(sequence.value, excluded.value)`;
 
 export async function registerWorker(transaction: Transaction, row: WorkerRow): Promise<void> {
   await transaction.run(insert, { ...row });
@@ -67,5 +75,6 @@ export async function lockWorker(
 /** To be called when the worker's leases have been taken: nothing leads to them afterwards. */
 export async function removeWorker(transaction: Transaction, id: string): Promise<void> {
   await forgetClaimsOf(transaction, id);
+  await transaction.run(keepRank, { id });
   await transaction.run(remove, { id });
 }

@@ -10,6 +10,9 @@ import type { NewChunk } from '../../store/chunks.ts';
 const charactersPerToken = 4;
 const charactersMax = limits.document.chunkTokensMax * charactersPerToken;
 
+/** A heading stands in every chunk below it: a long one is cut. */
+const headingCharactersMax = 200;
+
 interface Span {
   readonly start: number;
   readonly end: number;
@@ -43,16 +46,28 @@ export function splitText(text: string): NewChunk[] {
 
 /** Paragraphs: runs of lines between empty ones; a heading line is a block of its own. */
 function* blocksOf(text: string): Generator<Span> {
-  const block = /^#{1,6} [^\n]*|(?:(?!#{1,6} )[^\n]*\S[^\n]*(?:\n|$))+/gm;
-  for (const match of text.matchAll(block)) {
-    const end = match.index + match[0].trimEnd().length;
-    if (end > match.index) yield { start: match.index, end };
+  let open: Span | undefined;
+  for (let start = 0; start <= text.length; ) {
+    const found = text.indexOf('\n', start);
+    const lineEnd = found < 0 ? text.length : found;
+    const end = start + text.slice(start, lineEnd).trimEnd().length;
+    const isBlank = end === start;
+    const isHeading = /^#{1,6} /.test(text.slice(start, start + 7));
+    if (open && (isBlank || isHeading)) {
+      yield open;
+      open = undefined;
+    }
+    if (isHeading && !isBlank) yield { start, end };
+    else if (!isBlank) open = { start: open?.start ?? start, end };
+    start = lineEnd + 1;
   }
+  if (open) yield open;
 }
 
 function headingOf(block: string): { level: number; text: string } | undefined {
-  const match = /^(#{1,6}) (.+)$/.exec(block);
-  return match ? { level: match[1]?.length ?? 1, text: match[2]?.trim() ?? '' } : undefined;
+  const match = /^(#{1,6}) ([^\n]+)$/.exec(block);
+  const text = match?.[2]?.trim().slice(0, headingCharactersMax).toWellFormed();
+  return match ? { level: match[1]?.length ?? 1, text: text ?? '' } : undefined;
 }
 
 /** Cuts a block that is too long at the last sentence, or else the last space, that still fits. */
@@ -60,11 +75,17 @@ function* piecesOf(text: string, block: Span): Generator<Span> {
   let { start } = block;
   while (block.end - start > charactersMax) {
     const window = text.slice(start, start + charactersMax);
-    const cut = start + (lastOf(window, /[.!?]\s/g) ?? lastOf(window, /\s/g) ?? charactersMax);
+    const cut = start + (lastOf(window, /[.!?]\s/g) ?? lastOf(window, /\s/g) ?? wholeOf(window));
     yield { start, end: cut };
     start = cut;
   }
   if (start < block.end) yield { start, end: block.end };
+}
+
+/** Not between the two halves of one character. */
+function wholeOf(window: string): number {
+  const last = window.charCodeAt(window.length - 1);
+  return last >= 0xd800 && last <= 0xdbff ? window.length - 1 : window.length;
 }
 
 function lastOf(window: string, pattern: RegExp): number | undefined {

@@ -22,7 +22,7 @@ const patterns: readonly (readonly [kind: string, pattern: RegExp])[] = [
   ['url', /https?:\/\/[^\s<>"')\]]{1,500}/g],
   ['date', /\b\d{4}-\d{2}-\d{2}\b/g],
   // Two or more capitalised words in a row; a single one may only be the start of a sentence.
-  ['name', /\b\p{Lu}\p{Ll}+(?: \p{Lu}\p{Ll}+){1,4}\b/gu],
+  ['name', /(?<![\p{L}\p{N}])\p{Lu}\p{Ll}+(?: \p{Lu}\p{Ll}+){1,4}(?![\p{L}\p{N}])/gu],
 ];
 
 export function entitiesOf(text: string): EntityRow[] {

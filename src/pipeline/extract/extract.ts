@@ -80,7 +80,12 @@ function decode(bytes: Uint8Array): string {
 
 function extract({ body, mediaType, title }: Source): Extracted {
   const found = mediaType === 'text/html' ? htmlToMarkdown(body) : { title: null, text: body };
-  const text = found.text.replaceAll('\r\n', '\n').normalize('NFC').trim();
+  // A zero character means nothing in a text, and not every database can store one.
+  const text = found.text
+    .replaceAll('\0', '\ufffd')
+    .replaceAll('\r\n', '\n')
+    .normalize('NFC')
+    .trim();
   return { title: title ?? found.title ?? firstHeading(text), text };
 }
 

@@ -62,7 +62,7 @@ describe('reading HTML takes time in proportion to its length', () => {
     'tags that never end': '<a '.repeat(10_000),
     'tags with quotes that never end': '<a "'.repeat(10_000),
     'a tag name without end': `<${'a'.repeat(15_000)}`,
-    'cells without words': '<td>'.repeat(25_000),
+    'cells without words': '<td>'.repeat(60_000),
     'titles that never end': '<title '.repeat(4000),
     'comments that never end': '<!--'.repeat(100_000),
     'brackets alone': '<'.repeat(100_000),
@@ -74,7 +74,7 @@ describe('reading HTML takes time in proportion to its length', () => {
       htmlToMarkdown(html);
       const { user } = process.cpuUsage(start);
       const durationMs = user / 1000;
-      assert.ok(durationMs < 300 + html.length / 300, `took ${Math.round(durationMs)} ms`);
+      assert.ok(durationMs < 200 + html.length / 1000, `took ${Math.round(durationMs)} ms`);
     });
   }
 });

@@ -1,19 +1,13 @@
 /**
- * HTML to Markdown in one pass over the tags: headings, paragraphs, lists; scripts, styles and
- * navigation left out. No tree is built, so no nesting, however deep, costs more than its length.
+ * HTML to Markdown in one pass: headings, paragraphs, lists; scripts, styles and navigation left
+ * out. No tree is built and nothing is looked at twice, so no input, however deep or broken, costs
+ * more than its length.
  */
 import type { Extracted } from './extract.ts';
 
-const skipped = new Set([
-  'script',
-  'style',
-  'noscript',
-  'template',
-  'svg',
-  'nav',
-  'head',
-  'iframe',
-]);
+/** Their content is no markup: it ends only at their own end tag. */
+const raw = new Set(['script', 'style', 'noscript', 'template', 'iframe', 'textarea', 'title']);
+const skipped = new Set(['svg', 'nav', 'head']);
 
 const breaks: Readonly<Record<string, string>> = {
   p: '\n\n',
@@ -38,41 +32,99 @@ const breaks: Readonly<Record<string, string>> = {
   h6: '\n\n###### ',
 };
 
-const token = /<!--[\s\S]*?(?:-->|$)|<(\/?)([a-z][a-z0-9-]*)(?:[^>"']|"[^"]*"|'[^']*')*>|[^<]+|</gi;
+/** A tag whose name is longer than this is none of ours. */
+const tagNameMax = 32;
 
 export function htmlToMarkdown(html: string): Extracted {
   const parts: string[] = [];
+  const lower = html.toLowerCase();
+  let title: string | null = null;
   let skipping: string | undefined;
-  for (const [whole, slash, name] of html.matchAll(token)) {
-    const tag = name?.toLowerCase();
-    if (skipping !== undefined) {
-      if (slash && tag === skipping) skipping = undefined;
-    } else if (tag === undefined) {
-      if (!whole.startsWith('<!--')) parts.push(decodeEntities(whole.replace(/\s+/g, ' ')));
-    } else if (skipped.has(tag)) {
-      if (!slash && !whole.endsWith('/>')) skipping = tag;
+  for (let at = 0; at < html.length; ) {
+    const open = html.indexOf('<', at);
+    const textEnd = open < 0 ? html.length : open;
+    if (textEnd > at && skipping === undefined) parts.push(textOf(html.slice(at, textEnd)));
+    if (open < 0) break;
+    const tag = readTag(html, lower, open);
+    at = tag.end;
+    if (tag.name === undefined) {
+      if (skipping === undefined) parts.push(tag.text);
+    } else if (raw.has(tag.name) && !tag.isEnd) {
+      const content = html.slice(at, endOf(lower, `</${tag.name}`, at));
+      if (tag.name === 'title') title ??= textOf(content).trim() || null;
+      at += content.length;
+    } else if (skipping !== undefined) {
+      if (tag.isEnd && tag.name === skipping) skipping = undefined;
+    } else if (skipped.has(tag.name)) {
+      if (!tag.isEnd) skipping = tag.name;
     } else {
-      parts.push(slash ? closing(tag) : (breaks[tag] ?? ''));
+      parts.push(tag.isEnd ? closing(tag.name) : (breaks[tag.name] ?? ''));
     }
   }
-  const text = parts
-    .join('')
-    .replace(/[ \t]+\n/g, '\n')
-    .replace(/\n[ \t]+/g, '\n')
-    .replace(/\n{3,}/g, '\n\n');
-  return { title: titleOf(html), text };
+  return { title, text: tidy(parts.join('')) };
 }
 
-/**
- * A block that ends separates what follows; a list item or a cell does so by the next one's start.
- */
+interface Tag {
+  /** Undefined for what is no tag: a comment, or a stray `<`. */
+  readonly name: string | undefined;
+  readonly isEnd: boolean;
+  readonly end: number;
+  readonly text: string;
+}
+
+function readTag(html: string, lower: string, open: number): Tag {
+  if (html.startsWith('<!--', open)) {
+    return { name: undefined, isEnd: false, end: after(html, '-->', open + 4), text: '' };
+  }
+  if (html[open + 1] === '!' || html[open + 1] === '?') {
+    return { name: undefined, isEnd: false, end: after(html, '>', open), text: '' };
+  }
+  const isEnd = html[open + 1] === '/';
+  const start = open + (isEnd ? 2 : 1);
+  const name = /^[a-z][a-z0-9-]*/.exec(lower.slice(start, start + tagNameMax))?.[0];
+  if (name === undefined) return { name, isEnd: false, end: open + 1, text: '<' };
+  return { name, isEnd, end: tagEnd(html, start + name.length), text: '' };
+}
+
+/** Behind the `>` that ends the tag: one inside quotes does not. */
+function tagEnd(html: string, start: number): number {
+  let quote = '';
+  for (let at = start; at < html.length; at++) {
+    const character = html[at] as string;
+    if (quote !== '') {
+      if (character === quote) quote = '';
+    } else if (character === '>') return at + 1;
+    else if ((character === '"' || character === "'") && html[at - 1] === '=') quote = character;
+  }
+  return html.length;
+}
+
+function after(html: string, mark: string, from: number): number {
+  return endOf(html, mark, from) + mark.length;
+}
+
+function endOf(html: string, mark: string, from: number): number {
+  const found = html.indexOf(mark, from);
+  return found < 0 ? html.length : found;
+}
+
+/** A block that ends separates what follows; a list item or a cell does so by the next one's start. */
 function closing(tag: string): string {
   return (breaks[tag] ?? '').startsWith('\n\n') ? '\n\n' : '';
 }
 
-function titleOf(html: string): string | null {
-  const title = /<title[^>]*>([^<]*)<\/title>/i.exec(html)?.[1];
-  return title ? decodeEntities(title).replace(/\s+/g, ' ').trim() || null : null;
+/** Line by line, so that a long run of blanks is passed once. */
+function tidy(text: string): string {
+  const lines: string[] = [];
+  for (const line of text.split('\n')) {
+    const trimmed = line.trim();
+    if (trimmed !== '' || lines.at(-1) !== '') lines.push(trimmed);
+  }
+  return lines.join('\n');
+}
+
+function textOf(markup: string): string {
+  return decodeEntities(markup.replace(/\s+/g, ' '));
 }
 
 const named: Readonly<Record<string, string>> = {
@@ -88,10 +140,11 @@ const named: Readonly<Record<string, string>> = {
 };
 
 function decodeEntities(text: string): string {
-  return text.replace(/&(#x?[0-9a-f]+|[a-z]+);/gi, (whole, entity: string) => {
+  return text.replace(/&(#x?[0-9a-f]{1,8}|[a-z]{1,8});/gi, (whole, entity: string) => {
     if (!entity.startsWith('#')) return named[entity.toLowerCase()] ?? whole;
     const hex = entity[1]?.toLowerCase() === 'x';
     const code = Number.parseInt(entity.slice(hex ? 2 : 1), hex ? 16 : 10);
-    return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : whole;
+    const isHalf = code >= 0xd800 && code <= 0xdfff;
+    return code > 0 && code <= 0x10ffff && !isHalf ? String.fromCodePoint(code) : whole;
   });
 }

@@ -1,5 +1,5 @@
 /** `fetched`: the raw bytes of the source are ours, and will be the same after a crash. */
-import { open } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import type { BlobStore } from '../../blob/blob.ts';
 import { Failure } from '../../kernel/failure.ts';
 import { limits } from '../../kernel/limits.ts';
@@ -47,6 +47,10 @@ async function fetchFile(context: StepContext, blobs: BlobStore): Promise<StepRe
 
 /** Reads a file that may change or be huge: never more than the bound, whatever its size says. */
 async function readBounded(path: string): Promise<Uint8Array> {
+  // To open a pipe or a device could wait for ever.
+  if (!(await stat(path)).isFile()) {
+    throw new Failure('source_unreadable', `${path} is not a file`);
+  }
   const file = await open(path, 'r');
   try {
     const { size } = await file.stat();

@@ -1,0 +1,31 @@
+/** What the engine must do on every store. */
+import { describe, test } from 'node:test';
+import { type EngineTest, openEngine } from '../support/engine-fixture.ts';
+import type { OpenStore } from '../support/store-fixture.ts';
+import { documentEngineTests } from './engine/document.ts';
+import { handoverTests } from './engine/handover.ts';
+import { interruptionTests } from './engine/interruption.ts';
+import { outcomeTests } from './engine/outcome.ts';
+import { relayTests } from './engine/relay.ts';
+import { stepTests } from './engine/step.ts';
+
+const groups: Readonly<Record<string, readonly EngineTest[]>> = {
+  steps: stepTests,
+  outcomes: outcomeTests,
+  interruptions: interruptionTests,
+  handovers: handoverTests,
+  documents: documentEngineTests,
+  relay: relayTests,
+};
+
+export function engineSuite(name: string, open: OpenStore): void {
+  describe(`engine on ${name}`, () => {
+    for (const [group, tests] of Object.entries(groups)) {
+      describe(group, () => {
+        for (const [title, run] of tests) {
+          test(title, { timeout: 30_000 }, async (t) => run(await openEngine(open)(t)));
+        }
+      });
+    }
+  });
+}

@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict';
+import type { BlobStore } from '../../../src/blob/blob.ts';
+import { Failure } from '../../../src/kernel/failure.ts';
+import { documentPipeline } from '../../../src/pipeline/document.ts';
+import type { Pipeline, StepFunction } from '../../../src/pipeline/pipeline.ts';
+import { hashingEmbedder } from '../../../src/provider/hashing-embedder.ts';
+import { searchKeywords } from '../../../src/search/keyword.ts';
+import { documentIdOf, getDocument } from '../../../src/store/documents.ts';
+import type { EngineFixture, EngineTest } from '../../support/engine-fixture.ts';
+import type { Submitted } from '../../support/store-fixture.ts';
+import { makeLatch } from '../../support/test-world.ts';
+
+const blobs: BlobStore = {
+  put: async () => 'unused',
+  get: async () => new Uint8Array(),
+};
+const documents = documentPipeline({ blobs, embedder: hashingEmbedder });
+const documentId = documentIdOf('ann', 'notes', 'page');
+
+function submit(bench: EngineFixture, body: string, force = false): Promise<Submitted> {
+  const input = { kind: 'markdown', title: null, body } as const;
+  return bench.store.submit({ force, sources: [{ kind: 'inline', source: 'page', input }] });
+}
+
+async function ingest(bench: EngineFixture, body: string, force = false): Promise<Submitted> {
+  const job = await submit(bench, body, force);
+  await bench.untilJob(job, 'succeeded');
+  return job;
+}
+
+async function found(bench: EngineFixture, query: string): Promise<string[]> {
+  const request = { caller: 'ann', corpus: 'notes', query };
+  return (await searchKeywords(bench.store.database, request)).map(({ text }) => text);
+}
+
+/** The pipeline, with a step that waits for the test when the document says so. */
+function holding(word: string, step: string): { pipeline: Pipeline; release: () => void } {
+  const latch = makeLatch();
+  const own = documents.steps[step] as StepFunction;
+  const held: StepFunction = async (context) => {
+    const rows = await context.reader.run<{ body: string }>(
+      { text: 'SELECT body FROM inputs WHERE item_id = :id' },
+      { id: context.item.id },
+    );
+    if (rows[0]?.body.includes(word)) await latch.opened;
+    return own(context);
+  };
+  const pipeline = { ...documents, steps: { ...documents.steps, [step]: held } };
+  return { pipeline, release: latch.open };
+}
+
+export const documentEngineTests: readonly EngineTest[] = [
+  [
+    'an ingested document is found by its words, with its heading',
+    async (bench) => {
+      await bench.start({}, { pipeline: documents });
+      const job = await ingest(bench, '# Zoo\n\nThe walrus sleeps.\n\n## Cage\n\nA lantern.');
+      assert.deepEqual(await found(bench, 'lantern'), ['## Cage\n\nA lantern.']);
+      const row = await bench.store.job(job.key);
+      assert.deepEqual([row.documents_emitted, row.chunks_indexed], [1, 2]);
+    },
+  ],
+  [
+    'what is gone from a document that is ingested again is gone from the results',
+    async (bench) => {
+      await bench.start({}, { pipeline: documents });
+      await ingest(bench, 'The walrus sleeps.');
+      await ingest(bench, 'The lantern glows.');
+      assert.deepEqual(await found(bench, 'walrus'), []);
+      assert.deepEqual(await found(bench, 'lantern'), ['The lantern glows.']);
+      const chunks = await bench.store.rows('SELECT id FROM chunks');
+      assert.equal(chunks.length, 1);
+      assert.equal((await getDocument(bench.store.database, documentId))?.generation, 2);
+    },
+  ],
+  [
+    'readers see the old generation until the new one is current',
+    async (bench) => {
+      const { pipeline, release } = holding('lantern', 'indexed');
+      await bench.start({}, { pipeline });
+      await ingest(bench, 'The walrus sleeps.');
+      const job = await submit(bench, 'The lantern glows.');
+      await bench.world.until('the new chunks', async () => {
+        const { progress } = await bench.store.item(job.ids[0]);
+        return bench.store.lifecycle.isReached(progress, 'persisted');
+      });
+      assert.deepEqual(await found(bench, 'walrus'), ['The walrus sleeps.']);
+      assert.deepEqual(await found(bench, 'lantern'), []);
+      release();
+      await bench.untilJob(job, 'succeeded');
+      assert.deepEqual(await found(bench, 'walrus'), []);
+    },
+  ],
+  [
+    'unchanged content is skipped, and force overrides that',
+    async (bench) => {
+      await bench.start({}, { pipeline: documents });
+      await ingest(bench, 'The walrus sleeps.');
+      const generation = async () =>
+        (await getDocument(bench.store.database, documentId))?.generation;
+      const again = await ingest(bench, 'The walrus sleeps.');
+      assert.equal(await generation(), 1);
+      const story = await bench.store.events();
+      assert.ok(
+        story.some(({ kind, itemId }) => kind === 'item_unchanged' && itemId === again.ids[0]),
+      );
+      await ingest(bench, 'The walrus sleeps.', true);
+      assert.equal(await generation(), 2);
+      assert.equal((await found(bench, 'walrus')).length, 1);
+    },
+  ],
+  [
+    'an older submission that took longer does not replace a newer one',
+    async (bench) => {
+      const { pipeline, release } = holding('walrus', 'indexed');
+      await bench.start({}, { pipeline });
+      const slow = await submit(bench, 'The walrus sleeps.');
+      await ingest(bench, 'The lantern glows.');
+      release();
+      await bench.untilJob(slow, 'succeeded');
+      assert.deepEqual(await found(bench, 'lantern'), ['The lantern glows.']);
+      assert.deepEqual(await found(bench, 'walrus'), []);
+    },
+  ],
+  [
+    'what was submitted last is what is found, also when it equals what was there first',
+    async (bench) => {
+      const { pipeline, release } = holding('walrus', 'indexed');
+      await bench.start({}, { pipeline });
+      await ingest(bench, 'The lantern glows.');
+      const slow = await submit(bench, 'The walrus sleeps.');
+      await bench.world.settle();
+      await ingest(bench, 'The lantern glows.');
+      release();
+      await bench.untilJob(slow, 'succeeded');
+      assert.deepEqual(await found(bench, 'lantern'), ['The lantern glows.']);
+      assert.deepEqual(await found(bench, 'walrus'), []);
+    },
+  ],
+  [
+    'a document without words ends in the inbox',
+    async (bench) => {
+      await bench.start({}, { pipeline: documents });
+      for (const [body, code] of [
+        ['', 'empty_source'],
+        ['  \n--- ***', 'no_usable_content'],
+      ] as const) {
+        const job = await submit(bench, body);
+        await bench.untilJob(job, 'failed');
+        assert.equal(JSON.parse((await bench.store.item(job.ids[0])).error ?? '').code, code);
+      }
+    },
+  ],
+  [
+    'a document with a zero character is taken or refused, the same way on every store',
+    async (bench) => {
+      await bench.start({}, { pipeline: documents });
+      const job = await submit(bench, 'The walrus sleeps.\n\n&#0; \u0000 The end.').catch(
+        (error: unknown) => {
+          assert.ok(error instanceof Failure, `${String(error)} is no failure of the table`);
+        },
+      );
+      if (!job) return;
+      await bench.untilJob(job, 'succeeded');
+      assert.equal((await found(bench, 'walrus')).length, 1);
+    },
+  ],
+];

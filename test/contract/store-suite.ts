@@ -1,0 +1,42 @@
+/** What every store must do. Each database runs all of it, on a fresh store for every test. */
+import { describe, test } from 'node:test';
+import type { OpenStore, StoreTest } from '../support/store-fixture.ts';
+import { claimTests } from './store/claim.ts';
+import { documentTests } from './store/document.ts';
+import { eventTests } from './store/event.ts';
+import { fairnessTests } from './store/fairness.ts';
+import { forwardCauseTests } from './store/forward-cause.ts';
+import { gateTests } from './store/gate.ts';
+import { interventionTests } from './store/intervention.ts';
+import { jobTests } from './store/job.ts';
+import { migrationTests } from './store/migration.ts';
+import { reportTests } from './store/report.ts';
+import { rescueTests } from './store/rescue.ts';
+import { statementTests } from './store/statement.ts';
+import { transactionTests } from './store/transaction.ts';
+
+const groups: Readonly<Record<string, readonly StoreTest[]>> = {
+  statements: statementTests,
+  transactions: transactionTests,
+  migrations: migrationTests,
+  claims: claimTests,
+  reports: reportTests,
+  events: eventTests,
+  interventions: interventionTests,
+  gates: gateTests,
+  rescues: rescueTests,
+  jobs: jobTests,
+  documents: documentTests,
+  fairness: fairnessTests,
+  'forward causes': forwardCauseTests,
+};
+
+export function storeSuite(name: string, open: OpenStore): void {
+  describe(name, () => {
+    for (const [group, tests] of Object.entries(groups)) {
+      describe(group, () => {
+        for (const [title, run] of tests) test(title, async (t) => run(await open(t)));
+      });
+    }
+  });
+}

@@ -1,0 +1,217 @@
+import assert from 'node:assert/strict';
+import { searchKeywords } from '../../../src/search/keyword.ts';
+import {
+  countOfGeneration,
+  indexGeneration,
+  insertChunks,
+  insertEntities,
+  insertVectors,
+  pruneGeneration,
+} from '../../../src/store/chunks.ts';
+import {
+  deleteTexts,
+  documentIdOf,
+  type Flip,
+  flip,
+  getDocument,
+  getText,
+  listCorpora,
+  listDocuments,
+  staleGenerations,
+  writeText,
+} from '../../../src/store/documents.ts';
+import type { StoreFixture, StoreTest } from '../../support/store-fixture.ts';
+
+const documentId = documentIdOf('ann', 'notes', 'page');
+
+/** Submits the page anew, and returns the id of its generation. */
+async function newGeneration(store: StoreFixture): Promise<number> {
+  const { ids } = await store.submit({ sources: [{ kind: 'inline', source: 'page' }] });
+  return ids[0] as number;
+}
+
+async function write(store: StoreFixture, generation_id: number, words: string): Promise<void> {
+  const chunk = { key: `k${generation_id}`, ordinal: 0, heading: 'Head', text: words };
+  const place = { startOffset: 0, endOffset: words.length, tokenCount: 1 };
+  await store.database.write(async (transaction) => {
+    const text = { title: 'Page', language: null, body: words, content_hash: words };
+    await writeText(transaction, { generation_id, document_id: documentId, ...text }, 1);
+    await insertChunks(transaction, { documentId, generationId: generation_id }, [
+      { ...chunk, ...place },
+    ]);
+    const vector = { ordinal: 0, model: 'm', vector: new Uint8Array([1]) };
+    await insertVectors(transaction, generation_id, [vector]);
+    await insertEntities(transaction, generation_id, [{ kind: 'name', name: 'A', mentions: 2 }]);
+    await indexGeneration(transaction, generation_id, 'Page');
+  });
+}
+
+function flipTo(store: StoreFixture, generation_id: number): Promise<number | undefined> {
+  const row: Flip = {
+    id: documentId,
+    caller: 'ann',
+    corpus: 'notes',
+    source: 'page',
+    title: 'Page',
+    language: null,
+    generation_id,
+    content_hash: `hash ${generation_id}`,
+    chunk_count: 1,
+    text_bytes: 10,
+  };
+  return store.database.write((transaction) => flip(transaction, row, store.world.now()));
+}
+
+async function found(store: StoreFixture, query: string): Promise<string[]> {
+  const request = { caller: 'ann', corpus: 'notes', query };
+  return (await searchKeywords(store.database, request)).map(({ text }) => text);
+}
+
+export const documentTests: readonly StoreTest[] = [
+  [
+    'the first flip makes the document, the next ones count its generations',
+    async (store) => {
+      const first = await newGeneration(store);
+      const second = await newGeneration(store);
+      assert.equal(await flipTo(store, first), 1);
+      assert.equal(await flipTo(store, second), 2);
+      const document = await getDocument(store.database, documentId);
+      assert.deepEqual([document?.generation, document?.generation_id], [2, second]);
+    },
+  ],
+  [
+    'an older generation never replaces a newer one, nor does one replace itself',
+    async (store) => {
+      const first = await newGeneration(store);
+      const second = await newGeneration(store);
+      await flipTo(store, second);
+      const before = await getDocument(store.database, documentId);
+      assert.equal(await flipTo(store, first), undefined);
+      assert.equal(await flipTo(store, second), undefined);
+      assert.deepEqual(await getDocument(store.database, documentId), before);
+    },
+  ],
+  [
+    'search finds the current generation and nothing of another',
+    async (store) => {
+      const first = await newGeneration(store);
+      const second = await newGeneration(store);
+      await write(store, first, 'old walrus');
+      await write(store, second, 'new walrus');
+      assert.deepEqual(await found(store, 'walrus'), []);
+      await flipTo(store, first);
+      assert.deepEqual(await found(store, 'walrus'), ['old walrus']);
+      await flipTo(store, second);
+      assert.deepEqual(await found(store, 'walrus'), ['new walrus']);
+      assert.deepEqual(await found(store, 'old'), []);
+    },
+  ],
+  [
+    'search sees one caller and one corpus, finds by stem, title and heading',
+    async (store) => {
+      const first = await newGeneration(store);
+      await write(store, first, 'lanterns swimming');
+      await flipTo(store, first);
+      for (const query of ['lantern', 'swim', 'page', 'head']) {
+        assert.equal((await found(store, query)).length, 1, query);
+      }
+      const other = { caller: 'bob', corpus: 'notes', query: 'lantern' };
+      assert.deepEqual(await searchKeywords(store.database, other), []);
+      const unknown = { caller: 'ann', corpus: 'nowhere', query: 'walrus' };
+      await assert.rejects(searchKeywords(store.database, unknown), { code: 'corpus_unknown' });
+    },
+  ],
+  [
+    'nothing of a query is read as syntax, and no query within the bound is an error',
+    async (store) => {
+      const first = await newGeneration(store);
+      await write(store, first, 'walrus');
+      await flipTo(store, first);
+      for (const query of ['"wal', "wal' OR 1", 'a:* & (b', 'NOT walrus', '***', '']) {
+        await found(store, query);
+      }
+      assert.deepEqual(await found(store, 'NOT walrus'), ['walrus']);
+      for (const query of ['x'.repeat(2000), 'ж'.repeat(2000), 'a '.repeat(1000)]) {
+        assert.deepEqual(await found(store, query), [], query.slice(0, 3));
+      }
+      await assert.rejects(found(store, 'x'.repeat(2001)), { code: 'bad_request' });
+    },
+  ],
+  [
+    'a generation is stale when a newer one is current and nobody works on it',
+    async (store) => {
+      const [first, second, third] = [
+        await newGeneration(store),
+        await newGeneration(store),
+        await newGeneration(store),
+      ];
+      for (const id of [first, second, third]) await write(store, id, `words ${id}`);
+      await flipTo(store, second);
+      assert.deepEqual(await staleGenerations(store.database, documentId), []);
+      await store.finish(await store.claimOne());
+      assert.deepEqual(await staleGenerations(store.database, documentId), [first]);
+    },
+  ],
+  [
+    'pruning takes a generation and leaves the others whole',
+    async (store) => {
+      const first = await newGeneration(store);
+      const second = await newGeneration(store);
+      await write(store, first, 'old walrus');
+      await write(store, second, 'new walrus');
+      await flipTo(store, second);
+      await store.database.write(async (transaction) => {
+        await pruneGeneration(transaction, first);
+        await deleteTexts(transaction, [first]);
+      });
+      const parts = { chunks: 0, vectors: 0 };
+      assert.deepEqual(await countOfGeneration(store.database, first), parts);
+      assert.equal(await getText(store.database, first), undefined);
+      assert.deepEqual(
+        await store.rows(`SELECT * FROM entities WHERE generation_id = ${first}`),
+        [],
+      );
+      assert.deepEqual(await found(store, 'walrus'), ['new walrus']);
+      const index = await store.rows<{ count: number }>(
+        'SELECT COUNT(*) AS count FROM chunk_search',
+      );
+      assert.equal(index[0]?.count, 1);
+    },
+  ],
+  [
+    'a deleted document is gone with all that was made of it',
+    async (store) => {
+      const first = await newGeneration(store);
+      await write(store, first, 'walrus');
+      await flipTo(store, first);
+      await assert.rejects(store.commands.deleteDocument('bob', documentId), {
+        code: 'document_unknown',
+      });
+      await store.commands.deleteDocument('ann', documentId);
+      assert.equal(await getDocument(store.database, documentId), undefined);
+      assert.equal(await getText(store.database, first), undefined);
+      assert.deepEqual(await found(store, 'walrus'), []);
+      assert.ok((await store.story()).includes('document_deleted'));
+      assert.equal(await store.withoutCause(), 0);
+    },
+  ],
+  [
+    'corpora and documents are listed, with what each caller has in them',
+    async (store) => {
+      const first = await newGeneration(store);
+      await flipTo(store, first);
+      await store.submit({ corpus: 'empty' });
+      const corpora = await listCorpora(store.database, 'ann');
+      assert.deepEqual(
+        corpora.map(({ name, documents, chunks }) => [name, documents, chunks]),
+        [
+          ['empty', 0, 0],
+          ['notes', 1, 1],
+        ],
+      );
+      const filter = { caller: 'ann', corpus: 'notes', after: '', limit: 9 };
+      assert.equal((await listDocuments(store.database, filter)).length, 1);
+      assert.deepEqual(await listDocuments(store.database, { ...filter, after: documentId }), []);
+    },
+  ],
+];

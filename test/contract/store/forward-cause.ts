@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import type { StoreFixture, StoreTest } from '../../support/store-fixture.ts';
+
+interface Plant {
+  readonly what: string;
+  /** Brings an item to the place from which its cause is then taken away. */
+  readonly prepare: (store: StoreFixture) => Promise<unknown>;
+  readonly spoil: string;
+}
+
+async function leased(store: StoreFixture): Promise<unknown> {
+  await store.submit();
+  return store.claimOne();
+}
+
+async function asleep(store: StoreFixture): Promise<unknown> {
+  await store.submit();
+  return store.wait(await store.claimOne(), 1000);
+}
+
+async function paused(store: StoreFixture): Promise<unknown> {
+  const { key } = await store.submit();
+  return store.commands.pause('ann', key);
+}
+
+const plants: readonly Plant[] = [
+  {
+    what: 'an open item that waits on nothing',
+    prepare: (store) => store.submit(),
+    spoil: 'UPDATE items SET waits_on = NULL',
+  },
+  {
+    what: 'an item that waits for its turn and does not stand in the queue',
+    prepare: (store) => store.submit(),
+    spoil: 'DELETE FROM turns',
+  },
+  {
+    what: 'an item that stands in the queue at another place than its own',
+    prepare: (store) => store.submit(),
+    spoil: 'UPDATE turns SET rank = rank + 1',
+  },
+  { what: 'a sleeper without a timer', prepare: asleep, spoil: 'DELETE FROM timers' },
+  {
+    what: 'a sleeper whose timer is set for another time',
+    prepare: asleep,
+    spoil: 'UPDATE timers SET due_at = due_at + 1',
+  },
+  { what: 'a lease whose worker is gone', prepare: leased, spoil: 'DELETE FROM workers' },
+  { what: 'a lease that no claim leads to', prepare: leased, spoil: 'DELETE FROM claims' },
+  {
+    what: 'a lease that only claims of other items lead to',
+    prepare: leased,
+    spoil: "UPDATE claims SET items = '[4711]'",
+  },
+  {
+    what: 'an item that waits for a person while its job is not paused',
+    prepare: paused,
+    spoil: "UPDATE jobs SET state = 'running'",
+  },
+  {
+    what: 'an item at a gate that is not in its line',
+    prepare: (store) => store.submit({ items: 5, gate: 'g' }),
+    spoil: 'DELETE FROM lines',
+  },
+  {
+    what: 'a line at a gate whose places nobody holds',
+    prepare: (store) => store.submit({ items: 5, gate: 'g' }),
+    spoil: 'UPDATE items SET gate_held = 0',
+  },
+];
+
+export const forwardCauseTests: readonly StoreTest[] = [
+  ...plants.map(
+    ({ what, prepare, spoil }): StoreTest => [
+      `${what} is counted as one that nothing moves`,
+      async (store) => {
+        await prepare(store);
+        assert.equal(await store.withoutCause(), 0);
+        await store.database.write((transaction) => transaction.run({ text: spoil }));
+        assert.ok((await store.withoutCause()) > 0);
+      },
+    ],
+  ),
+  [
+    'ended items need nothing that moves them',
+    async (store) => {
+      const { key } = await store.submit({ items: 3 });
+      const [first, second] = await store.claim(2);
+      if (!first || !second) throw new Error('two were to be claimed');
+      await store.finish(first);
+      await store.fail(second);
+      await store.commands.cancel('ann', key);
+      assert.equal(await store.withoutCause(), 0);
+    },
+  ],
+];

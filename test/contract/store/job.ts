@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import type { StageState } from '../../../src/kernel/stage.ts';
+import { isPartialJob, listJobs, statusOf } from '../../../src/store/jobs.ts';
+import type { StoreFixture, StoreTest } from '../../support/store-fixture.ts';
+
+async function status(store: StoreFixture, key: string): Promise<StageState> {
+  return statusOf(store.database, await store.job(key));
+}
+
+export const jobTests: readonly StoreTest[] = [
+  [
+    'the status of a job with one item follows its steps',
+    async (store) => {
+      const { key } = await store.submit();
+      assert.equal(await status(store, key), 'pending');
+      let row = await store.claimOne();
+      const expected: readonly (readonly [string, StageState])[] = [
+        ['fetched', 'scraping'],
+        ['content_extracted', 'chunking'],
+        ['embedded', 'chunking'],
+        ['chunked', 'embedding'],
+        ['entity_extracted', 'embedding'],
+        ['persisted', 'embedding'],
+        ['indexed', 'embedding'],
+        ['done', 'done'],
+      ];
+      assert.equal(await status(store, key), 'scraping');
+      for (const [step, stage] of expected) {
+        row = await store.click(row, step);
+        assert.equal(await status(store, key), stage, step);
+      }
+    },
+  ],
+  [
+    'the status of a job with many items is the earliest stage of an unfinished one',
+    async (store) => {
+      const { key } = await store.submit({ items: 3 });
+      const [first, second, third] = await store.claim(3);
+      if (!first || !second || !third) throw new Error('three were to be claimed');
+      await store.finish(first);
+      const toBranches = ['fetched', 'content_extracted', 'chunked'] as const;
+      await store.click(second, ...toBranches);
+      assert.equal(await status(store, key), 'scraping');
+      const reached = await store.click(third, 'fetched', 'content_extracted');
+      assert.equal(await status(store, key), 'chunking');
+      await store.fail(reached);
+      assert.equal(await status(store, key), 'embedding');
+    },
+  ],
+  [
+    'a failed job is failed, with the stage and the error of its first failed item',
+    async (store) => {
+      const { key } = await store.submit({ items: 2 });
+      const [first, second] = await store.claim(2);
+      if (!first || !second) throw new Error('two were to be claimed');
+      await store.fail(second, 'gpu_oom', 'embedding');
+      assert.equal((await store.job(key)).state, 'running');
+      await store.fail(first, 'http_404');
+      const job = await store.job(key);
+      assert.deepEqual([job.state, job.failed_stage], ['failed', 'scraping']);
+      assert.equal(JSON.parse(job.error ?? '').code, 'http_404');
+      assert.equal(await status(store, key), 'failed');
+      assert.equal(job.ended_at, store.world.now());
+    },
+  ],
+  [
+    'a job of which some failed has succeeded in part',
+    async (store) => {
+      const { key } = await store.submit({ items: 2 });
+      const [first, second] = await store.claim(2);
+      if (!first || !second) throw new Error('two were to be claimed');
+      await store.fail(first);
+      await store.finish(second);
+      const job = await store.job(key);
+      assert.deepEqual([job.state, isPartialJob(job)], ['succeeded', true]);
+      assert.equal((await store.events()).at(-1)?.detail?.partial, true);
+    },
+  ],
+  [
+    'a job waits when all that is unfinished waits, and runs again with the next claim',
+    async (store) => {
+      const { key } = await store.submit({ items: 2 });
+      const [first, second] = await store.claim(2);
+      if (!first || !second) throw new Error('two were to be claimed');
+      await store.wait(first, 1000);
+      assert.equal((await store.job(key)).state, 'running');
+      await store.finish(second);
+      assert.equal((await store.job(key)).state, 'retry_pending');
+      assert.equal(await status(store, key), 'scraping');
+      store.world.skip(1000);
+      await store.wake();
+      await store.finish(await store.claimOne());
+      assert.equal((await store.job(key)).state, 'succeeded');
+      const kinds = (await store.story()).filter((line) => line.startsWith('job_'));
+      assert.deepEqual(kinds, [
+        'job_accepted',
+        'job_started',
+        'job_waiting',
+        'job_started',
+        'job_succeeded',
+      ]);
+    },
+  ],
+  [
+    'a canceled job is canceled, and a retried one is on its way again',
+    async (store) => {
+      const { key } = await store.submit();
+      await store.claimOne();
+      await store.commands.cancel('ann', key);
+      assert.equal(await status(store, key), 'canceled');
+      await store.commands.retry('ann', key);
+      assert.equal(await status(store, key), 'scraping');
+    },
+  ],
+  [
+    'jobs are listed newest first, page by page, each caller seeing its own',
+    async (store) => {
+      const keys: string[] = [];
+      for (let index = 0; index < 5; index++) keys.unshift((await store.submit()).key);
+      await store.submit({ caller: 'bob' });
+      const first = await listJobs(store.database, { caller: 'ann', limit: 3 });
+      const before = first.at(-1)?.id;
+      const second = await listJobs(store.database, { caller: 'ann', limit: 3, before });
+      assert.deepEqual(
+        [...first, ...second].map(({ key }) => key),
+        keys,
+      );
+      assert.equal(second.length, 2);
+    },
+  ],
+  [
+    'jobs are listed by corpus, by state, and by both',
+    async (store) => {
+      const done = await store.submit({ corpus: 'one' });
+      await store.finish(await store.claimOne());
+      const open = await store.submit({ corpus: 'one' });
+      const other = await store.submit({ corpus: 'two' });
+      const keys = async (filter: { corpus?: string; state?: 'queued' | 'succeeded' }) => {
+        const jobs = await listJobs(store.database, { caller: 'ann', limit: 9, ...filter });
+        return jobs.map(({ key }) => key);
+      };
+      assert.deepEqual(await keys({ corpus: 'one' }), [open.key, done.key]);
+      assert.deepEqual(await keys({ state: 'queued' }), [other.key, open.key]);
+      assert.deepEqual(await keys({ corpus: 'one', state: 'queued' }), [open.key]);
+      assert.deepEqual(await keys({ corpus: 'three' }), []);
+    },
+  ],
+];

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { defineLifecycle, stepTable } from '../../../src/kernel/item.ts';
+import { job } from '../../../src/kernel/job.ts';
+import { migrate, migrations } from '../../../src/store/migrate.ts';
+import type { StoreFixture, StoreTest } from '../../support/store-fixture.ts';
+
+const longer = defineLifecycle([
+  ...stepTable.slice(0, -1),
+  { step: 'summarized', bit: 8, after: ['indexed'], stage: 'embedding' },
+  { step: 'done', bit: 7, after: ['summarized'], stage: 'embedding' },
+]);
+
+const setStep = (store: StoreFixture, step: string): Promise<unknown> =>
+  store.database.write((transaction) =>
+    transaction.run({ text: 'UPDATE items SET step = :step' }, { step }),
+  );
+
+export const migrationTests: readonly StoreTest[] = [
+  [
+    'migrating again changes nothing',
+    async (store) => {
+      await store.submit();
+      const before = await store.standing();
+      await migrate(store.database, store.lifecycle);
+      const applied = await store.rows<{ version: number }>('SELECT version FROM migrations');
+      assert.equal(applied.length, migrations.length);
+      assert.deepEqual(await store.standing(), before);
+    },
+  ],
+  [
+    'a store that a newer Pawl has migrated is refused',
+    async (store) => {
+      const newest = migrations.at(-1)?.version ?? 0;
+      await store.database.write((transaction) =>
+        transaction.run(
+          {
+            text: "INSERT INTO migrations (version, name, item_check) VALUES (:version, 'x', 'x')",
+          },
+          { version: newest + 1 },
+        ),
+      );
+      await assert.rejects(migrate(store.database, store.lifecycle), { code: 'schema_too_new' });
+    },
+  ],
+  [
+    'every step of the table can be stored, and no other',
+    async (store) => {
+      await store.submit();
+      for (const step of store.lifecycle.machine.states) await setStep(store, step);
+      await assert.rejects(setStep(store, 'polished'), /check/i);
+      assert.equal(
+        (await store.rows<{ step: string }>('SELECT step FROM items'))[0]?.step,
+        'canceled',
+      );
+    },
+  ],
+  [
+    'every state of a job can be stored, and no other; so can what an item waits on',
+    async (store) => {
+      await store.submit();
+      const set = (text: string) =>
+        store.database.write((transaction) => transaction.run({ text }));
+      for (const state of job.states) await set(`UPDATE jobs SET state = '${state}'`);
+      await assert.rejects(set("UPDATE jobs SET state = 'lost'"), /check/i);
+      await assert.rejects(set("UPDATE items SET waits_on = 'luck'"), /check/i);
+    },
+  ],
+  [
+    'a step that was added to the lifecycle can be stored after the next migration',
+    async (store) => {
+      const { ids } = await store.submit();
+      await assert.rejects(setStep(store, 'summarized'), /check/i);
+      await migrate(store.database, longer);
+      await setStep(store, 'summarized');
+      assert.equal((await store.item(ids[0])).step, 'summarized');
+      await assert.rejects(setStep(store, 'polished'), /check/i);
+      await migrate(store.database, longer);
+      await setStep(store, 'summarized');
+    },
+  ],
+  [
+    'the store works on after its check was replaced, and another session sees the new one',
+    async (store) => {
+      await migrate(store.database, longer);
+      const { key } = await store.submit({ items: 2 });
+      await store.finish(await store.claimOne());
+      assert.equal((await store.job(key)).items_done, 1);
+      if (!store.openAnother) return;
+      const other = await store.openAnother();
+      await migrate(other, longer);
+      await other.write((transaction) =>
+        transaction.run({ text: "UPDATE items SET step = 'summarized' WHERE waits_on = 'turn'" }),
+      );
+    },
+  ],
+];

@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { type Statement, sql, sqlRows } from '../../../src/store/statement.ts';
+import type { StoreFixture, StoreTest } from '../../support/store-fixture.ts';
+
+const createThings = sql`CREATE TABLE things (id {id}, name TEXT, size {int}, weight {real},
+  body {bytes}, detail {json})`;
+const insertThing = sqlRows({
+  id: 'int',
+  name: 'text',
+  size: 'int',
+  weight: 'real',
+  body: 'bytes',
+  detail: 'json',
+})<{ id: number }>`
+  INSERT INTO things (id, name, size, weight, body, detail)
+  SELECT :id, :name, :size, :weight, :body, :detail {rows} RETURNING id`;
+const resizeThing = sqlRows({ id: 'int', size: 'int' })<{ id: number }>`
+  UPDATE things SET size = :size {rows} WHERE things.id = :id AND things.size < :size
+  RETURNING things.id`;
+const removeThing = sqlRows({ id: 'int' })`DELETE FROM things {rows} WHERE things.id = :id`;
+
+const thing = (id: number, size = id * 10) => ({
+  id,
+  name: `thing {"${id}", 'NULL'} \\x ,\n`,
+  size,
+  weight: 0.5,
+  body: new Uint8Array([0, 1, 255]),
+  detail: JSON.stringify({ id }),
+});
+
+async function withThings(store: StoreFixture, count: number): Promise<void> {
+  await store.database.write(async (transaction) => {
+    await transaction.run(createThings);
+    await transaction.each(
+      insertThing,
+      Array.from({ length: count }, (_, index) => thing(index + 1)),
+    );
+  });
+}
+
+const sizes = (store: StoreFixture): Promise<{ id: number; size: number }[]> =>
+  store.rows('SELECT id, size FROM things ORDER BY id');
+
+export const statementTests: readonly StoreTest[] = [
+  [
+    'a parameter that stands twice is given once, and an absent one is null',
+    async ({ database }) => {
+      const statement: Statement<{ twice: string; absent: string | null }> = sql`
+        SELECT CAST(:word AS TEXT) || CAST(:word AS TEXT) AS twice, CAST(:gone AS TEXT) AS absent`;
+      const rows = await database.run(statement, { word: 'ha' });
+      assert.deepEqual({ ...rows[0] }, { twice: 'haha', absent: null });
+    },
+  ],
+  [
+    'a value is never read as SQL',
+    async (store) => {
+      await withThings(store, 1);
+      const name = "x'); DROP TABLE things; --";
+      const found = await store.rows('SELECT id FROM things WHERE name = :name', { name });
+      assert.deepEqual(found, []);
+      assert.equal((await sizes(store)).length, 1);
+    },
+  ],
+  [
+    'a cast and a time of day are not taken for parameters',
+    async ({ database }) => {
+      const rows = await database.run(sql<{ time: string }>`SELECT '12:30' AS time`);
+      assert.equal(rows[0]?.time, '12:30');
+    },
+  ],
+  [
+    'every type of column comes back as it went in, JSON as text',
+    async (store) => {
+      await withThings(store, 1);
+      const [row] = await store.rows<ReturnType<typeof thing>>('SELECT * FROM things');
+      assert.equal(row?.name, thing(1).name);
+      assert.equal(row?.size, 10);
+      assert.equal(row?.weight, 0.5);
+      assert.deepEqual([...(row?.body ?? [])], [0, 1, 255]);
+      assert.deepEqual(JSON.parse(row?.detail ?? ''), { id: 1 });
+    },
+  ],
+  [
+    'whole numbers beyond 32 bits come back as numbers',
+    async (store) => {
+      await withThings(store, 0);
+      await store.database.write((transaction) =>
+        transaction.each(insertThing, [thing(1, 2 ** 52 + 1)]),
+      );
+      assert.equal((await sizes(store))[0]?.size, 2 ** 52 + 1);
+    },
+  ],
+  [
+    'a statement over many rows runs for each, and returns what each returned',
+    async (store) => {
+      await withThings(store, 0);
+      const rows = await store.database.write((transaction) =>
+        transaction.each(insertThing, [thing(3), thing(1), thing(2)]),
+      );
+      assert.deepEqual(rows.map(({ id }) => id).sort(), [1, 2, 3]);
+    },
+  ],
+  [
+    'hits say of each row, in order, whether it changed something',
+    async (store) => {
+      await withThings(store, 3);
+      const changes = [3, 9, 1].map((id) => ({ id, size: id === 1 ? 5 : 99 }));
+      const hits = await store.database.write((transaction) =>
+        transaction.hits(resizeThing, changes),
+      );
+      assert.deepEqual(hits, [true, false, false]);
+      assert.deepEqual(
+        (await sizes(store)).map(({ size }) => size),
+        [10, 20, 99],
+      );
+    },
+  ],
+  [
+    'a delete over many rows takes those rows and no others',
+    async (store) => {
+      await withThings(store, 3);
+      await store.database.write((transaction) =>
+        transaction.each(removeThing, [{ id: 1 }, { id: 3 }, { id: 7 }]),
+      );
+      assert.deepEqual(
+        (await sizes(store)).map(({ id }) => id),
+        [2],
+      );
+    },
+  ],
+  [
+    'no rows at all are no work and no error',
+    async (store) => {
+      await withThings(store, 1);
+      await store.database.write(async (transaction) => {
+        assert.deepEqual(await transaction.each(insertThing, []), []);
+        assert.deepEqual(await transaction.hits(resizeThing, []), []);
+      });
+    },
+  ],
+  [
+    'ids are found in a list by the fact amongIds, also in an empty one',
+    async (store) => {
+      await withThings(store, 4);
+      const among = sql<{ id: number }>`SELECT id FROM things WHERE id {amongIds} ORDER BY id`;
+      const found = await store.database.run(among, { ids: '[4, 2, 8]' });
+      assert.deepEqual(
+        found.map(({ id }) => id),
+        [2, 4],
+      );
+      assert.deepEqual(await store.database.run(among, { ids: '[]' }), []);
+    },
+  ],
+];

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { sql } from '../../../src/store/statement.ts';
+import type { StoreFixture, StoreTest } from '../../support/store-fixture.ts';
+
+const add = sql`INSERT INTO corpora (name, created_at) VALUES (:name, 1)`;
+
+async function names(store: StoreFixture): Promise<string[]> {
+  const rows = await store.rows<{ name: string }>('SELECT name FROM corpora ORDER BY name');
+  return rows.map(({ name }) => name);
+}
+
+export const transactionTests: readonly StoreTest[] = [
+  [
+    'what a write did is there when it resolves, and its result is handed on',
+    async (store) => {
+      const result = await store.database.write(async (transaction) => {
+        await transaction.run(add, { name: 'a' });
+        return 42;
+      });
+      assert.equal(result, 42);
+      assert.deepEqual(await names(store), ['a']);
+    },
+  ],
+  [
+    'a write that throws leaves nothing behind, and rejects with what it threw',
+    async (store) => {
+      const thrown = new Error('no');
+      const write = store.database.write(async (transaction) => {
+        await transaction.run(add, { name: 'a' });
+        throw thrown;
+      });
+      await assert.rejects(write, (error) => error === thrown);
+      assert.deepEqual(await names(store), []);
+    },
+  ],
+  [
+    'a statement that fails leaves nothing of its transaction behind',
+    async (store) => {
+      const write = store.database.write(async (transaction) => {
+        await transaction.run(add, { name: 'a' });
+        await transaction.run(add, { name: 'a' });
+      });
+      await assert.rejects(write, /unique/i);
+      assert.deepEqual(await names(store), []);
+      await store.database.write((transaction) => transaction.run(add, { name: 'b' }));
+      assert.deepEqual(await names(store), ['b']);
+    },
+  ],
+  [
+    'writes of one turn that go into one commit do not suffer from one that fails',
+    async (store) => {
+      const write = (name: string) =>
+        store.database.write(async (transaction) => {
+          await transaction.run(add, { name });
+          if (name === 'bad') throw new Error('spoiled');
+          return name;
+        });
+      const results = await Promise.allSettled(['a', 'bad', 'b', 'c'].map(write));
+      assert.deepEqual(
+        results.map(({ status }) => status),
+        ['fulfilled', 'rejected', 'fulfilled', 'fulfilled'],
+      );
+      assert.deepEqual(await names(store), ['a', 'b', 'c']);
+    },
+  ],
+  [
+    'a transaction reads what it wrote, and others do not before it ends',
+    async (store) => {
+      if (!store.openAnother) return;
+      const other = await store.openAnother();
+      const count = sql<{ count: number }>`SELECT COUNT(*) AS count FROM corpora`;
+      await store.database.write(async (transaction) => {
+        await transaction.run(add, { name: 'a' });
+        assert.equal((await transaction.run(count))[0]?.count, 1);
+        assert.equal((await other.run(count))[0]?.count, 0);
+      });
+      assert.equal((await other.run(count))[0]?.count, 1);
+    },
+  ],
+  [
+    'many writes at once all happen, each exactly once',
+    async (store) => {
+      const all = Array.from({ length: 300 }, (_, index) => `n${index}`);
+      await Promise.all(
+        all.map((name) => store.database.write((transaction) => transaction.run(add, { name }))),
+      );
+      assert.equal((await names(store)).length, 300);
+    },
+  ],
+];

@@ -1,0 +1,136 @@
+/**
+ * A world whose clock stands still until a test moves it. Work is done in real turns of the event
+ * loop; time passes only in `advance` and `until`, which jump from timer to timer and let all that
+ * follows from one settle before the next. A backoff of minutes costs a test nothing.
+ */
+import type { World } from '../../src/kernel/world.ts';
+import type { Database } from '../../src/store/database.ts';
+
+interface Timer {
+  readonly run: () => void;
+  readonly dueAt: number;
+}
+
+/** So many turns in a row without work under way count as rest. */
+const quietTurns = 3;
+const longestMs = 48 * 60 * 60 * 1000;
+
+export class TestWorld implements World {
+  /** What `random` answers: the middle, unless a test says otherwise. */
+  chance = 0.5;
+  readonly #timers = new Set<Timer>();
+  #now = Date.UTC(2030, 0, 1);
+  #underWay = 0;
+  #uuids = 0;
+
+  now(): number {
+    return this.#now;
+  }
+
+  setTimer(run: () => void, delayMs: number): () => void {
+    const timer = { run, dueAt: this.#now + Math.max(0, delayMs) };
+    this.#timers.add(timer);
+    return () => void this.#timers.delete(timer);
+  }
+
+  afterTurn(run: () => void): void {
+    this.#underWay++;
+    setImmediate(() => {
+      this.#underWay--;
+      run();
+    });
+  }
+
+  random(): number {
+    return this.chance;
+  }
+
+  uuid(): string {
+    this.#uuids++;
+    return `00000000-0000-4000-8000-${this.#uuids.toString(16).padStart(12, '0')}`;
+  }
+
+  get pendingTimers(): number {
+    return this.#timers.size;
+  }
+
+  /** The same database, judged by this world's clock, and waited for by `settle`. */
+  watch(database: Database): Database {
+    return {
+      dialect: database.dialect,
+      commitsMax: database.commitsMax,
+      run: (statement, parameters) => this.track(database.run(statement, parameters)),
+      write: (work) => this.track(database.write(work)),
+      now: () => this.#now,
+      measureClock: async () => undefined,
+      close: () => database.close(),
+    };
+  }
+
+  track<T>(work: Promise<T>): Promise<T> {
+    this.#underWay++;
+    return work.finally(() => {
+      this.#underWay--;
+    });
+  }
+
+  /** Resolves when nothing is under way that would end without time passing. */
+  async settle(): Promise<void> {
+    for (let quiet = 0; quiet < quietTurns; ) {
+      await turn();
+      quiet = this.#underWay === 0 ? quiet + 1 : 0;
+    }
+  }
+
+  /** Lets so much time pass, with all that happens in it. */
+  async advance(durationMs: number): Promise<void> {
+    const end = this.#now + durationMs;
+    await this.settle();
+    while (this.#fireNext(end)) await this.settle();
+    this.#now = end;
+  }
+
+  /** Lets time pass until the condition holds. */
+  async until(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
+    const end = this.#now + longestMs;
+    for (;;) {
+      await this.settle();
+      if (await condition()) return;
+      if (!this.#fireNext(end)) throw new Error(`waited in vain for ${what}`);
+    }
+  }
+
+  /** Moves the clock alone: what was due is late, as after a long sleep of the machine. */
+  skip(durationMs: number): void {
+    this.#now += durationMs;
+  }
+
+  #fireNext(end: number): boolean {
+    let dueAt = Number.POSITIVE_INFINITY;
+    for (const timer of this.#timers) dueAt = Math.min(dueAt, timer.dueAt);
+    if (dueAt > end) return false;
+    this.#now = Math.max(this.#now, dueAt);
+    for (const timer of [...this.#timers]) {
+      if (timer.dueAt > dueAt || !this.#timers.delete(timer)) continue;
+      timer.run();
+    }
+    return true;
+  }
+}
+
+export function turn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}
+
+export interface Latch {
+  readonly opened: Promise<void>;
+  open(): void;
+}
+
+/** Something that a test opens, and a step waits for; or the other way round. */
+export function makeLatch(): Latch {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return { opened: promise, open: () => resolve() };
+}
