@@ -81,7 +81,9 @@ export interface MovedRow {
 
 const moved = `RETURNING id, job_id, gate, gate_held, rank, waits_on, progress, crashes, source`;
 
-/** Before they leave the queues: one that is being handed back just now must not re-enter behind. */
+/**
+ * Before they leave the queues: one that is being handed back just now must not re-enter behind.
+ */
 const lockOfJob = sql`
   SELECT id FROM items WHERE job_id = :job_id AND waits_on IS NOT NULL ORDER BY id {forUpdate}`;
 const lockOfDocument = sql`

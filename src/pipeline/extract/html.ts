@@ -108,7 +108,9 @@ function endOf(html: string, mark: string, from: number): number {
   return found < 0 ? html.length : found;
 }
 
-/** A block that ends separates what follows; a list item or a cell does so by the next one's start. */
+/**
+ * A block that ends separates what follows; a list item or a cell does so by the next one's start.
+ */
 function closing(tag: string): string {
   return (breaks[tag] ?? '').startsWith('\n\n') ? '\n\n' : '';
 }
