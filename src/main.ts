@@ -6,7 +6,7 @@ import { thisProcess } from './engine/liveness.ts';
 import type { World } from './kernel/world.ts';
 import { documentPipeline } from './pipeline/document.ts';
 import type { Pipeline } from './pipeline/pipeline.ts';
-import { hashingEmbedder } from './provider/hashing-embedder.ts';
+import { staticEmbedder } from './provider/static-embedder.ts';
 import type { Database } from './store/database.ts';
 import { migrate } from './store/migrate.ts';
 import { openPostgres } from './store/postgres.ts';
@@ -35,7 +35,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   const data = resolve(options.data);
   const documents = documentPipeline({
     blobs: openBlobDirectory(join(data, 'blobs'), world),
-    embedder: hashingEmbedder,
+    embedder: staticEmbedder(),
   });
   const pipeline = options.pipeline?.(documents) ?? documents;
   const database =
