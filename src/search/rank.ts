@@ -18,7 +18,7 @@ import type { Mirror } from './vector/mirror.ts';
 
 export type Weights = Readonly<Record<ListName, number>>;
 
-/** Chosen on one half of the queries of `bench/ranking.ts`, and confirmed on the other. */
+/** Near the best on either half of the queries of `bench/ranking.ts`; the optimum is flat. */
 export const defaultWeights: Weights = { keyword: 0.4, vector: 0.2, feedback: 0.4 };
 /** Of the first two lists alone: where there is no feedback, and to find whom to ask for it. */
 const firstWeights = { keyword: 0.7, vector: 0.3 };
@@ -70,7 +70,9 @@ async function hybrid(
     { name: 'vector', weight: given.vector, rows: vector },
   ];
   const first = fuse(listsWith(firstWeights));
-  const words = await feedbackWords(options, request, first);
+  // The terms of passages that have none of the words would lead away from the query.
+  const isSupported = keyword.length >= limits.search.feedbackHits;
+  const words = isSupported ? await feedbackWords(options, request, first) : [];
   if (words.length === 0) return { fused: first, weights: firstWeights, feedbackTerms: [] };
   const feedback = await keywordRows(options, request, { words, filter });
   const lists: RankedList[] = [

@@ -78,7 +78,7 @@ describe('search', () => {
     assert.deepEqual(terms, ['monei', 'return']);
     const sum = parts.reduce((total, { scaled, weight }) => total + scaled * weight, 0);
     assert.ok(Math.abs(sum - (hit?.score ?? 0)) < 1e-9);
-    assert.deepEqual(Object.keys(weights).sort(), ['feedback', 'keyword', 'vector']);
+    assert.deepEqual(Object.keys(weights).sort(), ['keyword', 'vector']);
   });
 
   test('answers the same way each time, and to stop words alone, too', async (t) => {

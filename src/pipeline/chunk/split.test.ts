@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { splitText } from './split.ts';
+import { countText } from './unit.ts';
+
+const bounds = { tokensMax: 40, overlapTokens: 10 };
+const sentence = (n: number) => `Sentence number ${n} says something short.`;
+const sentences = (count: number) => Array.from({ length: count }, (_, n) => sentence(n)).join(' ');
+
+describe('chunks', () => {
+  test('begin at headings and carry their path', () => {
+    const text = '# One\n\nFirst.\n\n## Two\n\nSecond.\n\n# Three\n\nThird.';
+    assert.deepEqual(
+      splitText(text).map(({ heading, text: body }) => [heading, body]),
+      [
+        ['One', '# One\n\nFirst.'],
+        ['One > Two', '## Two\n\nSecond.'],
+        ['Three', '# Three\n\nThird.'],
+      ],
+    );
+  });
+
+  test('do not consist of headings alone if text follows', () => {
+    const [only, ...rest] = splitText('# One\n\n## Two\n\nText.');
+    assert.deepEqual(
+      [only?.heading, only?.text, rest],
+      ['One > Two', '# One\n\n## Two\n\nText.', []],
+    );
+  });
+
+  test('keep code, tables and lists whole where they fit', () => {
+    const code = '```\n# no heading\n\na = 1\n```';
+    const table = '| a | b |\n| - | - |\n| 1 | 2 |';
+    const text = `${sentences(3)}\n\n${code}\n\n${table}`;
+    const chunks = splitText(text, bounds);
+    for (const whole of [code, table])
+      assert.ok(chunks.some((chunk) => chunk.text.includes(whole)));
+    assert.ok(chunks.every(({ heading }) => heading === ''));
+  });
+
+  test('cut a long table between its rows', () => {
+    const rows = Array.from({ length: 30 }, (_, n) => `| row ${n} | value ${n} |`);
+    for (const { text } of splitText(rows.join('\n'), bounds)) {
+      for (const line of text.split('\n')) assert.ok(rows.includes(line), line);
+    }
+  });
+
+  test('repeat the last sentences of the chunk before', () => {
+    const chunks = splitText(sentences(20), bounds);
+    assert.ok(chunks.length > 3);
+    chunks.slice(1).forEach((chunk, index) => {
+      const before = chunks[index];
+      assert.ok(chunk.startOffset < (before?.endOffset ?? 0), 'they overlap');
+      assert.match(chunk.text, /^Sentence/);
+      const shared = chunk.text.slice(0, (before?.endOffset ?? 0) - chunk.startOffset);
+      assert.ok(countText(shared) <= bounds.overlapTokens);
+    });
+  });
+
+  test('have the same id for the same words under the same heading, and no id twice', () => {
+    const [once, twice] = splitText('# A\n\nSame.\n\n# A\n\nSame.');
+    assert.equal(twice?.key, `${once?.key}-2`);
+    const [later] = splitText('# B\n\nOther.\n\n# A\n\nSame.').slice(1);
+    assert.equal(later?.key, once?.key);
+  });
+
+  test('take time in proportion to the text, whatever it is', () => {
+    for (const piece of ['a', '.', '`', ' ', '\n', '| ', '# ', "?'", '<|endoftext|>', '漢', '😀']) {
+      const text = piece.repeat(Math.ceil(200_000 / piece.length));
+      const started = performance.now();
+      for (const chunk of splitText(text)) assert.ok(countText(chunk.text) <= 256);
+      assert.ok(performance.now() - started < 20_000, `${JSON.stringify(piece)} took too long`);
+    }
+  });
+});
+
+const line = fc.oneof(
+  { weight: 6, arbitrary: fc.lorem({ mode: 'sentences', maxCount: 4 }) },
+  fc.string({ unit: 'grapheme', maxLength: 80 }),
+  fc.constantFrom('# A', '## B', '### C', '```', '~~~', '| a | b |', '- item', '1. one', '', '\t'),
+  fc.string({ maxLength: 80 }),
+  fc.nat(300).map((size) => 'x'.repeat(size)),
+);
+const markdown = fc.array(line, { maxLength: 30 }).map((lines) => lines.join('\n'));
+
+describe('chunks of any text', () => {
+  test('cover it in order, within bounds, and the same way each time', () => {
+    fc.assert(
+      fc.property(markdown, (text) => {
+        const chunks = splitText(text, bounds);
+        let covered = 0;
+        for (const [index, chunk] of chunks.entries()) {
+          assert.equal(chunk.ordinal, index);
+          assert.equal(text.slice(chunk.startOffset, chunk.endOffset), chunk.text);
+          if (chunk.startOffset > covered) {
+            assert.match(text.slice(covered, chunk.startOffset), /^\s*$/);
+          }
+          assert.ok(chunk.endOffset > covered, 'each goes on');
+          covered = chunk.endOffset;
+          const tokens = countText(chunk.text);
+          assert.ok(tokens <= bounds.tokensMax, `${tokens} tokens`);
+          assert.ok(tokens <= chunk.tokenCount, `${tokens} of ${chunk.tokenCount}`);
+        }
+        assert.match(text.slice(covered), /^\s*$/);
+        assert.equal(new Set(chunks.map(({ key }) => key)).size, chunks.length);
+        assert.deepEqual(splitText(text, bounds), chunks);
+      }),
+      { numRuns: 300, seed: 7 },
+    );
+  });
+});
