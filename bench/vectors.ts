@@ -21,8 +21,6 @@ const { values } = parseArgs({
     queries: { type: 'string', default: '50' },
   },
 });
-for (const size of values.sizes.split(',').map(Number)) measure(size, Number(values.queries));
-
 function measure(size: number, queryCount: number): void {
   const source = new VectorSource(7);
   const queries = Array.from({ length: queryCount }, () => source.next());
@@ -134,3 +132,5 @@ function toBytes(vector: Float32Array): Uint8Array {
   }
   return new Uint8Array(bytes.buffer);
 }
+
+for (const size of values.sizes.split(',').map(Number)) measure(size, Number(values.queries));

@@ -100,7 +100,10 @@ describe('chunks of any text', () => {
           covered = chunk.endOffset;
           const tokens = countText(chunk.text);
           assert.ok(tokens <= bounds.tokensMax, `${tokens} tokens`);
-          assert.ok(tokens <= chunk.tokenCount, `${tokens} of ${chunk.tokenCount}`);
+          assert.ok(
+            Math.abs(tokens - chunk.tokenCount) <= 12,
+            `${tokens}, not ${chunk.tokenCount}`,
+          );
         }
         assert.match(text.slice(covered), /^\s*$/);
         assert.equal(new Set(chunks.map(({ key }) => key)).size, chunks.length);

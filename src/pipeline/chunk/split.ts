@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto';
 import { limits } from '../../kernel/limits.ts';
 import type { NewChunk } from '../../store/chunks.ts';
 import { type Block, blocksOf } from './block.ts';
-import { countText, type Unit, unitsOf } from './unit.ts';
+import { boundaryTokens, countText, type Unit, unitsOf } from './unit.ts';
 
 export interface SplitLimits {
   readonly tokensMax: number;
@@ -19,6 +19,9 @@ const defaults: SplitLimits = {
   tokensMax: limits.document.chunkTokensMax,
   overlapTokens: limits.document.chunkOverlapTokens,
 };
+
+/** Up to here, no text has more tokens than the bound because of how its units meet. */
+const certainShare = 0.8;
 
 export function splitText(text: string, bounds: SplitLimits = defaults): NewChunk[] {
   const packing = new Packing(text, bounds);
@@ -90,15 +93,8 @@ class Packing {
 
   #push(unit: Unit): void {
     if (this.#open.length === 0) this.#openHeading = this.#headings.filter(Boolean).join(' > ');
-    const counted = this.#open.length === 0 ? this.#withoutSpaceBefore(unit) : unit;
-    this.#open.push(counted);
-    this.#openTokens += counted.tokens;
-  }
-
-  /** At the beginning of a chunk a word may take more tokens than after a space. */
-  #withoutSpaceBefore(unit: Unit): Unit {
-    const tokens = countText(this.#text.slice(unit.start, unit.end));
-    return tokens > unit.tokens ? { ...unit, tokens } : unit;
+    this.#open.push(unit);
+    this.#openTokens += unit.tokens;
   }
 
   /** Ends the chunk and begins the next with its last sentences, if what comes leaves room. */
@@ -145,15 +141,17 @@ class Packing {
   }
 
   /**
-   * English prose is the sum of its sentences. Elsewhere the tokenizer may see something else across
-   * a boundary, so the whole is counted.
+   * The sum of the units, unless it is so near the bound that what the tokenizer sees across their
+   * boundaries could matter: then the whole is counted.
    */
   #countOpen(): number {
     const [first] = this.#open;
     if (!first) return 0;
     const sum = this.#open.reduce((total, { tokens }) => total + tokens, 0);
+    if (sum <= this.#bounds.tokensMax * certainShare) return sum;
     const text = this.#text.slice(first.start, this.#open.at(-1)?.end);
-    return isProse(text) ? sum : countText(text);
+    const isNear = sum > this.#bounds.tokensMax - boundaryTokens || !isProse(text);
+    return isNear ? countText(text) : sum;
   }
 
   #toChunk({ start: startOffset, end: endOffset, tokens }: Unit): NewChunk {

@@ -18,7 +18,7 @@ const wordCharactersMax = 64;
 /** What is cut by force may have a few more tokens as a whole than its words have one by one. */
 const forcedShare = 0.8;
 /** The first word of a chunk has no space before it, and may take more tokens for that. */
-const boundaryTokens = 8;
+export const boundaryTokens = 8;
 const sentenceEnd = /[.!?…]["'”’)\]]{0,3}\s+|[。！？]+\s*/g;
 
 export function countText(text: string): number {

@@ -71,7 +71,7 @@ describe('a partition', () => {
     const same = (ordinal: number) => ({ ordinal, vector: row?.vector ?? new Uint8Array() });
     partition.put('late', 9, [same(0), same(1)]);
     partition.put('early', 3, [same(0), same(1)]);
-    const hits = partition.search(toQuery(new Int8Array(row?.vector.buffer ?? [])), 3);
+    const hits = partition.search(toQuery(Int8Array.from(row?.vector ?? [])), 3);
     assert.deepEqual(
       hits.map(({ generationId, ordinal }) => [generationId, ordinal]),
       [
