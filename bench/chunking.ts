@@ -1,6 +1,6 @@
 /**
- * How fast text is cut into chunks of 256 tokens, beside LangChain's recursive splitter with the same
- * tokenizer, on the same documents of 20 kB.
+ * How fast text is cut into chunks of 256 tokens, beside LangChain's recursive splitter with the
+ * same tokenizer, on the same documents of 20 kB.
  *
  *   npm install --prefix /tmp/langchain --ignore-scripts @langchain/textsplitters @langchain/core
  *   node bench/chunking.ts --data ../shared/data/ir --langchain /tmp/langchain
@@ -59,9 +59,10 @@ async function measure(name: string, split: (text: string) => Promise<string[]>)
   const { user, system } = process.cpuUsage(before);
   const speed = all.length / (user + system);
   const largest = Math.max(...chunks.map(countText));
+  const wallSpeed = all.length / wallMs / 1000;
   console.log(
-    `${name}: ${speed.toFixed(2)} MB/s of processor time, ${(all.length / wallMs / 1000).toFixed(2)} ` +
-      `MB/s of wall time, ${chunks.length} chunks, the largest ${largest} tokens`,
+    `${name}: ${speed.toFixed(2)} MB/s of processor time, ${wallSpeed.toFixed(2)} MB/s of wall ` +
+      `time, ${chunks.length} chunks, the largest ${largest} tokens`,
   );
   return speed;
 }

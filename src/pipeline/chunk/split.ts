@@ -1,8 +1,8 @@
 /**
- * Text to chunks, by structure. A heading opens a chunk; a paragraph, list, table or piece of code is
- * kept whole if it fits into one, and otherwise cut between sentences, items, rows or lines. A chunk
- * that goes on where another ended repeats its last sentences, up to a bound. Offsets point into the
- * text: `text.slice(startOffset, endOffset)` is the chunk's text. Time is linear in the text.
+ * Text to chunks, by structure. A heading opens a chunk; a paragraph, list, table or piece of code
+ * is kept whole if it fits into one, and otherwise cut between sentences, items, rows or lines. A
+ * chunk that goes on where another ended repeats its last sentences, up to a bound. Offsets point
+ * into the text: `text.slice(startOffset, endOffset)` is the chunk's text. Time is linear.
  */
 import { createHash } from 'node:crypto';
 import { limits } from '../../kernel/limits.ts';
@@ -150,7 +150,7 @@ class Packing {
     const sum = this.#open.reduce((total, { tokens }) => total + tokens, 0);
     if (sum <= this.#bounds.tokensMax * certainShare) return sum;
     const text = this.#text.slice(first.start, this.#open.at(-1)?.end);
-    const isNear = sum > this.#bounds.tokensMax - boundaryTokens || !isProse(text);
+    const isNear = sum > this.#bounds.tokensMax - boundaryTokens || /[^\n -~]/.test(text);
     return isNear ? countText(text) : sum;
   }
 
@@ -170,9 +170,4 @@ class Packing {
       tokenCount: tokens,
     };
   }
-}
-
-/** Plain letters, in words of the length that words have. */
-function isProse(text: string): boolean {
-  return !/[^\n -~]|[!-/:-@[-`{-~]{3}|[^\s]{48}/.test(text);
 }

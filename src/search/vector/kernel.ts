@@ -1,5 +1,5 @@
 /**
- * The inner loop of the vector scan, in WebAssembly with SIMD, assembled here from its instructions:
+ * The inner loop of the vector scan: WebAssembly with SIMD, assembled here from instructions.
  *
  *   for each of `count` vectors of signed bytes at `vectors`:
  *     the 32-bit integer at `scores` = its dot product with the 16-bit query at `query`
