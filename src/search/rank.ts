@@ -18,7 +18,7 @@ import type { Mirror } from './vector/mirror.ts';
 
 export type Weights = Readonly<Record<ListName, number>>;
 
-/** Near the best on either half of the queries of `bench/ranking.ts`; the optimum is flat. */
+/** Tried on all queries of `bench/ranking.ts`: elsewhere a little less is to be expected. */
 export const defaultWeights: Weights = { keyword: 0.4, vector: 0.2, feedback: 0.4 };
 /** Of the first two lists alone: where there is no feedback, and to find whom to ask for it. */
 const firstWeights = { keyword: 0.7, vector: 0.3 };
