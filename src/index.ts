@@ -8,8 +8,8 @@ import type { JobState } from './kernel/job.ts';
 import { limits } from './kernel/limits.ts';
 import type { World } from './kernel/world.ts';
 import { type Assembled, type AssembleOptions, assemble } from './main.ts';
-import type { Hit } from './search/keyword.ts';
-import { searchKeywords } from './search/keyword.ts';
+import type { SearchFilter, SearchMode } from './search/request.ts';
+import type { Hit } from './search/search.ts';
 import { expandSources, isChangedSince, type SourceInput } from './sources.ts';
 import {
   type CorpusRow,
@@ -28,7 +28,8 @@ import { listWorkers, type WorkerRow } from './store/workers.ts';
 export { Job, type JobCounts, type JobSummary } from './job-handle.ts';
 export { Failure, type FailureCode, failures } from './kernel/failure.ts';
 export type { Event, EventKind } from './observe/event.ts';
-export type { Hit } from './search/keyword.ts';
+export type { SearchFilter, SearchMode } from './search/request.ts';
+export type { Explanation, Hit } from './search/search.ts';
 export type { InlineDocument, SourceInput } from './sources.ts';
 export type { CorpusRow, DocumentRow } from './store/documents.ts';
 export type { CauseRow } from './store/inbox.ts';
@@ -58,6 +59,15 @@ export interface IngestOptions {
   readonly priority?: number | undefined;
   /** Goes on with an unfinished job of the same files, if there is one, instead of a second one. */
   readonly resume?: boolean | undefined;
+}
+
+export interface SearchOptions {
+  readonly topK?: number | undefined;
+  /** Keywords and vectors together, where nothing is said. */
+  readonly mode?: SearchMode | undefined;
+  readonly filter?: SearchFilter | undefined;
+  /** Says of each hit what each list gave it. */
+  readonly explain?: boolean | undefined;
 }
 
 /** Whoever has the store's folder may do everything in it: there is one caller. */
@@ -105,8 +115,8 @@ export class Pawl {
     return this.job(jobKey);
   }
 
-  async search(corpus: string, query: string, options: { topK?: number } = {}): Promise<Hit[]> {
-    return searchKeywords(this.store, { caller, corpus, query, ...options });
+  async search(corpus: string, query: string, options: SearchOptions = {}): Promise<Hit[]> {
+    return this.#assembled.searcher.search({ ...options, caller, corpus, query });
   }
 
   /** The number of the newest event: what comes after it is new. */

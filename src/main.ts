@@ -6,7 +6,8 @@ import { thisProcess } from './engine/liveness.ts';
 import type { World } from './kernel/world.ts';
 import { documentPipeline } from './pipeline/document.ts';
 import type { Pipeline } from './pipeline/pipeline.ts';
-import { hashingEmbedder } from './provider/hashing-embedder.ts';
+import { staticEmbedder } from './provider/static-embedder.ts';
+import { Searcher } from './search/search.ts';
 import type { Database } from './store/database.ts';
 import { migrate } from './store/migrate.ts';
 import { openPostgres } from './store/postgres.ts';
@@ -27,15 +28,17 @@ export interface AssembleOptions {
 export interface Assembled {
   readonly database: Database;
   readonly engine: Engine;
+  readonly searcher: Searcher;
   close(): Promise<void>;
 }
 
 export async function assemble(options: AssembleOptions): Promise<Assembled> {
   const world = options.world ?? realWorld();
   const data = resolve(options.data);
+  const embedder = staticEmbedder();
   const documents = documentPipeline({
     blobs: openBlobDirectory(join(data, 'blobs'), world),
-    embedder: hashingEmbedder,
+    embedder,
   });
   const pipeline = options.pipeline?.(documents) ?? documents;
   const database =
@@ -51,5 +54,6 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     places: options.places,
     onError: options.onError ?? (() => undefined),
   });
-  return { database, engine, close: () => database.close() };
+  const searcher = new Searcher({ database, embedder });
+  return { database, engine, searcher, close: () => database.close() };
 }

@@ -65,6 +65,7 @@ const imports = {
   rootFiles: { 'src/config.ts': ['kernel/limits.ts', 'kernel/failure.ts'] },
   packages: {
     pg: ['store'],
+    'gpt-tokenizer': ['pipeline/chunk'],
     'node:sqlite': ['store'],
     'node:child_process': ['pipeline', 'engine', 'main.ts', 'cli.ts'],
     'node:http': ['api', 'main.ts', 'cli.ts'],

@@ -1,6 +1,6 @@
 /** `pawl search`: the best passages of a corpus. */
 import { relative } from 'node:path';
-import type { Hit, Pawl } from '../index.ts';
+import type { Explanation, Hit, Pawl, SearchMode } from '../index.ts';
 import { limits } from '../kernel/limits.ts';
 import { type Call, type Command, exits, numberOf, usageError, withStore } from './command.ts';
 import { hitShape } from './shape.ts';
@@ -17,6 +17,8 @@ export const search: Command = {
       value: 'N',
       meaning: `how many, ${limits.search.topKDefault} at most`,
     },
+    mode: { type: 'string', value: 'MODE', meaning: 'hybrid, vector or keyword' },
+    explain: { type: 'boolean', meaning: 'say what each list gave a passage' },
   },
   examples: ['pawl search handbook "refund policy" --top-k 3'],
   run: async (call) => {
@@ -24,7 +26,10 @@ export const search: Command = {
     const query = words.join(' ').trim();
     if (corpus === undefined || query === '') throw usageError('name the corpus and the query');
     const topK = numberOf(call.flags, 'top-k', { min: 1, max: limits.search.topKMax });
-    return withStore(call, (pawl) => searchAndPrint(call, pawl, { corpus, query, topK }));
+    const mode = call.flags.mode as SearchMode | undefined;
+    const explain = call.flags.explain === true;
+    const asked = { corpus, query, topK, mode, explain };
+    return withStore(call, (pawl) => searchAndPrint(call, pawl, asked));
   },
 };
 
@@ -32,15 +37,17 @@ export interface SearchCall {
   readonly corpus: string;
   readonly query: string;
   readonly topK?: number | undefined;
+  readonly mode?: SearchMode | undefined;
+  readonly explain?: boolean | undefined;
 }
 
 export async function searchAndPrint(
   { terminal, isJson }: Call,
   pawl: Pawl,
-  { corpus, query, topK }: SearchCall,
+  { corpus, query, ...options }: SearchCall,
 ): Promise<number> {
   const startedAt = performance.now();
-  const hits = await pawl.search(corpus, query, topK === undefined ? {} : { topK });
+  const hits = await pawl.search(corpus, query, options);
   const queryMs = Math.round((performance.now() - startedAt) * 10) / 10;
   if (isJson) {
     terminal.print(JSON.stringify({ results: hits.map(hitShape), query_ms: queryMs }));
@@ -68,6 +75,14 @@ function printHit(terminal: Terminal, hit: Hit, place: number, query: string): v
   terminal.print(`    ${terminal.paint('cyan', cutPath(placeOf(hit.sourceUrl), columns))}`);
   const lines = wrap(excerpt(hit.text, query, columns * linesMax), columns).slice(0, linesMax);
   for (const line of lines) terminal.print(`    ${highlight(terminal, line, query)}`);
+  if (hit.explanation) terminal.print(terminal.paint('dim', `    ${explained(hit.explanation)}`));
+}
+
+function explained({ parts, terms }: Explanation): string {
+  const lists = parts.map(
+    ({ list, rank, scaled, weight }) => `${list} ${weight} × ${scaled.toFixed(2)} (place ${rank})`,
+  );
+  return `${lists.join(' + ')} · ${terms.join(', ') || 'no word of the query'}`;
 }
 
 /** A path below the present folder is shown from there. */

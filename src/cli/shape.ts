@@ -116,6 +116,9 @@ export function hitShape(hit: Hit) {
     document_id: hit.documentId,
     title: hit.title,
     heading: hit.heading,
+    highlights: hit.highlights,
+    similar: hit.similar,
+    explanation: hit.explanation,
   };
 }
 

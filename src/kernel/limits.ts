@@ -163,6 +163,21 @@ export const limits = {
     topKMax: 100,
     queryCharactersMax: 2000,
     timeoutMs: 10 * second,
+    /** Passages that each list brings before the lists are fused. */
+    candidatesMax: 1000,
+    /** The first hits that lend their terms to the feedback query, and how many of them. */
+    feedbackHits: 8,
+    feedbackTerms: 20,
+    /** How often a search begins again because a document was replaced under it. */
+    restartsMax: 3,
+    /** Vectors that are held in memory for scanning. */
+    mirrorBytesMax: 4096 * mebibyte - mebibyte,
+    /** Documents whose vectors are read at once. */
+    mirrorPageMax: 256,
+    /** Corpora that are held in memory; the one that was not searched for longest makes room. */
+    mirrorPartitionsMax: 64,
+    /** Beyond this the history may have gaps: what is held is read anew. */
+    mirrorAgeMsMax: 1 * day,
   },
 
   request: {

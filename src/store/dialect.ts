@@ -22,6 +22,10 @@ export const sqliteDialect: Dialect = {
     skipLocked: '',
     forUpdate: '',
     amongIds: 'IN (SELECT value FROM json_each(:ids))',
+    amongKeys: 'IN (SELECT value FROM json_each(:keys))',
+    /** Pairs of a generation and an ordinal, as rows. */
+    places: `(SELECT value ->> 0 AS generation_id, value ->> 1 AS ordinal
+      FROM json_each(:places)) AS place`,
     clustered: 'WITHOUT ROWID',
     claimHasItem: 'EXISTS (SELECT 1 FROM json_each(claims.items) WHERE value = items.id)',
     greatest: 'MAX',
@@ -51,6 +55,9 @@ export const postgresDialect: Dialect = {
     forUpdate: 'FOR UPDATE',
     // As an array, so that the planner looks the ids up one by one and never reads the whole table.
     amongIds: '= ANY (ARRAY(SELECT jsonb_array_elements_text(:ids)::bigint))',
+    amongKeys: '= ANY (ARRAY(SELECT jsonb_array_elements_text(:keys)))',
+    places: `(SELECT (value ->> 0)::bigint AS generation_id, (value ->> 1)::bigint AS ordinal
+      FROM jsonb_array_elements(:places) AS value) AS place`,
     clustered: '',
     claimHasItem: 'claims.items @> to_jsonb(items.id)',
     greatest: 'GREATEST',

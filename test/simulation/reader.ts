@@ -3,8 +3,8 @@
  * what it sees is what was submitted; a document that was once there is there.
  */
 import { splitText } from '../../src/pipeline/chunk/split.ts';
-import { searchKeywords } from '../../src/search/keyword.ts';
 import { sql } from '../../src/store/statement.ts';
+import { searchStore } from '../support/search-store.ts';
 import { callers, corpora, everyWord } from './content.ts';
 import type { Setting } from './process.ts';
 
@@ -93,7 +93,7 @@ export class SimulatedReader {
     const corpus = random.pick(corpora);
     const known = await store.run(corpusOf, { caller, corpus });
     if (known.length === 0) return;
-    const hits = await searchKeywords(store, { caller, corpus, query: everyWord, topK: 100 });
+    const hits = await searchStore(store, { caller, corpus, query: everyWord, topK: 100 });
     for (const { id } of known) {
       const found = hits
         .filter(({ documentId }) => documentId === id)

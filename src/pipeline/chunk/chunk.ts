@@ -5,7 +5,6 @@ import { insertChunks, type NewChunk } from '../../store/chunks.ts';
 import { getText } from '../../store/documents.ts';
 import type { StepContext, StepFunction } from '../pipeline.ts';
 import { withoutText } from '../superseded.ts';
-import { splitText } from './split.ts';
 
 export const chunkStep: StepFunction = async (context) => {
   const { id, documentId } = context.item;
@@ -37,6 +36,8 @@ async function split({ item, reader, scratch }: StepContext): Chunks {
   const held = scratch.get('extracted') as { text: string } | undefined;
   const text = held?.text ?? (await getText(reader, item.id))?.body;
   if (text === undefined) return undefined;
+  // The tokenizer's vocabulary takes a moment to load, and not every process cuts text.
+  const { splitText } = await import('./split.ts');
   const chunks = splitText(text);
   if (chunks.length <= limits.document.chunksMax) return chunks;
   const message = `${item.source} would be ${chunks.length} of ${limits.document.chunksMax} chunks`;

@@ -1,120 +1,115 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { limits } from '../../kernel/limits.ts';
-import type { NewChunk } from '../../store/chunks.ts';
 import { splitText } from './split.ts';
+import { countText } from './unit.ts';
 
-const charactersMax = limits.document.chunkTokensMax * 4;
+const bounds = { tokensMax: 40, overlapTokens: 10 };
+const sentence = (n: number) => `Sentence number ${n} says something short.`;
+const sentences = (count: number) => Array.from({ length: count }, (_, n) => sentence(n)).join(' ');
 
-/** Every chunk is where it says it is; between one and the next there are only blanks. */
-function assertFaithful(text: string, chunks: readonly NewChunk[]): void {
-  let end = 0;
-  chunks.forEach((chunk, index) => {
-    assert.equal(chunk.ordinal, index);
-    assert.equal(text.slice(chunk.startOffset, chunk.endOffset), chunk.text);
-    assert.equal(text.slice(end, chunk.startOffset).trim(), '');
-    assert.ok(chunk.text.length > 0 && chunk.text.length <= charactersMax, `${chunk.text.length}`);
-    end = chunk.endOffset;
-  });
-  assert.equal(text.slice(end).trim(), '');
-}
-
-function split(text: string): NewChunk[] {
-  const chunks = splitText(text);
-  assertFaithful(text, chunks);
-  return chunks;
-}
-
-function durationOf(run: () => unknown): number {
-  const start = process.cpuUsage();
-  run();
-  return process.cpuUsage(start).user / 1000;
-}
-
-describe('what is split', () => {
-  test('is found again by its offsets, whole, in order and within the bound', () => {
-    const piece = fc.oneof(
-      fc.constantFrom('# One\n', '### Three\n', '\n', '\n\n', '  ', '####### no\n', '#\n', '# \n'),
-      fc.string({ unit: 'grapheme', maxLength: 40 }),
-      fc.integer({ min: 1, max: 3000 }).map((length) => 'word '.repeat(length).slice(0, length)),
-      fc.integer({ min: 1, max: 3000 }).map((length) => 'x'.repeat(length)),
-    );
-    const texts = fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join(''));
-    fc.assert(
-      fc.property(texts, (text) => void split(text)),
-      { numRuns: 300 },
-    );
-  });
-
-  test('is nothing where there is nothing', () => {
-    assert.deepEqual(splitText(''), []);
-    assert.deepEqual(splitText(' \n\n\t\n'), []);
-  });
-
-  test('stays together while it fits', () => {
-    const text = 'First paragraph.\n\nSecond paragraph.';
+describe('chunks', () => {
+  test('begin at headings and carry their path', () => {
+    const text = '# One\n\nFirst.\n\n## Two\n\nSecond.\n\n# Three\n\nThird.';
     assert.deepEqual(
-      split(text).map((chunk) => chunk.text),
-      [text],
+      splitText(text).map(({ heading, text: body }) => [heading, body]),
+      [
+        ['One', '# One\n\nFirst.'],
+        ['One > Two', '## Two\n\nSecond.'],
+        ['Three', '# Three\n\nThird.'],
+      ],
     );
   });
 
-  test('has one heading path for each chunk', () => {
-    const text = '# A\n\none\n\n## B\n\ntwo\n\n### C\n\nthree\n\n## D\n\nfour\n\n# E\n\nfive';
-    const headings = split(text).map(({ heading }) => heading);
-    assert.deepEqual(headings, ['A', 'A > B', 'A > B > C', 'A > D', 'E']);
+  test('do not consist of headings alone if text follows', () => {
+    const [only, ...rest] = splitText('# One\n\n## Two\n\nText.');
+    assert.deepEqual(
+      [only?.heading, only?.text, rest],
+      ['One > Two', '# One\n\n## Two\n\nText.', []],
+    );
   });
 
-  test('may skip levels of headings', () => {
-    const headings = split('### C\n\none\n\n# A\n\ntwo').map(({ heading }) => heading);
-    assert.deepEqual(headings, ['C', 'A']);
+  test('keep code, tables and lists whole where they fit', () => {
+    const code = '```\n# no heading\n\na = 1\n```';
+    const table = '| a | b |\n| - | - |\n| 1 | 2 |';
+    const text = `${sentences(3)}\n\n${code}\n\n${table}`;
+    const chunks = splitText(text, bounds);
+    for (const whole of [code, table])
+      assert.ok(chunks.some((chunk) => chunk.text.includes(whole)));
+    assert.ok(chunks.every(({ heading }) => heading === ''));
   });
 
-  test('is cut at the end of a sentence where a paragraph is too long', () => {
-    const sentence = 'This sentence has some words in it. ';
-    const chunks = split(sentence.repeat(100).trim());
-    assert.ok(chunks.length > 1);
-    assert.ok(chunks.every(({ text }) => /in it\.\s?$/.test(text)));
+  test('cut a long table between its rows', () => {
+    const rows = Array.from({ length: 30 }, (_, n) => `| row ${n} | value ${n} |`);
+    for (const { text } of splitText(rows.join('\n'), bounds)) {
+      for (const line of text.split('\n')) assert.ok(rows.includes(line), line);
+    }
   });
 
-  test('is cut at a space where there is no sentence', () => {
-    const chunks = split('word '.repeat(1000).trim());
-    assert.ok(chunks.every(({ text }) => /^(?:word ?)+$/.test(text)));
+  test('repeat the last sentences of the chunk before', () => {
+    const chunks = splitText(sentences(20), bounds);
+    assert.ok(chunks.length > 3);
+    chunks.slice(1).forEach((chunk, index) => {
+      const before = chunks[index];
+      assert.ok(chunk.startOffset < (before?.endOffset ?? 0), 'they overlap');
+      assert.match(chunk.text, /^Sentence/);
+      const shared = chunk.text.slice(0, (before?.endOffset ?? 0) - chunk.startOffset);
+      assert.ok(countText(shared) <= bounds.overlapTokens);
+    });
   });
 
-  test('is cut between characters, never within one', () => {
-    const chunks = split(`a${'😀'.repeat(2000)}`);
-    assert.ok(chunks.every(({ text }) => text.isWellFormed()));
+  test('have the same id for the same words under the same heading, and no id twice', () => {
+    const [once, twice] = splitText('# A\n\nSame.\n\n# A\n\nSame.');
+    assert.equal(twice?.key, `${once?.key}-2`);
+    const [later] = splitText('# B\n\nOther.\n\n# A\n\nSame.').slice(1);
+    assert.equal(later?.key, once?.key);
   });
 
-  test('has the same key for the same text under the same heading, and another elsewhere', () => {
-    const [first, second] = split('# A\n\nsame\n\n# A\n\nsame');
-    const [third] = split('# A\n\nsame');
-    assert.equal(first?.key, third?.key);
-    assert.equal(first?.key, second?.key);
-    assert.notEqual(split('# B\n\nsame')[0]?.key, first?.key);
+  test('take time in proportion to the text, whatever it is', () => {
+    for (const piece of ['a', '.', '`', ' ', '\n', '| ', '# ', "?'", '<|endoftext|>', '漢', '😀']) {
+      const text = piece.repeat(Math.ceil(200_000 / piece.length));
+      const started = performance.now();
+      for (const chunk of splitText(text)) assert.ok(countText(chunk.text) <= 256);
+      assert.ok(performance.now() - started < 20_000, `${JSON.stringify(piece)} took too long`);
+    }
   });
 });
 
-describe('splitting takes time in proportion to the text', () => {
-  const long: Readonly<Record<string, string>> = {
-    'five megabytes of words': 'some words. '.repeat(430_000),
-    'five megabytes of lines': 'a line of words\n'.repeat(320_000),
-    'five megabytes without a space': 'x'.repeat(5_000_000),
-    'a hundred thousand headings': '# heading\n'.repeat(100_000),
-    'sixty thousand blanks on a line': `a\n${' '.repeat(60_000)}\nb`,
-  };
-  for (const [what, text] of Object.entries(long)) {
-    test(what, () => {
-      const durationMs = durationOf(() => splitText(text));
-      assert.ok(durationMs < 200 + text.length / 1000, `took ${Math.round(durationMs)} ms`);
-    });
-  }
+const line = fc.oneof(
+  { weight: 6, arbitrary: fc.lorem({ mode: 'sentences', maxCount: 4 }) },
+  fc.string({ unit: 'grapheme', maxLength: 80 }),
+  fc.constantFrom('# A', '## B', '### C', '```', '~~~', '| a | b |', '- item', '1. one', '', '\t'),
+  fc.string({ maxLength: 80 }),
+  fc.nat(300).map((size) => 'x'.repeat(size)),
+);
+const markdown = fc.array(line, { maxLength: 30 }).map((lines) => lines.join('\n'));
 
-  test('a heading of a hundred kilobytes is not written out again for every chunk', () => {
-    const text = `# ${'word '.repeat(20_000)}`;
-    const written = splitText(text).reduce((sum, { heading }) => sum + heading.length, 0);
-    assert.ok(written < 3 * text.length, `${written} characters of headings`);
+describe('chunks of any text', () => {
+  test('cover it in order, within bounds, and the same way each time', () => {
+    fc.assert(
+      fc.property(markdown, (text) => {
+        const chunks = splitText(text, bounds);
+        let covered = 0;
+        for (const [index, chunk] of chunks.entries()) {
+          assert.equal(chunk.ordinal, index);
+          assert.equal(text.slice(chunk.startOffset, chunk.endOffset), chunk.text);
+          if (chunk.startOffset > covered) {
+            assert.match(text.slice(covered, chunk.startOffset), /^\s*$/);
+          }
+          assert.ok(chunk.endOffset > covered, 'each goes on');
+          covered = chunk.endOffset;
+          const tokens = countText(chunk.text);
+          assert.ok(tokens <= bounds.tokensMax, `${tokens} tokens`);
+          assert.ok(
+            Math.abs(tokens - chunk.tokenCount) <= 12,
+            `${tokens}, not ${chunk.tokenCount}`,
+          );
+        }
+        assert.match(text.slice(covered), /^\s*$/);
+        assert.equal(new Set(chunks.map(({ key }) => key)).size, chunks.length);
+        assert.deepEqual(splitText(text, bounds), chunks);
+      }),
+      { numRuns: 300, seed: 7 },
+    );
   });
 });

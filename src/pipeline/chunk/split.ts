@@ -1,108 +1,173 @@
 /**
- * Text to chunks, by structure: a heading opens a chunk, paragraphs are kept whole where they fit,
- * and longer ones are cut at sentences, then at words. Offsets point into the text. One pass.
+ * Text to chunks, by structure. A heading opens a chunk; a paragraph, list, table or piece of code
+ * is kept whole if it fits into one, and otherwise cut between sentences, items, rows or lines. A
+ * chunk that goes on where another ended repeats its last sentences, up to a bound. Offsets point
+ * into the text: `text.slice(startOffset, endOffset)` is the chunk's text. Time is linear.
  */
 import { createHash } from 'node:crypto';
 import { limits } from '../../kernel/limits.ts';
 import type { NewChunk } from '../../store/chunks.ts';
+import { type Block, blocksOf } from './block.ts';
+import { boundaryTokens, countText, type Unit, unitsOf } from './unit.ts';
 
-/** A token is about four characters of English: an estimate that needs no vocabulary. */
-const charactersPerToken = 4;
-const charactersMax = limits.document.chunkTokensMax * charactersPerToken;
-
-/** A heading stands in every chunk below it: a long one is cut. */
-const headingCharactersMax = 200;
-
-interface Span {
-  readonly start: number;
-  readonly end: number;
+export interface SplitLimits {
+  readonly tokensMax: number;
+  readonly overlapTokens: number;
 }
 
-export function splitText(text: string): NewChunk[] {
-  const chunks: NewChunk[] = [];
-  const headings: string[] = [];
-  let open: Span | undefined;
-  let openHeading = '';
-  const flush = (): void => {
-    if (open) chunks.push(toChunk(text, open, openHeading, chunks.length));
-    open = undefined;
-  };
+const defaults: SplitLimits = {
+  tokensMax: limits.document.chunkTokensMax,
+  overlapTokens: limits.document.chunkOverlapTokens,
+};
+
+/** Up to here, no text has more tokens than the bound because of how its units meet. */
+const certainShare = 0.8;
+
+export function splitText(text: string, bounds: SplitLimits = defaults): NewChunk[] {
+  const packing = new Packing(text, bounds);
+  let previousEnd = 0;
   for (const block of blocksOf(text)) {
-    const heading = headingOf(text.slice(block.start, block.end));
-    if (heading) {
-      flush();
-      headings.length = Math.min(headings.length, heading.level - 1);
-      headings[heading.level - 1] = heading.text;
-    }
-    for (const piece of piecesOf(text, block)) {
-      if (open && piece.end - open.start > charactersMax) flush();
-      if (!open) openHeading = headings.filter(Boolean).join(' > ');
-      open = { start: open?.start ?? piece.start, end: piece.end };
-    }
+    packing.add(block, unitsOf(text, block, { tokensMax: bounds.tokensMax, previousEnd }));
+    previousEnd = block.end;
   }
-  flush();
-  return chunks;
+  return packing.finish();
 }
 
-/** Paragraphs: runs of lines between empty ones; a heading line is a block of its own. */
-function* blocksOf(text: string): Generator<Span> {
-  let open: Span | undefined;
-  for (let start = 0; start <= text.length; ) {
-    const found = text.indexOf('\n', start);
-    const lineEnd = found < 0 ? text.length : found;
-    const end = start + text.slice(start, lineEnd).trimEnd().length;
-    const isBlank = end === start;
-    const isHeading = /^#{1,6} /.test(text.slice(start, start + 7));
-    if (open && (isBlank || isHeading)) {
-      yield open;
-      open = undefined;
+class Packing {
+  readonly #text: string;
+  readonly #bounds: SplitLimits;
+  readonly #headings: string[] = [];
+  readonly #chunks: NewChunk[] = [];
+  readonly #seen = new Map<string, number>();
+  #open: Unit[] = [];
+  #openTokens = 0;
+  /** The first units of the open chunk that the one before it ended with. */
+  #repeated = 0;
+  /** Nothing but headings so far: what comes next belongs to them. */
+  #isHeadingOnly = false;
+  #openHeading = '';
+
+  constructor(text: string, bounds: SplitLimits) {
+    this.#text = text;
+    this.#bounds = bounds;
+  }
+
+  add(block: Block, units: readonly Unit[]): void {
+    if (block.kind === 'heading') this.#addHeading(block, units);
+    else this.#addContent(block, units);
+  }
+
+  finish(): NewChunk[] {
+    this.#flush();
+    return this.#chunks;
+  }
+
+  #addContent(block: Block, units: readonly Unit[]): void {
+    const total = units.reduce((sum, { tokens }) => sum + tokens, 0);
+    const isWhole = total <= this.#bounds.tokensMax;
+    if (isWhole && !this.#fits(total) && !this.#isHeadingOnly) this.#turn(block, total);
+    for (const unit of units) {
+      if (!this.#fits(unit.tokens)) this.#turn(block, unit.tokens);
+      this.#push(unit);
     }
-    if (isHeading && !isBlank) yield { start, end };
-    else if (!isBlank) open = { start: open?.start ?? start, end };
-    start = lineEnd + 1;
+    this.#isHeadingOnly = false;
   }
-  if (open) yield open;
-}
 
-function headingOf(block: string): { level: number; text: string } | undefined {
-  const match = /^(#{1,6}) ([^\n]+)$/.exec(block);
-  const text = match?.[2]?.trim().slice(0, headingCharactersMax).toWellFormed();
-  return match ? { level: match[1]?.length ?? 1, text: text ?? '' } : undefined;
-}
-
-/** Cuts a block that is too long at the last sentence, or else the last space, that still fits. */
-function* piecesOf(text: string, block: Span): Generator<Span> {
-  let { start } = block;
-  while (block.end - start > charactersMax) {
-    const window = text.slice(start, start + charactersMax);
-    const cut = start + (lastOf(window, /[.!?]\s/g) ?? lastOf(window, /\s/g) ?? wholeOf(window));
-    yield { start, end: cut };
-    start = cut;
+  #addHeading(block: Block, units: readonly Unit[]): void {
+    if (!this.#isHeadingOnly) this.#flush();
+    const line = this.#text.slice(block.start, block.end).trim();
+    const level = /^#+/.exec(line)?.[0].length ?? 1;
+    this.#headings.length = Math.min(this.#headings.length, level - 1);
+    this.#headings[level - 1] = line.replace(/^#+\s*|\s+#+$/g, '');
+    this.#isHeadingOnly = true;
+    for (const unit of units) {
+      if (!this.#fits(unit.tokens)) this.#flush();
+      this.#push(unit);
+    }
+    this.#openHeading = this.#headings.filter(Boolean).join(' > ');
   }
-  if (start < block.end) yield { start, end: block.end };
-}
 
-/** Not between the two halves of one character. */
-function wholeOf(window: string): number {
-  const last = window.charCodeAt(window.length - 1);
-  return last >= 0xd800 && last <= 0xdbff ? window.length - 1 : window.length;
-}
+  #fits(tokens: number): boolean {
+    return this.#openTokens + tokens <= this.#bounds.tokensMax;
+  }
 
-function lastOf(window: string, pattern: RegExp): number | undefined {
-  let last: number | undefined;
-  for (const match of window.matchAll(pattern)) last = match.index + match[0].length;
-  return last;
-}
+  #push(unit: Unit): void {
+    if (this.#open.length === 0) this.#openHeading = this.#headings.filter(Boolean).join(' > ');
+    this.#open.push(unit);
+    this.#openTokens += unit.tokens;
+  }
 
-function toChunk(text: string, span: Span, heading: string, ordinal: number): NewChunk {
-  const body = text.slice(span.start, span.end);
-  return {
-    key: createHash('sha256').update(`${heading}\0${body}`).digest('hex').slice(0, 24),
-    ordinal,
-    heading,
-    text: body,
-    startOffset: span.start,
-    endOffset: span.end,
-    tokenCount: Math.ceil(body.length / charactersPerToken),
-  };
+  /** Ends the chunk and begins the next with its last sentences, if what comes leaves room. */
+  #turn(block: Block, neededTokens: number): void {
+    const tail = this.#tail(neededTokens);
+    this.#flush();
+    if (block.kind !== 'paragraph' && block.kind !== 'list') return;
+    for (const unit of tail) this.#push(unit);
+    this.#repeated = tail.length;
+  }
+
+  #tail(neededTokens: number): Unit[] {
+    const { tokensMax, overlapTokens } = this.#bounds;
+    let room = Math.min(overlapTokens, tokensMax - neededTokens);
+    let first = this.#open.length;
+    // What was repeated already is not repeated again, and a chunk is not repeated whole.
+    while (first > this.#repeated + 1) {
+      const { tokens } = this.#open[first - 1] as Unit;
+      if (tokens > room) break;
+      room -= tokens;
+      first -= 1;
+    }
+    return this.#open.slice(first);
+  }
+
+  #flush(): void {
+    const left: Unit[] = [];
+    let tokens = this.#countOpen();
+    while (tokens > this.#bounds.tokensMax && this.#open.length > 1) {
+      left.unshift(this.#open.pop() as Unit);
+      tokens = this.#countOpen();
+    }
+    const [first] = this.#open;
+    const last = this.#open.at(-1);
+    if (first && last && this.#open.length > this.#repeated) {
+      this.#chunks.push(this.#toChunk({ start: first.start, end: last.end, tokens }));
+    }
+    this.#open = [];
+    this.#openTokens = 0;
+    this.#repeated = 0;
+    this.#isHeadingOnly = false;
+    for (const unit of left) this.#push(unit);
+    if (left.length > 0) this.#flush();
+  }
+
+  /**
+   * The sum of the units, unless it is so near the bound that what the tokenizer sees across their
+   * boundaries could matter: then the whole is counted.
+   */
+  #countOpen(): number {
+    const [first] = this.#open;
+    if (!first) return 0;
+    const sum = this.#open.reduce((total, { tokens }) => total + tokens, 0);
+    if (sum <= this.#bounds.tokensMax * certainShare) return sum;
+    const text = this.#text.slice(first.start, this.#open.at(-1)?.end);
+    const isNear = sum > this.#bounds.tokensMax - boundaryTokens || /[^\n -~]/.test(text);
+    return isNear ? countText(text) : sum;
+  }
+
+  #toChunk({ start: startOffset, end: endOffset, tokens }: Unit): NewChunk {
+    const heading = this.#openHeading;
+    const text = this.#text.slice(startOffset, endOffset);
+    const hash = createHash('sha256').update(`${heading}\0${text}`).digest('hex').slice(0, 24);
+    const count = (this.#seen.get(hash) ?? 0) + 1;
+    this.#seen.set(hash, count);
+    return {
+      key: count === 1 ? hash : `${hash}-${count}`,
+      ordinal: this.#chunks.length,
+      heading,
+      text,
+      startOffset,
+      endOffset,
+      tokenCount: tokens,
+    };
+  }
 }

@@ -2,6 +2,7 @@
 import { job } from '../../kernel/job.ts';
 import { sqlCheck } from '../../kernel/machine.ts';
 import { waits } from '../../kernel/waits.ts';
+import { contentKinds } from '../contents.ts';
 import type { Migration } from '../migrate.ts';
 
 export const initial: Migration = {
@@ -128,6 +129,7 @@ export const initial: Migration = {
       detail {json}
     )`,
     'CREATE INDEX events_job ON events (job_id, seq)',
+    `CREATE INDEX events_content ON events (seq) WHERE kind IN ${contentKinds}`,
     'CREATE TABLE sequence (name TEXT PRIMARY KEY, value {int} NOT NULL)',
     "INSERT INTO sequence (name, value) VALUES ('events', 0)",
     'CREATE TABLE cursors (name TEXT PRIMARY KEY, seq {int} NOT NULL)',
@@ -209,6 +211,7 @@ export const initial: Migration = {
     `CREATE VIRTUAL TABLE chunk_search USING fts5 (
       title, heading, text, content = '', contentless_delete = 1, tokenize = 'porter unicode61'
     )`,
+    "CREATE VIRTUAL TABLE chunk_terms USING fts5vocab (chunk_search, 'row')",
   ],
   postgres: [
     'ALTER TABLE items SET (fillfactor = 45, autovacuum_vacuum_scale_factor = 0.05)',

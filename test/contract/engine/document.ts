@@ -3,10 +3,10 @@ import type { BlobStore } from '../../../src/blob/blob.ts';
 import { Failure } from '../../../src/kernel/failure.ts';
 import { documentPipeline } from '../../../src/pipeline/document.ts';
 import type { Pipeline, StepFunction } from '../../../src/pipeline/pipeline.ts';
-import { hashingEmbedder } from '../../../src/provider/hashing-embedder.ts';
-import { searchKeywords } from '../../../src/search/keyword.ts';
+import { staticEmbedder } from '../../../src/provider/static-embedder.ts';
 import { documentIdOf, getDocument } from '../../../src/store/documents.ts';
 import type { EngineFixture, EngineTest } from '../../support/engine-fixture.ts';
+import { searchStore } from '../../support/search-store.ts';
 import type { Submitted } from '../../support/store-fixture.ts';
 import { makeLatch } from '../../support/test-world.ts';
 
@@ -14,7 +14,7 @@ const blobs: BlobStore = {
   put: async () => 'unused',
   get: async () => new Uint8Array(),
 };
-const documents = documentPipeline({ blobs, embedder: hashingEmbedder });
+const documents = documentPipeline({ blobs, embedder: staticEmbedder() });
 const documentId = documentIdOf('ann', 'notes', 'page');
 
 function submit(bench: EngineFixture, body: string, force = false): Promise<Submitted> {
@@ -30,7 +30,7 @@ async function ingest(bench: EngineFixture, body: string, force = false): Promis
 
 async function found(bench: EngineFixture, query: string): Promise<string[]> {
   const request = { caller: 'ann', corpus: 'notes', query };
-  return (await searchKeywords(bench.store.database, request)).map(({ text }) => text);
+  return (await searchStore(bench.store.database, request)).map(({ text }) => text);
 }
 
 /** The pipeline, with a step that waits for the test when the document says so. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { searchKeywords } from '../../../src/search/keyword.ts';
+import { staticEmbedder } from '../../../src/provider/static-embedder.ts';
+import { Searcher } from '../../../src/search/search.ts';
 import {
   countOfGeneration,
   indexGeneration,
@@ -8,6 +9,7 @@ import {
   insertVectors,
   pruneGeneration,
 } from '../../../src/store/chunks.ts';
+import type { Database } from '../../../src/store/database.ts';
 import {
   deleteTexts,
   documentIdOf,
@@ -60,6 +62,14 @@ function flipTo(store: StoreFixture, generation_id: number): Promise<number | un
     text_bytes: 10,
   };
   return store.database.write((transaction) => flip(transaction, row, store.world.now()));
+}
+
+function searchKeywords(
+  database: Database,
+  request: { caller: string; corpus: string; query: string },
+): Promise<readonly { text: string }[]> {
+  const searcher = new Searcher({ database, embedder: staticEmbedder() });
+  return searcher.search({ ...request, mode: 'keyword' });
 }
 
 async function found(store: StoreFixture, query: string): Promise<string[]> {

@@ -1,0 +1,165 @@
+/**
+ * The embedder that needs no server, no key and no download. A text's vector has two parts: its
+ * words and their four-letter pieces, hashed into places, which finds the same words and their
+ * spellings; and the mean of its words' GloVe vectors, rare words weighing more, which finds
+ * related words. English; for other languages the first part alone does the work. It is a lexical
+ * embedder with some meaning in it, not a language model: see
+ * docs/decisions/0013-static-word-vectors.md.
+ */
+import type { Embedder } from './embedding.ts';
+import { firstSeed, mix, readWordVectors, secondSeed, type WordVectors } from './word-vectors.ts';
+
+const asset = new URL('../../assets/word-vectors.bin', import.meta.url);
+const hashedDimensions = 156;
+const pieceLength = 4;
+/** How much a piece of a word counts beside the word itself. */
+const pieceWeight = 0.5;
+/** How much the words' meanings count beside the words. */
+const meaningWeight = 1;
+/** A word that is in no table is rare. */
+const unknownWeight = 1;
+/** Below this a word is not worth the time: they are the twenty most frequent ones. */
+const weightMin = 0.05;
+const halfWeightShare = 2e-4;
+const edgeCode = 0x7f;
+
+/** The table is read when the first text comes: a command that embeds nothing does not wait. */
+export function staticEmbedder(path: string | URL = asset): Embedder {
+  let summing: Summing | undefined;
+  return {
+    model: 'static-256',
+    async embed(texts) {
+      summing ??= new Summing(readWordVectors(path));
+      const { vectorOf } = summing;
+      return { vectors: texts.map(vectorOf), tokensIn: 0, costCents: 0 };
+    },
+  };
+}
+
+/** Zipf's law gives the share of running text; rare words weigh more. */
+function weightOf(rank: number): number {
+  const share = 1 / ((rank + 2.7) * 12.5);
+  return halfWeightShare / (halfWeightShare + share);
+}
+
+/** Sums up one text after another in the same memory. */
+class Summing {
+  readonly #words: WordVectors;
+  readonly #weights: Float32Array;
+  readonly #isWord = wordCodes();
+  readonly #hashed = new Float64Array(hashedDimensions);
+  readonly #meaning: Float64Array;
+  readonly #vector: Float64Array;
+
+  constructor(words: WordVectors) {
+    this.#words = words;
+    this.#meaning = new Float64Array(words.dimensions);
+    this.#vector = new Float64Array(hashedDimensions + words.dimensions);
+    this.#weights = Float32Array.from({ length: words.count }, (_, rank) => weightOf(rank + 1));
+  }
+
+  readonly vectorOf = (text: string): Uint8Array => {
+    this.#hashed.fill(0);
+    this.#meaning.fill(0);
+    const lower = text.toLowerCase();
+    let start = -1;
+    for (let index = 0; index <= lower.length; index++) {
+      if (index < lower.length && this.#isWord(lower.charCodeAt(index))) {
+        if (start < 0) start = index;
+      } else if (start >= 0) {
+        this.#addWord(lower, start, index);
+        start = -1;
+      }
+    }
+    return this.#quantised();
+  };
+
+  #addWord(text: string, start: number, end: number): void {
+    let first = firstSeed;
+    let second = secondSeed;
+    for (let index = start; index < end; index++) {
+      const code = text.charCodeAt(index);
+      first = Math.imul(first ^ code, 0x01000193);
+      second = Math.imul(second ^ code, 0x01000193);
+    }
+    first = mix(first);
+    const word = this.#words.find(first, mix(second));
+    const weight = word < 0 ? unknownWeight : (this.#weights[word] as number);
+    if (weight < weightMin) return;
+    this.#addHash(first, weight);
+    if (end - start >= pieceLength) this.#addPieces(text, start, end, weight * pieceWeight);
+    if (word >= 0) this.#addMeaning(word);
+  }
+
+  /** The letters of the word, four by four, with a mark where it begins and where it ends. */
+  #addPieces(text: string, start: number, end: number, weight: number): void {
+    let piece = edgeCode;
+    for (let index = start; index <= end; index++) {
+      const code = index < end ? text.charCodeAt(index) : edgeCode;
+      piece = (piece << 8) ^ code ^ (code >>> 8);
+      if (index - start >= pieceLength - 2)
+        this.#addHash(mix(Math.imul(piece, 0x9e3779b1)), weight);
+    }
+  }
+
+  #addHash(hash: number, weight: number): void {
+    const place = (hash >>> 1) % hashedDimensions;
+    // The sign comes from another bit, so that collisions cancel out on average.
+    this.#hashed[place] = (this.#hashed[place] as number) + (hash & 1 ? weight : -weight);
+  }
+
+  #addMeaning(word: number): void {
+    const { dimensions, components, scales } = this.#words;
+    const scale = scales[word] as number;
+    const meaning = this.#meaning;
+    const start = word * dimensions;
+    for (let index = 0; index < dimensions; index++) {
+      meaning[index] = (meaning[index] as number) + scale * (components[start + index] as number);
+    }
+  }
+
+  /** Both parts at unit length, side by side, in signed bytes of which the largest is 127. */
+  #quantised(): Uint8Array {
+    const vector = this.#vector;
+    copyScaled(this.#hashed, vector, { start: 0, length: 1 });
+    copyScaled(this.#meaning, vector, { start: hashedDimensions, length: meaningWeight });
+    return toSignedBytes(vector);
+  }
+}
+
+function copyScaled(
+  part: Float64Array,
+  vector: Float64Array,
+  { start, length }: { start: number; length: number },
+): void {
+  let sum = 0;
+  for (let index = 0; index < part.length; index++) sum += (part[index] as number) ** 2;
+  const factor = sum === 0 ? 0 : length / Math.sqrt(sum);
+  for (let index = 0; index < part.length; index++) {
+    vector[start + index] = (part[index] as number) * factor;
+  }
+}
+
+export function toSignedBytes(vector: Float64Array): Uint8Array {
+  let largest = 0;
+  for (let index = 0; index < vector.length; index++) {
+    largest = Math.max(largest, Math.abs(vector[index] as number));
+  }
+  const scale = largest === 0 ? 0 : 127 / largest;
+  const bytes = new Int8Array(vector.length);
+  for (let index = 0; index < bytes.length; index++) {
+    bytes[index] = Math.round((vector[index] as number) * scale);
+  }
+  return new Uint8Array(bytes.buffer);
+}
+
+/** Letters, digits and the marks on them. What was found out about a character is remembered. */
+function wordCodes(): (code: number) => boolean {
+  const kinds = new Int8Array(0x10000);
+  return (code) => {
+    if (kinds[code] === 0) {
+      kinds[code] = /[\p{L}\p{N}\p{M}]/u.test(String.fromCharCode(code)) ? 1 : -1;
+    }
+    return kinds[code] === 1;
+  };
+}

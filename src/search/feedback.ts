@@ -1,0 +1,56 @@
+/**
+ * Term feedback: the best hits of the first lists lend their most telling terms to a second query,
+ * which finds passages on the same subject in other words (pseudo-relevance feedback).
+ */
+import { limits } from '../kernel/limits.ts';
+import type { TermCounts } from '../store/passages.ts';
+import { isStopWord, wordsOf } from './terms.ts';
+
+interface Term {
+  /** As it stands in the text; the index finds its stem by itself. */
+  readonly word: string;
+  /** In each passage that has it: how often, damped by the passage's length. */
+  weight: number;
+}
+
+/** The terms of the passages by stem. */
+export function termsOf(
+  passages: readonly string[],
+  stemOf: (word: string) => string,
+): Map<string, Term> {
+  const words = passages.map((text) => wordsOf(text));
+  const mean = words.reduce((sum, { length }) => sum + length, 0) / Math.max(words.length, 1);
+  const terms = new Map<string, Term>();
+  for (const passage of words) {
+    const damping = 1.2 * (0.25 + (0.75 * passage.length) / Math.max(mean, 1));
+    for (const [stem, { word, count }] of countStems(passage, stemOf)) {
+      const term = terms.get(stem) ?? { word, weight: 0 };
+      term.weight += count / (count + damping);
+      terms.set(stem, term);
+    }
+  }
+  return terms;
+}
+
+function countStems(words: readonly string[], stemOf: (word: string) => string) {
+  const counts = new Map<string, { word: string; count: number }>();
+  for (const word of words) {
+    if (word.length < 2 || isStopWord(word)) continue;
+    const stem = stemOf(word);
+    const known = counts.get(stem);
+    if (known) known.count += 1;
+    else counts.set(stem, { word, count: 1 });
+  }
+  return counts;
+}
+
+/** The words to ask for: frequent in the passages, rare in the store. */
+export function chooseTerms(terms: ReadonlyMap<string, Term>, counts: TermCounts): string[] {
+  const rated = [...terms].map(([stem, { word, weight }]) => {
+    const found = counts.passagesWith.get(stem) ?? 1;
+    const rarity = Math.log1p(Math.max(counts.total - found, 0) / (found + 0.5));
+    return { stem, word, weight: weight * rarity };
+  });
+  rated.sort((a, b) => b.weight - a.weight || (a.stem < b.stem ? -1 : 1));
+  return rated.slice(0, limits.search.feedbackTerms).map(({ word }) => word);
+}

@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { type Cleanup, temporaryDirectory } from '../../test/support/temporary.ts';
+import { open, type SourceInput } from '../index.ts';
+
+const corpus = 'handbook';
+const documents: readonly SourceInput[] = [
+  {
+    id: 'refunds',
+    title: 'Refunds',
+    markdown: '# Refunds\n\n## Time\n\nMoney is returned to customers within fourteen days.',
+  },
+  { id: 'travel', title: 'Travel', text: 'Flights and hotels are booked by the office.' },
+  { id: 'copy', title: 'Travel again', text: 'Flights and hotels are booked by the office!' },
+  { id: 'health', title: 'Health', text: 'A physician examines all employees each year.' },
+];
+
+async function setup(t: Cleanup) {
+  const data = temporaryDirectory(t);
+  const pawl = await open({ data });
+  t.after(() => pawl.close());
+  const ingest = async (inputs: readonly SourceInput[]) =>
+    (await pawl.ingest(inputs, { corpus })).wait();
+  await ingest(documents);
+  return { data, pawl, ingest };
+}
+
+describe('search', () => {
+  test('finds other forms of a word, and marks them', async (t) => {
+    const { pawl } = await setup(t);
+    const [hit] = await pawl.search(corpus, 'return to the customer', { mode: 'keyword' });
+    assert.equal(hit?.title, 'Refunds');
+    assert.equal(hit?.heading, 'Refunds > Time');
+    const marked = hit?.highlights.map(({ start, end }) => hit.text.slice(start, end));
+    assert.deepEqual(marked, ['returned', 'customers']);
+  });
+
+  test('finds related words by their vectors', async (t) => {
+    const { pawl } = await setup(t);
+    assert.equal((await pawl.search(corpus, 'doctor', { mode: 'keyword' })).length, 0);
+    const [hit] = await pawl.search(corpus, 'doctor', { mode: 'vector' });
+    assert.equal(hit?.title, 'Health');
+    assert.equal((await pawl.search(corpus, 'doctor'))[0]?.title, 'Health');
+  });
+
+  test('folds passages that say the same into one', async (t) => {
+    const { pawl } = await setup(t);
+    const hits = await pawl.search(corpus, 'hotel booking', { mode: 'keyword' });
+    assert.equal(hits.length, 1);
+    assert.equal(hits[0]?.similar, 1);
+  });
+
+  test('keeps to what the filter allows, in every mode', async (t) => {
+    const { pawl } = await setup(t);
+    for (const mode of ['hybrid', 'vector', 'keyword'] as const) {
+      const filter = { title: 'AGAIN' };
+      const hits = await pawl.search(corpus, 'flights and hotels', { mode, filter });
+      assert.deepEqual(
+        hits.map(({ title }) => title),
+        ['Travel again'],
+      );
+      const documentId = hits[0]?.documentId;
+      const same = await pawl.search(corpus, 'flights', { mode, filter: { documentId } });
+      assert.equal(same[0]?.documentId, documentId);
+      assert.deepEqual(await pawl.search(corpus, 'flights', { mode, filter: { title: '%' } }), []);
+    }
+    const inTime = await pawl.search(corpus, 'money', { filter: { heading: 'time' } });
+    assert.deepEqual(
+      inTime.map(({ title }) => title),
+      ['Refunds'],
+    );
+  });
+
+  test('explains what each list gave a hit', async (t) => {
+    const { pawl } = await setup(t);
+    const [hit] = await pawl.search(corpus, 'money returned', { explain: true });
+    const { parts = [], terms, weights = {} } = hit?.explanation ?? {};
+    assert.deepEqual(terms, ['monei', 'return']);
+    const sum = parts.reduce((total, { scaled, weight }) => total + scaled * weight, 0);
+    assert.ok(Math.abs(sum - (hit?.score ?? 0)) < 1e-9);
+    assert.deepEqual(Object.keys(weights).sort(), ['keyword', 'vector']);
+  });
+
+  test('answers the same way each time, and to stop words alone, too', async (t) => {
+    const { pawl } = await setup(t);
+    const once = await pawl.search(corpus, 'flights for the employees');
+    assert.deepEqual(await pawl.search(corpus, 'flights for the employees'), once);
+    assert.ok((await pawl.search(corpus, 'by the', { mode: 'keyword' })).length > 0);
+    assert.deepEqual(await pawl.search(corpus, '" * (-)'), []);
+  });
+
+  test('refuses what it cannot do', async (t) => {
+    const { pawl } = await setup(t);
+    await assert.rejects(pawl.search('nowhere', 'flights'), { code: 'corpus_unknown' });
+    await assert.rejects(pawl.search(corpus, 'x'.repeat(2001)), { code: 'bad_request' });
+    await assert.rejects(pawl.search(corpus, 'flights', { topK: 0 }), { code: 'bad_request' });
+  });
+});
+
+describe('vectors in memory', () => {
+  test('follow documents that are replaced, added and deleted', async (t) => {
+    const { pawl, ingest } = await setup(t);
+    const titles = async (query: string) => {
+      const hits = await pawl.search(corpus, query, { mode: 'vector', topK: 100 });
+      return [...new Set(hits.map(({ title }) => title))].sort();
+    };
+    assert.deepEqual(await titles('doctor'), ['Health', 'Refunds', 'Travel']);
+    await ingest([{ id: 'health', title: 'Wealth', text: 'Savings are invested in bonds.' }]);
+    await ingest([{ id: 'garden', title: 'Garden', text: 'Roses are cut in autumn.' }]);
+    assert.deepEqual(await titles('doctor'), ['Garden', 'Refunds', 'Travel', 'Wealth']);
+    const [garden] = await pawl.search(corpus, 'roses', { mode: 'vector' });
+    await pawl.deleteDocument(garden?.documentId ?? '');
+    assert.deepEqual(await titles('roses'), ['Refunds', 'Travel', 'Wealth']);
+  });
+
+  test('are the same as those of a mirror that was filled just now', async (t) => {
+    const { data, pawl, ingest } = await setup(t);
+    const search = () => pawl.search(corpus, 'hotel', { mode: 'vector', topK: 100 });
+    await search();
+    for (let round = 0; round < 5; round++) {
+      const some = Array.from({ length: 40 }, (_, index) => ({
+        id: `d${index}`,
+        text: `Hotel ${index * 7} in round ${round} has ${(index * 13) % 11} rooms.`,
+      }));
+      await ingest(some);
+      await search();
+    }
+    const before = await search();
+    const other = await open({ data, work: false });
+    t.after(() => other.close());
+    assert.deepEqual(await other.search(corpus, 'hotel', { mode: 'vector', topK: 100 }), before);
+  });
+});

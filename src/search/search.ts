@@ -1,0 +1,122 @@
+/**
+ * Query to passages. Up to three lists are fused: keywords, vectors, and the keywords of the first
+ * hits. The passages are read by one statement that knows only what is current; if a document was
+ * replaced between a list and that statement, the search begins again, so that the document is seen
+ * in one generation or the other, never in both and never in neither.
+ */
+import { Failure } from '../kernel/failure.ts';
+import { limits } from '../kernel/limits.ts';
+import type { Embedder } from '../provider/embedding.ts';
+import type { Database } from '../store/database.ts';
+import { getPassages, isCorpus, type PassageRow } from '../store/passages.ts';
+import { foldSimilar } from './fold.ts';
+import { type Fused, type ListName, type Part, placeKey } from './fusion.ts';
+import { type Highlight, markStems } from './highlight.ts';
+import { defaultWeights, rankPassages, type Weights } from './rank.ts';
+import { checkRequest, type SearchRequest } from './request.ts';
+import { searchWordsOf, stemmer } from './terms.ts';
+import { Mirror } from './vector/mirror.ts';
+
+export interface Hit {
+  readonly chunkId: string;
+  readonly text: string;
+  readonly score: number;
+  readonly sourceUrl: string;
+  readonly documentId: string;
+  readonly title: string | null;
+  /** The path of headings. */
+  readonly heading: string;
+  /** Where the words that were asked for stand in the text. */
+  readonly highlights: readonly Highlight[];
+  /** How many passages that say the same were folded into this one. */
+  readonly similar: number;
+  readonly explanation?: Explanation;
+}
+
+export interface Explanation {
+  readonly parts: readonly Part[];
+  readonly terms: readonly string[];
+  readonly feedbackTerms: readonly string[];
+  readonly weights: Readonly<Partial<Record<ListName, number>>>;
+}
+
+export interface SearcherOptions {
+  readonly database: Database;
+  readonly embedder: Embedder;
+  readonly weights?: Weights | undefined;
+  readonly mirror?: Mirror | undefined;
+}
+
+export class Searcher {
+  readonly #options: Required<SearcherOptions>;
+
+  constructor({ database, embedder, weights, mirror }: SearcherOptions) {
+    this.#options = {
+      database,
+      embedder,
+      weights: weights ?? defaultWeights,
+      mirror: mirror ?? new Mirror(database),
+    };
+  }
+
+  async search(request: SearchRequest): Promise<Hit[]> {
+    const { database } = this.#options;
+    checkRequest(request);
+    if (!(await isCorpus(database, request.corpus))) {
+      const name = JSON.stringify(request.corpus);
+      throw new Failure('corpus_unknown', `there is no corpus ${name}`);
+    }
+    for (let attempt = 1; ; attempt++) {
+      const { hits, isWhole } = await this.#searchOnce(request);
+      if (isWhole || attempt > limits.search.restartsMax) return hits;
+    }
+  }
+
+  async #searchOnce(request: SearchRequest): Promise<{ hits: Hit[]; isWhole: boolean }> {
+    const { caller, corpus, query } = request;
+    const topK = Math.min(request.topK ?? limits.search.topKDefault, limits.search.topKMax);
+    const ranking = await rankPassages(this.#options, request);
+    // As many again, so that what is folded away leaves no gap.
+    const places = ranking.fused.slice(0, topK * 2);
+    const rows = await getPassages(this.#options.database, { caller, corpus, places });
+    const byPlace = new Map(rows.map((row) => [placeKey(row), row]));
+    const passages = places.flatMap((fused) => {
+      const row = byPlace.get(placeKey(fused));
+      return row ? [{ ...row, fused }] : [];
+    });
+    const stemOf = stemmer();
+    const stems = new Set(searchWordsOf(query).map(stemOf));
+    const hits = foldSimilar(passages)
+      .slice(0, topK)
+      .map(({ first, others }) => {
+        const marked = markStems(first.text, stems, stemOf);
+        const explanation: Explanation = {
+          parts: first.fused.parts,
+          terms: marked.stems,
+          feedbackTerms: ranking.feedbackTerms,
+          weights: ranking.weights,
+        };
+        const hit = toHit(first, marked.highlights, others.length);
+        return request.explain ? { ...hit, explanation } : hit;
+      });
+    return { hits, isWhole: passages.length === places.length };
+  }
+}
+
+function toHit(
+  row: PassageRow & { fused: Fused },
+  highlights: readonly Highlight[],
+  similar: number,
+): Hit {
+  return {
+    chunkId: row.key,
+    text: row.text,
+    score: row.fused.score,
+    sourceUrl: row.source,
+    documentId: row.document_id,
+    title: row.title,
+    heading: row.heading,
+    highlights,
+    similar,
+  };
+}

@@ -1,0 +1,195 @@
+/**
+ * The vectors of one corpus of one caller. A generation is a run of slots in the order it came in;
+ * one that is removed leaves a hole, and holes are closed once they are a third of everything.
+ */
+import { type Arena, blockBytes, type Query, slotBytesOf } from './arena.ts';
+import { Top } from './top.ts';
+
+export interface VectorRow {
+  readonly ordinal: number;
+  readonly vector: Uint8Array;
+}
+
+export interface VectorPlace {
+  readonly documentId: string;
+  readonly generationId: number;
+  readonly ordinal: number;
+}
+
+export interface VectorHit extends VectorPlace {
+  /** The cosine. */
+  readonly score: number;
+}
+
+interface Run {
+  readonly generationId: number;
+  readonly documentId: string;
+  readonly count: number;
+  start: number;
+}
+
+interface Portion {
+  readonly first: number;
+  readonly count: number;
+  readonly isAllowed: ((place: VectorPlace) => boolean) | undefined;
+}
+
+export class Partition {
+  readonly #arena: Arena;
+  readonly #dimensions: number;
+  readonly #slotBytes: number;
+  readonly #slotsPerBlock: number;
+  readonly #blocks: number[] = [];
+  #runs: Run[] = [];
+  readonly #byGeneration = new Map<number, Run>();
+  readonly #byDocument = new Map<string, number>();
+  /** Of each slot: its run, or undefined in a hole; its ordinal; one over its length. */
+  #runOf: (Run | undefined)[] = [];
+  #ordinals: number[] = [];
+  #inverseLengths = new Float32Array(1024);
+  #used = 0;
+  #live = 0;
+
+  constructor(arena: Arena, dimensions: number) {
+    this.#arena = arena;
+    this.#dimensions = dimensions;
+    this.#slotBytes = slotBytesOf(dimensions);
+    this.#slotsPerBlock = Math.floor(blockBytes / this.#slotBytes);
+  }
+
+  get size(): number {
+    return this.#live;
+  }
+
+  documentIds(): string[] {
+    return [...this.#byDocument.keys()];
+  }
+
+  /** The generation of a document that is held here. */
+  generationOf(documentId: string): number | undefined {
+    return this.#byDocument.get(documentId);
+  }
+
+  /** Takes the place of whatever the document had before. */
+  put(documentId: string, generationId: number, rows: readonly VectorRow[]): void {
+    this.remove(documentId);
+    // What another model made cannot be compared.
+    const fitting = rows.filter(({ vector }) => vector.length === this.#dimensions);
+    const run = { generationId, documentId, count: fitting.length, start: this.#used };
+    for (const row of fitting) this.#append(run, row);
+    this.#live += run.count;
+    this.#runs.push(run);
+    this.#byGeneration.set(generationId, run);
+    this.#byDocument.set(documentId, generationId);
+  }
+
+  remove(documentId: string): void {
+    const run = this.#byGeneration.get(this.#byDocument.get(documentId) ?? Number.NaN);
+    if (!run) return;
+    this.#byDocument.delete(documentId);
+    this.#byGeneration.delete(run.generationId);
+    this.#runOf.fill(undefined, run.start, run.start + run.count);
+    this.#live -= run.count;
+    if (this.#used - this.#live > Math.max(this.#live / 2, this.#slotsPerBlock)) this.#closeHoles();
+  }
+
+  /** The vectors nearest to the query, nearest first; of equal ones the older chunk first. */
+  search(query: Query, size: number, isAllowed?: (place: VectorPlace) => boolean): VectorHit[] {
+    this.#arena.setQuery(query);
+    const top = new Top(size, (slot, other) => this.#isLater(slot, other));
+    for (const [index, block] of this.#blocks.entries()) {
+      const first = index * this.#slotsPerBlock;
+      const count = Math.min(this.#slotsPerBlock, this.#used - first);
+      const products = this.#arena.scan(block, count, this.#slotBytes);
+      this.#offer(top, products, { first, count, isAllowed });
+    }
+    return top.sorted().map(({ slot, score }) => ({
+      ...this.#placeOf(slot),
+      score: score * query.inverseLength,
+    }));
+  }
+
+  /** Hands its memory back. It is not used after that. */
+  release(): void {
+    this.#arena.give(this.#blocks.splice(0));
+  }
+
+  #offer(top: Top, products: Int32Array, { first, count, isAllowed }: Portion): void {
+    const lengths = this.#inverseLengths;
+    let { threshold } = top;
+    for (let place = 0; place < count; place++) {
+      const slot = first + place;
+      const score = (products[place] as number) * (lengths[slot] as number);
+      if (score < threshold || !this.#runOf[slot]) continue;
+      if (isAllowed && !isAllowed(this.#placeOf(slot))) continue;
+      top.offer(slot, score);
+      threshold = top.threshold;
+    }
+  }
+
+  #placeOf(slot: number): VectorPlace {
+    const { documentId, generationId } = this.#run(slot);
+    return { documentId, generationId, ordinal: this.#ordinalOf(slot) };
+  }
+
+  #append(run: Run, { ordinal, vector }: VectorRow): void {
+    const slot = this.#used++;
+    if (slot % this.#slotsPerBlock === 0) this.#blocks.push(this.#arena.take());
+    const signed = new Int8Array(vector.buffer, vector.byteOffset, vector.length);
+    const start = this.#addressOf(slot);
+    const { bytes } = this.#arena;
+    bytes.set(signed, start);
+    bytes.fill(0, start + signed.length, start + this.#slotBytes);
+    let sum = 0;
+    for (let place = 0; place < signed.length; place++) sum += (signed[place] as number) ** 2;
+    if (slot >= this.#inverseLengths.length) this.#inverseLengths = doubled(this.#inverseLengths);
+    this.#inverseLengths[slot] = sum === 0 ? 0 : 1 / Math.sqrt(sum);
+    this.#runOf[slot] = run;
+    this.#ordinals[slot] = ordinal;
+  }
+
+  #closeHoles(): void {
+    const { bytes } = this.#arena;
+    this.#runs = this.#runs.filter((run) => this.#byGeneration.get(run.generationId) === run);
+    let next = 0;
+    for (const run of this.#runs) {
+      for (let slot = run.start; slot < run.start + run.count; slot++, next++) {
+        const from = this.#addressOf(slot);
+        bytes.copyWithin(this.#addressOf(next), from, from + this.#slotBytes);
+        this.#inverseLengths[next] = this.#inverseLengths[slot] as number;
+        this.#ordinals[next] = this.#ordinals[slot] as number;
+        this.#runOf[next] = run;
+      }
+      run.start = next - run.count;
+    }
+    this.#used = next;
+    this.#runOf.length = next;
+    this.#ordinals.length = next;
+    const kept = Math.ceil(next / this.#slotsPerBlock);
+    this.#arena.give(this.#blocks.splice(kept));
+  }
+
+  #addressOf(slot: number): number {
+    const block = this.#blocks[Math.floor(slot / this.#slotsPerBlock)] as number;
+    return block + (slot % this.#slotsPerBlock) * this.#slotBytes;
+  }
+
+  #run(slot: number): Run {
+    return this.#runOf[slot] as Run;
+  }
+
+  #isLater(slot: number, other: number): boolean {
+    const difference = this.#run(slot).generationId - this.#run(other).generationId;
+    return difference > 0 || (difference === 0 && this.#ordinalOf(slot) > this.#ordinalOf(other));
+  }
+
+  #ordinalOf(slot: number): number {
+    return this.#ordinals[slot] as number;
+  }
+}
+
+function doubled(values: Float32Array<ArrayBuffer>): Float32Array<ArrayBuffer> {
+  const larger = new Float32Array(values.length * 2);
+  larger.set(values);
+  return larger;
+}

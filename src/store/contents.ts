@@ -1,0 +1,85 @@
+/**
+ * What is in a corpus now, and what has changed in it since: for readers that keep a copy of their
+ * own. Every change of what is current has its event, committed with it.
+ */
+import type { Reader } from './database.ts';
+import { sql } from './statement.ts';
+
+/** The kinds of events after which other chunks are current than before. */
+export const contentKinds = "('generation_flipped', 'document_deleted', 'corpus_deleted')";
+
+interface ChangeRow {
+  readonly seq: number;
+  readonly kind: string;
+  readonly detail: string | null;
+}
+
+export interface Change {
+  readonly seq: number;
+  /** Undefined: the whole corpus changed. */
+  readonly documentId: string | undefined;
+}
+
+const changes = sql<ChangeRow>`
+  SELECT seq, kind, detail FROM events WHERE seq > :after AND kind IN ${contentKinds}
+  ORDER BY seq LIMIT :limit`;
+
+/** What has changed after an event, in any corpus. */
+export async function listChanges(
+  reader: Reader,
+  page: { after: number; limit: number },
+): Promise<Change[]> {
+  const rows = await reader.run(changes, page);
+  return rows.map(({ seq, detail }) => ({
+    seq,
+    documentId: detail === null ? undefined : JSON.parse(detail).document_id,
+  }));
+}
+
+export interface CurrentRow {
+  readonly id: string;
+  readonly generation_id: number;
+  readonly chunk_count: number;
+}
+
+const columns = 'id, generation_id, chunk_count';
+const ofCorpus = sql<CurrentRow>`
+  SELECT ${columns} FROM documents WHERE corpus = :corpus AND caller = :caller AND id > :after
+  ORDER BY id LIMIT :limit`;
+const amongDocuments = sql<CurrentRow>`
+  SELECT ${columns} FROM documents
+  WHERE id {amongKeys} AND corpus = :corpus AND caller = :caller ORDER BY id`;
+
+export function listCurrent(
+  reader: Reader,
+  page: { caller: string; corpus: string; after: string; limit: number },
+): Promise<CurrentRow[]> {
+  return reader.run(ofCorpus, page);
+}
+
+/** Those of the documents that are in the corpus. */
+export function getCurrent(
+  reader: Reader,
+  filter: { caller: string; corpus: string; ids: readonly string[] },
+): Promise<CurrentRow[]> {
+  const { caller, corpus, ids } = filter;
+  return reader.run(amongDocuments, { caller, corpus, keys: JSON.stringify(ids) });
+}
+
+export interface GenerationVectorRow {
+  readonly generation_id: number;
+  readonly ordinal: number;
+  readonly vector: Uint8Array;
+}
+
+const vectorsOf = sql<GenerationVectorRow>`
+  SELECT generation_id, ordinal, vector FROM vectors
+  WHERE generation_id {amongIds} AND model = :model ORDER BY generation_id, ordinal`;
+
+export function listVectors(
+  reader: Reader,
+  filter: { model: string; generationIds: readonly number[] },
+): Promise<GenerationVectorRow[]> {
+  const { model, generationIds } = filter;
+  return reader.run(vectorsOf, { model, ids: JSON.stringify(generationIds) });
+}

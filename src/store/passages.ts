@@ -1,0 +1,136 @@
+/**
+ * Chunks as search finds and shows them. Every statement joins on the current generation: what it
+ * returns is of one moment, and none of it is of the past.
+ */
+import type { Reader } from './database.ts';
+import type { Dialect } from './dialect.ts';
+import { sql } from './statement.ts';
+
+/** Narrows a search. Patterns are those of `LIKE`, in lower case, with `\` before their signs. */
+export interface PassageFilter {
+  readonly document_id: string | null;
+  readonly source_pattern: string | null;
+  readonly title_pattern: string | null;
+  readonly heading_pattern: string | null;
+}
+
+export interface PlaceRow {
+  readonly generation_id: number;
+  readonly ordinal: number;
+}
+
+export interface ScoredRow extends PlaceRow {
+  readonly score: number;
+}
+
+export interface PassageRow extends PlaceRow {
+  readonly key: string;
+  readonly text: string;
+  readonly heading: string;
+  readonly document_id: string;
+  readonly source: string;
+  readonly title: string | null;
+}
+
+const isCurrent = `documents.id = chunks.document_id
+    AND documents.generation_id = chunks.generation_id`;
+const inCorpus = 'documents.corpus = :corpus AND documents.caller = :caller';
+
+/** Nothing where there is no filter, so that nothing is asked of each row. */
+const filtered = `
+    AND (CAST(:document_id AS TEXT) IS NULL OR documents.id = :document_id)
+    AND (CAST(:source_pattern AS TEXT) IS NULL OR documents.source LIKE :source_pattern ESCAPE '\\')
+    AND (CAST(:title_pattern AS TEXT) IS NULL
+      OR LOWER(documents.title) LIKE :title_pattern ESCAPE '\\')
+    AND (CAST(:heading_pattern AS TEXT) IS NULL
+      OR LOWER(chunks.heading) LIKE :heading_pattern ESCAPE '\\')`;
+
+const keyword = {
+  sqlite: (filter: string) => sql<ScoredRow>`
+    SELECT chunks.generation_id, chunks.ordinal, -bm25(chunk_search, 4.0, 2.0, 1.0) AS score
+    FROM chunk_search JOIN chunks ON chunks.id = chunk_search.rowid JOIN documents ON ${isCurrent}
+    WHERE ${inCorpus} AND chunk_search MATCH :words ${filter}
+    ORDER BY score DESC, chunks.generation_id, chunks.ordinal LIMIT :limit`,
+  postgres: (filter: string) => sql<ScoredRow>`
+    SELECT chunks.generation_id, chunks.ordinal,
+      ts_rank_cd(chunk_search.words, to_tsquery('english', :words), 1) AS score
+    FROM chunk_search JOIN chunks ON chunks.id = chunk_search.chunk_id
+    JOIN documents ON ${isCurrent}
+    WHERE ${inCorpus} AND chunk_search.words @@ to_tsquery('english', :words) ${filter}
+    ORDER BY score DESC, chunks.generation_id, chunks.ordinal LIMIT :limit`,
+};
+const matching = {
+  sqlite: { all: keyword.sqlite(''), filtered: keyword.sqlite(filtered) },
+  postgres: { all: keyword.postgres(''), filtered: keyword.postgres(filtered) },
+};
+
+export interface Matching {
+  readonly caller: string;
+  readonly corpus: string;
+  readonly words: readonly string[];
+  readonly filter: PassageFilter | undefined;
+  readonly limit: number;
+}
+
+/** The passages with any of the words, best first. The words are letters and digits only. */
+export function listMatching(
+  reader: Reader & { readonly dialect: Dialect },
+  { caller, corpus, words, filter, limit }: Matching,
+): Promise<ScoredRow[]> {
+  const { name } = reader.dialect;
+  const expression =
+    name === 'sqlite' ? words.map((word) => `"${word}"`).join(' OR ') : words.join(' | ');
+  const statement = matching[name][filter ? 'filtered' : 'all'];
+  return reader.run(statement, { caller, corpus, limit, ...filter, words: expression });
+}
+
+const allowed = sql<PlaceRow>`
+  SELECT chunks.generation_id, chunks.ordinal FROM documents JOIN chunks ON ${isCurrent}
+  WHERE ${inCorpus} ${filtered}`;
+
+export function listAllowed(
+  reader: Reader,
+  { caller, corpus, filter }: { caller: string; corpus: string; filter: PassageFilter },
+): Promise<PlaceRow[]> {
+  return reader.run(allowed, { caller, corpus, ...filter });
+}
+
+const passages = sql<PassageRow>`
+  SELECT chunks.generation_id, chunks.ordinal, chunks.key, chunks.text, chunks.heading,
+    chunks.document_id, documents.source, documents.title
+  FROM {places} CROSS JOIN chunks CROSS JOIN documents
+  WHERE chunks.generation_id = place.generation_id AND chunks.ordinal = place.ordinal
+    AND ${isCurrent} AND ${inCorpus}`;
+
+/** Those of the passages that are still current, in any order. */
+export function getPassages(
+  reader: Reader,
+  { caller, corpus, places }: { caller: string; corpus: string; places: readonly PlaceRow[] },
+): Promise<PassageRow[]> {
+  const pairs = places.map(({ generation_id, ordinal }) => [generation_id, ordinal]);
+  return reader.run(passages, { caller, corpus, places: JSON.stringify(pairs) });
+}
+
+const frequencies = sql<{ term: string; passages: number }>`
+  SELECT term, doc AS passages FROM chunk_terms WHERE term {amongKeys}`;
+const newestChunk = sql<{ count: number | null }>`SELECT MAX(id) AS count FROM chunks`;
+
+export interface TermCounts {
+  /** About how many passages the store holds. */
+  readonly total: number;
+  readonly passagesWith: ReadonlyMap<string, number>;
+}
+
+/** In how many passages of the store each term is. Only SQLite keeps count. */
+export async function countTerms(reader: Reader, terms: readonly string[]): Promise<TermCounts> {
+  const rows = await reader.run(frequencies, { keys: JSON.stringify(terms) });
+  const [newest] = await reader.run(newestChunk);
+  const passagesWith = new Map(rows.map((row) => [row.term, row.passages]));
+  return { total: newest?.count ?? 0, passagesWith };
+}
+
+const corpusNamed = sql<{ name: string }>`SELECT name FROM corpora WHERE name = :corpus`;
+
+export async function isCorpus(reader: Reader, corpus: string): Promise<boolean> {
+  return (await reader.run(corpusNamed, { corpus })).length > 0;
+}
