@@ -1,19 +1,31 @@
-/** Something was committed: whoever may have something to do now is told, once for all of it. */
-export class Bell {
-  readonly #listeners = new Set<() => void>();
-  #isRinging = false;
+/**
+ * Something was committed. Whoever tells of it is rung for any news; whoever works, only when there
+ * may be something to claim. However often it rings at once, each listener is told once.
+ */
+export type Ring = 'news' | 'work';
 
-  ring(): void {
-    if (this.#isRinging) return;
-    this.#isRinging = true;
-    queueMicrotask(() => {
-      this.#isRinging = false;
-      for (const listener of this.#listeners) listener();
-    });
+export class Bell {
+  readonly #listeners: Readonly<Record<Ring, Set<() => void>>> = {
+    news: new Set(),
+    work: new Set(),
+  };
+  readonly #rung = new Set<Ring>();
+
+  /** Work is news, too. */
+  ring(ring: Ring): void {
+    if (this.#rung.size === 0) queueMicrotask(() => this.#tell());
+    this.#rung.add('news');
+    this.#rung.add(ring);
   }
 
-  listen(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+  listen(ring: Ring, listener: () => void): () => void {
+    this.#listeners[ring].add(listener);
+    return () => this.#listeners[ring].delete(listener);
+  }
+
+  #tell(): void {
+    const rung = [...this.#rung];
+    this.#rung.clear();
+    for (const ring of rung) for (const listener of this.#listeners[ring]) listener();
   }
 }

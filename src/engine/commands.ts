@@ -36,12 +36,13 @@ import { gateBit } from '../store/reports.ts';
 import { JobDeltas, settleJobs } from '../store/settle.ts';
 import { insertSubmission, type NewSource } from '../store/submit.ts';
 import { checkCorpusName, checkPriority, checkSources } from './admission.ts';
+import type { Ring } from './bell.ts';
 
 export interface CommandOptions {
   readonly database: Database;
   readonly lifecycle: Lifecycle;
   readonly world: World;
-  readonly ring: () => void;
+  readonly ring: (ring: Ring) => void;
   /** These items were taken away: whoever works on them in this process can stop. */
   readonly revoke: (itemIds: readonly number[]) => void;
 }
@@ -344,7 +345,7 @@ export class Commands {
       return value;
     });
     failpoint(world, `${name}.after-commit` satisfies Failpoint);
-    ring();
+    ring('work');
     return result;
   }
 }

@@ -4,7 +4,7 @@ import type { World } from '../kernel/world.ts';
 import type { NewEvent } from '../observe/event.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
 import type { Database } from '../store/database.ts';
-import { Bell } from './bell.ts';
+import { Bell, type Ring } from './bell.ts';
 import { Commands } from './commands.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { runItem } from './executor.ts';
@@ -47,7 +47,7 @@ export class Engine {
     this.#options = options;
     this.worker = world.uuid().slice(-12);
     this.#bell = new Bell();
-    const ring = (): void => this.#bell.ring();
+    const ring = (kind: Ring): void => this.#bell.ring(kind);
     const own = new StoreLedger({ database, lifecycle, world, ring });
     const ledger = options.ledger?.(own) ?? own;
     this.#dispatcher = new Dispatcher({
@@ -94,7 +94,7 @@ export class Engine {
     await this.#keeper.register();
     await this.#rescue(() => undefined);
     for (const loop of this.#loops) loop.start();
-    this.#unlisten = this.#bell.listen(() => this.#dispatcher.wake());
+    this.#unlisten = this.#bell.listen('work', () => this.#dispatcher.wake());
     this.#dispatcher.start(this.worker);
   }
 
@@ -107,7 +107,7 @@ export class Engine {
     await this.relay.close();
   }
 
-  #makeLoops(ring: () => void): Loop[] {
+  #makeLoops(ring: (kind: Ring) => void): Loop[] {
     const { world, onError, database, pipeline } = this.#options;
     const loop = (name: string, intervalMs: number, runOnce: () => Promise<unknown>): Loop =>
       new Loop({ name, intervalMs, world, onError, runOnce: async () => void (await runOnce()) });
@@ -120,7 +120,7 @@ export class Engine {
     ];
   }
 
-  #rescue(ring: () => void): Promise<number> {
+  #rescue(ring: (kind: Ring) => void): Promise<number> {
     const { database, pipeline, world, liveness } = this.#options;
     return rescue({ database, lifecycle: pipeline.lifecycle, world, liveness, ring }, this.worker);
   }

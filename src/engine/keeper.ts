@@ -83,9 +83,8 @@ export class Keeper {
       (itemId, { epoch }) => held.get(itemId) === epoch && stored.get(itemId) !== epoch,
       'lost',
     );
-    const orphans = new Map(
-      [...stored].filter(([itemId, epoch]) => dispatcher.heldEpochs().get(itemId) !== epoch),
-    );
+    const heldNow = dispatcher.heldEpochs();
+    const orphans = new Map([...stored].filter(([id, epoch]) => heldNow.get(id) !== epoch));
     // Seen twice in a row: a claim that is just being answered looks the same for a moment.
     const lasting = [...orphans].filter(([id, epoch]) => this.#orphans.get(id) === epoch);
     this.#orphans = orphans;

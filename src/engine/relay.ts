@@ -34,7 +34,7 @@ export class Relay {
     this.#database = database;
     this.#world = world;
     this.#onError = onError;
-    this.#unlisten = bell.listen(() => void this.#read());
+    this.#unlisten = bell.listen('news', () => void this.#read());
   }
 
   /** Calls back with what comes from now on; returns the sequence number that "now" is. */

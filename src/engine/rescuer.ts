@@ -16,6 +16,7 @@ import { admitAtGates } from '../store/gates.ts';
 import { failUnheld, type MovedRow, takeLeases } from '../store/intervention.ts';
 import { JobDeltas, settleJobs } from '../store/settle.ts';
 import { listWorkers, lockWorker, removeWorker, type WorkerRow } from '../store/workers.ts';
+import type { Ring } from './bell.ts';
 import { errorRecord } from './executor.ts';
 import type { Liveness } from './liveness.ts';
 
@@ -24,7 +25,7 @@ export interface RescuerOptions {
   readonly lifecycle: Lifecycle;
   readonly world: World;
   readonly liveness: Liveness;
-  readonly ring: () => void;
+  readonly ring: (ring: Ring) => void;
 }
 
 /** Why a worker is given up, in a sentence, or undefined while it is not. */
@@ -51,7 +52,7 @@ export async function rescue(options: RescuerOptions, self?: string): Promise<nu
     });
     failpoint(world, 'rescue.after-commit');
   }
-  if (rescued > 0) ring();
+  if (rescued > 0) ring('work');
   return rescued;
 }
 

@@ -17,6 +17,7 @@ import { forgetClaims, listClaims } from '../store/queues.ts';
 import { applyReports, type Lease, type Report, type Verdict } from '../store/reports.ts';
 import type { ClaimedRow } from '../store/transition.ts';
 import { beat } from '../store/workers.ts';
+import type { Ring } from './bell.ts';
 import type { Ledger } from './ledger.ts';
 
 interface Pending {
@@ -29,8 +30,8 @@ export interface StoreLedgerOptions {
   readonly database: Database;
   readonly lifecycle: Lifecycle;
   readonly world: World;
-  /** Rings after every commit: there is something to claim or to tell. */
-  readonly ring: () => void;
+  /** Rings after every commit: there is something to tell, or to claim. */
+  readonly ring: (ring: Ring) => void;
 }
 
 export class StoreLedger implements Ledger {
@@ -56,7 +57,7 @@ export class StoreLedger implements Ledger {
       return claimed;
     });
     failpoint(world, 'claim.after-commit');
-    if (rows.length > 0) ring();
+    if (rows.length > 0) ring('news');
     return rows;
   }
 
@@ -95,7 +96,7 @@ export class StoreLedger implements Ledger {
 
   async handBack(leases: readonly { id: number; epoch: number }[]): Promise<void> {
     await this.#options.database.write((transaction) => handBack(transaction, leases));
-    this.#options.ring();
+    this.#options.ring('work');
   }
 
   #schedule(): void {
@@ -112,7 +113,7 @@ export class StoreLedger implements Ledger {
     await this.#commit(batch);
     for (const { report } of batch) this.#committing.delete(report.lease);
     this.#commits--;
-    this.#options.ring();
+    this.#options.ring(batch.some(mayFreeWork) ? 'work' : 'news');
     if (this.#pending.length > 0) this.#schedule();
   }
 
@@ -158,4 +159,9 @@ export class StoreLedger implements Ledger {
       for (const pending of batch) await this.#commit([pending]);
     }
   }
+}
+
+/** A place at a gate, or an item that goes back to the queue. Items that end wake by ending. */
+function mayFreeWork({ report }: Pending): boolean {
+  return report.lease.gate !== null || report.move.to === 'turn';
 }

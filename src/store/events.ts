@@ -41,7 +41,7 @@ export async function appendEvents(
   const count = events.length;
   const rows = events.map(toRow);
   if (transaction.dialect.name === 'postgres') {
-    await transaction.each(reserveAndInsert, rows, { at: now, count });
+    await transaction.eachLater(reserveAndInsert, rows, { at: now, count });
     return;
   }
   const [reserved] = await transaction.run(reserve, { count });

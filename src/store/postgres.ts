@@ -33,6 +33,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
     connectionTimeoutMillis: limits.store.connectTimeoutMs,
     types: { getTypeParser: (id, format) => parsers[id] ?? pg.types.getTypeParser(id, format) },
     pipeline: true,
+    options: sessionSettings,
   } as ConstructorParameters<typeof pg.Pool>[0]);
   // A connection that breaks while idle is replaced on the next use; nothing was lost with it.
   pool.on('error', () => undefined);
@@ -40,6 +41,16 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   await database.measureClock();
   return database;
 }
+
+/**
+ * Every statement here is served by an index. Planned while its table is still empty, it would read
+ * the whole table for good: a plan is kept, and a table fills up faster than statistics are made.
+ */
+const sessionSettings = [
+  '-c enable_seqscan=off',
+  '-c jit=off',
+  '-c plan_cache_mode=force_generic_plan',
+].join(' ');
 
 /** Whole numbers come as numbers, and JSON as text, as they do from SQLite. */
 const parsers: Readonly<Record<number, (text: string) => unknown>> = {
@@ -100,8 +111,9 @@ class Postgres implements Database {
       const began = client.query('BEGIN');
       // Pipelined: the work's own first statement reports what is wrong with the connection.
       began.catch(() => undefined);
-      const result = await work(new Session(client, this.#compiled));
-      await client.query('COMMIT');
+      const session = new Session(client, this.#compiled);
+      const result = await work(session);
+      await Promise.all([...session.later, client.query('COMMIT')]);
       return result;
     } catch (error) {
       await client.query('ROLLBACK').catch((rollback: Error) => {
@@ -152,6 +164,9 @@ class Session implements Transaction {
     this.#names = names;
   }
 
+  /** Statements that were sent and not waited for: the commit is not one unless they went well. */
+  readonly later: Promise<unknown>[] = [];
+
   async run<Row>(statement: Statement<Row>, parameters: Parameters = {}): Promise<Row[]> {
     const { text, name, names } = this.#names.of(statement);
     const values = names.map((key) => parameters[key] ?? null);
@@ -170,6 +185,16 @@ class Session implements Transaction {
       return type === undefined ? (same[key] ?? null) : arrayLiteral(rows, key, type);
     });
     return this.#query({ text, name, values });
+  }
+
+  async eachLater<Column extends Columns>(
+    statement: RowsStatement<never, Column>,
+    rows: readonly RowOf<Column>[],
+    same?: Parameters,
+  ): Promise<void> {
+    const sent = this.each(statement, rows, same);
+    sent.catch(() => undefined);
+    this.later.push(sent);
   }
 
   async #query<Row>(query: { text: string; name: string; values: unknown[] }): Promise<Row[]> {

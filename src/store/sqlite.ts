@@ -191,6 +191,14 @@ class Connection implements Transaction {
     return returned;
   }
 
+  async eachLater<Column extends Columns>(
+    statement: RowsStatement<never, Column>,
+    rows: readonly RowOf<Column>[],
+    same?: Parameters,
+  ): Promise<void> {
+    await this.each(statement, rows, same);
+  }
+
   async hits<Column extends Columns & { id: 'int' }>(
     statement: RowsStatement<{ id: number }, Column>,
     rows: readonly RowOf<Column>[],

@@ -66,6 +66,7 @@ function rewritten(name: string, rewrites: readonly Rewrite[]): Planted {
             dialect: transaction.dialect,
             run: (statement, parameters) => transaction.run(rewrite(statement), parameters),
             each: (statement, ...rest) => transaction.each(rewrite(statement), ...rest),
+            eachLater: (statement, ...rest) => transaction.eachLater(rewrite(statement), ...rest),
             hits: (statement, ...rest) => transaction.hits(rewrite(statement), ...rest),
           }),
         ),
@@ -87,6 +88,7 @@ function eventsAfterwards(): Planted {
           dialect: transaction.dialect,
           run: (statement, parameters) => transaction.run(statement, parameters),
           hits: (statement, ...rest) => transaction.hits(statement, ...rest),
+          eachLater: (statement, ...rest) => transaction.eachLater(statement, ...rest),
           each: async (statement, ...rest) => {
             if (!/INTO events\b/.test(statement.text)) return transaction.each(statement, ...rest);
             matches++;

@@ -72,7 +72,7 @@ export const relayTests: readonly EngineTest[] = [
       const { heard, listener } = recorder();
       await relay.listen(listener);
       await append(bench, 2500);
-      bell.ring();
+      bell.ring('news');
       await bench.world.settle();
       assert.deepEqual(heard, upTo(1, 2500));
     },
@@ -85,7 +85,7 @@ export const relayTests: readonly EngineTest[] = [
       const { stop } = await relay.listen(listener);
       stop();
       await append(bench, 1);
-      bell.ring();
+      bell.ring('news');
       await bench.world.settle();
       assert.deepEqual(heard, []);
       assert.equal(bench.world.pendingTimers, 0);
@@ -110,12 +110,12 @@ export const relayTests: readonly EngineTest[] = [
       const both = [relay.listen(one.listener), relay.listen(two.listener)] as const;
       await both[0];
       await append(bench, 3);
-      bell.ring();
+      bell.ring('news');
       await bench.world.settle();
       slow.open();
       await both[1];
       await append(bench, 2);
-      bell.ring();
+      bell.ring('news');
       await bench.world.settle();
       assert.deepEqual(one.heard, [1, 2, 3, 4, 5]);
       assert.deepEqual(two.heard, upTo((await both[1]).after + 1, 5));
@@ -136,7 +136,7 @@ export const relayTests: readonly EngineTest[] = [
       await relay.listen(listener);
       await append(bench, 2);
       isDown = true;
-      bell.ring();
+      bell.ring('news');
       await bench.world.settle();
       isDown = false;
       await bench.world.advance(1000);

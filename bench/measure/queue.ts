@@ -1,0 +1,50 @@
+/** What every queue is asked: put many jobs in, then work them off; and begin a lone one. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { noiseOf, type Reading, rate, spread } from './reading.ts';
+import { measured, together } from './usage.ts';
+
+export interface QueueWork {
+  readonly jobs: number;
+  readonly serverPid: number | undefined;
+  /** Settings that a reader needs to judge the figures. */
+  readonly note: string;
+  enqueue(): Promise<void>;
+  /** Between the two, not timed: fresh statistics for the planner. */
+  settle?(): Promise<void>;
+  /** Resolves when the last job is stored as completed. */
+  process(): Promise<void>;
+}
+
+export async function measureQueue(work: QueueWork): Promise<Reading[]> {
+  const { jobs, serverPid, note } = work;
+  const enqueued = await measured(() => work.enqueue(), serverPid);
+  await work.settle?.();
+  const processed = await measured(() => work.process(), serverPid);
+  return [
+    rate('enqueued', jobs, enqueued),
+    rate('processed', jobs, processed, note),
+    rate('both', jobs, together(enqueued, processed)),
+  ];
+}
+
+/** Between two lone jobs, so that the engine has gone back to sleep. */
+const idleMs = 2;
+const warmUps = 20;
+
+/** Adds jobs one at a time; `add` calls back when the job's function is called. */
+export async function measureBegun(
+  { jobs, serverPid }: Pick<QueueWork, 'jobs' | 'serverPid'>,
+  add: (onBegun: () => void) => Promise<unknown>,
+): Promise<Reading> {
+  const times: number[] = [];
+  const usage = await measured(async () => {
+    for (let index = 0; index < warmUps + jobs; index++) {
+      const { promise, resolve } = Promise.withResolvers<number>();
+      const startedAt = performance.now();
+      await add(() => resolve(performance.now()));
+      times.push((await promise) - startedAt);
+      await pause(idleMs);
+    }
+  }, serverPid);
+  return spread('begun', times.slice(warmUps), noiseOf(usage));
+}
