@@ -166,7 +166,8 @@ describe('pawl corpora', () => {
     assert.match((await place.run(['corpora', 'documents', 'notes'])).stdout, /The cat .*cat\.md/);
     const deleted = await place.run(['corpora', 'delete', 'notes']);
     assert.match(deleted.stdout, /deleted 1 document of notes/);
-    assert.deepEqual(await found(place, 'harmonium'), []);
+    const gone = await place.run(['search', 'notes', 'harmonium']);
+    assert.deepEqual([gone.code, /corpus_unknown/.test(gone.stderr)], [1, true]);
     assert.equal((await place.run(ingest)).code, 0);
     assert.equal((await found(place, 'harmonium')).length, 1);
   });
