@@ -65,7 +65,7 @@ describe('a step that was added', () => {
     const [item] = await job.items();
     assert.equal(item?.step, 'done');
     assert.equal(summaries.get(item?.id ?? 0), 'The cat is well.');
-    assert.equal((await pawl.search('post', 'regards')).length, 1);
+    assert.equal((await pawl.search('post', 'regards', { mode: 'keyword' })).length, 1);
   });
 
   test('is taken up by a store that was made without it', async (t) => {
@@ -80,8 +80,8 @@ describe('a step that was added', () => {
       corpus: 'post',
     });
     assert.equal((await job.wait()).state, 'succeeded');
-    assert.equal((await after.search('post', 'barks')).length, 1);
-    assert.equal((await after.search('post', 'cat')).length, 0);
+    assert.equal((await after.search('post', 'barks', { mode: 'keyword' })).length, 1);
+    assert.equal((await after.search('post', 'cat', { mode: 'keyword' })).length, 0);
   });
 
   test('lets a job that was cut off before it go on through it', async (t) => {

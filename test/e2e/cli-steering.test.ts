@@ -31,7 +31,7 @@ async function assertWhole(place: Workplace): Promise<void> {
 }
 
 async function found(place: Workplace, query: string): Promise<{ source_url: string }[]> {
-  const args = ['search', 'notes', query, '--top-k', '100'];
+  const args = ['search', 'notes', query, '--top-k', '100', '--mode', 'keyword'];
   return (await place.readOne<{ results: { source_url: string }[] }>(args)).results;
 }
 

@@ -15,7 +15,13 @@ interface List {
 }
 
 async function found(place: Workplace, query: string): Promise<readonly Result[]> {
-  const answer = await place.readOne<{ results: Result[] }>(['search', 'notes', query]);
+  const answer = await place.readOne<{ results: Result[] }>([
+    'search',
+    'notes',
+    query,
+    '--mode',
+    'keyword',
+  ]);
   return answer.results;
 }
 
@@ -141,8 +147,8 @@ describe('pawl with --json', () => {
 
     const answer = await place.readOne<{ results: Result[] }>(['search', 'notes', 'harmonium']);
     assert.deepEqual(Object.keys(answer), ['results', 'query_ms']);
-    const names = 'chunk_id text score source_url document_id title heading'.split(' ');
-    assert.deepEqual(Object.keys(answer.results[0] ?? {}), names);
+    const names = 'chunk_id text score source_url document_id title heading highlights similar';
+    assert.deepEqual(Object.keys(answer.results[0] ?? {}), names.split(' '));
 
     const corpora = await place.readOne<List>(['corpora']);
     assert.deepEqual(pick(corpora.items[0], ['name', 'documents', 'chunks']), {

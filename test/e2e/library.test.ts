@@ -41,7 +41,7 @@ for (const [name, optionsOf] of Object.entries(stores)) {
         numbers,
         [...new Set(numbers)].sort((one, other) => one - other),
       );
-      const hits = await pawl.search('pets', 'harmonium', { topK: 5 });
+      const hits = await pawl.search('pets', 'harmonium', { topK: 5, mode: 'keyword' });
       assert.deepEqual(
         hits.map(({ title, sourceUrl }) => [title, sourceUrl]),
         [['The cat', 'inline:cat']],
