@@ -66,6 +66,8 @@ const imports = {
   packages: {
     pg: ['store'],
     'gpt-tokenizer': ['pipeline/chunk'],
+    tldts: ['pipeline'],
+    undici: ['pipeline'],
     'node:sqlite': ['store'],
     'node:child_process': ['pipeline', 'engine', 'main.ts', 'cli.ts'],
     'node:http': ['api', 'main.ts', 'cli.ts'],

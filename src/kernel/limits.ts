@@ -104,9 +104,29 @@ export const limits = {
   /** Polite fetching. */
   fetch: {
     redirectsMax: 10,
+    /** RFC 9309 asks for at least five. */
+    robotsRedirectsMax: 5,
+    urlCharactersMax: 8192,
+    /** Other ports of public hosts are reached only if host and port are allowed by name. */
+    portsAllowed: [80, 443, 8000, 8008, 8080, 8081, 8443, 8888],
     connectMs: 10 * second,
+    /** Addresses of one name that are tried one after the other. */
+    addressesTriedMax: 3,
+    headersMs: 30 * second,
+    /** Without a byte for this long, the other side counts as gone. */
+    idleMs: 20 * second,
+    /** From the first lookup to the last byte, over all redirects. */
+    wholeMs: 60 * second,
+    headerBytesMax: 64 * kibibyte,
+    /** As they come, before any decompression. */
+    wireBytesMax: 64 * mebibyte,
+    /** So much of an error page is read, to tell a shield from a plain refusal. */
+    errorBytesMax: 64 * kibibyte,
     robotsBytesMax: 512 * kibibyte,
     robotsTtlMs: 24 * hour,
+    /** A site may ask for more time between requests, but not for standing still. */
+    crawlDelayMsMax: 60 * second,
+    slowestDomainIntervalMs: 120 * second,
     domainConcurrencyMax: 2,
     domainIntervalMs: 500,
     /** Once a site shows that it defends itself against robots. */
