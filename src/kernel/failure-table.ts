@@ -57,6 +57,10 @@ const fetching = {
     title: 'Too many redirects',
     advice: 'Open the address in a browser and submit the one where it ends.',
   }),
+  bad_response: row('E_RESPONSE', 'fatal', 502, {
+    title: 'The answer cannot be read',
+    advice: 'Open the address in a browser, save the page, and submit it as a file.',
+  }),
   browser_crash: row('E_BROWSER', 'transient', 503, {
     title: 'Browser crashed',
     advice: 'Retry, and if it crashes again, give the machine more memory or fewer workers.',

@@ -149,7 +149,7 @@ export function literalOf(hostname: string): string | undefined {
 /** Exact `host:port` pairs that may be reached although they are not public. */
 export type AllowedHosts = ReadonlySet<string>;
 
-/** Throws a plain error for an entry that is not `host:port`: configuration says so at the start. */
+/** Throws for an entry that is not `host:port`: configuration says so at the start. */
 export function allowedHosts(entries: readonly string[]): AllowedHosts {
   return new Set(
     entries.map((entry) => {

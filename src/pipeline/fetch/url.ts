@@ -4,7 +4,7 @@ import { Failure } from '../../kernel/failure.ts';
 import { limits } from '../../kernel/limits.ts';
 
 /** Reads what someone typed, or what a server redirects to. */
-export function readUrl(text: string, parent?: URL): URL {
+export function readUrl(text: string, parent?: string): URL {
   const shown = JSON.stringify(text.slice(0, 100));
   if (text.length > limits.fetch.urlCharactersMax) {
     const message = `an address has ${text.length} of ${limits.fetch.urlCharactersMax} characters`;
@@ -61,7 +61,7 @@ export function canonicalUrl(url: URL): string {
   return `${url.protocol}//${host}${normalEncoding(`${url.pathname}${search}`)}`;
 }
 
-/** `%7e` is `~` and `%c3` is `%C3`: letters, digits and `-._~` need no encoding, hex is upper case. */
+/** `%7e` is `~` and `%c3` is `%C3`: letters, digits and `-._~` need no encoding. */
 export function normalEncoding(text: string): string {
   return text.replace(/%[0-9a-f]{2}/gi, (code) => {
     const character = String.fromCharCode(Number.parseInt(code.slice(1), 16));

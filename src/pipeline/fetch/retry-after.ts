@@ -1,0 +1,26 @@
+/** The header `Retry-After`: seconds, or one of the three forms of a date. */
+
+const forms = [
+  /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/,
+  /^[A-Z][a-z]{5,8}, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT$/,
+];
+/** The oldest form names no zone, and means the same one as the others. */
+const withoutZone = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/;
+
+/**
+ * How long the other side asks us to stay away. A date that has passed means no time at all; what
+ * makes no sense (a fraction, a negative number, words) means that no time was named.
+ */
+export function retryAfterMs(header: string | undefined, now: number): number | undefined {
+  const text = header?.trim() ?? '';
+  if (/^\d+$/.test(text)) return Math.min(Number(text) * 1000, Number.MAX_SAFE_INTEGER);
+  const at = dateOf(text);
+  return at === undefined ? undefined : Math.max(at - now, 0);
+}
+
+function dateOf(text: string): number | undefined {
+  const isDate = forms.some((form) => form.test(text));
+  const date = isDate ? text : withoutZone.test(text) ? `${text} GMT` : undefined;
+  const at = date === undefined ? Number.NaN : Date.parse(date);
+  return Number.isNaN(at) ? undefined : at;
+}
