@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { describe, type TestContext, test } from 'node:test';
 import {
@@ -20,7 +23,7 @@ type Handle = (request: IncomingMessage, response: ServerResponse) => void;
 async function serve(t: TestContext, handle: Handle): Promise<string> {
   const server = createServer({ keepAliveTimeout: 1 }, handle);
   server.listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
+  await once(server, 'listening');
   t.after(() => {
     server.closeAllConnections();
     server.close();
@@ -37,7 +40,7 @@ async function serveRaw(t: TestContext, talk: (socket: Socket) => void): Promise
     socket.once('data', () => talk(socket));
   });
   server.listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
+  await once(server, 'listening');
   t.after(() => {
     for (const socket of sockets) socket.destroy();
     server.close();
@@ -352,5 +355,22 @@ describe('a conditional request', () => {
     const answer = await get(`${origin}/a`, { validators });
     assert.equal(answer.status, 304);
     assert.deepEqual(asked, [undefined, '"1"']);
+  });
+});
+
+describe('a certificate', () => {
+  const fixture = (name: string) => readFileSync(new URL(`./fixture/${name}`, import.meta.url));
+
+  test('that nobody vouches for is refused, and so is what is not TLS', async (t) => {
+    const key = fixture('self-signed.key.pem');
+    const cert = fixture('self-signed.pem');
+    const server = createTlsServer({ key, cert }, (_, response) => response.end('hello'));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    t.after(() => server.close());
+    const { port } = server.address() as AddressInfo;
+    assert.equal(await codeOf(get(`https://127.0.0.1:${port}/`)), 'certificate_invalid');
+    const plain = await serve(t, (_, response) => response.end('hello'));
+    assert.equal(await codeOf(get(plain.replace('http:', 'https:'))), 'certificate_invalid');
   });
 });
