@@ -18,10 +18,20 @@ describe('the configuration', () => {
     assert.equal(loadConfig({ environment: { PAWL_WORKERS: '' } }).config.workers, 64);
   });
 
+  test('reads exceptions from a list, in the file or with commas', () => {
+    const hosts = ['127.0.0.1:4010', '[::1]:80'];
+    const environment = { PAWL_ALLOW_HOSTS: hosts.join(', ') };
+    assert.deepEqual(loadConfig({ environment }).config.allowHosts, hosts);
+    const file = JSON.stringify({ allowHosts: hosts });
+    assert.deepEqual(loadConfig({ environment: {}, file }).config.allowHosts, hosts);
+  });
+
   const refused: readonly [Partial<ConfigInput>, RegExp][] = [
     [{ environment: { PAWL_WORKERS: '0' } }, /^PAWL_WORKERS must be a whole number from 1 to 512/],
     [{ environment: { PAWL_LOG: 'loud' } }, /^PAWL_LOG must be one of silent, .*, not "loud"$/],
     [{ file: '{ "workers": 1.5 }' }, /^workers in pawl\.config\.json must be a whole number/],
+    [{ environment: { PAWL_ALLOW_HOSTS: 'wiki' } }, /^PAWL_ALLOW_HOSTS must be host:port pairs/],
+    [{ environment: { PAWL_ALLOW_HOSTS: 'a:80,http://b:80' } }, /must be host:port pairs/],
     [{ file: '[]' }, /must hold one JSON object$/],
     [{ file: '{' }, /is not JSON/],
     [{ flags: { data: '' } }, /^--data must be a folder/],

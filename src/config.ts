@@ -11,6 +11,7 @@ export interface Config {
   readonly data: string;
   readonly databaseUrl: string | undefined;
   readonly workers: number;
+  readonly allowHosts: readonly string[] | undefined;
   readonly log: 'silent' | 'error' | 'warn' | 'info' | 'debug';
   readonly failpoint: string | undefined;
 }
@@ -59,6 +60,20 @@ const settings: { readonly [K in Key]: Setting<K> } = {
       return Number.isInteger(value) && value >= 1 && value <= workersMax ? value : undefined;
     },
   },
+  allowHosts: {
+    variable: 'PAWL_ALLOW_HOSTS',
+    initial: undefined,
+    form: 'host:port pairs with commas between them',
+    meaning:
+      'Hosts that may be fetched from although they are not public, each with its exact port. ' +
+      'Link-local and metadata addresses stay forbidden.',
+    parse: (text) => {
+      const hosts = text.split(',').map((entry) => entry.trim());
+      const isPair = (entry: string): boolean =>
+        /^[^/?#@\s]+:\d{1,5}$/.test(entry) && URL.canParse(`http://${entry}/`);
+      return hosts.every(isPair) ? hosts : undefined;
+    },
+  },
   log: {
     variable: 'PAWL_LOG',
     initial: 'warn',
@@ -105,6 +120,7 @@ export function loadConfig({ environment, file, flags = {} }: ConfigInput): Load
     data: read('data'),
     databaseUrl: read('databaseUrl'),
     workers: read('workers'),
+    allowHosts: read('allowHosts'),
     log: read('log'),
     failpoint: read('failpoint'),
   };

@@ -42,6 +42,8 @@ export interface OpenOptions {
   readonly database?: string | undefined;
   /** Documents that are worked on at once. */
   readonly workers?: number | undefined;
+  /** Exact `host:port` pairs that may be fetched from although they are not public. */
+  readonly allowHosts?: readonly string[] | undefined;
   /** False: this process only asks and commands, and leaves the work to others. */
   readonly work?: boolean | undefined;
   /** Called when something in the background failed and will be tried again. */

@@ -5,6 +5,8 @@ import { Engine } from './engine/engine.ts';
 import { thisProcess } from './engine/liveness.ts';
 import type { World } from './kernel/world.ts';
 import { documentPipeline } from './pipeline/document.ts';
+import { allowedHosts } from './pipeline/fetch/address.ts';
+import { httpFetcher } from './pipeline/fetch/http.ts';
 import type { Pipeline } from './pipeline/pipeline.ts';
 import { staticEmbedder } from './provider/static-embedder.ts';
 import { Searcher } from './search/search.ts';
@@ -19,6 +21,8 @@ export interface AssembleOptions {
   /** Postgres; the embedded store where absent. */
   readonly databaseUrl?: string | undefined;
   readonly places?: number | undefined;
+  /** Exact `host:port` pairs that may be fetched from although they are not public. */
+  readonly allowHosts?: readonly string[] | undefined;
   readonly world?: World | undefined;
   readonly onError?: ((what: string, error: unknown) => void) | undefined;
   /** Builds another pipeline than that of documents: the way to add a step. */
@@ -39,6 +43,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   const documents = documentPipeline({
     blobs: openBlobDirectory(join(data, 'blobs'), world),
     embedder,
+    fetcher: httpFetcher({ world, allowed: allowedHosts(options.allowHosts ?? []) }),
   });
   const pipeline = options.pipeline?.(documents) ?? documents;
   const database =

@@ -9,6 +9,7 @@ import { glob, readdir, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { Failure } from './kernel/failure.ts';
 import { limits } from './kernel/limits.ts';
+import { canonicalUrl, gateOf, readUrl } from './pipeline/fetch/url.ts';
 import type { NewSource } from './store/submit.ts';
 
 /** A document whose text is handed over: exactly one of `text`, `markdown` and `html`. */
@@ -123,11 +124,14 @@ async function* matchesOf(pattern: string, directory: string): AsyncGenerator<st
 }
 
 function urlSource(input: string): NewSource {
-  if (!URL.canParse(input) || input.length > limits.job.sourceUrlCharactersMax) {
-    throw new Failure('invalid_url', `${input.slice(0, 100)} is not an address that can be read`);
+  const url = readUrl(input);
+  const source = canonicalUrl(url);
+  if (source.length > limits.job.sourceUrlCharactersMax) {
+    const bound = limits.job.sourceUrlCharactersMax;
+    const message = `an address has ${source.length} of ${bound} characters`;
+    throw new Failure('invalid_url', message);
   }
-  const url = new URL(input);
-  return { kind: 'url', source: url.href, gate: url.host };
+  return { kind: 'url', source, gate: gateOf(url) };
 }
 
 function inlineSource(document: InlineDocument): NewSource {

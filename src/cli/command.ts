@@ -107,6 +107,7 @@ export async function withPawl<T>(
   const pawl = await open({
     data: config.data,
     database: config.databaseUrl,
+    allowHosts: config.allowHosts,
     workers: config.workers,
     world: realWorld(hook),
     onError: (what, error) => log.error(what, error),

@@ -13,7 +13,7 @@ import { failpoint } from '../observe/failpoint.ts';
 import type { Pipeline, PipelineItem, StepResult } from '../pipeline/pipeline.ts';
 import type { Reader } from '../store/database.ts';
 import type { ErrorRecord } from '../store/items.ts';
-import { EffectError, type Lease, type Move } from '../store/reports.ts';
+import { EffectError, type Lease, type Move, type Report } from '../store/reports.ts';
 import type { ClaimedRow } from '../store/transition.ts';
 import { type Ledger, leaseOf } from './ledger.ts';
 
@@ -53,6 +53,8 @@ type StepOutcome =
       readonly ms: number;
       /** The step went well, but what it wanted to write was refused. */
       readonly isEffect?: boolean;
+      /** What it hands back although it failed. */
+      readonly result?: StepResult;
     }
   | { readonly kind: 'lost'; readonly step: string };
 
@@ -85,6 +87,7 @@ class Attempt {
       documentId: row.document_id,
       sourceKind: row.source_kind,
       source: row.source,
+      gate: row.gate,
       force: row.force === 1,
       attempt: row.attempt + 1,
     };
@@ -141,7 +144,9 @@ class Attempt {
       return { kind: 'failed', step, failure: toFailure(error), ms: world.now() - startedAt };
     }
     failpoint(world, 'step.after-run');
-    return this.#complete(step, result ?? {}, world.now() - startedAt);
+    const ms = world.now() - startedAt;
+    if (result?.failure) return { kind: 'failed', step, failure: result.failure, ms, result };
+    return this.#complete(step, result ?? {}, ms);
   }
 
   /**
@@ -191,7 +196,7 @@ class Attempt {
     const completed = this.#event('step_completed', step, detailOf(result, ms));
     this.#failedAttempts = 0;
     const started = this.#lifecycle.ready(progress).filter((name) => !before.includes(name));
-    const { effect, tokensIn = 0, tokensOut = 0, costCents = 0 } = result;
+    const { tokensIn = 0, tokensOut = 0, costCents = 0 } = result;
     const verdict = await this.#report(
       { to: 'advance', progress },
       {
@@ -199,8 +204,7 @@ class Attempt {
         usage:
           tokensIn + tokensOut + costCents > 0 ? { tokensIn, tokensOut, costCents } : undefined,
         counts: result.counts,
-        effect:
-          effect && (async (transaction) => (await effect(transaction, this.#options.now())) ?? []),
+        effect: this.#effectOf([result]),
         events: [
           completed,
           ...(result.unchanged ? [this.#event('item_unchanged', step)] : []),
@@ -227,13 +231,15 @@ class Attempt {
     const { move, event } = this.#decide(reaction, decisive.outcome);
     const verdict = await this.#report(move, {
       expect: this.#progress,
+      effect: this.#effectOf(failed.map(({ result }) => result)),
       events: [
-        ...failed.map(({ step, failure, ms }) =>
+        ...failed.map(({ step, failure, ms, result }) =>
           this.#event('step_failed', step, {
             error_kind: failures[failure.code].kind,
             code: failure.code,
             message: failure.message,
             duration_ms: ms,
+            ...result?.detail,
           }),
         ),
         event,
@@ -241,6 +247,19 @@ class Attempt {
     });
     if (verdict !== 'applied') return 'lost';
     return move.to === 'failed' ? 'ended' : 'waiting';
+  }
+
+  /** What the steps write, as one. */
+  #effectOf(results: readonly (StepResult | undefined)[]): Report['effect'] {
+    const effects = results.flatMap((result) => result?.effect ?? []);
+    if (effects.length === 0) return undefined;
+    return async (transaction) => {
+      const events: NewEvent[] = [];
+      for (const effect of effects) {
+        events.push(...((await effect(transaction, this.#options.now())) ?? []));
+      }
+      return events;
+    };
   }
 
   #react({ step, failure }: StepOutcome & { kind: 'failed' }): Reaction {
@@ -326,6 +345,7 @@ function detailOf(result: StepResult, ms: number): Record<string, unknown> {
     ...(result.tokensOut && { tokens_out: result.tokensOut }),
     ...(result.costCents && { cost_cents: result.costCents }),
     ...(result.counts?.chunks !== undefined && { chunks: result.counts.chunks }),
+    ...result.detail,
   };
 }
 

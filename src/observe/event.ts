@@ -25,6 +25,7 @@ export const eventKinds = [
   'generation_superseded',
   'lease_lost',
   'report_refused',
+  'domain_paced',
   'document_deleted',
   'corpus_deleted',
 ] as const;

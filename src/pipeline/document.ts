@@ -9,6 +9,7 @@ import { embedStep } from './embed/embed.ts';
 import { entityStep } from './entity/entity.ts';
 import { extractStep } from './extract/extract.ts';
 import { fetchStep } from './fetch/fetch.ts';
+import type { Fetcher } from './fetch/http.ts';
 import { indexStep, pruneStep } from './index/index-step.ts';
 import { persistStep } from './persist/persist.ts';
 import type { Pipeline } from './pipeline.ts';
@@ -16,13 +17,15 @@ import type { Pipeline } from './pipeline.ts';
 export interface DocumentPipelineOptions {
   readonly blobs: BlobStore;
   readonly embedder: Embedder;
+  readonly fetcher: Fetcher;
 }
 
-export function documentPipeline({ blobs, embedder }: DocumentPipelineOptions): Pipeline {
+export function documentPipeline(options: DocumentPipelineOptions): Pipeline {
+  const { blobs, embedder, fetcher } = options;
   return {
     lifecycle: item,
     steps: {
-      fetched: fetchStep(blobs),
+      fetched: fetchStep(blobs, fetcher),
       content_extracted: extractStep(blobs),
       chunked: chunkStep,
       embedded: embedStep(embedder),

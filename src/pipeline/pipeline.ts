@@ -2,6 +2,7 @@
  * A pipeline is a lifecycle and, for each of its steps, the function that does the step's work. To
  * add a step, add a row to the table of steps and a function here: see `docs/guide/extend.md`.
  */
+import type { Failure } from '../kernel/failure.ts';
 import type { Lifecycle } from '../kernel/item.ts';
 import type { World } from '../kernel/world.ts';
 import type { NewEvent } from '../observe/event.ts';
@@ -17,6 +18,8 @@ export interface PipelineItem {
   readonly documentId: string;
   readonly sourceKind: string;
   readonly source: string;
+  /** The domain whose limits the item waits for, if it has one. */
+  readonly gate: string | null;
   readonly force: boolean;
   readonly attempt: number;
 }
@@ -35,8 +38,13 @@ export interface StepContext {
   progress(done: number, total: number): void;
 }
 
-/** What a step that went well hands back: values, and what to write with the click. */
+/** What a step hands back: values, and what to write with the click. */
 export interface StepResult {
+  /**
+   * The step failed, and has something to write all the same: with the retry or with the end. One
+   * that has nothing to write throws.
+   */
+  readonly failure?: Failure;
   /** Runs in the transaction of the click: it happens with it, exactly once, or not at all. */
   readonly effect?: (
     transaction: Transaction,
@@ -47,6 +55,8 @@ export interface StepResult {
   readonly tokensOut?: number;
   readonly costCents?: number;
   readonly counts?: { readonly documents?: number; readonly chunks?: number };
+  /** What the history should say of this step beside its duration and its cost. */
+  readonly detail?: Readonly<Record<string, unknown>>;
   /** Nothing is left to do for this item: its content is the one that is already indexed. */
   readonly unchanged?: boolean;
 }

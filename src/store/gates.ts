@@ -5,10 +5,16 @@
  * themselves, so the count cannot drift.
  */
 import { limits } from '../kernel/limits.ts';
-import type { Transaction } from './database.ts';
+import type { Reader, Transaction } from './database.ts';
 import { admit } from './intervention.ts';
 import { popLine } from './queues.ts';
 import { sql } from './statement.ts';
+
+/** How many items of a domain may be read at once, and how far apart. */
+export interface GateLimits {
+  readonly concurrency: number;
+  readonly intervalMs: number;
+}
 
 interface GateRow {
   readonly name: string;
@@ -24,6 +30,9 @@ const lockGate = sql<GateRow>`SELECT * FROM gates WHERE name = :name {forUpdate}
 const setGate = sql`
   UPDATE gates SET concurrency = :concurrency, interval_ms = :interval_ms WHERE name = :name`;
 const setNext = sql`UPDATE gates SET next_at = :next_at WHERE name = :name`;
+const holdNext = sql`
+  UPDATE gates SET next_at = {greatest}(next_at, CAST(:until AS {int})) WHERE name = :name`;
+const readGate = sql<GateRow>`SELECT * FROM gates WHERE name = :name`;
 const countHeld = sql<{ held: number }>`
   SELECT COUNT(*) AS held FROM items WHERE gate = :name AND gate_held = 1`;
 
@@ -63,13 +72,28 @@ async function admitAt(transaction: Transaction, name: string, now: number): Pro
   return admitted.length;
 }
 
+export async function getGateLimits(reader: Reader, name: string): Promise<GateLimits> {
+  const [gate = defaults] = await reader.run(readGate, { name });
+  return { concurrency: gate.concurrency, intervalMs: gate.interval_ms };
+}
+
 /** Sets how many items of a domain may be read at once, and how far apart. */
 export async function setGateLimits(
   transaction: Transaction,
-  gate: { name: string; concurrency: number; intervalMs: number },
+  gate: GateLimits & { readonly name: string },
   now: number,
 ): Promise<void> {
-  await transaction.run(openGate, { name: gate.name, ...defaults });
-  await transaction.run(setGate, { ...gate, interval_ms: gate.intervalMs });
-  await admitAt(transaction, gate.name, now);
+  const { name, concurrency, intervalMs } = gate;
+  await transaction.run(openGate, { name, ...defaults });
+  await transaction.run(setGate, { name, concurrency, interval_ms: intervalMs });
+  await admitAt(transaction, name, now);
+}
+
+/** Nothing more of the domain is read before this time; what is under way is not called back. */
+export async function holdGate(
+  transaction: Transaction,
+  { name, until }: { readonly name: string; readonly until: number },
+): Promise<void> {
+  await transaction.run(openGate, { name, ...defaults });
+  await transaction.run(holdNext, { name, until });
 }

@@ -7,6 +7,7 @@ import type { Lifecycle } from '../kernel/item.ts';
 import { sqlCheck } from '../kernel/machine.ts';
 import type { Database, Transaction } from './database.ts';
 import { initial } from './migration/0001-initial.ts';
+import { fetching } from './migration/0002-fetch.ts';
 import { sql } from './statement.ts';
 
 export interface Migration {
@@ -17,7 +18,7 @@ export interface Migration {
   readonly postgres: readonly string[];
 }
 
-export const migrations: readonly Migration[] = [initial];
+export const migrations: readonly Migration[] = [initial, fetching];
 
 const createMigrations = sql`CREATE TABLE IF NOT EXISTS migrations (
   version {int} PRIMARY KEY, name TEXT NOT NULL, item_check TEXT NOT NULL)`;

@@ -6,13 +6,15 @@ import { limits } from '../../kernel/limits.ts';
 import { writeFetch } from '../../store/fetches.ts';
 import { getInput } from '../../store/items.ts';
 import type { StepContext, StepFunction, StepResult } from '../pipeline.ts';
+import { fetchUrl } from './fetch-url.ts';
+import type { Fetcher } from './http.ts';
 import { mediaTypeOf } from './media-type.ts';
 
-export function fetchStep(blobs: BlobStore): StepFunction {
+export function fetchStep(blobs: BlobStore, fetcher: Fetcher): StepFunction {
   const readers: Readonly<Record<string, (context: StepContext) => Promise<StepResult>>> = {
     file: (context) => fetchFile(context, blobs),
     inline: fetchInline,
-    url: refuseUrl,
+    url: (context) => fetchUrl(context, { blobs, fetcher }),
   };
   return async (context) => {
     const { sourceKind } = context.item;
@@ -71,8 +73,4 @@ async function fetchInline({ item, reader }: StepContext): Promise<StepResult> {
   if (!input) throw new Failure('source_missing', `the text of ${item.source} is gone`);
   if (input.body === '') throw new Failure('empty_source', `${item.source} has no text`);
   return {};
-}
-
-async function refuseUrl({ item }: StepContext): Promise<StepResult> {
-  throw new Failure('bad_request', `${item.source}: this version reads files and inline text only`);
 }

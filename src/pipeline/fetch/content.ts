@@ -1,0 +1,48 @@
+/** What a site sent: its type by the bytes and by the header, and its text as UTF-8. */
+import { decodeText } from './charset.ts';
+import { looksLikeHtml, sniffBinary } from './sniff.ts';
+
+export interface Content {
+  readonly mediaType: string;
+  /** Text is UTF-8 here, whatever it came as. */
+  readonly bytes: Uint8Array;
+  readonly charset: string | undefined;
+}
+
+/** Types of text by what headers call them. */
+const textTypes: readonly [declared: RegExp, mediaType: string][] = [
+  [/^(?:text\/html|application\/xhtml\+xml)$/, 'text/html'],
+  [/^text\/(?:x-)?markdown$/, 'text/markdown'],
+  [/^text\/csv$/, 'text/csv'],
+  [/^(?:application|text)\/(?:[\w.-]+\+)?json$/, 'application/json'],
+  [/^(?:application|text)\/(?:[\w.-]+\+)?xml$/, 'application/xml'],
+  [/^text\//, 'text/plain'],
+];
+
+/** Undefined: neither the bytes nor the header say that it is anything known. */
+export function readContent(
+  bytes: Uint8Array,
+  contentType: string | undefined,
+): Content | undefined {
+  const binary = sniffBinary(bytes);
+  if (binary !== undefined) return { mediaType: binary, bytes, charset: undefined };
+  const { type, charset: declared } = parseContentType(contentType ?? '');
+  const { text, charset } = decodeText(bytes, declared);
+  if (isBinary(text)) return undefined;
+  const named = textTypes.find(([pattern]) => pattern.test(type))?.[1];
+  const mediaType = named ?? (looksLikeHtml(text) ? 'text/html' : 'text/plain');
+  const isAsItCame = charset === 'utf-8';
+  return { mediaType, bytes: isAsItCame ? bytes : Buffer.from(text), charset };
+}
+
+function parseContentType(header: string): { type: string; charset: string | undefined } {
+  const [type = ''] = header.split(/[;,]/);
+  const charset = /;\s*charset\s*=\s*"?([^\s";,]{1,40})/i.exec(header)?.[1];
+  return { type: type.trim().toLowerCase(), charset };
+}
+
+/** Control characters that no text holds, near its start. */
+function isBinary(text: string): boolean {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
+  return /[\0-\x08\x0e-\x1a\x1c-\x1f]/.test(text.slice(0, 8192));
+}

@@ -1,0 +1,193 @@
+/**
+ * `fetched` for a URL: robots.txt is asked, the page is read, its bytes are put away. Whatever the
+ * site answered, what was learned on the way is written with the outcome: its rules, its pace, the
+ * version of the page.
+ */
+import type { BlobStore } from '../../blob/blob.ts';
+import { Failure, toFailure } from '../../kernel/failure.ts';
+import { limits } from '../../kernel/limits.ts';
+import type { NewEvent } from '../../observe/event.ts';
+import type { Transaction } from '../../store/database.ts';
+import { confirm } from '../../store/documents.ts';
+import { writeFetch } from '../../store/fetches.ts';
+import { getGateLimits, holdGate, setGateLimits } from '../../store/gates.ts';
+import { writeRobots } from '../../store/robots.ts';
+import { currentValidators, type ValidatorsRow, writeValidators } from '../../store/validators.ts';
+import type { PipelineItem, StepContext, StepResult } from '../pipeline.ts';
+import { readContent } from './content.ts';
+import type { Fetcher } from './http.ts';
+import { isReadable } from './media-type.ts';
+import { paceAfter } from './politeness.ts';
+import { RobotsCheck } from './robots-check.ts';
+import { readUrl } from './url.ts';
+import { type Answer, failureOf } from './verdict.ts';
+
+export interface UrlReader {
+  readonly blobs: BlobStore;
+  readonly fetcher: Fetcher;
+}
+
+const accept =
+  'text/html, application/xhtml+xml, text/markdown, application/pdf, text/plain, */*;q=0.8';
+
+const bounds = {
+  wireBytesMax: limits.fetch.wireBytesMax,
+  bytesMax: limits.document.sourceBytesMax,
+  beyond: 'fail',
+} as const;
+
+type Known = Awaited<ReturnType<typeof currentValidators>>;
+
+export async function fetchUrl(context: StepContext, reader: UrlReader): Promise<StepResult> {
+  const { item, world, signal } = context;
+  const { fetcher } = reader;
+  const now = world.now();
+  const robots = new RobotsCheck({ fetcher, reader: context.reader, signal, now });
+  let answer: Answer | undefined;
+  try {
+    const known = item.force ? undefined : await currentValidators(context.reader, item.documentId);
+    answer = await fetcher.get({
+      url: readUrl(item.source),
+      accept,
+      signal,
+      redirectsMax: limits.fetch.redirectsMax,
+      bounds,
+      validators: known && { ...known, lastModified: known.last_modified },
+      beforeHop: (url) => robots.admit(url),
+    });
+    const failure = failureOf(answer, now);
+    if (failure) throw failure;
+    const result = await (answer.status === 304
+      ? confirmed(item, answer, known)
+      : taken(context, answer, reader.blobs));
+    return withVisit(result, { item, answer, robots });
+  } catch (error) {
+    if (signal.aborted) throw error;
+    return withVisit({ failure: toFailure(error) }, { item, answer, robots });
+  }
+}
+
+/** The page is new to us: its bytes are put away before the click says that they are ours. */
+async function taken(context: StepContext, answer: Answer, blobs: BlobStore): Promise<StepResult> {
+  const { item, scratch } = context;
+  if (answer.bytes.length === 0) {
+    throw new Failure('empty_source', `${answer.url.host} answered without content`);
+  }
+  const content = readContent(answer.bytes, answer.headers.get('content-type'));
+  if (!content || !isReadable(content.mediaType)) {
+    const found = content?.mediaType ?? 'neither text nor a known format';
+    throw new Failure('unsupported_mime', `${item.source} is ${found}`);
+  }
+  const { mediaType, bytes } = content;
+  const blobKey = await blobs.put(bytes);
+  scratch.set('source', { bytes, mediaType });
+  return {
+    detail: { media_type: mediaType, ...(content.charset && { charset: content.charset }) },
+    effect: async (transaction, now) => {
+      await writeFetch(transaction, {
+        generation_id: item.id,
+        blob_key: blobKey,
+        media_type: mediaType,
+        bytes: bytes.length,
+      });
+      await writeValidators(transaction, validatorsOf(item, answer, now));
+      return undefined;
+    },
+  };
+}
+
+/** The site says that nothing has changed since the content that is indexed. */
+async function confirmed(item: PipelineItem, answer: Answer, known: Known): Promise<StepResult> {
+  if (!known) throw new Failure('bad_response', `${answer.url.host} answered 304 unasked`);
+  return {
+    unchanged: true,
+    effect: async (transaction, now) => {
+      const row = { id: item.documentId, content_hash: known.content_hash, as_of: item.id };
+      if (!(await confirm(transaction, row))) {
+        throw new Failure('store_busy', `${item.source} was replaced while it was being asked for`);
+      }
+      const told = validatorsOf(item, answer, now);
+      await writeValidators(transaction, {
+        ...told,
+        etag: told.etag ?? known.etag,
+        last_modified: told.last_modified ?? known.last_modified,
+      });
+      return undefined;
+    },
+  };
+}
+
+function validatorsOf(item: PipelineItem, { url, headers }: Answer, now: number): ValidatorsRow {
+  return {
+    document_id: item.documentId,
+    as_of: item.id,
+    url: url.href,
+    etag: headers.get('etag') ?? null,
+    last_modified: headers.get('last-modified') ?? null,
+    fetched_at: now,
+  };
+}
+
+interface Visit {
+  readonly item: PipelineItem;
+  readonly answer: Answer | undefined;
+  readonly robots: RobotsCheck;
+}
+
+/** Adds to the outcome what the visit has taught. */
+function withVisit(result: StepResult, visit: Visit): StepResult {
+  const { item, robots } = visit;
+  return {
+    ...result,
+    detail: { ...describeVisit(visit), ...result.detail },
+    effect: async (transaction, now) => {
+      const events = [...((await result.effect?.(transaction, now)) ?? [])];
+      for (const row of robots.fresh) await writeRobots(transaction, row);
+      if (item.gate !== null) {
+        events.push(...(await setPace(transaction, item.gate, { ...visit, result, now })));
+      }
+      return events;
+    },
+  };
+}
+
+function describeVisit({ answer, robots }: Visit): Record<string, unknown> {
+  return {
+    ...(robots.decision !== undefined && { robots: robots.decision }),
+    ...(answer && {
+      status: answer.status,
+      final_url: answer.url.href,
+      bytes: answer.bytes.length,
+      wire_bytes: answer.wireBytes,
+      ...(answer.redirects.length > 0 && { redirects: answer.redirects }),
+    }),
+  };
+}
+
+/** The domain's answer decides how fast the rest of it is read. */
+async function setPace(
+  transaction: Transaction,
+  gate: string,
+  { item, result, robots, now }: Visit & { readonly result: StepResult; readonly now: number },
+): Promise<NewEvent[]> {
+  const { failure } = result;
+  const current = await getGateLimits(transaction, gate);
+  const pace = paceAfter({ current, failure, crawlDelayMs: robots.crawlDelayMs });
+  const restMs = restAfter(failure, pace?.intervalMs ?? current.intervalMs);
+  // First the rest, then the limits: these let the next items through.
+  if (restMs > 0) await holdGate(transaction, { name: gate, until: now + restMs });
+  if (!pace) return [];
+  await setGateLimits(transaction, { ...pace, name: gate }, now);
+  const { concurrency, intervalMs, reason } = pace;
+  const detail = { domain: gate, concurrency, interval_ms: intervalMs, reason };
+  return [{ kind: 'domain_paced', jobId: item.jobId, itemId: item.id, detail }];
+}
+
+/** What the site asked of one request, it asks of all. */
+function restAfter(failure: Failure | undefined, intervalMs: number): number {
+  if (!failure) return 0;
+  const { retryAfterMsDefault, retryAfterMsMax } = limits.wait;
+  const unasked = failure.code === 'http_429' ? retryAfterMsDefault : 0;
+  const asked = Math.min(failure.retryAfterMs ?? unasked, retryAfterMsMax);
+  return asked > 0 ? Math.max(asked, intervalMs) : 0;
+}

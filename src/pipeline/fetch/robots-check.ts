@@ -1,0 +1,120 @@
+/**
+ * Asks robots.txt before each address is read: from the store while it is fresh, from the site
+ * otherwise. What RFC 9309 says of errors holds: a site without the file allows everything, and one
+ * whose file cannot be reached allows nothing for now, unless an older copy is known.
+ */
+import { Failure, toFailure } from '../../kernel/failure.ts';
+import { limits } from '../../kernel/limits.ts';
+import type { Reader } from '../../store/database.ts';
+import { getRobots, type RobotsRow } from '../../store/robots.ts';
+import { type Fetcher, productToken } from './http.ts';
+import { retryAfterMs } from './retry-after.ts';
+import { decide, parseRobots, type Robots } from './robots.ts';
+
+export interface RobotsCheckOptions {
+  readonly fetcher: Fetcher;
+  readonly reader: Reader;
+  readonly signal: AbortSignal;
+  readonly now: number;
+}
+
+/** One visit: remembers what it asked, so that a redirect within a site asks nothing twice. */
+export class RobotsCheck {
+  readonly #options: RobotsCheckOptions;
+  readonly #known = new Map<string, Robots>();
+  /** What the site answered, to be stored with the step. */
+  readonly fresh: RobotsRow[] = [];
+  /** What was decided last, in words. */
+  decision: string | undefined;
+  /** What the first site asks for between two requests. */
+  crawlDelayMs: number | undefined;
+  sitemaps: readonly string[] = [];
+
+  constructor(options: RobotsCheckOptions) {
+    this.#options = options;
+  }
+
+  /** Throws unless the address may be read. */
+  async admit(url: URL): Promise<void> {
+    const robots = await this.#robotsOf(url.origin);
+    const { isAllowed, rule } = decide(robots, url);
+    const why = rule ?? 'no rule speaks of it';
+    this.decision = `${isAllowed ? 'allowed' : 'disallowed'}: ${why}`;
+    if (isAllowed) return;
+    const message = `the robots.txt of ${url.host} has the rule "${rule}" for ${productToken}`;
+    throw new Failure('robots_disallowed', message);
+  }
+
+  async #robotsOf(origin: string): Promise<Robots> {
+    const known = this.#known.get(origin);
+    if (known) return known;
+    const row = await this.#rowOf(origin);
+    const isFile = row.status >= 200 && row.status < 300;
+    const robots = parseRobots(isFile ? row.body : '', productToken);
+    if (this.#known.size === 0) {
+      this.crawlDelayMs = robots.crawlDelayMs;
+      this.sitemaps = robots.sitemaps;
+    }
+    this.#known.set(origin, robots);
+    return robots;
+  }
+
+  async #rowOf(origin: string): Promise<RobotsRow> {
+    const { reader, now } = this.#options;
+    const stored = await getRobots(reader, origin);
+    if (stored && now - stored.fetched_at < limits.fetch.robotsTtlMs) return stored;
+    try {
+      const row = await this.#ask(origin);
+      this.fresh.push(row);
+      return row;
+    } catch (error) {
+      if (stored && !this.#options.signal.aborted) return stored;
+      throw error;
+    }
+  }
+
+  async #ask(origin: string): Promise<RobotsRow> {
+    const { fetcher, signal, now } = this.#options;
+    const url = new URL('/robots.txt', origin);
+    const { robotsBytesMax, robotsRedirectsMax } = limits.fetch;
+    const bounds = {
+      wireBytesMax: robotsBytesMax,
+      bytesMax: robotsBytesMax,
+      beyond: 'cut',
+    } as const;
+    const row = { origin, fetched_at: now };
+    try {
+      const request = { url, accept: 'text/plain, */*;q=0.1', signal, bounds };
+      const answer = await fetcher.get({ ...request, redirectsMax: robotsRedirectsMax });
+      const { status, headers } = answer;
+      if (status === 429 || status >= 500)
+        throw unreachable(url, `answered ${status}`, headers, now);
+      // Postgres takes no zero byte in a text, and no rule holds one.
+      const body = new TextDecoder().decode(answer.bytes).replaceAll('\0', '');
+      return { ...row, status, body: status < 300 ? body : '' };
+    } catch (error) {
+      const failure = toFailure(error);
+      // A file behind too many redirects, or behind one that leads nowhere, is a file that is not
+      // there.
+      if (isMisled(failure)) return { ...row, status: 404, body: '' };
+      if (failure.code !== 'bad_response') throw failure;
+      throw unreachable(url, failure.message, new Map(), now);
+    }
+  }
+}
+
+function unreachable(
+  url: URL,
+  why: string,
+  headers: ReadonlyMap<string, string>,
+  now: number,
+): Failure {
+  const message = `the robots.txt of ${url.host} is not to be had (${why}), so nothing is read`;
+  return new Failure('network_error', message, {
+    retryAfterMs: retryAfterMs(headers.get('retry-after'), now),
+  });
+}
+
+function isMisled({ code }: Failure): boolean {
+  return code === 'redirect_loop' || code === 'invalid_url';
+}
