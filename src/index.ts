@@ -10,7 +10,13 @@ import type { World } from './kernel/world.ts';
 import { type Assembled, type AssembleOptions, assemble } from './main.ts';
 import type { SearchFilter, SearchMode } from './search/request.ts';
 import type { Hit } from './search/search.ts';
-import { expandSources, isChangedSince, type SourceInput } from './sources.ts';
+import {
+  type CrawlInput,
+  crawlFrom,
+  expandSources,
+  isChangedSince,
+  type SourceInput,
+} from './sources.ts';
 import {
   type CorpusRow,
   type DocumentRow,
@@ -30,7 +36,7 @@ export { Failure, type FailureCode, failures } from './kernel/failure.ts';
 export type { Event, EventKind } from './observe/event.ts';
 export type { SearchFilter, SearchMode } from './search/request.ts';
 export type { Explanation, Hit } from './search/search.ts';
-export type { InlineDocument, SourceInput } from './sources.ts';
+export type { CrawlInput, InlineDocument, SourceInput } from './sources.ts';
 export type { CorpusRow, DocumentRow } from './store/documents.ts';
 export type { CauseRow } from './store/inbox.ts';
 export type { ItemRow } from './store/items.ts';
@@ -59,6 +65,8 @@ export interface IngestOptions {
   readonly force?: boolean | undefined;
   /** From 0 to 9; higher goes first. */
   readonly priority?: number | undefined;
+  /** Takes the addresses for where a crawl begins, and follows their links within the site. */
+  readonly crawl?: CrawlInput | undefined;
   /** Goes on with an unfinished job of the same files, if there is one, instead of a second one. */
   readonly resume?: boolean | undefined;
 }
@@ -110,10 +118,11 @@ export class Pawl {
   /** The same for sources that `expandSources` has already looked at. */
   async submit(sources: readonly NewSource[], options: IngestOptions): Promise<Job> {
     const { corpus, force = false, priority } = options;
+    const crawl = options.crawl && crawlFrom(sources, options.crawl);
     const same = options.resume ? await this.#findSame(sources, corpus, force) : undefined;
     if (same) return this.#jobOf(same, true);
     const { commands } = this.#assembled.engine;
-    const { jobKey } = await commands.submit({ caller, corpus, sources, force, priority });
+    const { jobKey } = await commands.submit({ caller, corpus, sources, crawl, force, priority });
     return this.job(jobKey);
   }
 

@@ -10,6 +10,7 @@ import { basename, join, resolve } from 'node:path';
 import { Failure } from './kernel/failure.ts';
 import { limits } from './kernel/limits.ts';
 import { canonicalUrl, gateOf, readUrl } from './pipeline/fetch/url.ts';
+import type { Crawl } from './store/crawls.ts';
 import type { NewSource } from './store/submit.ts';
 
 /** A document whose text is handed over: exactly one of `text`, `markdown` and `html`. */
@@ -132,6 +133,43 @@ function urlSource(input: string): NewSource {
     throw new Failure('invalid_url', message);
   }
   return { kind: 'url', source, gate: gateOf(url) };
+}
+
+/** How far a crawl goes. */
+export interface CrawlInput {
+  /** Links from the start to the furthest page. */
+  readonly depth?: number | undefined;
+  /** Pages in all. */
+  readonly limit?: number | undefined;
+  /** Globs: what begins with a slash speaks of the path, anything else of the whole address. */
+  readonly include?: readonly string[] | undefined;
+  readonly exclude?: readonly string[] | undefined;
+}
+
+/** One crawl stays within one site, which its start names. */
+export function crawlFrom(sources: readonly NewSource[], input: CrawlInput): Crawl {
+  const [root, ...others] = sources;
+  if (root?.kind !== 'url' || root.gate === undefined || others.length > 0) {
+    throw new Failure('bad_request', 'a crawl begins at one address');
+  }
+  const { crawlDepthMax, crawlDepthDefault, crawlPagesMax, crawlPagesDefault } = limits.job;
+  const { depth = crawlDepthDefault, limit = crawlPagesDefault } = input;
+  const { include = [], exclude = [] } = input;
+  checkBound('depth', depth, { min: 0, max: crawlDepthMax });
+  checkBound('limit', limit, { min: 1, max: crawlPagesMax });
+  checkBound('number of globs', include.length + exclude.length, {
+    min: 0,
+    max: limits.job.crawlPatternsMax,
+  });
+  return { site: root.gate, depthMax: depth, pagesMax: limit, include, exclude };
+}
+
+function checkBound(name: string, value: number, { min, max }: { min: number; max: number }): void {
+  if (Number.isInteger(value) && value >= min && value <= max) return;
+  throw new Failure(
+    'bad_request',
+    `the ${name} of a crawl is a whole number from ${min} to ${max}`,
+  );
 }
 
 function inlineSource(document: InlineDocument): NewSource {

@@ -11,6 +11,7 @@ import type { NewEvent } from '../observe/event.ts';
 import { type Failpoint, failpoint } from '../observe/failpoint.ts';
 import { pruneGeneration } from '../store/chunks.ts';
 import { gatesOf } from '../store/claims.ts';
+import type { Crawl } from '../store/crawls.ts';
 import type { Database, Transaction } from '../store/database.ts';
 import {
   deleteCorpus,
@@ -51,6 +52,8 @@ export interface SubmitInput {
   readonly caller: string;
   readonly corpus: string;
   readonly sources: readonly NewSource[];
+  /** The sources are where a crawl begins. */
+  readonly crawl?: Crawl | undefined;
   readonly priority?: number | undefined;
   readonly force?: boolean | undefined;
 }
@@ -88,6 +91,7 @@ export class Commands {
         caller: input.caller,
         corpus: input.corpus,
         sources: input.sources,
+        crawl: input.crawl,
         priority: checkPriority(input.priority),
         force: input.force ?? false,
         now: database.now(),

@@ -69,6 +69,8 @@ export const limits = {
     crawlDepthDefault: 3,
     crawlPagesMax: 100_000,
     crawlPagesDefault: 1000,
+    crawlLinksPerPageMax: 5000,
+    crawlPatternsMax: 50,
   },
 
   /** Whose turn it is. A head start is counted in items of virtual time. */
@@ -124,6 +126,10 @@ export const limits = {
     errorBytesMax: 64 * kibibyte,
     robotsBytesMax: 512 * kibibyte,
     robotsTtlMs: 24 * hour,
+    sitemapsMax: 20,
+    /** Their share of the step that reads the first page of a crawl. */
+    sitemapsMs: 30 * second,
+    sitemapBytesMax: 16 * mebibyte,
     /** A site may ask for more time between requests, but not for standing still. */
     crawlDelayMsMax: 60 * second,
     slowestDomainIntervalMs: 120 * second,

@@ -26,6 +26,7 @@ export const eventKinds = [
   'lease_lost',
   'report_refused',
   'domain_paced',
+  'pages_found',
   'document_deleted',
   'corpus_deleted',
 ] as const;

@@ -149,6 +149,17 @@ export async function moveJob(
   return rows.length > 0 ? to : undefined;
 }
 
+const growRow = sql`
+  UPDATE jobs SET items_total = items_total + :count, updated_at = :now WHERE id = :id`;
+
+/** A running job has found more to do. */
+export async function growJob(
+  transaction: Transaction,
+  job: { readonly id: number; readonly count: number; readonly now: number },
+): Promise<void> {
+  await transaction.run(growRow, job);
+}
+
 const clearWaiting = sql`UPDATE jobs SET items_waiting = 0, updated_at = :now WHERE id = :id`;
 
 /** A paused job's items wait for a person, not for a time. */

@@ -8,6 +8,7 @@ import { sqlCheck } from '../kernel/machine.ts';
 import type { Database, Transaction } from './database.ts';
 import { initial } from './migration/0001-initial.ts';
 import { fetching } from './migration/0002-fetch.ts';
+import { crawling } from './migration/0003-crawl.ts';
 import { sql } from './statement.ts';
 
 export interface Migration {
@@ -18,7 +19,7 @@ export interface Migration {
   readonly postgres: readonly string[];
 }
 
-export const migrations: readonly Migration[] = [initial, fetching];
+export const migrations: readonly Migration[] = [initial, fetching, crawling];
 
 const createMigrations = sql`CREATE TABLE IF NOT EXISTS migrations (
   version {int} PRIMARY KEY, name TEXT NOT NULL, item_check TEXT NOT NULL)`;

@@ -1,5 +1,6 @@
 /** Accepting a job: the job, its items in fair order, their inputs and the event, in one commit. */
 import { assignRanks } from '../kernel/fairness.ts';
+import { type Crawl, insertCrawl } from './crawls.ts';
 import type { Transaction } from './database.ts';
 import { documentIdOf, ensureCorpus } from './documents.ts';
 import { appendEvents } from './events.ts';
@@ -24,6 +25,8 @@ export interface Submission {
   readonly caller: string;
   readonly corpus: string;
   readonly sources: readonly NewSource[];
+  /** The sources are where a crawl begins. */
+  readonly crawl?: Crawl | undefined;
   readonly priority: number;
   readonly force: boolean;
   readonly now: number;
@@ -40,19 +43,45 @@ export async function insertSubmission(
   transaction: Transaction,
   submission: Submission,
 ): Promise<number[]> {
-  const { caller, corpus, sources, now } = submission;
+  const { corpus, sources, crawl, now } = submission;
   await ensureCorpus(transaction, corpus, now);
-  const firstRank = await reserveRanks(transaction, submission);
   const job = {
     ...submission,
-    type: 'ingest' as const,
+    type: crawl ? ('crawl' as const) : ('ingest' as const),
     url: sources[0]?.source ?? null,
     itemsTotal: sources.length,
   };
   const jobId = await insertJob(transaction, job);
+  const ids = await addItems(transaction, { ...job, id: jobId }, sources);
+  if (crawl) {
+    const urls = sources.map(({ source }) => source);
+    await insertCrawl(transaction, jobId, { crawl, urls });
+  }
+  const detail = { corpus, items: sources.length };
+  await appendEvents(transaction, [{ kind: 'job_accepted', jobId, detail }], now);
+  return ids;
+}
+
+export interface ItemsOfJob {
+  readonly id: number;
+  readonly caller: string;
+  readonly corpus: string;
+  readonly priority: number;
+  readonly force: boolean;
+  readonly now: number;
+}
+
+/** Adds items to a job, at the end of its caller's share. It does not count them for the job. */
+export async function addItems(
+  transaction: Transaction,
+  job: ItemsOfJob,
+  sources: readonly NewSource[],
+): Promise<number[]> {
+  const { caller, corpus, now } = job;
+  const firstRank = await reserveRanks(transaction, job, sources.length);
   const ids = await insertItems(
     transaction,
-    { ...job, id: jobId },
+    job,
     sources.map(({ kind, source, gate }, index) => ({
       documentId: documentIdOf(caller, corpus, source),
       sourceKind: kind,
@@ -72,8 +101,6 @@ export async function insertSubmission(
     sources.flatMap(({ gate }) => gate ?? []),
     now,
   );
-  const detail = { corpus, items: sources.length };
-  await appendEvents(transaction, [{ kind: 'job_accepted', jobId, detail }], now);
   return ids;
 }
 
@@ -82,13 +109,16 @@ function readable(text: string): string {
   return text.replaceAll('\0', '\ufffd');
 }
 
-async function reserveRanks(transaction: Transaction, submission: Submission): Promise<number> {
-  const { caller, priority, sources } = submission;
+async function reserveRanks(
+  transaction: Transaction,
+  { caller, priority }: ItemsOfJob,
+  count: number,
+): Promise<number> {
   const [share] = await transaction.run(finishOf, { caller });
   const { firstRank, finish } = assignRanks({
     virtualTime: await virtualTime(transaction),
     finish: share?.finish ?? 0,
-    count: sources.length,
+    count,
     priority,
   });
   await transaction.run(setFinish, { caller, finish });

@@ -45,7 +45,7 @@ const insertItemRow = sqlRows({
 /** Inserts the items of a job and returns their ids in the given order. */
 export async function insertItems(
   transaction: Transaction,
-  job: NewJob & { readonly id: number },
+  job: Pick<NewJob, 'caller' | 'corpus' | 'force' | 'now'> & { readonly id: number },
   items: readonly NewItem[],
 ): Promise<number[]> {
   const rows = await transaction.each(

@@ -6,6 +6,7 @@ import type { BlobStore } from '../../src/blob/blob.ts';
 import { Failure } from '../../src/kernel/failure.ts';
 import { item as lifecycle } from '../../src/kernel/item.ts';
 import { documentPipeline } from '../../src/pipeline/document.ts';
+import type { Fetcher } from '../../src/pipeline/fetch/http.ts';
 import type { Pipeline, StepContext, StepFunction } from '../../src/pipeline/pipeline.ts';
 import type { Embedder } from '../../src/provider/embedding.ts';
 import { sql } from '../../src/store/statement.ts';
@@ -34,8 +35,12 @@ const noBlobs: BlobStore = {
   get: () => Promise.reject(new Error('inline documents have no blobs')),
 };
 
+const noWeb: Fetcher = {
+  get: () => Promise.reject(new Error('inline documents are not fetched')),
+};
+
 export function simulatedPipeline(process: SimulatedProcess): Pipeline {
-  const real = documentPipeline({ blobs: noBlobs, embedder });
+  const real = documentPipeline({ blobs: noBlobs, embedder, fetcher: noWeb });
   const pipeline = process.setting.plant.pipeline?.(real) ?? real;
   const steps = Object.entries(pipeline.steps).map(([step, run]) => [
     step,

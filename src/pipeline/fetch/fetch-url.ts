@@ -7,14 +7,16 @@ import type { BlobStore } from '../../blob/blob.ts';
 import { Failure, toFailure } from '../../kernel/failure.ts';
 import { limits } from '../../kernel/limits.ts';
 import type { NewEvent } from '../../observe/event.ts';
+import { crawlOf } from '../../store/crawls.ts';
 import type { Transaction } from '../../store/database.ts';
 import { confirm } from '../../store/documents.ts';
 import { writeFetch } from '../../store/fetches.ts';
 import { getGateLimits, holdGate, setGateLimits } from '../../store/gates.ts';
 import { writeRobots } from '../../store/robots.ts';
 import { currentValidators, type ValidatorsRow, writeValidators } from '../../store/validators.ts';
+import { type Discovery, discover } from '../crawl/discover.ts';
 import type { PipelineItem, StepContext, StepResult } from '../pipeline.ts';
-import { readContent } from './content.ts';
+import { type Content, readContent } from './content.ts';
 import type { Fetcher } from './http.ts';
 import { isReadable } from './media-type.ts';
 import { paceAfter } from './politeness.ts';
@@ -45,7 +47,8 @@ export async function fetchUrl(context: StepContext, reader: UrlReader): Promise
   const robots = new RobotsCheck({ fetcher, reader: context.reader, signal, now });
   let answer: Answer | undefined;
   try {
-    const known = item.force ? undefined : await currentValidators(context.reader, item.documentId);
+    const crawl = await crawlOf(context.reader, { jobId: item.jobId, url: item.source });
+    const known = await validatorsFor(context, crawl);
     answer = await fetcher.get({
       url: readUrl(item.source),
       accept,
@@ -57,27 +60,48 @@ export async function fetchUrl(context: StepContext, reader: UrlReader): Promise
     });
     const failure = failureOf(answer, now);
     if (failure) throw failure;
-    const result = await (answer.status === 304
-      ? confirmed(item, answer, known)
-      : taken(context, answer, reader.blobs));
-    return withVisit(result, { item, answer, robots });
+    if (answer.status === 304) {
+      return withVisit(confirmed(item, answer, known), { item, answer, robots });
+    }
+    const content = contentOf(item, answer);
+    const result = await taken(context, { answer, content, blobs: reader.blobs });
+    const page = { item, url: answer.url, html: htmlOf(answer, content), robots, fetcher };
+    const discovery = crawl && (await discover({ ...page, crawl, world, signal }));
+    return withVisit(result, { item, answer, robots, discovery });
   } catch (error) {
     if (signal.aborted) throw error;
     return withVisit({ failure: toFailure(error) }, { item, answer, robots });
   }
 }
 
+/** A crawl needs the page itself, for its links, even where nothing has changed. */
+async function validatorsFor({ item, reader }: StepContext, crawl: unknown): Promise<Known> {
+  return item.force || crawl ? undefined : currentValidators(reader, item.documentId);
+}
+
+function contentOf(item: PipelineItem, { bytes, headers, url }: Answer): Content {
+  if (bytes.length === 0) throw new Failure('empty_source', `${url.host} answered with no content`);
+  const content = readContent(bytes, headers.get('content-type'));
+  if (content && isReadable(content.mediaType)) return content;
+  const found = content?.mediaType ?? 'neither text nor a known format';
+  throw new Failure('unsupported_mime', `${item.source} is ${found}`);
+}
+
+/** The page as text, where it is one whose links may be followed. */
+function htmlOf({ headers }: Answer, { mediaType, bytes }: Content): string | undefined {
+  const isFollowed = !/\b(?:nofollow|none)\b/i.test(headers.get('x-robots-tag') ?? '');
+  return mediaType === 'text/html' && isFollowed ? new TextDecoder().decode(bytes) : undefined;
+}
+
 /** The page is new to us: its bytes are put away before the click says that they are ours. */
-async function taken(context: StepContext, answer: Answer, blobs: BlobStore): Promise<StepResult> {
-  const { item, scratch } = context;
-  if (answer.bytes.length === 0) {
-    throw new Failure('empty_source', `${answer.url.host} answered without content`);
-  }
-  const content = readContent(answer.bytes, answer.headers.get('content-type'));
-  if (!content || !isReadable(content.mediaType)) {
-    const found = content?.mediaType ?? 'neither text nor a known format';
-    throw new Failure('unsupported_mime', `${item.source} is ${found}`);
-  }
+async function taken(
+  { item, scratch }: StepContext,
+  {
+    answer,
+    content,
+    blobs,
+  }: { readonly answer: Answer; readonly content: Content; readonly blobs: BlobStore },
+): Promise<StepResult> {
   const { mediaType, bytes } = content;
   const blobKey = await blobs.put(bytes);
   scratch.set('source', { bytes, mediaType });
@@ -97,7 +121,7 @@ async function taken(context: StepContext, answer: Answer, blobs: BlobStore): Pr
 }
 
 /** The site says that nothing has changed since the content that is indexed. */
-async function confirmed(item: PipelineItem, answer: Answer, known: Known): Promise<StepResult> {
+function confirmed(item: PipelineItem, answer: Answer, known: Known): StepResult {
   if (!known) throw new Failure('bad_response', `${answer.url.host} answered 304 unasked`);
   return {
     unchanged: true,
@@ -132,6 +156,8 @@ interface Visit {
   readonly item: PipelineItem;
   readonly answer: Answer | undefined;
   readonly robots: RobotsCheck;
+  /** What a crawl has found on the page. */
+  readonly discovery?: Discovery | undefined;
 }
 
 /** Adds to the outcome what the visit has taught. */
@@ -143,6 +169,7 @@ function withVisit(result: StepResult, visit: Visit): StepResult {
     effect: async (transaction, now) => {
       const events = [...((await result.effect?.(transaction, now)) ?? [])];
       for (const row of robots.fresh) await writeRobots(transaction, row);
+      events.push(...((await visit.discovery?.(transaction, now)) ?? []));
       if (item.gate !== null) {
         events.push(...(await setPace(transaction, item.gate, { ...visit, result, now })));
       }

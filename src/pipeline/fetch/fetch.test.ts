@@ -17,6 +17,8 @@ interface Setup {
   fetch(source: string, kind?: string): Promise<string>;
 }
 
+const noWeb = { get: () => Promise.reject(new Error('nothing here is on the web')) };
+
 function setup(t: TestContext): Setup {
   const directory = temporaryDirectory(t);
   const blobs: Uint8Array[] = [];
@@ -26,7 +28,7 @@ function setup(t: TestContext): Setup {
   };
   const item = { id: 1, jobId: 1, caller: 'ann', corpus: 'notes', documentId: 'd', attempt: 1 };
   const context = {
-    item: { ...item, sourceKind: 'file', source: '', force: false },
+    item: { ...item, sourceKind: 'file', source: '', gate: null, force: false },
     world: new TestWorld(),
     reader: { run: async () => [] },
     signal: new AbortController().signal,
@@ -35,7 +37,7 @@ function setup(t: TestContext): Setup {
   };
   /** The code of the failure, or `ok`. */
   const fetch = async (source: string, kind = 'file'): Promise<string> => {
-    const step = fetchStep(store);
+    const step = fetchStep(store, noWeb);
     const of = { ...context, item: { ...context.item, source, sourceKind: kind } };
     return step(of).then(
       () => 'ok',

@@ -9,7 +9,7 @@ import type { Reader } from '../../store/database.ts';
 import { getRobots, type RobotsRow } from '../../store/robots.ts';
 import { type Fetcher, productToken } from './http.ts';
 import { retryAfterMs } from './retry-after.ts';
-import { decide, parseRobots, type Robots } from './robots.ts';
+import { decide, parseRobots, type Robots, type RobotsDecision } from './robots.ts';
 
 export interface RobotsCheckOptions {
   readonly fetcher: Fetcher;
@@ -24,7 +24,7 @@ export class RobotsCheck {
   readonly #known = new Map<string, Robots>();
   /** What the site answered, to be stored with the step. */
   readonly fresh: RobotsRow[] = [];
-  /** What was decided last, in words. */
+  /** What was decided of the page, in words. */
   decision: string | undefined;
   /** What the first site asks for between two requests. */
   crawlDelayMs: number | undefined;
@@ -36,13 +36,15 @@ export class RobotsCheck {
 
   /** Throws unless the address may be read. */
   async admit(url: URL): Promise<void> {
-    const robots = await this.#robotsOf(url.origin);
-    const { isAllowed, rule } = decide(robots, url);
-    const why = rule ?? 'no rule speaks of it';
-    this.decision = `${isAllowed ? 'allowed' : 'disallowed'}: ${why}`;
+    const { isAllowed, rule } = await this.check(url);
+    this.decision = `${isAllowed ? 'allowed' : 'disallowed'}: ${rule ?? 'no rule speaks of it'}`;
     if (isAllowed) return;
     const message = `the robots.txt of ${url.host} has the rule "${rule}" for ${productToken}`;
     throw new Failure('robots_disallowed', message);
+  }
+
+  async check(url: URL): Promise<RobotsDecision> {
+    return decide(await this.#robotsOf(url.origin), url);
   }
 
   async #robotsOf(origin: string): Promise<Robots> {

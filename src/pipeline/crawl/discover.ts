@@ -1,0 +1,77 @@
+/**
+ * What a page of a crawl adds to it. The new pages become items of the same job in the transaction
+ * in which the page is fetched: a crawl that is killed goes on with exactly what it had found.
+ */
+import { limits } from '../../kernel/limits.ts';
+import type { World } from '../../kernel/world.ts';
+import type { NewEvent } from '../../observe/event.ts';
+import { addPages, type Crawl, type FoundPage, markKnown, moveSite } from '../../store/crawls.ts';
+import type { Transaction } from '../../store/database.ts';
+import type { Fetcher } from '../fetch/http.ts';
+import type { RobotsCheck } from '../fetch/robots-check.ts';
+import { canonicalUrl, gateOf } from '../fetch/url.ts';
+import type { PipelineItem } from '../pipeline.ts';
+import { linksOf } from './links.ts';
+import { type InScope, scopeOf } from './scope.ts';
+import { readSitemaps } from './sitemap.ts';
+
+export interface CrawledPage {
+  readonly item: PipelineItem;
+  readonly crawl: Crawl & { readonly depth: number };
+  /** Where the last redirect led. */
+  readonly url: URL;
+  /** Undefined for what is not a page, or must not be followed. */
+  readonly html: string | undefined;
+  readonly robots: RobotsCheck;
+  readonly fetcher: Fetcher;
+  readonly world: World;
+  readonly signal: AbortSignal;
+}
+
+export type Discovery = (transaction: Transaction, now: number) => Promise<NewEvent[]>;
+
+/** Looks for pages, and returns what to write. */
+export async function discover(page: CrawledPage): Promise<Discovery> {
+  const { item, crawl, url } = page;
+  const isRoot = crawl.depth === 0;
+  const site = isRoot ? gateOf(url) : crawl.site;
+  const found = await findPages(page, { ...crawl, site });
+  return async (transaction, now) => {
+    const { jobId } = item;
+    const canonical = canonicalUrl(url);
+    if (site !== crawl.site) await moveSite(transaction, { jobId, site });
+    if (canonical !== item.source) {
+      await markKnown(transaction, { jobId, url: canonical, depth: crawl.depth });
+    }
+    const added = await addPages(transaction, { jobId, pages: found, now });
+    if (found.length === 0) return [];
+    const detail = { found: found.length, added, depth: crawl.depth + 1 };
+    return [{ kind: 'pages_found', jobId, itemId: item.id, detail }];
+  };
+}
+
+async function findPages(page: CrawledPage, crawl: CrawledPage['crawl']): Promise<FoundPage[]> {
+  const { url, html } = page;
+  if (crawl.depth >= crawl.depthMax || gateOf(url) !== crawl.site) return [];
+  const isInScope = scopeOf(crawl);
+  const links = html === undefined ? [] : linksOf(html, url).filter(isInScope);
+  const named = crawl.depth === 0 ? await namedPages(page, crawl.pagesMax, isInScope) : [];
+  return [...links, ...named].map((found) => ({
+    url: canonicalUrl(found),
+    gate: gateOf(found),
+    depth: crawl.depth + 1,
+  }));
+}
+
+/** What the site's own maps name, as far as they can be read within their share of the step. */
+async function namedPages(
+  { url, robots, fetcher, signal, world }: CrawledPage,
+  pagesMax: number,
+  isInScope: InScope,
+): Promise<URL[]> {
+  const share = new AbortController();
+  const cancel = world.setTimer(() => share.abort(), limits.fetch.sitemapsMs);
+  const both = AbortSignal.any([signal, share.signal]);
+  const reading = { fetcher, signal: both, isInScope, robots, root: url, pagesMax };
+  return readSitemaps(reading).finally(cancel);
+}

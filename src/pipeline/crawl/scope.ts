@@ -1,0 +1,42 @@
+/** Which of the addresses that a crawl finds belong to it. */
+import type { Crawl } from '../../store/crawls.ts';
+import { gateOf } from '../fetch/url.ts';
+
+/** Files that hold no text to search: asking for them would only cost both sides. */
+const withoutText = new RegExp(
+  `\\.(?:${[
+    ...['png', 'jpe?g', 'gif', 'webp', 'avif', 'svg', 'ico', 'bmp', 'tiff?', 'css', 'm?js', 'map'],
+    ...['woff2?', 'ttf', 'otf', 'eot', 'mp[34]', 'm4[av]', 'webm', 'og[gv]', 'wav', 'flac', 'avi'],
+    ...['mov', 'zip', 'gz', 'bz2', 'xz', '7z', 'rar', 'tar', 'dmg', 'exe', 'msi', 'deb', 'rpm'],
+    ...['iso', 'apk', 'jar', 'wasm'],
+  ].join('|')})$`,
+  'i',
+);
+
+export type InScope = (url: URL) => boolean;
+
+export function scopeOf({ site, include, exclude }: Crawl): InScope {
+  const included = include.map(globOf);
+  const excluded = exclude.map(globOf);
+  return (url) =>
+    gateOf(url) === site &&
+    !withoutText.test(url.pathname) &&
+    (included.length === 0 || included.some((glob) => glob(url))) &&
+    !excluded.some((glob) => glob(url));
+}
+
+/**
+ * `*` stands for anything within a part of the path, `**` for anything, `?` for one character. A
+ * glob that begins with a slash speaks of the path, any other of the whole address.
+ */
+export function globOf(glob: string): (url: URL) => boolean {
+  const source = glob.replace(/\*\*|[*?]|[^*?]+/g, (part) => {
+    if (part === '**') return '.*';
+    if (part === '*') return '[^/]*';
+    return part === '?' ? '[^/]' : part.replace(/[\\^$.|+()[\]{}]/g, '\\$&');
+  });
+  const pattern = new RegExp(`^${source}$`);
+  const isPath = glob.startsWith('/');
+  return ({ href, pathname, search }) =>
+    pattern.test(isPath ? pathname : href) || (isPath && pattern.test(`${pathname}${search}`));
+}
