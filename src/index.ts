@@ -27,7 +27,7 @@ import {
 import { newestSequence } from './store/events.ts';
 import { type CauseRow, findJobs, listCauses, listInbox, listOpenJobs } from './store/inbox.ts';
 import { getItem, type ItemRow, listItems } from './store/items.ts';
-import { getJobById, type JobRow, listJobs } from './store/jobs.ts';
+import { findOpenCrawl, getJobById, type JobRow, listJobs } from './store/jobs.ts';
 import type { NewSource } from './store/submit.ts';
 import { listWorkers, type WorkerRow } from './store/workers.ts';
 
@@ -119,7 +119,9 @@ export class Pawl {
   async submit(sources: readonly NewSource[], options: IngestOptions): Promise<Job> {
     const { corpus, force = false, priority } = options;
     const crawl = options.crawl && crawlFrom(sources, options.crawl);
-    const same = options.resume ? await this.#findSame(sources, corpus, force) : undefined;
+    const same = options.resume
+      ? await (crawl ? this.#findCrawl(sources, corpus) : this.#findSame(sources, corpus, force))
+      : undefined;
     if (same) return this.#jobOf(same, true);
     const { commands } = this.#assembled.engine;
     const { jobKey } = await commands.submit({ caller, corpus, sources, crawl, force, priority });
@@ -231,6 +233,11 @@ export class Pawl {
    * An unfinished job of exactly these documents. A file that was written after the job was
    * submitted may already have been read: then it takes a new job to see the new text.
    */
+  /** A crawl is the same while it has not ended, however far it has come. */
+  async #findCrawl(sources: readonly NewSource[], corpus: string): Promise<JobRow | undefined> {
+    return findOpenCrawl(this.store, { caller, corpus, url: sources[0]?.source ?? '' });
+  }
+
   async #findSame(
     sources: readonly NewSource[],
     corpus: string,
@@ -246,7 +253,7 @@ export class Pawl {
       limit: limits.request.pageItemsDefault,
     });
     for (const job of jobs) {
-      if (!(await this.#hasOnly(job, ids))) continue;
+      if (job.type !== 'ingest' || !(await this.#hasOnly(job, ids))) continue;
       return (await isChangedSince(sources, job.created_at)) ? undefined : job;
     }
     return undefined;

@@ -1,9 +1,9 @@
 /** `pawl ingest`: documents into a corpus. */
 
-import type { Job } from '../index.ts';
+import type { CrawlInput, Job } from '../index.ts';
 import { Failure } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
-import { expandSources, isUrl, type SourceInput } from '../sources.ts';
+import { expandSources, type SourceInput } from '../sources.ts';
 import type { NewSource } from '../store/submit.ts';
 import {
   type Call,
@@ -19,15 +19,21 @@ import { count } from './wording.ts';
 
 export const ingest: Command = {
   name: 'ingest',
-  summary: 'read files, folders, globs or stdin into a corpus',
+  summary: 'read URLs, files, folders, globs or stdin into a corpus',
   usage: ['ingest SOURCE… --corpus NAME'],
   options: {
     corpus: { type: 'string', value: 'NAME', meaning: 'the corpus; it is made if absent' },
     force: { type: 'boolean', meaning: 'index documents anew even if they have not changed' },
     priority: { type: 'string', value: 'N', meaning: 'from 0 to 9; higher goes first' },
+    crawl: { type: 'boolean', meaning: 'follow the links of the address within its site' },
+    depth: { type: 'string', value: 'N', meaning: 'how many links a crawl goes from its start' },
+    limit: { type: 'string', value: 'N', meaning: 'how many pages a crawl takes' },
+    include: { type: 'string', value: 'GLOB', meaning: 'what a crawl takes; commas between globs' },
+    exclude: { type: 'string', value: 'GLOB', meaning: 'what a crawl leaves out' },
   },
   examples: [
     'pawl ingest ./docs --corpus handbook',
+    'pawl ingest https://example.com/ --crawl --limit 200 --corpus site',
     "pawl ingest 'notes/**/*.md' --corpus notes",
     'pandoc report.docx -t markdown | pawl ingest - --corpus reports',
   ],
@@ -38,14 +44,27 @@ export const ingest: Command = {
     const { priorityMin: min, priorityMax: max } = limits.fairness;
     const priority = numberOf(flags, 'priority', { min, max });
     const sources = await expandSources(await readInputs(positionals));
-    return ingestSources(call, sources, { corpus, priority, force: flags.force === true });
+    const crawl = flags.crawl === true ? crawlOf(flags) : undefined;
+    return ingestSources(call, sources, { corpus, priority, crawl, force: flags.force === true });
   },
 };
+
+function crawlOf(flags: Call['flags']): CrawlInput {
+  const { crawlDepthMax, crawlPagesMax } = limits.job;
+  const globs = (name: string) => textOf(flags, name)?.split(',');
+  return {
+    depth: numberOf(flags, 'depth', { min: 0, max: crawlDepthMax }),
+    limit: numberOf(flags, 'limit', { min: 1, max: crawlPagesMax }),
+    include: globs('include'),
+    exclude: globs('exclude'),
+  };
+}
 
 export interface IngestCall {
   readonly corpus: string;
   readonly priority?: number | undefined;
   readonly force?: boolean | undefined;
+  readonly crawl?: CrawlInput | undefined;
 }
 
 /** Submits the sources, or finds the unfinished job that they are, and follows it to its end. */
@@ -66,11 +85,6 @@ export async function ingestSources(
 }
 
 async function readInputs(positionals: readonly string[]): Promise<SourceInput[]> {
-  const address = positionals.find(isUrl);
-  if (address !== undefined) {
-    const message = `${address}: this version reads files; save the page and ingest the file`;
-    throw new Failure('bad_request', message);
-  }
   const inputs: SourceInput[] = [];
   for (const input of positionals) {
     inputs.push(input === '-' ? { text: await readStdin() } : input);

@@ -126,3 +126,15 @@ export function isPartialJob(row: JobRow): boolean {
     waiting: row.items_waiting,
   });
 }
+
+const openCrawl = sql<JobRow>`
+  SELECT * FROM jobs WHERE caller = :caller AND corpus = :corpus AND type = 'crawl' AND url = :url
+    AND ended_at IS NULL ORDER BY id DESC LIMIT 1`;
+
+/** The newest crawl from this address that has not ended. */
+export async function findOpenCrawl(
+  reader: Reader,
+  filter: { caller: string; corpus: string; url: string },
+): Promise<JobRow | undefined> {
+  return (await reader.run(openCrawl, filter))[0];
+}

@@ -64,9 +64,9 @@ const refusals: readonly Refusal[] = [
     exit: 1,
   },
   {
-    title: 'an address',
-    args: ['ingest', 'https://example.com/', ...corpus],
-    code: 'bad_request',
+    title: 'an address with a password',
+    args: ['ingest', 'https://user:password@example.com/', ...corpus],
+    code: 'invalid_url',
     exit: 1,
   },
   { title: 'an unknown flag', args: ['ingest', 'docs', '--bad'], code: 'usage_error', exit: 64 },
