@@ -229,9 +229,8 @@ class Attempt {
     const decisive = reactions.find((each) => each.reaction === reaction) ?? reactions[0];
     if (!decisive) throw new Failure('internal_error', 'nothing failed, and nothing went on');
     const { move, event } = this.#decide(reaction, decisive.outcome);
-    const verdict = await this.#report(move, {
+    const report = {
       expect: this.#progress,
-      effect: this.#effectOf(failed.map(({ result }) => result)),
       events: [
         ...failed.map(({ step, failure, ms, result }) =>
           this.#event('step_failed', step, {
@@ -244,6 +243,12 @@ class Attempt {
         ),
         event,
       ],
+    };
+    const effect = this.#effectOf(failed.map(({ result }) => result));
+    const verdict = await this.#report(move, { ...report, effect }).catch((error: unknown) => {
+      if (!(error instanceof EffectError)) throw error;
+      // That the step failed must be known, even where what it learned cannot be written.
+      return this.#report(move, report);
     });
     if (verdict !== 'applied') return 'lost';
     return move.to === 'failed' ? 'ended' : 'waiting';

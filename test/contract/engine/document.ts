@@ -14,7 +14,8 @@ const blobs: BlobStore = {
   put: async () => 'unused',
   get: async () => new Uint8Array(),
 };
-const documents = documentPipeline({ blobs, embedder: staticEmbedder() });
+const fetcher = { get: () => Promise.reject(new Error('nothing here is on the web')) };
+const documents = documentPipeline({ blobs, embedder: staticEmbedder(), fetcher });
 const documentId = documentIdOf('ann', 'notes', 'page');
 
 function submit(bench: EngineFixture, body: string, force = false): Promise<Submitted> {
