@@ -5,6 +5,7 @@ import { claimTests } from './store/claim.ts';
 import { documentTests } from './store/document.ts';
 import { eventTests } from './store/event.ts';
 import { fairnessTests } from './store/fairness.ts';
+import { fetchTests } from './store/fetch.ts';
 import { forwardCauseTests } from './store/forward-cause.ts';
 import { gateTests } from './store/gate.ts';
 import { interventionTests } from './store/intervention.ts';
@@ -24,6 +25,7 @@ const groups: Readonly<Record<string, readonly StoreTest[]>> = {
   events: eventTests,
   interventions: interventionTests,
   gates: gateTests,
+  fetching: fetchTests,
   rescues: rescueTests,
   jobs: jobTests,
   documents: documentTests,

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { addPages, crawlOf, markKnown, moveSite } from '../../../src/store/crawls.ts';
+import { getGateLimits, holdGate, setGateLimits } from '../../../src/store/gates.ts';
+import { findOpenCrawl, getJob } from '../../../src/store/jobs.ts';
+import { getRobots, writeRobots } from '../../../src/store/robots.ts';
+import { currentValidators, writeValidators } from '../../../src/store/validators.ts';
+import type { StoreFixture, StoreTest } from '../../support/store-fixture.ts';
+
+const root = 'http://example.org/';
+const crawl = {
+  site: 'example.org',
+  depthMax: 3,
+  pagesMax: 4,
+  include: ['/docs/**'],
+  exclude: ['**'],
+};
+
+async function beginCrawl(store: StoreFixture): Promise<{ jobId: number; key: string }> {
+  const { jobKey } = await store.commands.submit({
+    caller: 'ann',
+    corpus: 'notes',
+    sources: [{ kind: 'url', source: root, gate: 'example.org' }],
+    crawl,
+  });
+  const job = await getJob(store.database, jobKey);
+  return { jobId: job?.id ?? 0, key: jobKey };
+}
+
+function find(store: StoreFixture, jobId: number, ...paths: string[]): Promise<number> {
+  const pages = paths.map((path) => ({ url: root + path, gate: 'example.org', depth: 1 }));
+  return store.database.write((transaction) =>
+    addPages(transaction, { jobId, pages, now: store.world.now() }),
+  );
+}
+
+export const fetchTests: readonly StoreTest[] = [
+  [
+    'a crawl makes one item of each page that it finds, up to its limit',
+    async (store) => {
+      const { jobId, key } = await beginCrawl(store);
+      assert.equal(await find(store, jobId, 'a', 'b', 'a', ''), 2);
+      assert.equal(await find(store, jobId, 'a', 'b', 'c', 'd', 'e'), 1);
+      assert.equal(await find(store, jobId, 'f'), 0);
+      const job = await store.job(key);
+      assert.equal(job.type, 'crawl');
+      assert.equal(job.items_total, 4);
+      assert.equal((await store.rows('SELECT id FROM items')).length, 4);
+      assert.equal(await store.withoutCause(), 0);
+    },
+  ],
+  [
+    'a crawl knows its pages, how far they are, and where it may go',
+    async (store) => {
+      const { jobId } = await beginCrawl(store);
+      await find(store, jobId, 'a');
+      await store.database.write(async (transaction) => {
+        await moveSite(transaction, { jobId, site: 'example.com' });
+        await markKnown(transaction, { jobId, url: `${root}home`, depth: 0 });
+      });
+      assert.equal(await find(store, jobId, 'home'), 0);
+      const found = await crawlOf(store.database, { jobId, url: `${root}a` });
+      assert.deepEqual(found, { ...crawl, site: 'example.com', depth: 1 });
+      assert.equal(await crawlOf(store.database, { jobId, url: `${root}z` }), undefined);
+      const open = await findOpenCrawl(store.database, {
+        caller: 'ann',
+        corpus: 'notes',
+        url: root,
+      });
+      assert.equal(open?.id, jobId);
+    },
+  ],
+  [
+    'the newest robots.txt of an origin is kept',
+    async (store) => {
+      const row = { origin: 'http://example.org', status: 200, body: 'Allow: /', fetched_at: 2 };
+      await store.database.write((transaction) => writeRobots(transaction, row));
+      await store.database.write((transaction) =>
+        writeRobots(transaction, { ...row, body: 'older', fetched_at: 1 }),
+      );
+      assert.deepEqual({ ...(await getRobots(store.database, row.origin)) }, row);
+    },
+  ],
+  [
+    'the version of a page counts for nothing while its content is not the current one',
+    async (store) => {
+      const row = { document_id: 'd', as_of: 1, url: root, etag: '"1"', last_modified: null };
+      await store.database.write((transaction) =>
+        writeValidators(transaction, { ...row, fetched_at: 1 }),
+      );
+      assert.equal(await currentValidators(store.database, 'd'), undefined);
+    },
+  ],
+  [
+    'a domain that is held lets nothing through before its time',
+    async (store) => {
+      const name = 'example.org';
+      const now = store.world.now();
+      await store.database.write(async (transaction) => {
+        await holdGate(transaction, { name, until: now + 60_000 });
+        await holdGate(transaction, { name, until: now + 1000 });
+        await setGateLimits(transaction, { name, concurrency: 1, intervalMs: 7 }, now);
+      });
+      assert.deepEqual(await getGateLimits(store.database, name), {
+        concurrency: 1,
+        intervalMs: 7,
+      });
+      await store.submit({ items: 2, gate: name });
+      assert.deepEqual(await store.claim(10), []);
+      store.world.skip(60_000);
+      await store.wake();
+      assert.equal((await store.claim(10)).length, 1);
+    },
+  ],
+];
