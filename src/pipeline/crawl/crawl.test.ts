@@ -77,7 +77,7 @@ describe('a crawl', () => {
     assert.deepEqual(pages, ['/', '/a', '/b', '/c']);
     assert.equal(events.at(-1)?.kind, 'job_succeeded');
     assert.match(String(events.at(-1)?.detail?.reason), /^4 done, 0 failed, 0 canceled of 4$/);
-    assert.equal((await pawl.search('site', 'gamma')).length, 1);
+    assert.equal((await pawl.search('site', 'gamma', { mode: 'keyword' })).length, 1);
   });
 
   test('goes no deeper, and takes no more, than it was asked to', async (t) => {
