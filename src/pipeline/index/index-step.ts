@@ -4,7 +4,13 @@
  */
 import type { NewEvent } from '../../observe/event.ts';
 import { countOfGeneration, indexGeneration, pruneGeneration } from '../../store/chunks.ts';
-import { deleteTexts, flip, getText, staleGenerations } from '../../store/documents.ts';
+import {
+  deleteTexts,
+  flip,
+  getText,
+  lockDocument,
+  staleGenerations,
+} from '../../store/documents.ts';
 import type { StepFunction } from '../pipeline.ts';
 import { withoutText } from '../superseded.ts';
 
@@ -44,6 +50,7 @@ export const indexStep: StepFunction = async (context) => {
 /** `done`: what the current generation has replaced is gone. */
 export const pruneStep: StepFunction = async ({ item }) => ({
   effect: async (transaction) => {
+    await lockDocument(transaction, item.documentId);
     const stale = await staleGenerations(transaction, item.documentId);
     for (const generation of stale) await pruneGeneration(transaction, generation);
     await deleteTexts(transaction, stale);

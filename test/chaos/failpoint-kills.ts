@@ -1,0 +1,80 @@
+/**
+ * At every failpoint a process kills itself, another takes over, and the store is judged. A
+ * failpoint that nobody passed is a finding: a list of names that are never hit proves nothing.
+ */
+import type { Failpoint } from '../../src/observe/failpoint.ts';
+import { sql } from '../../src/store/statement.ts';
+import { until } from '../support/wait.ts';
+import type { Child } from './child.ts';
+import { Scene, type SceneOptions } from './scene.ts';
+import type { Finding } from './verdict.ts';
+
+export interface FailpointResult {
+  readonly failpoint: Failpoint;
+  readonly nth: number;
+  readonly isHit: boolean;
+  readonly findings: readonly Finding[];
+  readonly errors: readonly string[];
+}
+
+/** Enough for files of five different contents, and for commands of every kind. */
+const jobs = 30;
+const timeoutMs = 30_000;
+
+/** Those that a submitter passes; all others are a worker's. */
+const ofSubmitter = /^(submit|command)\./;
+const ofRescuer = /^rescue\./;
+
+export async function killAtFailpoint(
+  options: SceneOptions,
+  { failpoint, nth, seed }: { failpoint: Failpoint; nth: number; seed: number },
+): Promise<FailpointResult> {
+  const scene = await Scene.open(options);
+  try {
+    const at = `${failpoint}:kill:${nth}`;
+    const submitter = { seed, jobs, commandRate: 0.5 };
+    const isHit = ofSubmitter.test(failpoint)
+      ? await isKilled(scene.start('submitter', { ...submitter, failpoint: at }))
+      : await killWorker(scene, at, { nth, submitter });
+    if (ofSubmitter.test(failpoint)) {
+      await scene.start('submitter', { ...submitter, seed: seed + 1 }).ended;
+    }
+    await scene.rest(1);
+    const findings = await scene.judge();
+    return { failpoint, nth, isHit, findings, errors: [...scene.errors] };
+  } finally {
+    await scene.close();
+  }
+}
+
+async function killWorker(
+  scene: Scene,
+  at: string,
+  { nth, submitter }: { nth: number; submitter: Record<string, number> },
+): Promise<boolean> {
+  await scene.start('submitter', submitter).ended;
+  // A rescuer needs the dead: it passes its points once for each of them.
+  if (ofRescuer.test(at)) await killHolders(scene, nth);
+  const failureRate = at.startsWith('wake.') ? 0.5 : 0.03;
+  return isKilled(scene.start('worker', { seed: submitter.seed, failpoint: at, failureRate }));
+}
+
+const leased = sql<{ count: number }>`
+  SELECT COUNT(DISTINCT worker) AS count FROM items WHERE waits_on = 'worker'`;
+
+/** So many workers die, each with leases of its own. */
+async function killHolders(scene: Scene, count: number): Promise<void> {
+  const options = { places: 2, stepMsMax: 2_000 };
+  const workers = Array.from({ length: count }, () => scene.start('worker', options));
+  const areAllHolding = async () => (await scene.database.run(leased))[0]?.count === count;
+  await until(areAllHolding, { what: `${count} workers to hold leases`, timeoutMs });
+  await Promise.all(workers.map((worker) => scene.end(worker, 'SIGKILL')));
+}
+
+/** Whether the process came to its failpoint, and killed itself there. */
+async function isKilled(child: Child): Promise<boolean> {
+  const timer = setTimeout(() => child.kill('SIGTERM'), timeoutMs);
+  const how = await child.ended;
+  clearTimeout(timer);
+  return how === 'SIGKILL';
+}

@@ -1,0 +1,29 @@
+/** The short version of `npm run chaos`: real processes, killed at random moments. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { startPostgres } from '../support/postgres.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+import { type KillResult, killAtRandom } from './random-kills.ts';
+import { printedSeed } from './seed.ts';
+
+const seed = printedSeed();
+
+describe('kills at random moments lose, double, leave and overpay nothing', () => {
+  test('60 on SQLite', async (t) => {
+    const directory = temporaryDirectory(t);
+    assertClean(await killAtRandom({ directory, kills: 60, workers: 3, seed }));
+  });
+
+  test('30 on Postgres', async (t) => {
+    const directory = temporaryDirectory(t);
+    const server = await startPostgres();
+    t.after(() => server.stop());
+    const databaseUrl = await server.createDatabase();
+    assertClean(await killAtRandom({ directory, databaseUrl, kills: 30, workers: 3, seed }));
+  });
+});
+
+function assertClean({ findings, errors, items, kills }: KillResult): void {
+  assert.deepEqual({ findings, errors }, { findings: [], errors: [] });
+  assert.ok(items > kills / 2, `only ${items} items were submitted`);
+}

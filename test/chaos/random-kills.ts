@@ -1,0 +1,133 @@
+/**
+ * Several workers and a submitter on one store; each lives for a random while and is killed with
+ * SIGKILL. When the kills are spent, the rest is worked off in peace, and the store is judged.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Chance, chanceFrom } from './chance.ts';
+import type { Program } from './child.ts';
+import { readVisible } from './document-verdict.ts';
+import { Scene, type SceneOptions } from './scene.ts';
+import { acceptedOf, type Finding } from './verdict.ts';
+import { kindOf, versionsIn } from './workload.ts';
+
+export interface KillOptions extends SceneOptions {
+  readonly kills: number;
+  readonly workers: number;
+  readonly seed: number;
+}
+
+export interface KillResult {
+  readonly kills: number;
+  /** Processes that were asked to end instead, and handed back what they had. */
+  readonly stops: number;
+  readonly jobs: number;
+  readonly items: number;
+  readonly calls: number;
+  readonly blamed: number;
+  readonly killMs: number;
+  readonly restMs: number;
+  readonly findings: readonly Finding[];
+  readonly errors: readonly string[];
+  readonly remarks: readonly string[];
+}
+
+export async function killAtRandom(options: KillOptions): Promise<KillResult> {
+  const scene = await Scene.open(options);
+  const reader = new VisibleReader(scene);
+  try {
+    const beganAt = performance.now();
+    const stops = await new Company(scene, options, reader).killAll();
+    const killedAt = performance.now();
+    await scene.rest(options.workers);
+    await reader.look();
+    const accepted = acceptedOf(scene.entries());
+    return {
+      kills: options.kills,
+      stops,
+      jobs: accepted.length,
+      items: accepted.reduce((sum, { itemIds }) => sum + itemIds.length, 0),
+      calls: scene.calls().length,
+      blamed: scene.blamed,
+      killMs: killedAt - beganAt,
+      restMs: performance.now() - killedAt,
+      findings: [...reader.findings, ...(await scene.judge())],
+      errors: [...scene.errors],
+      remarks: [...scene.remarks],
+    };
+  } finally {
+    await scene.close();
+  }
+}
+
+/** How long each may live once it is ready; short lives are more likely than long ones. */
+const livesMsMax: Readonly<Record<Program, number>> = { worker: 400, submitter: 2_500 };
+const deathInStartRate = 0.1;
+const stopRate = 0.05;
+
+class Company {
+  readonly #scene: Scene;
+  readonly #options: KillOptions;
+  readonly #reader: VisibleReader;
+  readonly #chance: Chance;
+  #killsLeft: number;
+  #stops = 0;
+
+  constructor(scene: Scene, options: KillOptions, reader: VisibleReader) {
+    this.#scene = scene;
+    this.#options = options;
+    this.#reader = reader;
+    this.#chance = chanceFrom(options.seed);
+    this.#killsLeft = options.kills;
+  }
+
+  async killAll(): Promise<number> {
+    const workers = Array.from({ length: this.#options.workers }, () => this.#killEach('worker'));
+    await Promise.all([this.#killEach('submitter'), ...workers]);
+    return this.#stops;
+  }
+
+  /** One place of the company: whoever takes it is killed, until the kills are spent. */
+  async #killEach(program: Program): Promise<void> {
+    while (this.#killsLeft > 0) {
+      const isStop = program === 'worker' && this.#chance.hits(stopRate);
+      if (isStop) this.#stops++;
+      else this.#killsLeft--;
+      const child = this.#scene.start(program, { seed: this.#chance.below(2 ** 31) });
+      if (isStop || !this.#chance.hits(deathInStartRate)) await child.first('ready');
+      await pause(this.#chance.next() ** 2 * livesMsMax[program]);
+      await this.#scene.end(child, isStop ? 'SIGTERM' : 'SIGKILL');
+      await this.#reader.look();
+    }
+  }
+}
+
+/** A reader sees one version of a source, whole; never an older one again, and never none again. */
+class VisibleReader {
+  readonly findings: Finding[] = [];
+  readonly #scene: Scene;
+  readonly #seen = new Map<number, number>();
+
+  constructor(scene: Scene) {
+    this.#scene = scene;
+  }
+
+  async look(): Promise<void> {
+    const before = new Map(this.#seen);
+    const visible = await readVisible(this.#scene.database);
+    for (const [source, chunks] of visible) {
+      const versions = versionsIn(chunks.map(({ text }) => text).join('\n'));
+      const [version = 0] = versions;
+      const known = before.get(source) ?? 0;
+      this.#seen.set(source, Math.max(version, this.#seen.get(source) ?? 0));
+      const isWhole = versions.length === 1 && chunks[0]?.chunk_count === chunks.length;
+      // A file is read when its turn comes: of two submissions, the older may read the newer bytes.
+      if (isWhole && (version >= known || kindOf(source) === 'file')) continue;
+      const what = `source ${source} showed ${chunks.length} chunks of ${versions.join(', ')}`;
+      this.findings.push({ fault: 'mixed', what: `${what} after version ${known}` });
+    }
+    for (const source of before.keys()) {
+      if (visible.has(source)) continue;
+      this.findings.push({ fault: 'mixed', what: `source ${source} was gone for its readers` });
+    }
+  }
+}

@@ -1,0 +1,119 @@
+/**
+ * One store, the processes that were started on it, and the two lists to judge it by. Every
+ * scenario ends the same way: what is left is worked off in peace, and the store is judged.
+ */
+import { join } from 'node:path';
+import { type Assembled, assemble } from '../../src/main.ts';
+import type { Database } from '../../src/store/database.ts';
+import { listFailed } from '../../src/store/items.ts';
+import { sql } from '../../src/store/statement.ts';
+import { until } from '../support/wait.ts';
+import { type Child, type Options, type Program, start } from './child.ts';
+import type { PaidCall } from './metered.ts';
+import { type Entry, readLines } from './submission-log.ts';
+import { type Finding, judge } from './verdict.ts';
+import { caller } from './workload.ts';
+
+export interface SceneOptions {
+  readonly directory: string;
+  /** Postgres; the embedded store where absent. */
+  readonly databaseUrl?: string | undefined;
+}
+
+const restTimeoutMs = 120_000;
+const errorCharactersMax = 600;
+const paused = sql<{ key: string }>`SELECT key FROM jobs WHERE state = 'paused'`;
+const openCount = sql<{ count: number }>`
+  SELECT COUNT(*) AS count FROM items WHERE waits_on IS NOT NULL`;
+
+export class Scene {
+  /** What made processes break down, each once. */
+  readonly errors = new Set<string>();
+  /** What engines told of, and survived. */
+  readonly remarks = new Set<string>();
+  /** Items that were in the hands of too many dying workers, and were retried from the inbox. */
+  blamed = 0;
+  readonly #options: SceneOptions;
+  readonly #store: Assembled;
+  readonly #children = new Set<Child>();
+
+  private constructor(options: SceneOptions, store: Assembled) {
+    this.#options = options;
+    this.#store = store;
+  }
+
+  static async open(options: SceneOptions): Promise<Scene> {
+    const { directory, databaseUrl } = options;
+    return new Scene(options, await assemble({ data: directory, databaseUrl }));
+  }
+
+  get database(): Database {
+    return this.#store.database;
+  }
+
+  start(program: Program, options: Options): Child {
+    const { directory, databaseUrl } = this.#options;
+    const child = start(program, {
+      data: directory,
+      database: databaseUrl,
+      ...(program === 'worker'
+        ? { ledger: join(directory, 'paid-calls') }
+        : { log: join(directory, 'submissions') }),
+      ...options,
+    });
+    this.#children.add(child);
+    return child;
+  }
+
+  async end(child: Child, signal: NodeJS.Signals): Promise<void> {
+    child.kill(signal);
+    // A stopped process takes note of nothing but SIGKILL until it goes on.
+    if (signal !== 'SIGKILL') child.kill('SIGCONT');
+    await child.ended;
+    this.#children.delete(child);
+    for (const error of child.errors) this.errors.add(error.slice(0, errorCharactersMax));
+    for (const remark of child.remarks) this.remarks.add(remark.slice(0, errorCharactersMax));
+  }
+
+  entries(): Entry[] {
+    return readLines(join(this.#options.directory, 'submissions'));
+  }
+
+  calls(): PaidCall[] {
+    return readLines(join(this.#options.directory, 'paid-calls'));
+  }
+
+  /** Works off what is left: a person resumes what is paused, and retries what was blamed. */
+  async rest(workers: number): Promise<void> {
+    const children = Array.from({ length: workers }, (_, index) =>
+      this.start('worker', { seed: index, failureRate: 0 }),
+    );
+    const wait = { what: 'all items to end', timeoutMs: restTimeoutMs, intervalMs: 20 };
+    // What does not come to rest is found by the judge, with the place where it is stuck.
+    await until(() => this.#isAtRest(), wait).catch((error: unknown) =>
+      this.errors.add(String(error)),
+    );
+    await Promise.all(children.map((child) => this.end(child, 'SIGTERM')));
+  }
+
+  async #isAtRest(): Promise<boolean> {
+    const { commands } = this.#store.engine;
+    for (const { key } of await this.database.run(paused)) await commands.resume(caller, key);
+    for (const row of await listFailed(this.database, { caller, after: 0, limit: 1000 })) {
+      if (row.source === 'source-0') continue;
+      this.blamed++;
+      await commands.retryItems(caller, [row.id]);
+    }
+    return (await this.database.run(openCount))[0]?.count === 0;
+  }
+
+  judge(isJudged: (call: PaidCall) => boolean = () => true): Promise<Finding[]> {
+    const calls = this.calls().filter(isJudged);
+    return judge({ database: this.database, entries: this.entries(), calls });
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#children].map((child) => this.end(child, 'SIGKILL')));
+    await this.#store.close();
+  }
+}

@@ -1,0 +1,120 @@
+/** The parts of `npm run chaos`, each with what it found and a remark on how much it did. */
+import { failpoints } from '../../src/observe/failpoint.ts';
+import type { Postgres } from '../support/postgres.ts';
+import { makeDirectory, removeDirectory } from '../support/temporary.ts';
+import { killAtFailpoint } from './failpoint-kills.ts';
+import { cutPower } from './power-loss.ts';
+import { killAtRandom } from './random-kills.ts';
+import { recover } from './recovery.ts';
+import type { SceneOptions } from './scene.ts';
+import type { Finding } from './verdict.ts';
+import { wakeZombies } from './zombie.ts';
+
+export interface SectionOptions {
+  /** The embedded store where absent. */
+  readonly server: Postgres | undefined;
+  readonly kills: number;
+  readonly workers: number;
+  readonly seed: number;
+}
+
+export interface Section {
+  readonly name: string;
+  readonly findings: readonly Finding[];
+  /** What makes the run itself doubtful: processes that broke down, points that nobody passed. */
+  readonly problems: readonly string[];
+  /** What engines told of, and survived. */
+  readonly told?: readonly string[];
+  readonly remark: string;
+}
+
+const passes = [1, 2, 5];
+const cycles = 50;
+const powerCuts = 100;
+const itemsHeld = 64;
+const recoveryMsMax = 1_000;
+
+export const sectionsOfStore: readonly ((options: SectionOptions) => Promise<Section>)[] = [
+  randomSection,
+  failpointSection,
+  zombieSection,
+  recoverySection,
+];
+
+async function randomSection(options: SectionOptions): Promise<Section> {
+  const { kills, workers, seed } = options;
+  const result = await inScene(options, (scene) =>
+    killAtRandom({ ...scene, kills, workers, seed }),
+  );
+  const { jobs, items, calls, blamed, stops, findings, errors } = result;
+  const seconds = ((result.killMs + result.restMs) / 1000).toFixed(0);
+  const work = `${items} items of ${jobs} jobs, ${calls} paid calls, ${seconds} s`;
+  const remark = `${work}; ${stops} stops; ${blamed} retried from the inbox`;
+  const told = result.remarks;
+  return { name: `${kills} kills ${on(options)}`, findings, problems: errors, told, remark };
+}
+
+async function failpointSection(options: SectionOptions): Promise<Section> {
+  const findings: Finding[] = [];
+  const problems: string[] = [];
+  for (const failpoint of failpoints) {
+    for (const nth of passes) {
+      const at = { failpoint, nth, seed: options.seed };
+      const result = await inScene(options, (scene) => killAtFailpoint(scene, at));
+      findings.push(...result.findings);
+      problems.push(...result.errors);
+      if (!result.isHit) problems.push(`nobody passed ${failpoint} ${nth} times`);
+    }
+  }
+  const remark = `${failpoints.length} points, each at pass ${passes.join(', ')}`;
+  return { name: `every failpoint ${on(options)}`, findings, problems, remark };
+}
+
+async function zombieSection(options: SectionOptions): Promise<Section> {
+  const { seed } = options;
+  const result = await inScene(options, (scene) => wakeZombies(scene, { cycles, seed }));
+  const { taken, refused, paidByZombies, findings } = result;
+  const problems = [...result.errors, ...(refused > 0 ? [] : ['no zombie reported'])];
+  const remark = `${taken} leases taken, ${refused} reports refused, ${paidByZombies} paid in vain`;
+  return { name: `${cycles} zombies ${on(options)}`, findings, problems, remark };
+}
+
+async function recoverySection(options: SectionOptions): Promise<Section> {
+  const { seed } = options;
+  const result = await inScene(options, (scene) => recover(scene, { places: itemsHeld, seed }));
+  const { leased, fromReadyMs, fromSpawnMs, findings } = result;
+  const problems = result.rerun.map((step) => `${step} was run again`);
+  if (fromReadyMs > recoveryMsMax) problems.push(`recovery took ${fromReadyMs} ms`);
+  const remark = `${leased} items went on in ${fromReadyMs} ms, ${fromSpawnMs} ms from the spawn`;
+  return { name: `recovery ${on(options)}`, findings, problems, remark };
+}
+
+/** With the control: the same cuts must show if the store did not flush. */
+export async function powerSection(seed: number): Promise<Section> {
+  const result = await cutPower({ jobs: powerCuts, seed, synchronous: 'FULL' });
+  const control = await cutPower({ jobs: powerCuts, seed, synchronous: 'NORMAL' });
+  const { states, lost, unreadable } = result;
+  const findings: Finding[] = [];
+  if (lost + unreadable > 0) {
+    findings.push({ fault: 'lost', what: `${lost} states, and ${unreadable} cannot be read` });
+  }
+  const problems = control.lost > 0 ? [] : ['no cut shows, even without flushes'];
+  const remark = `without flushes ${control.lost} of ${control.states} would be lost`;
+  return { name: `${states} power cuts on SQLite`, findings, problems, remark };
+}
+
+function on({ server }: SectionOptions): string {
+  return `on ${server ? 'Postgres' : 'SQLite'}`;
+}
+
+async function inScene<Result>(
+  { server }: SectionOptions,
+  run: (options: SceneOptions) => Promise<Result>,
+): Promise<Result> {
+  const directory = makeDirectory();
+  try {
+    return await run({ directory, databaseUrl: await server?.createDatabase() });
+  } finally {
+    removeDirectory(directory);
+  }
+}

@@ -1,0 +1,25 @@
+/** What one process held goes on in another, and the first one's word no longer counts. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { temporaryDirectory } from '../support/temporary.ts';
+import { recover } from './recovery.ts';
+import { printedSeed } from './seed.ts';
+import { wakeZombies } from './zombie.ts';
+
+const seed = printedSeed();
+
+test('10 workers that wake after they were given up are refused, and leave nothing', async (t) => {
+  const directory = temporaryDirectory(t);
+  const result = await wakeZombies({ directory }, { cycles: 10, seed });
+  const { findings, errors } = result;
+  assert.deepEqual({ findings, errors }, { findings: [], errors: [] });
+  assert.ok(result.refused > 0, 'none of them reported');
+});
+
+test('what a killed process held goes on within a second, from where it was', async (t) => {
+  const directory = temporaryDirectory(t);
+  const result = await recover({ directory }, { places: 64, seed });
+  console.log(`${result.leased} items went on ${result.fromReadyMs} ms after the start`);
+  assert.deepEqual({ findings: result.findings, rerun: result.rerun }, { findings: [], rerun: [] });
+  assert.ok(result.fromReadyMs < 1000, `it took ${result.fromReadyMs} ms`);
+});

@@ -1,0 +1,140 @@
+import type { Database } from '../../src/store/database.ts';
+import { countWithoutCause } from '../../src/store/items.ts';
+import { sql } from '../../src/store/statement.ts';
+import { judgeDocuments } from './document-verdict.ts';
+import type { PaidCall } from './metered.ts';
+import type { Entry } from './submission-log.ts';
+import { kindOf, textOf } from './workload.ts';
+
+export const faults = [
+  'lost',
+  'duplicated',
+  'stuck',
+  'paid twice',
+  'mixed',
+  'without cause',
+  'miscounted',
+] as const;
+
+export type Fault = (typeof faults)[number];
+
+export interface Finding {
+  readonly fault: Fault;
+  readonly what: string;
+}
+
+export interface Evidence {
+  readonly database: Database;
+  readonly entries: readonly Entry[];
+  readonly calls: readonly PaidCall[];
+}
+
+export type Accepted = Entry & { readonly kind: 'accepted' };
+
+export async function judge(evidence: Evidence): Promise<Finding[]> {
+  return [
+    ...(await judgeJobs(evidence)),
+    ...(await judgeRest(evidence.database)),
+    ...(await judgeHistory(evidence.database)),
+    ...(await judgeDocuments(evidence)),
+    ...judgeCalls(evidence.calls),
+  ];
+}
+
+export function acceptedOf(entries: readonly Entry[]): Accepted[] {
+  return entries.filter((entry) => entry.kind === 'accepted');
+}
+
+const itemsOfJob = sql<{ id: number; body: string | null }>`
+  SELECT items.id, inputs.body FROM jobs JOIN items ON items.job_id = jobs.id
+  LEFT JOIN inputs ON inputs.item_id = items.id WHERE jobs.key = :key ORDER BY items.id`;
+
+/** Everything that was acknowledged is there, with the bytes it came with. */
+async function judgeJobs({ database, entries }: Evidence): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const { jobKey, itemIds, contents } of acceptedOf(entries)) {
+    const rows = await database.run(itemsOfJob, { key: jobKey });
+    contents.forEach((content, index) => {
+      const row = rows.find(({ id }) => id === itemIds[index]);
+      const kind = kindOf(content.source);
+      const isWhole = kind === 'file' || kind === 'blank' || row?.body === textOf(content);
+      if (row && isWhole) return;
+      const missing = row ? 'the text' : 'the item';
+      findings.push({
+        fault: 'lost',
+        what: `${missing} of source ${content.source}, version ${content.version}, job ${jobKey}`,
+      });
+    });
+    if (rows.length > itemIds.length) {
+      findings.push({ fault: 'duplicated', what: `${rows.length} items in job ${jobKey}` });
+    }
+  }
+  return findings;
+}
+
+const openItems = sql<{ id: number; step: string; waits_on: string; worker: string | null }>`
+  SELECT id, step, waits_on, worker FROM items WHERE waits_on IS NOT NULL ORDER BY id`;
+const openJobs = sql<{ key: string; state: string }>`
+  SELECT key, state FROM jobs WHERE state NOT IN ('succeeded', 'failed', 'canceled')`;
+const wrongCounts = sql<{ key: string; counted: string }>`
+  SELECT jobs.key, jobs.items_done || '/' || jobs.items_failed || '/' || jobs.items_canceled || '/'
+      || jobs.items_waiting AS counted
+  FROM jobs JOIN (
+    SELECT job_id, COUNT(*) AS total, SUM(CASE WHEN step = 'done' THEN 1 ELSE 0 END) AS done,
+      SUM(CASE WHEN step = 'failed' THEN 1 ELSE 0 END) AS failed,
+      SUM(CASE WHEN step = 'canceled' THEN 1 ELSE 0 END) AS canceled
+    FROM items GROUP BY job_id) AS counts ON counts.job_id = jobs.id
+  WHERE jobs.items_total <> total OR jobs.items_done <> done OR jobs.items_failed <> failed
+    OR jobs.items_canceled <> canceled OR jobs.items_waiting <> 0`;
+
+/** Everything has ended, and is counted as what it is. */
+async function judgeRest(database: Database): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const { id, step, waits_on, worker } of await database.run(openItems)) {
+    findings.push({ fault: 'stuck', what: `item ${id} at ${step} waits on ${waits_on} ${worker}` });
+  }
+  for (const { key, state } of await database.run(openJobs)) {
+    findings.push({ fault: 'stuck', what: `job ${key} is ${state}` });
+  }
+  for (const { key, counted } of await database.run(wrongCounts)) {
+    const what = `job ${key} counts ${counted} done, failed, canceled, waiting`;
+    findings.push({ fault: 'miscounted', what });
+  }
+  const without = await countWithoutCause(database);
+  if (without > 0) findings.push({ fault: 'without cause', what: `${without} items` });
+  return findings;
+}
+
+const twiceCompleted = sql<{ item_id: number; step: string; count: number }>`
+  SELECT item_id, step, COUNT(*) AS count FROM events WHERE kind = 'step_completed'
+  GROUP BY item_id, step HAVING COUNT(*) > 1`;
+const twiceSubmitted = sql<{ source: string; count: number }>`
+  SELECT MIN(items.source) AS source, COUNT(*) AS count FROM inputs
+  JOIN items ON items.id = inputs.item_id WHERE items.source <> 'source-0'
+  GROUP BY inputs.body HAVING COUNT(*) > 1`;
+const sequence = sql<{ value: number; count: number; last: number }>`
+  SELECT value, (SELECT COUNT(*) FROM events) AS count, (SELECT MAX(seq) FROM events) AS last
+  FROM sequence WHERE name = 'events'`;
+
+/** Every click happened once, every submission was taken once, and the history has no gap. */
+async function judgeHistory(database: Database): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const { item_id, step, count } of await database.run(twiceCompleted)) {
+    findings.push({ fault: 'duplicated', what: `item ${item_id} reached ${step} ${count} times` });
+  }
+  for (const { source, count } of await database.run(twiceSubmitted)) {
+    findings.push({ fault: 'duplicated', what: `a text of ${source} was taken ${count} times` });
+  }
+  const [row] = await database.run(sequence);
+  if (row && (row.value !== row.count || row.value !== (row.last ?? 0))) {
+    const what = `${row.count} events up to ${row.last}, and the counter says ${row.value}`;
+    findings.push({ fault: 'miscounted', what });
+  }
+  return findings;
+}
+
+function judgeCalls(calls: readonly PaidCall[]): Finding[] {
+  return calls
+    .filter(({ wasCompleted }) => wasCompleted)
+    .map(({ itemId, step }) => ({ fault: 'paid twice', what: `${step} of item ${itemId}` }));
+}

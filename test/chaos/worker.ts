@@ -1,0 +1,46 @@
+/** A process that works on the store until it is killed, or told to stop by SIGTERM. */
+import { parseArgs } from 'node:util';
+import { assemble } from '../../src/main.ts';
+import { failpointHook } from '../../src/observe/failpoint-hook.ts';
+import { realWorld } from '../../src/world.ts';
+import { chanceFrom } from './chance.ts';
+import { metered, type PaidCall } from './metered.ts';
+import { report } from './program.ts';
+import { openLines } from './submission-log.ts';
+
+const { values } = parseArgs({
+  options: {
+    data: { type: 'string', default: '' },
+    database: { type: 'string' },
+    ledger: { type: 'string', default: '' },
+    seed: { type: 'string', default: '1' },
+    places: { type: 'string', default: '8' },
+    stepMsMax: { type: 'string', default: '4' },
+    failureRate: { type: 'string', default: '0.03' },
+    failpoint: { type: 'string' },
+  },
+});
+
+const chance = chanceFrom(Number(values.seed));
+const hook = values.failpoint === undefined ? undefined : failpointHook(values.failpoint);
+const { engine, close } = await assemble({
+  data: values.data,
+  databaseUrl: values.database,
+  places: Number(values.places),
+  // Retries come soon: a wait of seconds would test nothing but patience.
+  world: { ...realWorld(hook), random: () => chance.next() * 0.05 },
+  pipeline: metered({
+    ledger: openLines<PaidCall>(values.ledger),
+    chance,
+    stepMsMax: Number(values.stepMsMax),
+    failureRate: Number(values.failureRate),
+  }),
+  onError: (what, error) => report({ kind: 'error', what: `${what}: ${String(error)}` }),
+});
+await engine.start();
+report({ kind: 'ready', worker: engine.worker, at: Date.now() });
+process.once('SIGTERM', async () => {
+  await engine.stop();
+  await close();
+  process.exit(0);
+});

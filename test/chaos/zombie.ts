@@ -1,0 +1,177 @@
+/**
+ * A worker is stopped while it holds leases, is given up, and wakes when others have gone on with
+ * its items. Its reports must be refused, and what it does then must not outlive it.
+ *
+ * It stops itself at a failpoint, and is declared dead by a rescuer that is told so: the 90 s of a
+ * missing heartbeat would test nothing more.
+ */
+import { readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { thisProcess } from '../../src/engine/liveness.ts';
+import { rescue } from '../../src/engine/rescuer.ts';
+import { Failure } from '../../src/kernel/failure.ts';
+import { item as lifecycle } from '../../src/kernel/item.ts';
+import type { Failpoint } from '../../src/observe/failpoint.ts';
+import { sql } from '../../src/store/statement.ts';
+import { realWorld } from '../../src/world.ts';
+import { until } from '../support/wait.ts';
+import { type Chance, chanceFrom } from './chance.ts';
+import type { Child } from './child.ts';
+import { Scene, type SceneOptions } from './scene.ts';
+import type { Finding } from './verdict.ts';
+
+export interface ZombieResult {
+  readonly cycles: number;
+  /** Reports of zombies that were refused. */
+  readonly refused: number;
+  /** Leases that were taken from them. */
+  readonly taken: number;
+  /** Calls that a zombie made for a step that others had done while it was stopped. */
+  readonly paidByZombies: number;
+  readonly findings: readonly Finding[];
+  readonly errors: readonly string[];
+}
+
+/** Mostly where a report is the next thing it does. */
+const stopsAt: readonly Failpoint[] = [
+  'step.after-run',
+  'step.after-run',
+  'step.before-run',
+  'claim.after-commit',
+];
+const timeoutMs = 30_000;
+
+export async function wakeZombies(
+  options: SceneOptions,
+  { cycles, seed }: { cycles: number; seed: number },
+): Promise<ZombieResult> {
+  const scene = await Scene.open(options);
+  const chance = chanceFrom(seed);
+  try {
+    const zombies: Zombie[] = [];
+    const successor = scene.start('worker', { seed });
+    const submitter = scene.start('submitter', { seed });
+    while (zombies.length < cycles) zombies.push(...(await wakeOne(scene, chance)));
+    await scene.end(submitter, 'SIGTERM');
+    await scene.end(successor, 'SIGKILL');
+    await scene.rest(1);
+    const pids = new Set(zombies.map(({ pid }) => pid));
+    // Between its look and its call a process may be stopped for hours: no look can prevent this.
+    const isZombies = ({ pid }: { pid: number }) => pids.has(pid);
+    const calls = scene.calls().filter((call) => isZombies(call) && call.wasCompleted);
+    return {
+      cycles,
+      refused: await countEvents(scene, 'report_refused'),
+      taken: zombies.reduce((sum, { taken }) => sum + taken, 0),
+      paidByZombies: calls.length,
+      findings: await scene.judge((call) => !isZombies(call)),
+      errors: [...scene.errors],
+    };
+  } finally {
+    await scene.close();
+  }
+}
+
+interface Zombie {
+  readonly pid: number;
+  readonly taken: number;
+}
+
+/** One zombie; or none, where it stopped with the database's only lock in its hands. */
+async function wakeOne(scene: Scene, chance: Chance): Promise<Zombie[]> {
+  const failpoint = stopsAt[chance.below(stopsAt.length)];
+  const zombie = scene.start('worker', {
+    seed: chance.below(2 ** 31),
+    failpoint: `${failpoint}:stop:${1 + chance.below(failpoint === 'claim.after-commit' ? 2 : 8)}`,
+  });
+  await until(() => isStopped(zombie), { what: 'the worker to stop itself', timeoutMs });
+  const worker = await workerOf(scene, zombie);
+  const held = await scene.database.run(heldBy, { worker });
+  const taken = await within(declareDead(scene, zombie)).catch(toBusy);
+  if (taken === undefined) {
+    await scene.end(zombie, 'SIGKILL');
+    return [];
+  }
+  const wait = { what: 'others to go on with what it held', timeoutMs };
+  await until(() => areTakenOver(scene, held), wait);
+  zombie.kill('SIGCONT');
+  const isAnswered = async () =>
+    zombie.hasEnded() ||
+    (await countEvents(scene, 'report_refused', worker)) > 0 ||
+    (await isKnown(scene, worker));
+  await until(isAnswered, { what: 'the zombie to learn that it was given up', timeoutMs });
+  // It may have claimed more in the meantime: that must be found, too.
+  await scene.end(zombie, 'SIGKILL');
+  return [{ pid: zombie.pid, taken }];
+}
+
+/** Others must be able to go on, whatever the stopped process had begun. */
+function within(rescued: Promise<number>): Promise<number> {
+  const heldUp = pause(timeoutMs, undefined, { ref: false }).then(() => {
+    throw new Error(`a stopped worker has held up its rescuer for ${timeoutMs} ms`);
+  });
+  return Promise.race([rescued, heldUp]);
+}
+
+function toBusy(error: unknown): undefined {
+  if (error instanceof Failure && error.code === 'store_busy') return undefined;
+  throw error;
+}
+
+interface Held {
+  readonly id: number;
+  readonly epoch: number;
+}
+
+/** The epoch rises when an item is taken, and again when somebody else claims it. */
+async function areTakenOver({ database }: Scene, held: readonly Held[]): Promise<boolean> {
+  for (const { id, epoch } of held) {
+    const [row] = await database.run(stateOf, { id });
+    if (row && row.waits_on !== null && row.epoch < epoch + 2) return false;
+  }
+  return true;
+}
+
+function isStopped({ pid }: Child): boolean {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  return stat.slice(stat.lastIndexOf(')') + 2).startsWith('T');
+}
+
+const byPid = sql<{ id: string }>`SELECT id FROM workers WHERE pid = :pid`;
+const byId = sql<{ id: string }>`SELECT id FROM workers WHERE id = :worker`;
+const heldBy = sql<Held>`
+  SELECT id, epoch FROM items WHERE worker = :worker AND waits_on = 'worker'`;
+const stateOf = sql<{ epoch: number; waits_on: string | null }>`
+  SELECT epoch, waits_on FROM items WHERE id = :id`;
+const eventsOf = sql<{ count: number }>`SELECT COUNT(*) AS count FROM events
+  WHERE kind = :kind AND (CAST(:worker AS TEXT) IS NULL OR worker = :worker)`;
+
+async function workerOf(scene: Scene, { pid }: Child): Promise<string> {
+  const [row] = await scene.database.run(byPid, { pid });
+  if (!row) throw new Error(`the process ${pid} is not in the list of workers`);
+  return row.id;
+}
+
+/** A zombie that saw by itself that it had been given up has introduced itself again. */
+async function isKnown(scene: Scene, worker: string): Promise<boolean> {
+  return (await scene.database.run(byId, { worker })).length > 0;
+}
+
+/** Rescues as a machine would that believes the process to have ended. */
+function declareDead({ database }: Scene, { pid }: Child): Promise<number> {
+  const liveness = thisProcess();
+  return rescue({
+    database,
+    lifecycle,
+    world: realWorld(),
+    liveness: {
+      ...liveness,
+      isAlive: (other, started) => other !== pid && liveness.isAlive(other, started),
+    },
+    ring: () => undefined,
+  });
+}
+
+async function countEvents(scene: Scene, kind: string, worker?: string): Promise<number> {
+  return (await scene.database.run(eventsOf, { kind, worker }))[0]?.count ?? 0;
+}
