@@ -24,6 +24,8 @@ export interface Block {
   /** Of inline elements that hold nearly all of the block. */
   readonly marks: number;
   readonly runs: readonly Run[];
+  /** Blocks of one section stand in the same element. */
+  readonly section: number;
 }
 
 /** Text that no tag interrupts. A parser may hand it over as several nodes. */
@@ -42,6 +44,8 @@ export interface Scope {
 export interface Page {
   readonly blocks: readonly Block[];
   readonly scopes: readonly Scope[];
+  /** The section that each section stands in; the outermost stands in itself. */
+  readonly parents: readonly number[];
 }
 
 const dropped = new Set(
@@ -56,6 +60,13 @@ const inline = new Set(
   ),
 );
 
+const sectionTags = new Set('body div section article main td aside header footer form'.split(' '));
+
+/** Where an ordered list has got to; other lists have no place. */
+interface List {
+  place: number | undefined;
+}
+
 interface Context {
   readonly kind: BlockKind;
   readonly level: number;
@@ -63,7 +74,9 @@ interface Context {
   readonly isCode: boolean;
   readonly language: string;
   readonly listDepth: number;
+  readonly list: List;
   readonly table: number;
+  readonly section: number;
 }
 
 const start: Context = {
@@ -73,19 +86,22 @@ const start: Context = {
   isCode: false,
   language: '',
   listDepth: 0,
+  list: { place: undefined },
   table: 0,
+  section: 0,
 };
 
 export function readPage(body: DomElement): Page {
   const reader = new BlockReader();
   reader.read(body, start);
   reader.flush(start);
-  return { blocks: reader.blocks, scopes: reader.scopes };
+  return { blocks: reader.blocks, scopes: reader.scopes, parents: reader.parents };
 }
 
 class BlockReader {
   readonly blocks: Block[] = [];
   readonly scopes: Scope[] = [];
+  readonly parents: number[] = [0];
   readonly #seen = new Map<string, number>();
   #parts: string[] = [];
   #linked: string[] = [];
@@ -99,18 +115,16 @@ class BlockReader {
   #breaks = 0;
 
   read(element: DomElement, context: Context): void {
-    for (let child = element.firstChild; child !== null; child = child.nextSibling) {
+    let child = element.firstChild;
+    while (child !== null) {
       if (isText(child)) {
-        const node = child;
-        let text = child.data;
-        while (child.nextSibling !== null && isText(child.nextSibling)) {
-          child = child.nextSibling as DomText;
-          text += child.data;
-        }
-        this.#readRun({ node, text }, context);
-      } else if (isElement(child)) {
-        this.#readElement(child, context);
+        const run = runFrom(child);
+        this.#readRun(run, context);
+        child = run.next;
+        continue;
       }
+      if (isElement(child)) this.#readElement(child, context);
+      child = child.nextSibling;
     }
   }
 
@@ -181,15 +195,20 @@ class BlockReader {
       return { ...context, kind: 'code', isCode: true, language: languageOf(element) };
     }
     if (name === 'ul' || name === 'ol' || name === 'dl') {
-      return { ...context, listDepth: context.listDepth + 1 };
+      const place = name === 'ol' ? Number(element.getAttribute('start') ?? 1) || 1 : undefined;
+      return { ...context, listDepth: context.listDepth + 1, list: { place } };
     }
     if (name === 'li' || name === 'dt' || name === 'dd') {
-      this.#marker = name === 'li' ? markerOf(element) : '';
+      this.#marker = name === 'li' ? nextMarker(context.list) : '';
       return { ...context, kind: 'item', level: context.listDepth };
     }
     if (name === 'table') {
       this.#tables += 1;
       return { ...context, table: isGrid(element) ? this.#tables : 0 };
+    }
+    if (sectionTags.has(name)) {
+      this.parents.push(context.section);
+      return { ...context, section: this.parents.length - 1 };
     }
     return context;
   }
@@ -234,6 +253,7 @@ class BlockReader {
         linkedWords: countWords(this.#linked.join(' ')),
         marks: this.#marked.length >= 0.8 * text.length ? this.#marked.marks : 0,
         runs: this.#runs,
+        section: context.section,
       });
       this.#marker = '';
     }
@@ -246,15 +266,33 @@ class BlockReader {
   }
 }
 
+/** Scripts that write no spaces have about one word in two characters. */
 export function countWords(text: string): number {
   let count = 0;
   let isInside = false;
   for (let index = 0; index < text.length; index += 1) {
-    const isSpace = text.charCodeAt(index) <= 32;
+    const code = text.charCodeAt(index);
+    if (code >= 0x2e80 && code <= 0xd7ff) {
+      count += 0.5;
+      isInside = false;
+      continue;
+    }
+    const isSpace = code <= 32 || code === 0xa0;
     if (!isSpace && !isInside) count += 1;
     isInside = !isSpace;
   }
-  return count;
+  return Math.ceil(count);
+}
+
+/** Adjacent text nodes are one run: where a parser splits them says nothing. */
+export function runFrom(node: DomText): Run & { readonly next: DomNode | null } {
+  const parts = [node.data];
+  let next = node.nextSibling;
+  while (next !== null && isText(next)) {
+    parts.push(next.data);
+    next = next.nextSibling;
+  }
+  return { node, text: parts.join(''), next };
 }
 
 function clean(text: string): string {
@@ -273,15 +311,10 @@ function languageOf(element: DomElement): string {
   );
 }
 
-function markerOf(element: DomElement): string {
-  const parent = element.parentNode;
-  if (parent === null || !isElement(parent) || parent.localName !== 'ol') return '-';
-  let place = Number(parent.getAttribute('start') ?? 1) || 1;
-  for (let node: DomNode | null = parent.firstChild; node !== null; node = node.nextSibling) {
-    if (node === element) break;
-    if (isElement(node) && node.localName === 'li') place += 1;
-  }
-  return `${place}.`;
+function nextMarker(list: List): string {
+  if (list.place === undefined) return '-';
+  list.place += 1;
+  return `${list.place - 1}.`;
 }
 
 const layoutTags = new Set('table p div ul ol h1 h2 h3 h4 blockquote pre form'.split(' '));

@@ -1,0 +1,140 @@
+/**
+ * The main text of an HTML page: parse, list the blocks, ask Readability which it would keep, and
+ * weigh the evidence for each. Pages beyond the bounds are read without a tree. Pure and synchronous.
+ */
+import { parseHTML } from 'linkedom';
+import { type Block, readPage } from './blocks.ts';
+import type { DomDocument } from './dom.ts';
+import { weigh } from './evidence.ts';
+import { flatten } from './flat.ts';
+import { languageOf } from './language.ts';
+import { toMarkdown, toText } from './markdown.ts';
+import { mark } from './marks.ts';
+import { measure } from './measure.ts';
+import { type Metadata, readMetadata } from './metadata.ts';
+import { linkShare } from './prose.ts';
+import { keepShares } from './readability.ts';
+import { type Setting, settle } from './setting.ts';
+
+export type NoContentReason = 'empty_page' | 'script_only_page' | 'login_wall';
+
+export interface HtmlContent {
+  readonly found: true;
+  readonly title: string | undefined;
+  readonly language: string | undefined;
+  readonly author: string | undefined;
+  readonly published: string | undefined;
+  readonly canonical: string | undefined;
+  readonly text: string;
+  readonly markdown: string;
+  readonly meta: {
+    readonly description: string | undefined;
+    readonly site: string | undefined;
+    readonly type: string | undefined;
+    /** Read without a tree, because the page is too deep or too large: all of its text is there. */
+    readonly isDegraded: boolean;
+  };
+}
+
+export type HtmlExtract = HtmlContent | { readonly found: false; readonly reason: NoContentReason };
+
+/** Where a tree would cost more than the page is worth. Real pages stay far below. */
+const bounds = {
+  treeCharactersMax: 6_000_000,
+  depthMax: 500,
+  elementsMax: 150_000,
+  /** Readability is quadratic in runs of line breaks, and slow in many elements. */
+  votedElementsMax: 30_000,
+  votedBreaksMax: 3000,
+};
+
+/** Fewer words than these are no article: then all that is no margin counts as content. */
+const articleWordsMin = 25;
+const scriptPageWordsMax = 40;
+const loginPageWordsMax = 80;
+
+export function extractHtml(html: string, options: { url?: string } = {}): HtmlExtract {
+  const size = measure(html.length > bounds.treeCharactersMax ? '' : html);
+  const isTooLarge =
+    html.length > bounds.treeCharactersMax ||
+    size.depth > bounds.depthMax ||
+    size.elements > bounds.elementsMax;
+  if (isTooLarge) return extractFlat(html);
+  const document = parse(html);
+  const metadata = readMetadata(document, options.url);
+  const hasPassword = document.querySelector('input[type="password"]') !== null;
+  const hasScript = document.querySelector('script') !== null;
+  const isVoted = size.elements <= bounds.votedElementsMax && size.breaks <= bounds.votedBreaksMax;
+  const chosen = choose(document, metadata, isVoted);
+  const words = chosen.reduce((sum, block) => sum + block.words, 0);
+  if (hasPassword && words < loginPageWordsMax) return { found: false, reason: 'login_wall' };
+  if (hasScript && words < scriptPageWordsMax && isPlaceholder(chosen)) {
+    return { found: false, reason: 'script_only_page' };
+  }
+  if (words === 0) return { found: false, reason: 'empty_page' };
+  return contentOf(chosen, metadata);
+}
+
+/** A fragment, or a page without its outer tags, is given them: the parser would not. */
+function parse(html: string): DomDocument {
+  const isWhole = /<html[\s>]/i.test(html);
+  const whole = isWhole ? html : `<!doctype html><html><body>${html}</body></html>`;
+  return parseHTML(whole).document as unknown as DomDocument;
+}
+
+function choose(document: DomDocument, metadata: Metadata, isVoted: boolean): Block[] {
+  const root = document.documentElement;
+  if (root === null) return [];
+  const page = readPage(root);
+  const kept = isVoted ? keepShares(document, page.blocks) : page.blocks.map(() => 0);
+  const setting = settle(page, kept, metadata);
+  const chosen = page.blocks.filter((_block, index) => weigh(setting, index) > 0);
+  const words = chosen.reduce((sum, block) => sum + block.words, 0);
+  return words >= articleWordsMin ? chosen : allButMargins(setting);
+}
+
+const margins =
+  mark.hidden | mark.navigation | mark.footer | mark.form | mark.consent | mark.comment;
+
+function allButMargins({ blocks, marks }: Setting): Block[] {
+  return blocks.filter(
+    (block, index) => ((marks[index] ?? 0) & margins) === 0 && linkShare(block) < 0.5,
+  );
+}
+
+/** What a page shows to those without JavaScript, or while it loads. */
+function isPlaceholder(blocks: readonly Block[]): boolean {
+  const text = blocks.map((block) => block.text).join(' ');
+  return text === '' || /javascript|loading|wird geladen|chargement|cargando/i.test(text);
+}
+
+function contentOf(blocks: readonly Block[], metadata: Metadata): HtmlContent {
+  const text = toText(blocks);
+  const { title, author, published, canonical, description, site, type } = metadata;
+  return {
+    found: true,
+    title,
+    language: languageOf(metadata.language, text),
+    author,
+    published,
+    canonical,
+    text,
+    markdown: toMarkdown(blocks),
+    meta: { description, site, type, isDegraded: false },
+  };
+}
+
+function extractFlat(html: string): HtmlExtract {
+  const { title, text } = flatten(html);
+  if (!/[\p{L}\p{N}]/u.test(text)) return { found: false, reason: 'empty_page' };
+  const nothing = { author: undefined, published: undefined, canonical: undefined };
+  return {
+    found: true,
+    title,
+    language: languageOf(undefined, text),
+    ...nothing,
+    text,
+    markdown: text,
+    meta: { description: undefined, site: undefined, type: undefined, isDegraded: true },
+  };
+}
