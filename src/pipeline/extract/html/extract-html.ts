@@ -50,7 +50,8 @@ const bounds = {
 
 /** Fewer words than these are no article: then all that is no margin counts as content. */
 const articleWordsMin = 25;
-const scriptPageWordsMax = 40;
+/** A page that shows no more words than these, all in all, is a shell or a form. */
+const shellWordsMax = 40;
 const loginPageWordsMax = 80;
 
 export function extractHtml(html: string, options: { url?: string } = {}): HtmlExtract {
@@ -65,13 +66,12 @@ export function extractHtml(html: string, options: { url?: string } = {}): HtmlE
   const hasPassword = document.querySelector('input[type="password"]') !== null;
   const hasScript = document.querySelector('script') !== null;
   const isVoted = size.elements <= bounds.votedElementsMax && size.breaks <= bounds.votedBreaksMax;
-  const chosen = choose(document, metadata, isVoted);
-  const words = chosen.reduce((sum, block) => sum + block.words, 0);
-  if (hasPassword && words < loginPageWordsMax) return { found: false, reason: 'login_wall' };
-  if (hasScript && words < scriptPageWordsMax && isPlaceholder(chosen)) {
+  const { chosen, shown } = choose(document, metadata, isVoted);
+  if (hasPassword && shown < loginPageWordsMax) return { found: false, reason: 'login_wall' };
+  if (hasScript && shown < shellWordsMax && isPlaceholder(chosen)) {
     return { found: false, reason: 'script_only_page' };
   }
-  if (words === 0) return { found: false, reason: 'empty_page' };
+  if (chosen.length === 0) return { found: false, reason: 'empty_page' };
   return contentOf(chosen, metadata);
 }
 
@@ -82,15 +82,25 @@ function parse(html: string): DomDocument {
   return parseHTML(whole).document as unknown as DomDocument;
 }
 
-function choose(document: DomDocument, metadata: Metadata, isVoted: boolean): Block[] {
+interface Choice {
+  readonly chosen: readonly Block[];
+  /** Words on the whole page. */
+  readonly shown: number;
+}
+
+function choose(document: DomDocument, metadata: Metadata, isVoted: boolean): Choice {
   const root = document.documentElement;
-  if (root === null) return [];
+  if (root === null) return { chosen: [], shown: 0 };
   const page = readPage(root);
   const kept = isVoted ? keepShares(document, page.blocks) : page.blocks.map(() => 0);
   const setting = settle(page, kept, metadata);
   const chosen = page.blocks.filter((_block, index) => weigh(setting, index) > 0);
-  const words = chosen.reduce((sum, block) => sum + block.words, 0);
-  return words >= articleWordsMin ? chosen : allButMargins(setting);
+  const isArticle = wordsOf(chosen) >= articleWordsMin;
+  return { chosen: isArticle ? chosen : allButMargins(setting), shown: wordsOf(page.blocks) };
+}
+
+function wordsOf(blocks: readonly Block[]): number {
+  return blocks.reduce((sum, block) => sum + block.words, 0);
 }
 
 const margins =
