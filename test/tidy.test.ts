@@ -64,6 +64,8 @@ const imports = {
   rootFiles: { 'src/config.ts': ['kernel/limits.ts', 'kernel/failure.ts'] },
   packages: {
     pg: ['store'],
+    '@mozilla/readability': ['pipeline'],
+    linkedom: ['pipeline'],
     'node:sqlite': ['store'],
     'node:child_process': ['pipeline', 'engine', 'main.ts', 'cli.ts'],
     'node:http': ['api', 'main.ts', 'cli.ts'],

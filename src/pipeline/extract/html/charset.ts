@@ -1,4 +1,4 @@
-/** Bytes to text: UTF-8 if they are that, else what the page declares, else what the web assumes. */
+/** Bytes to text: UTF-8 if they are that, else what the page declares, else the web's habit. */
 const declaredIn = 4096;
 
 export function decodeHtml(bytes: Uint8Array, declared?: string): string {

@@ -1,6 +1,6 @@
 /**
  * The main text of an HTML page: parse, list the blocks, ask Readability which it would keep, and
- * weigh the evidence for each. Pages beyond the bounds are read without a tree. Pure and synchronous.
+ * weigh the evidence for each. Pages beyond the bounds are read without a tree. Pure, synchronous.
  */
 import { parseHTML } from 'linkedom';
 import { type Block, readPage } from './blocks.ts';

@@ -1,4 +1,4 @@
-/** Blocks as Markdown, and as plain text. Links are their words: addresses say nothing in search. */
+/** Blocks as Markdown, and as plain text. Links are their words: addresses do not help search. */
 import type { Block } from './blocks.ts';
 
 export function toMarkdown(blocks: readonly Block[]): string {
@@ -52,7 +52,8 @@ function renderCode({ text, language }: Block): string {
 }
 
 function renderRow(cells: readonly string[], isHead: boolean): string {
-  const row = `| ${cells.map((cell) => cell.replace(/\s+/g, ' ').replaceAll('|', '\\|')).join(' | ')} |`;
+  const flat = cells.map((cell) => cell.replace(/\s+/g, ' ').replaceAll('|', '\\|'));
+  const row = `| ${flat.join(' | ')} |`;
   return isHead ? `${row}\n|${' --- |'.repeat(cells.length)}` : row;
 }
 

@@ -51,45 +51,57 @@ const byRole: Readonly<Record<string, number>> = {
   search: mark.form,
 };
 
+/** A word of a class or an id stands at its start, its end, or after a dash or an underscore. */
+const anyOf = (...patterns: readonly string[]): RegExp => {
+  const sides = patterns.join('|').replaceAll('<', '(?:^|[-_ ])').replaceAll('>', '(?:$|[-_ ])');
+  return new RegExp(sides, 'i');
+};
+
 const byWord: readonly (readonly [RegExp, number])[] = [
+  [anyOf('comment|disqus|<repl(?:y|ies)|respond|kommentar|comentario|leserbrief'), mark.comment],
+  [anyOf('<shar(?:e|ing)|social|sharedaddy|addthis|addtoany|follow-?us|teilen'), mark.share],
   [
-    /comment|disqus|(?:^|[-_ ])repl(?:y|ies)|respond|kommentar|comentario|leserbrief/i,
-    mark.comment,
-  ],
-  [
-    /(?:^|[-_ ])shar(?:e|ing)|social|sharedaddy|addthis|addtoany|follow-?us|teilen|jp-relatedposts/i,
-    mark.share,
-  ],
-  [
-    /relate[ds]|recommend|more-?(?:from|stories|news|articles|on|posts)|(?:^|[-_ ])teaser|trending|most-?(?:read|popular)|popular|outbrain|taboola|read-?(?:next|also|more)|also-?(?:like|read)|similar|weitere|mehr-|recirc|you-?may|further|up-?next/i,
+    anyOf(
+      'relate[ds]|recommend|more-?(?:from|stories|news|articles|on|posts)|<teaser|trending|popular',
+      'most-?read|outbrain|taboola|read-?(?:next|also|more)|also-?(?:like|read)|similar|weitere',
+      'mehr-|recirc|you-?may|further|up-?next',
+    ),
     mark.related,
   ],
   [
-    /newsletter|subscri|sign-?up|paywall|promo|(?:^|[-_ ])ad(?:s|vert\w*|-?slot|-?unit|-?box|-?container)?(?:$|[-_ ])|sponsor|anzeige|werbung|donat|(?:^|[-_ ])cta(?:$|[-_ ])/i,
+    anyOf(
+      'newsletter|subscri|sign-?up|paywall|promo|sponsor|anzeige|werbung|donat|<cta>',
+      '<ad(?:s|vert\\w*|-?slot|-?unit|-?box|-?container)?>',
+    ),
     mark.promotion,
   ],
-  [/caption|credit|wp-caption|bildunterschrift|copyright/i, mark.caption],
+  [anyOf('caption|credit|bildunterschrift|copyright'), mark.caption],
   [
-    /byline|(?:^|[-_ ])authors?(?:$|[-_ ])|author-?(?:bio|box|info|name|card|meta|block)|dateline|(?:^|[-_ ])(?:post|entry|article|blog)[-_]?(?:meta|date|info|time|tags|footer|author|categor\w*)|timestamp|publish-?(?:ed|date)|pubdate|(?:^|[-_ ])meta(?:$|[-_ ])|tag-?(?:s|list|links|cloud)(?:$|[-_ ])|(?:^|[-_ ])tags?(?:$|[-_ ])/i,
+    anyOf(
+      'byline|<authors?>|author-?(?:bio|box|info|name|card|meta|block)|dateline|timestamp|pubdate',
+      '<(?:post|entry|article|blog)[-_]?(?:meta|date|info|time|tags|footer|author|categor\\w*)',
+      'publish-?(?:ed|date)|<meta>|tag-?(?:s|list|links|cloud)>|<tags?>',
+    ),
     mark.byline,
   ],
+  [anyOf('cookie|consent|gdpr|<(?:modal|popup|pop-up|overlay|lightbox)>'), mark.consent],
   [
-    /cookie|consent|gdpr|(?:^|[-_ ])(?:modal|popup|pop-up|overlay|lightbox)(?:$|[-_ ])/i,
-    mark.consent,
-  ],
-  [
-    /(?:^|[-_ ])(?:nav|menu|navbar|navigation|breadcrumbs?|pagination|pager|toc|skip-?link|navi)(?:$|[-_ ])|breadcrumb|(?:^|[-_ ])(?:sub|top|main|side|site|page|global|foot|head)?(?:nav|menu)(?:igation)?(?:$|[-_ ])/i,
+    anyOf(
+      '<(?:navbar|pagination|pager|toc|skip-?link|navi)>|breadcrumb',
+      '<(?:sub|top|main|side|site|page|global|foot|head)?(?:nav|menu)(?:igation)?>',
+    ),
     mark.navigation,
   ],
+  [anyOf('<(?:side-bar|aside|widgets?|rail|secondary)>|sidebar'), mark.aside],
   [
-    /(?:^|[-_ ])(?:sidebar|side-?bar|aside|widgets?|rail|secondary)(?:$|[-_ ])|sidebar/i,
-    mark.aside,
-  ],
-  [
-    /(?:^|[-_ ])(?:post|article|entry|story|page|main|blog|news|text|body|hentry)[-_]*(?:content|body|text|copy|entry|main|article|inner)|articlebody|(?:^|[-_ ])(?:content|hentry|entry|post|article|story)(?:$|[-_ ])/i,
+    anyOf(
+      '<(?:post|article|entry|story|page|main|blog|news|text|body|hentry)[-_]*' +
+        '(?:content|body|text|copy|entry|main|article|inner)',
+      'articlebody|<(?:content|hentry|entry|post|article|story)>',
+    ),
     mark.body,
   ],
-  [/(?:^|[-_ ])(?:site|page|global|main)?-?footer(?:$|[-_ ])|colophon|impressum/i, mark.footer],
+  [anyOf('<(?:site|page|global|main)?-?footer>|colophon|impressum'), mark.footer],
 ];
 
 const hiddenStyle = /display\s*:\s*none|visibility\s*:\s*hidden/i;

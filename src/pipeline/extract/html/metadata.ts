@@ -1,6 +1,6 @@
 /** What a page says about itself in its head: meta elements, JSON-LD, times and links. */
 import type { DomDocument } from './dom.ts';
-import { readLinkedData } from './linked-data.ts';
+import { readDeclaration } from './json-ld.ts';
 
 export interface Metadata {
   readonly title: string | undefined;
@@ -41,16 +41,16 @@ const names = {
 export function readMetadata(document: DomDocument, url: string | undefined): Metadata {
   const metas = readMetas(document);
   const find = (field: keyof typeof names) => firstOf(names[field].map((name) => metas.get(name)));
-  const linked = readLinkedData(document);
+  const declared = readDeclaration(document);
   const tabTitle = tidy(document.querySelector('title')?.textContent);
   const heading = tidy(document.querySelector('h1')?.textContent);
   const shortTitle = tabTitle === undefined ? undefined : withoutSite(tabTitle, heading);
-  const title = firstOf([find('title'), linked.headline, shortTitle, heading]);
+  const title = firstOf([find('title'), declared.headline, shortTitle, heading]);
   return {
     title,
-    author: authorOf([linked.author, find('author')]),
+    author: authorOf([declared.author, find('author')]),
     published: firstOf([
-      isoDate(linked.published),
+      isoDate(declared.published),
       isoDate(find('published')),
       isoDate(document.querySelector('time[datetime]')?.getAttribute('datetime') ?? undefined),
     ]),
@@ -61,10 +61,10 @@ export function readMetadata(document: DomDocument, url: string | undefined): Me
       find('language'),
     ]),
     description: find('description'),
-    site: firstOf([find('site'), linked.site]),
-    type: firstOf([linked.type, find('type')]),
-    titles: [title, linked.headline, shortTitle, tabTitle].filter((text) => text !== undefined),
-    declared: linked.body,
+    site: firstOf([find('site'), declared.site]),
+    type: firstOf([declared.type, find('type')]),
+    titles: [title, declared.headline, shortTitle, tabTitle].filter((text) => text !== undefined),
+    declared: declared.body,
   };
 }
 

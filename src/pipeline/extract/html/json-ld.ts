@@ -1,7 +1,7 @@
-/** JSON-LD: what the page declares of its article. Anything may be in it, so all of it is bounded. */
+/** JSON-LD: what a page declares of its article. Anything may be in it, so all is bounded. */
 import type { DomDocument } from './dom.ts';
 
-export interface LinkedData {
+export interface Declaration {
   headline: string | undefined;
   author: string | undefined;
   published: string | undefined;
@@ -18,8 +18,8 @@ const entriesMax = 100;
 
 const articleType = /Article|BlogPosting|NewsItem|Report|SocialMediaPosting|WebPage|Recipe|Product/;
 
-export function readLinkedData(document: DomDocument): LinkedData {
-  const found: LinkedData = {
+export function readDeclaration(document: DomDocument): Declaration {
+  const found: Declaration = {
     headline: undefined,
     author: undefined,
     published: undefined,
@@ -45,14 +45,14 @@ function parse(text: string): unknown {
   }
 }
 
-function visit(value: unknown, found: LinkedData, depth: number): void {
+function visit(value: unknown, found: Declaration, depth: number): void {
   if (typeof value !== 'object' || value === null || depth > depthMax) return;
   const entries = Array.isArray(value) ? value : Object.values(value);
   if (!Array.isArray(value)) read(value as Record<string, unknown>, found);
   for (const entry of entries.slice(0, entriesMax)) visit(entry, found, depth + 1);
 }
 
-function read(thing: Record<string, unknown>, found: LinkedData): void {
+function read(thing: Record<string, unknown>, found: Declaration): void {
   const type = textOf(Array.isArray(thing['@type']) ? thing['@type'][0] : thing['@type']);
   const body = textOf(thing.articleBody) ?? '';
   if (body.length > found.body.length) {
