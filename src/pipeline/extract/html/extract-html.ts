@@ -10,7 +10,7 @@ import { flatten } from './flat.ts';
 import { languageOf } from './language.ts';
 import { toMarkdown, toText } from './markdown.ts';
 import { mark } from './marks.ts';
-import { measure } from './measure.ts';
+import { type Measure, measure } from './measure.ts';
 import { type Metadata, readMetadata } from './metadata.ts';
 import { linkShare } from './prose.ts';
 import { keepShares } from './readability.ts';
@@ -42,11 +42,13 @@ export type HtmlExtract = HtmlContent | { readonly found: false; readonly reason
 const bounds = {
   treeCharactersMax: 6_000_000,
   depthMax: 500,
-  elementsMax: 150_000,
-  /** Readability is quadratic in runs of line breaks, and slow in many elements. */
-  votedElementsMax: 30_000,
-  votedBreaksMax: 3000,
+  elementsMax: 100_000,
+  piecesMax: 150_000,
+  tagCharactersMax: 400_000,
 };
+
+/** Readability takes time that grows with the square of these, so beyond them it has no vote. */
+const votedBounds = { depthMax: 150, elementsMax: 15_000, breaksMax: 1500 };
 
 /** Fewer words than these are no article: then all that is no margin counts as content. */
 const articleWordsMin = 25;
@@ -55,24 +57,47 @@ const shellWordsMax = 40;
 const loginPageWordsMax = 80;
 
 export function extractHtml(html: string, options: { url?: string } = {}): HtmlExtract {
-  const size = measure(html.length > bounds.treeCharactersMax ? '' : html);
-  const isTooLarge =
-    html.length > bounds.treeCharactersMax ||
-    size.depth > bounds.depthMax ||
-    size.elements > bounds.elementsMax;
-  if (isTooLarge) return extractFlat(html);
+  if (html.length > bounds.treeCharactersMax) return extractFlat(html);
+  const size = measure(html);
+  if (!isTreeWorthwhile(size)) return extractFlat(html);
+  try {
+    return extractTree(html, size, options.url);
+  } catch (error) {
+    // The libraries recurse and spread: what overflows their stack is read without a tree.
+    if (error instanceof RangeError) return extractFlat(html);
+    throw error;
+  }
+}
+
+function extractTree(html: string, size: Measure, url: string | undefined): HtmlExtract {
   const document = parse(html);
-  const metadata = readMetadata(document, options.url);
+  const metadata = readMetadata(document, url);
   const hasPassword = document.querySelector('input[type="password"]') !== null;
   const hasScript = document.querySelector('script') !== null;
-  const isVoted = size.elements <= bounds.votedElementsMax && size.breaks <= bounds.votedBreaksMax;
-  const { chosen, shown } = choose(document, metadata, isVoted);
+  const { chosen, shown } = choose(document, metadata, hasVote(size));
   if (hasPassword && shown < loginPageWordsMax) return { found: false, reason: 'login_wall' };
   if (hasScript && shown < shellWordsMax && isPlaceholder(chosen)) {
     return { found: false, reason: 'script_only_page' };
   }
   if (chosen.length === 0) return { found: false, reason: 'empty_page' };
   return contentOf(chosen, metadata);
+}
+
+function isTreeWorthwhile({ depth, elements, pieces, longestTag }: Measure): boolean {
+  return (
+    depth <= bounds.depthMax &&
+    elements <= bounds.elementsMax &&
+    pieces <= bounds.piecesMax &&
+    longestTag <= bounds.tagCharactersMax
+  );
+}
+
+function hasVote({ depth, elements, breaks }: Measure): boolean {
+  return (
+    depth <= votedBounds.depthMax &&
+    elements <= votedBounds.elementsMax &&
+    breaks <= votedBounds.breaksMax
+  );
 }
 
 /** A fragment, or a page without its outer tags, is given them: the parser would not. */
@@ -106,10 +131,11 @@ function wordsOf(blocks: readonly Block[]): number {
 const margins =
   mark.hidden | mark.navigation | mark.footer | mark.form | mark.consent | mark.comment;
 
-function allButMargins({ blocks, marks }: Setting): Block[] {
-  return blocks.filter(
-    (block, index) => ((marks[index] ?? 0) & margins) === 0 && linkShare(block) < 0.5,
-  );
+/** A page that is nothing but links is a list, and its words are its content. */
+function allButMargins({ blocks, marks }: Setting): readonly Block[] {
+  const central = blocks.filter((_block, index) => ((marks[index] ?? 0) & margins) === 0);
+  const unlinked = central.filter((block) => linkShare(block) < 0.5);
+  return wordsOf(unlinked) > 0 ? unlinked : central;
 }
 
 /** What a page shows to those without JavaScript, or while it loads. */

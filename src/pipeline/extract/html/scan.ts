@@ -6,6 +6,8 @@
 export interface Tag {
   readonly name: string;
   readonly isClosing: boolean;
+  readonly isSelfClosing: boolean;
+  readonly length: number;
 }
 
 export interface Scanner {
@@ -38,7 +40,8 @@ export function scan(html: string, { onTag, onText }: Scanner): void {
     namePattern.lastIndex = nameAt;
     const name = (namePattern.exec(html)?.[0] ?? '').toLowerCase();
     place = endOfTag(html, nameAt + name.length);
-    onTag({ name, isClosing });
+    const isSelfClosing = html[place - 2] === '/';
+    onTag({ name, isClosing, isSelfClosing, length: place - open });
     if (!isClosing && rawTags.has(name)) place = readRaw(html, place, { name, onText, onTag });
   }
   if (place < html.length) onText(html.slice(place));
@@ -77,6 +80,7 @@ function readRaw(html: string, from: number, { name, onText, onTag }: Raw): numb
   const end = closing.exec(html)?.index ?? html.length;
   if (end > from) onText(html.slice(from, end));
   if (end === html.length) return end;
-  onTag({ name, isClosing: true });
-  return endOfTag(html, end + name.length + 2);
+  const after = endOfTag(html, end + name.length + 2);
+  onTag({ name, isClosing: true, isSelfClosing: false, length: after - end });
+  return after;
 }
