@@ -15,6 +15,7 @@ import { type Metadata, readMetadata } from './metadata.ts';
 import { linkShare } from './prose.ts';
 import { keepShares } from './readability.ts';
 import { type Setting, settle } from './setting.ts';
+import { slim } from './slim.ts';
 
 export type NoContentReason = 'empty_page' | 'script_only_page' | 'login_wall';
 
@@ -57,11 +58,13 @@ const shellWordsMax = 40;
 const loginPageWordsMax = 80;
 
 export function extractHtml(html: string, options: { url?: string } = {}): HtmlExtract {
-  if (html.length > bounds.treeCharactersMax) return extractFlat(html);
-  const size = measure(html);
-  if (!isTreeWorthwhile(size)) return extractFlat(html);
+  const slimmed = slim(html);
+  const size = measure(slimmed);
+  if (slimmed.length > bounds.treeCharactersMax || !isTreeWorthwhile(size)) {
+    return extractFlat(html);
+  }
   try {
-    return extractTree(html, size, options.url);
+    return extractTree(slimmed, { size, url: options.url, hasScript: /<script/i.test(html) });
   } catch (error) {
     // The libraries recurse and spread: what overflows their stack is read without a tree.
     if (error instanceof RangeError) return extractFlat(html);
@@ -69,11 +72,16 @@ export function extractHtml(html: string, options: { url?: string } = {}): HtmlE
   }
 }
 
-function extractTree(html: string, size: Measure, url: string | undefined): HtmlExtract {
+interface Circumstances {
+  readonly size: Measure;
+  readonly url: string | undefined;
+  readonly hasScript: boolean;
+}
+
+function extractTree(html: string, { size, url, hasScript }: Circumstances): HtmlExtract {
   const document = parse(html);
   const metadata = readMetadata(document, url);
   const hasPassword = document.querySelector('input[type="password"]') !== null;
-  const hasScript = document.querySelector('script') !== null;
   const { chosen, shown } = choose(document, metadata, hasVote(size));
   if (hasPassword && shown < loginPageWordsMax) return { found: false, reason: 'login_wall' };
   if (hasScript && shown < shellWordsMax && isPlaceholder(chosen)) {
@@ -100,11 +108,12 @@ function hasVote({ depth, elements, breaks }: Measure): boolean {
   );
 }
 
-/** A fragment, or a page without its outer tags, is given them: the parser would not. */
+/** The parser takes the first element for the root; a fragment, or stray tags, need one. */
 function parse(html: string): DomDocument {
-  const isWhole = /<html[\s>]/i.test(html);
-  const whole = isWhole ? html : `<!doctype html><html><body>${html}</body></html>`;
-  return parseHTML(whole).document as unknown as DomDocument;
+  const { document } = parseHTML(html);
+  const isWhole = document.documentElement?.localName === 'html';
+  const whole = isWhole ? document : parseHTML(`<html><body>${html}</body></html>`).document;
+  return whole as unknown as DomDocument;
 }
 
 interface Choice {

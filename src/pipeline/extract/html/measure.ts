@@ -32,10 +32,10 @@ export function measure(html: string): Measure {
     onText: (text) => {
       pieces += 1 + countEntities(text);
     },
-    onTag: ({ name, isClosing, isSelfClosing, length }) => {
+    onTag: ({ name, isClosing, isSelfClosing, start, end }) => {
       if (drawings.has(name)) isDrawing = !isClosing;
       else if (htmlAgain.has(name)) isDrawing = false;
-      longestTag = Math.max(longestTag, length);
+      longestTag = Math.max(longestTag, end - start);
       if (name === 'br') breaks += 1;
       if (!isClosing) elements += 1;
       if (leaves.has(name) || selfEnding.has(name)) return;

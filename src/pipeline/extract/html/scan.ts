@@ -7,7 +7,9 @@ export interface Tag {
   readonly name: string;
   readonly isClosing: boolean;
   readonly isSelfClosing: boolean;
-  readonly length: number;
+  /** Where the tag stands in the source. */
+  readonly start: number;
+  readonly end: number;
 }
 
 export interface Scanner {
@@ -41,7 +43,7 @@ export function scan(html: string, { onTag, onText }: Scanner): void {
     const name = (namePattern.exec(html)?.[0] ?? '').toLowerCase();
     place = endOfTag(html, nameAt + name.length);
     const isSelfClosing = html[place - 2] === '/';
-    onTag({ name, isClosing, isSelfClosing, length: place - open });
+    onTag({ name, isClosing, isSelfClosing, start: open, end: place });
     if (!isClosing && rawTags.has(name)) place = readRaw(html, place, { name, onText, onTag });
   }
   if (place < html.length) onText(html.slice(place));
@@ -81,6 +83,6 @@ function readRaw(html: string, from: number, { name, onText, onTag }: Raw): numb
   if (end > from) onText(html.slice(from, end));
   if (end === html.length) return end;
   const after = endOfTag(html, end + name.length + 2);
-  onTag({ name, isClosing: true, isSelfClosing: false, length: after - end });
+  onTag({ name, isClosing: true, isSelfClosing: false, start: end, end: after });
   return after;
 }
