@@ -48,6 +48,7 @@ const margins: readonly Evidence[] = [
   ),
   // Set by hand: hidden words and consent banners must not be indexed even where they look fine.
   margin('hidden', -3, -3, 'nobody who reads the page sees it'),
+  margin('newsletter', -2, -2, 'a box that asks for an address is no part of what it stands in'),
   margin('consent', -1, -1, 'banners speak of the visit, not of the subject'),
 ];
 

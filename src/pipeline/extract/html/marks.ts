@@ -22,6 +22,7 @@ export const mark = {
   article: 16384,
   main: 32768,
   body: 65536,
+  newsletter: 131072,
 } as const;
 
 const byTag: Readonly<Record<string, number>> = {
@@ -70,11 +71,12 @@ const byWord: readonly (readonly [RegExp, number])[] = [
   ],
   [
     anyOf(
-      'newsletter|subscri|sign-?up|paywall|promo|sponsor|anzeige|werbung|donat|<cta>',
+      'subscri|sign-?up|paywall|promo|sponsor|anzeige|werbung|donat|<cta>',
       '<ad(?:s|vert\\w*|-?slot|-?unit|-?box|-?container)?>',
     ),
     mark.promotion,
   ],
+  [anyOf('newsletter|mailing-?list|mailchimp'), mark.newsletter],
   [anyOf('caption|credit|bildunterschrift|copyright'), mark.caption],
   [
     anyOf(

@@ -13,9 +13,8 @@ const emphasis = new Set('b i em strong u big font nobr wbr bdi ins'.split(' '))
 
 /** Between these, space separates words. */
 const phrasing = new Set(
-  'a abbr cite code del dfn img input kbd label mark picture q s samp small source span sub sup time tt var'.split(
-    ' ',
-  ),
+  `a abbr cite code del dfn img input kbd label mark picture q s samp small source span sub sup time
+   tt var`.split(/\s+/),
 );
 
 const keptAttributes = new Set(
