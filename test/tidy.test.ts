@@ -68,6 +68,8 @@ const imports = {
     'gpt-tokenizer': ['pipeline/chunk'],
     tldts: ['pipeline'],
     undici: ['pipeline'],
+    '@mozilla/readability': ['pipeline'],
+    linkedom: ['pipeline'],
     'node:sqlite': ['store'],
     'node:child_process': ['pipeline', 'engine', 'main.ts', 'cli.ts'],
     'node:http': ['api', 'main.ts', 'cli.ts'],

@@ -6,10 +6,12 @@ import { confirm, getDocument, writeText } from '../../store/documents.ts';
 import { getFetch } from '../../store/fetches.ts';
 import { getInput } from '../../store/items.ts';
 import type { PipelineItem, StepContext, StepFunction, StepResult } from '../pipeline.ts';
-import { htmlToMarkdown } from './html.ts';
+import { decodeHtml } from './html/charset.ts';
+import { extractHtml, type NoContentReason } from './html/extract-html.ts';
 
 export interface Extracted {
   readonly title: string | null;
+  readonly language: string | null;
   readonly text: string;
 }
 
@@ -22,7 +24,7 @@ interface Source {
 export function extractStep(blobs: BlobStore): StepFunction {
   return async (context) => {
     const { item, reader, scratch } = context;
-    const extracted = extract(await readSource(context, blobs));
+    const extracted = extract(await readSource(context, blobs), item.source);
     if (!hasWords(extracted.text)) {
       throw new Failure('no_usable_content', `${item.source} has no text that could be searched`);
     }
@@ -36,7 +38,7 @@ export function extractStep(blobs: BlobStore): StepFunction {
           generation_id: item.id,
           document_id: item.documentId,
           title: extracted.title,
-          language: null,
+          language: extracted.language,
           body: extracted.text,
           content_hash: contentHash,
         };
@@ -67,26 +69,48 @@ async function readSource(context: StepContext, blobs: BlobStore): Promise<Sourc
     return { body: input.body, mediaType: `text/${input.kind}`, title: input.title };
   }
   const held = scratch.get('source') as { bytes: Uint8Array; mediaType: string } | undefined;
-  if (held) return { body: decode(held.bytes), mediaType: held.mediaType, title: null };
+  if (held) return { body: decode(held), mediaType: held.mediaType, title: null };
   const fetched = await getFetch(reader, item.id);
   if (!fetched) throw new Failure('source_missing', `nothing was fetched from ${item.source}`);
   const bytes = await blobs.get(fetched.blob_key);
-  return { body: decode(bytes), mediaType: fetched.media_type, title: null };
+  const mediaType = fetched.media_type;
+  return { body: decode({ bytes, mediaType }), mediaType, title: null };
 }
 
-function decode(bytes: Uint8Array): string {
-  return new TextDecoder().decode(bytes);
+function decode({ bytes, mediaType }: { bytes: Uint8Array; mediaType: string }): string {
+  return isHtml(mediaType) ? decodeHtml(bytes) : new TextDecoder().decode(bytes);
 }
 
-function extract({ body, mediaType, title }: Source): Extracted {
-  const found = mediaType === 'text/html' ? htmlToMarkdown(body) : { title: null, text: body };
+function isHtml(mediaType: string): boolean {
+  return mediaType === 'text/html' || mediaType === 'application/xhtml+xml';
+}
+
+function extract({ body, mediaType, title }: Source, source: string): Extracted {
+  if (!isHtml(mediaType)) {
+    const text = tidy(body);
+    return { title: title ?? firstHeading(text), language: null, text };
+  }
+  const found = extractHtml(body, { url: source });
+  if (!found.found) {
+    throw new Failure('no_usable_content', `${source} ${whyNoContent[found.reason]}`);
+  }
+  const text = tidy(found.markdown);
+  return {
+    title: title ?? found.title ?? firstHeading(text),
+    language: found.language ?? null,
+    text,
+  };
+}
+
+const whyNoContent: Readonly<Record<NoContentReason, string>> = {
+  empty_page: 'is a page without text',
+  script_only_page: 'shows its text only after running scripts, which Pawl does not do',
+  login_wall: 'asks for a login instead of showing its text',
+};
+
+function tidy(text: string): string {
   // A zero character means nothing in a text, and not every database can store one.
-  const text = found.text
-    .replaceAll('\0', '\ufffd')
-    .replaceAll('\r\n', '\n')
-    .normalize('NFC')
-    .trim();
-  return { title: title ?? found.title ?? firstHeading(text), text };
+  return text.replaceAll('\0', '\ufffd').replaceAll('\r\n', '\n').normalize('NFC').trim();
 }
 
 function firstHeading(text: string): string | null {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { htmlToMarkdown } from './html.ts';
+import { flatten } from './flat.ts';
 
-const textOf = (html: string): string => htmlToMarkdown(html).text.trim();
+const textOf = (html: string): string => flatten(html).text.trim();
 
 /** What goes in, and what must come out. */
 const samples: readonly (readonly [what: string, html: string, text: string])[] = [
@@ -41,9 +41,9 @@ describe('HTML as Markdown', () => {
 
   test('the title is read, decoded and trimmed', () => {
     const html = '<html><head><title lang="en"> A &amp;\n B </title></head><p>x</p>';
-    assert.deepEqual(htmlToMarkdown(html).title, 'A & B');
-    assert.equal(htmlToMarkdown('<title></title>').title, null);
-    assert.equal(htmlToMarkdown('<p>x</p>').title, null);
+    assert.deepEqual(flatten(html).title, 'A & B');
+    assert.equal(flatten('<title></title>').title, undefined);
+    assert.equal(flatten('<p>x</p>').title, undefined);
   });
 
   test('an unclosed tag loses nothing that stands before it', () => {
@@ -71,7 +71,7 @@ describe('reading HTML takes time in proportion to its length', () => {
   for (const [what, html] of Object.entries(hostile)) {
     test(what, () => {
       const start = process.cpuUsage();
-      htmlToMarkdown(html);
+      flatten(html);
       const { user } = process.cpuUsage(start);
       const durationMs = user / 1000;
       assert.ok(durationMs < 200 + html.length / 1000, `took ${Math.round(durationMs)} ms`);

@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { decodeHtml } from './charset.ts';
+
+const latin = (text: string) => Buffer.from(text, 'latin1');
+
+test('UTF-8 is read as UTF-8, whatever the page declares', () => {
+  const page = '<meta charset="iso-8859-1"><p>Grüße</p>';
+  assert.equal(decodeHtml(Buffer.from(page)), page);
+});
+
+test('other bytes are read as the page declares', () => {
+  const bytes = Buffer.concat([
+    latin('<meta charset="windows-1251"><p>'),
+    Buffer.from([0xcf, 0xf0]),
+  ]);
+  assert.equal(decodeHtml(bytes), '<meta charset="windows-1251"><p>Пр');
+});
+
+test('what the server declares goes before what the page declares', () => {
+  const bytes = Buffer.concat([latin('<meta charset="koi8-r">'), Buffer.from([0xcf, 0xf0])]);
+  assert.equal(decodeHtml(bytes, 'windows-1251'), '<meta charset="koi8-r">Пр');
+});
+
+test('bytes without a declaration, or with an unknown one, are read as the web does', () => {
+  assert.equal(decodeHtml(latin('Grüße')), 'Grüße');
+  assert.equal(decodeHtml(latin('<meta charset="x-none">ü')), '<meta charset="x-none">ü');
+});

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { describe, test } from 'node:test';
+import { extractHtml, type HtmlContent } from './extract-html.ts';
+
+const samples = join(import.meta.dirname, 'samples');
+
+function contentOf(html: string, url?: string): HtmlContent {
+  const extract = extractHtml(html, url === undefined ? {} : { url });
+  assert.ok(extract.found, `no content: ${extract.found ? '' : extract.reason}`);
+  return extract;
+}
+
+function readSample(name: string): string {
+  return readFileSync(join(samples, name), 'utf8');
+}
+
+describe('a page becomes Markdown', () => {
+  for (const path of globSync('*.html', { cwd: samples })) {
+    const name = basename(path, '.html');
+    test(`as in ${name}.md`, () => {
+      const expected = readSample(`${name}.md`);
+      assert.equal(`${contentOf(readSample(path)).markdown}\n`, expected);
+    });
+  }
+});
+
+describe('what the page says of itself', () => {
+  test('comes from JSON-LD and meta elements', () => {
+    const content = contentOf(readSample('article.html'), 'https://post.example/x?y=1');
+    assert.equal(content.title, 'River ferry returns after forty years');
+    assert.equal(content.author, 'Ada Moor, Jan Pike');
+    assert.equal(content.published, '2024-05-06T06:30:00.000Z');
+    assert.equal(content.canonical, 'https://post.example/ferry');
+    assert.equal(content.language, 'en');
+    assert.equal(content.meta.site, 'The Harbour Post');
+  });
+
+  test('the language is guessed where none is declared', () => {
+    assert.equal(contentOf(readSample('german-news.html')).language, 'de');
+  });
+
+  test('the title leaves out the name of the site', () => {
+    assert.equal(contentOf(readSample('documentation.html')).title, 'Configure the queue');
+  });
+
+  test('an address that is none, or no web address, is no canonical one', () => {
+    const page = (href: string) => `<html><head><link rel="canonical" href="${href}"></head>
+      <body><p>Some words, so that there is a page.</p></body></html>`;
+    assert.equal(contentOf(page('javascript:alert(1)')).canonical, undefined);
+    assert.equal(contentOf(page('/relative')).canonical, undefined);
+  });
+});
+
+const noContent: readonly (readonly [name: string, html: string, reason: string])[] = [
+  ['nothing at all', '', 'empty_page'],
+  ['only tags', '<html><body><div><img src="a.png"></div></body></html>', 'empty_page'],
+  [
+    'an application that has yet to start',
+    '<html><body><div id="root">Loading...</div><script src="app.js"></script></body></html>',
+    'script_only_page',
+  ],
+  [
+    'a plea to turn scripts on',
+    '<html><body><noscript>You need JavaScript.</noscript><script>run()</script></body></html>',
+    'script_only_page',
+  ],
+  [
+    'a login form',
+    '<html><body><h1>Sign in</h1><form><label>Name</label><input><input type="password"></form>',
+    'login_wall',
+  ],
+];
+
+describe('a page without usable content says why', () => {
+  for (const [name, html, reason] of noContent) {
+    test(`${name}: ${reason}`, () => {
+      assert.deepEqual(extractHtml(html), { found: false, reason });
+    });
+  }
+});
+
+test('words that nobody sees are left out', () => {
+  const html = readSample('article.html');
+  assert.match(html, /Ignore all that was said before/);
+  assert.doesNotMatch(contentOf(html).text, /Ignore all that was said before/);
+});
+
+test('scripts, frames and event handlers leave nothing behind', () => {
+  const { markdown } = contentOf(
+    `<html><body><p>Plain words stay, and there are enough of them to be read.</p>
+     <script>alert('scripted')</script><iframe src="http://127.0.0.1/">framed</iframe>
+     <svg onload="alert(1)"><text>drawn</text></svg><img src=x onerror="alert('failed')"></body>`,
+  );
+  assert.equal(markdown, 'Plain words stay, and there are enough of them to be read.');
+});

@@ -1,0 +1,69 @@
+/** Blocks as Markdown, and as plain text. Links are their words: addresses do not help search. */
+import type { Block } from './blocks.ts';
+
+export function toMarkdown(blocks: readonly Block[]): string {
+  let markdown = '';
+  let previous: Block | undefined;
+  for (const block of blocks) {
+    const isHead = block.kind === 'row' && block.table !== previous?.table;
+    if (previous !== undefined) markdown += isTight(previous, block) ? '\n' : '\n\n';
+    markdown += quoted(block, render(block, isHead));
+    previous = block;
+  }
+  return markdown;
+}
+
+export function toText(blocks: readonly Block[]): string {
+  return blocks.map((block) => block.text).join('\n\n');
+}
+
+function isTight(previous: Block, block: Block): boolean {
+  if (block.kind === 'row') return previous.kind === 'row' && previous.table === block.table;
+  return block.kind === 'item' && previous.kind === 'item' && block.marker !== '';
+}
+
+function render(block: Block, isHead: boolean): string {
+  switch (block.kind) {
+    case 'heading':
+      return `${'#'.repeat(block.level)} ${block.text.replace(/\s+/g, ' ')}`;
+    case 'item':
+      return renderItem(block);
+    case 'code':
+      return renderCode(block);
+    case 'row':
+      return renderRow(block.cells, isHead);
+    case 'paragraph':
+      return escaped(block.text);
+  }
+}
+
+function renderItem({ level, marker, text }: Block): string {
+  const indent = ' '.repeat(3 * Math.max(0, Math.min(level, 6) - 1));
+  const hanging = indent + ' '.repeat(marker === '' ? 0 : marker.length + 1);
+  const first = marker === '' ? `${indent}  ` : `${indent}${marker} `;
+  return first + text.replace(/\n+/g, `\n${hanging}`);
+}
+
+/** The fence is longer than any inside. */
+function renderCode({ text, language }: Block): string {
+  const inside = text.match(/`{3,}/g) ?? [];
+  const fence = '`'.repeat(Math.max(3, ...inside.slice(0, 1000).map((run) => run.length + 1)));
+  return `${fence}${language}\n${text}\n${fence}`;
+}
+
+function renderRow(cells: readonly string[], isHead: boolean): string {
+  const flat = cells.map((cell) => cell.replace(/\s+/g, ' ').replaceAll('|', '\\|'));
+  const row = `| ${flat.join(' | ')} |`;
+  return isHead ? `${row}\n|${' --- |'.repeat(cells.length)}` : row;
+}
+
+function quoted(block: Block, text: string): string {
+  if (block.quote === 0) return text;
+  const prefix = '> '.repeat(Math.min(block.quote, 3));
+  return prefix + text.replaceAll('\n', `\n${prefix}`);
+}
+
+/** What would read as a heading, a quote or a fence, and is none. */
+function escaped(text: string): string {
+  return text.replace(/^(?=#{1,6}\s|>|`{3})/gm, '\\');
+}

@@ -1,0 +1,60 @@
+/** Which blocks Readability would keep: one vote among the evidence, and the weightiest. */
+import { Readability } from '@mozilla/readability';
+import { type Block, runFrom } from './blocks.ts';
+import { type DomDocument, type DomElement, type DomNode, isElement, isText } from './dom.ts';
+
+/** Below this, a text may stand in several places of a page, and equality proves nothing. */
+const telltaleCharactersMin = 25;
+
+interface Kept {
+  readonly nodes: Set<DomNode>;
+  readonly texts: Set<string>;
+}
+
+/** Takes the document apart: read what else is needed from it before. */
+export function keepShares(document: DomDocument, blocks: readonly Block[]): number[] {
+  const content = runReadability(document);
+  const kept: Kept = { nodes: new Set(), texts: new Set() };
+  if (content !== undefined) collect(content, kept);
+  // When its first try finds little, Readability parses the page anew, and no node is the same.
+  const isSameTree = blocks.some((block) => block.runs.some(({ node }) => kept.nodes.has(node)));
+  const telltaleMin = isSameTree ? telltaleCharactersMin : 1;
+  return blocks.map((block) => shareOf(block, kept, telltaleMin));
+}
+
+function runReadability(document: DomDocument): DomElement | undefined {
+  const options = {
+    keepClasses: true,
+    disableJSONLD: true,
+    serializer: (node: unknown) => node as DomElement,
+  };
+  return new Readability<DomElement>(document as never, options).parse()?.content ?? undefined;
+}
+
+function collect(element: DomElement, kept: Kept): void {
+  let child = element.firstChild;
+  while (child !== null) {
+    if (isText(child)) {
+      const run = runFrom(child);
+      kept.nodes.add(run.node);
+      const text = run.text.trim();
+      if (text.length > 0) kept.texts.add(text);
+      child = run.next;
+      continue;
+    }
+    if (isElement(child)) collect(child, kept);
+    child = child.nextSibling;
+  }
+}
+
+function shareOf(block: Block, kept: Kept, telltaleMin: number): number {
+  let all = 0;
+  let found = 0;
+  for (const { node, text } of block.runs) {
+    const trimmed = text.trim();
+    all += trimmed.length;
+    const isTelltale = trimmed.length >= telltaleMin && kept.texts.has(trimmed);
+    if (isTelltale || kept.nodes.has(node)) found += trimmed.length;
+  }
+  return all === 0 ? 0 : found / all;
+}
