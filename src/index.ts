@@ -95,6 +95,7 @@ export class Pawl {
   readonly #assembled: Assembled;
   readonly #closing = new AbortController();
   #started: Promise<void> | undefined;
+  #closed: Promise<void> | undefined;
 
   constructor(assembled: Assembled) {
     this.#assembled = assembled;
@@ -212,7 +213,12 @@ export class Pawl {
   }
 
   /** Hands back what is not finished, so that the next process goes on with it at once. */
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
     this.#closing.abort();
     const { engine } = this.#assembled;
     // A start that failed has been told to whoever asked for it; what it left is stopped all the
