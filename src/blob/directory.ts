@@ -18,7 +18,8 @@ export function openBlobDirectory(directory: string, world: World): BlobStore {
       const folder = folderOf(key);
       const path = join(folder, key);
       if (await exists(path)) return key;
-      await mkdir(folder, { recursive: true });
+      // A folder that is new must itself survive, in the one that holds it.
+      if (await mkdir(folder, { recursive: true })) await syncFolder(directory);
       failpoint(world, 'blob.before-write');
       const temporary = `${path}.${world.uuid()}.part`;
       const file = await open(temporary, 'wx');

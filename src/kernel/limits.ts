@@ -48,6 +48,8 @@ export const limits = {
      */
     commitsMax: 3,
     connectTimeoutMs: 10 * second,
+    /** How long a transaction may do nothing. Far less than a lease: all others wait for it. */
+    idleTransactionMs: 10 * second,
     /** How often a transaction that lost to a deadlock is run again. */
     conflictRetriesMax: 5,
     /** Writes of one turn that go into one commit. */

@@ -37,6 +37,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   } as ConstructorParameters<typeof pg.Pool>[0]);
   // A connection that breaks while idle is replaced on the next use; nothing was lost with it.
   pool.on('error', () => undefined);
+  // One that the server ends while it is in use fails its statement, which tells whoever waits.
+  pool.on('connect', (client) => void client.on('error', () => undefined));
   const database = new Postgres(pool);
   await database.measureClock();
   return database;
@@ -50,6 +52,8 @@ const sessionSettings = [
   '-c enable_seqscan=off',
   '-c jit=off',
   '-c plan_cache_mode=force_generic_plan',
+  // A process that is stopped inside a transaction holds rows that every other commit waits for.
+  `-c idle_in_transaction_session_timeout=${limits.store.idleTransactionMs}`,
 ].join(' ');
 
 /** Whole numbers come as numbers, and JSON as text, as they do from SQLite. */

@@ -147,13 +147,17 @@ const usageColumns = {
 const asBelieved = `WHERE items.id = :id AND items.epoch = :epoch AND items.progress = :expect
   RETURNING items.id`;
 
-/** Most clicks: nothing was paid, and no gate is held. */
+/**
+ * Most clicks: nothing was paid, and no gate is held. Who clicks has killed nobody at this step: a
+ * machine that loses many workers must not put the blame on the items they held.
+ */
 const clickRow = sqlRows(clickColumns)<{ id: number }>`
-  UPDATE items SET step = :step, progress = :progress, attempt = 0, moved_at = :now
+  UPDATE items SET step = :step, progress = :progress, attempt = 0, crashes = 0, moved_at = :now
   {rows} ${asBelieved}`;
 
 const advanceRow = sqlRows({ ...clickColumns, ...usageColumns })<{ id: number }>`
-  UPDATE items SET step = :step, progress = :progress, attempt = 0, gate_held = :gate_held,
+  UPDATE items SET step = :step, progress = :progress, attempt = 0, crashes = 0,
+    gate_held = :gate_held,
     tokens_in = items.tokens_in + :tokens_in, tokens_out = items.tokens_out + :tokens_out,
     cost_cents = items.cost_cents + :cost_cents, moved_at = :now
   {rows} ${asBelieved}`;

@@ -17,8 +17,8 @@ export interface FailpointResult {
   readonly errors: readonly string[];
 }
 
-/** Enough for files of five different contents, and for commands of every kind. */
-const jobs = 30;
+/** Enough that so many files of different contents are among them, and commands of every kind. */
+const jobsFor = (nth: number): number => 10 + 4 * nth;
 const timeoutMs = 30_000;
 
 /** Those that a submitter passes; all others are a worker's. */
@@ -32,7 +32,7 @@ export async function killAtFailpoint(
   const scene = await Scene.open(options);
   try {
     const at = `${failpoint}:kill:${nth}`;
-    const submitter = { seed, jobs, commandRate: 0.5 };
+    const submitter = { seed, jobs: jobsFor(nth), commandRate: 0.5 };
     const isHit = ofSubmitter.test(failpoint)
       ? await isKilled(scene.start('submitter', { ...submitter, failpoint: at }))
       : await killWorker(scene, at, { nth, submitter });

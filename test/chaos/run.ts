@@ -25,11 +25,8 @@ async function main(): Promise<number> {
   console.log(`seed ${options.seed}\n`);
   console.log(row('', faults, ''));
   const postgres = options.stores.includes('postgres') ? await startPostgres() : undefined;
-  try {
-    return printVerdict(options.kills, await runAll(options, postgres));
-  } finally {
-    await postgres?.stop();
-  }
+  const sections = await runAll(options, postgres).finally(() => postgres?.stop());
+  return printVerdict(options.kills, sections);
 }
 
 interface Options extends Omit<SectionOptions, 'server'> {

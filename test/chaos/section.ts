@@ -1,4 +1,5 @@
 /** The parts of `npm run chaos`, each with what it found and a remark on how much it did. */
+import pg from 'pg';
 import { failpoints } from '../../src/observe/failpoint.ts';
 import type { Postgres } from '../support/postgres.ts';
 import { makeDirectory, removeDirectory } from '../support/temporary.ts';
@@ -84,7 +85,10 @@ async function recoverySection(options: SectionOptions): Promise<Section> {
   const result = await inScene(options, (scene) => recover(scene, { places: itemsHeld, seed }));
   const { leased, fromReadyMs, fromSpawnMs, findings } = result;
   const problems = result.rerun.map((step) => `${step} was run again`);
-  if (fromReadyMs > recoveryMsMax) problems.push(`recovery took ${fromReadyMs} ms`);
+  // A promise for one machine; how soon a server drops what the dead had begun is its own affair.
+  if (!options.server && fromReadyMs > recoveryMsMax) {
+    problems.push(`recovery took ${fromReadyMs} ms`);
+  }
   const remark = `${leased} items went on in ${fromReadyMs} ms, ${fromSpawnMs} ms from the spawn`;
   return { name: `recovery ${on(options)}`, findings, problems, remark };
 }
@@ -112,9 +116,23 @@ async function inScene<Result>(
   run: (options: SceneOptions) => Promise<Result>,
 ): Promise<Result> {
   const directory = makeDirectory();
+  const databaseUrl = await server?.createDatabase();
   try {
-    return await run({ directory, databaseUrl: await server?.createDatabase() });
+    return await run({ directory, databaseUrl });
   } finally {
     removeDirectory(directory);
+    if (server && databaseUrl) await dropDatabase(server.url, databaseUrl);
+  }
+}
+
+/** A hundred databases would take the server minutes to put away when it stops. */
+async function dropDatabase(serverUrl: string, databaseUrl: string): Promise<void> {
+  const client = new pg.Client({ connectionString: serverUrl });
+  await client.connect();
+  try {
+    const name = new URL(databaseUrl).pathname.slice(1);
+    await client.query(`DROP DATABASE ${pg.escapeIdentifier(name)} WITH (FORCE)`);
+  } finally {
+    await client.end();
   }
 }

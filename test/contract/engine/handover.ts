@@ -49,7 +49,7 @@ export const handoverTests: readonly EngineTest[] = [
     },
   ],
   [
-    'what a dead engine held is taken over at the next start, and charged as a crash',
+    'what a dead engine held is taken over at the next start, and charged until it clicks',
     async (bench) => {
       const first = await bench.start({ embedded: hang }, { pid: 7 });
       const job = await bench.store.submit();
@@ -58,7 +58,10 @@ export const handoverTests: readonly EngineTest[] = [
       bench.store.livingPids.delete(7);
       await bench.start({}, { pid: 8 });
       await bench.untilJob(job, 'succeeded');
-      assert.equal((await bench.store.item(job.ids[0])).crashes, 1);
+      const lost = "SELECT detail FROM events WHERE kind = 'lease_lost'";
+      const [event] = await bench.store.rows<{ detail: string }>(lost);
+      assert.equal(JSON.parse(event?.detail ?? '{}').crashes, 1);
+      assert.equal((await bench.store.item(job.ids[0])).crashes, 0);
       assert.ok((await bench.store.story()).includes('lease_lost chunked'));
     },
   ],
