@@ -63,13 +63,6 @@ export async function insertChunks(
   );
 }
 
-const ofGeneration = sql<ChunkRow>`
-  SELECT * FROM chunks WHERE generation_id = :generation_id ORDER BY ordinal`;
-
-export function listChunks(reader: Reader, generationId: number): Promise<ChunkRow[]> {
-  return reader.run(ofGeneration, { generation_id: generationId });
-}
-
 const insertVector = sqlRows({
   generation_id: 'int',
   ordinal: 'int',

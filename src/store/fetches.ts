@@ -15,8 +15,6 @@ const put = sql`
   ON CONFLICT (generation_id) DO UPDATE SET blob_key = excluded.blob_key,
     media_type = excluded.media_type, bytes = excluded.bytes`;
 const get = sql<FetchRow>`SELECT * FROM fetches WHERE generation_id = :generation_id`;
-const anyUse = sql<{ blob_key: string }>`
-  SELECT blob_key FROM fetches WHERE blob_key = :blob_key LIMIT 1`;
 
 export async function writeFetch(transaction: Transaction, row: FetchRow): Promise<void> {
   await transaction.run(put, { ...row });
@@ -27,8 +25,4 @@ export async function getFetch(
   generationId: number,
 ): Promise<FetchRow | undefined> {
   return (await reader.run(get, { generation_id: generationId }))[0];
-}
-
-export async function isBlobUsed(reader: Reader, blobKey: string): Promise<boolean> {
-  return (await reader.run(anyUse, { blob_key: blobKey })).length > 0;
 }

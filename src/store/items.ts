@@ -45,8 +45,6 @@ export interface ErrorRecord {
 const byId = sql<ItemRow>`SELECT * FROM items WHERE id = :id AND caller = :caller`;
 const ofJob = sql<ItemRow>`
   SELECT * FROM items WHERE job_id = :job_id AND id > :after ORDER BY id LIMIT :limit`;
-const ofDocument = sql<ItemRow>`
-  SELECT * FROM items WHERE document_id = :document_id ORDER BY id DESC LIMIT 1`;
 const failed = sql<ItemRow>`
   SELECT * FROM items WHERE caller = :caller AND failed_at IS NOT NULL AND id > :after
   ORDER BY id LIMIT :limit`;
@@ -68,13 +66,6 @@ export function listItems(
   { jobId, after, limit }: { jobId: number; after: number; limit: number },
 ): Promise<ItemRow[]> {
   return reader.run(ofJob, { job_id: jobId, after, limit });
-}
-
-export async function latestItemOf(
-  reader: Reader,
-  documentId: string,
-): Promise<ItemRow | undefined> {
-  return (await reader.run(ofDocument, { document_id: documentId }))[0];
 }
 
 export function listFailed(
