@@ -1,0 +1,23 @@
+/** What goes into a parser and what comes out of it, whatever the format. */
+
+export interface ParseInput {
+  readonly bytes: Uint8Array;
+  readonly mediaType: string;
+  /** The address or the path it came from: for links, for the extension, for messages. */
+  readonly source: string;
+  /** As the server said it; the bytes themselves may say otherwise. */
+  readonly charset?: string | undefined;
+}
+
+export interface Parsed {
+  readonly title: string | null;
+  /** BCP 47, where the document says it. */
+  readonly language: string | null;
+  /** Headings, lists, tables and code as Markdown: what is chunked. */
+  readonly markdown: string;
+  /** What else the document says of itself: author, date, canonical address, pages. */
+  readonly meta: Readonly<Record<string, string | number | boolean>>;
+}
+
+/** Throws a `Failure` where there is no text to be had, with the code that says why. */
+export type Parser = (input: ParseInput, signal: AbortSignal) => Promise<Parsed>;
