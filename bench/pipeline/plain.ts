@@ -1,0 +1,89 @@
+/**
+ * The same work without any of the promises: the same parser, chunker, embedder and entities, and
+ * plain inserts into a database that flushes nothing and journals nothing. A crash would leave a
+ * broken file. What Pawl loses against this is the price of never losing its place.
+ */
+import { readdirSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { splitText } from '../../src/pipeline/chunk/split.ts';
+import { entitiesOf } from '../../src/pipeline/entity/entity.ts';
+import { decodeHtml } from '../../src/pipeline/extract/html/charset.ts';
+import { extractHtml } from '../../src/pipeline/extract/html/extract-html.ts';
+import { staticEmbedder } from '../../src/provider/static-embedder.ts';
+import { answer } from '../measure/child.ts';
+import { type Reading, rate } from '../measure/reading.ts';
+import { measured } from '../measure/usage.ts';
+
+interface Request {
+  readonly pages: string;
+  readonly directory: string;
+  readonly places: number;
+}
+
+await answer<Request>(async ({ pages, directory, places }): Promise<Reading[]> => {
+  const paths = readdirSync(pages).map((name) => join(pages, name));
+  const insert = openInserts(join(directory, 'plain.db'));
+  const embedder = staticEmbedder();
+  const { signal } = new AbortController();
+  let next = 0;
+  const work = async (): Promise<void> => {
+    for (let path = paths[next++]; path !== undefined; path = paths[next++]) {
+      const found = extractHtml(decodeHtml(await readFile(path)), { url: path });
+      if (!found.found) throw new Error(`${path} has no text`);
+      const chunks = splitText(found.markdown);
+      const texts = chunks.map(({ heading, text }) => (heading ? `${heading}\n${text}` : text));
+      const { vectors } = await embedder.embed(texts, signal);
+      const entities = entitiesOf(found.markdown);
+      insert({ path, title: found.title ?? '', text: found.markdown, chunks, vectors, entities });
+    }
+  };
+  const usage = await measured(() => Promise.all(Array.from({ length: places }, work)), undefined);
+  return [rate('plain', paths.length, usage, `${places} at once`)];
+});
+
+interface Document {
+  readonly path: string;
+  readonly title: string;
+  readonly text: string;
+  readonly chunks: ReturnType<typeof splitText>;
+  readonly vectors: readonly Uint8Array[];
+  readonly entities: ReturnType<typeof entitiesOf>;
+}
+
+function openInserts(path: string): (document: Document) => void {
+  const database = new DatabaseSync(path);
+  database.exec('PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF');
+  database.exec(`
+    CREATE TABLE documents (id INTEGER PRIMARY KEY, source TEXT, title TEXT, body TEXT);
+    CREATE TABLE chunks (id INTEGER PRIMARY KEY, document INTEGER, ordinal INTEGER, key TEXT,
+      heading TEXT, text TEXT, start_offset INTEGER, end_offset INTEGER, vector BLOB);
+    CREATE TABLE entities (document INTEGER, kind TEXT, name TEXT, mentions INTEGER);
+    CREATE VIRTUAL TABLE chunk_search USING fts5 (
+      title, heading, text, content = '', contentless_delete = 1, tokenize = 'porter unicode61')`);
+  const insertDocument = database.prepare(
+    'INSERT INTO documents (source, title, body) VALUES (?, ?, ?)',
+  );
+  const insertChunk = database.prepare('INSERT INTO chunks VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)');
+  const insertWords = database.prepare(
+    'INSERT INTO chunk_search (rowid, title, heading, text) VALUES (?, ?, ?, ?)',
+  );
+  const insertEntity = database.prepare('INSERT INTO entities VALUES (?, ?, ?, ?)');
+  return ({ path: source, title, text, chunks, vectors, entities }) => {
+    database.exec('BEGIN');
+    const { lastInsertRowid: document } = insertDocument.run(source, title, text);
+    chunks.forEach((chunk, index) => {
+      const { key, ordinal, heading, startOffset, endOffset } = chunk;
+      const vector = vectors[index] ?? new Uint8Array();
+      const { lastInsertRowid } = insertChunk.run(
+        ...[document, ordinal, key, heading, chunk.text, startOffset, endOffset, vector],
+      );
+      insertWords.run(lastInsertRowid, title, heading, chunk.text);
+    });
+    for (const { kind, name, mentions } of entities) {
+      insertEntity.run(document, kind, name, mentions);
+    }
+    database.exec('COMMIT');
+  };
+}
