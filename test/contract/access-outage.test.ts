@@ -1,0 +1,179 @@
+/** What is remembered of Membership's answers, and what holds while it does not answer. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { inspect } from 'node:util';
+import { localCaller } from '../../src/access/caller.ts';
+import type { Failure } from '../../src/kernel/failure.ts';
+import { hashed, internalKey, openCircuit, withMembership } from '../support/access-fixture.ts';
+import type { Reply } from '../support/membership.ts';
+import { makeLatch } from '../support/test-world.ts';
+
+describe('answers are kept', () => {
+  test('for 60 seconds per key, and a revoked key is refused after that', async (t) => {
+    const { world, codeOf, membership, answer } = await withMembership(t);
+    await codeOf('some-key');
+    answer({ status: 401 });
+    await world.advance(59_999);
+    assert.equal(await codeOf('some-key'), 'valid');
+    assert.equal(membership.questions.length, 1);
+    await world.advance(1);
+    assert.equal(await codeOf('some-key'), 'unauthorized');
+    assert.equal(membership.questions.length, 2);
+  });
+
+  test('for 5 seconds if the key was refused, so that a new key soon works', async (t) => {
+    const { world, codeOf, membership, answer } = await withMembership(t);
+    answer({ status: 409 });
+    await codeOf('some-key');
+    answer({ status: 200 });
+    assert.equal(await codeOf('some-key'), 'unauthorized');
+    assert.equal(membership.questions.length, 1);
+    await world.advance(5_000);
+    assert.equal(await codeOf('some-key'), 'valid');
+  });
+
+  test('and a failure is not: the next request asks again', async (t) => {
+    const { codeOf, answer } = await withMembership(t);
+    answer({ status: 500 });
+    assert.equal(await codeOf('some-key'), 'membership_unavailable');
+    answer({ status: 200 });
+    assert.equal(await codeOf('some-key'), 'valid');
+  });
+
+  test('and requests with the same key at the same time are one question', async (t) => {
+    const { access, membership } = await withMembership(t);
+    const latch = makeLatch();
+    membership.reply = async () => {
+      await latch.opened;
+      return { status: 200 };
+    };
+    const asking = Array.from({ length: 50 }, () => access.authenticate('some-key'));
+    await membership.asked(1);
+    latch.open();
+    assert.equal(new Set((await Promise.all(asking)).map(({ callerId }) => callerId)).size, 1);
+    assert.equal(membership.questions.length, 1);
+  });
+});
+
+describe('when Membership is away', () => {
+  test('no answer within 2 seconds is a failure: 503, never 401', async (t) => {
+    const { world, access, membership } = await withMembership(t);
+    membership.reply = () => new Promise(() => undefined);
+    const asking = access.authenticate('some-key').catch((error: Failure) => error.code);
+    await membership.asked(1);
+    await world.advance(1_999);
+    assert.equal(world.pendingTimers, 1);
+    await world.advance(1);
+    assert.equal(await asking, 'membership_unavailable');
+  });
+
+  test('a body that does not end is a failure too', async (t) => {
+    const { world, access, membership } = await withMembership(t);
+    membership.reply = () => ({ status: 200, body: '{', headers: { 'content-length': '100' } });
+    const asking = access.authenticate('some-key').catch((error: Failure) => error.code);
+    await membership.asked(1);
+    await world.advance(2_000);
+    assert.equal(await asking, 'membership_unavailable');
+  });
+
+  test('three failures in a row open the circuit: then nobody asks for 30 seconds', async (t) => {
+    const bundle = await withMembership(t);
+    const { world, failureOf, membership } = bundle;
+    await openCircuit(bundle);
+    await world.advance(10_000);
+    const failure = await failureOf('some-key');
+    assert.equal(failure.code, 'membership_unavailable');
+    assert.equal(failure.retryAfterMs, 20_000);
+    assert.equal(membership.questions.length, 3);
+  });
+
+  test('an answer begins the count of failures anew, even if it refuses a key', async (t) => {
+    const { codeOf, answer, access } = await withMembership(t);
+    for (const [index, status] of [500, 500, 401, 500, 500].entries()) {
+      answer({ status });
+      await codeOf(`key-${index}`);
+    }
+    assert.equal(access.standing.membership?.circuit, 'closed');
+  });
+
+  test('after 30 seconds one question is let through, and its answer closes it', async (t) => {
+    const bundle = await withMembership(t);
+    const { world, access, codeOf, membership } = bundle;
+    await openCircuit(bundle);
+    await world.advance(30_000);
+    assert.equal(access.standing.membership?.circuit, 'half_open');
+    const latch = makeLatch();
+    membership.reply = async () => {
+      await latch.opened;
+      return { status: 200 };
+    };
+    const probe = codeOf('probe');
+    await membership.asked(4);
+    assert.equal(await codeOf('other-key'), 'membership_unavailable');
+    assert.equal(membership.questions.length, 4);
+    latch.open();
+    assert.equal(await probe, 'valid');
+    assert.equal(access.standing.membership?.circuit, 'closed');
+    assert.equal(await codeOf('other-key'), 'valid');
+  });
+
+  test('a question that fails then keeps it open for another 30 seconds', async (t) => {
+    const bundle = await withMembership(t);
+    const { world, codeOf, failureOf, membership } = bundle;
+    await openCircuit(bundle);
+    await world.advance(30_000);
+    await codeOf('probe');
+    const { retryAfterMs } = await failureOf('other-key');
+    assert.deepEqual([retryAfterMs, membership.questions.length], [30_000, 4]);
+  });
+
+  test('known keys go on until their 60 seconds end, others get 503', async (t) => {
+    const bundle = await withMembership(t);
+    const { world, codeOf, membership } = bundle;
+    await codeOf('known-key');
+    await membership.stop();
+    for (const key of ['key-1', 'key-2', 'key-3']) {
+      assert.equal(await codeOf(key), 'membership_unavailable');
+    }
+    await world.advance(59_000);
+    assert.equal(await codeOf('known-key'), 'valid');
+    await world.advance(1_000);
+    assert.equal(await codeOf('known-key'), 'membership_unavailable');
+  });
+
+  test('static keys and the internal key need it not', async (t) => {
+    const options = { apiKeys: [hashed('static-key')], internalKey };
+    const { codeOf, membership } = await withMembership(t, options);
+    await membership.stop();
+    assert.equal(await codeOf('static-key'), 'valid');
+    assert.equal(await codeOf(internalKey), 'valid');
+  });
+
+  test('every refusal says when to come back', async (t) => {
+    const { failureOf, answer } = await withMembership(t);
+    answer({ status: 500 });
+    for (const key of ['key-1', 'key-2', 'key-3', 'key-4']) {
+      assert.ok(((await failureOf(key)).retryAfterMs ?? 0) >= 1_000);
+    }
+  });
+});
+
+test('a key is in no failure, no audit record and no standing', async (t) => {
+  const canary = 'canary-key-5f1d8a7e';
+  const seen: unknown[] = [];
+  const look = async (reply: Reply | undefined, key = canary) => {
+    const { access, records, answer, membership } = await withMembership(t);
+    if (reply) answer(reply);
+    else await membership.stop();
+    const outcome = await access.authenticate(key).catch((error: unknown) => error);
+    seen.push(records, access.standing, await access.admit(localCaller, '/jobs'), outcome);
+  };
+  for (const status of [200, 201, 302, 401, 409, 500]) await look({ status });
+  await look({ status: 200, body: `{"echo": ${canary}` });
+  await look({ status: 401 }, `${canary}\n`);
+  await look(undefined);
+  const text = seen.map((value) => inspect(value, { depth: 20, showHidden: true })).join('\n');
+  assert.match(text, /auth_rejected/);
+  assert.match(text, /membership_unavailable/);
+  assert.doesNotMatch(text, /canary-key/);
+});
