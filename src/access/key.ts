@@ -2,7 +2,7 @@
  * A key is known by its SHA-256 alone: the hash is what is compared, cached and told. The key
  * itself is held for as long as a request takes, and goes to nobody but Membership.
  */
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import { Failure } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
 
@@ -14,9 +14,9 @@ export interface KeyHash {
 }
 
 export function hashKey(key: string): KeyHash {
-  const digest = createHash('sha256').update(key).digest();
-  const hex = digest.toString('hex');
-  return { digest, hex, callerId: hex.slice(0, 16) };
+  // Of all the ways to both forms, the quickest by far: every request comes through here.
+  const hex = hash('sha256', key, 'hex');
+  return { digest: Buffer.from(hex, 'hex'), hex, callerId: hex.slice(0, 16) };
 }
 
 /** What cannot be a key is refused before anybody is asked about it. */

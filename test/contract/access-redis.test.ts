@@ -159,9 +159,15 @@ describe('when Redis is away', () => {
   });
 
   test('a password that Redis refuses is not told either', async (t) => {
-    const address = `redis://:canary-secret@127.0.0.1:${redis.port}`;
-    const { lines, openLink } = await setup(t, address);
-    await openLink();
+    const own = await startRedis();
+    t.after(() => own.stop());
+    const owner = new Client(own.url);
+    t.after(() => owner.disconnect());
+    await owner.config('SET', 'requirepass', 'another-password');
+    const { lines, openLink } = await setup(t, `redis://:canary-secret@127.0.0.1:${own.port}`);
+    const link = await openLink();
+    assert.match(lines.join('\n'), /Redis is away \(WRONGPASS/);
+    assert.equal(link.standing.isReady, false);
     assert.doesNotMatch(lines.join('\n'), /canary/);
   });
 });
