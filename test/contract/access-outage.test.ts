@@ -5,6 +5,7 @@ import { inspect } from 'node:util';
 import { localCaller } from '../../src/access/caller.ts';
 import type { Failure } from '../../src/kernel/failure.ts';
 import { hashed, internalKey, openCircuit, withMembership } from '../support/access-fixture.ts';
+import { assertNoCanary, makeCanaries, type Told } from '../support/canary.ts';
 import type { Reply } from '../support/membership.ts';
 import { makeLatch } from '../support/test-world.ts';
 
@@ -158,22 +159,33 @@ describe('when Membership is away', () => {
   });
 });
 
-test('a key is in no failure, no audit record and no standing', async (t) => {
-  const canary = 'canary-key-5f1d8a7e';
-  const seen: unknown[] = [];
-  const look = async (reply: Reply | undefined, key = canary) => {
-    const { access, records, answer, membership } = await withMembership(t);
+test('no secret is in a failure, an audit record, a caller or the standing', async (t) => {
+  const canaries = makeCanaries('access');
+  const told: Told[] = [];
+  const look = async (where: string, reply: Reply | undefined, key = canaries.api_key) => {
+    const options = { internalKey: canaries.environment };
+    const { access, records, answer, membership } = await withMembership(t, options);
     if (reply) answer(reply);
     else await membership.stop();
     const outcome = await access.authenticate(key).catch((error: unknown) => error);
-    seen.push(records, access.standing, await access.admit(localCaller, '/jobs'), outcome);
+    const decision = await access.admit(localCaller, '/jobs');
+    told.push({ where, content: { outcome, decision, records, standing: access.standing } });
   };
-  for (const status of [200, 201, 302, 401, 409, 500]) await look({ status });
-  await look({ status: 200, body: `{"echo": ${canary}` });
-  await look({ status: 401 }, `${canary}\n`);
-  await look(undefined);
-  const text = seen.map((value) => inspect(value, { depth: 20, showHidden: true })).join('\n');
-  assert.match(text, /auth_rejected/);
-  assert.match(text, /membership_unavailable/);
-  assert.doesNotMatch(text, /canary-key/);
+  const body = `{"echo": ${canaries.membership_reply}, ${canaries.api_key}`;
+  for (const status of [200, 201, 302, 401, 409, 500]) {
+    await look(`${status}`, { status, body: status > 201 ? body : '' });
+  }
+  await look('a broken reply', { status: 200, body });
+  await look('a claim of the wrong shape', {
+    status: 200,
+    body: JSON.stringify({ tier: [canaries.membership_reply] }),
+  });
+  await look('a malformed key', { status: 401 }, `${canaries.api_key}\n`);
+  await look('no Membership', undefined);
+  await look('the internal key', undefined, canaries.environment);
+  const text = inspect(told, { depth: 10 });
+  for (const expected of [/auth_rejected/, /membership_unavailable/, /service/]) {
+    assert.match(text, expected);
+  }
+  assertNoCanary(canaries, told);
 });
