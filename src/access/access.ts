@@ -19,9 +19,10 @@ export type { RateDecision } from './limiter.ts';
 export interface Access {
   /**
    * Throws `unauthorized` for a key that is missing or not valid, and `membership_unavailable`,
-   * with the time to wait, where that cannot be known now.
+   * with the time to wait, where that cannot be known now. `source` is the address that the request
+   * came from: one that brings too many wrong keys gets `rate_limit_hit`, with the time to wait.
    */
-  authenticate(key: string | undefined): Promise<CallerContext>;
+  authenticate(key: string | undefined, source?: string): Promise<CallerContext>;
   /** Counts the request, unless it is over the limit. */
   admit(caller: CallerContext, route: string): Promise<RateDecision>;
 }
@@ -70,8 +71,8 @@ export function openAccess(options: AccessOptions): OpenAccess {
   });
   return {
     isGuarded: authority.isGuarded,
-    async authenticate(key) {
-      const verdict = await authority.judge(key);
+    async authenticate(key, source) {
+      const verdict = await authority.judge(key, source);
       if ('caller' in verdict) return verdict.caller;
       const { reason, message } = verdict;
       audit.emit('auth_rejected', rejectedCaller(key), { reason });

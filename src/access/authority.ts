@@ -4,6 +4,7 @@ import type { World } from '../kernel/world.ts';
 import type { AnswerCache } from './answers.ts';
 import { type CallerContext, localCaller } from './caller.ts';
 import { callerOf, isCallerId } from './claims.ts';
+import { Guesses } from './guesses.ts';
 import { checkInternalKey, hashKey, isAmong, isKeyShaped, readKeyHash } from './key.ts';
 import { Membership } from './membership.ts';
 
@@ -31,7 +32,7 @@ const rejections = {
 export interface Authority {
   readonly isGuarded: boolean;
   readonly membership: Membership | undefined;
-  judge(key: string | undefined): Promise<Verdict>;
+  judge(key: string | undefined, source: string | undefined): Promise<Verdict>;
 }
 
 export function openAuthority(options: AuthorityOptions): Authority {
@@ -42,12 +43,13 @@ export function openAuthority(options: AuthorityOptions): Authority {
       : [hashKey(checkInternalKey(options.internalKey)).digest];
   const internalIds = readCallerIds(options.internalCallerIds ?? []);
   const membership = openMembership(options);
+  const guesses = new Guesses(options.world);
   const isGuarded = staticKeys.length > 0 || membership !== undefined;
   const isOpen = !isGuarded && internalKeys.length === 0;
   return {
     isGuarded,
     membership,
-    async judge(key) {
+    async judge(key, source) {
       if (isOpen) return { caller: localCaller };
       if (key === undefined || key === '') {
         return isGuarded ? rejections.missing : { caller: localCaller };
@@ -58,12 +60,21 @@ export function openAuthority(options: AuthorityOptions): Authority {
       const [isInternal, isStatic] = [isAmong(hash, internalKeys), isAmong(hash, staticKeys)];
       if (isInternal) return { caller: callerOf(hash, { caller_type: 'service' }, internalIds) };
       if (isStatic) return { caller: callerOf(hash, {}, internalIds) };
-      if (membership === undefined) return rejections.invalid;
-      const answer = membership.recall(hash) ?? (await membership.ask(key, hash));
-      if (!answer.isValid) return rejections.invalid;
-      return { caller: callerOf(hash, answer.claims, internalIds) };
+      const known = membership?.recall(hash);
+      if (known === undefined) await refuseGuessing(guesses, source);
+      const answer = known ?? (await membership?.ask(key, hash));
+      if (answer?.isValid) return { caller: callerOf(hash, answer.claims, internalIds) };
+      if (known === undefined && source !== undefined) await guesses.note(source);
+      return rejections.invalid;
     },
   };
+}
+
+async function refuseGuessing(guesses: Guesses, source: string | undefined): Promise<void> {
+  const waitMs = source === undefined ? 0 : await guesses.waitMs(source);
+  if (waitMs === 0) return;
+  const message = 'too many keys from this address were not valid';
+  throw new Failure('rate_limit_hit', message, { retryAfterMs: waitMs });
 }
 
 function openMembership(options: AuthorityOptions): Membership | undefined {

@@ -191,6 +191,9 @@ export const limits = {
     charactersMax: 512,
     internalCharactersMin: 24,
     callerIdCharactersMax: 128,
+    /** So many wrong keys may one source bring in so much time. */
+    guessesMax: 100,
+    guessesWindowMs: 1 * minute,
   },
 
   membership: {

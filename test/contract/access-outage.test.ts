@@ -159,6 +159,49 @@ describe('when Membership is away', () => {
   });
 });
 
+describe('wrong keys', () => {
+  test('too many from one source are not asked about, and the answer says when', async (t) => {
+    const { world, access, membership } = await withMembership(t);
+    membership.reply = (key) => ({ status: key.startsWith('good') ? 200 : 401 });
+    const failureOf = (key: string, source: string) =>
+      access.authenticate(key, source).then(
+        () => undefined,
+        (error: Failure) => error,
+      );
+    assert.equal(await failureOf('good-known', 'there'), undefined);
+    const codes: (string | undefined)[] = [];
+    for (let guess = 0; guess < 300; guess += 1) {
+      codes.push((await failureOf(`guess-${guess}`, 'there'))?.code);
+    }
+    assert.deepEqual(new Set(codes.slice(0, 100)), new Set(['unauthorized']));
+    assert.deepEqual(new Set(codes.slice(100)), new Set(['rate_limit_hit']));
+    assert.equal(membership.questions.length, 101);
+    assert.equal((await failureOf('guess', 'there'))?.retryAfterMs, 60_000);
+    assert.equal(await failureOf('good-known', 'there'), undefined, 'a known key goes on');
+    assert.equal(await failureOf('good-new', 'elsewhere'), undefined, 'so does another source');
+    await world.advance(60_000);
+    assert.equal(await failureOf('good-new-too', 'there'), undefined);
+  });
+
+  test('the same one again and again is not asked about anew, and counts once', async (t) => {
+    const { access, membership, answer } = await withMembership(t);
+    answer({ status: 401 });
+    for (let time = 0; time < 300; time += 1) {
+      await assert.rejects(access.authenticate('wrong', 'there'), { code: 'unauthorized' });
+    }
+    assert.equal(membership.questions.length, 1);
+  });
+
+  test('an outage is not a guess', async (t) => {
+    const { access, answer } = await withMembership(t);
+    answer({ status: 500 });
+    for (let time = 0; time < 300; time += 1) {
+      const expected = { code: 'membership_unavailable' };
+      await assert.rejects(access.authenticate(`key-${time}`, 'there'), expected);
+    }
+  });
+});
+
 test('no secret is in a failure, an audit record, a caller or the standing', async (t) => {
   const canaries = makeCanaries('access');
   const told: Told[] = [];

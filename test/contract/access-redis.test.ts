@@ -2,11 +2,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { Redis as Client } from 'ioredis';
+import { makeAudit } from '../../src/access/audit.ts';
 import { RedisLink } from '../../src/access/redis.ts';
 import { RedisWindow } from '../../src/access/redis-window.ts';
 import { MemoryWindow, type RateWindow } from '../../src/access/window.ts';
+import { assembleAccess } from '../../src/main.ts';
 import { makeLog } from '../../src/observe/log.ts';
-import { openFixture, withMembership } from '../support/access-fixture.ts';
+import { hashed, openFixture, withMembership } from '../support/access-fixture.ts';
 import { type Redis, startRedis } from '../support/redis.ts';
 import { TestWorld } from '../support/test-world.ts';
 import { until } from '../support/wait.ts';
@@ -234,6 +236,23 @@ describe('answers of Membership in Redis', () => {
     assert.match(text, new RegExp(caller.callerId));
     assert.doesNotMatch(text, /canary/);
   });
+});
+
+test('access is assembled with Redis if an address is set, and without it if not', async (t) => {
+  const { client } = await setup(t);
+  const world = new TestWorld();
+  const log = makeLog('silent', () => undefined);
+  const audit = makeAudit(world, () => undefined);
+  const settings = { world, log, audit, apiKeys: [hashed('some-key')] };
+  for (const redisUrl of [redis.url, undefined]) {
+    await client.flushall();
+    const { access, close } = await assembleAccess({ ...settings, redisUrl });
+    t.after(close);
+    assert.equal(access.isGuarded, true);
+    const { allowed } = await access.admit(await access.authenticate('some-key'), '/search');
+    assert.equal(allowed, true);
+    assert.equal((await client.keys('pawl:{embed}:*')).length, redisUrl === undefined ? 0 : 2);
+  }
 });
 
 test('readiness tells of Membership and of Redis, each if it is configured', async (t) => {
