@@ -190,6 +190,7 @@ describe('wrong keys', () => {
       await assert.rejects(access.authenticate('wrong', 'there'), { code: 'unauthorized' });
     }
     assert.equal(membership.questions.length, 1);
+    await assert.rejects(access.authenticate('other', 'there'), { code: 'unauthorized' });
   });
 
   test('an outage is not a guess', async (t) => {
