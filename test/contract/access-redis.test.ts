@@ -127,7 +127,11 @@ describe('when Redis is away', () => {
 
   test('nobody is let through without limit, and Redis counts again when it is back', async (t) => {
     const own = await startRedis({ appendonly: true });
-    t.after(() => own.stop());
+    t.after(() => {
+      // A stopped process would not hear that it is to end.
+      process.kill(own.pid, 'SIGCONT');
+      return own.stop();
+    });
     const { world, lines, openLink } = await setup(t, own.url);
     const link = await openLink();
     const window = link.windowFor('jobs', new MemoryWindow(world));
