@@ -21,6 +21,8 @@ export interface RedisOptions {
   readonly log: Log;
   /** Milliseconds since 1970; absent: Redis' own clock, the one that all processes share. */
   readonly now?: (() => number) | undefined;
+  /** How long a command may take before the request goes on without it. */
+  readonly commandTimeoutMs?: number | undefined;
 }
 
 export class RedisLink implements AccessRemote {
@@ -37,7 +39,7 @@ export class RedisLink implements AccessRemote {
       openMs: limits.redis.circuitOpenMs,
       probeMs: limits.redis.commandTimeoutMs,
     });
-    this.#client = connect(options.url);
+    this.#client = connect(options);
     // Without a listener, a lost connection would end the process.
     this.#client.on('error', (error: Error) => this.#tellAway(error));
     this.#client.on('close', () => this.#tellAway(new Error('the connection was closed')));
@@ -99,12 +101,12 @@ export class RedisLink implements AccessRemote {
 }
 
 /** Nothing waits in line for a connection, and nothing is sent twice. */
-function connect(url: string): Redis {
-  const { connectTimeoutMs, commandTimeoutMs, reconnectMsMax } = limits.redis;
+function connect({ url, commandTimeoutMs }: RedisOptions): Redis {
+  const { connectTimeoutMs, reconnectMsMax } = limits.redis;
   return new Redis(url, {
     connectionName: 'pawl',
     connectTimeout: connectTimeoutMs,
-    commandTimeout: commandTimeoutMs,
+    commandTimeout: commandTimeoutMs ?? limits.redis.commandTimeoutMs,
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,

