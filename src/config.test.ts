@@ -32,6 +32,8 @@ describe('the configuration', () => {
     [{ file: '{ "workers": 1.5 }' }, /^workers in pawl\.config\.json must be a whole number/],
     [{ environment: { PAWL_ALLOW_HOSTS: 'wiki' } }, /^PAWL_ALLOW_HOSTS must be host:port pairs/],
     [{ environment: { PAWL_ALLOW_HOSTS: 'a:80,http://b:80' } }, /must be host:port pairs/],
+    [{ environment: { PAWL_RATE_FLOOR: '0' } }, /^PAWL_RATE_FLOOR must be a whole number/],
+    [{ environment: { PAWL_INTERNAL_CALLER_IDS: 'a,,b' } }, /must be caller ids with commas/],
     [{ file: '[]' }, /must hold one JSON object$/],
     [{ file: '{' }, /is not JSON/],
     [{ flags: { data: '' } }, /^--data must be a folder/],
@@ -43,12 +45,42 @@ describe('the configuration', () => {
     });
   }
 
-  test('does not repeat the password of a database that it refuses', () => {
-    const environment = { PAWL_DATABASE_URL: 'mysql://user:secret@host/name' };
-    assert.throws(
-      () => loadConfig({ environment }),
-      (error: Error) => /PAWL_DATABASE_URL/.test(error.message) && !/secret/.test(error.message),
-    );
+  const secret: readonly [variable: string, text: string][] = [
+    ['PAWL_DATABASE_URL', 'mysql://user:secret@host/name'],
+    ['PAWL_API_KEYS', 'the-secret-key'],
+    ['PAWL_API_KEYS', `sha256:${'a'.repeat(64)},secret`],
+    ['PAWL_INTERNAL_KEY', 'short-secret'],
+    ['PAWL_INTERNAL_KEY', 'a long secret key with spaces in it'],
+    ['PAWL_MEMBERSHIP_URL', 'http://user:secret@host'],
+    ['PAWL_MEMBERSHIP_URL', 'http://host/?key=secret'],
+    ['PAWL_REDIS_URL', 'http://:secret@host'],
+  ];
+  for (const [variable, text] of secret) {
+    test(`refuses ${variable}=${text} without repeating what is secret in it`, () => {
+      assert.throws(
+        () => loadConfig({ environment: { [variable]: text } }),
+        (error: Error) =>
+          error.message.startsWith(`${variable} must be`) && !/secret/.test(error.message),
+      );
+    });
+  }
+
+  test('reads who may ask and how much', () => {
+    const hash = `sha256:${'0a'.repeat(32)}`;
+    const { config } = loadConfig({
+      environment: {
+        PAWL_API_KEYS: `${hash}, ${hash.toUpperCase().replace('SHA', 'sha')}`,
+        PAWL_INTERNAL_KEY: 'k'.repeat(24),
+        PAWL_INTERNAL_CALLER_IDS: 'orchestrator,0123456789abcdef',
+        PAWL_MEMBERSHIP_URL: 'https://membership.example/api/',
+        PAWL_REDIS_URL: 'redis://127.0.0.1:6379/1',
+        PAWL_RATE_CAPACITY: '1000',
+      },
+    });
+    assert.equal(config.apiKeys?.length, 2);
+    assert.deepEqual(config.internalCallerIds, ['orchestrator', '0123456789abcdef']);
+    assert.equal(config.membershipUrl, 'https://membership.example/api/');
+    assert.deepEqual([config.rateCapacity, config.rateFloor], [1000, 600]);
   });
 
   test('warns of what it does not know, and names the closest', () => {

@@ -12,6 +12,13 @@ export interface Config {
   readonly databaseUrl: string | undefined;
   readonly workers: number;
   readonly allowHosts: readonly string[] | undefined;
+  readonly apiKeys: readonly string[] | undefined;
+  readonly internalKey: string | undefined;
+  readonly internalCallerIds: readonly string[] | undefined;
+  readonly membershipUrl: string | undefined;
+  readonly redisUrl: string | undefined;
+  readonly rateCapacity: number;
+  readonly rateFloor: number;
   readonly log: 'silent' | 'error' | 'warn' | 'info' | 'debug';
   readonly failpoint: string | undefined;
 }
@@ -25,6 +32,8 @@ interface Setting<K extends Key> {
   /** What it may be, as it reads after "must be". */
   readonly form: string;
   readonly meaning: string;
+  /** It holds a key or a password: an error does not repeat it. */
+  readonly isSecret?: boolean;
   /** Only for tests: in no documentation and in no suggestion. */
   readonly isHidden?: boolean;
   /** Undefined for what it must not be. */
@@ -48,6 +57,7 @@ const settings: { readonly [K in Key]: Setting<K> } = {
     initial: undefined,
     form: 'an address such as postgres://user:password@host:5432/name',
     meaning: 'A Postgres database for everything but the fetched bytes. Absent: embedded SQLite.',
+    isSecret: true,
     parse: (text) => (/^postgres(ql)?:\/\//.test(text) && URL.canParse(text) ? text : undefined),
   },
   workers: {
@@ -55,10 +65,7 @@ const settings: { readonly [K in Key]: Setting<K> } = {
     initial: limits.lease.itemsInFlightMax,
     form: `a whole number from 1 to ${workersMax}`,
     meaning: 'How many documents one process works on at once.',
-    parse: (text) => {
-      const value = Number(text);
-      return Number.isInteger(value) && value >= 1 && value <= workersMax ? value : undefined;
-    },
+    parse: (text) => wholeNumber(text, workersMax),
   },
   allowHosts: {
     variable: 'PAWL_ALLOW_HOSTS',
@@ -73,6 +80,69 @@ const settings: { readonly [K in Key]: Setting<K> } = {
         /^[^/?#@\s]+:\d{1,5}$/.test(entry) && URL.canParse(`http://${entry}/`);
       return hosts.every(isPair) ? hosts : undefined;
     },
+  },
+  apiKeys: {
+    variable: 'PAWL_API_KEYS',
+    initial: undefined,
+    form: 'sha256: hashes (sha256: and 64 hexadecimal digits) with commas between them',
+    meaning:
+      'The keys that callers may present in `X-API-Key`, by their hashes. ' +
+      "`printf %s KEY | sha256sum` prints a key's hash.",
+    // Whoever puts the key itself here by mistake must not find it in a log.
+    isSecret: true,
+    parse: (text) => list(text, /^sha256:[0-9a-f]{64}$/i),
+  },
+  internalKey: {
+    variable: 'PAWL_INTERNAL_KEY',
+    initial: undefined,
+    form: `${limits.key.internalCharactersMin} to ${limits.key.charactersMax} printable characters`,
+    meaning: "The key by which Pawl's own services know each other.",
+    isSecret: true,
+    parse: (text) => {
+      const { internalCharactersMin: least, charactersMax: most } = limits.key;
+      return new RegExp(`^[\\x21-\\x7e]{${least},${most}}$`).test(text) ? text : undefined;
+    },
+  },
+  internalCallerIds: {
+    variable: 'PAWL_INTERNAL_CALLER_IDS',
+    initial: undefined,
+    form: 'caller ids with commas between them',
+    meaning: 'Callers that count as services of Pawl, by the id that Membership or the key gives.',
+    parse: (text) => list(text, /^[\x21-\x7e]{1,128}$/),
+  },
+  membershipUrl: {
+    variable: 'PAWL_MEMBERSHIP_URL',
+    initial: undefined,
+    form: 'an http or https address without user, query or fragment',
+    meaning: 'The service that is asked about keys which `PAWL_API_KEYS` does not name.',
+    isSecret: true,
+    parse: (text) => {
+      const url = URL.parse(text);
+      const isPlain = url?.href === `${url?.origin}${url?.pathname}`;
+      return isPlain && /^https?:$/.test(url?.protocol ?? '') ? text : undefined;
+    },
+  },
+  redisUrl: {
+    variable: 'PAWL_REDIS_URL',
+    initial: undefined,
+    form: 'an address such as redis://user:password@host:6379/0',
+    meaning: 'Where several processes count requests together. Absent: each counts its own.',
+    isSecret: true,
+    parse: (text) => (/^rediss?:\/\//.test(text) && URL.canParse(text) ? text : undefined),
+  },
+  rateCapacity: {
+    variable: 'PAWL_RATE_CAPACITY',
+    initial: limits.rate.capacityRequests,
+    form: `a whole number from 1 to ${limits.rate.claimedRequestsMax}`,
+    meaning: 'Requests in an hour that are shared out among the callers of that hour.',
+    parse: (text) => wholeNumber(text, limits.rate.claimedRequestsMax),
+  },
+  rateFloor: {
+    variable: 'PAWL_RATE_FLOOR',
+    initial: limits.rate.floorRequests,
+    form: `a whole number from 1 to ${limits.rate.claimedRequestsMax}`,
+    meaning: 'Requests in an hour that every caller has, however many there are.',
+    parse: (text) => wholeNumber(text, limits.rate.claimedRequestsMax),
   },
   log: {
     variable: 'PAWL_LOG',
@@ -90,6 +160,16 @@ const settings: { readonly [K in Key]: Setting<K> } = {
     parse: (text) => text,
   },
 };
+
+function wholeNumber(text: string, most: number): number | undefined {
+  const value = Number(text);
+  return Number.isInteger(value) && value >= 1 && value <= most ? value : undefined;
+}
+
+function list(text: string, entry: RegExp): readonly string[] | undefined {
+  const entries = text.split(',').map((part) => part.trim());
+  return entries.every((part) => entry.test(part)) ? entries : undefined;
+}
 
 export const configFile = 'pawl.config.json';
 
@@ -121,6 +201,13 @@ export function loadConfig({ environment, file, flags = {} }: ConfigInput): Load
     databaseUrl: read('databaseUrl'),
     workers: read('workers'),
     allowHosts: read('allowHosts'),
+    apiKeys: read('apiKeys'),
+    internalKey: read('internalKey'),
+    internalCallerIds: read('internalCallerIds'),
+    membershipUrl: read('membershipUrl'),
+    redisUrl: read('redisUrl'),
+    rateCapacity: read('rateCapacity'),
+    rateFloor: read('rateFloor'),
     log: read('log'),
     failpoint: read('failpoint'),
   };
@@ -138,11 +225,10 @@ export function readConfigFile(folder: string): string | undefined {
 }
 
 function parse<K extends Key>(key: K, text: string, where: string): Config[K] {
-  const { form, parse: parseText } = settings[key];
+  const { form, isSecret, parse: parseText } = settings[key];
   const value = text.trim() === '' ? undefined : parseText(text);
   if (value !== undefined) return value;
-  // The address of a database holds its password: it is not repeated.
-  const shown = key === 'databaseUrl' ? 'what was given' : JSON.stringify(text);
+  const shown = isSecret ? 'what was given' : JSON.stringify(text);
   throw new Failure('usage_error', `${where} must be ${form}, not ${shown}`);
 }
 

@@ -1,9 +1,11 @@
 /** The composition root: the only file that names adapters. */
 import { join, resolve } from 'node:path';
+import { type AccessOptions, type OpenAccess, openAccess } from './access/access.ts';
 import { openBlobDirectory } from './blob/directory.ts';
 import { Engine } from './engine/engine.ts';
 import { thisProcess } from './engine/liveness.ts';
 import type { World } from './kernel/world.ts';
+import type { Log } from './observe/log.ts';
 import { documentPipeline } from './pipeline/document.ts';
 import { allowedHosts } from './pipeline/fetch/address.ts';
 import { httpFetcher } from './pipeline/fetch/http.ts';
@@ -61,4 +63,25 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   });
   const searcher = new Searcher({ database, embedder });
   return { database, engine, searcher, close: () => database.close() };
+}
+
+export interface AccessSettings extends Omit<AccessOptions, 'remote'> {
+  readonly redisUrl?: string | undefined;
+  readonly log: Log;
+}
+
+export interface AssembledAccess {
+  readonly access: OpenAccess;
+  close(): void;
+}
+
+/** Who may ask, and how much. With Redis, when it was reached or found to be away. */
+export async function assembleAccess(settings: AccessSettings): Promise<AssembledAccess> {
+  const { redisUrl: url, world, log } = settings;
+  if (url === undefined) return { access: openAccess(settings), close: () => undefined };
+  // Loaded where it is used: a command without a service starts faster.
+  const { RedisLink } = await import('./access/redis.ts');
+  const remote = new RedisLink({ url, world, log });
+  await remote.settled();
+  return { access: openAccess({ ...settings, remote }), close: () => remote.close() };
 }

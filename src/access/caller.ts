@@ -9,3 +9,13 @@ export interface CallerContext {
   /** A service of ours: may call back and has a higher limit. */
   readonly internal: boolean;
 }
+
+/** The owner of the machine, where no keys are configured. The library submits under this id. */
+export const localCaller: CallerContext = {
+  callerId: 'local',
+  callerType: 'user',
+  tier: null,
+  scopes: [],
+  rawClaims: {},
+  internal: false,
+};

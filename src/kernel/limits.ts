@@ -174,7 +174,26 @@ export const limits = {
     floorRequests: 600,
     burstFactor: 1.5,
     internalFactor: 20,
+    /** What a tier may ask for in a window, where Membership's claims give no number. */
+    tiers: { free: 600, pro: 6000, enterprise: 36_000 },
+    /** The largest limit and the longest window that Membership's claims can give. */
+    claimedRequestsMax: 1_000_000,
+    claimedWindowSecondsMax: 24 * 60 * 60,
+    /** Held in memory, for each pool; whoever was not seen for longest makes room. */
+    callersMax: 10_000,
+    loggedRequestsMax: 4_000_000,
     queueDepthMax: 1_000_000,
+    queueRetryAfterMs: 30 * second,
+  },
+
+  /** What a key may be. */
+  key: {
+    charactersMax: 512,
+    internalCharactersMin: 24,
+    callerIdCharactersMax: 128,
+    /** So many wrong keys may one source bring in so much time. */
+    guessesMax: 100,
+    guessesWindowMs: 1 * minute,
   },
 
   membership: {
@@ -184,6 +203,28 @@ export const limits = {
     /** So many failures in a row open the circuit, for so long. */
     circuitFailuresMax: 3,
     circuitOpenMs: 30 * second,
+    /** A key that was refused may be made valid: it is asked about again after this time. */
+    refusedTtlMs: 5 * second,
+    /** Questions under way at once; beyond that, callers are asked to come back. */
+    callsMax: 256,
+    retryAfterMs: 1 * second,
+    replyBytesMax: 16 * kibibyte,
+    scopesMax: 100,
+    claimCharactersMax: 128,
+  },
+
+  /** Redis holds what can be done without: nobody waits long for it. */
+  redis: {
+    connectTimeoutMs: 2 * second,
+    commandTimeoutMs: 500,
+    reconnectMsMax: 2 * second,
+    /** So many failures in a row, and it is left alone for so long. */
+    circuitFailuresMax: 3,
+    circuitOpenMs: 5 * second,
+  },
+
+  audit: {
+    fieldCharactersMax: 256,
   },
 
   search: {

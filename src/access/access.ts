@@ -1,0 +1,101 @@
+/**
+ * Who asks, and how much that caller may ask for. Where neither keys nor Membership are configured,
+ * there is one caller, the owner of the machine, and Pawl listens on loopback only.
+ */
+import { Failure } from '../kernel/failure.ts';
+import type { World } from '../kernel/world.ts';
+import type { AnswerCache } from './answers.ts';
+import type { Audit } from './audit.ts';
+import { openAuthority } from './authority.ts';
+import type { Circuit } from './breaker.ts';
+import { type CallerContext, localCaller } from './caller.ts';
+import { hashKey } from './key.ts';
+import { openLimits, type RateDecision } from './limiter.ts';
+import { type Pool, poolOf } from './pool.ts';
+import type { RateWindow } from './window.ts';
+
+export type { RateDecision } from './limiter.ts';
+
+export interface Access {
+  /**
+   * Throws `unauthorized` for a key that is missing or not valid, and `membership_unavailable`,
+   * with the time to wait, where that cannot be known now. `source` is the address that the request
+   * came from: one that brings too many wrong keys gets `rate_limit_hit`, with the time to wait.
+   */
+  authenticate(key: string | undefined, source?: string): Promise<CallerContext>;
+  /** Counts the request, unless it is over the limit. */
+  admit(caller: CallerContext, route: string): Promise<RateDecision>;
+}
+
+/** What several processes keep together. */
+export interface AccessRemote {
+  readonly answers: AnswerCache;
+  /** A window that goes on with the given one, its own process's, while the remote is away. */
+  windowFor(pool: Pool, near: RateWindow): RateWindow;
+  readonly standing: { readonly isReady: boolean; readonly circuit: Circuit };
+}
+
+export interface AccessOptions {
+  readonly world: World;
+  /** Told of keys that were rejected and of limits that were hit. */
+  readonly audit: Audit;
+  /** `sha256:HEX` each. */
+  readonly apiKeys?: readonly string[] | undefined;
+  readonly internalKey?: string | undefined;
+  readonly internalCallerIds?: readonly string[] | undefined;
+  readonly membershipUrl?: string | undefined;
+  readonly rateCapacity?: number | undefined;
+  readonly rateFloor?: number | undefined;
+  readonly remote?: AccessRemote | undefined;
+  readonly fetch?: typeof fetch | undefined;
+}
+
+/** What `/readyz` says; a part that is not configured is absent. */
+export interface AccessStanding {
+  readonly membership?: { readonly circuit: Circuit; readonly retryAfterMs: number };
+  readonly redis?: AccessRemote['standing'];
+}
+
+export interface OpenAccess extends Access {
+  /** Whether callers need a key. If not, Pawl must listen on loopback only. */
+  readonly isGuarded: boolean;
+  readonly standing: AccessStanding;
+}
+
+export function openAccess(options: AccessOptions): OpenAccess {
+  const { audit, remote } = options;
+  const authority = openAuthority({ ...options, answers: remote?.answers });
+  const admit = openLimits({
+    ...options,
+    windowFor: remote && ((pool, near) => remote.windowFor(pool, near)),
+  });
+  return {
+    isGuarded: authority.isGuarded,
+    async authenticate(key, source) {
+      const verdict = await authority.judge(key, source);
+      if ('caller' in verdict) return verdict.caller;
+      const { reason, message } = verdict;
+      audit.emit('auth_rejected', rejectedCaller(key), { reason });
+      throw new Failure('unauthorized', message);
+    },
+    async admit(caller, route) {
+      const decision = await admit(caller, poolOf(route));
+      const { allowed, limit, retryAfterSeconds } = decision;
+      if (!allowed) {
+        const fields = { route, limit, retry_after_seconds: retryAfterSeconds };
+        audit.emit('rate_limit_hit', caller, fields);
+      }
+      return decision;
+    },
+    get standing() {
+      const membership = authority.membership?.standing;
+      return { ...(membership && { membership }), ...(remote && { redis: remote.standing }) };
+    },
+  };
+}
+
+/** Whose key was rejected is told by its hash; without a usable key there is nothing to tell. */
+function rejectedCaller(key: string | undefined): CallerContext {
+  const callerId = key ? hashKey(key).callerId : 'none';
+  return { ...localCaller, callerId, callerType: 'unknown' };
+}

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { TestWorld } from '../../test/support/test-world.ts';
+import { type AuditEvent, type AuditRecord, auditFields, makeAudit } from './audit.ts';
+import { localCaller } from './caller.ts';
+
+function setup() {
+  const records: AuditRecord[] = [];
+  const audit = makeAudit(new TestWorld(), (record) => records.push(record));
+  return { audit, records };
+}
+
+test('the audit knows the six events, and no other', () => {
+  const events = 'job_submitted job_completed job_failed rate_limit_hit auth_rejected';
+  assert.deepEqual(Object.keys(auditFields), [...events.split(' '), 'corpus_searched']);
+});
+
+test('a record says what, when, who, and the fields of its event', () => {
+  const { audit, records } = setup();
+  const caller = { ...localCaller, callerId: 'user_abc', tier: 'pro' };
+  audit.emit('corpus_searched', caller, { corpus_name: 'handbook', results: 3 });
+  assert.deepEqual(records, [
+    {
+      event: 'corpus_searched',
+      at: '2030-01-01T00:00:00.000Z',
+      caller_id: 'user_abc',
+      caller_type: 'user',
+      tier: 'pro',
+      corpus_name: 'handbook',
+      results: 3,
+    },
+  ]);
+});
+
+test('what an event does not list is not told, nor are claims', () => {
+  const { audit, records } = setup();
+  const caller = { ...localCaller, rawClaims: { api_key: 'canary' }, scopes: ['canary'] };
+  const fields = { key: 'canary', text: 'canary', caller_id: 'canary', job_id: 'job-1' };
+  for (const event of Object.keys(auditFields) as AuditEvent[]) audit.emit(event, caller, fields);
+  assert.equal(records.length, 6);
+  assert.doesNotMatch(JSON.stringify(records), /canary/);
+  assert.match(JSON.stringify(records), /job-1/);
+});
+
+test('a field is cut to its bound', () => {
+  const { audit, records } = setup();
+  audit.emit('job_failed', localCaller, { code: 'x'.repeat(1000) });
+  assert.equal(String(records[0]?.code).length, 256);
+});

@@ -1,0 +1,92 @@
+/** Whose key it is: the internal key, a static one, or one that Membership knows. */
+import { Failure } from '../kernel/failure.ts';
+import type { World } from '../kernel/world.ts';
+import type { AnswerCache } from './answers.ts';
+import { type CallerContext, localCaller } from './caller.ts';
+import { callerOf, isCallerId } from './claims.ts';
+import { Guesses } from './guesses.ts';
+import { checkInternalKey, hashKey, isAmong, isKeyShaped, readKeyHash } from './key.ts';
+import { Membership } from './membership.ts';
+
+export interface AuthorityOptions {
+  readonly world: World;
+  /** `sha256:HEX` each. */
+  readonly apiKeys?: readonly string[] | undefined;
+  readonly internalKey?: string | undefined;
+  readonly internalCallerIds?: readonly string[] | undefined;
+  readonly membershipUrl?: string | undefined;
+  readonly answers?: AnswerCache | undefined;
+  readonly fetch?: typeof fetch | undefined;
+}
+
+export type Verdict =
+  | { readonly caller: CallerContext }
+  | { readonly reason: 'missing' | 'malformed' | 'invalid'; readonly message: string };
+
+const rejections = {
+  missing: { reason: 'missing', message: 'the request has no key in the X-API-Key header' },
+  malformed: { reason: 'malformed', message: 'the X-API-Key header holds what cannot be a key' },
+  invalid: { reason: 'invalid', message: 'the key in the X-API-Key header is not valid' },
+} as const;
+
+export interface Authority {
+  readonly isGuarded: boolean;
+  readonly membership: Membership | undefined;
+  judge(key: string | undefined, source: string | undefined): Promise<Verdict>;
+}
+
+export function openAuthority(options: AuthorityOptions): Authority {
+  const staticKeys = (options.apiKeys ?? []).map(readKeyHash);
+  const internalKeys =
+    options.internalKey === undefined
+      ? []
+      : [hashKey(checkInternalKey(options.internalKey)).digest];
+  const internalIds = readCallerIds(options.internalCallerIds ?? []);
+  const membership = openMembership(options);
+  const guesses = new Guesses(options.world);
+  const isGuarded = staticKeys.length > 0 || membership !== undefined;
+  const isOpen = !isGuarded && internalKeys.length === 0;
+  return {
+    isGuarded,
+    membership,
+    async judge(key, source) {
+      if (isOpen) return { caller: localCaller };
+      if (key === undefined || key === '') {
+        return isGuarded ? rejections.missing : { caller: localCaller };
+      }
+      if (!isKeyShaped(key)) return rejections.malformed;
+      const hash = hashKey(key);
+      // Both lists are gone through for every key: see `isAmong`.
+      const [isInternal, isStatic] = [isAmong(hash, internalKeys), isAmong(hash, staticKeys)];
+      if (isInternal) return { caller: callerOf(hash, { caller_type: 'service' }, internalIds) };
+      if (isStatic) return { caller: callerOf(hash, {}, internalIds) };
+      const known = membership?.recall(hash);
+      if (known === undefined) await refuseGuessing(guesses, source);
+      const answer = known ?? (await membership?.ask(key, hash));
+      if (answer?.isValid) return { caller: callerOf(hash, answer.claims, internalIds) };
+      if (known === undefined && source !== undefined) await guesses.note(source);
+      return rejections.invalid;
+    },
+  };
+}
+
+async function refuseGuessing(guesses: Guesses, source: string | undefined): Promise<void> {
+  const waitMs = source === undefined ? 0 : await guesses.waitMs(source);
+  if (waitMs === 0) return;
+  const message = 'too many keys from this address were not valid';
+  throw new Failure('rate_limit_hit', message, { retryAfterMs: waitMs });
+}
+
+function openMembership(options: AuthorityOptions): Membership | undefined {
+  const { membershipUrl: url, world, answers } = options;
+  if (url === undefined) return undefined;
+  const fetch = options.fetch ?? globalThis.fetch;
+  return new Membership({ url, world, fetch, answers });
+}
+
+function readCallerIds(ids: readonly string[]): ReadonlySet<string> {
+  const bad = ids.find((id) => !isCallerId(id));
+  if (bad === undefined) return new Set(ids);
+  const message = `${JSON.stringify(bad)} is no caller id: use printable characters and no spaces`;
+  throw new Failure('usage_error', message);
+}

@@ -1,0 +1,16 @@
+/** Each service has a capacity of its own, so each has a pool in which requests are counted. */
+export type Pool = 'jobs' | 'scrape' | 'chunk' | 'embed';
+
+/** Searching costs what embedding costs. All that is not named belongs to the jobs. */
+const poolOfPath: Readonly<Record<string, Pool>> = {
+  '/scrape': 'scrape',
+  '/chunk': 'chunk',
+  '/embed': 'embed',
+  '/search': 'embed',
+};
+
+/** Takes a route with its method or without: `POST /search` and `/search` are the same. */
+export function poolOf(route: string): Pool {
+  const path = route.replace(/^[A-Z]+ /, '');
+  return Object.hasOwn(poolOfPath, path) ? (poolOfPath[path] ?? 'jobs') : 'jobs';
+}

@@ -1,0 +1,130 @@
+/** How much a caller may ask for: every sentence of the contract on rate limits. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { Access } from '../../src/access/access.ts';
+import { type CallerContext, localCaller } from '../../src/access/caller.ts';
+import { hashed, internalKey, openFixture, sha256 } from '../support/access-fixture.ts';
+
+const hour = 3_600_000;
+
+function setup() {
+  const keys = ['key-a', 'key-b', 'key-c'];
+  const apiKeys = keys.map(hashed);
+  const bundle = openFixture({ apiKeys, internalKey, rateCapacity: 12, rateFloor: 3 });
+  const { access } = bundle;
+  const callers = () => Promise.all(keys.map((key) => access.authenticate(key)));
+  return { ...bundle, callers };
+}
+
+async function allowedOf(access: Access, caller: CallerContext, count: number, route = '/jobs') {
+  let allowed = 0;
+  for (let time = 0; time < count; time += 1) {
+    if ((await access.admit(caller, route)).allowed) allowed += 1;
+  }
+  return allowed;
+}
+
+const claimed = (claims: Partial<CallerContext>): CallerContext => ({ ...localCaller, ...claims });
+
+describe('limits', () => {
+  test('the hash of the key is the bucket: one caller alone has all, and the burst', async () => {
+    const { access, callers } = setup();
+    const [caller = localCaller] = await callers();
+    assert.equal(caller.callerId, sha256('key-a').slice(0, 16));
+    assert.equal(await allowedOf(access, caller, 30), 18);
+  });
+
+  test('callers share, and each has the floor at least', async () => {
+    const { access, callers } = setup();
+    const [first = localCaller, second = localCaller, third = localCaller] = await callers();
+    assert.equal((await access.admit(first, '/jobs')).limit, 18);
+    assert.equal((await access.admit(second, '/jobs')).limit, 9);
+    assert.equal((await access.admit(third, '/jobs')).limit, 6);
+    assert.equal((await access.admit(first, '/jobs')).limit, 6);
+    for (let other = 0; other < 50; other += 1) {
+      await access.admit(claimed({ callerId: `other-${other}` }), '/jobs');
+    }
+    assert.equal((await access.admit(second, '/jobs')).limit, 4);
+  });
+
+  test('an hour later the others no longer count', async () => {
+    const { world, access, callers } = setup();
+    const [first = localCaller, second = localCaller] = await callers();
+    await access.admit(second, '/jobs');
+    assert.equal((await access.admit(first, '/jobs')).limit, 9);
+    world.skip(hour);
+    assert.equal((await access.admit(first, '/jobs')).limit, 18);
+  });
+
+  test('services of ours have 20 times the floor, no burst, and take from nobody', async () => {
+    const { access, callers } = setup();
+    const service = await access.authenticate(internalKey);
+    assert.equal(await allowedOf(access, service, 70), 60);
+    const [caller = localCaller] = await callers();
+    assert.equal((await access.admit(caller, '/jobs')).limit, 18);
+  });
+
+  test('a tier holds instead of the share, and claimed limits instead of the tier', async () => {
+    const { access } = setup();
+    const pro = claimed({ callerId: 'p', tier: 'pro' });
+    assert.equal((await access.admit(pro, '/jobs')).limit, 6000);
+    const rawClaims = { rate_limits: { requests: 5, window_seconds: 60, burst: 2 } };
+    const own = claimed({ callerId: 'o', tier: 'pro', rawClaims });
+    assert.equal(await allowedOf(access, own, 20), 7);
+  });
+
+  test('each service counts for itself', async () => {
+    const { access, callers } = setup();
+    const [caller = localCaller] = await callers();
+    assert.equal(await allowedOf(access, caller, 30, 'POST /search'), 18);
+    assert.equal(await allowedOf(access, caller, 30, '/embed'), 0);
+    for (const route of ['GET /jobs/:id', '/scrape', 'POST /chunk']) {
+      assert.equal(await allowedOf(access, caller, 30, route), 18, route);
+    }
+    assert.equal(await allowedOf(access, caller, 30, 'GET /corpora'), 0);
+  });
+
+  test('a decision says the limit, what is left, when there is more, and the wait', async () => {
+    const { world, access, callers } = setup();
+    const [caller = localCaller] = await callers();
+    const resetAtMs = world.now() + hour;
+    const first = await access.admit(caller, '/jobs');
+    const whole = { limit: 18, resetAtMs, retryAfterSeconds: 0 };
+    assert.deepEqual(first, { ...whole, allowed: true, remaining: 17 });
+    await allowedOf(access, caller, 17);
+    world.skip(500);
+    const refused = await access.admit(caller, '/jobs');
+    assert.deepEqual(refused, { ...whole, allowed: false, remaining: 0, retryAfterSeconds: 3600 });
+    world.skip(hour - 501);
+    const { retryAfterSeconds } = await access.admit(caller, '/jobs');
+    assert.equal(retryAfterSeconds, 1);
+    world.skip(1);
+    assert.equal((await access.admit(caller, '/jobs')).allowed, true);
+  });
+
+  test('a refusal is told to the audit, with the route and without the key', async () => {
+    const { access, callers, records } = setup();
+    const [caller = localCaller] = await callers();
+    await allowedOf(access, caller, 19);
+    assert.deepEqual(
+      records.map(({ at, ...record }) => record),
+      [
+        {
+          event: 'rate_limit_hit',
+          caller_id: caller.callerId,
+          caller_type: 'unknown',
+          tier: null,
+          route: '/jobs',
+          limit: 18,
+          retry_after_seconds: 3600,
+        },
+      ],
+    );
+  });
+
+  test('the owner of the machine, where no keys are set, shares with nobody', async () => {
+    const { access } = openFixture({ rateCapacity: 12, rateFloor: 3 });
+    const local = await access.authenticate(undefined);
+    assert.equal(await allowedOf(access, local, 100), 100);
+  });
+});

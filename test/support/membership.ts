@@ -1,0 +1,80 @@
+/** A Membership service on loopback: answers as a test tells it, and remembers the questions. */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Cleanup } from './temporary.ts';
+
+export interface Reply {
+  readonly status: number;
+  readonly body?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface Question {
+  readonly method: string;
+  readonly path: string;
+  readonly contentType: string | undefined;
+  readonly body: unknown;
+}
+
+export interface MembershipServer {
+  readonly url: string;
+  readonly questions: readonly Question[];
+  /** What it answers from now on; a promise makes whoever asks wait. */
+  reply: (key: string) => Reply | Promise<Reply>;
+  /** Resolves when so many questions have come in all. */
+  asked(count: number): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function startMembership(t: Cleanup): Promise<MembershipServer> {
+  const questions: Question[] = [];
+  const waiting = new Set<() => void>();
+  const membership: MembershipServer = {
+    url: '',
+    questions,
+    reply: () => ({ status: 201 }),
+    async asked(count) {
+      while (questions.length < count) {
+        const { promise, resolve } = Promise.withResolvers<void>();
+        waiting.add(resolve);
+        await promise;
+      }
+    },
+    async stop() {
+      if (!server.listening) return;
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const question = await readQuestion(request);
+    questions.push(question);
+    for (const resolve of waiting) resolve();
+    waiting.clear();
+    const { api_key: key = '' } = question.body as { api_key?: string };
+    const { status, body = '', headers = {} } = await membership.reply(key);
+    response.writeHead(status, headers).end(body);
+  };
+  const server = createServer((request, response) => {
+    answer(request, response).catch(() => response.destroy());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => membership.stop());
+  const { port } = server.address() as AddressInfo;
+  return Object.assign(membership, { url: `http://127.0.0.1:${port}` });
+}
+
+async function readQuestion(request: IncomingMessage): Promise<Question> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return {
+    method: request.method ?? '',
+    path: request.url ?? '',
+    contentType: request.headers['content-type'],
+    body: JSON.parse(Buffer.concat(chunks).toString()),
+  };
+}
