@@ -5,6 +5,7 @@ import { Engine } from './engine/engine.ts';
 import { thisProcess } from './engine/liveness.ts';
 import type { World } from './kernel/world.ts';
 import { documentPipeline } from './pipeline/document.ts';
+import { processParser } from './pipeline/extract/process/process-parser.ts';
 import { allowedHosts } from './pipeline/fetch/address.ts';
 import { httpFetcher } from './pipeline/fetch/http.ts';
 import type { Pipeline } from './pipeline/pipeline.ts';
@@ -40,10 +41,12 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   const world = options.world ?? realWorld();
   const data = resolve(options.data);
   const embedder = staticEmbedder();
+  const parser = processParser({ world });
   const documents = documentPipeline({
     blobs: openBlobDirectory(join(data, 'blobs'), world),
     embedder,
     fetcher: httpFetcher({ world, allowed: allowedHosts(options.allowHosts ?? []) }),
+    parser: parser.parse,
   });
   const pipeline = options.pipeline?.(documents) ?? documents;
   const database =
@@ -60,5 +63,9 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     onError: options.onError ?? (() => undefined),
   });
   const searcher = new Searcher({ database, embedder });
-  return { database, engine, searcher, close: () => database.close() };
+  const close = async (): Promise<void> => {
+    await parser.close();
+    await database.close();
+  };
+  return { database, engine, searcher, close };
 }
