@@ -9,6 +9,7 @@ import { processParser } from './pipeline/extract/process/process-parser.ts';
 import { allowedHosts } from './pipeline/fetch/address.ts';
 import { httpFetcher } from './pipeline/fetch/http.ts';
 import type { Pipeline } from './pipeline/pipeline.ts';
+import { Preview } from './pipeline/preview.ts';
 import { staticEmbedder } from './provider/static-embedder.ts';
 import { Searcher } from './search/search.ts';
 import type { Database } from './store/database.ts';
@@ -68,4 +69,20 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     await database.close();
   };
   return { database, engine, searcher, close };
+}
+
+export interface AssembledPreview {
+  readonly preview: Preview;
+  close(): Promise<void>;
+}
+
+/** What looks at documents without a store. */
+export function assemblePreview({
+  allowHosts = [],
+  world = realWorld(),
+}: Pick<AssembleOptions, 'allowHosts' | 'world'>): AssembledPreview {
+  const parser = processParser({ world });
+  const fetcher = httpFetcher({ world, allowed: allowedHosts(allowHosts) });
+  const preview = new Preview({ fetcher, parser: parser.parse, world });
+  return { preview, close: () => parser.close() };
 }

@@ -1,7 +1,7 @@
 /**
  * What a parser process may do: read Pawl's own code and the packages, write in a folder of its
- * own, compute. Node refuses it other files, processes, threads; the system takes the network away, and
- * ends the process with its parent even in the midst of a document, where it can do that.
+ * own, compute. Node refuses it other files, processes, threads; the system takes the network away
+ * and ends the process with its parent even in the midst of a document, where it can do that.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
