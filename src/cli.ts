@@ -1,5 +1,6 @@
 /** The command `pawl`: reads the arguments, runs one command, and ends with its exit code. */
 import { readFileSync } from 'node:fs';
+import { chunk } from './cli/chunk.ts';
 import {
   type Call,
   type Command,
@@ -11,6 +12,7 @@ import {
 import { corpora } from './cli/corpora.ts';
 import { diagram } from './cli/diagram.ts';
 import { doctor } from './cli/doctor.ts';
+import { extract } from './cli/extract.ts';
 import { printCommandHelp, printHelp } from './cli/help.ts';
 import { inbox } from './cli/inbox.ts';
 import { ingest } from './cli/ingest.ts';
@@ -29,6 +31,8 @@ const commands: readonly Command[] = [
   jobs,
   inbox,
   corpora,
+  extract,
+  chunk,
   doctor,
   diagram,
 ];

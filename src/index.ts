@@ -7,7 +7,13 @@ import { Failure } from './kernel/failure.ts';
 import type { JobState } from './kernel/job.ts';
 import { limits } from './kernel/limits.ts';
 import type { World } from './kernel/world.ts';
-import { type Assembled, type AssembleOptions, assemble } from './main.ts';
+import {
+  type Assembled,
+  type AssembledPreview,
+  type AssembleOptions,
+  assemble,
+  assemblePreview,
+} from './main.ts';
 import type { SearchFilter, SearchMode } from './search/request.ts';
 import type { Hit } from './search/search.ts';
 import {
@@ -89,6 +95,13 @@ export async function open(options: OpenOptions = {}): Promise<Pawl> {
   const pawl = new Pawl(await assemble({ ...rest, data, databaseUrl, places }));
   if (options.work ?? true) await pawl.work();
   return pawl;
+}
+
+/** Opens what shows what would be indexed, without a store and without leaving a trace. */
+export function openPreview(
+  options: Pick<OpenOptions, 'allowHosts' | 'world'> = {},
+): AssembledPreview {
+  return assemblePreview(options);
 }
 
 export class Pawl {

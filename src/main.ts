@@ -7,9 +7,11 @@ import { thisProcess } from './engine/liveness.ts';
 import type { World } from './kernel/world.ts';
 import type { Log } from './observe/log.ts';
 import { documentPipeline } from './pipeline/document.ts';
+import { processParser } from './pipeline/extract/process/process-parser.ts';
 import { allowedHosts } from './pipeline/fetch/address.ts';
 import { httpFetcher } from './pipeline/fetch/http.ts';
 import type { Pipeline } from './pipeline/pipeline.ts';
+import { Preview } from './pipeline/preview.ts';
 import { staticEmbedder } from './provider/static-embedder.ts';
 import { Searcher } from './search/search.ts';
 import type { Database } from './store/database.ts';
@@ -42,10 +44,12 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   const world = options.world ?? realWorld();
   const data = resolve(options.data);
   const embedder = staticEmbedder();
+  const parser = processParser({ world });
   const documents = documentPipeline({
     blobs: openBlobDirectory(join(data, 'blobs'), world),
     embedder,
     fetcher: httpFetcher({ world, allowed: allowedHosts(options.allowHosts ?? []) }),
+    parser: parser.parse,
   });
   const pipeline = options.pipeline?.(documents) ?? documents;
   const database =
@@ -62,7 +66,27 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     onError: options.onError ?? (() => undefined),
   });
   const searcher = new Searcher({ database, embedder });
-  return { database, engine, searcher, close: () => database.close() };
+  const close = async (): Promise<void> => {
+    await parser.close();
+    await database.close();
+  };
+  return { database, engine, searcher, close };
+}
+
+export interface AssembledPreview {
+  readonly preview: Preview;
+  close(): Promise<void>;
+}
+
+/** What looks at documents without a store. */
+export function assemblePreview({
+  allowHosts = [],
+  world = realWorld(),
+}: Pick<AssembleOptions, 'allowHosts' | 'world'>): AssembledPreview {
+  const parser = processParser({ world });
+  const fetcher = httpFetcher({ world, allowed: allowedHosts(allowHosts) });
+  const preview = new Preview({ fetcher, parser: parser.parse, world });
+  return { preview, close: () => parser.close() };
 }
 
 export interface AccessSettings extends Omit<AccessOptions, 'remote'> {

@@ -151,6 +151,10 @@ const reading = {
     title: 'Parsing took too long',
     advice: 'Split the document, or save it in a simpler format, and submit that.',
   }),
+  parse_memory: row('E_PARSE', 'fatal', 422, {
+    title: 'Parsing took too much memory',
+    advice: 'Split the document, or save it in a simpler format, and submit that.',
+  }),
 } as const satisfies Record<string, FailureRow>;
 
 /** Providers that compute and sinks that keep. */

@@ -43,8 +43,16 @@ test('a step ends before its stage counts as stuck, and inline steps end soonest
     assert.ok(limits.step.workerMs[stage] < limits.loop.stageStuckMs, stage);
     assert.ok(limits.step.syncMs[stage] <= limits.job.wallClockSyncMs, stage);
   }
-  assert.ok(limits.step.parserMs < limits.step.workerMs.scraping);
+  assert.ok(limits.step.extractMs < limits.loop.stageStuckMs);
+  assert.ok(limits.parser.startMs + limits.parser.slowDocumentMs < limits.step.extractMs);
+  assert.ok(limits.parser.documentMs <= limits.parser.slowDocumentMs);
   assert.ok(limits.fetch.connectMs < limits.step.syncMs.scraping);
+});
+
+test('a parser may use its heap, and rests with less than what it is killed for', () => {
+  const { heapMib, memoryBytesMax, restingMemoryBytesMax } = limits.parser;
+  assert.ok(heapMib * 1024 * 1024 < memoryBytesMax);
+  assert.ok(restingMemoryBytesMax < memoryBytesMax);
 });
 
 test('a wait for a retry is shorter than the time after which its stage counts as stuck', () => {

@@ -87,8 +87,30 @@ export const limits = {
   step: {
     syncMs: { scraping: 30 * second, chunking: 10 * second, embedding: 60 * second },
     workerMs: { scraping: 2 * minute, chunking: 2 * minute, embedding: 10 * minute },
-    parserMs: 60 * second,
-    parserMemoryBytesMax: 512 * mebibyte,
+    /** The wait for a free parser included, and that may be long behind large documents. */
+    extractMs: 15 * minute,
+  },
+
+  /** The processes that turn bytes into text, each at one document at a time. */
+  parser: {
+    startMs: 30 * second,
+    documentMs: 30 * second,
+    /** Text recognition takes about half a second a page. */
+    slowDocumentMs: 90 * second,
+    heapMib: 512,
+    /** Killed above this. Low enough that between two looks none grows beyond a gibibyte. */
+    memoryBytesMax: 768 * mebibyte,
+    memoryLookMs: 25,
+    /** A process that keeps more than this between documents makes room for a new one. */
+    restingMemoryBytesMax: 400 * mebibyte,
+    documentsPerProcessMax: 1000,
+    idleMs: 60 * second,
+    /** Plain text up to this is read where it is: to hand it over would cost more. */
+    inProcessBytesMax: 1 * mebibyte,
+    textBytesMax: 20 * mebibyte,
+    headerBytesMax: 1 * mebibyte,
+    /** So much of what a dying process said is looked at. */
+    lastWordsCharactersMax: 4000,
   },
 
   /** What one document may be. */

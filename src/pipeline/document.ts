@@ -8,6 +8,7 @@ import { chunkStep } from './chunk/chunk.ts';
 import { embedStep } from './embed/embed.ts';
 import { entityStep } from './entity/entity.ts';
 import { extractStep } from './extract/extract.ts';
+import type { Parser } from './extract/parsed.ts';
 import { fetchStep } from './fetch/fetch.ts';
 import type { Fetcher } from './fetch/http.ts';
 import { indexStep, pruneStep } from './index/index-step.ts';
@@ -18,15 +19,16 @@ export interface DocumentPipelineOptions {
   readonly blobs: BlobStore;
   readonly embedder: Embedder;
   readonly fetcher: Fetcher;
+  readonly parser: Parser;
 }
 
 export function documentPipeline(options: DocumentPipelineOptions): Pipeline {
-  const { blobs, embedder, fetcher } = options;
+  const { blobs, embedder, fetcher, parser } = options;
   return {
     lifecycle: item,
     steps: {
       fetched: fetchStep(blobs, fetcher),
-      content_extracted: extractStep(blobs),
+      content_extracted: extractStep(blobs, parser),
       chunked: chunkStep,
       embedded: embedStep(embedder),
       entity_extracted: entityStep,
@@ -34,7 +36,8 @@ export function documentPipeline(options: DocumentPipelineOptions): Pipeline {
       indexed: indexStep,
       done: pruneStep,
     },
-    timeoutMs: (step) => limits.step.workerMs[stageOf(step)],
+    timeoutMs: (step) =>
+      step === 'content_extracted' ? limits.step.extractMs : limits.step.workerMs[stageOf(step)],
   };
 }
 

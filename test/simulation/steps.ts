@@ -6,6 +6,7 @@ import type { BlobStore } from '../../src/blob/blob.ts';
 import { Failure } from '../../src/kernel/failure.ts';
 import { item as lifecycle } from '../../src/kernel/item.ts';
 import { documentPipeline } from '../../src/pipeline/document.ts';
+import { parse } from '../../src/pipeline/extract/format/parse.ts';
 import type { Fetcher } from '../../src/pipeline/fetch/http.ts';
 import type { Pipeline, StepContext, StepFunction } from '../../src/pipeline/pipeline.ts';
 import type { Embedder } from '../../src/provider/embedding.ts';
@@ -40,7 +41,7 @@ const noWeb: Fetcher = {
 };
 
 export function simulatedPipeline(process: SimulatedProcess): Pipeline {
-  const real = documentPipeline({ blobs: noBlobs, embedder, fetcher: noWeb });
+  const real = documentPipeline({ blobs: noBlobs, embedder, fetcher: noWeb, parser: parse });
   const pipeline = process.setting.plant.pipeline?.(real) ?? real;
   const steps = Object.entries(pipeline.steps).map(([step, run]) => [
     step,

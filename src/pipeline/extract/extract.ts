@@ -4,30 +4,27 @@ import type { BlobStore } from '../../blob/blob.ts';
 import { Failure } from '../../kernel/failure.ts';
 import { confirm, getDocument, writeText } from '../../store/documents.ts';
 import { getFetch } from '../../store/fetches.ts';
-import { getInput } from '../../store/items.ts';
+import { getInput, type InputRow } from '../../store/items.ts';
 import type { PipelineItem, StepContext, StepFunction, StepResult } from '../pipeline.ts';
-import { decodeHtml } from './html/charset.ts';
-import { extractHtml, type NoContentReason } from './html/extract-html.ts';
+import type { Parsed, ParseInput, Parser } from './parsed.ts';
 
 export interface Extracted {
   readonly title: string | null;
   readonly language: string | null;
+  /** Markdown. */
   readonly text: string;
+  readonly meta: Parsed['meta'];
 }
 
-interface Source {
-  readonly body: string;
-  readonly mediaType: string;
-  readonly title: string | null;
+export interface ExtractInput extends ParseInput {
+  /** What whoever submitted it called it. */
+  readonly title?: string | null | undefined;
 }
 
-export function extractStep(blobs: BlobStore): StepFunction {
+export function extractStep(blobs: BlobStore, parser: Parser): StepFunction {
   return async (context) => {
-    const { item, reader, scratch } = context;
-    const extracted = extract(await readSource(context, blobs), item.source);
-    if (!hasWords(extracted.text)) {
-      throw new Failure('no_usable_content', `${item.source} has no text that could be searched`);
-    }
+    const { item, reader, scratch, signal } = context;
+    const extracted = await extract(await readSource(context, blobs), parser, signal);
     const contentHash = hashOf(extracted);
     const current = await getDocument(reader, item.documentId);
     if (current?.content_hash === contentHash && !item.force) return unchanged(item, contentHash);
@@ -61,52 +58,46 @@ function unchanged({ documentId, id, source }: PipelineItem, contentHash: string
   };
 }
 
-async function readSource(context: StepContext, blobs: BlobStore): Promise<Source> {
+async function readSource(context: StepContext, blobs: BlobStore): Promise<ExtractInput> {
   const { item, reader, scratch } = context;
+  const { source } = item;
   if (item.sourceKind === 'inline') {
     const input = await getInput(reader, item.id);
-    if (!input) throw new Failure('source_missing', `the text of ${item.source} is gone`);
-    return { body: input.body, mediaType: `text/${input.kind}`, title: input.title };
+    if (!input) throw new Failure('source_missing', `the text of ${source} is gone`);
+    return inlineInput(source, input);
   }
   const held = scratch.get('source') as { bytes: Uint8Array; mediaType: string } | undefined;
-  if (held) return { body: decode(held), mediaType: held.mediaType, title: null };
+  if (held) return { ...held, source };
   const fetched = await getFetch(reader, item.id);
-  if (!fetched) throw new Failure('source_missing', `nothing was fetched from ${item.source}`);
-  const bytes = await blobs.get(fetched.blob_key);
-  const mediaType = fetched.media_type;
-  return { body: decode({ bytes, mediaType }), mediaType, title: null };
+  if (!fetched) throw new Failure('source_missing', `nothing was fetched from ${source}`);
+  return { bytes: await blobs.get(fetched.blob_key), mediaType: fetched.media_type, source };
 }
 
-function decode({ bytes, mediaType }: { bytes: Uint8Array; mediaType: string }): string {
-  return isHtml(mediaType) ? decodeHtml(bytes) : new TextDecoder().decode(bytes);
+/** The input of a document whose text was handed over. */
+export function inlineInput(source: string, { kind, body, title }: InputRow): ExtractInput {
+  const mediaType = kind === 'text' ? 'text/plain' : `text/${kind}`;
+  return { bytes: Buffer.from(body), mediaType, source, title };
 }
 
-function isHtml(mediaType: string): boolean {
-  return mediaType === 'text/html' || mediaType === 'application/xhtml+xml';
-}
-
-function extract({ body, mediaType, title }: Source, source: string): Extracted {
-  if (!isHtml(mediaType)) {
-    const text = tidy(body);
-    return { title: title ?? firstHeading(text), language: null, text };
+/** The text that is chunked and indexed. Throws where there is none. */
+export async function extract(
+  input: ExtractInput,
+  parser: Parser,
+  signal: AbortSignal,
+): Promise<Extracted> {
+  const { title, ...parseInput } = input;
+  const parsed = await parser(parseInput, signal);
+  const text = tidy(parsed.markdown);
+  if (!hasWords(text)) {
+    throw new Failure('no_usable_content', `${input.source} has no text that could be searched`);
   }
-  const found = extractHtml(body, { url: source });
-  if (!found.found) {
-    throw new Failure('no_usable_content', `${source} ${whyNoContent[found.reason]}`);
-  }
-  const text = tidy(found.markdown);
   return {
-    title: title ?? found.title ?? firstHeading(text),
-    language: found.language ?? null,
+    title: title ?? parsed.title ?? firstHeading(text),
+    language: parsed.language,
     text,
+    meta: parsed.meta,
   };
 }
-
-const whyNoContent: Readonly<Record<NoContentReason, string>> = {
-  empty_page: 'is a page without text',
-  script_only_page: 'shows its text only after running scripts, which Pawl does not do',
-  login_wall: 'asks for a login instead of showing its text',
-};
 
 function tidy(text: string): string {
   // A zero character means nothing in a text, and not every database can store one.

@@ -29,10 +29,10 @@ export interface UrlReader {
   readonly fetcher: Fetcher;
 }
 
-const accept =
+export const accept =
   'text/html, application/xhtml+xml, text/markdown, application/pdf, text/plain, */*;q=0.8';
 
-const bounds = {
+export const bounds = {
   wireBytesMax: limits.fetch.wireBytesMax,
   bytesMax: limits.document.sourceBytesMax,
   beyond: 'fail',
@@ -79,7 +79,10 @@ async function validatorsFor({ item, reader }: StepContext, crawl: unknown): Pro
   return item.force || crawl ? undefined : currentValidators(reader, item.documentId);
 }
 
-function contentOf(item: PipelineItem, { bytes, headers, url }: Answer): Content {
+export function contentOf(
+  item: Pick<PipelineItem, 'source'>,
+  { bytes, headers, url }: Answer,
+): Content {
   if (bytes.length === 0) throw new Failure('empty_source', `${url.host} answered with no content`);
   const content = readContent(bytes, headers.get('content-type'));
   if (content && isReadable(content.mediaType)) return content;

@@ -26,12 +26,7 @@ export function fetchStep(blobs: BlobStore, fetcher: Fetcher): StepFunction {
 
 async function fetchFile(context: StepContext, blobs: BlobStore): Promise<StepResult> {
   const { id, source } = context.item;
-  const bytes = await readBounded(source);
-  if (bytes.length === 0) throw new Failure('empty_source', `${source} has no bytes`);
-  const mediaType = mediaTypeOf(source, bytes);
-  if (mediaType === undefined) {
-    throw new Failure('unsupported_mime', `${source} is neither text, Markdown nor HTML`);
-  }
+  const { bytes, mediaType } = typed(source, await readBounded(source));
   const blobKey = await blobs.put(bytes);
   context.scratch.set('source', { bytes, mediaType });
   return {
@@ -47,8 +42,19 @@ async function fetchFile(context: StepContext, blobs: BlobStore): Promise<StepRe
   };
 }
 
+/** Bytes with their type, by their name and by a look at them. */
+export function typed(
+  source: string,
+  bytes: Uint8Array,
+): { readonly bytes: Uint8Array; readonly mediaType: string } {
+  if (bytes.length === 0) throw new Failure('empty_source', `${source} has no bytes`);
+  const mediaType = mediaTypeOf(source, bytes);
+  if (mediaType !== undefined) return { bytes, mediaType };
+  throw new Failure('unsupported_mime', `${source} is neither text, Markdown nor HTML`);
+}
+
 /** Reads a file that may change or be huge: never more than the bound, whatever its size says. */
-async function readBounded(path: string): Promise<Uint8Array> {
+export async function readBounded(path: string): Promise<Uint8Array> {
   // To open a pipe or a device could wait for ever.
   if (!(await stat(path)).isFile()) {
     throw new Failure('source_unreadable', `${path} is not a file`);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { BlobStore } from '../../../src/blob/blob.ts';
 import { Failure } from '../../../src/kernel/failure.ts';
 import { documentPipeline } from '../../../src/pipeline/document.ts';
+import { parse } from '../../../src/pipeline/extract/format/parse.ts';
 import type { Pipeline, StepFunction } from '../../../src/pipeline/pipeline.ts';
 import { staticEmbedder } from '../../../src/provider/static-embedder.ts';
 import { documentIdOf, getDocument } from '../../../src/store/documents.ts';
@@ -15,7 +16,7 @@ const blobs: BlobStore = {
   get: async () => new Uint8Array(),
 };
 const fetcher = { get: () => Promise.reject(new Error('nothing here is on the web')) };
-const documents = documentPipeline({ blobs, embedder: staticEmbedder(), fetcher });
+const documents = documentPipeline({ blobs, embedder: staticEmbedder(), fetcher, parser: parse });
 const documentId = documentIdOf('ann', 'notes', 'page');
 
 function submit(bench: EngineFixture, body: string, force = false): Promise<Submitted> {

@@ -1,0 +1,89 @@
+/**
+ * What goes through the pipes between Pawl and its parsers: two lengths, a header as JSON, a body
+ * as bytes. JSON and bytes only: a parser that went wild can send nonsense, but nothing that acts.
+ */
+import { readSync, writeSync } from 'node:fs';
+import { Failure } from '../../../kernel/failure.ts';
+import { limits } from '../../../kernel/limits.ts';
+
+export interface Frame {
+  readonly header: unknown;
+  readonly body: Buffer;
+}
+
+const prefixBytes = 8;
+
+/** The parts of a frame, to be written one after the other: the body is not copied. */
+export function framePartsOf(header: object, body: Uint8Array): readonly Uint8Array[] {
+  const text = Buffer.from(JSON.stringify(header));
+  const head = Buffer.allocUnsafe(prefixBytes + text.length);
+  head.writeUInt32LE(text.length, 0);
+  head.writeUInt32LE(body.length, 4);
+  head.set(text, prefixBytes);
+  return [head, body];
+}
+
+/** Puts frames together from the chunks that a pipe brings. */
+export class FrameReader {
+  #chunks: Buffer[] = [];
+  #length = 0;
+  #wanted = prefixBytes;
+
+  /** The frame that this chunk completes, if it does. Throws where a length is beyond bounds. */
+  push(chunk: Buffer): Frame | undefined {
+    this.#chunks.push(chunk);
+    this.#length += chunk.length;
+    if (this.#length < this.#wanted) return undefined;
+    const bytes = this.#chunks.length === 1 ? chunk : Buffer.concat(this.#chunks);
+    const { headerBytes, bodyBytes } = lengthsOf(bytes);
+    const headerEnd = prefixBytes + headerBytes;
+    this.#wanted = headerEnd + bodyBytes;
+    this.#chunks = [bytes];
+    if (this.#length < this.#wanted) return undefined;
+    // Each frame answers one of ours, so nothing may come after it before we speak again.
+    if (this.#length > this.#wanted) throw new Failure('parse_crashed', 'more came than was asked');
+    this.#chunks = [];
+    this.#length = 0;
+    this.#wanted = prefixBytes;
+    return {
+      header: JSON.parse(bytes.toString('utf8', prefixBytes, headerEnd)),
+      body: bytes.subarray(headerEnd),
+    };
+  }
+}
+
+function lengthsOf(bytes: Buffer): { headerBytes: number; bodyBytes: number } {
+  const headerBytes = bytes.readUInt32LE(0);
+  const bodyBytes = bytes.readUInt32LE(4);
+  const { headerBytesMax, textBytesMax } = limits.parser;
+  if (headerBytes <= headerBytesMax && bodyBytes <= textBytesMax) return { headerBytes, bodyBytes };
+  const message = `a frame of ${headerBytes} and ${bodyBytes} bytes is beyond what is asked for`;
+  throw new Failure('parse_crashed', message);
+}
+
+/** Waits for the next frame; undefined when the other side has closed the pipe. */
+export function readFrame(descriptor: number): Frame | undefined {
+  const prefix = readExactly(descriptor, prefixBytes);
+  if (!prefix) return undefined;
+  const header = readExactly(descriptor, prefix.readUInt32LE(0));
+  const body = header && readExactly(descriptor, prefix.readUInt32LE(4));
+  return body && { header: JSON.parse(header.toString()), body };
+}
+
+function readExactly(descriptor: number, length: number): Buffer | undefined {
+  const bytes = Buffer.allocUnsafeSlow(length);
+  for (let read = 0; read < length; ) {
+    const count = readSync(descriptor, bytes, read, length - read, null);
+    if (count === 0) return undefined;
+    read += count;
+  }
+  return bytes;
+}
+
+export function writeFrame(descriptor: number, header: object, body: Uint8Array): void {
+  for (const part of framePartsOf(header, body)) {
+    for (let written = 0; written < part.length; ) {
+      written += writeSync(descriptor, part, written, part.length - written);
+    }
+  }
+}

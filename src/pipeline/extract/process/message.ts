@@ -1,0 +1,59 @@
+/** The headers of what is said between Pawl and a parser process. */
+import { Failure, type FailureContext, isFailureCode } from '../../../kernel/failure.ts';
+import type { Parsed, ParseInput } from '../parsed.ts';
+import type { Frame } from './frame.ts';
+
+export type RequestHeader = Omit<ParseInput, 'bytes'>;
+
+export type AnswerHeader =
+  | { readonly is: 'ready' }
+  | ({ readonly is: 'parsed'; readonly memoryBytes: number } & Omit<Parsed, 'markdown'>)
+  | {
+      readonly is: 'failed';
+      readonly memoryBytes: number;
+      readonly code: string;
+      readonly message: string;
+      readonly context: FailureContext;
+    };
+
+export interface Answer {
+  readonly outcome: Parsed | Failure;
+  readonly memoryBytes: number;
+}
+
+/** Reads what came back. It may come from a process that went wild, so nothing is believed. */
+export function readAnswer({ header, body }: Frame): Answer {
+  const { is, memoryBytes, ...rest } = fieldsOf(header);
+  const memory = typeof memoryBytes === 'number' ? memoryBytes : 0;
+  if (is === 'parsed') return { outcome: parsedOf(rest, body), memoryBytes: memory };
+  if (is === 'failed') return { outcome: failureOf(rest), memoryBytes: memory };
+  throw new Failure('parse_crashed', 'the parser gave an answer that is none');
+}
+
+function parsedOf({ title, language, meta }: Record<string, unknown>, body: Buffer): Parsed {
+  const told = Object.entries(fieldsOf(meta)).filter(
+    (entry): entry is [string, string | number | boolean] =>
+      ['string', 'number', 'boolean'].includes(typeof entry[1]),
+  );
+  return {
+    title: textOf(title),
+    language: textOf(language),
+    markdown: body.toString(),
+    meta: Object.fromEntries(told),
+  };
+}
+
+function failureOf({ code, message, context }: Record<string, unknown>): Failure {
+  const known = typeof code === 'string' && isFailureCode(code) ? code : 'parse_crashed';
+  return new Failure(known, textOf(message) ?? 'the parser did not say why', {
+    context: fieldsOf(context) as FailureContext,
+  });
+}
+
+function fieldsOf(value: unknown): Record<string, unknown> {
+  return value instanceof Object ? { ...value } : {};
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}

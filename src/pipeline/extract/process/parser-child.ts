@@ -1,0 +1,246 @@
+/**
+ * One parser process, seen from Pawl. It is given one document at a time, watched while it works,
+ * and killed when it takes too long, grows too large, or nobody wants the result any more. How it
+ * ended is what its document failed with; nothing else is touched by it.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync, rmSync } from 'node:fs';
+import type { Socket } from 'node:net';
+import { Failure, toFailure } from '../../../kernel/failure.ts';
+import { limits } from '../../../kernel/limits.ts';
+import type { World } from '../../../kernel/world.ts';
+import type { Parsed, ParseInput } from '../parsed.ts';
+import { type Frame, FrameReader, framePartsOf } from './frame.ts';
+import { readAnswer } from './message.ts';
+import type { CommandLine } from './sandbox.ts';
+
+export interface ChildOptions {
+  readonly world: World;
+  readonly commandLine: CommandLine;
+  /** Removed with the process. */
+  readonly scratch: string;
+}
+
+export interface ParseBounds {
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
+}
+
+/** What is waited for: the process to be ready, or a document. */
+interface Waiting {
+  readonly resolve: (frame: Frame) => void;
+  readonly reject: (failure: unknown) => void;
+}
+
+export class ParserChild {
+  readonly #world: World;
+  readonly #process: ChildProcess;
+  readonly #frames = new FrameReader();
+  /** Resolves when the process is gone, and its folder with it. */
+  readonly gone: Promise<void>;
+  #waiting: Waiting | undefined;
+  #lastWords = '';
+  /** Why we killed it, if we did. */
+  #verdict: unknown;
+  #isKilled = false;
+  #isAlive = true;
+  #documents = 0;
+  #restingBytes = 0;
+
+  constructor({ world, commandLine, scratch }: ChildOptions) {
+    this.#world = world;
+    const { command, args, env } = commandLine;
+    this.#process = spawn(command, args, {
+      cwd: scratch,
+      env,
+      stdio: ['pipe', 'ignore', 'pipe', 'pipe'],
+    });
+    this.gone = new Promise((resolve) => {
+      const end = (error?: Error): void => {
+        this.#onEnd(error);
+        rmSync(scratch, { recursive: true, force: true, maxRetries: 3 });
+        resolve();
+      };
+      this.#process.once('close', () => end());
+      // Without a process there is nothing to close.
+      this.#process.on('error', (error) => {
+        if (this.pid === undefined) end(error);
+      });
+    });
+    this.#listen();
+  }
+
+  get pid(): number | undefined {
+    return this.#process.pid;
+  }
+
+  /** Whether it can be given a document. */
+  get isFit(): boolean {
+    return this.#isAlive && !this.#isKilled;
+  }
+
+  /** It has served for long, or has not given back what it took. */
+  get isSpent(): boolean {
+    const { documentsPerProcessMax, restingMemoryBytesMax } = limits.parser;
+    return this.#documents >= documentsPerProcessMax || this.#restingBytes > restingMemoryBytesMax;
+  }
+
+  /** Resolves when the process has loaded its parser. */
+  async ready(): Promise<void> {
+    const { startMs } = limits.parser;
+    const cancel = this.#world.setTimer(() => {
+      this.kill(new Failure('machine_busy', `a parser was not ready after ${startMs} ms`));
+    }, startMs);
+    try {
+      await this.#nextFrame();
+    } catch (error) {
+      const { code, message } = toFailure(error);
+      // No document is at fault yet.
+      if (code !== 'parse_crashed' && code !== 'parse_memory') throw error;
+      throw new Failure('machine_busy', `a parser could not be started: ${message}`);
+    } finally {
+      cancel();
+    }
+  }
+
+  async parse(input: ParseInput, { signal, timeoutMs }: ParseBounds): Promise<Parsed> {
+    const { bytes, source, ...rest } = input;
+    const onAbort = (): void => this.kill(signal.reason);
+    const cancels = [
+      this.#world.setTimer(() => {
+        const message = `${source} was not parsed after ${timeoutMs} ms`;
+        this.kill(new Failure('parse_timeout', message));
+      }, timeoutMs),
+      this.#watchMemory(source),
+    ];
+    signal.addEventListener('abort', onAbort, { once: true });
+    try {
+      if (signal.aborted) throw signal.reason;
+      const answered = this.#nextFrame();
+      this.#say({ source, ...rest }, bytes);
+      const { outcome, memoryBytes } = readAnswer(await answered);
+      this.#documents += 1;
+      this.#restingBytes = memoryBytes;
+      if (outcome instanceof Failure) throw outcome;
+      return outcome;
+    } catch (error) {
+      if (this.#isAlive || this.#verdict !== undefined) throw error;
+      const { code, message } = toFailure(error);
+      throw new Failure(code, `${source}: ${message}`, { cause: error });
+    } finally {
+      for (const cancel of cancels) cancel();
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  /** Whether this process keeps ours from ending by itself. */
+  hold(isHeld: boolean): void {
+    for (const handle of [this.#process, ...this.#pipes()]) {
+      if (isHeld) handle.ref();
+      else handle.unref();
+    }
+  }
+
+  /** Ends it between two documents. */
+  end(): void {
+    this.#process.stdin?.end();
+  }
+
+  /** Ends it at once. What was waited for fails with the reason. */
+  kill(reason: unknown): void {
+    this.#verdict ??= reason;
+    this.#isKilled = true;
+    this.#process.kill('SIGKILL');
+  }
+
+  #listen(): void {
+    const [input, output, errors] = this.#pipes();
+    output?.on('data', (chunk: Buffer) => this.#onChunk(chunk));
+    errors?.setEncoding('utf8').on('data', (text: string) => {
+      this.#lastWords = (this.#lastWords + text).slice(-limits.parser.lastWordsCharactersMax);
+    });
+    // A pipe breaks when its process dies, which is told by how that ended.
+    for (const pipe of [input, output, errors]) pipe?.on('error', () => this.kill(undefined));
+  }
+
+  #pipes(): Socket[] {
+    const { stdio } = this.#process;
+    return [stdio[0], stdio[3], stdio[2]].filter((pipe) => pipe != null) as Socket[];
+  }
+
+  #say(header: object, body: Uint8Array): void {
+    for (const part of framePartsOf(header, body)) this.#process.stdin?.write(part);
+  }
+
+  #nextFrame(): Promise<Frame> {
+    return new Promise((resolve, reject) => {
+      if (this.#isAlive) this.#waiting = { resolve, reject };
+      else reject(this.#verdict ?? new Failure('parse_crashed', 'the parser is gone'));
+    });
+  }
+
+  #onChunk(chunk: Buffer): void {
+    try {
+      const frame = this.#frames.push(chunk);
+      if (!frame) return;
+      const waiting = this.#waiting;
+      this.#waiting = undefined;
+      waiting?.resolve(frame);
+    } catch (error) {
+      // It speaks another language than ours: whatever it is, it is no parser any more.
+      const { message } = toFailure(error);
+      this.kill(new Failure('parse_crashed', message, { cause: error }));
+    }
+  }
+
+  #onEnd(error: Error | undefined): void {
+    this.#isAlive = false;
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    waiting?.reject(this.#verdict ?? this.#causeOfDeath(error));
+  }
+
+  #causeOfDeath(error: Error | undefined): Failure {
+    if (error) return new Failure('machine_busy', error.message, { cause: error });
+    const { exitCode, signalCode } = this.#process;
+    const isMemory = /out of memory|bad_alloc|cannot allocate memory/i.test(this.#lastWords);
+    if (isMemory) return new Failure('parse_memory', 'the parser ran out of memory');
+    const how = signalCode === null ? `the code ${exitCode}` : signalCode;
+    return new Failure('parse_crashed', `the parser ended with ${how}`, {
+      cause: this.#lastWords === '' ? undefined : new Error(this.#lastWords),
+    });
+  }
+
+  /** Looks at the memory again and again; the returned function stops it. */
+  #watchMemory(source: string): () => void {
+    const { memoryBytesMax, memoryLookMs } = limits.parser;
+    let cancel = (): void => undefined;
+    const look = (): void => {
+      const used = memoryOf(this.pid);
+      if (used === undefined) return;
+      if (used > memoryBytesMax) {
+        const message = `${source} took ${used} of ${memoryBytesMax} bytes of memory to parse`;
+        this.kill(new Failure('parse_memory', message));
+      } else {
+        cancel = this.#world.setTimer(look, memoryLookMs);
+      }
+    };
+    cancel = this.#world.setTimer(look, memoryLookMs);
+    return () => cancel();
+  }
+}
+
+const pageBytes = 4096;
+
+/**
+ * What a process holds in memory; undefined where it is gone, or the system does not tell. There
+ * only the heap is bounded.
+ */
+function memoryOf(pid: number | undefined): number | undefined {
+  try {
+    const [, resident] = readFileSync(`/proc/${pid}/statm`, 'latin1').split(' ');
+    return Number(resident) * pageBytes;
+  } catch {
+    return undefined;
+  }
+}

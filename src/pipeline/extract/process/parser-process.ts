@@ -1,0 +1,59 @@
+/**
+ * The program of a parser process: reads a document from stdin, writes what it found to the fourth
+ * descriptor, and so on until stdin ends. Stdout is nobody's, since libraries print there.
+ */
+import { Failure, toFailure } from '../../../kernel/failure.ts';
+import { limits } from '../../../kernel/limits.ts';
+import type { Parsed, ParseInput, Parser } from '../parsed.ts';
+import { type Frame, readFrame, writeFrame } from './frame.ts';
+import { denyNetwork } from './guard.ts';
+import type { AnswerHeader, RequestHeader } from './message.ts';
+
+const input = 0;
+const output = 3;
+const nothing = new Uint8Array();
+
+denyNetwork();
+const module = process.argv[2];
+if (module === undefined) throw new Failure('internal_error', 'no parser was named');
+const { parse } = (await import(module)) as { parse: Parser };
+answer({ is: 'ready' }, nothing);
+for (;;) {
+  // Waiting blocks the thread, on purpose: between documents nothing of a parser is to run.
+  const frame = readFrame(input);
+  if (!frame) process.exit();
+  await serve(frame);
+}
+
+async function serve({ header, body }: Frame): Promise<void> {
+  try {
+    const { markdown, ...found } = await parseOne({ ...(header as RequestHeader), bytes: body });
+    const text = Buffer.from(markdown);
+    if (text.length > limits.parser.textBytesMax) {
+      const message = `its text has ${text.length} of ${limits.parser.textBytesMax} bytes`;
+      throw new Failure('source_too_large', message);
+    }
+    answer({ is: 'parsed', memoryBytes: process.memoryUsage.rss(), ...found }, text);
+  } catch (error) {
+    const { code, message, context } = toFailure(named(error));
+    answer(
+      { is: 'failed', memoryBytes: process.memoryUsage.rss(), code, message, context },
+      nothing,
+    );
+  }
+}
+
+function parseOne(request: ParseInput): Promise<Parsed> {
+  // Who wants it ended kills the process.
+  return parse(request, new AbortController().signal);
+}
+
+/** Buffers are outside of the heap that Node bounds; they fail with an error of their own. */
+function named(error: unknown): unknown {
+  const isMemory = error instanceof RangeError && /allocation failed/i.test(error.message);
+  return isMemory ? new Failure('parse_memory', error.message, { cause: error }) : error;
+}
+
+function answer(header: AnswerHeader, body: Uint8Array): void {
+  writeFrame(output, header, body);
+}

@@ -1,0 +1,30 @@
+/** Where a document is parsed, and how long that may take, by its type. */
+import { limits } from '../../../kernel/limits.ts';
+import type { ParseInput } from '../parsed.ts';
+
+interface Placement {
+  /** Up to so many bytes are parsed in this process. Only for linear code of our own. */
+  readonly inProcessBytesMax: number;
+  readonly timeoutMs: number;
+}
+
+const { inProcessBytesMax, documentMs, slowDocumentMs } = limits.parser;
+const here: Placement = { inProcessBytesMax, timeoutMs: documentMs };
+const apart: Placement = { inProcessBytesMax: 0, timeoutMs: documentMs };
+const slowApart: Placement = { inProcessBytesMax: 0, timeoutMs: slowDocumentMs };
+
+const placements: readonly [mediaType: RegExp, placement: Placement][] = [
+  [/^text\/(?:plain|text|markdown)$/, here],
+  [/^(?:application\/pdf|image\/.*)$/, slowApart],
+];
+
+export function placementOf({ mediaType, bytes }: ParseInput): {
+  readonly isHere: boolean;
+  readonly timeoutMs: number;
+} {
+  const placement = placements.find(([pattern]) => pattern.test(mediaType))?.[1] ?? apart;
+  return {
+    isHere: bytes.length < placement.inProcessBytesMax,
+    timeoutMs: placement.timeoutMs,
+  };
+}

@@ -1,0 +1,268 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { temporaryDirectory } from '../../../../test/support/temporary.ts';
+import { until } from '../../../../test/support/wait.ts';
+import { Failure } from '../../../kernel/failure.ts';
+import { limits } from '../../../kernel/limits.ts';
+import { realWorld } from '../../../world.ts';
+import type { Parsed } from '../parsed.ts';
+import { type ProcessParserOptions, processParser } from './process-parser.ts';
+import { findCage } from './sandbox.ts';
+
+const wild = import.meta.resolve('./fixture/wild-parser.ts');
+const never = new AbortController().signal;
+
+function setup(t: TestContext, options: Partial<ProcessParserOptions> = {}) {
+  const parser = processParser({ world: realWorld(), module: wild, size: 1, ...options });
+  t.after(() => parser.close());
+  /** What the parser makes of a document that tells it what to do. */
+  const tell = (text: string, signal: AbortSignal = never): Promise<Parsed> =>
+    parser.parse({ bytes: Buffer.from(text), mediaType: 'test/wild', source: 'a.wild' }, signal);
+  const codeOf = async (text: string): Promise<string> => {
+    const error = await tell(text).then(
+      ({ markdown }) => assert.fail(`${text} gave ${markdown}`),
+      (error: unknown) => error,
+    );
+    assert.ok(error instanceof Failure, String(error));
+    return error.code;
+  };
+  return { parser, tell, codeOf };
+}
+
+test('what a parser finds comes back whole', async (t) => {
+  const { tell } = setup(t);
+  const text = `“ä” \u{1f600}\n${'x'.repeat(3_000_000)}`;
+  const parsed = await tell(`say ${text}`);
+  assert.equal(parsed.markdown, text);
+  assert.equal(parsed.title, 'say');
+  assert.equal(typeof parsed.meta.pid, 'number');
+});
+
+test('a process is used again, and documents in it come one after the other', async (t) => {
+  const { tell } = setup(t);
+  const said = await Promise.all(['count', 'count', 'count'].map((text) => tell(text)));
+  const texts = said.map(({ markdown }) => markdown.replace(/process \d+/, 'process'));
+  assert.deepEqual(texts, [
+    'document 1 of process',
+    'document 2 of process',
+    'document 3 of process',
+  ]);
+  assert.equal(new Set(said.map(({ meta }) => meta.pid)).size, 1);
+});
+
+test('there are as many processes as were asked for, and no more', async (t) => {
+  const { parser, tell } = setup(t, { size: 2 });
+  const said = await Promise.all(Array.from({ length: 12 }, () => tell('count')));
+  assert.equal(new Set(said.map(({ meta }) => meta.pid)).size, 2);
+  assert.equal(parser.pids().length, 2);
+});
+
+test('a failure of a parser keeps its code, its message and its context', async (t) => {
+  const { tell } = setup(t);
+  await assert.rejects(tell('fail encrypted_document'), (error: Failure) => {
+    assert.equal(error.code, 'encrypted_document');
+    assert.match(error.message, /as it was told/);
+    assert.deepEqual(error.context, { page: 3 });
+    return true;
+  });
+  assert.match((await tell('count')).markdown, /^document 2 /, 'the process goes on');
+});
+
+test('a defect of a parser is one of Pawl, and does not end the process', async (t) => {
+  const { codeOf, tell } = setup(t);
+  assert.equal(await codeOf('throw'), 'internal_error');
+  assert.match((await tell('count')).markdown, /^document 2 /);
+});
+
+/** However a process dies, its document fails with the code, and the next one has a new process. */
+const deaths: readonly [deed: string, code: string][] = [
+  ['exit 0', 'parse_crashed'],
+  ['exit 7', 'parse_crashed'],
+  ['signal SIGSEGV', 'parse_crashed'],
+  ['signal SIGKILL', 'parse_crashed'],
+  ['babble', 'parse_crashed'],
+  ['bomb', 'parse_memory'],
+  ['heap', 'parse_memory'],
+];
+
+for (const [deed, code] of deaths) {
+  test(`a document that does "${deed}" fails with ${code}, and only that one`, async (t) => {
+    const { codeOf, tell } = setup(t);
+    const [found, other] = await Promise.all([codeOf(deed), tell('count')]);
+    assert.equal(found, code);
+    assert.match(other.markdown, /^document 1 /);
+  });
+}
+
+for (const deed of ['spin', 'wait']) {
+  test(`a document that does "${deed}" is ended after its time`, async (t) => {
+    const { codeOf, tell, parser } = setup(t, { timeoutMs: 300 });
+    await tell('count');
+    const pids = parser.pids();
+    assert.equal(await codeOf(deed), 'parse_timeout');
+    for (const pid of pids) assert.ok(!existsSync(`/proc/${pid}`), `${pid} is still there`);
+  });
+
+  test(`aborting ends a document that does "${deed}" at once`, async (t) => {
+    const { tell, parser } = setup(t);
+    await tell('count');
+    const [pid] = parser.pids();
+    const controller = new AbortController();
+    const spinning = tell(deed, controller.signal);
+    // By the next turn, the document has been handed over.
+    await new Promise(setImmediate);
+    controller.abort(new Failure('canceled', 'nobody wants it'));
+    await assert.rejects(spinning, { code: 'canceled' });
+    assert.ok(!existsSync(`/proc/${pid}`));
+    assert.match((await tell('count')).markdown, /^document 1 /);
+  });
+}
+
+test('aborting leaves the line, and does not end what others wait for', async (t) => {
+  const { tell } = setup(t);
+  const first = tell('count');
+  const controller = new AbortController();
+  const second = tell('count', controller.signal);
+  const third = tell('count');
+  controller.abort(new Failure('canceled', 'nobody wants it'));
+  await assert.rejects(second, { code: 'canceled' });
+  assert.match((await first).markdown, /^document 1 /);
+  assert.match((await third).markdown, /^document 2 /);
+});
+
+test('a process that is killed from outside between documents is replaced unseen', async (t) => {
+  const { tell, parser } = setup(t);
+  await tell('count');
+  const [pid = 0] = parser.pids();
+  process.kill(pid, 'SIGKILL');
+  await until(() => parser.pids().length === 0, { what: 'the process to be missed' });
+  assert.match((await tell('count')).markdown, /^document 1 /);
+});
+
+test('a process that keeps what it took is replaced', async (t) => {
+  const { tell } = setup(t);
+  await tell(`keep ${limits.parser.restingMemoryBytesMax}`);
+  assert.match((await tell('count')).markdown, /^document 1 /);
+});
+
+test('a text beyond the bound is refused', async (t) => {
+  const { codeOf } = setup(t);
+  assert.equal(await codeOf(`long ${limits.parser.textBytesMax + 1}`), 'source_too_large');
+});
+
+test('a library that prints disturbs nothing', async (t) => {
+  const { tell } = setup(t);
+  assert.equal((await tell('print')).markdown, 'printed');
+});
+
+test('a parser can neither start processes, nor read or write outside of its folder', async (t) => {
+  const { tell } = setup(t);
+  const folder = temporaryDirectory(t);
+  const own = new URL('../../../../README.md', import.meta.url).pathname;
+  const denied = ['spawn', 'thread', 'read /etc/passwd', `read ${own}`, `write ${folder}/x`];
+  for (const deed of denied) {
+    await assert.rejects(tell(deed), /Access to this API has been restricted/, deed);
+  }
+  assert.deepEqual(readdirSync(folder), []);
+});
+
+test('the folder of a parser is gone with it', async (t) => {
+  const { tell, parser } = setup(t);
+  const { markdown: scratch } = await tell('scratch');
+  assert.deepEqual(readdirSync(scratch), ['page']);
+  await parser.close();
+  assert.ok(!existsSync(scratch));
+  assert.ok(scratch.startsWith(join(tmpdir(), 'pawl-parser-')));
+});
+
+test('a parser sees none of our environment', async (t) => {
+  process.env.PAWL_TEST_SECRET = 'canary';
+  t.after(() => delete process.env.PAWL_TEST_SECRET);
+  const { tell } = setup(t);
+  const seen = JSON.parse((await tell('environment')).markdown);
+  assert.deepEqual(Object.keys(seen).sort(), ['LANG', 'PATH', 'TMPDIR']);
+});
+
+test('a parser cannot reach the network', async (t) => {
+  let connections = 0;
+  const server = createServer(() => {
+    connections += 1;
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => server.close());
+  const { port } = server.address() as { port: number };
+  const { tell } = setup(t);
+  for (const deed of ['connect', 'http', 'fetch', 'listen', 'datagram', 'lookup']) {
+    await assert.rejects(tell(`${deed} ${port}`), /may not use the network/, deed);
+  }
+  assert.equal(connections, 0);
+});
+
+test('where the system allows it, a parser stands in a network of its own', async (t) => {
+  const cage = await findCage();
+  if (cage[0] !== 'unshare') return t.skip('this system lets nobody make a network');
+  const { tell, parser } = setup(t);
+  await tell('count');
+  const [pid] = parser.pids();
+  const linesOf = (of: number | string | undefined) =>
+    readFileSync(`/proc/${of}/net/dev`, 'utf8').trim().split('\n').slice(2);
+  assert.deepEqual(linesOf(pid).length, 1, 'nothing but a loopback of its own');
+});
+
+for (const deed of [undefined, 'spin']) {
+  const what = deed === undefined ? 'waits for work' : 'is at work';
+  test(`a parser that ${what} ends when Pawl is killed`, async (t) => {
+    const program = fileURLToPath(new URL('./fixture/parent.ts', import.meta.url));
+    const parent = spawn(process.execPath, deed === undefined ? [program] : [program, deed]);
+    t.after(() => parent.kill('SIGKILL'));
+    const [told] = await once(parent.stdout, 'data');
+    const pid = Number(told);
+    t.after(() => existsSync(`/proc/${pid}`) && process.kill(pid, 'SIGKILL'));
+    assert.ok(existsSync(`/proc/${pid}`));
+    parent.kill('SIGKILL');
+    await until(() => isGone(pid), { what: `parser ${pid} to end` });
+  });
+}
+
+/** Gone, or dead and not yet buried by whoever inherited it. */
+function isGone(pid: number): boolean {
+  if (!existsSync(`/proc/${pid}`)) return true;
+  return / Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+}
+
+test('closing ends a parser at work, and what it worked on fails', async (t) => {
+  const { tell, parser } = setup(t);
+  await tell('count');
+  const [pid] = parser.pids();
+  const spinning = assert.rejects(tell('spin'), { code: 'canceled' });
+  const waiting = assert.rejects(tell('count'), { code: 'canceled' });
+  await parser.close();
+  await Promise.all([spinning, waiting]);
+  assert.ok(!existsSync(`/proc/${pid}`));
+  await assert.rejects(tell('count'), { code: 'canceled' });
+});
+
+test('plain text is read without a process, up to its bound', async (t) => {
+  const { parser } = setup(t, { module: undefined });
+  const parsed = await parser.parse(
+    { bytes: Buffer.from('# A'), mediaType: 'text/markdown', source: 'a.md' },
+    never,
+  );
+  assert.equal(parsed.markdown, '# A');
+  assert.deepEqual(parser.pids(), []);
+  const bytes = Buffer.alloc(limits.parser.inProcessBytesMax, 'a ');
+  await parser.parse({ bytes, mediaType: 'text/plain', source: 'a.txt' }, never);
+  assert.equal(parser.pids().length, 1);
+});
+
+test('a parser that cannot be loaded is no fault of the document', async (t) => {
+  const { codeOf } = setup(t, { module: 'file:///nowhere/parse.ts' });
+  assert.equal(await codeOf('say a'), 'machine_busy');
+});

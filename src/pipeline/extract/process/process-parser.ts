@@ -1,0 +1,194 @@
+/**
+ * Parsing in processes that can be killed: as many as the machine has cores, started when they are
+ * needed, used again for the next document, and replaced when they are spent. Who finds none free
+ * waits in line; the time that a document may take counts from when its turn has come.
+ */
+import { mkdtemp, realpath } from 'node:fs/promises';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Failure } from '../../../kernel/failure.ts';
+import { limits } from '../../../kernel/limits.ts';
+import type { World } from '../../../kernel/world.ts';
+import type { Parsed, ParseInput, Parser } from '../parsed.ts';
+import { ParserChild } from './parser-child.ts';
+import { placementOf } from './placement.ts';
+import { commandFor, findCage } from './sandbox.ts';
+
+export interface ProcessParserOptions {
+  readonly world: World;
+  /** How many processes; one for each core where nothing is said. */
+  readonly size?: number | undefined;
+  /** The address of the module whose `parse` is called; that of all formats where absent. */
+  readonly module?: string | undefined;
+  /** Overrides the time of every type. */
+  readonly timeoutMs?: number | undefined;
+}
+
+export interface ProcessParser {
+  readonly parse: Parser;
+  /** The processes that are there now. */
+  readonly pids: () => readonly number[];
+  /** Ends all processes, also those at work, and resolves when they are gone. */
+  close(): Promise<void>;
+}
+
+export function processParser(options: ProcessParserOptions): ProcessParser {
+  const pool = new ParserPool(options);
+  return {
+    parse: (input, signal) => pool.parse(input, signal),
+    pids: () => pool.pids(),
+    close: () => pool.close(),
+  };
+}
+
+interface Waiting {
+  readonly resolve: (child: ParserChild | Promise<ParserChild>) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+class ParserPool {
+  readonly #options: ProcessParserOptions;
+  readonly #size: number;
+  readonly #module: string;
+  readonly #children = new Set<ParserChild>();
+  /** Each with what calls off its end. */
+  readonly #idle = new Map<ParserChild, () => void>();
+  readonly #waiting = new Set<Waiting>();
+  #cage: Promise<readonly string[]> | undefined;
+  /** Places that are taken: by a process, or by one that is about to be. */
+  #taken = 0;
+  #isClosed = false;
+
+  constructor(options: ProcessParserOptions) {
+    this.#options = options;
+    this.#size = options.size ?? availableParallelism();
+    this.#module = options.module ?? import.meta.resolve('../format/parse.ts');
+  }
+
+  async parse(input: ParseInput, signal: AbortSignal): Promise<Parsed> {
+    const { isHere, timeoutMs } = placementOf(input);
+    if (isHere) {
+      const { parse } = (await import(this.#module)) as { parse: Parser };
+      return parse(input, signal);
+    }
+    const child = await this.#take(signal);
+    try {
+      const bounds = { signal, timeoutMs: this.#options.timeoutMs ?? timeoutMs };
+      return await child.parse(input, bounds);
+    } finally {
+      this.#giveBack(child);
+    }
+  }
+
+  pids(): number[] {
+    return [...this.#children].flatMap(({ pid }) => pid ?? []);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const reason = new Failure('canceled', 'the parsers were closed');
+    for (const waiting of this.#waiting) waiting.reject(reason);
+    this.#waiting.clear();
+    for (const cancel of this.#idle.values()) cancel();
+    this.#idle.clear();
+    const children = [...this.#children];
+    for (const child of children) {
+      child.hold(true);
+      child.kill(reason);
+    }
+    await Promise.all(children.map(({ gone }) => gone));
+  }
+
+  /** A process for one document. Aborting leaves the line. */
+  #take(signal: AbortSignal): Promise<ParserChild> {
+    return new Promise((resolve, reject) => {
+      const leave = (): void => {
+        if (this.#waiting.delete(waiting)) reject(signal.reason);
+      };
+      const waiting: Waiting = {
+        resolve: (child) => {
+          signal.removeEventListener('abort', leave);
+          resolve(child);
+        },
+        reject,
+      };
+      if (signal.aborted) return reject(signal.reason);
+      if (this.#isClosed) return reject(new Failure('canceled', 'the parsers were closed'));
+      signal.addEventListener('abort', leave, { once: true });
+      this.#waiting.add(waiting);
+      this.#serve();
+    });
+  }
+
+  /** Gives those in line what is free, and starts what may still be started. */
+  #serve(): void {
+    for (const waiting of this.#waiting) {
+      const idle = this.#idle.keys().next().value;
+      if (!idle && this.#taken >= this.#size) return;
+      this.#waiting.delete(waiting);
+      waiting.resolve(idle ? this.#wake(idle) : this.#start());
+    }
+  }
+
+  #wake(child: ParserChild): ParserChild {
+    this.#idle.get(child)?.();
+    this.#idle.delete(child);
+    child.hold(true);
+    return child;
+  }
+
+  async #start(): Promise<ParserChild> {
+    this.#taken += 1;
+    let child: ParserChild | undefined;
+    try {
+      child = await this.#spawn();
+      await child.ready();
+      return child;
+    } catch (error) {
+      if (!child) this.#free();
+      throw error;
+    }
+  }
+
+  async #spawn(): Promise<ParserChild> {
+    const { world } = this.#options;
+    this.#cage ??= findCage();
+    const cage = await this.#cage;
+    // Node's permissions speak of real paths.
+    const scratch = await realpath(await mkdtemp(join(tmpdir(), 'pawl-parser-')));
+    const commandLine = commandFor({ cage, scratch, module: this.#module });
+    const child = new ParserChild({ world, commandLine, scratch });
+    this.#children.add(child);
+    if (this.#isClosed) child.kill(new Failure('canceled', 'the parsers were closed'));
+    void child.gone.then(() => this.#forget(child));
+    return child;
+  }
+
+  #giveBack(child: ParserChild): void {
+    // One that is gone, or about to be, gives its place back when it is.
+    if (!child.isFit || this.#isClosed) return;
+    if (child.isSpent) {
+      child.end();
+      return;
+    }
+    child.hold(false);
+    const cancel = this.#options.world.setTimer(() => {
+      this.#idle.delete(child);
+      child.end();
+    }, limits.parser.idleMs);
+    this.#idle.set(child, cancel);
+    this.#serve();
+  }
+
+  #forget(child: ParserChild): void {
+    this.#idle.get(child)?.();
+    this.#idle.delete(child);
+    this.#children.delete(child);
+    this.#free();
+  }
+
+  #free(): void {
+    this.#taken -= 1;
+    if (!this.#isClosed) this.#serve();
+  }
+}

@@ -1,0 +1,83 @@
+/**
+ * What a parser process may do: read Pawl's own code and the packages, write in a folder of its
+ * own, compute. Node refuses it other files, processes, threads; the system takes the network away
+ * and ends the process with its parent even in the midst of a document, where it can do that.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { limits } from '../../../kernel/limits.ts';
+
+export interface CommandLine {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+const systemPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+
+/** Without a fork in between, these leave the process its id. Last, since others may reset it. */
+const endsWithParent = ['setpriv', '--pdeathsig', 'KILL', '--no-new-privs', '--'];
+
+/** From strict to none: the first that works on this system is used. */
+const cages: readonly (readonly string[])[] = [
+  ['unshare', '--net', '--', ...endsWithParent],
+  ['unshare', '--user', '--map-current-user', '--net', '--', ...endsWithParent],
+  endsWithParent,
+];
+
+/** The words that stand before the command of a process that is to be caged. */
+export async function findCage(): Promise<readonly string[]> {
+  if (process.platform !== 'linux') return [];
+  for (const cage of cages) if (await works(cage)) return cage;
+  return [];
+}
+
+async function works([command = '', ...args]: readonly string[]): Promise<boolean> {
+  const probe = spawn(command, [...args, 'true'], { stdio: 'ignore', env: { PATH: systemPath } });
+  // The program may be absent, or the system may forbid what it does.
+  const ended = await once(probe, 'exit').catch(() => [1]);
+  return ended[0] === 0;
+}
+
+const program = fileURLToPath(new URL('./parser-process.ts', import.meta.url));
+const sources = fileURLToPath(new URL('../../..', import.meta.url));
+
+export interface SandboxOptions {
+  readonly cage: readonly string[];
+  /** The folder that the process may write in. */
+  readonly scratch: string;
+  /** The address of the module whose `parse` is called. */
+  readonly module: string;
+}
+
+export function commandFor({ cage, scratch, module }: SandboxOptions): CommandLine {
+  const readable = [sources, join(dirname(sources), 'package.json'), ...packageFolders(), scratch];
+  const [command = '', ...args] = [
+    ...cage,
+    process.execPath,
+    '--permission',
+    // Libraries that are not written in JavaScript are such; what they do, only the cage bounds.
+    '--allow-addons',
+    ...readable.map((path) => `--allow-fs-read=${path}`),
+    `--allow-fs-write=${scratch}`,
+    `--max-old-space-size=${limits.parser.heapMib}`,
+    '--no-warnings',
+    program,
+    module,
+  ];
+  // Nothing of our environment: it holds keys, proxies, and options for Node.
+  return { command, args, env: { PATH: systemPath, TMPDIR: scratch, LANG: 'C.UTF-8' } };
+}
+
+/** Where Node looks for packages: beside the sources, and in every folder above. */
+function packageFolders(): string[] {
+  const folders: string[] = [];
+  for (let folder = dirname(sources); ; folder = dirname(folder)) {
+    const packages = join(folder, 'node_modules');
+    if (existsSync(packages)) folders.push(packages);
+    if (folder === dirname(folder)) return folders;
+  }
+}

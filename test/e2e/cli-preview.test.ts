@@ -1,0 +1,176 @@
+/** `pawl extract` and `pawl chunk`: what would be indexed, without storing anything. */
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { createServer, type RequestListener } from 'node:http';
+import { join } from 'node:path';
+import { describe, type TestContext, test } from 'node:test';
+import { failures } from '../../src/kernel/failure.ts';
+import { openWorkplace } from './pawl-process.ts';
+
+const page = `<title>The dog</title><h1>The dog</h1><p>The <a href="/tree">dog</a> guards the
+  quince tree, day after day, and the fox knows it well enough to keep away from the tree.</p>
+  <ol><li>First it barks at the fox.</li><li>Then it bites the fox in the tail.</li></ol>
+  <p>In the evening it sleeps under the tree, and nobody has ever seen it anywhere else.</p>`;
+
+function linesOf(stdout: string): Record<string, unknown>[] {
+  return stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+}
+
+function codeOf(line: Record<string, unknown> | undefined): string | undefined {
+  return (line?.error as { code: string } | undefined)?.code;
+}
+
+/** A site on this machine, and what to allow so that it may be read. */
+async function openSite(t: TestContext, listener: RequestListener) {
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as { port: number };
+  const host = `127.0.0.1:${port}`;
+  return { url: `http://${host}`, environment: { PAWL_ALLOW_HOSTS: host } };
+}
+
+describe('pawl extract', { concurrency: 2 }, () => {
+  test('prints a line for each source, in order, and stores nothing', async (t) => {
+    const place = openWorkplace(t);
+    place.write('docs/a.md', '# The cat\n\nThe **cat** sleeps.');
+    place.write('docs/dog.html', page);
+    place.write('docs/empty.txt', '');
+    place.write('z.txt', 'The walrus.');
+    const sources = ['z.txt', 'docs', 'nowhere.md', './docs/*.html', '-'];
+    const { code, stdout } = await place.run(['extract', ...sources, '--json'], {
+      input: '<!doctype html><title>From a pipe</title><p>The parrot knows.',
+    });
+    assert.equal(code, 2);
+    const lines = linesOf(stdout);
+    assert.deepEqual(
+      lines.map(({ source }) => source),
+      ['z.txt', 'docs/a.md', 'docs/dog.html', 'docs/empty.txt', 'nowhere.md', '-'],
+    );
+    const [walrus, cat, dog, empty, missing, piped] = lines;
+    assert.deepEqual(walrus, {
+      source: 'z.txt',
+      title: null,
+      language: null,
+      text: 'The walrus.',
+      markdown: 'The walrus.',
+      meta: {},
+    });
+    assert.deepEqual([cat?.title, cat?.text], ['The cat', 'The cat\n\nThe cat sleeps.']);
+    assert.equal(dog?.title, 'The dog');
+    assert.match(
+      String(dog?.text),
+      /^The dog\n\nThe dog guards .*\n\nFirst it barks [\w ]+\.\nThen it bites /s,
+    );
+    assert.match(
+      String(dog?.markdown),
+      /^# The dog\n.*\n1\. First it barks .*\n2\. Then it bites /s,
+    );
+    assert.deepEqual(empty?.error, {
+      code: 'empty_source',
+      message: `${join(place.folder, 'docs/empty.txt')} has no bytes`,
+      advice: failures.empty_source.advice,
+    });
+    assert.equal(codeOf(missing), 'source_missing');
+    assert.equal(piped?.title, 'From a pipe');
+    assert.ok(!existsSync(join(place.folder, '.pawl')));
+  });
+
+  test('shows a page to people, and ends with 0', async (t) => {
+    const place = openWorkplace(t);
+    place.write('dog.html', page);
+    const { code, stdout, stderr } = await place.run(['extract', 'dog.html']);
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, /^The dog\ndog\.html\n\d+ words · en\n\n# The dog\n\nThe dog guards/);
+  });
+
+  test('says what is wrong and what to do, and ends with 2', async (t) => {
+    const { code, stderr } = await openWorkplace(t).run(['extract', 'nowhere.md']);
+    assert.equal(code, 2);
+    assert.match(stderr, /no file or folder nowhere\.md \(source_missing\)\n +Check the path/);
+  });
+
+  test('without a source it is wrong usage', async (t) => {
+    assert.equal((await openWorkplace(t).run(['extract'])).code, 64);
+  });
+
+  test('fetches as a job does: robots.txt and private addresses are heeded', async (t) => {
+    const asked: string[] = [];
+    const site = await openSite(t, ({ url = '' }, response) => {
+      asked.push(url);
+      if (url === '/robots.txt') response.end('User-agent: *\nDisallow: /private');
+      else if (url === '/gone') response.writeHead(404).end();
+      else response.setHeader('content-type', 'text/html').end(page);
+    });
+    const place = openWorkplace(t);
+    const urls = ['/dog', '/private', '/gone'].map((path) => site.url + path);
+    const { environment } = site;
+    const { code, stdout } = await place.run(['extract', ...urls, '--json'], { environment });
+    assert.equal(code, 2);
+    const told = linesOf(stdout).map((line) => line.title ?? codeOf(line));
+    assert.deepEqual(told, ['The dog', 'robots_disallowed', 'http_404']);
+    assert.ok(!asked.includes('/private'));
+    const refused = await place.run(['extract', `${site.url}/dog`, '--json']);
+    assert.equal(codeOf(linesOf(refused.stdout)[0]), 'private_address');
+  });
+
+  test('Ctrl-C ends it with 130', async (t) => {
+    let reached = (): void => undefined;
+    const isReached = new Promise<void>((resolve) => {
+      reached = resolve;
+    });
+    // It never answers.
+    const site = await openSite(t, () => reached());
+    const place = openWorkplace(t);
+    const { environment } = site;
+    const running = place.start(['extract', `${site.url}/dog`], { environment });
+    await isReached;
+    running.child.kill('SIGINT');
+    assert.equal((await running.finished).code, 130);
+  });
+});
+
+describe('pawl chunk', { concurrency: 2 }, () => {
+  test('gives the pieces, each with its place in the text, the same every time', async (t) => {
+    const place = openWorkplace(t);
+    place.write('a.md', '# Zoo\n\nThe walrus sleeps.\n\n## Cage\n\nA lantern.');
+    place.write('broken.txt', Uint8Array.of(0, 1, 2));
+    const first = await place.run(['chunk', 'a.md', 'broken.txt', '--json']);
+    assert.equal(first.code, 2);
+    const [zoo, broken] = linesOf(first.stdout);
+    const chunks = zoo?.chunks as Record<string, unknown>[];
+    assert.deepEqual(
+      chunks.map(({ heading, text, start_offset, end_offset }) => [
+        heading,
+        text,
+        [start_offset, end_offset],
+      ]),
+      [
+        ['Zoo', '# Zoo\n\nThe walrus sleeps.', [0, 25]],
+        ['Zoo > Cage', '## Cage\n\nA lantern.', [27, 46]],
+      ],
+    );
+    for (const { chunk_id, tokens } of chunks) {
+      assert.match(String(chunk_id), /^[0-9a-f]{24}$/);
+      assert.ok(Number(tokens) > 0);
+    }
+    assert.match(codeOf(broken) ?? '', /^(?:unsupported_mime|binary_source)$/);
+    const second = await place.run(['chunk', 'a.md', '--json']);
+    assert.deepEqual(linesOf(second.stdout)[0], zoo);
+  });
+
+  test('shows them to people', async (t) => {
+    const place = openWorkplace(t);
+    place.write('a.md', '# Zoo\n\nThe walrus sleeps.');
+    const { code, stdout } = await place.run(['chunk', 'a.md']);
+    assert.equal(code, 0);
+    assert.match(stdout, /#0 {2}Zoo {2}0–25 · \d+ tokens · [0-9a-f]{24}\n {2}# Zoo\n/);
+    assert.match(stdout, /1 chunk · \d+ tokens/);
+  });
+});
