@@ -98,6 +98,13 @@ export const limits = {
     chunkOverlapTokens: 32,
     chunksMax: 20_000,
     entitiesMax: 20_000,
+    /** Runs of capitals that are weighed; about what twenty megabytes of prose have. */
+    candidatesMax: 500_000,
+    /** Places of one entity that are kept; all of them are counted. */
+    mentionsPerEntityMax: 1000,
+    entityAliasesMax: 20,
+    entityNameCharactersMax: 300,
+    relationsMax: 500,
   },
 
   corpus: {

@@ -7,6 +7,8 @@ import type { Embedder } from '../provider/embedding.ts';
 import { chunkStep } from './chunk/chunk.ts';
 import { embedStep } from './embed/embed.ts';
 import { entityStep } from './entity/entity.ts';
+import type { Extractor } from './entity/extraction.ts';
+import { localExtractor } from './entity/local-extractor.ts';
 import { extractStep } from './extract/extract.ts';
 import { fetchStep } from './fetch/fetch.ts';
 import type { Fetcher } from './fetch/http.ts';
@@ -18,10 +20,12 @@ export interface DocumentPipelineOptions {
   readonly blobs: BlobStore;
   readonly embedder: Embedder;
   readonly fetcher: Fetcher;
+  /** Rules and lists, where none is given. */
+  readonly extractor?: Extractor | undefined;
 }
 
 export function documentPipeline(options: DocumentPipelineOptions): Pipeline {
-  const { blobs, embedder, fetcher } = options;
+  const { blobs, embedder, fetcher, extractor = localExtractor() } = options;
   return {
     lifecycle: item,
     steps: {
@@ -29,7 +33,7 @@ export function documentPipeline(options: DocumentPipelineOptions): Pipeline {
       content_extracted: extractStep(blobs),
       chunked: chunkStep,
       embedded: embedStep(embedder),
-      entity_extracted: entityStep,
+      entity_extracted: entityStep(extractor),
       persisted: persistStep,
       indexed: indexStep,
       done: pruneStep,
