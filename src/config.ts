@@ -12,6 +12,9 @@ export interface Config {
   readonly databaseUrl: string | undefined;
   readonly workers: number;
   readonly allowHosts: readonly string[] | undefined;
+  readonly extractor: string;
+  readonly extractorUrl: string | undefined;
+  readonly extractorKey: string | undefined;
   readonly log: 'silent' | 'error' | 'warn' | 'info' | 'debug';
   readonly failpoint: string | undefined;
 }
@@ -74,6 +77,29 @@ const settings: { readonly [K in Key]: Setting<K> } = {
       return hosts.every(isPair) ? hosts : undefined;
     },
   },
+  extractor: {
+    variable: 'PAWL_EXTRACTOR',
+    initial: 'local',
+    form: 'local, or openai:MODEL',
+    meaning:
+      'What finds the entities of documents: rules and lists, or a model behind an interface ' +
+      "like OpenAI's. With a model, the text of every document is sent to it.",
+    parse: (text) => (/^(?:local|openai:\S+)$/.test(text) ? text : undefined),
+  },
+  extractorUrl: {
+    variable: 'PAWL_EXTRACTOR_URL',
+    initial: undefined,
+    form: 'an http or https address such as https://host/v1',
+    meaning: "Where the model of `PAWL_EXTRACTOR` is. Absent: OpenAI's own address.",
+    parse: (text) => (/^https?:\/\//.test(text) && URL.canParse(text) ? text : undefined),
+  },
+  extractorKey: {
+    variable: 'PAWL_EXTRACTOR_KEY',
+    initial: undefined,
+    form: 'the key that the provider gave out',
+    meaning: 'The key for the model of `PAWL_EXTRACTOR`, if it needs one.',
+    parse: (text) => text,
+  },
   log: {
     variable: 'PAWL_LOG',
     initial: 'warn',
@@ -121,6 +147,9 @@ export function loadConfig({ environment, file, flags = {} }: ConfigInput): Load
     databaseUrl: read('databaseUrl'),
     workers: read('workers'),
     allowHosts: read('allowHosts'),
+    extractor: read('extractor'),
+    extractorUrl: read('extractorUrl'),
+    extractorKey: read('extractorKey'),
     log: read('log'),
     failpoint: read('failpoint'),
   };
@@ -141,8 +170,9 @@ function parse<K extends Key>(key: K, text: string, where: string): Config[K] {
   const { form, parse: parseText } = settings[key];
   const value = text.trim() === '' ? undefined : parseText(text);
   if (value !== undefined) return value;
-  // The address of a database holds its password: it is not repeated.
-  const shown = key === 'databaseUrl' ? 'what was given' : JSON.stringify(text);
+  // An address may hold a password: it is not repeated.
+  const isSecret = key === 'databaseUrl' || key === 'extractorUrl';
+  const shown = isSecret ? 'what was given' : JSON.stringify(text);
   throw new Failure('usage_error', `${where} must be ${form}, not ${shown}`);
 }
 

@@ -60,6 +60,8 @@ export interface OpenOptions {
   readonly workers?: number | undefined;
   /** Exact `host:port` pairs that may be fetched from although they are not public. */
   readonly allowHosts?: readonly string[] | undefined;
+  /** A model that finds entities, behind an interface like OpenAI's; rules where absent. */
+  readonly extractor?: AssembleOptions['extractor'];
   /** False: this process only asks and commands, and leaves the work to others. */
   readonly work?: boolean | undefined;
   /** Called when something in the background failed and will be tried again. */

@@ -3,11 +3,15 @@ import { join, resolve } from 'node:path';
 import { openBlobDirectory } from './blob/directory.ts';
 import { Engine } from './engine/engine.ts';
 import { thisProcess } from './engine/liveness.ts';
+import { Failure } from './kernel/failure.ts';
 import type { World } from './kernel/world.ts';
 import { documentPipeline } from './pipeline/document.ts';
+import type { Extractor } from './pipeline/entity/extraction.ts';
+import { modelExtractor } from './pipeline/entity/model-extractor.ts';
 import { allowedHosts } from './pipeline/fetch/address.ts';
 import { httpFetcher } from './pipeline/fetch/http.ts';
 import type { Pipeline } from './pipeline/pipeline.ts';
+import { openaiCompleter } from './provider/openai-completion.ts';
 import { staticEmbedder } from './provider/static-embedder.ts';
 import { Searcher } from './search/search.ts';
 import type { Database } from './store/database.ts';
@@ -23,10 +27,18 @@ export interface AssembleOptions {
   readonly places?: number | undefined;
   /** Exact `host:port` pairs that may be fetched from although they are not public. */
   readonly allowHosts?: readonly string[] | undefined;
+  /** A model that finds entities, behind an interface like OpenAI's; rules where absent. */
+  readonly extractor?: ExtractorOptions | undefined;
   readonly world?: World | undefined;
   readonly onError?: ((what: string, error: unknown) => void) | undefined;
   /** Builds another pipeline than that of documents: the way to add a step. */
   readonly pipeline?: ((documents: Pipeline) => Pipeline) | undefined;
+}
+
+export interface ExtractorOptions {
+  readonly model: string;
+  readonly url?: string | undefined;
+  readonly key?: string | undefined;
 }
 
 export interface Assembled {
@@ -44,6 +56,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     blobs: openBlobDirectory(join(data, 'blobs'), world),
     embedder,
     fetcher: httpFetcher({ world, allowed: allowedHosts(options.allowHosts ?? []) }),
+    extractor: options.extractor && extractorOf(options.extractor, world),
   });
   const pipeline = options.pipeline?.(documents) ?? documents;
   const database =
@@ -61,4 +74,14 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   });
   const searcher = new Searcher({ database, embedder });
   return { database, engine, searcher, close: () => database.close() };
+}
+
+const openaiUrl = 'https://api.openai.com/v1';
+
+function extractorOf({ model, url, key }: ExtractorOptions, world: World): Extractor {
+  if (url === undefined && key === undefined) {
+    const message = `${model} needs a key: set PAWL_EXTRACTOR_KEY, or PAWL_EXTRACTOR_URL`;
+    throw new Failure('usage_error', message);
+  }
+  return modelExtractor(openaiCompleter({ model, url: url ?? openaiUrl, key, world }));
 }

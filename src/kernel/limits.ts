@@ -165,6 +165,16 @@ export const limits = {
     embeddingBatchMax: 96,
   },
 
+  /** Questions to a language model. */
+  completion: {
+    wholeMs: 2 * minute,
+    answerBytesMax: 4 * mebibyte,
+    /** How much of a document is asked about at once. */
+    passageTokensMax: 3000,
+    /** Entities that an answer about one passage may have. */
+    claimsMax: 2000,
+  },
+
   /** Work at an outside provider. */
   batch: {
     pollIntervalMs: 120 * second,
