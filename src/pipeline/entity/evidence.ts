@@ -60,24 +60,40 @@ function addPlace(facts: string[], candidate: Candidate, { lexicon, seenInside }
   else facts.push(isAlone ? 'opens alone, no word' : 'opens, no word');
 }
 
-const wordTables: readonly (readonly [fact: string, words: ReadonlySet<string>])[] = [
-  ['role', roles],
-  ['person verb', personVerbs],
-  ['organization cue', organizationCues],
-  ['place cue', placeCues],
-  ['other cue', otherCues],
-];
-const tailTables: readonly (readonly [fact: string, words: ReadonlySet<string>])[] = [
-  ['person verb', personVerbs],
-  ['organization tail', organizationTails],
-  ['place tail', placeTails],
-  ['other tail', otherTails],
-];
 /** Small words that stand for themselves. */
-const ownBefore = new Set(
-  'in at from to of by with and for the a on as into near between is was or but that'.split(' '),
-);
-const ownAfter = new Set('and is was has had in of at on for who which to are were or'.split(' '));
+const ownBefore =
+  'in at from to of by with and for the a on as into near between is was or but that';
+const ownAfter = 'and is was has had in of at on for who which to are were or';
+
+const earlierWords = new Set(ownBefore.split(' '));
+
+/** What a word says about the name after it, and about the name before it. */
+const factsBefore = factsByWord('before', {
+  role: roles,
+  'person verb': personVerbs,
+  'organization cue': organizationCues,
+  'place cue': placeCues,
+  'other cue': otherCues,
+  ...Object.fromEntries(ownBefore.split(' ').map((word) => [word, [word]])),
+});
+const factsAfter = factsByWord('after', {
+  'person verb': personVerbs,
+  'organization tail': organizationTails,
+  'place tail': placeTails,
+  'other tail': otherTails,
+  ...Object.fromEntries(ownAfter.split(' ').map((word) => [word, [word]])),
+});
+
+function factsByWord(
+  side: string,
+  tables: Readonly<Record<string, Iterable<string>>>,
+): ReadonlyMap<string, readonly string[]> {
+  const facts = new Map<string, string[]>();
+  for (const [fact, words] of Object.entries(tables)) {
+    for (const word of words) facts.set(word, [...(facts.get(word) ?? []), `${side} ${fact}`]);
+  }
+  return facts;
+}
 
 function addBefore(facts: string[], { start }: Candidate, { text, lexicon }: Around): void {
   const end = skipBack(text, start);
@@ -91,11 +107,10 @@ function addBefore(facts: string[], { start }: Candidate, { text, lexicon }: Aro
   const before = wordBefore(text, end);
   const lower = before.toLowerCase();
   if (before !== lower) facts.push('before capital');
-  if (ownBefore.has(lower)) facts.push(`before ${lower}`);
-  for (const [fact, words] of wordTables) if (words.has(lower)) facts.push(`before ${fact}`);
+  facts.push(...(factsBefore.get(lower) ?? []));
   if (lower !== 'the') return;
   const earlier = wordBefore(text, skipBack(text, end - 3)).toLowerCase();
-  if (ownBefore.has(earlier)) facts.push(`before ${earlier} the`);
+  if (earlierWords.has(earlier)) facts.push(`before ${earlier} the`);
 }
 
 function addAfter(facts: string[], { end }: Candidate, { text, lexicon }: Around): void {
@@ -110,8 +125,7 @@ function addAfter(facts: string[], { end }: Candidate, { text, lexicon }: Around
   if (isDigit(next)) facts.push('after number');
   else if (!isLetterOrDigit(next)) facts.push(`after ${signNames.get(next) ?? 'sign'}`);
   const after = wordAfter(text, end + 1);
-  if (ownAfter.has(after)) facts.push(`after ${after}`);
-  for (const [fact, words] of tailTables) if (words.has(after)) facts.push(`after ${fact}`);
+  facts.push(...(factsAfter.get(after) ?? []));
 }
 
 const signNames: ReadonlyMap<number, string> = new Map([
@@ -129,14 +143,28 @@ const signNames: ReadonlyMap<number, string> = new Map([
   [10, 'line'],
 ]);
 
-function addShape(facts: string[], candidate: Candidate, text: string): void {
-  const surface = text.slice(candidate.start, candidate.end);
-  const isOneWord = candidate.words.length === 1;
-  if (/^[\p{Lu}\d.&-]+$/u.test(surface)) facts.push(isOneWord ? 'all capitals' : 'capitals');
-  else if (/\p{Ll}\p{Lu}/u.test(surface)) facts.push('capital inside');
-  if (/(?:^|\s)\p{Lu}\.(?:\s|$)/u.test(surface)) facts.push('initial');
-  if (/\d/.test(surface)) facts.push('digit');
-  if (surface.includes('-')) facts.push('hyphen');
+function addShape(facts: string[], { start, end, words }: Candidate, text: string): void {
+  let [hasSmall, hasCapitalInside, hasDigit, hasInitial, hasHyphen] = Array(5).fill(false);
+  let before = 32;
+  for (let at = start; at < end; at += 1) {
+    const code = text.charCodeAt(at);
+    if (isDigit(code)) hasDigit = true;
+    else if (code === 45) hasHyphen = true;
+    else if (isUpper(code)) {
+      if (before !== 32 && isSmall(before)) hasCapitalInside = true;
+      if (before === 32 && text.charCodeAt(at + 1) === 46) hasInitial = true;
+    } else if (isSmall(code)) hasSmall = true;
+    before = code;
+  }
+  if (!hasSmall) facts.push(words.length === 1 ? 'all capitals' : 'capitals');
+  else if (hasCapitalInside) facts.push('capital inside');
+  if (hasInitial) facts.push('initial');
+  if (hasDigit) facts.push('digit');
+  if (hasHyphen) facts.push('hyphen');
+}
+
+function isSmall(code: number): boolean {
+  return (code >= 97 && code <= 122) || (code > 127 && isLetterOrDigit(code) && !isUpper(code));
 }
 
 function addWords(facts: string[], candidate: Candidate, lexicon: Lexicon): void {
@@ -205,8 +233,12 @@ const neighbourLengthMax = 40;
 
 function skipBack(text: string, from: number): number {
   let at = from;
-  while (at > 0 && from - at < 3 && /\s/.test(text[at - 1] as string)) at -= 1;
+  while (at > 0 && from - at < 3 && isSpace(text.charCodeAt(at - 1))) at -= 1;
   return at;
+}
+
+function isSpace(code: number): boolean {
+  return code === 32 || (code >= 9 && code <= 13) || code === 0xa0;
 }
 
 function wordBefore(text: string, end: number): string {

@@ -67,18 +67,17 @@ function isShouted(text: string, { start, end }: Block): boolean {
   return !/\p{Ll}/u.test(line) && (line.match(/\p{Lu}{2,}/gu)?.length ?? 0) > 1;
 }
 
-const englishWords = /(?<![\p{L}])(?:the|of|and|to|is|for|that|with|by|from)(?![\p{L}])/giu;
-const anyWords = /\p{L}+/gu;
-const sampleCharacters = 4000;
+const englishWords = new Set('the of and to is for that with by from'.split(' '));
+const sampleCharacters = 3000;
 const sampleWordsMin = 20;
 const englishShareMin = 0.06;
 
 /** Other languages have other rules for capitals: there, only what lists know is taken. */
 function looksEnglish(text: string): boolean {
-  const sample = text.slice(0, sampleCharacters);
-  const words = sample.match(anyWords)?.length ?? 0;
-  if (words < sampleWordsMin) return true;
-  return (sample.match(englishWords)?.length ?? 0) / words >= englishShareMin;
+  const words = text.slice(0, sampleCharacters).toLowerCase().split(/\s+/);
+  if (words.length < sampleWordsMin) return true;
+  const english = words.filter((word) => englishWords.has(word)).length;
+  return english / words.length >= englishShareMin;
 }
 
 const certainFacts = new Set([

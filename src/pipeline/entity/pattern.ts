@@ -28,6 +28,8 @@ const scale = '(?:\\s?(?:thousand|million|billion|trillion|bn|m|k)\\b)?';
 
 interface Pattern {
   readonly kind: EntityKind;
+  /** Without one of these signs in it, a text need not be searched. */
+  readonly sign: RegExp;
   readonly form: RegExp;
   /** Undefined: it only looks like one. */
   readonly nameOf: (groups: readonly (string | undefined)[]) => string | undefined;
@@ -36,36 +38,43 @@ interface Pattern {
 const patterns: readonly Pattern[] = [
   {
     kind: 'url',
+    sign: /:\/\/|www\./,
     form: /(?<![\p{L}\p{N}])(?:https?:\/\/|www\.)[^\s<>"')\]]{1,500}/gu,
     nameOf: ([whole = '']) => whole.replace(/[.,;:!?*_`]{1,20}$/, ''),
   },
   {
     kind: 'email',
+    sign: /@/,
     form: /(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}/g,
     nameOf: ([whole]) => whole?.toLowerCase(),
   },
   {
     kind: 'date',
+    sign: /\d-\d\d-/,
     form: /(?<![\w.-])(\d{4})-(\d{2})-(\d{2})(?![\w-])/g,
     nameOf: ([, y, m, d]) => dateOf(y, m, d),
   },
   {
     kind: 'date',
+    sign: /[A-Z][a-z]{2}.{0,10} \d{4}/,
     form: new RegExp(`(?<![\\w.-])(${day}) (?:of )?(${month}),? (${year})(?!\\w)`, 'g'),
     nameOf: ([, d, m, y]) => dateOf(y, m, d),
   },
   {
     kind: 'date',
+    sign: /[A-Z][a-z]{2}.{0,10} \d/,
     form: new RegExp(`(?<!\\w)(${month}) (${day}),? (${year})(?!\\w)`, 'g'),
     nameOf: ([, m, d, y]) => dateOf(y, m, d),
   },
   {
     kind: 'date',
+    sign: /[A-Z][a-z]{2}.{0,10} \d{4}/,
     form: new RegExp(`(?<!\\w)(${month}),? (?:of )?(${year})(?!\\w)`, 'g'),
     nameOf: ([, m, y]) => dateOf(y, m),
   },
   {
     kind: 'date',
+    sign: /\d[./]\d/,
     form: /(?<![\w./-])(\d{1,2})[./](\d{1,2})[./]((?:1\d|20)\d\d)(?![\w/])/g,
     // Which of the two is the month can only be told where one of them cannot be.
     nameOf: ([whole, one, two, y]) =>
@@ -77,16 +86,19 @@ const patterns: readonly Pattern[] = [
   },
   {
     kind: 'date',
+    sign: / \d{4}/,
     form: new RegExp(`(?<=\\b${yearOpener} )${year}(?![\\w,.]\\d|\\w|-)`, 'g'),
     nameOf: ([whole]) => whole,
   },
   {
     kind: 'money',
+    sign: /[$€£¥]/,
     form: new RegExp(`(?<![\\w$€£¥])(?:US)?([$€£¥])\\s?(${amount})(${scale})`, 'g'),
     nameOf: ([, sign, value, unit]) => sumOf(currencies[sign ?? ''], value, unit),
   },
   {
     kind: 'money',
+    sign: /USD|EUR|GBP|JPY|CHF|dollars|euros|pounds|yen/,
     form: new RegExp(
       `(?<![\\w.,])(${amount})(${scale})\\s(USD|EUR|GBP|JPY|CHF|dollars|euros|pounds|yen)(?!\\w)`,
       'g',
@@ -95,11 +107,13 @@ const patterns: readonly Pattern[] = [
   },
   {
     kind: 'percentage',
+    sign: /%|per ?cent/,
     form: /(?<![\w.,])(\d{1,9}(?:\.\d{1,6})?)\s?(?:%|per ?cent\b)/g,
     nameOf: ([, value]) => `${Number(value)}%`,
   },
   {
     kind: 'phone',
+    sign: /\d{2}[ .-]\d{2}|\) ?\d/,
     form: new RegExp(
       `(?<![\\w+])(?:\\+\\d{1,3}[ .-]?)?(?:\\(\\d{1,5}\\)[ .-]?)?` +
         `\\d{2,5}(?:[ .-]\\d{2,5}){1,5}(?![\\w.-])`,
@@ -135,7 +149,8 @@ export function patternsIn(text: string, from: number, to: number): Found[] {
   const part = text.slice(from, to);
   if (!/[\d@]|:\/\/|www\./.test(part)) return [];
   const found: Found[] = [];
-  for (const { kind, form, nameOf } of patterns) {
+  for (const { kind, sign, form, nameOf } of patterns) {
+    if (!sign.test(part)) continue;
     for (const match of part.matchAll(form)) {
       const name = nameOf(match);
       if (name === undefined) continue;

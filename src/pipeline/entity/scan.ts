@@ -200,8 +200,8 @@ export class Scanner {
   #partsOf(run: readonly Word[]): Word[][] {
     const parts: Word[][] = [[]];
     run.forEach((word, index) => {
-      const isAdjective = nationalities.has(word.lower) && index === 0 && run.length > 1;
-      if (plainCapitals.has(stem(word.lower)) && !(run.length > 1 && index > 0)) {
+      const isAdjective = index === 0 && run.length > 1 && nationalities.has(word.lower);
+      if (index === 0 && plainCapitals.has(stem(word.lower))) {
         parts.push([]);
         return;
       }
@@ -267,6 +267,9 @@ export function isLetterOrDigit(code: number): boolean {
   if (code < 128) {
     return (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || isDigit(code);
   }
+  // The letters of western Europe, and the dashes and quotes that stand between words.
+  if (code >= 0xc0 && code < 0x250) return code !== 0xd7 && code !== 0xf7;
+  if (code >= 0x2000 && code < 0x2070) return false;
   return letterBeyondAscii.test(String.fromCharCode(code));
 }
 
