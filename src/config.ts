@@ -19,6 +19,9 @@ export interface Config {
   readonly redisUrl: string | undefined;
   readonly rateCapacity: number;
   readonly rateFloor: number;
+  readonly extractor: string;
+  readonly extractorUrl: string | undefined;
+  readonly extractorKey: string | undefined;
   readonly log: 'silent' | 'error' | 'warn' | 'info' | 'debug';
   readonly failpoint: string | undefined;
 }
@@ -144,6 +147,31 @@ const settings: { readonly [K in Key]: Setting<K> } = {
     meaning: 'Requests in an hour that every caller has, however many there are.',
     parse: (text) => wholeNumber(text, limits.rate.claimedRequestsMax),
   },
+  extractor: {
+    variable: 'PAWL_EXTRACTOR',
+    initial: 'local',
+    form: 'local, or openai:MODEL',
+    meaning:
+      'What finds the entities of documents: rules and lists, or a model behind an interface ' +
+      "like OpenAI's. With a model, the text of every document is sent to it.",
+    parse: (text) => (/^(?:local|openai:\S+)$/.test(text) ? text : undefined),
+  },
+  extractorUrl: {
+    variable: 'PAWL_EXTRACTOR_URL',
+    initial: undefined,
+    form: 'an http or https address such as https://host/v1',
+    meaning: "Where the model of `PAWL_EXTRACTOR` is. Absent: OpenAI's own address.",
+    isSecret: true,
+    parse: (text) => (/^https?:\/\//.test(text) && URL.canParse(text) ? text : undefined),
+  },
+  extractorKey: {
+    variable: 'PAWL_EXTRACTOR_KEY',
+    initial: undefined,
+    form: 'the key that the provider gave out',
+    meaning: 'The key for the model of `PAWL_EXTRACTOR`, if it needs one.',
+    isSecret: true,
+    parse: (text) => text,
+  },
   log: {
     variable: 'PAWL_LOG',
     initial: 'warn',
@@ -208,6 +236,9 @@ export function loadConfig({ environment, file, flags = {} }: ConfigInput): Load
     redisUrl: read('redisUrl'),
     rateCapacity: read('rateCapacity'),
     rateFloor: read('rateFloor'),
+    extractor: read('extractor'),
+    extractorUrl: read('extractorUrl'),
+    extractorKey: read('extractorKey'),
     log: read('log'),
     failpoint: read('failpoint'),
   };

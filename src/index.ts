@@ -27,9 +27,18 @@ import {
   type CorpusRow,
   type DocumentRow,
   documentIdOf,
+  getDocument,
   listCorpora,
   listDocuments,
 } from './store/documents.ts';
+import {
+  type DocumentEntity,
+  type EntityRow,
+  entitiesOfGeneration,
+  listEntities,
+  listRelated,
+  type RelatedRow,
+} from './store/entities.ts';
 import { newestSequence } from './store/events.ts';
 import { type CauseRow, findJobs, listCauses, listInbox, listOpenJobs } from './store/inbox.ts';
 import { getItem, type ItemRow, listItems } from './store/items.ts';
@@ -44,6 +53,7 @@ export type { SearchFilter, SearchMode } from './search/request.ts';
 export type { Explanation, Hit } from './search/search.ts';
 export type { CrawlInput, InlineDocument, SourceInput } from './sources.ts';
 export type { CorpusRow, DocumentRow } from './store/documents.ts';
+export type { DocumentEntity, EntityRow, RelatedRow } from './store/entities.ts';
 export type { CauseRow } from './store/inbox.ts';
 export type { ItemRow } from './store/items.ts';
 
@@ -56,6 +66,8 @@ export interface OpenOptions {
   readonly workers?: number | undefined;
   /** Exact `host:port` pairs that may be fetched from although they are not public. */
   readonly allowHosts?: readonly string[] | undefined;
+  /** A model that finds entities, behind an interface like OpenAI's; rules where absent. */
+  readonly extractor?: AssembleOptions['extractor'];
   /** False: this process only asks and commands, and leaves the work to others. */
   readonly work?: boolean | undefined;
   /** Called when something in the background failed and will be tried again. */
@@ -174,6 +186,29 @@ export class Pawl {
   documents(corpus: string, page: { after?: string; limit?: number } = {}): Promise<DocumentRow[]> {
     const { after = '', limit = limits.request.pageItemsMax } = page;
     return listDocuments(this.store, { caller, corpus, after, limit });
+  }
+
+  /** Whom and what a corpus names, the most often named first. */
+  entities(corpus: string, filter: { kind?: string; limit?: number } = {}): Promise<EntityRow[]> {
+    const { kind, limit = limits.request.pageItemsDefault } = filter;
+    return listEntities(this.store, { caller, corpus, kind, limit });
+  }
+
+  /** Whom and what one document names, and where in its text. */
+  async documentEntities(
+    id: string,
+    filter: { kind?: string; limit?: number } = {},
+  ): Promise<DocumentEntity[]> {
+    const { kind, limit = limits.request.pageItemsMax } = filter;
+    const row = await getDocument(this.store, id);
+    if (row?.caller !== caller) throw new Failure('document_unknown', `there is no document ${id}`);
+    return entitiesOfGeneration(this.store, row.generation_id, { kind, limit });
+  }
+
+  /** What is named together with an entity in the passages of a corpus. */
+  related(corpus: string, name: string, filter: { limit?: number } = {}): Promise<RelatedRow[]> {
+    const { limit = limits.request.pageItemsDefault } = filter;
+    return listRelated(this.store, { caller, corpus, name, limit });
   }
 
   /** The processes that work on this store now. */

@@ -4,14 +4,18 @@ import { type AccessOptions, type OpenAccess, openAccess } from './access/access
 import { openBlobDirectory } from './blob/directory.ts';
 import { Engine } from './engine/engine.ts';
 import { thisProcess } from './engine/liveness.ts';
+import { Failure } from './kernel/failure.ts';
 import type { World } from './kernel/world.ts';
 import type { Log } from './observe/log.ts';
 import { documentPipeline } from './pipeline/document.ts';
+import type { Extractor } from './pipeline/entity/extraction.ts';
+import { modelExtractor } from './pipeline/entity/model-extractor.ts';
 import { processParser } from './pipeline/extract/process/process-parser.ts';
 import { allowedHosts } from './pipeline/fetch/address.ts';
 import { httpFetcher } from './pipeline/fetch/http.ts';
 import type { Pipeline } from './pipeline/pipeline.ts';
 import { Preview } from './pipeline/preview.ts';
+import { openaiCompleter } from './provider/openai-completion.ts';
 import { staticEmbedder } from './provider/static-embedder.ts';
 import { Searcher } from './search/search.ts';
 import type { Database } from './store/database.ts';
@@ -27,10 +31,18 @@ export interface AssembleOptions {
   readonly places?: number | undefined;
   /** Exact `host:port` pairs that may be fetched from although they are not public. */
   readonly allowHosts?: readonly string[] | undefined;
+  /** A model that finds entities, behind an interface like OpenAI's; rules where absent. */
+  readonly extractor?: ExtractorOptions | undefined;
   readonly world?: World | undefined;
   readonly onError?: ((what: string, error: unknown) => void) | undefined;
   /** Builds another pipeline than that of documents: the way to add a step. */
   readonly pipeline?: ((documents: Pipeline) => Pipeline) | undefined;
+}
+
+export interface ExtractorOptions {
+  readonly model: string;
+  readonly url?: string | undefined;
+  readonly key?: string | undefined;
 }
 
 export interface Assembled {
@@ -50,6 +62,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     embedder,
     fetcher: httpFetcher({ world, allowed: allowedHosts(options.allowHosts ?? []) }),
     parser: parser.parse,
+    extractor: options.extractor && extractorOf(options.extractor, world),
   });
   const pipeline = options.pipeline?.(documents) ?? documents;
   const database =
@@ -108,4 +121,14 @@ export async function assembleAccess(settings: AccessSettings): Promise<Assemble
   const remote = new RedisLink({ url, world, log });
   await remote.settled();
   return { access: openAccess({ ...settings, remote }), close: () => remote.close() };
+}
+
+const openaiUrl = 'https://api.openai.com/v1';
+
+function extractorOf({ model, url, key }: ExtractorOptions, world: World): Extractor {
+  if (url === undefined && key === undefined) {
+    const message = `${model} needs a key: set PAWL_EXTRACTOR_KEY, or PAWL_EXTRACTOR_URL`;
+    throw new Failure('usage_error', message);
+  }
+  return modelExtractor(openaiCompleter({ model, url: url ?? openaiUrl, key, world }));
 }

@@ -8,10 +8,11 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { splitText } from '../../src/pipeline/chunk/split.ts';
-import { entitiesOf } from '../../src/pipeline/entity/entity.ts';
-import { decodeHtml } from '../../src/pipeline/extract/html/charset.ts';
-import { extractHtml } from '../../src/pipeline/extract/html/extract-html.ts';
+import type { Extraction } from '../../src/pipeline/entity/extraction.ts';
+import { localExtractor } from '../../src/pipeline/entity/local-extractor.ts';
+import { processParser } from '../../src/pipeline/extract/process/process-parser.ts';
 import { staticEmbedder } from '../../src/provider/static-embedder.ts';
+import { realWorld } from '../../src/world.ts';
 import { answer } from '../measure/child.ts';
 import { type Reading, rate } from '../measure/reading.ts';
 import { measured } from '../measure/usage.ts';
@@ -26,17 +27,20 @@ await answer<Request>(async ({ pages, directory, places }): Promise<Reading[]> =
   const paths = readdirSync(pages).map((name) => join(pages, name));
   const insert = openInserts(join(directory, 'plain.db'));
   const embedder = staticEmbedder();
+  const parser = processParser({ world: realWorld() });
+  const extractor = localExtractor();
   const { signal } = new AbortController();
   let next = 0;
   const work = async (): Promise<void> => {
     for (let path = paths[next++]; path !== undefined; path = paths[next++]) {
-      const found = extractHtml(decodeHtml(await readFile(path)), { url: path });
-      if (!found.found) throw new Error(`${path} has no text`);
-      const chunks = splitText(found.markdown);
+      const bytes = await readFile(path);
+      const parsed = await parser.parse({ bytes, mediaType: 'text/html', source: path }, signal);
+      const { title, markdown: text } = parsed;
+      const chunks = splitText(text);
       const texts = chunks.map(({ heading, text }) => (heading ? `${heading}\n${text}` : text));
       const { vectors } = await embedder.embed(texts, signal);
-      const entities = entitiesOf(found.markdown);
-      insert({ path, title: found.title ?? '', text: found.markdown, chunks, vectors, entities });
+      const { extraction } = await extractor.extract({ text, pieces: chunks }, signal);
+      insert({ path, title: title ?? '', text, chunks, vectors, extraction });
     }
   };
   const usage = await measured(() => Promise.all(Array.from({ length: places }, work)), undefined);
@@ -49,7 +53,7 @@ interface Document {
   readonly text: string;
   readonly chunks: ReturnType<typeof splitText>;
   readonly vectors: readonly Uint8Array[];
-  readonly entities: ReturnType<typeof entitiesOf>;
+  readonly extraction: Extraction;
 }
 
 function openInserts(path: string): (document: Document) => void {
@@ -59,7 +63,7 @@ function openInserts(path: string): (document: Document) => void {
     CREATE TABLE documents (id INTEGER PRIMARY KEY, source TEXT, title TEXT, body TEXT);
     CREATE TABLE chunks (id INTEGER PRIMARY KEY, document INTEGER, ordinal INTEGER, key TEXT,
       heading TEXT, text TEXT, start_offset INTEGER, end_offset INTEGER, vector BLOB);
-    CREATE TABLE entities (document INTEGER, kind TEXT, name TEXT, mentions INTEGER);
+    CREATE TABLE entities (document INTEGER, kind TEXT, name TEXT, mentions TEXT);
     CREATE VIRTUAL TABLE chunk_search USING fts5 (
       title, heading, text, content = '', contentless_delete = 1, tokenize = 'porter unicode61')`);
   const insertDocument = database.prepare(
@@ -70,7 +74,7 @@ function openInserts(path: string): (document: Document) => void {
     'INSERT INTO chunk_search (rowid, title, heading, text) VALUES (?, ?, ?, ?)',
   );
   const insertEntity = database.prepare('INSERT INTO entities VALUES (?, ?, ?, ?)');
-  return ({ path: source, title, text, chunks, vectors, entities }) => {
+  return ({ path: source, title, text, chunks, vectors, extraction }) => {
     database.exec('BEGIN');
     const { lastInsertRowid: document } = insertDocument.run(source, title, text);
     chunks.forEach((chunk, index) => {
@@ -81,8 +85,8 @@ function openInserts(path: string): (document: Document) => void {
       );
       insertWords.run(lastInsertRowid, title, heading, chunk.text);
     });
-    for (const { kind, name, mentions } of entities) {
-      insertEntity.run(document, kind, name, mentions);
+    for (const { kind, name, mentions } of extraction.entities) {
+      insertEntity.run(document, kind, name, JSON.stringify(mentions));
     }
     database.exec('COMMIT');
   };

@@ -108,6 +108,7 @@ export async function withPawl<T>(
     data: config.data,
     database: config.databaseUrl,
     allowHosts: config.allowHosts,
+    extractor: extractorOf(config),
     workers: config.workers,
     world: realWorld(hook),
     onError: (what, error) => log.error(what, error),
@@ -118,6 +119,11 @@ export async function withPawl<T>(
   } finally {
     await pawl.close();
   }
+}
+
+function extractorOf({ extractor, extractorUrl: url, extractorKey: key }: Config) {
+  const [, model] = /^openai:(.+)$/.exec(extractor) ?? [];
+  return model === undefined ? undefined : { model, url, key };
 }
 
 /** Opens a store that is already there: a question does not make one. */

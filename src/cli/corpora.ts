@@ -4,19 +4,26 @@ import type { CorpusRow, DocumentRow, Pawl } from '../index.ts';
 import { Failure } from '../kernel/failure.ts';
 import { chooseAction, onlyArgument } from './action.ts';
 import { type Call, type Command, exits, withStore } from './command.ts';
+import { entityOptions, printEntities } from './entities.ts';
 import { corpusShape, documentShape } from './shape.ts';
 import { printPairs, printTable } from './table.ts';
 import { ago, bytes, count, cutPath, exactTime, number, printable } from './wording.ts';
 
 export const corpora: Command = {
   name: 'corpora',
-  summary: 'what can be searched: list, show, documents, delete',
-  usage: ['corpora [list]', 'corpora show|documents NAME', 'corpora delete NAME [--yes]'],
-  options: { yes: { type: 'boolean', meaning: 'delete without asking' } },
+  summary: 'what can be searched: list, show, documents, entities, delete',
+  usage: [
+    'corpora [list]',
+    'corpora show|documents NAME',
+    'corpora entities NAME [--kind K] [--document ID | --with ENTITY] [--limit N]',
+    'corpora delete NAME [--yes]',
+  ],
+  options: { yes: { type: 'boolean', meaning: 'delete without asking' }, ...entityOptions },
   run: chooseAction('corpora', {
     list,
     show: (call, args) => withCorpus(call, args, show),
     documents: (call, args) => withCorpus(call, args, printDocuments),
+    entities: (call, args) => withCorpus(call, args, printEntities),
     delete: (call, args) => withCorpus(call, args, remove),
   }),
 };

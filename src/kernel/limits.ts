@@ -120,6 +120,13 @@ export const limits = {
     chunkOverlapTokens: 32,
     chunksMax: 20_000,
     entitiesMax: 20_000,
+    /** Runs of capitals that are weighed; about what twenty megabytes of prose have. */
+    candidatesMax: 500_000,
+    /** Places of one entity that are kept; all of them are counted. */
+    mentionsPerEntityMax: 1000,
+    entityAliasesMax: 20,
+    entityNameCharactersMax: 300,
+    relationsMax: 500,
   },
 
   corpus: {
@@ -178,6 +185,16 @@ export const limits = {
     tokensPerMinute: 1_000_000,
     concurrencyMax: 16,
     embeddingBatchMax: 96,
+  },
+
+  /** Questions to a language model. */
+  completion: {
+    wholeMs: 2 * minute,
+    answerBytesMax: 4 * mebibyte,
+    /** How much of a document is asked about at once. */
+    passageTokensMax: 3000,
+    /** Entities that an answer about one passage may have. */
+    claimsMax: 2000,
   },
 
   /** Work at an outside provider. */

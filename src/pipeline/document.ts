@@ -7,6 +7,8 @@ import type { Embedder } from '../provider/embedding.ts';
 import { chunkStep } from './chunk/chunk.ts';
 import { embedStep } from './embed/embed.ts';
 import { entityStep } from './entity/entity.ts';
+import type { Extractor } from './entity/extraction.ts';
+import { localExtractor } from './entity/local-extractor.ts';
 import { extractStep } from './extract/extract.ts';
 import type { Parser } from './extract/parsed.ts';
 import { fetchStep } from './fetch/fetch.ts';
@@ -20,10 +22,12 @@ export interface DocumentPipelineOptions {
   readonly embedder: Embedder;
   readonly fetcher: Fetcher;
   readonly parser: Parser;
+  /** Rules and lists, where none is given. */
+  readonly extractor?: Extractor | undefined;
 }
 
 export function documentPipeline(options: DocumentPipelineOptions): Pipeline {
-  const { blobs, embedder, fetcher, parser } = options;
+  const { blobs, embedder, fetcher, parser, extractor = localExtractor() } = options;
   return {
     lifecycle: item,
     steps: {
@@ -31,7 +35,7 @@ export function documentPipeline(options: DocumentPipelineOptions): Pipeline {
       content_extracted: extractStep(blobs, parser),
       chunked: chunkStep,
       embedded: embedStep(embedder),
-      entity_extracted: entityStep,
+      entity_extracted: entityStep(extractor),
       persisted: persistStep,
       indexed: indexStep,
       done: pruneStep,

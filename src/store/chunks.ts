@@ -1,5 +1,5 @@
 /**
- * Chunks with their vectors, entities and search rows: all keyed by the generation they belong to.
+ * Chunks with their vectors and search rows: all keyed by the generation they belong to.
  */
 import type { Reader, Transaction } from './database.ts';
 import { sql, sqlRows } from './statement.ts';
@@ -83,32 +83,6 @@ export async function insertVectors(
   );
 }
 
-const insertEntity = sqlRows({ generation_id: 'int', kind: 'text', name: 'text', mentions: 'int' })`
-  INSERT INTO entities (generation_id, kind, name, mentions)
-  SELECT :generation_id, :kind, :name, :mentions {rows}`;
-
-export interface EntityRow {
-  readonly kind: string;
-  readonly name: string;
-  readonly mentions: number;
-}
-
-export async function insertEntities(
-  transaction: Transaction,
-  generationId: number,
-  entities: readonly EntityRow[],
-): Promise<void> {
-  await transaction.each(
-    insertEntity,
-    entities.map(({ kind, name, mentions }) => ({
-      generation_id: generationId,
-      kind,
-      name,
-      mentions,
-    })),
-  );
-}
-
 const countParts = sql<{ chunks: number; vectors: number }>`
   SELECT (SELECT COUNT(*) FROM chunks WHERE generation_id = :generation_id) AS chunks,
     (SELECT COUNT(*) FROM vectors WHERE generation_id = :generation_id) AS vectors`;
@@ -145,7 +119,7 @@ const pruneStatements = {
   sqlite: [sql`DELETE FROM chunk_search WHERE rowid ${ofGenerations}`],
   postgres: [sql`DELETE FROM chunk_search WHERE chunk_id ${ofGenerations}`],
 };
-const pruneRest = ['chunks', 'vectors', 'entities', 'fetches'].map(
+const pruneRest = ['chunks', 'vectors', 'entities', 'entity_relations', 'fetches'].map(
   (table) => sql`DELETE FROM ${table} WHERE generation_id = :generation_id`,
 );
 

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import type { OpenStore, StoreTest } from '../support/store-fixture.ts';
 import { claimTests } from './store/claim.ts';
 import { documentTests } from './store/document.ts';
+import { entityTests } from './store/entity.ts';
 import { eventTests } from './store/event.ts';
 import { fairnessTests } from './store/fairness.ts';
 import { fetchTests } from './store/fetch.ts';
@@ -29,6 +30,7 @@ const groups: Readonly<Record<string, readonly StoreTest[]>> = {
   rescues: rescueTests,
   jobs: jobTests,
   documents: documentTests,
+  entities: entityTests,
   fairness: fairnessTests,
   'forward causes': forwardCauseTests,
 };

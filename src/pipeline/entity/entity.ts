@@ -1,41 +1,49 @@
-/** `entity_extracted`: what the document names, found by form alone. */
+/** `entity_extracted`: whom and what the document names, where, and who is named together. */
 import { limits } from '../../kernel/limits.ts';
-import { type EntityRow, insertEntities } from '../../store/chunks.ts';
+import { getText } from '../../store/documents.ts';
+import { insertEntities } from '../../store/entities.ts';
 import { chunksOf } from '../chunk/chunk.ts';
-import type { StepFunction } from '../pipeline.ts';
+import type { StepContext, StepFunction } from '../pipeline.ts';
 import { withoutText } from '../superseded.ts';
+import type { Extraction, Extractor } from './extraction.ts';
 
-export const entityStep: StepFunction = async (context) => {
-  const chunks = await chunksOf(context);
-  if (!chunks) return withoutText(context);
-  const entities = entitiesOf(chunks.map(({ text }) => text).join('\n\n'));
-  return {
-    effect: async (transaction) => {
-      await insertEntities(transaction, context.item.id, entities);
-      return undefined;
-    },
+export function entityStep(extractor: Extractor): StepFunction {
+  return async (context) => {
+    const text = await textOf(context);
+    const chunks = await chunksOf(context);
+    if (text === undefined || !chunks) return withoutText(context);
+    const { extraction, detail, ...costs } = await extractor.extract(
+      { text, pieces: chunks },
+      context.signal,
+    );
+    const rows = rowsOf(extraction);
+    return {
+      ...(extractor.model !== undefined && { model: extractor.model, ...costs }),
+      detail: { entities: rows.entities.length, ...detail },
+      effect: async (transaction) => {
+        await insertEntities(transaction, context.item.id, rows);
+        return undefined;
+      },
+    };
   };
-};
+}
 
-const patterns: readonly (readonly [kind: string, pattern: RegExp])[] = [
-  ['email', /[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+/g],
-  ['url', /https?:\/\/[^\s<>"')\]]{1,500}/g],
-  ['date', /\b\d{4}-\d{2}-\d{2}\b/g],
-  // Two or more capitalised words in a row; a single one may only be the start of a sentence.
-  ['name', /(?<![\p{L}\p{N}])\p{Lu}\p{Ll}+(?: \p{Lu}\p{Ll}+){1,4}(?![\p{L}\p{N}])/gu],
-];
+async function textOf({ item, reader, scratch }: StepContext): Promise<string | undefined> {
+  const held = scratch.get('extracted') as { text: string } | undefined;
+  return held?.text ?? (await getText(reader, item.id))?.body;
+}
 
-export function entitiesOf(text: string): EntityRow[] {
-  const mentions = new Map<string, { kind: string; name: string; mentions: number }>();
-  for (const [kind, pattern] of patterns) {
-    for (const [name] of text.matchAll(pattern)) {
-      const key = `${kind} ${name}`;
-      const known = mentions.get(key);
-      if (known) known.mentions++;
-      else if (mentions.size < limits.document.entitiesMax) {
-        mentions.set(key, { kind, name, mentions: 1 });
-      }
-    }
-  }
-  return [...mentions.values()];
+/** Within the bounds of what is stored. */
+function rowsOf({ entities, relations }: Extraction) {
+  const { entitiesMax, mentionsPerEntityMax, entityAliasesMax } = limits.document;
+  return {
+    entities: entities.slice(0, entitiesMax).map(({ kind, name, aliases, mentions }) => ({
+      kind,
+      name,
+      aliases: aliases.slice(0, entityAliasesMax),
+      mentions: mentions.length,
+      places: mentions.slice(0, mentionsPerEntityMax),
+    })),
+    relations: relations.filter(({ one, other }) => Math.max(one, other) < entitiesMax),
+  };
 }

@@ -5,7 +5,6 @@ import {
   countOfGeneration,
   indexGeneration,
   insertChunks,
-  insertEntities,
   insertVectors,
   pruneGeneration,
 } from '../../../src/store/chunks.ts';
@@ -22,6 +21,7 @@ import {
   staleGenerations,
   writeText,
 } from '../../../src/store/documents.ts';
+import { insertEntities } from '../../../src/store/entities.ts';
 import type { StoreFixture, StoreTest } from '../../support/store-fixture.ts';
 
 const documentId = documentIdOf('ann', 'notes', 'page');
@@ -43,7 +43,8 @@ async function write(store: StoreFixture, generation_id: number, words: string):
     ]);
     const vector = { ordinal: 0, model: 'm', vector: new Uint8Array([1]) };
     await insertVectors(transaction, generation_id, [vector]);
-    await insertEntities(transaction, generation_id, [{ kind: 'name', name: 'A', mentions: 2 }]);
+    const entity = { kind: 'name', name: 'A', aliases: [], mentions: 2, places: [] };
+    await insertEntities(transaction, generation_id, { entities: [entity], relations: [] });
     await indexGeneration(transaction, generation_id, 'Page');
   });
 }

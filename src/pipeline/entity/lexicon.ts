@@ -1,0 +1,60 @@
+/**
+ * What is known of words and names, from `assets/entity-lexicon.br`: a line for each entry in lower
+ * case, its marks as a number in base 36, a space, and the entry without the beginning that it has
+ * in common with the one before, whose length comes first. `scripts/build-entity-lexicon.ts` writes
+ * the file.
+ */
+import { readFileSync } from 'node:fs';
+import { brotliDecompressSync } from 'node:zlib';
+import { Failure } from '../../kernel/failure.ts';
+
+/** What an entry may be, as bits: `may` is a word and a given name. */
+export const marks = {
+  /** A word of every day, and any word that dictionaries of middle size have. */
+  frequent: 1,
+  word: 2,
+  given: 4,
+  surname: 8,
+  country: 16,
+  city: 32,
+  /** A city of more than 200,000 people. */
+  largeCity: 64,
+} as const;
+
+export type Lexicon = ReadonlyMap<string, number>;
+
+const header = 'pawl entity lexicon 1';
+const file = new URL('../../../assets/entity-lexicon.br', import.meta.url);
+
+export function readLexicon(path: URL = file): Lexicon {
+  const text = brotliDecompressSync(readFileSync(path)).toString();
+  if (!text.startsWith(`${header}\n`)) {
+    throw new Failure('internal_error', `${path.pathname} is no lexicon of entities: reinstall`);
+  }
+  const entries = new Map<string, number>();
+  let previous = '';
+  for (let start = header.length + 1; start < text.length; ) {
+    const newline = text.indexOf('\n', start);
+    const end = newline < 0 ? text.length : newline;
+    const first = text.indexOf(' ', start);
+    const second = text.indexOf(' ', first + 1);
+    const kept = Number.parseInt(text.slice(first + 1, second), 36);
+    previous = previous.slice(0, kept) + text.slice(second + 1, end);
+    entries.set(previous, Number.parseInt(text.slice(start, first), 36));
+    start = end + 1;
+  }
+  return entries;
+}
+
+/** The file's text, before it is compressed. */
+export function writeLexicon(entries: Lexicon): string {
+  const lines = [header];
+  let previous = '';
+  for (const [name, kind] of [...entries].sort(([one], [other]) => (one < other ? -1 : 1))) {
+    let kept = 0;
+    while (kept < previous.length && kept < 35 && previous[kept] === name[kept]) kept += 1;
+    lines.push(`${kind.toString(36)} ${kept.toString(36)} ${name.slice(kept)}`);
+    previous = name;
+  }
+  return lines.join('\n');
+}
