@@ -92,7 +92,9 @@ function linksOf(count: number, chance: Chance): string {
 }
 
 function rowsOf(count: number, chance: Chance): string {
-  const rowOf = (_: unknown, index: number): string =>
-    `<tr><td>${2000 + index}</td><td>${Math.floor(chance() * 1_000)} ${sentenceOf(chance)}</td></tr>`;
+  const rowOf = (_: unknown, index: number): string => {
+    const result = `${Math.floor(chance() * 1_000)} ${sentenceOf(chance)}`;
+    return `<tr><td>${2000 + index}</td><td>${result}</td></tr>`;
+  };
   return Array.from({ length: count }, rowOf).join('');
 }
