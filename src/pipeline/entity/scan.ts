@@ -110,10 +110,28 @@ export class Scanner {
     if (comma > 0) return isCompanySuffix(next.lower) ? [next] : undefined;
     if (isUpper(text.charCodeAt(next.start))) return [next];
     const isOffice = offices.has(words[0]?.lower ?? '');
+    if (next.lower === 'of' && this.#isPerson(words)) return undefined;
     if (next.lower === 'for' && !isOffice) return undefined;
-    return connectors.has(next.lower) || (next.lower === 'and' && isOffice)
-      ? this.#acrossConnectors(next, end)
-      : undefined;
+    if (next.lower === 'and' && isOffice) return this.#acrossAnd(next, end);
+    return connectors.has(next.lower) ? this.#acrossConnectors(next, end) : undefined;
+  }
+
+  /** "… of Resources and Mines", but not "… of Transport and Atlantic Ports": that is another. */
+  #acrossAnd(and: Word, end: number): Word[] | undefined {
+    const words = this.#acrossConnectors(and, end);
+    const last = words?.at(-1);
+    if (!words || !last) return undefined;
+    const next = this.#isGap(last.end) ? this.#wordFrom(last.end + 1, end) : undefined;
+    return next && isUpper(this.#text.charCodeAt(next.start)) ? undefined : words;
+  }
+
+  /** "Dr. Sørensen of the University": a person is from somewhere, and that is another name. */
+  #isPerson(words: readonly Word[]): boolean {
+    const [first] = words;
+    if (titles.has(stem(first?.lower ?? ''))) return words.length > 1;
+    const known = this.#lexicon.get(first?.lower ?? '') ?? 0;
+    const isGiven = (known & marks.given) !== 0 && !(known & marks.frequent);
+    return isGiven && words.length > 1 && !words.some(({ lower }) => isHead(lower));
   }
 
   #acrossConnectors(first: Word, end: number): Word[] | undefined {
