@@ -27,9 +27,30 @@ export const plainCapitals = list(`
   wednesday thursday friday saturday sunday
 `);
 
+/** Letters that everybody writes in capitals, and that name nobody. */
+export const plainAcronyms = list(`
+  tv pc pcs suv suvs ceo cfo cto coo id ids cd cds dvd usb html http https url pdf sql api cpu
+  gpu ram xml json css faq diy gps lcd led vip atm dna rna rsvp cli sdk ui ux ssd hdmi wifi asap
+  ps pr hr it ai vr ar tvs ipo gdp
+`);
+
+/** Organisations that are called by one word, which could as well be a person or a place. */
+export const knownOrganizations = list(`
+  google amazon apple microsoft facebook meta twitter instagram youtube netflix disney walmart
+  boeing airbus tesla toyota honda nissan ford audi bmw volkswagen mercedes-benz volvo fiat
+  renault peugeot hyundai samsung sony nokia motorola siemens bosch philips panasonic toshiba
+  hitachi intel amd nvidia oracle cisco dell lenovo adobe salesforce spotify uber lyft airbnb
+  paypal visa mastercard starbucks mcdonald's nike adidas ikea unilever nestlé pfizer bayer
+  novartis roche merck exxon chevron shell bp gazprom nasa fbi cia nsa fda epa nato unesco
+  unicef opec interpol who imf bbc cnn nbc abc cbs fox hbo espn mtv reuters bloomberg politico
+  nintendo sega atari xerox ibm hp at&t verizon comcast hulu tiktok snapchat whatsapp linkedin
+  reddit wikipedia wikileaks mozilla taliban hezbollah hamas al-qaeda fifa uefa nba nfl nhl mlb
+  ncaa goldman barclays hsbc santander
+`);
+
 /** Small words inside names. */
 export const connectors = list(`
-  of the de la le du des del della di da dos das van von der den und y e al bin ibn for & o' af
+  of the de la le du des del della di da dos das van von der den al bin ibn for & o' af
   av zu zur
 `);
 
@@ -50,9 +71,9 @@ export const titles = list(`
   vice-president senator sen congressman congresswoman representative rep governor gov mayor
   minister chancellor ambassador judge justice secretary chairman chairwoman director captain
   capt colonel col major maj general gen lieutenant lt sergeant sgt admiral adm commander
-  corporal private officer inspector detective sheriff reverend rev father pastor bishop
-  archbishop cardinal rabbi imam coach councillor count countess duke duchess baron baroness
-  herr frau monsieur madame señor señora brigadier
+  corporal private officer inspector detective administrator spokesman spokeswoman sheriff
+  reverend rev father pastor bishop archbishop cardinal rabbi imam coach councillor count
+  countess duke duchess baron baroness herr frau monsieur madame señor señora brigadier
 `);
 
 /** Before a person's name, and part of it. */
@@ -181,7 +202,7 @@ export const regions: ReadonlySet<string> = new Set(
   devon,cornwall,norfolk,suffolk,hampshire,somerset,dorset,cumbria,los angeles,manhattan,
   brooklyn,queens,bronx,hollywood,silicon valley,new england,midwest,punjab,kashmir,bengal,
   gujarat,kerala,tamil nadu,maharashtra,rajasthan,crimea,chechnya,caucasus,alps,himalayas,andes,
-  rockies,sahara,amazon,nile,rhine,danube,thames,ganges,atlantic,pacific,atlantic ocean,
+  rockies,sahara,nile,rhine,danube,thames,ganges,atlantic,pacific,atlantic ocean,
   pacific ocean,indian ocean,arctic,baltic sea,black sea,red sea,dead sea,caspian sea,north sea,
   persian gulf,gaza,west bank,earth,mars,venus,jupiter,saturn,moon`
     .split(',')

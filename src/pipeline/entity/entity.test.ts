@@ -34,6 +34,17 @@ test('a surname is the person who was named in full before', () => {
   assert.equal(person?.mentions.length, 2);
 });
 
+test('a title within a run of capitals ends one name and begins another', () => {
+  const text =
+    'It was a call by NASA Administrator Jim Bridenstine that Led Zeppelin did not hear.';
+  assert.deepEqual(shown(text).slice(0, 2), ['organization: NASA', 'person: Jim Bridenstine']);
+  assert.match(shown(text)[2] ?? '', /Led Zeppelin$/);
+});
+
+test('contractions and letters that name nobody are left out', () => {
+  assert.deepEqual(entitiesOf('Don’t tell the CEO that I’m here. We’re watching TV on a PC.'), []);
+});
+
 test('letters in brackets are short for what stands before them', () => {
   const text = 'Members of the World Health Organization (WHO) met. The report of WHO came later.';
   const [organization] = entitiesOf(text);

@@ -5,7 +5,7 @@
  */
 import { limits } from '../../kernel/limits.ts';
 import type { Block } from '../chunk/block.ts';
-import { connectors, nationalities, titles } from './clue-words.ts';
+import { connectors, knownOrganizations, nationalities, titles } from './clue-words.ts';
 import { evidenceOf } from './evidence.ts';
 import type { EntityKind, Mention } from './extraction.ts';
 import type { Lexicon } from './lexicon.ts';
@@ -41,7 +41,11 @@ export function findNames(text: string, blocks: readonly Block[], lexicon: Lexic
     const facts = evidenceOf(candidate, { text, lexicon, seenInside });
     if (isEnglish || isCertain(facts, candidate)) addTo(groups, candidate, scoresOf(facts));
   }
-  for (const group of groups.values()) group.kind = bestOf(group.scores);
+  for (const group of groups.values()) {
+    group.kind = bestOf(group.scores);
+    const isKnown = group.kind !== 'none' && knownOrganizations.has(group.key);
+    if (isKnown) group.kind = 'organization';
+  }
   resolvePeople(groups);
   resolveShortForms(text, groups);
   return namedGroups(text, groups);

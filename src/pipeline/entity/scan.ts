@@ -11,6 +11,7 @@ import {
   organizationHeads,
   otherHeads,
   placeHeads,
+  plainAcronyms,
   plainCapitals,
   sentenceOpeners,
   titles,
@@ -109,10 +110,28 @@ export class Scanner {
     if (comma > 0) return isCompanySuffix(next.lower) ? [next] : undefined;
     if (isUpper(text.charCodeAt(next.start))) return [next];
     const isOffice = offices.has(words[0]?.lower ?? '');
+    if (next.lower === 'of' && this.#isPerson(words)) return undefined;
     if (next.lower === 'for' && !isOffice) return undefined;
-    return connectors.has(next.lower) || (next.lower === 'and' && isOffice)
-      ? this.#acrossConnectors(next, end)
-      : undefined;
+    if (next.lower === 'and' && isOffice) return this.#acrossAnd(next, end);
+    return connectors.has(next.lower) ? this.#acrossConnectors(next, end) : undefined;
+  }
+
+  /** "… of Resources and Mines", but not "… of Transport and Atlantic Ports": that is another. */
+  #acrossAnd(and: Word, end: number): Word[] | undefined {
+    const words = this.#acrossConnectors(and, end);
+    const last = words?.at(-1);
+    if (!words || !last) return undefined;
+    const next = this.#isGap(last.end) ? this.#wordFrom(last.end + 1, end) : undefined;
+    return next && isUpper(this.#text.charCodeAt(next.start)) ? undefined : words;
+  }
+
+  /** "Dr. Sørensen of the University": a person is from somewhere, and that is another name. */
+  #isPerson(words: readonly Word[]): boolean {
+    const [first] = words;
+    if (titles.has(stem(first?.lower ?? ''))) return words.length > 1;
+    const known = this.#lexicon.get(first?.lower ?? '') ?? 0;
+    const isGiven = (known & marks.given) !== 0 && !(known & marks.frequent);
+    return isGiven && words.length > 1 && !words.some(({ lower }) => isHead(lower));
   }
 
   #acrossConnectors(first: Word, end: number): Word[] | undefined {
@@ -193,6 +212,11 @@ export class Scanner {
     return isPlural || /(?:ed|ing|ly)$/.test(lower);
   }
 
+  /** "LED", but not "Led". */
+  #isPlainAcronym({ start, lower }: Word): boolean {
+    return plainAcronyms.has(lower) && isUpper(this.#text.charCodeAt(start + 1));
+  }
+
   #isGiven(word: Word | undefined): boolean {
     return ((this.#lexicon.get(word?.lower ?? '') ?? 0) & marks.given) !== 0;
   }
@@ -201,13 +225,12 @@ export class Scanner {
     const parts: Word[][] = [[]];
     run.forEach((word, index) => {
       const isAdjective = index === 0 && run.length > 1 && nationalities.has(word.lower);
-      if (index === 0 && plainCapitals.has(stem(word.lower))) {
-        parts.push([]);
-        return;
-      }
-      parts.at(-1)?.push(word);
+      if (index === 0 && isPlain(word.lower)) return;
+      // "NASA Administrator Jim Bridenstine" is two names.
       const isTitle = index > 0 && titles.has(word.lower) && this.#isGiven(run[index + 1]);
-      if (isTitle || (isAdjective && !isHead(run.at(-1)?.lower ?? ''))) parts.push([]);
+      if (isTitle) parts.push([]);
+      parts.at(-1)?.push(word);
+      if (isAdjective && !isHead(run.at(-1)?.lower ?? '')) parts.push([]);
     });
     return parts.filter((part) => part.length > 0);
   }
@@ -222,10 +245,18 @@ export class Scanner {
     const length = last.end - first.start;
     if (length < 2 || length > limits.document.entityNameCharactersMax) return undefined;
     const lowers = words.map(({ lower }) => lower);
-    if (lowers.length === 1 && plainCapitals.has(stem(first.lower))) return undefined;
+    if (lowers.length === 1 && (isPlain(first.lower) || this.#isPlainAcronym(first)))
+      return undefined;
     return { ...rest, start: first.start, end: last.end, words: lowers };
   }
 }
+
+function isPlain(lower: string): boolean {
+  return plainCapitals.has(stem(lower)) || contraction.test(lower);
+}
+
+/** "I’m", "Don't". */
+const contraction = /(?:n['’]t|['’](?:m|re|ve|ll|d))$/;
 
 function isHead(lower: string): boolean {
   return organizationHeads.has(lower) || placeHeads.has(lower) || otherHeads.has(lower);
