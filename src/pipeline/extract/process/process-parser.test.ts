@@ -103,7 +103,7 @@ for (const [deed, code] of deaths) {
 
 for (const deed of ['spin', 'wait']) {
   test(`a document that does "${deed}" is ended after its time`, async (t) => {
-    const { codeOf, tell, parser } = setup(t, { timeoutMs: 300 });
+    const { codeOf, tell, parser } = setup(t, { timeoutMs: 2_000 });
     await tell('count');
     const pids = parser.pids();
     assert.equal(await codeOf(deed), 'parse_timeout');
