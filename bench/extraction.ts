@@ -17,6 +17,7 @@ import { Readability } from '@mozilla/readability';
 import { parseHTML } from 'linkedom';
 import { decodeHtml } from '../src/pipeline/extract/html/charset.ts';
 import { extractHtml } from '../src/pipeline/extract/html/extract-html.ts';
+import { plainText } from '../src/pipeline/extract/plain-text.ts';
 import {
   type Counts,
   countSegments,
@@ -42,7 +43,7 @@ type Extractor = (html: string) => string;
 const extractors: Readonly<Record<string, Extractor>> = {
   pawl: (html) => {
     const extract = extractHtml(html);
-    return extract.found ? extract.text : '';
+    return extract.found ? plainText(extract.markdown) : '';
   },
   'Readability alone': (html) => {
     const { document } = parseHTML(html);

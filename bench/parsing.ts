@@ -1,6 +1,7 @@
 /**
- * What it costs to parse in processes that can be killed: pages per second here, and through one,
- * two and as many processes as there are cores.
+ * What it costs to parse in processes that can be killed: HTML pages here, through one process, and
+ * through one for each core. Processor time counts all processes, so a busy machine does not blur
+ * it as it blurs pages per second.
  *
  *   node bench/parsing.ts FOLDER-OF-HTML [ROUNDS]
  */
@@ -22,35 +23,35 @@ const pages = readdirSync(folder)
     source: name,
   }));
 
+const tiny = { bytes: Buffer.from('<p>A tiny page.'), mediaType: 'text/html', source: 'tiny' };
+
 console.table([
-  await measure('in this process', parse),
+  await measure('in this process', parse, () => []),
   await measurePool(1),
   await measurePool(availableParallelism()),
 ]);
 
 async function measurePool(size: number) {
   const pool = processParser({ world: realWorld(), size });
-  const row = await measure(`${size} process${size === 1 ? '' : 'es'}`, pool.parse);
+  const row = await measure(`${size} of ${size} at work`, pool.parse, pool.pids);
   await pool.close();
   return row;
 }
 
-async function measure(way: string, parser: Parser) {
-  const startedAt = performance.now();
-  await round(parser, pages.slice(0, 8));
-  const firstMs = performance.now() - startedAt;
+async function measure(way: string, parser: Parser, pids: () => readonly number[]) {
   // The compiler needs a round to make the code fast.
   await round(parser, pages);
   const from = performance.now();
+  const cpuFrom = cpuMs(pids());
   for (let count = 0; count < Number(rounds); count += 1) await round(parser, pages);
-  const seconds = (performance.now() - from) / 1000;
-  const small = pages.toSorted((one, other) => one.bytes.length - other.bytes.length)[0];
-  const alone = small ? await aloneMs(parser, small) : 0;
+  const total = pages.length * Number(rounds);
+  const cpu = (cpuMs(pids()) - cpuFrom) / total;
+  const pagesPerSecond = (total / (performance.now() - from)) * 1000;
   return {
     way,
-    'pages/s': Math.round((pages.length * Number(rounds)) / seconds),
-    'smallest page alone, ms': alone.toFixed(2),
-    'first 8 pages, ms': Math.round(firstMs),
+    'pages/s': Math.round(pagesPerSecond),
+    'CPU ms/page': cpu.toFixed(2),
+    'CPU ms/tiny page': (await tinyCpuMs(parser, pids)).toFixed(3),
   };
 }
 
@@ -58,9 +59,23 @@ async function round(parser: Parser, inputs: readonly ParseInput[]): Promise<voi
   await Promise.allSettled(inputs.map((input) => parser(input, new AbortController().signal)));
 }
 
-async function aloneMs(parser: Parser, input: ParseInput): Promise<number> {
-  const times = 50;
-  const from = performance.now();
-  for (let count = 0; count < times; count += 1) await round(parser, [input]);
-  return (performance.now() - from) / times;
+/** What a page costs that hardly is one: the way there and back. */
+async function tinyCpuMs(parser: Parser, pids: () => readonly number[]): Promise<number> {
+  const times = 200;
+  const many = Array.from({ length: times }, () => tiny);
+  await round(parser, many.slice(0, 100));
+  const from = cpuMs(pids());
+  await round(parser, many);
+  return (cpuMs(pids()) - from) / times;
+}
+
+/** Of this process and those; their ticks are hundredths of a second. */
+function cpuMs(pids: readonly number[]): number {
+  const { user, system } = process.cpuUsage();
+  const theirs = pids.map((pid) => {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return 10 * (Number(fields[11]) + Number(fields[12]));
+  });
+  return theirs.reduce((sum, ms) => sum + ms, (user + system) / 1000);
 }

@@ -50,9 +50,10 @@ test('a step ends before its stage counts as stuck, and inline steps end soonest
 });
 
 test('a parser may use its heap, and rests with less than what it is killed for', () => {
-  const { heapMib, memoryBytesMax, restingMemoryBytesMax } = limits.parser;
+  const { heapMib, memoryBytesMax, restingMemoryBytesMax, reservedBytesMax } = limits.parser;
   assert.ok(heapMib * 1024 * 1024 < memoryBytesMax);
   assert.ok(restingMemoryBytesMax < memoryBytesMax);
+  assert.ok(memoryBytesMax < reservedBytesMax);
 });
 
 test('a wait for a retry is shorter than the time after which its stage counts as stuck', () => {

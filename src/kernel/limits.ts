@@ -101,6 +101,8 @@ export const limits = {
     /** Killed above this. Low enough that between two looks none grows beyond a gibibyte. */
     memoryBytesMax: 768 * mebibyte,
     memoryLookMs: 25,
+    /** What the system itself refuses, should we look too late: reserved, not only used, memory. */
+    reservedBytesMax: 1536 * mebibyte,
     /** A process that keeps more than this between documents makes room for a new one. */
     restingMemoryBytesMax: 400 * mebibyte,
     documentsPerProcessMax: 1000,

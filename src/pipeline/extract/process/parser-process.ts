@@ -50,7 +50,8 @@ function parseOne(request: ParseInput): Promise<Parsed> {
 
 /** Buffers are outside of the heap that Node bounds; they fail with an error of their own. */
 function named(error: unknown): unknown {
-  const isMemory = error instanceof RangeError && /allocation failed/i.test(error.message);
+  const isMemory =
+    error instanceof RangeError && /allocation failed|allocate memory/i.test(error.message);
   return isMemory ? new Failure('parse_memory', error.message, { cause: error }) : error;
 }
 

@@ -103,7 +103,7 @@ for (const [deed, code] of deaths) {
 
 for (const deed of ['spin', 'wait']) {
   test(`a document that does "${deed}" is ended after its time`, async (t) => {
-    const { codeOf, tell, parser } = setup(t, { timeoutMs: 300 });
+    const { codeOf, tell, parser } = setup(t, { timeoutMs: 2_000 });
     await tell('count');
     const pids = parser.pids();
     assert.equal(await codeOf(deed), 'parse_timeout');
@@ -236,6 +236,16 @@ function isGone(pid: number): boolean {
   if (!existsSync(`/proc/${pid}`)) return true;
   return / Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
 }
+
+test('where the system allows it, more memory is refused even if nobody looks', async (t) => {
+  const cage = await findCage();
+  if (!cage.includes('prlimit')) return t.skip('this system has no prlimit');
+  // A clock that never rings: neither the time nor the memory is watched.
+  const blind = { ...realWorld(), setTimer: () => () => undefined };
+  const { codeOf, tell } = setup(t, { world: blind });
+  assert.equal(await codeOf('bomb'), 'parse_memory');
+  assert.equal((await tell('say well')).markdown, 'well');
+});
 
 test('closing ends a parser at work, and what it worked on fails', async (t) => {
   const { tell, parser } = setup(t);

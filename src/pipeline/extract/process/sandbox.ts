@@ -18,14 +18,20 @@ export interface CommandLine {
 
 const systemPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
-/** Without a fork in between, these leave the process its id. Last, since others may reset it. */
-const endsWithParent = ['setpriv', '--pdeathsig', 'KILL', '--no-new-privs', '--'];
+/**
+ * All of these become the command they are given, so the process keeps its id. What ends it with
+ * its parent stands last, since others may reset it.
+ */
+const bounded = [
+  ...['prlimit', `--data=${limits.parser.reservedBytesMax}`],
+  ...['setpriv', '--pdeathsig', 'KILL', '--no-new-privs', '--'],
+];
 
 /** From strict to none: the first that works on this system is used. */
 const cages: readonly (readonly string[])[] = [
-  ['unshare', '--net', '--', ...endsWithParent],
-  ['unshare', '--user', '--map-current-user', '--net', '--', ...endsWithParent],
-  endsWithParent,
+  ['unshare', '--net', '--', ...bounded],
+  ['unshare', '--user', '--map-current-user', '--net', '--', ...bounded],
+  bounded,
 ];
 
 /** The words that stand before the command of a process that is to be caged. */
