@@ -5,10 +5,11 @@ import { Failure } from '../../kernel/failure.ts';
 import { limits } from '../../kernel/limits.ts';
 import { writeFetch } from '../../store/fetches.ts';
 import { getInput } from '../../store/items.ts';
+import { unsupported } from '../extract/format/unsupported.ts';
 import type { StepContext, StepFunction, StepResult } from '../pipeline.ts';
 import { fetchUrl } from './fetch-url.ts';
 import type { Fetcher } from './http.ts';
-import { mediaTypeOf } from './media-type.ts';
+import { isReadable, mediaTypeOf } from './media-type.ts';
 
 export function fetchStep(blobs: BlobStore, fetcher: Fetcher): StepFunction {
   const readers: Readonly<Record<string, (context: StepContext) => Promise<StepResult>>> = {
@@ -29,9 +30,7 @@ async function fetchFile(context: StepContext, blobs: BlobStore): Promise<StepRe
   const bytes = await readBounded(source);
   if (bytes.length === 0) throw new Failure('empty_source', `${source} has no bytes`);
   const mediaType = mediaTypeOf(source, bytes);
-  if (mediaType === undefined) {
-    throw new Failure('unsupported_mime', `${source} is neither text, Markdown nor HTML`);
-  }
+  if (mediaType === undefined || !isReadable(mediaType)) throw unsupported(source, mediaType);
   const blobKey = await blobs.put(bytes);
   context.scratch.set('source', { bytes, mediaType });
   return {
