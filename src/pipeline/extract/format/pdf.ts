@@ -25,7 +25,8 @@ const options = {
 /** A scan may carry a stamp or a page number as text. */
 const stampCharactersMax = 60;
 
-export const parsePdf: Parser = async ({ bytes, source }, signal) => {
+export const parsePdf: Parser = async ({ bytes: whole, source }, signal) => {
+  const bytes = fromHeader(whole, source);
   const { pages, broken } = await readPages(bytes, source, signal);
   const scans = pages.filter(isScan);
   const recognized = await recognizeScans(bytes, { source, pages, scans }, signal);
@@ -46,6 +47,15 @@ export const parsePdf: Parser = async ({ bytes, source }, signal) => {
     },
   };
 };
+
+const headerWithinBytes = 1024 + 5;
+
+/** Garbage may stand before the header. Without one, the library would take it for other files. */
+function fromHeader(bytes: Uint8Array, source: string): Uint8Array {
+  const start = Buffer.from(bytes.subarray(0, headerWithinBytes)).indexOf('%PDF-');
+  if (start < 0) throw damaged(`${source} does not begin as a PDF does`);
+  return bytes.subarray(start);
+}
 
 function countMeta(name: string, count: number): Parsed['meta'] {
   return count > 0 ? { [name]: count } : {};

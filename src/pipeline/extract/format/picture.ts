@@ -1,5 +1,6 @@
 /** A picture: the text that can be recognized in it. */
 import { limits } from '../../../kernel/limits.ts';
+import { sniffBinary } from '../../fetch/sniff.ts';
 import type { Parser } from '../parsed.ts';
 import { recognize } from './ocr.ts';
 import { pictureSize } from './picture-size.ts';
@@ -11,7 +12,9 @@ const lensDpi = 300;
 const smallPixelsMax = 1_500_000;
 
 export const parsePicture: Parser = async ({ bytes, mediaType, source }, signal) => {
-  const size = pictureSize(mediaType, bytes);
+  // The library looks at the bytes too, and would hand other files to other programs.
+  const isAsSaid = sniffBinary(bytes) === mediaType;
+  const size = isAsSaid ? pictureSize(mediaType, bytes) : undefined;
   if (!size || size.width === 0 || size.height === 0) {
     throw damaged(`${source} is a picture that was cut off, or is damaged`);
   }

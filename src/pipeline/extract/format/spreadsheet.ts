@@ -21,7 +21,7 @@ export const parseXlsx: Parser = async ({ bytes, source }, signal) => {
   const zip = openZip(bytes);
   const parts = checkedParts(zip, elementsMax);
   signal.throwIfAborted();
-  const { sheets } = await guarded(source, () => readXlsx(parts));
+  const { sheets } = await guarded(source, () => bounded(readXlsx(parts)));
   return { ...render(sheets, signal), ...described(zip, 'docProps/core.xml') };
 };
 
@@ -30,9 +30,19 @@ export const parseOds: Parser = async ({ bytes, source }, signal) => {
   refuseEncrypted(zip, source);
   const parts = checkedParts(zip, elementsMax);
   signal.throwIfAborted();
-  const { sheets } = await guarded(source, () => readOds(parts));
+  const { sheets } = await guarded(source, () => bounded(readOds(parts)));
   return { ...render(sheets, signal), ...described(zip, 'meta.xml') };
 };
+
+/** Two cells in far corners span more than a machine holds; the library refuses that by words. */
+async function bounded<Result>(reading: Promise<Result>): Promise<Result> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (!/\bcells\), over the \d+ limit/.test(String(error))) throw error;
+    throw beyond('cells', 'a sheet of the workbook spans too many cells');
+  }
+}
 
 function described(zip: Zip, part: string): Pick<Parsed, 'title' | 'language' | 'meta'> {
   return propertiesOf(xmlPart(zip, part));
