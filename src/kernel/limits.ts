@@ -121,6 +121,8 @@ export const limits = {
     xmlDepthMax: 256,
     /** A thousand printed pages have half as many. */
     xmlElementsMax: 1_000_000,
+    /** Of a Word document that is read through a tree; longer ones are read in one pass. */
+    docxTreeBytesMax: 2 * mebibyte,
     cellsMax: 1_000_000,
     columnsMax: 4096,
     recordCharactersMax: 1 * mebibyte,

@@ -2,6 +2,7 @@
 import mammoth from 'mammoth';
 import { limits } from '../../../kernel/limits.ts';
 import type { Parser } from '../parsed.ts';
+import { streamDocx, wordDocument } from './docx-stream.ts';
 import { readHtmlDocument } from './html-document.ts';
 import { checkedParts, propertiesOf, xmlPart } from './parts.ts';
 import { guarded } from './refuse.ts';
@@ -20,6 +21,13 @@ export const parseDocx: Parser = async ({ bytes, source }, signal) => {
   const zip = openZip(bytes);
   const buffer = checkedParts(zip, limits.parse.xmlElementsMax);
   signal.throwIfAborted();
+  const isLong = (zip.read(wordDocument)?.length ?? 0) > limits.parse.docxTreeBytesMax;
+  const markdown = isLong ? streamDocx(zip) : await convert(buffer, source);
+  const { title, language, meta } = propertiesOf(xmlPart(zip, 'docProps/core.xml'));
+  return { title, language, markdown, meta: { ...meta, ...(isLong && { degraded: true }) } };
+};
+
+async function convert(buffer: Buffer, source: string): Promise<string> {
   const { value: html } = await guarded(source, () =>
     mammoth.convertToHtml(
       { buffer },
@@ -31,11 +39,8 @@ export const parseDocx: Parser = async ({ bytes, source }, signal) => {
       },
     ),
   );
-  signal.throwIfAborted();
-  const { title, language, meta } = propertiesOf(xmlPart(zip, 'docProps/core.xml'));
-  const { markdown } = readHtmlDocument(withoutBackLinks(html), { hasGrids: true });
-  return { title, language, markdown, meta };
-};
+  return readHtmlDocument(withoutBackLinks(html), { hasGrids: true }).markdown;
+}
 
 /** Footnotes point back to where they stand, with an arrow that means nothing in a text. */
 function withoutBackLinks(html: string): string {

@@ -3,7 +3,9 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { mediaTypeOf } from '../../fetch/media-type.ts';
+import { streamDocx } from './docx-stream.ts';
 import { parse } from './parse.ts';
+import { openZip } from './zip.ts';
 
 const samples = join(import.meta.dirname, 'samples');
 const never = new AbortController().signal;
@@ -19,6 +21,19 @@ describe('a sample becomes what is expected of it', () => {
       assert.equal(found, readFileSync(join(samples, `${name}.expected`), 'utf8'));
     });
   }
+});
+
+test('a Word document that is too long for a tree keeps all but its notes', async () => {
+  const bytes = readFileSync(join(samples, 'report.docx'));
+  const zip = openZip(bytes);
+  const input = {
+    bytes,
+    mediaType: mediaTypeOf('report.docx', bytes) ?? '',
+    source: 'report.docx',
+  };
+  const { markdown } = await parse(input, never);
+  const withoutNotes = markdown.replace('[1]', '').replace(/\n\n1\. Except.*$/s, '');
+  assert.equal(streamDocx(zip), withoutNotes);
 });
 
 test('what was asked to stop is not begun', async () => {
