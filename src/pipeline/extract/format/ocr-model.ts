@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { tmpdir, userInfo } from 'node:os';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { Failure } from '../../../kernel/failure.ts';
@@ -15,7 +15,7 @@ const version = '4.0.0_best_int';
 
 /** The folder that holds the model. Several processes may come here at once. */
 export async function ocrFolder(): Promise<string> {
-  const folder = join(tmpdir(), `pawl-ocr-${userInfo().uid}-${version}`);
+  const folder = join(tmpdir(), `pawl-ocr-${process.getuid?.() ?? 'user'}-${version}`);
   const path = join(folder, file);
   const packed = packedPath();
   const bytes = (await readFile(packed)).subarray(-4).readUInt32LE();
