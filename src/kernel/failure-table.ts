@@ -142,6 +142,11 @@ const reading = {
     title: 'Document is damaged',
     advice: 'Open it in its own program, save it anew, and submit that copy.',
   }),
+  // Bombs, and honest documents that are too much: the bounds stand in limits.ts.
+  parse_limit_exceeded: row('E_PARSE', 'fatal', 422, {
+    title: 'Document exceeds a bound',
+    advice: 'Split the document into smaller ones, or save it in a simpler format.',
+  }),
   // A parser may also die because the machine ran short, so this one is tried again.
   parse_crashed: row('E_PARSE', 'transient', 422, {
     title: 'Parser crashed',

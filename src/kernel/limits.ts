@@ -131,6 +131,37 @@ export const limits = {
     relationsMax: 500,
   },
 
+  /** What a parser takes in and gives out, whatever the file says of itself. */
+  parse: {
+    textCharactersMax: 20 * mebibyte,
+    pdfPagesMax: 2000,
+    /** Pages that are handed to the parser at once: between them it can be told to stop. */
+    pdfBatchPages: 64,
+    /** To recognize the text of a page takes about half a second. */
+    ocrPagesMax: 100,
+    imagePixelsMax: 50_000_000,
+    /** Of a page that is drawn to be recognized. */
+    ocrPixelsMax: 25_000_000,
+    zipEntriesMax: 10_000,
+    zipNameCharactersMax: 1024,
+    zipEntryBytesMax: 128 * mebibyte,
+    /** Of all entries together, by what the archive says and by what comes out. */
+    zipBytesMax: 200 * mebibyte,
+    /** Of an entry that comes to more than a mebibyte. Sheets of zeros reach a hundred. */
+    zipRatioMax: 300,
+    xmlDepthMax: 256,
+    /** A thousand printed pages have half as many. */
+    xmlElementsMax: 1_000_000,
+    /** Of a Word document that is read through a tree; longer ones are read in one pass. */
+    docxTreeBytesMax: 2 * mebibyte,
+    cellsMax: 1_000_000,
+    columnsMax: 4096,
+    recordCharactersMax: 1 * mebibyte,
+    jsonDepthMax: 200,
+    lineCharactersMax: 8 * mebibyte,
+    mailDepthMax: 64,
+  },
+
   corpus: {
     nameCharactersMax: 64,
     namePattern: /^[a-z0-9][a-z0-9._-]{0,63}$/,

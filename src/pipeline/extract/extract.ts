@@ -87,29 +87,12 @@ export async function extract(
 ): Promise<Extracted> {
   const { title, ...parseInput } = input;
   const parsed = await parser(parseInput, signal);
-  const text = tidy(parsed.markdown);
-  if (!hasWords(text)) {
-    throw new Failure('no_usable_content', `${input.source} has no text that could be searched`);
-  }
   return {
-    title: title ?? parsed.title ?? firstHeading(text),
+    title: title ?? parsed.title,
     language: parsed.language,
-    text,
+    text: parsed.markdown,
     meta: parsed.meta,
   };
-}
-
-function tidy(text: string): string {
-  // A zero character means nothing in a text, and not every database can store one.
-  return text.replaceAll('\0', '\ufffd').replaceAll('\r\n', '\n').normalize('NFC').trim();
-}
-
-function firstHeading(text: string): string | null {
-  return /^#{1,6}\s+(.+)$/m.exec(text)?.[1]?.trim() ?? null;
-}
-
-function hasWords(text: string): boolean {
-  return /[\p{L}\p{N}]/u.test(text);
 }
 
 function hashOf({ title, text }: Extracted): string {

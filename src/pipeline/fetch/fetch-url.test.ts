@@ -153,14 +153,14 @@ describe('a page', () => {
         response
           .writeHead(200, { 'Content-Type': 'text/plain', 'Content-Encoding': 'gzip' })
           .end(gzipSync('compressed words')),
-      '/image': (_, response) =>
-        response.writeHead(200, { 'Content-Type': 'text/html' }).end('\x89PNG\r\n\x1a\n', 'latin1'),
+      '/program': (_, response) =>
+        response.writeHead(200, { 'Content-Type': 'text/html' }).end('\x7fELF\x02\0', 'latin1'),
     });
     await ingest('/page');
     assert.equal((await pawl.search('site', 'compressed')).length, 1);
-    const failed = detailOf(await ingest('/image'), 'item_failed');
+    const failed = detailOf(await ingest('/program'), 'item_failed');
     assert.equal(failed?.code, 'unsupported_mime');
-    assert.match(String(failed?.message), /image\/png/);
+    assert.match(String(failed?.message), /x-elf/);
   });
 
   test('at an address inside is refused', async (t) => {

@@ -5,10 +5,11 @@ import { Failure } from '../../kernel/failure.ts';
 import { limits } from '../../kernel/limits.ts';
 import { writeFetch } from '../../store/fetches.ts';
 import { getInput } from '../../store/items.ts';
+import { unsupported } from '../extract/format/unsupported.ts';
 import type { StepContext, StepFunction, StepResult } from '../pipeline.ts';
 import { fetchUrl } from './fetch-url.ts';
 import type { Fetcher } from './http.ts';
-import { mediaTypeOf } from './media-type.ts';
+import { isReadable, mediaTypeOf } from './media-type.ts';
 
 export function fetchStep(blobs: BlobStore, fetcher: Fetcher): StepFunction {
   const readers: Readonly<Record<string, (context: StepContext) => Promise<StepResult>>> = {
@@ -49,8 +50,8 @@ export function typed(
 ): { readonly bytes: Uint8Array; readonly mediaType: string } {
   if (bytes.length === 0) throw new Failure('empty_source', `${source} has no bytes`);
   const mediaType = mediaTypeOf(source, bytes);
-  if (mediaType !== undefined) return { bytes, mediaType };
-  throw new Failure('unsupported_mime', `${source} is neither text, Markdown nor HTML`);
+  if (mediaType !== undefined && isReadable(mediaType)) return { bytes, mediaType };
+  throw unsupported(source, mediaType);
 }
 
 /** Reads a file that may change or be huge: never more than the bound, whatever its size says. */

@@ -1,4 +1,6 @@
 /** What bytes are, by how they begin. Headers and names only say what they are meant to be. */
+import { Failure } from '../../kernel/failure.ts';
+import { openZip } from '../extract/format/zip.ts';
 
 type Magic = readonly [mediaType: string, signature: string | RegExp, offset?: number];
 
@@ -36,24 +38,29 @@ const magics: readonly Magic[] = [
   ['font/woff2', 'wOF2'],
 ];
 
-/** A ZIP is what its first entries say. */
+const office = 'application/vnd.openxmlformats-officedocument';
+const oasis = 'application/vnd.oasis.opendocument';
+
+/** What the list of types in an Office file calls its main part. */
+const mainParts: readonly [mediaType: string, part: RegExp][] = [
+  ['application/vnd.ms-office.macroenabled', /macroEnabled/i],
+  [`${office}.wordprocessingml.document`, /wordprocessingml\.(?:document|template)\.main\+xml/],
+  [`${office}.spreadsheetml.sheet`, /spreadsheetml\.(?:sheet|template)\.main\+xml/],
+  [
+    `${office}.presentationml.presentation`,
+    /presentationml\.(?:presentation|slideshow|template)\.main\+xml/,
+  ],
+];
+
+/** For archives that are damaged: what can still be seen of their names. */
 const zips: readonly [mediaType: string, entry: RegExp][] = [
   ['application/epub+zip', /mimetypeapplication\/epub\+zip/],
-  [
-    'application/vnd.oasis.opendocument.text',
-    /mimetypeapplication\/vnd\.oasis\.opendocument\.text/,
-  ],
-  [
-    'application/vnd.oasis.opendocument.spreadsheet',
-    /mimetypeapplication\/vnd\.oasis\.opendocument\.spreadsheet/,
-  ],
-  [
-    'application/vnd.oasis.opendocument.presentation',
-    /mimetypeapplication\/vnd\.oasis\.opendocument\.presentation/,
-  ],
-  ['application/vnd.openxmlformats-officedocument.wordprocessingml.document', /word\//],
-  ['application/vnd.openxmlformats-officedocument.spreadsheetml.sheet', /xl\//],
-  ['application/vnd.openxmlformats-officedocument.presentationml.presentation', /ppt\//],
+  [`${oasis}.text`, /mimetypeapplication\/vnd\.oasis\.opendocument\.text/],
+  [`${oasis}.spreadsheet`, /mimetypeapplication\/vnd\.oasis\.opendocument\.spreadsheet/],
+  [`${oasis}.presentation`, /mimetypeapplication\/vnd\.oasis\.opendocument\.presentation/],
+  [`${office}.wordprocessingml.document`, /word\//],
+  [`${office}.spreadsheetml.sheet`, /xl\//],
+  [`${office}.presentationml.presentation`, /ppt\//],
 ];
 
 const headBytes = 8192;
@@ -67,8 +74,23 @@ export function sniffBinary(bytes: Uint8Array): string | undefined {
   )?.[0];
 }
 
-/** The names of all entries stand again at the end, where small archives are looked at too. */
 function zipType(bytes: Uint8Array, head: string): string {
+  try {
+    const zip = openZip(bytes);
+    const read = (name: string) => Buffer.from(zip.read(name) ?? []).toString('latin1');
+    const own = read('mimetype').trim();
+    if (/^application\/[\w.+-]{1,100}$/.test(own)) return own;
+    const parts = read('[Content_Types].xml');
+    const main = mainParts.find(([, part]) => part.test(parts))?.[0];
+    return main ?? 'application/zip';
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    return damagedZipType(bytes, head);
+  }
+}
+
+/** The names of all entries stand again at the end, where small archives are looked at too. */
+function damagedZipType(bytes: Uint8Array, head: string): string {
   const tail = Buffer.from(bytes.subarray(-64 * 1024)).toString('latin1');
   const names = head + tail;
   return zips.find(([, entry]) => entry.test(names))?.[0] ?? 'application/zip';
@@ -78,4 +100,34 @@ function zipType(bytes: Uint8Array, head: string): string {
 export function looksLikeHtml(text: string): boolean {
   const start = text.slice(0, 1024).replace(/^\uFEFF?(?:\s|<!--[\s\S]*?-->|<\?xml[^>]*>)*/, '');
   return /^<(?:!doctype\s+html|html|head|body|title|script|h1|div|p|table|meta)[\s>]/i.test(start);
+}
+
+const mailHeaders = [
+  ...['received', 'return-path', 'from', 'to', 'date', 'subject', 'message-id', 'mime-version'],
+  ...['delivered-to', 'dkim-signature', 'reply-to', 'sender', 'content-type', 'x-[\\w-]+'],
+  ...['arc-[\\w-]+', 'authentication-results', 'list-[\\w-]+'],
+];
+const mailHeader = new RegExp(`^(?:${mailHeaders.join('|')}):\\s`, 'i');
+
+/** Whether the text begins with the headers of a message, and one of them says who wrote it. */
+export function looksLikeMail(text: string): boolean {
+  if (!mailHeader.test(text)) return false;
+  const headers = text.slice(0, 16_384).split(/\r?\n\r?\n/, 1)[0] ?? '';
+  const isHeader = headers.split(/\r?\n/).every((line) => /^(?:[!-9;-~]{1,76}:|[ \t])/.test(line));
+  return (
+    isHeader &&
+    /^from:/im.test(headers) &&
+    /^(?:date|message-id|mime-version|received):/im.test(headers)
+  );
+}
+
+/**
+ * Whether the text is one value of JSON, or one on each line, by how it begins. Notes begin with
+ * `[1]` and wikis with `[[`, so a list of numbers or of lists is taken for text.
+ */
+export function jsonTypeOf(text: string): string | undefined {
+  const [first = '', second = ''] = text.trimStart().split(/\r?\n/, 2);
+  if (!/^(?:\{\s*(?:"|\}|$)|\[\s*(?:[{"\]]|$))/.test(first)) return undefined;
+  const isWholeLine = /^\{.*\}\s*$/.test(first) && /^\{/.test(second);
+  return isWholeLine ? 'application/x-ndjson' : 'application/json';
 }

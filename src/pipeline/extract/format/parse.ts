@@ -1,34 +1,75 @@
-/** Bytes of any format to Markdown. */
+/**
+ * From bytes to Markdown, whatever the format. What comes out is clean: one form for each
+ * character, no control characters, words in it, and within its bound; or there is a `Failure`.
+ */
 import { Failure } from '../../../kernel/failure.ts';
-import { decodeHtml } from '../html/charset.ts';
-import type { NoContentReason } from '../html/extract-html.ts';
+import { limits } from '../../../kernel/limits.ts';
+import { refine } from '../../fetch/media-type.ts';
 import type { Parsed, ParseInput } from '../parsed.ts';
+import { type Format, formatOf } from './formats.ts';
+import { beyond, damaged, withoutText } from './refuse.ts';
+import { unsupported } from './unsupported.ts';
 
 export async function parse(input: ParseInput, signal: AbortSignal): Promise<Parsed> {
   signal.throwIfAborted();
-  if (/^(?:text\/html|application\/xhtml\+xml)$/.test(input.mediaType)) return parseHtml(input);
-  const markdown = new TextDecoder().decode(input.bytes);
-  return { title: null, language: null, markdown, meta: {} };
+  const { bytes, source } = input;
+  if (bytes.length === 0) throw new Failure('empty_source', `${source} has no bytes`);
+  const mediaType = refine(input.mediaType.toLowerCase(), input);
+  const format = formatOf(mediaType);
+  if (!format) throw unsupported(source, mediaType);
+  const parser = await format.load();
+  return finish(await run(() => parser({ ...input, mediaType }, signal), input), {
+    format,
+    source,
+  });
 }
 
-async function parseHtml({ bytes, charset, source }: ParseInput): Promise<Parsed> {
-  // Who reads only text need not load what reads pages.
-  const { extractHtml } = await import('../html/extract-html.ts');
-  const found = extractHtml(decodeHtml(bytes, charset), { url: source });
-  if (!found.found) {
-    throw new Failure('no_usable_content', `${source} ${whyNoContent[found.reason]}`);
+/** Our own readers recurse as deep as their bounds allow; a stack that is small gives in sooner. */
+async function run(parser: () => Promise<Parsed>, { source }: ParseInput): Promise<Parsed> {
+  try {
+    return await parser();
+  } catch (error) {
+    if (error instanceof RangeError) {
+      throw damaged(`${source} is nested too deep, or too long, to be read`, error);
+    }
+    throw error;
   }
-  const { title, language, author, published, canonical, markdown } = found;
-  const { isDegraded, ...told } = found.meta;
-  const known = Object.entries({ author, published, canonical, ...told }).filter(
-    (entry): entry is [string, string] => entry[1] !== undefined,
-  );
-  const meta = { ...Object.fromEntries(known), ...(isDegraded && { degraded: true }) };
-  return { title: title ?? null, language: language ?? null, markdown, meta };
 }
 
-const whyNoContent: Readonly<Record<NoContentReason, string>> = {
-  empty_page: 'is a page without text',
-  script_only_page: 'shows its text only after running scripts, which Pawl does not do',
-  login_wall: 'asks for a login instead of showing its text',
-};
+function finish(parsed: Parsed, { format, source }: { format: Format; source: string }): Parsed {
+  const { markdown, title, language, meta } = parsed;
+  if (markdown.length > limits.parse.textCharactersMax) {
+    throw beyond('text', `${source} has ${markdown.length} characters of text`);
+  }
+  const text = tidy(markdown);
+  if (!/[\p{L}\p{N}]/u.test(text)) throw withoutText(`${source} is ${format.name} without text`);
+  return { title: titleOf(title) ?? titleOf(firstHeading(text)), language, markdown: text, meta };
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what no text should hold
+const controls = /[\x01-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b\u2060\ufeff\ufffe\uffff]/g;
+
+function tidy(text: string): string {
+  return text
+    .replace(/\r\n?|[\v\f]/g, '\n')
+    .replaceAll('\0', '\ufffd')
+    .replace(controls, '')
+    .toWellFormed()
+    .normalize('NFC')
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .join('\n')
+    .replace(/^\n+/, '')
+    .trimEnd();
+}
+
+function titleOf(title: string | null): string | null {
+  const tidied = tidy(title ?? '')
+    .replace(/\s+/g, ' ')
+    .trim();
+  return tidied.slice(0, limits.job.titleCharactersMax).toWellFormed() || null;
+}
+
+function firstHeading(text: string): string | null {
+  return /^#{1,6}\s+(.+)$/m.exec(text)?.[1] ?? null;
+}

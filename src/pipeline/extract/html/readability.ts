@@ -28,7 +28,13 @@ function runReadability(document: DomDocument): DomElement | undefined {
     disableJSONLD: true,
     serializer: (node: unknown) => node as DomElement,
   };
-  return new Readability<DomElement>(document as never, options).parse()?.content ?? undefined;
+  try {
+    return new Readability<DomElement>(document as never, options).parse()?.content ?? undefined;
+  } catch (error) {
+    // It expects a body, which a page in pieces may lack: then it has no vote.
+    if (error instanceof TypeError) return undefined;
+    throw error;
+  }
 }
 
 function collect(element: DomElement, kept: Kept): void {

@@ -1,0 +1,72 @@
+/**
+ * Bytes to text, whatever they were written in. In order: a byte order mark, zero bytes in every
+ * second place, UTF-8 if they are that, what was declared if it fits, and at last the charset in
+ * which they read most like a language.
+ */
+import { guessCharset } from './guess-charset.ts';
+
+export interface DecodedText {
+  readonly text: string;
+  readonly charset: string;
+  /** Neither the bytes nor anyone else said it for certain. */
+  readonly isGuess: boolean;
+}
+
+const marks: readonly (readonly [mark: readonly number[], charset: string])[] = [
+  [[0xef, 0xbb, 0xbf], 'utf-8'],
+  [[0xff, 0xfe], 'utf-16le'],
+  [[0xfe, 0xff], 'utf-16be'],
+];
+
+export function decodeText(bytes: Uint8Array, declared?: string): DecodedText {
+  const sure = markedCharset(bytes) ?? wideCharset(bytes);
+  if (sure !== undefined) {
+    return { text: new TextDecoder(sure).decode(bytes), charset: sure, isGuess: false };
+  }
+  // Japanese mail is seven bits wide, and valid UTF-8 that nobody can read.
+  const first = hasEscapes(bytes) ? ['iso-2022-jp', 'utf-8'] : ['utf-8'];
+  for (const charset of [...first, declared]) {
+    const text = tryDecode(bytes, charset);
+    if (text !== undefined && charset)
+      return { text, charset: charset.toLowerCase(), isGuess: false };
+  }
+  const charset = guessCharset(bytes);
+  return { text: new TextDecoder(charset).decode(bytes), charset, isGuess: true };
+}
+
+export function markedCharset(bytes: Uint8Array): string | undefined {
+  return marks.find(([mark]) => mark.every((byte, index) => bytes[index] === byte))?.[1];
+}
+
+const wideSampleBytes = 4096;
+const wideShareMin = 0.25;
+
+/** UTF-16 without a mark: spaces and line ends, at the least, have a zero in the same half. */
+export function wideCharset(bytes: Uint8Array): string | undefined {
+  if (bytes.length < 4 || bytes.length % 2 !== 0) return undefined;
+  const sample = bytes.subarray(0, wideSampleBytes);
+  const zeros = [0, 0];
+  sample.forEach((byte, index) => {
+    if (byte === 0) zeros[index % 2] = (zeros[index % 2] ?? 0) + 1;
+  });
+  const [even = 0, odd = 0] = zeros;
+  const half = sample.length / 2;
+  const charset = odd > even ? 'utf-16le' : 'utf-16be';
+  const isOneSided = Math.min(even, odd) === 0 && Math.max(even, odd) >= wideShareMin * half;
+  return isOneSided && tryDecode(bytes, charset) !== undefined ? charset : undefined;
+}
+
+function hasEscapes(bytes: Uint8Array): boolean {
+  const at = bytes.indexOf(0x1b);
+  return at >= 0 && (bytes[at + 1] === 0x24 || bytes[at + 1] === 0x28);
+}
+
+/** Strict, so that what does not fit is passed over; a name that nobody knows counts as none. */
+function tryDecode(bytes: Uint8Array, charset: string | undefined): string | undefined {
+  if (charset === undefined || charset.length > 40) return undefined;
+  try {
+    return new TextDecoder(charset.trim(), { fatal: true }).decode(bytes);
+  } catch {
+    return undefined; // That it does not fit is the answer.
+  }
+}

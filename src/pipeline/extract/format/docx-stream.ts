@@ -1,0 +1,134 @@
+/**
+ * DOCX in one pass without a tree, for documents too long for the library, which takes some two
+ * kilobytes for each element. Headings, lists and tables stay; notes are left out.
+ */
+import { textPart, xmlPart } from './parts.ts';
+import { damaged } from './refuse.ts';
+import { toTable } from './table.ts';
+import { attributeIn, attributeOf, childOf, descendantsOf, localName, scanXml } from './xml.ts';
+import type { Zip } from './zip.ts';
+
+export const wordDocument = 'word/document.xml';
+
+export function streamDocx(zip: Zip): string {
+  const text = textPart(zip, wordDocument);
+  if (text === undefined) throw damaged(`the archive lacks its part ${wordDocument}`);
+  const reader = new DocxReader(headingsOf(zip));
+  scanXml(text, {
+    onOpen: (name, attributes) => reader.open(localName(name), attributes),
+    onText: (words) => reader.text(words),
+    onClose: (name) => reader.close(localName(name)),
+  });
+  return reader.finish();
+}
+
+/** The level of each style that is a heading, by the name that it has in every language. */
+function headingsOf(zip: Zip): ReadonlyMap<string, number> {
+  const styles = xmlPart(zip, 'word/styles.xml');
+  if (!styles) return new Map();
+  return new Map(
+    descendantsOf(styles, 'style').flatMap((style): [string, number][] => {
+      const named = childOf(style, 'name');
+      const name = (named && attributeOf(named, 'w:val')) ?? '';
+      const level = /^title$/i.test(name) ? '1' : /^heading (\d)$/i.exec(name)?.[1];
+      const id = attributeOf(style, 'w:styleId');
+      return level === undefined || id === undefined ? [] : [[id, Number(level)]];
+    }),
+  );
+}
+
+class DocxReader {
+  readonly #headings: ReadonlyMap<string, number>;
+  readonly #blocks: string[] = [];
+  #words: string[] = [];
+  #isText = false;
+  #level = 0;
+  /** Of a list item; undefined for a paragraph. */
+  #depth: number | undefined;
+  #tables = 0;
+  #cell: string[] = [];
+  #cells: string[] = [];
+  #rows: string[][] = [];
+  #wasItem = false;
+
+  constructor(headings: ReadonlyMap<string, number>) {
+    this.#headings = headings;
+  }
+
+  open(name: string, attributes: string): void {
+    this.#opened[name]?.(attributeIn(attributes, 'w:val'));
+  }
+
+  text(words: string): void {
+    if (this.#isText) this.#words.push(words);
+  }
+
+  close(name: string): void {
+    this.#closed[name]?.();
+  }
+
+  finish(): string {
+    return this.#blocks.join('').trim();
+  }
+
+  readonly #opened: Readonly<Record<string, (value: string | undefined) => void>> = {
+    t: () => {
+      this.#isText = true;
+    },
+    tab: () => this.#words.push(' '),
+    br: () => this.#words.push('\n'),
+    pStyle: (style) => {
+      this.#level = this.#headings.get(style ?? '') ?? 0;
+    },
+    ilvl: (depth) => {
+      this.#depth = Math.min(Number(depth) || 0, 6);
+    },
+    tbl: () => {
+      this.#tables += 1;
+    },
+  };
+
+  readonly #closed: Readonly<Record<string, () => void>> = {
+    t: () => {
+      this.#isText = false;
+    },
+    p: () => this.#endParagraph(),
+    tc: () => {
+      if (this.#tables > 1) return;
+      this.#cells.push(this.#cell.join(' '));
+      this.#cell = [];
+    },
+    tr: () => {
+      if (this.#tables > 1) return;
+      this.#rows.push(this.#cells);
+      this.#cells = [];
+    },
+    tbl: () => {
+      this.#tables -= 1;
+      if (this.#tables > 0) return;
+      this.#blocks.push(`\n\n${toTable(this.#rows)}`);
+      this.#rows = [];
+      this.#wasItem = false;
+    },
+  };
+
+  #endParagraph(): void {
+    const [level, depth] = [this.#level, this.#depth];
+    const text = this.#words.join('').trim();
+    this.#words = [];
+    this.#level = 0;
+    this.#depth = undefined;
+    if (text === '') return;
+    if (this.#tables > 0) {
+      this.#cell.push(text);
+      return;
+    }
+    const isItem = level === 0 && depth !== undefined;
+    const gap = isItem && this.#wasItem ? '\n' : '\n\n';
+    this.#wasItem = isItem;
+    if (isItem) this.#blocks.push(`${gap}${'   '.repeat(depth)}- ${text.replace(/\s+/g, ' ')}`);
+    else if (level > 0) {
+      this.#blocks.push(`${gap}${'#'.repeat(level)} ${text.replace(/\s+/g, ' ')}`);
+    } else this.#blocks.push(`${gap}${text}`);
+  }
+}

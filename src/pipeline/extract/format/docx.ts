@@ -1,0 +1,48 @@
+/** DOCX: mammoth turns its styles into HTML, and every block of that is kept. */
+import mammoth from 'mammoth';
+import { limits } from '../../../kernel/limits.ts';
+import type { Parser } from '../parsed.ts';
+import { streamDocx, wordDocument } from './docx-stream.ts';
+import { readHtmlDocument } from './html-document.ts';
+import { checkedParts, propertiesOf, xmlPart } from './parts.ts';
+import { guarded } from './refuse.ts';
+import { openZip } from './zip.ts';
+
+const styleMap = [
+  "p[style-name='Title'] => h1:fresh",
+  "p[style-name='Subtitle'] => p:fresh",
+  "p[style-name='Quote'] => blockquote:fresh",
+  "p[style-name='Intense Quote'] => blockquote:fresh",
+  "p[style-name='HTML Preformatted'] => pre:separator('\\n')",
+  "p[style-name='Preformatted Text'] => pre:separator('\\n')",
+];
+
+export const parseDocx: Parser = async ({ bytes, source }, signal) => {
+  const zip = openZip(bytes);
+  const buffer = checkedParts(zip, limits.parse.xmlElementsMax);
+  signal.throwIfAborted();
+  const isLong = (zip.read(wordDocument)?.length ?? 0) > limits.parse.docxTreeBytesMax;
+  const markdown = isLong ? streamDocx(zip) : await convert(buffer, source);
+  const { title, language, meta } = propertiesOf(xmlPart(zip, 'docProps/core.xml'));
+  return { title, language, markdown, meta: { ...meta, ...(isLong && { degraded: true }) } };
+};
+
+async function convert(buffer: Buffer, source: string): Promise<string> {
+  const { value: html } = await guarded(source, () =>
+    mammoth.convertToHtml(
+      { buffer },
+      {
+        styleMap,
+        // Pictures are not read, and a link to one is not followed.
+        convertImage: mammoth.images.imgElement(async () => ({ src: '' })),
+        externalFileAccess: false,
+      },
+    ),
+  );
+  return readHtmlDocument(withoutBackLinks(html), { hasGrids: true }).markdown;
+}
+
+/** Footnotes point back to where they stand, with an arrow that means nothing in a text. */
+function withoutBackLinks(html: string): string {
+  return html.replace(/<a href="#(?:footnote|endnote)-ref-[^"]*">↑<\/a>/g, '');
+}

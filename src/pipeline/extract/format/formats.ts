@@ -1,0 +1,153 @@
+/**
+ * The formats that Pawl reads. A library is loaded when the first document of its format comes, so
+ * a corpus of web pages never pays for the others.
+ */
+import type { Parser } from '../parsed.ts';
+import { extensionOf, languageOfCode } from './names.ts';
+
+export interface Format {
+  /** As in “a page”, “an EPUB”. */
+  readonly name: string;
+  readonly mediaTypes: readonly string[];
+  readonly extensions: readonly string[];
+  readonly load: () => Promise<Parser>;
+}
+
+const office = 'application/vnd.openxmlformats-officedocument';
+const oasis = 'application/vnd.oasis.opendocument';
+
+const format = (
+  name: string,
+  types: { readonly is: string; readonly ends: string },
+  load: () => Promise<Parser>,
+): Format => ({
+  name,
+  mediaTypes: types.is.split(' '),
+  extensions: types.ends === '' ? [] : types.ends.split(' '),
+  load,
+});
+
+const loadPicture = async (): Promise<Parser> => (await import('./picture.ts')).parsePicture;
+const loadOpenDocument = async (): Promise<Parser> =>
+  (await import('./opendocument.ts')).parseOpenDocument;
+
+export const formats: readonly Format[] = [
+  format(
+    'a web page',
+    { is: 'text/html application/xhtml+xml', ends: 'html htm xhtml' },
+    async () => (await import('./html.ts')).parseHtml,
+  ),
+  format(
+    'Markdown',
+    { is: 'text/markdown', ends: 'md markdown mdx mkd' },
+    async () => (await import('./text.ts')).parseMarkdown,
+  ),
+  format(
+    'plain text',
+    { is: 'text/plain', ends: 'txt text log rst adoc org tex srt vtt' },
+    async () => (await import('./text.ts')).parseText,
+  ),
+  format(
+    'a table of separated values',
+    { is: 'text/csv text/tab-separated-values', ends: 'csv' },
+    async () => (await import('./csv.ts')).parseCsv,
+  ),
+  format(
+    'JSON',
+    { is: 'application/json', ends: 'json geojson jsonld webmanifest' },
+    async () => (await import('./json.ts')).parseJson,
+  ),
+  format(
+    'JSON by lines',
+    { is: 'application/x-ndjson', ends: 'ndjson jsonl' },
+    async () => (await import('./json.ts')).parseJsonLines,
+  ),
+  format(
+    'XML',
+    { is: 'application/xml text/xml image/svg+xml', ends: 'xml rss atom xsd xsl xslt svg opml' },
+    async () => (await import('./xml-document.ts')).parseXml,
+  ),
+  format(
+    'source code',
+    { is: 'text/x-source', ends: '' },
+    async () => (await import('./source-code.ts')).parseSourceCode,
+  ),
+  format(
+    'a PDF',
+    { is: 'application/pdf', ends: 'pdf' },
+    async () => (await import('./pdf.ts')).parsePdf,
+  ),
+  format(
+    'a Word document',
+    { is: `${office}.wordprocessingml.document`, ends: 'docx' },
+    async () => (await import('./docx.ts')).parseDocx,
+  ),
+  format(
+    'a PowerPoint presentation',
+    { is: `${office}.presentationml.presentation`, ends: 'pptx' },
+    async () => (await import('./pptx.ts')).parsePptx,
+  ),
+  format(
+    'an Excel workbook',
+    { is: `${office}.spreadsheetml.sheet`, ends: 'xlsx' },
+    async () => (await import('./spreadsheet.ts')).parseXlsx,
+  ),
+  format('an OpenDocument text', { is: `${oasis}.text`, ends: 'odt' }, loadOpenDocument),
+  format(
+    'an OpenDocument presentation',
+    { is: `${oasis}.presentation`, ends: 'odp' },
+    loadOpenDocument,
+  ),
+  format(
+    'an OpenDocument spreadsheet',
+    { is: `${oasis}.spreadsheet`, ends: 'ods' },
+    async () => (await import('./spreadsheet.ts')).parseOds,
+  ),
+  format(
+    'an EPUB',
+    { is: 'application/epub+zip', ends: 'epub' },
+    async () => (await import('./epub.ts')).parseEpub,
+  ),
+  format(
+    'a message',
+    { is: 'message/rfc822', ends: 'eml' },
+    async () => (await import('./mail.ts')).parseMail,
+  ),
+  format(
+    'an RTF document',
+    { is: 'application/rtf text/rtf', ends: 'rtf' },
+    async () => (await import('./rtf.ts')).parseRtf,
+  ),
+  format('a PNG picture', { is: 'image/png', ends: 'png' }, loadPicture),
+  format('a JPEG picture', { is: 'image/jpeg', ends: 'jpg jpeg' }, loadPicture),
+  format('a TIFF picture', { is: 'image/tiff', ends: 'tif tiff' }, loadPicture),
+  format('a WebP picture', { is: 'image/webp', ends: 'webp' }, loadPicture),
+  // Not readable, but it takes a look inside to say what is to be done.
+  format(
+    'an old Office file',
+    { is: 'application/x-ole-storage', ends: 'doc xls ppt msg' },
+    async () => (await import('./old-office.ts')).parseOldOffice,
+  ),
+];
+
+const byMediaType: ReadonlyMap<string, Format> = new Map(
+  formats.flatMap((one) => one.mediaTypes.map((type): [string, Format] => [type, one])),
+);
+
+const byExtension: ReadonlyMap<string, string> = new Map([
+  ...formats.flatMap(({ extensions, mediaTypes: [type = ''] }) =>
+    extensions.map((extension): [string, string] => [extension, type]),
+  ),
+  ['tsv', 'text/tab-separated-values'],
+  ['tab', 'text/tab-separated-values'],
+]);
+
+export function formatOf(mediaType: string): Format | undefined {
+  return byMediaType.get(mediaType);
+}
+
+/** What the name says, which the bytes may contradict. */
+export function typeByName(source: string): string | undefined {
+  const known = byExtension.get(extensionOf(source));
+  return known ?? (languageOfCode(source) === undefined ? undefined : 'text/x-source');
+}

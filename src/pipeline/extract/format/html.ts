@@ -1,0 +1,30 @@
+/** A web page: its main content, and what it says of itself. */
+import { decodeHtml } from '../html/charset.ts';
+import { extractHtml, type NoContentReason } from '../html/extract-html.ts';
+import type { Parser } from '../parsed.ts';
+import { withoutText } from './refuse.ts';
+
+const whyNoContent: Readonly<Record<NoContentReason, string>> = {
+  empty_page: 'is a page without text',
+  script_only_page: 'shows its text only after running scripts, which Pawl does not do',
+  login_wall: 'asks for a login instead of showing its text',
+};
+
+export const parseHtml: Parser = async ({ bytes, source, charset }) => {
+  const found = extractHtml(decodeHtml(bytes, charset), { url: source });
+  if (!found.found) throw withoutText(`${source} ${whyNoContent[found.reason]}`);
+  const { author, published, canonical, meta } = found;
+  return {
+    title: found.title ?? null,
+    language: found.language ?? null,
+    markdown: found.markdown,
+    meta: {
+      ...(author !== undefined && { author }),
+      ...(published !== undefined && { date: published }),
+      ...(canonical !== undefined && { canonical }),
+      ...(meta.site !== undefined && { site: meta.site }),
+      ...(meta.description !== undefined && { description: meta.description }),
+      ...(meta.isDegraded && { degraded: true }),
+    },
+  };
+};

@@ -1,0 +1,58 @@
+/** A message: who wrote to whom and when, its words, and the names of what hangs on it. */
+import PostalMime, { type Address, type Email } from 'postal-mime';
+import { limits } from '../../../kernel/limits.ts';
+import { countWords } from '../html/blocks.ts';
+import type { Parser } from '../parsed.ts';
+import { readHtmlDocument } from './html-document.ts';
+import { guarded } from './refuse.ts';
+
+export const parseMail: Parser = async ({ bytes, source }) => {
+  const email = await guarded(source, () =>
+    PostalMime.parse(bytes, { maxNestingDepth: limits.parse.mailDepthMax }),
+  );
+  const from = email.from ? nameOf(email.from) : '';
+  const to = (email.to ?? []).map(nameOf).join(', ');
+  const { date, subject } = email;
+  const head = [
+    ['From', from],
+    ['To', to],
+    ['Date', date ?? ''],
+  ]
+    .filter(([, value]) => value !== '')
+    .map(([name, value]) => `${name}: ${value}`);
+  const body = bodyOf(email);
+  const parts = [head.join('\n'), body, attachmentsOf(email)];
+  return {
+    title: subject?.trim() || null,
+    language: null,
+    // Without words of its own, a message is only an envelope.
+    markdown: body === '' && !subject ? '' : parts.filter((part) => part !== '').join('\n\n'),
+    meta: {
+      ...(from !== '' && { author: from }),
+      ...(to !== '' && { to }),
+      ...(date !== undefined && { date }),
+      ...(email.messageId !== undefined && { message_id: email.messageId }),
+      ...(email.attachments.length > 0 && { attachments: email.attachments.length }),
+    },
+  };
+};
+
+function nameOf({ name, address, group }: Address): string {
+  if (group !== undefined) return name;
+  return name !== '' && name !== address ? `${name} <${address}>` : address;
+}
+
+/** Both say the same, and the plain one is cleaner, unless it is only a hint at the other. */
+function bodyOf({ text, html }: Email): string {
+  const plain = (text ?? '').replaceAll('\r\n', '\n').trim();
+  if (html === undefined) return plain;
+  const rich = readHtmlDocument(html, { hasGrids: false }).markdown;
+  return countWords(rich) > 1.5 * countWords(plain) ? rich : plain;
+}
+
+function attachmentsOf({ attachments }: Email): string {
+  const named = attachments.filter(({ filename }) => filename);
+  if (named.length === 0) return '';
+  const list = named.map(({ filename, mimeType }) => `- ${filename} (${mimeType})`);
+  return ['Attachments:', '', ...list].join('\n');
+}

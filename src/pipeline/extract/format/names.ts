@@ -1,0 +1,86 @@
+/** What the name of a file, or the path of an address, says about its type. */
+
+/** Languages by what their files end in; the name is the one that follows a fence. */
+const codeExtensions: Readonly<Record<string, string>> = {
+  bash: 'sh bash zsh ksh',
+  c: 'c h',
+  clojure: 'clj cljs cljc edn',
+  cpp: 'cc cpp cxx hh hpp hxx ino',
+  csharp: 'cs csx',
+  css: 'css',
+  dart: 'dart',
+  diff: 'diff patch',
+  dockerfile: 'dockerfile',
+  elixir: 'ex exs',
+  elm: 'elm',
+  erlang: 'erl hrl',
+  fortran: 'f f90 f95 for',
+  fsharp: 'fs fsx fsi',
+  go: 'go',
+  graphql: 'graphql gql',
+  groovy: 'groovy gradle',
+  haskell: 'hs lhs',
+  hcl: 'tf hcl',
+  ini: 'ini cfg conf properties env',
+  java: 'java',
+  javascript: 'js cjs mjs',
+  jsx: 'jsx',
+  julia: 'jl',
+  kotlin: 'kt kts',
+  less: 'less',
+  lisp: 'lisp lsp el scm rkt',
+  lua: 'lua',
+  makefile: 'mk makefile',
+  matlab: 'matlab',
+  nim: 'nim',
+  nix: 'nix',
+  objectivec: 'm mm',
+  ocaml: 'ml mli',
+  pascal: 'pas pp dpr',
+  perl: 'pl pm',
+  php: 'php phtml',
+  powershell: 'ps1 psm1',
+  protobuf: 'proto',
+  python: 'py pyi pyw',
+  r: 'r',
+  ruby: 'rb rake gemspec',
+  rust: 'rs',
+  sass: 'sass',
+  scala: 'scala sc sbt',
+  scss: 'scss',
+  sql: 'sql',
+  svelte: 'svelte',
+  swift: 'swift',
+  tcl: 'tcl',
+  toml: 'toml',
+  tsx: 'tsx',
+  typescript: 'ts mts cts',
+  vb: 'vb bas vbs',
+  verilog: 'v sv',
+  vhdl: 'vhd vhdl',
+  vue: 'vue',
+  yaml: 'yaml yml',
+  zig: 'zig',
+};
+
+const languageByExtension: ReadonlyMap<string, string> = new Map(
+  Object.entries(codeExtensions).flatMap(([language, extensions]) =>
+    extensions.split(' ').map((extension): [string, string] => [extension, language]),
+  ),
+);
+
+/** The last part of a path or an address, for people to read. */
+export function fileNameOf(source: string): string {
+  const path = source.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/]*/i, '').replace(/[?#].*$/s, '');
+  return path.split(/[/\\]/).findLast((part) => part !== '') ?? source;
+}
+
+/** Lower case, without the dot. Of a name without one, such as `Makefile`, it is the name. */
+export function extensionOf(source: string): string {
+  const name = fileNameOf(source).toLowerCase();
+  return name.slice(name.lastIndexOf('.') + 1);
+}
+
+export function languageOfCode(source: string): string | undefined {
+  return languageByExtension.get(extensionOf(source));
+}

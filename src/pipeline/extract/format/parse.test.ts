@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { mediaTypeOf } from '../../fetch/media-type.ts';
+import { streamDocx } from './docx-stream.ts';
+import { parse } from './parse.ts';
+import { openZip } from './zip.ts';
+
+const samples = join(import.meta.dirname, 'samples');
+const never = new AbortController().signal;
+
+describe('a sample becomes what is expected of it', () => {
+  for (const name of globSync('*', { cwd: samples }).sort()) {
+    if (name.endsWith('.expected')) continue;
+    test(name, async () => {
+      const bytes = readFileSync(join(samples, name));
+      const mediaType = mediaTypeOf(name, bytes) ?? 'unknown';
+      const { markdown, ...rest } = await parse({ bytes, mediaType, source: name }, never);
+      const found = `${JSON.stringify({ mediaType, ...rest }, null, 2)}\n\n${markdown}\n`;
+      assert.equal(found, readFileSync(join(samples, `${name}.expected`), 'utf8'));
+    });
+  }
+});
+
+test('a Word document that is too long for a tree keeps all but its notes', async () => {
+  const bytes = readFileSync(join(samples, 'report.docx'));
+  const zip = openZip(bytes);
+  const input = {
+    bytes,
+    mediaType: mediaTypeOf('report.docx', bytes) ?? '',
+    source: 'report.docx',
+  };
+  const { markdown } = await parse(input, never);
+  const withoutNotes = markdown.replace('[1]', '').replace(/\n\n1\. Except.*$/s, '');
+  assert.equal(streamDocx(zip), withoutNotes);
+});
+
+test('what was asked to stop is not begun', async () => {
+  const bytes = Buffer.from('words');
+  const input = { bytes, mediaType: 'text/plain', source: 'a.txt' };
+  await assert.rejects(parse(input, AbortSignal.abort()), { name: 'AbortError' });
+});
+
+test('the charset that the server named decides where the bytes do not', async () => {
+  const bytes = Buffer.from(
+    '<p>\xcf\xe0\xf0\xee\xec waits at the quay for all of us.</p>',
+    'latin1',
+  );
+  const input = { bytes, mediaType: 'text/html', source: 'https://a.example/' };
+  const { markdown } = await parse({ ...input, charset: 'windows-1251' }, never);
+  assert.match(markdown, /^Паром waits/);
+});
+
+test('no control characters, halves of pairs or loose accents come out', async () => {
+  const bytes = Buffer.from('{"a":"x\\u0000\\ud800y\\u0007z e\\u0301"}');
+  const { markdown } = await parse({ bytes, mediaType: 'application/json', source: 'a' }, never);
+  assert.equal(markdown, '- a: x\ufffd\ufffdyz é');
+});

@@ -1,0 +1,106 @@
+/** What the office formats have in common: XML parts in a ZIP, with relations between them. */
+import { posix } from 'node:path';
+import { decodeText } from './decode-text.ts';
+import { damaged } from './refuse.ts';
+import {
+  attributeOf,
+  childrenOf,
+  descendantsOf,
+  readXml,
+  scanXml,
+  textOf,
+  type XmlElement,
+} from './xml.ts';
+import type { Zip } from './zip.ts';
+import { writeZip } from './zip-writer.ts';
+
+export function textPart(zip: Zip, name: string): string | undefined {
+  const bytes = zip.read(name);
+  return bytes && decodeText(bytes).text;
+}
+
+export function xmlPart(zip: Zip, name: string): XmlElement | undefined {
+  const text = textPart(zip, name);
+  return text === undefined ? undefined : readXml(text);
+}
+
+export function neededPart(zip: Zip, name: string): XmlElement {
+  const part = xmlPart(zip, name);
+  if (!part) throw damaged(`the archive lacks its part ${name}`);
+  return part;
+}
+
+/**
+ * The XML parts alone, each of them checked, in an archive of ours: what a library is given. It
+ * then has no pictures to decode, no other way to read the archive, and no entities to expand.
+ */
+export function checkedParts(zip: Zip, elementsMax: number): Buffer {
+  const names = zip.names.filter((name) => /\.(?:xml|rels)$|^mimetype$/i.test(name));
+  return writeZip(
+    names.map((name) => {
+      const bytes = zip.read(name) ?? new Uint8Array();
+      if (name !== 'mimetype' && bytes.length > 0) scanXml(decodeText(bytes).text, { elementsMax });
+      return [name, bytes];
+    }),
+    'stored',
+  );
+}
+
+export interface Relation {
+  readonly id: string;
+  /** The last word of the type's address, such as `slide`. */
+  readonly type: string;
+  readonly target: string;
+}
+
+/** Of one part to others in the same archive. What points outside is not followed. */
+export function relationsOf(zip: Zip, part: string): Relation[] {
+  const { dir, base } = posix.parse(part);
+  const relations = xmlPart(zip, posix.join(dir, '_rels', `${base}.rels`));
+  if (!relations) return [];
+  return descendantsOf(relations, 'Relationship').flatMap((element) => {
+    const target = attributeOf(element, 'Target') ?? '';
+    if (attributeOf(element, 'TargetMode') === 'External' || target === '') return [];
+    const path = target.startsWith('/') ? target.slice(1) : posix.join(dir, target);
+    const type = attributeOf(element, 'Type')?.split('/').at(-1) ?? '';
+    return [{ id: attributeOf(element, 'Id') ?? '', type, target: path }];
+  });
+}
+
+export interface Properties {
+  readonly title: string | null;
+  readonly language: string | null;
+  readonly meta: Readonly<Record<string, string>>;
+}
+
+const metaNames: readonly (readonly [field: string, ...names: string[]])[] = [
+  ['author', 'initial-creator', 'creator'],
+  ['date', 'date', 'modified', 'created', 'creation-date'],
+  ['description', 'description'],
+  ['publisher', 'publisher'],
+];
+
+/** Title, author and date by the names of Dublin Core, which all of these formats use. */
+export function propertiesOf(part: XmlElement | undefined): Properties {
+  const find = (name: string): string | undefined => {
+    const found = part && descendantsOf(part, name)[0];
+    const text = found && textOf(found).replace(/\s+/g, ' ').trim();
+    return text === '' ? undefined : text;
+  };
+  const meta = metaNames.flatMap(([field, ...names]) => {
+    const value = names.map(find).find((text) => text !== undefined);
+    return value === undefined ? [] : [[field, value] as const];
+  });
+  return {
+    title: find('title') ?? null,
+    language: find('language') ?? null,
+    meta: Object.fromEntries(meta),
+  };
+}
+
+/** The element of the document itself, under the root that every part has. */
+export function documentElement(part: XmlElement): XmlElement {
+  const [element] = childrenOf(part);
+  if (!element) throw damaged('the document has no content');
+  return element;
+}

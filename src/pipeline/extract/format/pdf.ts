@@ -1,0 +1,145 @@
+/**
+ * PDF: its text with headings and tables as Markdown, page by page. Pages that are pictures of text
+ * are recognized; pages that have text are not looked at again.
+ */
+import { LiteParse, type ParsedPage } from '@llamaindex/liteparse';
+import { Failure } from '../../../kernel/failure.ts';
+import { limits } from '../../../kernel/limits.ts';
+import type { Parsed, Parser } from '../parsed.ts';
+import { recognitionDpi, recognize } from './ocr.ts';
+import { tidyPage } from './pdf-markdown.ts';
+import { pdfProperties } from './pdf-properties.ts';
+import { beyond, damaged, withoutText } from './refuse.ts';
+
+const options = {
+  quiet: true,
+  ocrEnabled: false,
+  outputFormat: 'markdown',
+  imageMode: 'off',
+  extractLinks: false,
+  continueOnPageError: true,
+  includeComplexity: true,
+  numWorkers: 1,
+} as const;
+
+/** A scan may carry a stamp or a page number as text. */
+const stampCharactersMax = 60;
+
+export const parsePdf: Parser = async ({ bytes: whole, source }, signal) => {
+  const bytes = fromHeader(whole, source);
+  const { pages, broken } = await readPages(bytes, source, signal);
+  const scans = pages.filter(isScan);
+  const recognized = await recognizeScans(bytes, { source, pages, scans }, signal);
+  const texts = pages.map((page) => recognized.get(page.pageNum) ?? tidyPage(page.markdown));
+  const markdown = texts.filter((text) => text !== '').join('\n\n');
+  if (!hasWords(markdown)) throw withoutText(`${source} ${whyEmpty(pages, scans)}`);
+  const { title, meta } = pdfProperties(bytes);
+  return {
+    title,
+    language: null,
+    markdown,
+    meta: {
+      ...meta,
+      pages: pages.length + broken,
+      ...countMeta('pages_recognized', recognized.size),
+      ...countMeta('pages_not_recognized', scans.length - recognized.size),
+      ...countMeta('pages_broken', broken),
+    },
+  };
+};
+
+const headerWithinBytes = 1024 + 5;
+
+/** Garbage may stand before the header. Without one, the library would take it for other files. */
+function fromHeader(bytes: Uint8Array, source: string): Uint8Array {
+  const start = Buffer.from(bytes.subarray(0, headerWithinBytes)).indexOf('%PDF-');
+  if (start < 0) throw damaged(`${source} does not begin as a PDF does`);
+  return bytes.subarray(start);
+}
+
+function countMeta(name: string, count: number): Parsed['meta'] {
+  return count > 0 ? { [name]: count } : {};
+}
+
+function hasWords(text: string): boolean {
+  return /[\p{L}\p{N}]/u.test(text);
+}
+
+interface Pages {
+  readonly pages: ParsedPage[];
+  /** Pages that could not be read, where others could. */
+  readonly broken: number;
+}
+
+async function readPages(bytes: Uint8Array, source: string, signal: AbortSignal): Promise<Pages> {
+  const { pdfPagesMax, pdfBatchPages } = limits.parse;
+  const pages: ParsedPage[] = [];
+  let broken = 0;
+  try {
+    const parser = new LiteParse({ ...options, maxPages: pdfPagesMax });
+    for await (const batch of parser.parseBatches(bytes, { batchSize: pdfBatchPages })) {
+      signal.throwIfAborted();
+      if (batch.totalPages > pdfPagesMax) {
+        throw beyond('pages', `${source} has ${batch.totalPages} of ${pdfPagesMax} pages`);
+      }
+      pages.push(...batch.result.pages);
+      broken += batch.result.pageErrors.length;
+    }
+  } catch (error) {
+    if (signal.aborted || error instanceof Failure) throw error;
+    throw failureOf(error, source);
+  }
+  if (pages.length === 0 && broken > 0) throw damaged(`${source} has no page that can be read`);
+  return { pages, broken };
+}
+
+/** The library tells its errors apart by words alone. */
+function failureOf(error: unknown, source: string): Failure {
+  const message = error instanceof Error ? error.message : String(error);
+  if (/password|encrypt|security handler/i.test(message)) {
+    return new Failure('encrypted_document', `${source} is protected by a password`, {
+      cause: error,
+    });
+  }
+  return damaged(`${source} cannot be read as a PDF: ${message.slice(0, 200)}`, error);
+}
+
+/** A page without words that shows something, or whose letters have no meaning. */
+function isScan({ text, complexity }: ParsedPage): boolean {
+  if (!complexity) return false;
+  const { fullPageImage, hasSubstantialImages, imageCoverage, isGarbled } = complexity;
+  if (isGarbled) return true;
+  const letters = text.replace(/[^\p{L}\p{N}]/gu, '').length;
+  if (fullPageImage) return letters <= stampCharactersMax;
+  const isDrawn = (complexity.uncoveredVectorArea ?? 0) > 0;
+  return letters === 0 && (hasSubstantialImages || imageCoverage > 0 || isDrawn);
+}
+
+interface Scanned extends Pick<Pages, 'pages'> {
+  readonly source: string;
+  readonly scans: readonly ParsedPage[];
+}
+
+async function recognizeScans(
+  bytes: Uint8Array,
+  { source, pages, scans }: Scanned,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<number, string>> {
+  const { ocrPagesMax } = limits.parse;
+  if (scans.length > ocrPagesMax && 2 * scans.length > pages.length) {
+    throw beyond('scans', `${source} has ${scans.length} of ${ocrPagesMax} scanned pages`);
+  }
+  const texts = new Map<number, string>();
+  for (const { pageNum, width, height } of scans.slice(0, ocrPagesMax)) {
+    const dpi = recognitionDpi({ width, height });
+    texts.set(pageNum, await recognize(bytes, { page: pageNum, dpi }, signal));
+  }
+  return texts;
+}
+
+function whyEmpty(pages: readonly ParsedPage[], scans: readonly ParsedPage[]): string {
+  if (pages.length === 0) return 'is a PDF without pages';
+  return scans.length > 0
+    ? 'is a scan in which no text can be recognized: submit a sharper or upright one'
+    : 'is a PDF of empty pages';
+}
