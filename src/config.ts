@@ -12,6 +12,8 @@ export interface Config {
   readonly databaseUrl: string | undefined;
   readonly workers: number;
   readonly allowHosts: readonly string[] | undefined;
+  readonly browser: string;
+  readonly render: 'needed' | 'always';
   readonly log: 'silent' | 'error' | 'warn' | 'info' | 'debug';
   readonly failpoint: string | undefined;
 }
@@ -74,6 +76,22 @@ const settings: { readonly [K in Key]: Setting<K> } = {
       return hosts.every(isPair) ? hosts : undefined;
     },
   },
+  browser: {
+    variable: 'PAWL_BROWSER',
+    initial: 'off',
+    form: '`off`, `auto`, or the path of a Chromium',
+    meaning:
+      'The browser that shows pages whose text comes by script. `auto` takes the Chromium or ' +
+      'Chrome of this machine.',
+    parse: (text) => (/^(?:off|auto)$|[/\\]/.test(text) ? text : undefined),
+  },
+  render: {
+    variable: 'PAWL_RENDER',
+    initial: 'needed',
+    form: '`needed` or `always`',
+    meaning: 'Which pages the browser shows: those with hardly a word, or all.',
+    parse: (text) => (text === 'needed' || text === 'always' ? text : undefined),
+  },
   log: {
     variable: 'PAWL_LOG',
     initial: 'warn',
@@ -121,6 +139,8 @@ export function loadConfig({ environment, file, flags = {} }: ConfigInput): Load
     databaseUrl: read('databaseUrl'),
     workers: read('workers'),
     allowHosts: read('allowHosts'),
+    browser: read('browser'),
+    render: read('render'),
     log: read('log'),
     failpoint: read('failpoint'),
   };

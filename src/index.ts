@@ -50,6 +50,10 @@ export interface OpenOptions {
   readonly workers?: number | undefined;
   /** Exact `host:port` pairs that may be fetched from although they are not public. */
   readonly allowHosts?: readonly string[] | undefined;
+  /** `off`, `auto`, or the path of a Chromium that shows pages which need their scripts. */
+  readonly browser?: string | undefined;
+  /** Which pages it shows: those that are `needed`, where nothing is said, or `always`. */
+  readonly render?: AssembleOptions['render'];
   /** False: this process only asks and commands, and leaves the work to others. */
   readonly work?: boolean | undefined;
   /** Called when something in the background failed and will be tried again. */

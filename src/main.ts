@@ -6,7 +6,11 @@ import { thisProcess } from './engine/liveness.ts';
 import type { World } from './kernel/world.ts';
 import { documentPipeline } from './pipeline/document.ts';
 import { allowedHosts } from './pipeline/fetch/address.ts';
-import { httpFetcher } from './pipeline/fetch/http.ts';
+import { ChromiumRenderer } from './pipeline/fetch/browser.ts';
+import { findBrowser } from './pipeline/fetch/browser-launch.ts';
+import { type Fetcher, httpFetcher } from './pipeline/fetch/http.ts';
+import type { RenderWhen } from './pipeline/fetch/render.ts';
+import type { Rendering } from './pipeline/fetch/shown.ts';
 import type { Pipeline } from './pipeline/pipeline.ts';
 import { staticEmbedder } from './provider/static-embedder.ts';
 import { Searcher } from './search/search.ts';
@@ -23,6 +27,9 @@ export interface AssembleOptions {
   readonly places?: number | undefined;
   /** Exact `host:port` pairs that may be fetched from although they are not public. */
   readonly allowHosts?: readonly string[] | undefined;
+  /** `off`, `auto`, or the path of a Chromium that shows pages which need their scripts. */
+  readonly browser?: string | undefined;
+  readonly render?: RenderWhen | undefined;
   readonly world?: World | undefined;
   readonly onError?: ((what: string, error: unknown) => void) | undefined;
   /** Builds another pipeline than that of documents: the way to add a step. */
@@ -40,11 +47,10 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   const world = options.world ?? realWorld();
   const data = resolve(options.data);
   const embedder = staticEmbedder();
-  const documents = documentPipeline({
-    blobs: openBlobDirectory(join(data, 'blobs'), world),
-    embedder,
-    fetcher: httpFetcher({ world, allowed: allowedHosts(options.allowHosts ?? []) }),
-  });
+  const fetcher = httpFetcher({ world, allowed: allowedHosts(options.allowHosts ?? []) });
+  const rendering = renderingOf(options, fetcher, world);
+  const blobs = openBlobDirectory(join(data, 'blobs'), world);
+  const documents = documentPipeline({ blobs, embedder, fetcher, rendering });
   const pipeline = options.pipeline?.(documents) ?? documents;
   const database =
     options.databaseUrl === undefined
@@ -60,5 +66,20 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     onError: options.onError ?? (() => undefined),
   });
   const searcher = new Searcher({ database, embedder });
-  return { database, engine, searcher, close: () => database.close() };
+  const close = async (): Promise<void> => {
+    await rendering?.renderer.close();
+    await database.close();
+  };
+  return { database, engine, searcher, close };
+}
+
+/** No browser is started here: only that there is one is seen to. */
+function renderingOf(
+  { browser = 'off', render: when = 'needed' }: AssembleOptions,
+  fetcher: Fetcher,
+  world: World,
+): Rendering | undefined {
+  const executable = findBrowser(browser);
+  if (executable === undefined) return undefined;
+  return { renderer: new ChromiumRenderer({ executable, fetcher, world }), when };
 }

@@ -65,6 +65,7 @@ const imports = {
   rootFiles: { 'src/config.ts': ['kernel/limits.ts', 'kernel/failure.ts'] },
   packages: {
     pg: ['store'],
+    'playwright-core': ['pipeline/fetch'],
     'gpt-tokenizer': ['pipeline/chunk'],
     tldts: ['pipeline'],
     undici: ['pipeline'],

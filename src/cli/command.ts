@@ -108,6 +108,8 @@ export async function withPawl<T>(
     data: config.data,
     database: config.databaseUrl,
     allowHosts: config.allowHosts,
+    browser: config.browser,
+    render: config.render,
     workers: config.workers,
     world: realWorld(hook),
     onError: (what, error) => log.error(what, error),

@@ -142,6 +142,28 @@ export const limits = {
     guardedDomainIntervalMs: 10 * second,
   },
 
+  /** Pages that are shown by a browser, because they come without their text. */
+  browser: {
+    launchMs: 20 * second,
+    /** From the first byte to the text, and how long of it the page may go on loading. */
+    renderMs: 20 * second,
+    settleMs: 12 * second,
+    /** A page that asks for nothing for so long has loaded. */
+    quietMs: 500,
+    closeMs: 5 * second,
+    requestsMax: 200,
+    /** Of one answer, and of all together. */
+    answerBytesMax: 8 * mebibyte,
+    bytesMax: 32 * mebibyte,
+    pagesAtOnceMax: 2,
+    /** Then a new process takes over: browsers grow with what they have seen. */
+    pagesPerProcessMax: 100,
+    idleMs: 60 * second,
+    scriptMemoryMib: 512,
+    /** A page that shows fewer words, and has scripts, is taken for an empty shell. */
+    shellWordsMax: 40,
+  },
+
   /** How long a rate limit is waited for. */
   wait: {
     retryAfterMsDefault: 30 * second,

@@ -10,6 +10,7 @@ import { entityStep } from './entity/entity.ts';
 import { extractStep } from './extract/extract.ts';
 import { fetchStep } from './fetch/fetch.ts';
 import type { Fetcher } from './fetch/http.ts';
+import type { Rendering } from './fetch/shown.ts';
 import { indexStep, pruneStep } from './index/index-step.ts';
 import { persistStep } from './persist/persist.ts';
 import type { Pipeline } from './pipeline.ts';
@@ -18,14 +19,15 @@ export interface DocumentPipelineOptions {
   readonly blobs: BlobStore;
   readonly embedder: Embedder;
   readonly fetcher: Fetcher;
+  readonly rendering?: Rendering | undefined;
 }
 
 export function documentPipeline(options: DocumentPipelineOptions): Pipeline {
-  const { blobs, embedder, fetcher } = options;
+  const { blobs, embedder, fetcher, rendering } = options;
   return {
     lifecycle: item,
     steps: {
-      fetched: fetchStep(blobs, fetcher),
+      fetched: fetchStep({ blobs, fetcher, rendering }),
       content_extracted: extractStep(blobs),
       chunked: chunkStep,
       embedded: embedStep(embedder),

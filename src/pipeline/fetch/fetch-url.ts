@@ -21,12 +21,15 @@ import type { Fetcher } from './http.ts';
 import { isReadable } from './media-type.ts';
 import { paceAfter } from './politeness.ts';
 import { RobotsCheck } from './robots-check.ts';
+import { type Rendering, type Shown, shownPage } from './shown.ts';
 import { readUrl } from './url.ts';
 import { type Answer, failureOf } from './verdict.ts';
 
 export interface UrlReader {
   readonly blobs: BlobStore;
   readonly fetcher: Fetcher;
+  /** Absent: no page's scripts are run. */
+  readonly rendering?: Rendering | undefined;
 }
 
 const accept =
@@ -63,11 +66,13 @@ export async function fetchUrl(context: StepContext, reader: UrlReader): Promise
     if (answer.status === 304) {
       return withVisit(confirmed(item, answer, known), { item, answer, robots });
     }
-    const content = contentOf(item, answer);
-    const result = await taken(context, { answer, content, blobs: reader.blobs });
-    const page = { item, url: answer.url, html: htmlOf(answer, content), robots, fetcher };
+    const { rendering, blobs } = reader;
+    const came = { answer, content: contentOf(item, answer), rendering, robots, signal };
+    const shown = await shownPage(came);
+    const result = await taken(context, shown, blobs);
+    const page = { item, url: shown.answer.url, html: htmlOf(shown), robots, fetcher };
     const discovery = crawl && (await discover({ ...page, crawl, world, signal }));
-    return withVisit(result, { item, answer, robots, discovery });
+    return withVisit(result, { item, answer: shown.answer, robots, discovery });
   } catch (error) {
     if (signal.aborted) throw error;
     return withVisit({ failure: toFailure(error) }, { item, answer, robots });
@@ -88,25 +93,23 @@ function contentOf(item: PipelineItem, { bytes, headers, url }: Answer): Content
 }
 
 /** The page as text, where it is one whose links may be followed. */
-function htmlOf({ headers }: Answer, { mediaType, bytes }: Content): string | undefined {
-  const isFollowed = !/\b(?:nofollow|none)\b/i.test(headers.get('x-robots-tag') ?? '');
+function htmlOf({ answer, content }: Shown): string | undefined {
+  const { mediaType, bytes } = content;
+  const isFollowed = !/\b(?:nofollow|none)\b/i.test(answer.headers.get('x-robots-tag') ?? '');
   return mediaType === 'text/html' && isFollowed ? new TextDecoder().decode(bytes) : undefined;
 }
 
 /** The page is new to us: its bytes are put away before the click says that they are ours. */
 async function taken(
   { item, scratch }: StepContext,
-  {
-    answer,
-    content,
-    blobs,
-  }: { readonly answer: Answer; readonly content: Content; readonly blobs: BlobStore },
+  { answer, content, isRendered, detail }: Shown,
+  blobs: BlobStore,
 ): Promise<StepResult> {
-  const { mediaType, bytes } = content;
+  const { mediaType, bytes, charset } = content;
   const blobKey = await blobs.put(bytes);
   scratch.set('source', { bytes, mediaType });
   return {
-    detail: { media_type: mediaType, ...(content.charset && { charset: content.charset }) },
+    detail: { media_type: mediaType, ...(charset && { charset }), ...detail },
     effect: async (transaction, now) => {
       await writeFetch(transaction, {
         generation_id: item.id,
@@ -114,7 +117,9 @@ async function taken(
         media_type: mediaType,
         bytes: bytes.length,
       });
-      await writeValidators(transaction, validatorsOf(item, answer, now));
+      // The version of a shell says nothing of what its scripts fill it with.
+      const known = isRendered ? { etag: null, last_modified: null } : {};
+      await writeValidators(transaction, { ...validatorsOf(item, answer, now), ...known });
       return undefined;
     },
   };

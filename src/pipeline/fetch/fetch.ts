@@ -6,15 +6,15 @@ import { limits } from '../../kernel/limits.ts';
 import { writeFetch } from '../../store/fetches.ts';
 import { getInput } from '../../store/items.ts';
 import type { StepContext, StepFunction, StepResult } from '../pipeline.ts';
-import { fetchUrl } from './fetch-url.ts';
-import type { Fetcher } from './http.ts';
+import { fetchUrl, type UrlReader } from './fetch-url.ts';
 import { mediaTypeOf } from './media-type.ts';
 
-export function fetchStep(blobs: BlobStore, fetcher: Fetcher): StepFunction {
+export function fetchStep(reader: UrlReader): StepFunction {
+  const { blobs } = reader;
   const readers: Readonly<Record<string, (context: StepContext) => Promise<StepResult>>> = {
     file: (context) => fetchFile(context, blobs),
     inline: fetchInline,
-    url: (context) => fetchUrl(context, { blobs, fetcher }),
+    url: (context) => fetchUrl(context, reader),
   };
   return async (context) => {
     const { sourceKind } = context.item;
