@@ -62,6 +62,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     pipeline,
     world,
     liveness: thisProcess(),
+    blobs,
     places: options.places,
     onError: options.onError ?? (() => undefined),
   });

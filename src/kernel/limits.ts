@@ -34,6 +34,8 @@ export const limits = {
     shutdownGraceMs: 10 * second,
     /** Rows that a sweep removes in one transaction, so that writers are not held up. */
     pruneBatchMax: 1000,
+    /** Fetched bytes that nobody refers to are kept for so long: a step may be about to. */
+    blobGraceMs: 1 * day,
     /** What other processes have written is told within this time. */
     relayPollMs: 250,
   },

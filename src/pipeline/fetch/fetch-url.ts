@@ -107,7 +107,9 @@ async function taken(
 ): Promise<StepResult> {
   const { mediaType, bytes, charset } = content;
   const blobKey = await blobs.put(bytes);
-  scratch.set('source', { bytes, mediaType });
+  // Text has become UTF-8 on the way, whatever it came as.
+  const stored = charset === undefined ? null : 'utf-8';
+  scratch.set('source', { bytes, mediaType, charset: stored });
   return {
     detail: { media_type: mediaType, ...(charset && { charset }), ...detail },
     effect: async (transaction, now) => {
@@ -116,6 +118,7 @@ async function taken(
         blob_key: blobKey,
         media_type: mediaType,
         bytes: bytes.length,
+        charset: stored,
       });
       // The version of a shell says nothing of what its scripts fill it with.
       const known = isRendered ? { etag: null, last_modified: null } : {};

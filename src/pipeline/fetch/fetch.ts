@@ -41,6 +41,7 @@ async function fetchFile(context: StepContext, blobs: BlobStore): Promise<StepRe
         blob_key: blobKey,
         media_type: mediaType,
         bytes: bytes.length,
+        charset: null,
       });
       return undefined;
     },
