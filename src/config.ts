@@ -14,9 +14,15 @@ export interface Config {
   readonly allowHosts: readonly string[] | undefined;
   readonly browser: string;
   readonly render: 'needed' | 'always';
+  readonly pace: PaceSetting | undefined;
   readonly log: 'silent' | 'error' | 'warn' | 'info' | 'debug';
   readonly failpoint: string | undefined;
 }
+
+/** By domain: how many of its pages may be read at once, and how far apart. */
+export type PaceSetting = Readonly<
+  Record<string, { readonly concurrency: number; readonly intervalMs: number }>
+>;
 
 type Key = keyof Config;
 
@@ -92,6 +98,16 @@ const settings: { readonly [K in Key]: Setting<K> } = {
     meaning: 'Which pages the browser shows: those with hardly a word, or all.',
     parse: (text) => (text === 'needed' || text === 'always' ? text : undefined),
   },
+  pace: {
+    variable: 'PAWL_PACE',
+    initial: undefined,
+    form: 'entries such as docs.corp=8/100 (pages at once / ms apart) with commas between them',
+    meaning:
+      'How fast single domains may be read; all others ' +
+      `${limits.fetch.domainConcurrencyMax} pages at once, ${limits.fetch.domainIntervalMs} ms apart. A longer delay that robots.txt asks ` +
+      'for is kept.',
+    parse: parsePace,
+  },
   log: {
     variable: 'PAWL_LOG',
     initial: 'warn',
@@ -108,6 +124,24 @@ const settings: { readonly [K in Key]: Setting<K> } = {
     parse: (text) => text,
   },
 };
+
+function parsePace(text: string): PaceSetting | undefined {
+  const { slowestDomainIntervalMs, paceConcurrencyMax } = limits.fetch;
+  const entries = text.split(',').map((entry) => {
+    const found = /^([a-z0-9.:[\]-]+)=(\d{1,4})\/(\d{1,7})$/i.exec(entry.trim()) ?? [];
+    const [, domain = '', concurrency, intervalMs] = found;
+    const pace = { concurrency: Number(concurrency), intervalMs: Number(intervalMs) };
+    return [domain.toLowerCase(), pace] as const;
+  });
+  const isFit = entries.every(
+    ([domain, { concurrency, intervalMs }]) =>
+      domain !== '' &&
+      concurrency >= 1 &&
+      concurrency <= paceConcurrencyMax &&
+      intervalMs <= slowestDomainIntervalMs,
+  );
+  return isFit ? Object.fromEntries(entries) : undefined;
+}
 
 export const configFile = 'pawl.config.json';
 
@@ -141,6 +175,7 @@ export function loadConfig({ environment, file, flags = {} }: ConfigInput): Load
     allowHosts: read('allowHosts'),
     browser: read('browser'),
     render: read('render'),
+    pace: read('pace'),
     log: read('log'),
     failpoint: read('failpoint'),
   };

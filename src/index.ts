@@ -54,6 +54,8 @@ export interface OpenOptions {
   readonly browser?: string | undefined;
   /** Which pages it shows: those that are `needed`, where nothing is said, or `always`. */
   readonly render?: AssembleOptions['render'];
+  /** How fast single domains may be read: pages at once, and milliseconds apart. */
+  readonly pace?: AssembleOptions['pace'];
   /** False: this process only asks and commands, and leaves the work to others. */
   readonly work?: boolean | undefined;
   /** Called when something in the background failed and will be tried again. */

@@ -9,12 +9,16 @@ import { allowedHosts } from './pipeline/fetch/address.ts';
 import { ChromiumRenderer } from './pipeline/fetch/browser.ts';
 import { findBrowser } from './pipeline/fetch/browser-launch.ts';
 import { type Fetcher, httpFetcher } from './pipeline/fetch/http.ts';
+import type { Paces } from './pipeline/fetch/politeness.ts';
 import type { RenderWhen } from './pipeline/fetch/render.ts';
+import { checkTarget } from './pipeline/fetch/resolve.ts';
 import type { Rendering } from './pipeline/fetch/shown.ts';
+import { readUrl } from './pipeline/fetch/url.ts';
 import type { Pipeline } from './pipeline/pipeline.ts';
 import { staticEmbedder } from './provider/static-embedder.ts';
 import { Searcher } from './search/search.ts';
 import type { Database } from './store/database.ts';
+import { openGateAt } from './store/gates.ts';
 import { migrate } from './store/migrate.ts';
 import { openPostgres } from './store/postgres.ts';
 import { openSqlite } from './store/sqlite.ts';
@@ -30,6 +34,8 @@ export interface AssembleOptions {
   /** `off`, `auto`, or the path of a Chromium that shows pages which need their scripts. */
   readonly browser?: string | undefined;
   readonly render?: RenderWhen | undefined;
+  /** How fast single domains may be read. */
+  readonly pace?: Paces | undefined;
   readonly world?: World | undefined;
   readonly onError?: ((what: string, error: unknown) => void) | undefined;
   /** Builds another pipeline than that of documents: the way to add a step. */
@@ -47,22 +53,27 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   const world = options.world ?? realWorld();
   const data = resolve(options.data);
   const embedder = staticEmbedder();
-  const fetcher = httpFetcher({ world, allowed: allowedHosts(options.allowHosts ?? []) });
+  const allowed = allowedHosts(options.allowHosts ?? []);
+  const fetcher = httpFetcher({ world, allowed });
   const rendering = renderingOf(options, fetcher, world);
   const blobs = openBlobDirectory(join(data, 'blobs'), world);
-  const documents = documentPipeline({ blobs, embedder, fetcher, rendering });
+  const documents = documentPipeline({ blobs, embedder, fetcher, rendering, paces: options.pace });
   const pipeline = options.pipeline?.(documents) ?? documents;
   const database =
     options.databaseUrl === undefined
       ? openSqlite({ path: join(data, 'pawl.db'), world })
       : await openPostgres({ url: options.databaseUrl });
   await migrate(database, pipeline.lifecycle);
+  await openGates(database, options.pace ?? {});
   const engine = new Engine({
     database,
     pipeline,
     world,
     liveness: thisProcess(),
     blobs,
+    checkSource: ({ kind, source }) => {
+      if (kind === 'url') checkTarget(readUrl(source), allowed);
+    },
     places: options.places,
     onError: options.onError ?? (() => undefined),
   });
@@ -72,6 +83,14 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     await database.close();
   };
   return { database, engine, searcher, close };
+}
+
+async function openGates(database: Database, paces: Paces): Promise<void> {
+  const gates = Object.entries(paces);
+  if (gates.length === 0) return;
+  await database.write(async (transaction) => {
+    for (const [name, pace] of gates) await openGateAt(transaction, { ...pace, name });
+  });
 }
 
 /** No browser is started here: only that there is one is seen to. */

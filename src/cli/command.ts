@@ -110,6 +110,7 @@ export async function withPawl<T>(
     allowHosts: config.allowHosts,
     browser: config.browser,
     render: config.render,
+    pace: config.pace,
     workers: config.workers,
     world: realWorld(hook),
     onError: (what, error) => log.error(what, error),

@@ -5,6 +5,7 @@ import type { World } from '../kernel/world.ts';
 import type { NewEvent } from '../observe/event.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
 import type { Database } from '../store/database.ts';
+import type { NewSource } from '../store/submit.ts';
 import { Bell, type Ring } from './bell.ts';
 import { Commands } from './commands.ts';
 import { Dispatcher } from './dispatcher.ts';
@@ -25,6 +26,8 @@ export interface EngineOptions {
   readonly liveness: Liveness;
   /** Fetched bytes, to be swept where nobody needs them any more. */
   readonly blobs?: SweptBlobs | undefined;
+  /** Throws for a source that could never be read, before a job is made of it. */
+  readonly checkSource?: ((source: NewSource) => void) | undefined;
   /** Items that are worked on at once. */
   readonly places?: number | undefined;
   /** How the ledger is reached; the store's own where nothing is said. */
@@ -84,6 +87,7 @@ export class Engine {
       lifecycle,
       world,
       ring,
+      checkSource: options.checkSource,
       revoke: (itemIds) => {
         const revoked = new Set(itemIds);
         this.#dispatcher.abort((itemId) => revoked.has(itemId), 'lost');

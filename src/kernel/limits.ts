@@ -139,6 +139,8 @@ export const limits = {
     slowestDomainIntervalMs: 120 * second,
     domainConcurrencyMax: 2,
     domainIntervalMs: 500,
+    /** What an owner may allow for a domain at most. */
+    paceConcurrencyMax: 256,
     /** Once a site shows that it defends itself against robots. */
     guardedDomainConcurrencyMax: 1,
     guardedDomainIntervalMs: 10 * second,

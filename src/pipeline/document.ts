@@ -10,6 +10,7 @@ import { entityStep } from './entity/entity.ts';
 import { extractStep } from './extract/extract.ts';
 import { fetchStep } from './fetch/fetch.ts';
 import type { Fetcher } from './fetch/http.ts';
+import type { Paces } from './fetch/politeness.ts';
 import type { Rendering } from './fetch/shown.ts';
 import { indexStep, pruneStep } from './index/index-step.ts';
 import { persistStep } from './persist/persist.ts';
@@ -20,14 +21,15 @@ export interface DocumentPipelineOptions {
   readonly embedder: Embedder;
   readonly fetcher: Fetcher;
   readonly rendering?: Rendering | undefined;
+  readonly paces?: Paces | undefined;
 }
 
 export function documentPipeline(options: DocumentPipelineOptions): Pipeline {
-  const { blobs, embedder, fetcher, rendering } = options;
+  const { blobs, embedder, fetcher, rendering, paces } = options;
   return {
     lifecycle: item,
     steps: {
-      fetched: fetchStep({ blobs, fetcher, rendering }),
+      fetched: fetchStep({ blobs, fetcher, rendering, paces }),
       content_extracted: extractStep(blobs),
       chunked: chunkStep,
       embedded: embedStep(embedder),

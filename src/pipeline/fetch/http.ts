@@ -189,9 +189,11 @@ function asFailure(error: unknown, url: URL): Failure {
   }
   if (isTls(code))
     return new Failure('certificate_invalid', `${url.host}: ${code}`, { cause: error });
-  // The protocol was not kept, the stream ended early, or the system or its resolver gave up.
+  // The protocol was not kept, the stream ended early, or the system or its resolver gave up. Where
+  // a server switches to another protocol unasked, the client stumbles over an assertion.
   const isNetwork =
-    /^(?:HPE_|HTTPParserError|UND_ERR|ERR_STREAM_)/.test(code) || syscall !== undefined;
+    /^(?:HPE_|HTTPParserError|UND_ERR|ERR_STREAM_|ERR_ASSERTION)/.test(code) ||
+    syscall !== undefined;
   return isNetwork
     ? new Failure('network_error', `${url.host}: ${code}`, { cause: error })
     : failure;

@@ -1,4 +1,4 @@
-/** What is known of fetched bytes: their encoding, and, for sweeping, which of them are in use. */
+/** What is known of fetched bytes: their encoding, and which are in use; and a job's tokens. */
 import type { Migration } from '../migrate.ts';
 
 export const fetchedBytes: Migration = {
@@ -7,6 +7,7 @@ export const fetchedBytes: Migration = {
   statements: () => [
     'ALTER TABLE fetches ADD COLUMN charset TEXT',
     'CREATE INDEX fetches_blob ON fetches (blob_key)',
+    'ALTER TABLE jobs ADD COLUMN tokens_estimated {int} NOT NULL DEFAULT 0',
   ],
   sqlite: [],
   postgres: [],
