@@ -104,8 +104,8 @@ const settings: { readonly [K in Key]: Setting<K> } = {
     form: 'entries such as docs.corp=8/100 (pages at once / ms apart) with commas between them',
     meaning:
       'How fast single domains may be read; all others ' +
-      `${limits.fetch.domainConcurrencyMax} pages at once, ${limits.fetch.domainIntervalMs} ms apart. A longer delay that robots.txt asks ` +
-      'for is kept.',
+      `${limits.fetch.domainConcurrencyMax} pages at once, ${limits.fetch.domainIntervalMs} ms ` +
+      'apart. A longer delay that robots.txt asks for is kept.',
     parse: parsePace,
   },
   log: {

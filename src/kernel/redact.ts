@@ -1,6 +1,7 @@
 /**
  * Addresses as they may be told: what stands in a query or before an @ is often a key or a
- * password, and has no place in messages, events and logs. The names of parameters stay, for recognition.
+ * password, and has no place in messages, events and logs. The names of parameters stay, so that
+ * an address can be recognized.
  */
 const address = /\bhttps?:\/\/[^\s"'<>]+/gi;
 const hidden = '…';
