@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import { type OpenOptions, open } from '../../src/index.ts';
 import { type Cleanup, temporaryDirectory } from '../support/temporary.ts';
 import { pagesOf, serveWeb } from '../support/web-server.ts';
+import { openWorkplace } from './pawl-process.ts';
 
 /** An application of three pages: one shell, one script, and the texts as JSON. */
 const shell =
@@ -79,6 +80,15 @@ describe('a site whose text comes by script', () => {
       server.asked.some((path) => path.startsWith('/texts/')),
       false,
     );
+  });
+
+  test('has a doctor who knows the browser from the store', async (t) => {
+    const workplace = openWorkplace(t);
+    const environment = { PAWL_BROWSER: '/no/such/browser' };
+    const { code, stdout } = await workplace.run(['doctor'], { environment });
+    assert.equal(code, 1);
+    assert.match(stdout, /fail +browser +there is no browser at/);
+    assert.match(stdout, /ok +store/);
   });
 
   test('is refused at the start where the browser is not there', async (t) => {
