@@ -50,7 +50,8 @@ export async function pruneFetches(transaction: Transaction, limit: number): Pro
   const after = await readPlace(transaction, 'fetches');
   const rows = await transaction.run(page, { after, limit });
   const ids = rows.map(({ generation_id }) => generation_id);
-  await writePlace(transaction, 'fetches', ids.length < limit ? 0 : (ids.at(-1) ?? 0));
+  const next = ids.length < limit ? 0 : (ids.at(-1) ?? 0);
+  if (next !== after) await writePlace(transaction, 'fetches', next);
   if (ids.length === 0) return 0;
   return (await transaction.run(prune, { ids: JSON.stringify(ids) })).length;
 }
