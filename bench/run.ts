@@ -2,12 +2,14 @@
  * The side-by-side measurements, as Markdown on stdout and as JSON in `bench/results/latest.json`.
  *
  *   npm run bench -- [engine] [--runs N] [--quick] [--only 'pawl postgres']
+ *   npm run bench -- crawl [--pages N] [--distance MS]
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, release, totalmem, type } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { prepareMachine } from '../test/support/machine.ts';
+import { benchCrawl } from './crawl.ts';
 import { reportEngine } from './engine/report.ts';
 import { runEngineSuite } from './engine/suite.ts';
 
@@ -26,15 +28,21 @@ async function main(): Promise<number> {
       runs: { type: 'string' },
       quick: { type: 'boolean', default: false },
       only: { type: 'string', default: '' },
+      pages: { type: 'string', default: '10000' },
+      distance: { type: 'string', default: '25' },
     },
   });
+  const tell = (line: string): void => console.error(line);
+  if (positionals[0] === 'crawl') {
+    const [pages, distanceMs] = [Number(values.pages), Number(values.distance)];
+    return benchCrawl({ pages, distanceMs, tell });
+  }
   const runs = Number(values.runs ?? (values.quick ? 1 : runsDefault));
   const unknown = positionals.find((name) => name !== 'engine');
   if (unknown !== undefined || !Number.isInteger(runs) || runs < 1) {
-    console.error('usage: npm run bench -- [engine] [--runs N] [--quick] [--only WORDS]');
+    console.error('usage: npm run bench -- [engine | crawl] [--runs N] [--quick] [--only WORDS]');
     return 64;
   }
-  const tell = (line: string): void => console.error(line);
   prepareMachine(tell);
   const startedAt = new Date().toISOString();
   const only = values.only.split(/\s+/).filter((word) => word !== '');

@@ -26,6 +26,24 @@ describe('the configuration', () => {
     assert.deepEqual(loadConfig({ environment: {}, file }).config.allowHosts, hosts);
   });
 
+  test('reads the pace of domains', () => {
+    const environment = { PAWL_PACE: 'Docs.corp=8/100, 127.0.0.1=64/0' };
+    assert.deepEqual(loadConfig({ environment }).config.pace, {
+      'docs.corp': { concurrency: 8, intervalMs: 100 },
+      '127.0.0.1': { concurrency: 64, intervalMs: 0 },
+    });
+  });
+
+  test('takes a browser that is off, found or named', () => {
+    const browserOf = (text: string) =>
+      loadConfig({ environment: { PAWL_BROWSER: text } }).config.browser;
+    assert.deepEqual(['', 'auto', '/usr/bin/chromium'].map(browserOf), [
+      'off',
+      'auto',
+      '/usr/bin/chromium',
+    ]);
+  });
+
   const refused: readonly [Partial<ConfigInput>, RegExp][] = [
     [{ environment: { PAWL_WORKERS: '0' } }, /^PAWL_WORKERS must be a whole number from 1 to 512/],
     [{ environment: { PAWL_LOG: 'loud' } }, /^PAWL_LOG must be one of silent, .*, not "loud"$/],
@@ -34,6 +52,12 @@ describe('the configuration', () => {
     [{ environment: { PAWL_ALLOW_HOSTS: 'a:80,http://b:80' } }, /must be host:port pairs/],
     [{ environment: { PAWL_RATE_FLOOR: '0' } }, /^PAWL_RATE_FLOOR must be a whole number/],
     [{ environment: { PAWL_INTERNAL_CALLER_IDS: 'a,,b' } }, /must be caller ids with commas/],
+    [{ environment: { PAWL_BROWSER: 'on' } }, /^PAWL_BROWSER must be `off`, `auto`, or the path/],
+    [{ environment: { PAWL_RENDER: 'often' } }, /^PAWL_RENDER must be `needed` or `always`/],
+    [{ environment: { PAWL_PACE: 'docs.corp' } }, /^PAWL_PACE must be entries such as/],
+    [{ environment: { PAWL_PACE: 'docs.corp=0/100' } }, /^PAWL_PACE must be/],
+    [{ environment: { PAWL_PACE: 'docs.corp=1/9999999' } }, /^PAWL_PACE must be/],
+    [{ environment: { PAWL_PACE: 'docs.corp=999/1' } }, /^PAWL_PACE must be/],
     [{ file: '[]' }, /must hold one JSON object$/],
     [{ file: '{' }, /is not JSON/],
     [{ flags: { data: '' } }, /^--data must be a folder/],

@@ -22,9 +22,17 @@ export interface Config {
   readonly extractor: string;
   readonly extractorUrl: string | undefined;
   readonly extractorKey: string | undefined;
+  readonly browser: string;
+  readonly render: 'needed' | 'always';
+  readonly pace: PaceSetting | undefined;
   readonly log: 'silent' | 'error' | 'warn' | 'info' | 'debug';
   readonly failpoint: string | undefined;
 }
+
+/** By domain: how many of its pages may be read at once, and how far apart. */
+export type PaceSetting = Readonly<
+  Record<string, { readonly concurrency: number; readonly intervalMs: number }>
+>;
 
 type Key = keyof Config;
 
@@ -172,6 +180,32 @@ const settings: { readonly [K in Key]: Setting<K> } = {
     isSecret: true,
     parse: (text) => text,
   },
+  browser: {
+    variable: 'PAWL_BROWSER',
+    initial: 'off',
+    form: '`off`, `auto`, or the path of a Chromium',
+    meaning:
+      'The browser that shows pages whose text comes by script. `auto` takes the Chromium or ' +
+      'Chrome of this machine.',
+    parse: (text) => (/^(?:off|auto)$|[/\\]/.test(text) ? text : undefined),
+  },
+  render: {
+    variable: 'PAWL_RENDER',
+    initial: 'needed',
+    form: '`needed` or `always`',
+    meaning: 'Which pages the browser shows: those with hardly a word, or all.',
+    parse: (text) => (text === 'needed' || text === 'always' ? text : undefined),
+  },
+  pace: {
+    variable: 'PAWL_PACE',
+    initial: undefined,
+    form: 'entries such as docs.corp=8/100 (pages at once / ms apart) with commas between them',
+    meaning:
+      'How fast single domains may be read; all others ' +
+      `${limits.fetch.domainConcurrencyMax} pages at once, ${limits.fetch.domainIntervalMs} ms ` +
+      'apart. A longer delay that robots.txt asks for is kept.',
+    parse: parsePace,
+  },
   log: {
     variable: 'PAWL_LOG',
     initial: 'warn',
@@ -197,6 +231,24 @@ function wholeNumber(text: string, most: number): number | undefined {
 function list(text: string, entry: RegExp): readonly string[] | undefined {
   const entries = text.split(',').map((part) => part.trim());
   return entries.every((part) => entry.test(part)) ? entries : undefined;
+}
+
+function parsePace(text: string): PaceSetting | undefined {
+  const { slowestDomainIntervalMs, paceConcurrencyMax } = limits.fetch;
+  const entries = text.split(',').map((entry) => {
+    const found = /^([a-z0-9.:[\]-]+)=(\d{1,4})\/(\d{1,7})$/i.exec(entry.trim()) ?? [];
+    const [, domain = '', concurrency, intervalMs] = found;
+    const pace = { concurrency: Number(concurrency), intervalMs: Number(intervalMs) };
+    return [domain.toLowerCase(), pace] as const;
+  });
+  const isFit = entries.every(
+    ([domain, { concurrency, intervalMs }]) =>
+      domain !== '' &&
+      concurrency >= 1 &&
+      concurrency <= paceConcurrencyMax &&
+      intervalMs <= slowestDomainIntervalMs,
+  );
+  return isFit ? Object.fromEntries(entries) : undefined;
 }
 
 export const configFile = 'pawl.config.json';
@@ -239,6 +291,9 @@ export function loadConfig({ environment, file, flags = {} }: ConfigInput): Load
     extractor: read('extractor'),
     extractorUrl: read('extractorUrl'),
     extractorKey: read('extractorKey'),
+    browser: read('browser'),
+    render: read('render'),
+    pace: read('pace'),
     log: read('log'),
     failpoint: read('failpoint'),
   };

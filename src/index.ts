@@ -68,6 +68,12 @@ export interface OpenOptions {
   readonly allowHosts?: readonly string[] | undefined;
   /** A model that finds entities, behind an interface like OpenAI's; rules where absent. */
   readonly extractor?: AssembleOptions['extractor'];
+  /** `off`, `auto`, or the path of a Chromium that shows pages which need their scripts. */
+  readonly browser?: string | undefined;
+  /** Which pages it shows: those that are `needed`, where nothing is said, or `always`. */
+  readonly render?: AssembleOptions['render'];
+  /** How fast single domains may be read: pages at once, and milliseconds apart. */
+  readonly pace?: AssembleOptions['pace'];
   /** False: this process only asks and commands, and leaves the work to others. */
   readonly work?: boolean | undefined;
   /** Called when something in the background failed and will be tried again. */

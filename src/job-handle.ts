@@ -6,6 +6,7 @@ import { limits } from './kernel/limits.ts';
 import { isFinal } from './kernel/machine.ts';
 import type { StageState } from './kernel/stage.ts';
 import type { Event } from './observe/event.ts';
+import { countersOf, type JobCounters } from './store/counters.ts';
 import type { Database } from './store/database.ts';
 import { listEvents, newestSequence } from './store/events.ts';
 import { type CauseRow, countUnchanged, listCausesOfJob } from './store/inbox.ts';
@@ -28,6 +29,7 @@ export interface JobSummary {
     readonly waiting: number;
   };
   readonly chunks: number;
+  readonly counters: JobCounters;
   readonly tokens: { readonly in: number; readonly out: number };
   readonly costCents: number;
   readonly failedStage: string | null;
@@ -186,6 +188,7 @@ export async function summarize(store: Database, row: JobRow): Promise<JobSummar
     status: await statusOf(store, row),
     partial: isPartialJob(row),
     chunks: row.chunks_indexed,
+    counters: countersOf(row, store.now()),
     tokens: { in: row.tokens_in, out: row.tokens_out },
     costCents: row.cost_cents,
     failedStage: row.failed_stage,

@@ -12,13 +12,21 @@ import type { Extractor } from './pipeline/entity/extraction.ts';
 import { modelExtractor } from './pipeline/entity/model-extractor.ts';
 import { processParser } from './pipeline/extract/process/process-parser.ts';
 import { allowedHosts } from './pipeline/fetch/address.ts';
-import { httpFetcher } from './pipeline/fetch/http.ts';
+import { ChromiumRenderer } from './pipeline/fetch/browser.ts';
+import { findBrowser } from './pipeline/fetch/browser-launch.ts';
+import { type Fetcher, httpFetcher } from './pipeline/fetch/http.ts';
+import type { Paces } from './pipeline/fetch/politeness.ts';
+import type { RenderWhen } from './pipeline/fetch/render.ts';
+import { checkTarget } from './pipeline/fetch/resolve.ts';
+import type { Rendering } from './pipeline/fetch/shown.ts';
+import { readUrl } from './pipeline/fetch/url.ts';
 import type { Pipeline } from './pipeline/pipeline.ts';
 import { Preview } from './pipeline/preview.ts';
 import { openaiCompleter } from './provider/openai-completion.ts';
 import { staticEmbedder } from './provider/static-embedder.ts';
 import { Searcher } from './search/search.ts';
 import type { Database } from './store/database.ts';
+import { openGateAt } from './store/gates.ts';
 import { migrate } from './store/migrate.ts';
 import { openPostgres } from './store/postgres.ts';
 import { openSqlite } from './store/sqlite.ts';
@@ -33,6 +41,11 @@ export interface AssembleOptions {
   readonly allowHosts?: readonly string[] | undefined;
   /** A model that finds entities, behind an interface like OpenAI's; rules where absent. */
   readonly extractor?: ExtractorOptions | undefined;
+  /** `off`, `auto`, or the path of a Chromium that shows pages which need their scripts. */
+  readonly browser?: string | undefined;
+  readonly render?: RenderWhen | undefined;
+  /** How fast single domains may be read. */
+  readonly pace?: Paces | undefined;
   readonly world?: World | undefined;
   readonly onError?: ((what: string, error: unknown) => void) | undefined;
   /** Builds another pipeline than that of documents: the way to add a step. */
@@ -56,11 +69,17 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   const world = options.world ?? realWorld();
   const data = resolve(options.data);
   const embedder = staticEmbedder();
+  const allowed = allowedHosts(options.allowHosts ?? []);
+  const fetcher = httpFetcher({ world, allowed });
+  const rendering = renderingOf(options, fetcher, world);
+  const blobs = openBlobDirectory(join(data, 'blobs'), world);
   const parser = processParser({ world });
   const documents = documentPipeline({
-    blobs: openBlobDirectory(join(data, 'blobs'), world),
+    blobs,
     embedder,
-    fetcher: httpFetcher({ world, allowed: allowedHosts(options.allowHosts ?? []) }),
+    fetcher,
+    rendering,
+    paces: options.pace,
     parser: parser.parse,
     extractor: options.extractor && extractorOf(options.extractor, world),
   });
@@ -70,17 +89,23 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
       ? openSqlite({ path: join(data, 'pawl.db'), world })
       : await openPostgres({ url: options.databaseUrl });
   await migrate(database, pipeline.lifecycle);
+  await openGates(database, options.pace ?? {});
   const engine = new Engine({
     database,
     pipeline,
     world,
     liveness: thisProcess(),
+    blobs,
+    checkSource: ({ kind, source }) => {
+      if (kind === 'url') checkTarget(readUrl(source), allowed);
+    },
     places: options.places,
     onError: options.onError ?? (() => undefined),
   });
   const searcher = new Searcher({ database, embedder });
   const close = async (): Promise<void> => {
     await parser.close();
+    await rendering?.renderer.close();
     await database.close();
   };
   return { database, engine, searcher, close };
@@ -131,4 +156,23 @@ function extractorOf({ model, url, key }: ExtractorOptions, world: World): Extra
     throw new Failure('usage_error', message);
   }
   return modelExtractor(openaiCompleter({ model, url: url ?? openaiUrl, key, world }));
+}
+
+async function openGates(database: Database, paces: Paces): Promise<void> {
+  const gates = Object.entries(paces);
+  if (gates.length === 0) return;
+  await database.write(async (transaction) => {
+    for (const [name, pace] of gates) await openGateAt(transaction, { ...pace, name });
+  });
+}
+
+/** No browser is started here: only that there is one is seen to. */
+function renderingOf(
+  { browser = 'off', render: when = 'needed' }: AssembleOptions,
+  fetcher: Fetcher,
+  world: World,
+): Rendering | undefined {
+  const executable = findBrowser(browser);
+  if (executable === undefined) return undefined;
+  return { renderer: new ChromiumRenderer({ executable, fetcher, world }), when };
 }

@@ -44,7 +44,7 @@ export async function expandSources(
 }
 
 export function isUrl(input: string): boolean {
-  return /^https?:\/\//i.test(input);
+  return /^https?:/i.test(input);
 }
 
 async function* expand(input: SourceInput, directory: string): AsyncGenerator<NewSource> {
@@ -67,6 +67,8 @@ async function* pathsOf(input: string, directory: string): AsyncGenerator<string
   } else if (/[*?[{]/.test(input)) {
     yield* matchesOf(input, directory);
   } else {
+    // A path may look like an address, but where it leads nowhere it is refused as one.
+    if (/^[a-z][a-z0-9+.-]+:/i.test(input)) readUrl(input);
     throw new Failure('source_missing', `there is no file or folder ${input}`);
   }
 }

@@ -66,6 +66,7 @@ const imports = {
   packages: {
     pg: ['store'],
     ioredis: ['access', 'queue'],
+    'playwright-core': ['pipeline/fetch'],
     'gpt-tokenizer': ['pipeline/chunk'],
     tldts: ['pipeline'],
     undici: ['pipeline'],

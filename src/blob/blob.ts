@@ -6,3 +6,22 @@ export interface BlobStore {
   put(bytes: Uint8Array): Promise<string>;
   get(key: string): Promise<Uint8Array>;
 }
+
+/** Which of these keys something refers to. */
+export type UsedBlobs = (keys: readonly string[]) => Promise<ReadonlySet<string>>;
+
+export interface Sweep {
+  /** One of the parts that the blobs fall into. */
+  readonly part: number;
+  /** Only what was put before this time is looked at: a younger one may be about to be used. */
+  readonly before: number;
+  /** After so many removals it ends; what is asked about at once is no more either. */
+  readonly limit: number;
+  readonly used: UsedBlobs;
+}
+
+export interface SweptBlobs {
+  readonly parts: number;
+  /** Removes blobs of a part that nobody uses. Returns how many went. */
+  sweep(sweep: Sweep): Promise<number>;
+}

@@ -3,21 +3,25 @@
  * a crash leaves a whole blob or none, and what `put` has returned survives a power cut.
  */
 import { createHash } from 'node:crypto';
-import { mkdir, open, readFile, rename, stat } from 'node:fs/promises';
+import { mkdir, open, readFile, rename, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../kernel/failure.ts';
 import type { World } from '../kernel/world.ts';
 import { failpoint } from '../observe/failpoint.ts';
-import type { BlobStore } from './blob.ts';
+import type { BlobStore, SweptBlobs } from './blob.ts';
+import { sweepFolder } from './sweep-directory.ts';
 
-export function openBlobDirectory(directory: string, world: World): BlobStore {
+/** Blobs fall into folders by the first two letters of their keys. */
+const folders = 256;
+
+export function openBlobDirectory(directory: string, world: World): BlobStore & SweptBlobs {
   const folderOf = (key: string): string => join(directory, key.slice(0, 2));
   return {
     async put(bytes) {
       const key = createHash('sha256').update(bytes).digest('hex');
       const folder = folderOf(key);
       const path = join(folder, key);
-      if (await exists(path)) return key;
+      if (await isThere(path, world.now())) return key;
       // A folder that is new must itself survive, in the one that holds it.
       if (await mkdir(folder, { recursive: true })) await syncFolder(directory);
       failpoint(world, 'blob.before-write');
@@ -35,6 +39,11 @@ export function openBlobDirectory(directory: string, world: World): BlobStore {
       await syncFolder(folder);
       return key;
     },
+    parts: folders,
+    sweep({ part, ...sweep }) {
+      const folder = join(directory, part.toString(16).padStart(2, '0'));
+      return sweepFolder(folder, sweep);
+    },
     async get(key) {
       try {
         return await readFile(join(folderOf(key), key));
@@ -45,8 +54,10 @@ export function openBlobDirectory(directory: string, world: World): BlobStore {
   };
 }
 
-async function exists(path: string): Promise<boolean> {
-  return stat(path).then(
+/** Whether the blob is there; if so, it is as young from now on as one that was just written. */
+async function isThere(path: string, now: number): Promise<boolean> {
+  const at = new Date(now);
+  return utimes(path, at, at).then(
     () => true,
     () => false,
   );

@@ -3,6 +3,7 @@ import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Pawl } from '../index.ts';
 import { toFailure } from '../kernel/failure.ts';
+import { findBrowser } from '../pipeline/fetch/browser-launch.ts';
 import { findDamage, readDurability, readSchemaVersion } from '../store/health.ts';
 import { countWithoutCause } from '../store/items.ts';
 import { migrations } from '../store/migrate.ts';
@@ -22,7 +23,10 @@ export const doctor: Command = {
   summary: 'check this machine and the store, and say what to do',
   usage: ['doctor'],
   run: async (call) => {
-    const findings = [checkNode(), ...checkFolder(call.config.data), ...(await checkStore(call))];
+    const { data, browser } = call.config;
+    // A store is sound or not, whatever is the matter with the browser.
+    const store = await checkStore({ ...call, config: { ...call.config, browser: 'off' } });
+    const findings = [checkNode(), ...checkFolder(data), ...checkBrowser(browser), ...store];
     for (const finding of findings) printFinding(call, finding);
     return findings.some(({ verdict }) => verdict === 'fail') ? exits.error : exits.well;
   },
@@ -49,6 +53,16 @@ function checkNode(): Finding {
   if (isFit) return { check: 'Node', verdict: 'ok', found };
   const advice = `run \`npm install\`: it brings Node ${nodeMajorMin} along`;
   return { check: 'Node', verdict: 'fail', found, advice };
+}
+
+function checkBrowser(setting: string): Finding[] {
+  try {
+    const found = findBrowser(setting);
+    return found === undefined ? [] : [{ check: 'browser', verdict: 'ok', found }];
+  } catch (error) {
+    const advice = 'install Chromium, set PAWL_BROWSER to its path, or to off';
+    return [{ check: 'browser', verdict: 'fail', found: toFailure(error).message, advice }];
+  }
 }
 
 const freeBytesMin = 1024 ** 3;

@@ -28,6 +28,7 @@ export function jobShape(job: JobSummary) {
     items_failed: job.items.failed,
     items_canceled: job.items.canceled,
     chunks_indexed: job.chunks,
+    counters: job.counters,
     tokens: job.tokens,
     cost_cents: job.costCents,
     failed_stage: job.failedStage,

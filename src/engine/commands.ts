@@ -44,6 +44,8 @@ export interface CommandOptions {
   readonly lifecycle: Lifecycle;
   readonly world: World;
   readonly ring: (ring: Ring) => void;
+  /** Throws for a source that could never be read. */
+  readonly checkSource?: ((source: NewSource) => void) | undefined;
   /** These items were taken away: whoever works on them in this process can stop. */
   readonly revoke: (itemIds: readonly number[]) => void;
 }
@@ -83,7 +85,8 @@ export class Commands {
   async submit(input: SubmitInput): Promise<Accepted> {
     checkCorpusName(input.corpus);
     checkSources(input.sources);
-    const { database, world } = this.#options;
+    const { database, world, checkSource } = this.#options;
+    if (checkSource) input.sources.forEach(checkSource);
     const jobKey = world.uuid();
     const itemIds = await this.#write('submit', (transaction) =>
       insertSubmission(transaction, {

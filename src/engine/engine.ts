@@ -1,9 +1,11 @@
 /** The engine of one process: commands in, items forward, events out. */
+import type { SweptBlobs } from '../blob/blob.ts';
 import { limits } from '../kernel/limits.ts';
 import type { World } from '../kernel/world.ts';
 import type { NewEvent } from '../observe/event.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
 import type { Database } from '../store/database.ts';
+import type { NewSource } from '../store/submit.ts';
 import { Bell, type Ring } from './bell.ts';
 import { Commands } from './commands.ts';
 import { Dispatcher } from './dispatcher.ts';
@@ -15,13 +17,17 @@ import { Loop } from './loop.ts';
 import { Relay } from './relay.ts';
 import { rescue } from './rescuer.ts';
 import { StoreLedger } from './store-ledger.ts';
-import { pruneHistory, requeueStuck } from './sweeper.ts';
+import { pruneHistory, requeueStuck, sweepFetched } from './sweeper.ts';
 
 export interface EngineOptions {
   readonly database: Database;
   readonly pipeline: Pipeline;
   readonly world: World;
   readonly liveness: Liveness;
+  /** Fetched bytes, to be swept where nobody needs them any more. */
+  readonly blobs?: SweptBlobs | undefined;
+  /** Throws for a source that could never be read, before a job is made of it. */
+  readonly checkSource?: ((source: NewSource) => void) | undefined;
   /** Items that are worked on at once. */
   readonly places?: number | undefined;
   /** How the ledger is reached; the store's own where nothing is said. */
@@ -81,6 +87,7 @@ export class Engine {
       lifecycle,
       world,
       ring,
+      checkSource: options.checkSource,
       revoke: (itemIds) => {
         const revoked = new Set(itemIds);
         this.#dispatcher.abort((itemId) => revoked.has(itemId), 'lost');
@@ -108,7 +115,7 @@ export class Engine {
   }
 
   #makeLoops(ring: (kind: Ring) => void): Loop[] {
-    const { world, onError, database, pipeline } = this.#options;
+    const { world, onError, database, pipeline, blobs } = this.#options;
     const loop = (name: string, intervalMs: number, runOnce: () => Promise<unknown>): Loop =>
       new Loop({ name, intervalMs, world, onError, runOnce: async () => void (await runOnce()) });
     return [
@@ -117,6 +124,7 @@ export class Engine {
       loop('rescuer', limits.loop.rescueIntervalMs, () => this.#rescue(ring)),
       loop('stuck', limits.loop.sweepIntervalMs, () => requeueStuck(database, pipeline.lifecycle)),
       loop('retention', limits.loop.sweepIntervalMs, () => pruneHistory(database)),
+      loop('fetched', limits.loop.sweepIntervalMs, () => sweepFetched(database, blobs)),
     ];
   }
 

@@ -7,6 +7,7 @@ import { retryPolicyFor } from '../kernel/backoff.ts';
 import { Failure, failures, toFailure } from '../kernel/failure.ts';
 import type { Lifecycle, Progress } from '../kernel/item.ts';
 import { type Reaction, react, strongest } from '../kernel/reaction.ts';
+import { redact } from '../kernel/redact.ts';
 import type { World } from '../kernel/world.ts';
 import type { NewEvent } from '../observe/event.ts';
 import { failpoint } from '../observe/failpoint.ts';
@@ -374,7 +375,7 @@ export function errorRecord(error: {
     kind: row.kind,
     message: error.message,
     context: {
-      url: source,
+      url: redact(source),
       attempt: error.attempt,
       worker_id: error.worker,
       ...failure.context,

@@ -1,8 +1,10 @@
-/** The slow broom: items stuck in a worker's hands, and history past its keeping. */
+/** The slow broom: stuck items, history past its keeping, fetched bytes that nobody needs. */
+import type { SweptBlobs } from '../blob/blob.ts';
 import type { Lifecycle } from '../kernel/item.ts';
 import { limits } from '../kernel/limits.ts';
 import type { Database } from '../store/database.ts';
 import { pruneEvents } from '../store/events.ts';
+import { pruneFetches, readPlace, usedBlobs, writePlace } from '../store/fetches.ts';
 import { listWorkers } from '../store/workers.ts';
 import { takeFrom } from './rescuer.ts';
 
@@ -36,4 +38,22 @@ export function pruneHistory(database: Database): Promise<number> {
       limit: limits.loop.pruneBatchMax,
     }),
   );
+}
+
+/** Forgets fetches that no document stands on, and removes the bytes that only they referred to. */
+export async function sweepFetched(
+  database: Database,
+  blobs: SweptBlobs | undefined,
+): Promise<number> {
+  const limit = limits.loop.pruneBatchMax;
+  await database.write((transaction) => pruneFetches(transaction, limit));
+  if (!blobs) return 0;
+  const part = (await readPlace(database, 'blobs')) % blobs.parts;
+  const before = database.now() - limits.loop.blobGraceMs;
+  const used = (keys: readonly string[]) => usedBlobs(database, keys);
+  const removed = await blobs.sweep({ part, before, limit, used });
+  // A part that had more than fits into one sweep is looked at again.
+  const next = removed < limit ? (part + 1) % blobs.parts : part;
+  await database.write((transaction) => writePlace(transaction, 'blobs', next));
+  return removed;
 }

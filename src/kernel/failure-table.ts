@@ -123,8 +123,7 @@ const reading = {
   }),
   no_usable_content: row('E_NO_CONTENT', 'fatal', 422, {
     title: 'No usable text',
-    advice:
-      'Submit a version with real text: scans need text recognition before they are ingested.',
+    advice: 'Submit a version with real text; for a page that needs its scripts, set PAWL_BROWSER.',
   }),
   binary_source: row('E_BINARY', 'fatal', 415, {
     title: 'Binary content',

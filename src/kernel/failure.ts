@@ -1,5 +1,6 @@
 /** What can go wrong, as values with a code, and the one place where exceptions become them. */
 import { type FailureCode, type FailureKind, failureGroups, failures } from './failure-table.ts';
+import { redact } from './redact.ts';
 
 export { type FailureCode, type FailureKind, type FailureRow, failures } from './failure-table.ts';
 
@@ -26,15 +27,19 @@ export class Failure extends Error {
   readonly context: FailureContext;
 
   constructor(code: FailureCode, message: string, options: FailureOptions = {}) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    super(redact(message), options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.retryAfterMs = options.retryAfterMs;
-    this.context = options.context ?? {};
+    this.context = toldContext(options.context ?? {});
   }
 
   get kind(): FailureKind {
     return failures[this.code].kind;
   }
+}
+
+function toldContext(context: FailureContext): FailureContext {
+  return context.url === undefined ? context : { ...context, url: redact(context.url) };
 }
 
 export function isFailureCode(code: string): code is FailureCode {

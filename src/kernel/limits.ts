@@ -34,6 +34,8 @@ export const limits = {
     shutdownGraceMs: 10 * second,
     /** Rows that a sweep removes in one transaction, so that writers are not held up. */
     pruneBatchMax: 1000,
+    /** Fetched bytes that nobody refers to are kept for so long: a step may be about to. */
+    blobGraceMs: 1 * day,
     /** What other processes have written is told within this time. */
     relayPollMs: 250,
   },
@@ -199,9 +201,33 @@ export const limits = {
     slowestDomainIntervalMs: 120 * second,
     domainConcurrencyMax: 2,
     domainIntervalMs: 500,
+    /** What an owner may allow for a domain at most. */
+    paceConcurrencyMax: 256,
     /** Once a site shows that it defends itself against robots. */
     guardedDomainConcurrencyMax: 1,
     guardedDomainIntervalMs: 10 * second,
+  },
+
+  /** Pages that are shown by a browser, because they come without their text. */
+  browser: {
+    launchMs: 20 * second,
+    /** From the first byte to the text, and how long of it the page may go on loading. */
+    renderMs: 20 * second,
+    settleMs: 12 * second,
+    /** A page that asks for nothing for so long has loaded. */
+    quietMs: 500,
+    closeMs: 5 * second,
+    requestsMax: 200,
+    /** Of one answer, and of all together. */
+    answerBytesMax: 8 * mebibyte,
+    bytesMax: 32 * mebibyte,
+    pagesAtOnceMax: 2,
+    /** Then a new process takes over: browsers grow with what they have seen. */
+    pagesPerProcessMax: 100,
+    idleMs: 60 * second,
+    scriptMemoryMib: 512,
+    /** A page that shows fewer words, and has scripts, is taken for an empty shell. */
+    shellWordsMax: 40,
   },
 
   /** How long a rate limit is waited for. */

@@ -13,6 +13,8 @@ import { extractStep } from './extract/extract.ts';
 import type { Parser } from './extract/parsed.ts';
 import { fetchStep } from './fetch/fetch.ts';
 import type { Fetcher } from './fetch/http.ts';
+import type { Paces } from './fetch/politeness.ts';
+import type { Rendering } from './fetch/shown.ts';
 import { indexStep, pruneStep } from './index/index-step.ts';
 import { persistStep } from './persist/persist.ts';
 import type { Pipeline } from './pipeline.ts';
@@ -21,17 +23,20 @@ export interface DocumentPipelineOptions {
   readonly blobs: BlobStore;
   readonly embedder: Embedder;
   readonly fetcher: Fetcher;
+  readonly rendering?: Rendering | undefined;
+  readonly paces?: Paces | undefined;
   readonly parser: Parser;
   /** Rules and lists, where none is given. */
   readonly extractor?: Extractor | undefined;
 }
 
 export function documentPipeline(options: DocumentPipelineOptions): Pipeline {
-  const { blobs, embedder, fetcher, parser, extractor = localExtractor() } = options;
+  const { blobs, embedder, fetcher, rendering, paces, parser } = options;
+  const { extractor = localExtractor() } = options;
   return {
     lifecycle: item,
     steps: {
-      fetched: fetchStep(blobs, fetcher),
+      fetched: fetchStep({ blobs, fetcher, rendering, paces }),
       content_extracted: extractStep(blobs, parser),
       chunked: chunkStep,
       embedded: embedStep(embedder),

@@ -7,6 +7,7 @@ import type { Lifecycle } from '../kernel/item.ts';
 import type { World } from '../kernel/world.ts';
 import type { NewEvent } from '../observe/event.ts';
 import type { Reader, Transaction } from '../store/database.ts';
+import type { StepCounts } from '../store/reports.ts';
 
 /** The document that a step works on. */
 export interface PipelineItem {
@@ -54,7 +55,7 @@ export interface StepResult {
   readonly tokensIn?: number;
   readonly tokensOut?: number;
   readonly costCents?: number;
-  readonly counts?: { readonly documents?: number; readonly chunks?: number };
+  readonly counts?: StepCounts;
   /** What the history should say of this step beside its duration and its cost. */
   readonly detail?: Readonly<Record<string, unknown>>;
   /** Nothing is left to do for this item: its content is the one that is already indexed. */

@@ -1,4 +1,4 @@
-/** Where the raw bytes of a generation are. */
+/** Where the raw bytes of a generation are, and which bytes and rows nobody needs any more. */
 import type { Reader, Transaction } from './database.ts';
 import { sql } from './statement.ts';
 
@@ -7,13 +7,15 @@ export interface FetchRow {
   readonly blob_key: string;
   readonly media_type: string;
   readonly bytes: number;
+  /** The encoding of the bytes where it is certain; null for what is no text, or says nothing. */
+  readonly charset: string | null;
 }
 
 const put = sql`
-  INSERT INTO fetches (generation_id, blob_key, media_type, bytes)
-  VALUES (:generation_id, :blob_key, :media_type, :bytes)
+  INSERT INTO fetches (generation_id, blob_key, media_type, bytes, charset)
+  VALUES (:generation_id, :blob_key, :media_type, :bytes, :charset)
   ON CONFLICT (generation_id) DO UPDATE SET blob_key = excluded.blob_key,
-    media_type = excluded.media_type, bytes = excluded.bytes`;
+    media_type = excluded.media_type, bytes = excluded.bytes, charset = excluded.charset`;
 const get = sql<FetchRow>`SELECT * FROM fetches WHERE generation_id = :generation_id`;
 
 export async function writeFetch(transaction: Transaction, row: FetchRow): Promise<void> {
@@ -25,4 +27,65 @@ export async function getFetch(
   generationId: number,
 ): Promise<FetchRow | undefined> {
   return (await reader.run(get, { generation_id: generationId }))[0];
+}
+
+const page = sql<{ generation_id: number }>`
+  SELECT generation_id FROM fetches WHERE generation_id > :after
+  ORDER BY generation_id LIMIT :limit`;
+/** An item that failed or was canceled may be retried, and then needs what it has fetched. */
+const prune = sql<{ generation_id: number }>`
+  DELETE FROM fetches WHERE generation_id {amongIds}
+    AND EXISTS (SELECT 1 FROM items WHERE items.id = fetches.generation_id AND items.step = 'done')
+    AND NOT EXISTS (
+      SELECT 1 FROM items JOIN documents ON documents.id = items.document_id
+      WHERE items.id = fetches.generation_id AND documents.generation_id = items.id)
+  RETURNING generation_id`;
+
+/**
+ * Forgets what was fetched by items that are done and whose generation is not the current one: they
+ * found nothing new, or have been replaced. Looks at the rows after a place, and moves the place
+ * on; at the end it begins anew. Returns how many rows went.
+ */
+export async function pruneFetches(transaction: Transaction, limit: number): Promise<number> {
+  const after = await readPlace(transaction, 'fetches');
+  const rows = await transaction.run(page, { after, limit });
+  const ids = rows.map(({ generation_id }) => generation_id);
+  const next = ids.length < limit ? 0 : (ids.at(-1) ?? 0);
+  if (next !== after) await writePlace(transaction, 'fetches', next);
+  if (ids.length === 0) return 0;
+  return (await transaction.run(prune, { ids: JSON.stringify(ids) })).length;
+}
+
+const used = sql<{ blob_key: string }>`
+  SELECT DISTINCT blob_key FROM fetches WHERE blob_key {amongKeys}`;
+
+/**
+ * Those of the blobs that something refers to. Whatever else comes to keep bytes as blobs is to be
+ * asked here, or its bytes are swept.
+ */
+export async function usedBlobs(
+  reader: Reader,
+  keys: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (keys.length === 0) return new Set();
+  const rows = await reader.run(used, { keys: JSON.stringify(keys) });
+  return new Set(rows.map(({ blob_key }) => blob_key));
+}
+
+const getPlace = sql<{ seq: number }>`SELECT seq FROM cursors WHERE name = :name`;
+const setPlace = sql`
+  INSERT INTO cursors (name, seq) VALUES (:name, :seq)
+  ON CONFLICT (name) DO UPDATE SET seq = excluded.seq`;
+
+/** How far a broom has come: kept, so that many short runs together sweep everything. */
+export async function readPlace(reader: Reader, broom: 'fetches' | 'blobs'): Promise<number> {
+  return (await reader.run(getPlace, { name: `sweep:${broom}` }))[0]?.seq ?? 0;
+}
+
+export async function writePlace(
+  transaction: Transaction,
+  broom: 'fetches' | 'blobs',
+  place: number,
+): Promise<void> {
+  await transaction.run(setPlace, { name: `sweep:${broom}`, seq: place });
 }

@@ -89,6 +89,14 @@ export async function setGateLimits(
   await admitAt(transaction, name, now);
 }
 
+/** Where nothing is known of a domain yet, it begins at this pace. */
+export async function openGateAt(
+  transaction: Transaction,
+  { name, concurrency, intervalMs }: GateLimits & { readonly name: string },
+): Promise<void> {
+  await transaction.run(openGate, { name, concurrency, interval_ms: intervalMs });
+}
+
 /** Nothing more of the domain is read before this time; what is under way is not called back. */
 export async function holdGate(
   transaction: Transaction,

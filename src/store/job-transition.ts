@@ -44,6 +44,7 @@ export interface JobDelta {
   waiting: number;
   documents: number;
   chunks: number;
+  tokens: number;
   tokensIn: number;
   tokensOut: number;
   costCents: number;
@@ -67,6 +68,7 @@ const countRow = sqlRows({
   waiting: 'int',
   documents: 'int',
   chunks: 'int',
+  tokens: 'int',
   tokens_in: 'int',
   tokens_out: 'int',
   cost_cents: 'real',
@@ -75,6 +77,7 @@ const countRow = sqlRows({
   UPDATE jobs SET items_done = items_done + :done, items_failed = items_failed + :failed,
     items_canceled = items_canceled + :canceled, items_waiting = items_waiting + :waiting,
     documents_emitted = documents_emitted + :documents, chunks_indexed = chunks_indexed + :chunks,
+    tokens_estimated = tokens_estimated + :tokens,
     tokens_in = jobs.tokens_in + :tokens_in, tokens_out = jobs.tokens_out + :tokens_out,
     cost_cents = jobs.cost_cents + :cost_cents, updated_at = :now
   {rows}

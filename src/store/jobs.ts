@@ -22,6 +22,7 @@ export interface JobRow {
   readonly items_waiting: number;
   readonly documents_emitted: number;
   readonly chunks_indexed: number;
+  readonly tokens_estimated: number;
   readonly tokens_in: number;
   readonly tokens_out: number;
   readonly cost_cents: number;

@@ -21,6 +21,13 @@ export interface Lease {
   readonly gate: string | null;
 }
 
+/** What a step adds to the counters of its job. */
+export interface StepCounts {
+  readonly documents?: number;
+  readonly chunks?: number;
+  readonly tokens?: number;
+}
+
 /** Where the item goes. Everything but an advance short of the end gives the lease up. */
 export type Move =
   | { readonly to: 'advance'; readonly progress: Progress }
@@ -41,7 +48,7 @@ export interface Report {
   readonly move: Move;
   readonly events: readonly NewEvent[];
   readonly usage?: Usage | undefined;
-  readonly counts?: { readonly documents?: number; readonly chunks?: number } | undefined;
+  readonly counts?: StepCounts | undefined;
   /** What the step wrote, in the same transaction as the click. May add events of its own. */
   readonly effect?: ((transaction: Transaction) => Promise<readonly NewEvent[]>) | undefined;
 }
@@ -242,6 +249,7 @@ function count(deltas: JobDeltas, report: Report, lifecycle: Lifecycle): void {
   if (move.to === 'time') delta.waiting++;
   delta.documents += counts?.documents ?? 0;
   delta.chunks += counts?.chunks ?? 0;
+  delta.tokens += counts?.tokens ?? 0;
   delta.tokensIn += usage?.tokensIn ?? 0;
   delta.tokensOut += usage?.tokensOut ?? 0;
   delta.costCents += usage?.costCents ?? 0;

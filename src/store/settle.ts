@@ -20,6 +20,7 @@ export class JobDeltas {
         waiting: 0,
         documents: 0,
         chunks: 0,
+        tokens: 0,
         tokensIn: 0,
         tokensOut: 0,
         costCents: 0,

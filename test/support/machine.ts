@@ -21,6 +21,11 @@ const tools: readonly Tool[] = [
     package: 'redis-server',
     isPresent: () => findExecutable('redis-server') !== undefined,
   },
+  {
+    name: 'Chromium',
+    package: 'chromium',
+    isPresent: () => findExecutable('chromium') !== undefined,
+  },
   { name: 'strace', package: 'strace', isPresent: () => findExecutable('strace') !== undefined },
 ];
 

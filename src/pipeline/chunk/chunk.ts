@@ -11,13 +11,17 @@ export const chunkStep: StepFunction = async (context) => {
   const chunks = await chunksOf(context);
   if (!chunks) return withoutText(context);
   return {
-    counts: { chunks: chunks.length },
+    counts: { chunks: chunks.length, tokens: tokensIn(chunks) },
     effect: async (transaction) => {
       await insertChunks(transaction, { documentId, generationId: id }, chunks);
       return undefined;
     },
   };
 };
+
+function tokensIn(chunks: readonly NewChunk[]): number {
+  return chunks.reduce((sum, { tokenCount }) => sum + tokenCount, 0);
+}
 
 type Chunks = Promise<readonly NewChunk[] | undefined>;
 

@@ -60,7 +60,7 @@ async function setup(t: TestContext, site: Record<string, string | Buffer>) {
     const job = await pawl.ingest([`http://${host}${path}`], { corpus: 'site', crawl: input });
     const events: Event[] = [];
     for await (const event of job.events()) events.push(event);
-    return { events, pages: asked.filter((each) => !/robots|sitemap/.test(each)).sort() };
+    return { job, events, pages: asked.filter((each) => !/robots|sitemap/.test(each)).sort() };
   };
   return { pawl, openStore, close, crawl, asked, host };
 }
@@ -121,6 +121,43 @@ describe('a crawl', () => {
       '/a': page('a', '/home', '/'),
     });
     assert.deepEqual((await crawl({})).pages, ['/', '/a', '/home']);
+  });
+
+  test('counts what it finds, reads and makes, under the known names', async (t) => {
+    const { crawl } = await setup(t, {
+      '/': page('home', '/a', '/gone'),
+      '/a': page('a'),
+    });
+    const { job } = await crawl({});
+    const { counters } = await job.summary();
+    const { duration_seconds, tokens_estimated, ...counts } = counters;
+    assert.deepEqual(counts, {
+      urls_total: 3,
+      urls_enqueued: 0,
+      urls_processed: 3,
+      documents_emitted: 2,
+      chunks_indexed: 2,
+    });
+    assert.ok(tokens_estimated > 0 && duration_seconds > 0);
+  });
+
+  test('tells of each page what robots.txt said of it', async (t) => {
+    const { crawl } = await setup(t, {
+      '/robots.txt': 'User-agent: *\nDisallow: /private\nAllow: /private/but',
+      '/': page('home', '/private/a', '/private/but'),
+      '/private/but': page('but'),
+    });
+    const { job } = await crawl({});
+    const told = new Set<string>();
+    for await (const { kind, step, detail } of job.events()) {
+      if (!/^step_(?:completed|failed)$/.test(kind) || step !== 'fetched') continue;
+      told.add(`${detail?.code ?? 'ok'}, ${detail?.robots}`);
+    }
+    assert.deepEqual([...told].sort(), [
+      'ok, allowed: Allow: /private/but',
+      'ok, allowed: no rule speaks of it',
+      'robots_disallowed, disallowed: Disallow: /private',
+    ]);
   });
 
   test('heeds pages and links that ask not to be followed', async (t) => {

@@ -70,10 +70,7 @@ async function readOne(url: URL, reading: SitemapReading): Promise<Sitemap> {
       signal,
       redirectsMax: limits.fetch.robotsRedirectsMax,
       bounds: { ...bounds, beyond: 'cut' },
-      beforeHop: async (hop) => {
-        const { isAllowed } = await robots.check(hop);
-        if (!isAllowed) throw new Failure('robots_disallowed', `${hop.href} is not to be read`);
-      },
+      beforeHop: (hop) => robots.admitBeside(hop),
     });
     if (answer.status !== 200) return nothing;
     return parseSitemap(new TextDecoder().decode(unzipped(answer.bytes)));

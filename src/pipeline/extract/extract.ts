@@ -66,11 +66,12 @@ async function readSource(context: StepContext, blobs: BlobStore): Promise<Extra
     if (!input) throw new Failure('source_missing', `the text of ${source} is gone`);
     return inlineInput(source, input);
   }
-  const held = scratch.get('source') as { bytes: Uint8Array; mediaType: string } | undefined;
+  const held = scratch.get('source') as Omit<ParseInput, 'source'> | undefined;
   if (held) return { ...held, source };
   const fetched = await getFetch(reader, item.id);
   if (!fetched) throw new Failure('source_missing', `nothing was fetched from ${source}`);
-  return { bytes: await blobs.get(fetched.blob_key), mediaType: fetched.media_type, source };
+  const { blob_key: blobKey, media_type: mediaType, charset } = fetched;
+  return { bytes: await blobs.get(blobKey), mediaType, charset: charset ?? undefined, source };
 }
 
 /** The input of a document whose text was handed over. */

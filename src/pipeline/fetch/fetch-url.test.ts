@@ -169,10 +169,46 @@ describe('a page', () => {
         response.writeHead(302, { Location: 'http://169.254.169.254/latest' }).end(),
     });
     assert.equal(detailOf(await ingest('/page'), 'item_failed')?.code, 'private_address');
-    const job = await pawl.ingest(['http://127.0.0.1:1/'], { corpus: 'site' });
-    for await (const { kind, detail } of job.events()) {
-      if (kind === 'item_failed') assert.equal(detail?.code, 'private_address');
-    }
+    const jobs = (await pawl.jobs()).length;
+    await assert.rejects(pawl.ingest(['http://127.0.0.1:1/'], { corpus: 'site' }), {
+      code: 'private_address',
+    });
+    assert.equal((await pawl.jobs()).length, jobs, 'no job was made of it');
+  });
+
+  test('is asked for with its query, which no event and no error repeats', async (t) => {
+    const { ingest, asked, pawl } = await setup(t, {
+      '/way?token=SECRET': (_, response) =>
+        response.writeHead(302, { Location: '/page?session=SECRET' }).end(),
+      '/page?session=SECRET': html('text'),
+      '/image?token=SECRET': (_, response) => response.end('\x89PNG\r\n\x1a\n', 'latin1'),
+    });
+    const events = [
+      ...(await ingest('/way?token=SECRET#part')),
+      ...(await ingest('/image?token=SECRET')),
+      ...(await ingest('/gone?token=SECRET')),
+    ];
+    assert.ok(asked.includes('/page?session=SECRET'));
+    assert.ok(events.some(({ detail }) => /\?session=…/.test(String(detail?.final_url))));
+    assert.doesNotMatch(JSON.stringify(events), /SECRET/);
+    const failed = await pawl.inbox();
+    assert.equal(failed.length, 2);
+    assert.doesNotMatch(failed.map(({ error }) => error).join(' '), /SECRET/);
+  });
+
+  test('is stored with the charset that its bytes now have', async (t) => {
+    const { ingest, pawl } = await setup(t, {
+      '/page': (_, response) =>
+        response
+          .writeHead(200, { 'Content-Type': 'text/html; charset=iso-8859-1' })
+          .end(Buffer.from('<p>caf\xe9</p>', 'latin1')),
+    });
+    await ingest('/page');
+    const rows = await pawl.store.run<{ charset: string }>({ text: 'SELECT charset FROM fetches' });
+    assert.deepEqual(
+      rows.map(({ charset }) => charset),
+      ['utf-8'],
+    );
   });
 });
 

@@ -6,6 +6,7 @@
 import type { BlobStore } from '../../blob/blob.ts';
 import { Failure, toFailure } from '../../kernel/failure.ts';
 import { limits } from '../../kernel/limits.ts';
+import { redact } from '../../kernel/redact.ts';
 import type { NewEvent } from '../../observe/event.ts';
 import { crawlOf } from '../../store/crawls.ts';
 import type { Transaction } from '../../store/database.ts';
@@ -19,14 +20,19 @@ import type { PipelineItem, StepContext, StepResult } from '../pipeline.ts';
 import { type Content, readContent } from './content.ts';
 import type { Fetcher } from './http.ts';
 import { isReadable } from './media-type.ts';
-import { paceAfter } from './politeness.ts';
+import { type Paces, paceAfter } from './politeness.ts';
 import { RobotsCheck } from './robots-check.ts';
+import { type Rendering, type Shown, shownPage } from './shown.ts';
 import { readUrl } from './url.ts';
-import { type Answer, failureOf } from './verdict.ts';
+import { type Answer, failureOf, type Redirect } from './verdict.ts';
 
 export interface UrlReader {
   readonly blobs: BlobStore;
   readonly fetcher: Fetcher;
+  /** Absent: no page's scripts are run. */
+  readonly rendering?: Rendering | undefined;
+  /** Domains that may be read faster or slower than others. */
+  readonly paces?: Paces | undefined;
 }
 
 export const accept =
@@ -42,9 +48,10 @@ type Known = Awaited<ReturnType<typeof currentValidators>>;
 
 export async function fetchUrl(context: StepContext, reader: UrlReader): Promise<StepResult> {
   const { item, world, signal } = context;
-  const { fetcher } = reader;
+  const { fetcher, paces } = reader;
   const now = world.now();
   const robots = new RobotsCheck({ fetcher, reader: context.reader, signal, now });
+  const visit = { item, robots, paces };
   let answer: Answer | undefined;
   try {
     const crawl = await crawlOf(context.reader, { jobId: item.jobId, url: item.source });
@@ -61,16 +68,18 @@ export async function fetchUrl(context: StepContext, reader: UrlReader): Promise
     const failure = failureOf(answer, now);
     if (failure) throw failure;
     if (answer.status === 304) {
-      return withVisit(confirmed(item, answer, known), { item, answer, robots });
+      return withVisit(confirmed(item, answer, known), { ...visit, answer });
     }
-    const content = contentOf(item, answer);
-    const result = await taken(context, { answer, content, blobs: reader.blobs });
-    const page = { item, url: answer.url, html: htmlOf(answer, content), robots, fetcher };
+    const { rendering, blobs } = reader;
+    const came = { answer, content: contentOf(item, answer), rendering, robots, signal };
+    const shown = await shownPage(came);
+    const result = await taken(context, shown, blobs);
+    const page = { item, url: shown.answer.url, html: htmlOf(shown), robots, fetcher };
     const discovery = crawl && (await discover({ ...page, crawl, world, signal }));
-    return withVisit(result, { item, answer, robots, discovery });
+    return withVisit(result, { ...visit, answer: shown.answer, discovery });
   } catch (error) {
     if (signal.aborted) throw error;
-    return withVisit({ failure: toFailure(error) }, { item, answer, robots });
+    return withVisit({ failure: toFailure(error) }, { ...visit, answer });
   }
 }
 
@@ -91,33 +100,36 @@ export function contentOf(
 }
 
 /** The page as text, where it is one whose links may be followed. */
-function htmlOf({ headers }: Answer, { mediaType, bytes }: Content): string | undefined {
-  const isFollowed = !/\b(?:nofollow|none)\b/i.test(headers.get('x-robots-tag') ?? '');
+function htmlOf({ answer, content }: Shown): string | undefined {
+  const { mediaType, bytes } = content;
+  const isFollowed = !/\b(?:nofollow|none)\b/i.test(answer.headers.get('x-robots-tag') ?? '');
   return mediaType === 'text/html' && isFollowed ? new TextDecoder().decode(bytes) : undefined;
 }
 
 /** The page is new to us: its bytes are put away before the click says that they are ours. */
 async function taken(
   { item, scratch }: StepContext,
-  {
-    answer,
-    content,
-    blobs,
-  }: { readonly answer: Answer; readonly content: Content; readonly blobs: BlobStore },
+  { answer, content, isRendered, detail }: Shown,
+  blobs: BlobStore,
 ): Promise<StepResult> {
-  const { mediaType, bytes } = content;
+  const { mediaType, bytes, charset } = content;
   const blobKey = await blobs.put(bytes);
-  scratch.set('source', { bytes, mediaType });
+  // Text has become UTF-8 on the way, whatever it came as.
+  const stored = charset === undefined ? null : 'utf-8';
+  scratch.set('source', { bytes, mediaType, charset: stored });
   return {
-    detail: { media_type: mediaType, ...(content.charset && { charset: content.charset }) },
+    detail: { media_type: mediaType, ...(charset && { charset }), ...detail },
     effect: async (transaction, now) => {
       await writeFetch(transaction, {
         generation_id: item.id,
         blob_key: blobKey,
         media_type: mediaType,
         bytes: bytes.length,
+        charset: stored,
       });
-      await writeValidators(transaction, validatorsOf(item, answer, now));
+      // The version of a shell says nothing of what its scripts fill it with.
+      const known = isRendered ? { etag: null, last_modified: null } : {};
+      await writeValidators(transaction, { ...validatorsOf(item, answer, now), ...known });
       return undefined;
     },
   };
@@ -159,6 +171,7 @@ interface Visit {
   readonly item: PipelineItem;
   readonly answer: Answer | undefined;
   readonly robots: RobotsCheck;
+  readonly paces: Paces | undefined;
   /** What a crawl has found on the page. */
   readonly discovery?: Discovery | undefined;
 }
@@ -186,23 +199,34 @@ function describeVisit({ answer, robots }: Visit): Record<string, unknown> {
     ...(robots.decision !== undefined && { robots: robots.decision }),
     ...(answer && {
       status: answer.status,
-      final_url: answer.url.href,
+      final_url: redact(answer.url.href),
       bytes: answer.bytes.length,
       wire_bytes: answer.wireBytes,
-      ...(answer.redirects.length > 0 && { redirects: answer.redirects }),
+      ...(answer.redirects.length > 0 && { redirects: answer.redirects.map(toldRedirect) }),
     }),
   };
+}
+
+function toldRedirect({ from, to, ...rest }: Redirect): Redirect {
+  return { ...rest, from: redact(from), to: redact(to) };
 }
 
 /** The domain's answer decides how fast the rest of it is read. */
 async function setPace(
   transaction: Transaction,
   gate: string,
-  { item, result, robots, now }: Visit & { readonly result: StepResult; readonly now: number },
+  {
+    item,
+    result,
+    robots,
+    paces,
+    now,
+  }: Visit & { readonly result: StepResult; readonly now: number },
 ): Promise<NewEvent[]> {
   const { failure } = result;
   const current = await getGateLimits(transaction, gate);
-  const pace = paceAfter({ current, failure, crawlDelayMs: robots.crawlDelayMs });
+  const { crawlDelayMs } = robots;
+  const pace = paceAfter({ current, failure, crawlDelayMs, normal: paces?.[gate] });
   const restMs = restAfter(failure, pace?.intervalMs ?? current.intervalMs);
   // First the rest, then the limits: these let the next items through.
   if (restMs > 0) await holdGate(transaction, { name: gate, until: now + restMs });

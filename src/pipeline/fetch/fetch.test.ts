@@ -37,7 +37,7 @@ function setup(t: TestContext): Setup {
   };
   /** The code of the failure, or `ok`. */
   const fetch = async (source: string, kind = 'file'): Promise<string> => {
-    const step = fetchStep(store, noWeb);
+    const step = fetchStep({ blobs: store, fetcher: noWeb });
     const of = { ...context, item: { ...context.item, source, sourceKind: kind } };
     return step(of).then(
       () => 'ok',

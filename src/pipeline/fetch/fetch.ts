@@ -7,15 +7,15 @@ import { writeFetch } from '../../store/fetches.ts';
 import { getInput } from '../../store/items.ts';
 import { unsupported } from '../extract/format/unsupported.ts';
 import type { StepContext, StepFunction, StepResult } from '../pipeline.ts';
-import { fetchUrl } from './fetch-url.ts';
-import type { Fetcher } from './http.ts';
+import { fetchUrl, type UrlReader } from './fetch-url.ts';
 import { isReadable, mediaTypeOf } from './media-type.ts';
 
-export function fetchStep(blobs: BlobStore, fetcher: Fetcher): StepFunction {
+export function fetchStep(reader: UrlReader): StepFunction {
+  const { blobs } = reader;
   const readers: Readonly<Record<string, (context: StepContext) => Promise<StepResult>>> = {
     file: (context) => fetchFile(context, blobs),
     inline: fetchInline,
-    url: (context) => fetchUrl(context, { blobs, fetcher }),
+    url: (context) => fetchUrl(context, reader),
   };
   return async (context) => {
     const { sourceKind } = context.item;
@@ -37,6 +37,7 @@ async function fetchFile(context: StepContext, blobs: BlobStore): Promise<StepRe
         blob_key: blobKey,
         media_type: mediaType,
         bytes: bytes.length,
+        charset: null,
       });
       return undefined;
     },

@@ -9,6 +9,7 @@ import type { World } from '../../kernel/world.ts';
 import type { AllowedHosts } from './address.ts';
 import { acceptEncoding, type BodyBounds, decoderFor, readBody } from './body.ts';
 import { type Connect, clientFor, systemConnect } from './connect.ts';
+import { race } from './race.ts';
 import { type Resolve, resolveTarget, systemResolve } from './resolve.ts';
 import { readUrl } from './url.ts';
 import type { Answer, Redirect } from './verdict.ts';
@@ -32,6 +33,8 @@ export interface GetRequest {
   readonly redirectsMax: number;
   readonly bounds: BodyBounds;
   readonly validators?: Validators | undefined;
+  /** The page in whose name a browser asks, where it asks across origins. */
+  readonly origin?: string | undefined;
   /** Called before each hop, redirects included; throws to refuse it. */
   readonly beforeHop?: (url: URL) => Promise<void>;
 }
@@ -121,12 +124,13 @@ async function getHop(url: URL, request: GetRequest, effects: Effects): Promise<
   }
 }
 
-function headersFor(url: URL, { accept, validators }: GetRequest): Record<string, string> {
+function headersFor(url: URL, { accept, origin, validators }: GetRequest): Record<string, string> {
   const { etag, lastModified } = validators?.url === url.href ? validators : noValidators;
   return {
     'user-agent': userAgent,
     accept,
     'accept-encoding': acceptEncoding,
+    ...(origin !== undefined && { origin }),
     ...(etag !== null && { 'if-none-match': etag }),
     ...(lastModified !== null && { 'if-modified-since': lastModified }),
   };
@@ -170,16 +174,6 @@ function headersOf(
   return known;
 }
 
-/** A lookup cannot be called off, but it need not be waited for. */
-function race<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = (): void => reject(signal.reason);
-    if (signal.aborted) return abort();
-    signal.addEventListener('abort', abort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
-  });
-}
-
 /** What the client calls its errors, beyond those that `toFailure` knows. */
 function asFailure(error: unknown, url: URL): Failure {
   const failure = toFailure(error);
@@ -195,9 +189,11 @@ function asFailure(error: unknown, url: URL): Failure {
   }
   if (isTls(code))
     return new Failure('certificate_invalid', `${url.host}: ${code}`, { cause: error });
-  // The protocol was not kept, the stream ended early, or the system or its resolver gave up.
+  // The protocol was not kept, the stream ended early, or the system or its resolver gave up. Where
+  // a server switches to another protocol unasked, the client stumbles over an assertion.
   const isNetwork =
-    /^(?:HPE_|HTTPParserError|UND_ERR|ERR_STREAM_)/.test(code) || syscall !== undefined;
+    /^(?:HPE_|HTTPParserError|UND_ERR|ERR_STREAM_|ERR_ASSERTION)/.test(code) ||
+    syscall !== undefined;
   return isNetwork
     ? new Failure('network_error', `${url.host}: ${code}`, { cause: error })
     : failure;

@@ -67,6 +67,29 @@ describe('the pace of a domain', () => {
     assert.equal(after(normal, 'http_404', 5000).intervalMs, 5000);
   });
 
+  test('recovers to what its owner allows, and falls no less when it defends itself', () => {
+    const pace = { concurrency: 5, intervalMs: 0 };
+    const next = (current: GateLimits, failure?: Failure): GateLimits =>
+      paceAfter({ current, failure, crawlDelayMs: undefined, normal: pace }) ?? current;
+    let current = next(pace, new Failure('captcha', '-'));
+    assert.deepEqual(current, {
+      ...current,
+      concurrency: 1,
+      intervalMs: guardedDomainIntervalMs,
+    });
+    for (let given = 0; given < 60; given += 1) current = next(current);
+    assert.deepEqual([current.concurrency, current.intervalMs], [5, 0]);
+    const asked = next(pace, new Failure('http_429', '-'));
+    assert.deepEqual([asked.concurrency, asked.intervalMs], [1, domainIntervalMs * 2]);
+    const delayed = paceAfter({
+      current: pace,
+      failure: undefined,
+      crawlDelayMs: 3000,
+      normal: pace,
+    });
+    assert.equal(delayed?.intervalMs, 3000, 'robots.txt is heeded all the same');
+  });
+
   for (const code of ['http_404', 'http_5xx', 'network_error', 'robots_disallowed'] as const) {
     test(`is not touched by ${code}`, () => assert.deepEqual(after(normal, code), normal));
   }

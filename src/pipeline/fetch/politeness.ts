@@ -16,6 +16,15 @@ export interface Pace extends GateLimits {
 const { domainConcurrencyMax, domainIntervalMs, slowestDomainIntervalMs } = limits.fetch;
 const { guardedDomainConcurrencyMax, guardedDomainIntervalMs } = limits.fetch;
 
+/** How a domain is read that has not asked for anything else. */
+export const normalPace: GateLimits = {
+  concurrency: domainConcurrencyMax,
+  intervalMs: domainIntervalMs,
+};
+
+/** The pace that an owner allows for a domain, by its name. */
+export type Paces = Readonly<Record<string, GateLimits>>;
+
 /** After each page that a slowed-down domain gives, its distance shrinks by this factor. */
 const recovery = 0.75;
 
@@ -25,16 +34,24 @@ export interface PaceInput {
   readonly failure: Failure | undefined;
   /** What its robots.txt asks for. */
   readonly crawlDelayMs: number | undefined;
+  /** What it recovers to. */
+  readonly normal?: GateLimits | undefined;
 }
 
 /** Undefined: the pace is right as it is. */
-export function paceAfter({ current, failure, crawlDelayMs = 0 }: PaceInput): Pace | undefined {
-  const normalMs = Math.max(domainIntervalMs, crawlDelayMs);
-  if (failure === undefined) return changed(current, recovered(current, normalMs));
+export function paceAfter(input: PaceInput): Pace | undefined {
+  const { current, failure, crawlDelayMs = 0, normal = normalPace } = input;
+  const normalMs = Math.max(normal.intervalMs, crawlDelayMs);
+  if (failure === undefined) {
+    return changed(current, recovered(current, { ...normal, intervalMs: normalMs }));
+  }
   if (isAntiBot(failure.code)) {
     return changed(current, slowed(current, guardedDomainIntervalMs, failure));
   }
-  if (failure.code === 'http_429') return changed(current, slowed(current, normalMs * 2, failure));
+  if (failure.code === 'http_429') {
+    const leastMs = Math.max(normalMs, domainIntervalMs) * 2;
+    return changed(current, slowed(current, leastMs, failure));
+  }
   // What failed for other reasons says nothing about the pace, but robots.txt may have.
   const intervalMs = Math.max(current.intervalMs, normalMs);
   return changed(current, { ...current, intervalMs, reason: 'robots.txt asks for this distance' });
@@ -46,13 +63,13 @@ function slowed(current: GateLimits, leastMs: number, { code }: Failure): Pace {
   return { concurrency: guardedDomainConcurrencyMax, intervalMs, reason };
 }
 
-function recovered(current: GateLimits, normalMs: number): Pace {
+function recovered(current: GateLimits, normal: GateLimits): Pace {
   const { concurrency } = current;
-  if (current.intervalMs !== normalMs) {
-    const intervalMs = Math.max(normalMs, Math.floor(current.intervalMs * recovery));
+  if (current.intervalMs !== normal.intervalMs) {
+    const intervalMs = Math.max(normal.intervalMs, Math.floor(current.intervalMs * recovery));
     return { concurrency, intervalMs, reason: `a page was given: ${intervalMs} ms apart` };
   }
-  const next = Math.min(concurrency + 1, domainConcurrencyMax);
+  const next = Math.min(concurrency + 1, normal.concurrency);
   return { ...current, concurrency: next, reason: `pages are given: ${next} at a time` };
 }
 

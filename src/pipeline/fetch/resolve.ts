@@ -34,25 +34,30 @@ export interface Target {
   readonly addresses: readonly string[];
 }
 
-export async function resolveTarget(
-  url: URL,
-  { resolve, allowed }: { readonly resolve: Resolve; readonly allowed: AllowedHosts },
-): Promise<Target> {
+/** What an address says by itself, before any lookup: throws unless it may be public. */
+export function checkTarget(url: URL, allowed: AllowedHosts): void {
   const port = portOf(url);
   const isException = isAllowed(url, allowed);
   if (!isException && !limits.fetch.portsAllowed.some((known) => known === port)) {
     throw new Failure('private_address', `${url.host}: port ${port} is not one of the web's`);
   }
   const literal = literalOf(url.hostname);
-  // Lookups are skipped for what is an address already, so it is judged here like any answer.
-  const classes = literal === undefined ? [classifyName(url.hostname)] : [];
-  refuse(url, classes, isException);
+  const class_ = literal === undefined ? classifyName(url.hostname) : classifyAddress(literal);
+  refuse(url, [class_], isException);
+}
+
+export async function resolveTarget(
+  url: URL,
+  { resolve, allowed }: { readonly resolve: Resolve; readonly allowed: AllowedHosts },
+): Promise<Target> {
+  checkTarget(url, allowed);
+  const literal = literalOf(url.hostname);
   const addresses = literal === undefined ? await resolve(url.hostname) : [literal];
   if (addresses.length === 0) {
     throw new Failure('network_error', `${url.hostname} has no address`);
   }
-  refuse(url, addresses.map(classifyAddress), isException);
-  return { url, port, addresses: ipv4First(addresses) };
+  refuse(url, addresses.map(classifyAddress), isAllowed(url, allowed));
+  return { url, port: portOf(url), addresses: ipv4First(addresses) };
 }
 
 /** The message does not say what the name resolved to: that would be a map of the network. */

@@ -21,7 +21,7 @@ export interface RobotsCheckOptions {
 /** One visit: remembers what it asked, so that a redirect within a site asks nothing twice. */
 export class RobotsCheck {
   readonly #options: RobotsCheckOptions;
-  readonly #known = new Map<string, Robots>();
+  readonly #known = new Map<string, Promise<Robots>>();
   /** What the site answered, to be stored with the step. */
   readonly fresh: RobotsRow[] = [];
   /** What was decided of the page, in words. */
@@ -38,26 +38,35 @@ export class RobotsCheck {
   async admit(url: URL): Promise<void> {
     const { isAllowed, rule } = await this.check(url);
     this.decision = `${isAllowed ? 'allowed' : 'disallowed'}: ${rule ?? 'no rule speaks of it'}`;
-    if (isAllowed) return;
-    const message = `the robots.txt of ${url.host} has the rule "${rule}" for ${productToken}`;
-    throw new Failure('robots_disallowed', message);
+    if (!isAllowed) throw disallowed(url, rule);
+  }
+
+  /** The same for what is read beside the page: it says nothing of the page itself. */
+  async admitBeside(url: URL): Promise<void> {
+    const { isAllowed, rule } = await this.check(url);
+    if (!isAllowed) throw disallowed(url, rule);
   }
 
   async check(url: URL): Promise<RobotsDecision> {
     return decide(await this.#robotsOf(url.origin), url);
   }
 
-  async #robotsOf(origin: string): Promise<Robots> {
+  #robotsOf(origin: string): Promise<Robots> {
     const known = this.#known.get(origin);
     if (known) return known;
+    const asked = this.#readRobots(origin, this.#known.size === 0);
+    this.#known.set(origin, asked);
+    return asked;
+  }
+
+  async #readRobots(origin: string, isFirst: boolean): Promise<Robots> {
     const row = await this.#rowOf(origin);
     const isFile = row.status >= 200 && row.status < 300;
     const robots = parseRobots(isFile ? row.body : '', productToken);
-    if (this.#known.size === 0) {
+    if (isFirst) {
       this.crawlDelayMs = robots.crawlDelayMs;
       this.sitemaps = robots.sitemaps;
     }
-    this.#known.set(origin, robots);
     return robots;
   }
 
@@ -103,6 +112,11 @@ export class RobotsCheck {
       throw unreachable(url, failure.message, new Map(), now);
     }
   }
+}
+
+function disallowed(url: URL, rule: string | undefined): Failure {
+  const message = `the robots.txt of ${url.host} has the rule "${rule}" for ${productToken}`;
+  return new Failure('robots_disallowed', message);
 }
 
 function unreachable(

@@ -1,5 +1,16 @@
 import assert from 'node:assert/strict';
+import type { Sweep, SweptBlobs } from '../../../src/blob/blob.ts';
+import { sweepFetched } from '../../../src/engine/sweeper.ts';
+import { limits } from '../../../src/kernel/limits.ts';
 import { addPages, crawlOf, markKnown, moveSite } from '../../../src/store/crawls.ts';
+import { flip } from '../../../src/store/documents.ts';
+import {
+  getFetch,
+  pruneFetches,
+  readPlace,
+  usedBlobs,
+  writeFetch,
+} from '../../../src/store/fetches.ts';
 import { getGateLimits, holdGate, setGateLimits } from '../../../src/store/gates.ts';
 import { findOpenCrawl, getJob } from '../../../src/store/jobs.ts';
 import { getRobots, writeRobots } from '../../../src/store/robots.ts';
@@ -109,6 +120,80 @@ export const fetchTests: readonly StoreTest[] = [
       store.world.skip(60_000);
       await store.wake();
       assert.equal((await store.claim(10)).length, 1);
+    },
+  ],
+  [
+    'what was fetched is kept with its encoding, and by whom it is used is known',
+    async (store) => {
+      const row = { generation_id: 1, media_type: 'text/html', bytes: 3, charset: 'utf-8' };
+      await store.database.write(async (transaction) => {
+        await writeFetch(transaction, { ...row, blob_key: 'a' });
+        await writeFetch(transaction, { ...row, blob_key: 'b', charset: null });
+        await writeFetch(transaction, { ...row, generation_id: 2, blob_key: 'b' });
+      });
+      assert.deepEqual(
+        { ...(await getFetch(store.database, 1)) },
+        { ...row, blob_key: 'b', charset: null },
+      );
+      assert.deepEqual(await usedBlobs(store.database, ['a', 'b', 'c']), new Set(['b']));
+      assert.deepEqual(await usedBlobs(store.database, []), new Set());
+    },
+  ],
+  [
+    'fetches of done items are forgotten unless their generation is the current one',
+    async (store) => {
+      const { ids } = await store.submit({ items: 4 });
+      const [current = 0, unchanged = 0, failed = 0, open = 0] = ids;
+      const row = { blob_key: 'a', media_type: 'text/html', bytes: 3, charset: null };
+      const steps = { [current]: 'done', [unchanged]: 'done', [failed]: 'failed' };
+      await store.database.write(async (transaction) => {
+        for (const generation_id of ids) await writeFetch(transaction, { ...row, generation_id });
+        for (const [id, step] of Object.entries(steps)) {
+          const text = 'UPDATE items SET step = :step, waits_on = NULL WHERE id = :id';
+          await transaction.run({ text }, { id: Number(id), step });
+        }
+        const [item] = await transaction.run<{ document_id: string }>(
+          { text: 'SELECT document_id FROM items WHERE id = :id' },
+          { id: current },
+        );
+        const document = { caller: 'ann', corpus: 'notes', source: 's', title: null };
+        const made = { language: null, content_hash: 'h', chunk_count: 1, text_bytes: 1 };
+        const id = item?.document_id ?? '';
+        await flip(transaction, { ...document, ...made, id, generation_id: current }, 1);
+      });
+      const sweep = () => store.database.write((transaction) => pruneFetches(transaction, 3));
+      assert.equal(await sweep(), 1);
+      assert.equal(await readPlace(store.database, 'fetches'), failed);
+      assert.equal(await sweep(), 0);
+      assert.equal(await readPlace(store.database, 'fetches'), 0);
+      const rows = await store.rows<{ generation_id: number }>(
+        'SELECT generation_id FROM fetches ORDER BY generation_id',
+      );
+      assert.deepEqual(
+        rows.map(({ generation_id }) => generation_id),
+        [current, failed, open],
+      );
+    },
+  ],
+  [
+    'a sweep goes from one part of the blobs to the next, and stays where there is more',
+    async (store) => {
+      const { pruneBatchMax, blobGraceMs } = limits.loop;
+      const swept: Sweep[] = [];
+      const removals = [0, pruneBatchMax, 1, 0];
+      const blobs: SweptBlobs = {
+        parts: 2,
+        sweep: async (sweep) => removals[swept.push(sweep) - 1] ?? 0,
+      };
+      for (const expected of removals) {
+        assert.equal(await sweepFetched(store.database, blobs), expected);
+      }
+      assert.deepEqual(
+        swept.map(({ part }) => part),
+        [0, 1, 1, 0],
+      );
+      assert.ok(swept.every(({ before }) => before <= store.database.now() - blobGraceMs));
+      assert.equal(await sweepFetched(store.database, undefined), 0);
     },
   ],
 ];

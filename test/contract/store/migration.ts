@@ -28,6 +28,22 @@ export const migrationTests: readonly StoreTest[] = [
     },
   ],
   [
+    'a migration that is missing in the middle is applied, and only that one',
+    async (store) => {
+      const missing = migrations.find(({ name }) => name === 'crawl')?.version ?? 0;
+      await store.database.write(async (transaction) => {
+        await transaction.run({ text: 'DROP TABLE crawls' });
+        await transaction.run({ text: 'DROP TABLE crawl_pages' });
+        const text = 'DELETE FROM migrations WHERE version = :missing';
+        await transaction.run({ text }, { missing });
+      });
+      await migrate(store.database, store.lifecycle);
+      assert.deepEqual(await store.rows('SELECT * FROM crawls'), []);
+      const applied = await store.rows<{ version: number }>('SELECT version FROM migrations');
+      assert.equal(applied.length, migrations.length);
+    },
+  ],
+  [
     'a store that a newer Pawl has migrated is refused',
     async (store) => {
       const newest = migrations.at(-1)?.version ?? 0;

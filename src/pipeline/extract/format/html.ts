@@ -6,7 +6,8 @@ import { withoutText } from './refuse.ts';
 
 const whyNoContent: Readonly<Record<NoContentReason, string>> = {
   empty_page: 'is a page without text',
-  script_only_page: 'shows its text only after running scripts, which Pawl does not do',
+  script_only_page:
+    'shows its text only after running scripts: a browser may do that (PAWL_BROWSER)',
   login_wall: 'asks for a login instead of showing its text',
 };
 

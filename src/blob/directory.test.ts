@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, type TestContext, test } from 'node:test';
+import { temporaryDirectory } from '../../test/support/temporary.ts';
+import { realWorld } from '../world.ts';
+import type { UsedBlobs } from './blob.ts';
+import { openBlobDirectory } from './directory.ts';
+
+const bytesOf = (text: string): Uint8Array => Buffer.from(text);
+
+function setup(t: TestContext) {
+  const directory = temporaryDirectory(t);
+  const blobs = openBlobDirectory(directory, realWorld());
+  const pathOf = (key: string): string => join(directory, key.slice(0, 2), key);
+  const age = (path: string): void => utimesSync(path, 1, 1);
+  /** Puts a blob, as if long ago. */
+  const putLongAgo = async (text: string): Promise<string> => {
+    const key = await blobs.put(bytesOf(text));
+    age(pathOf(key));
+    return key;
+  };
+  const sweep = async (used: UsedBlobs, limit = 100): Promise<number> => {
+    let removed = 0;
+    for (let part = 0; part < blobs.parts; part += 1) {
+      removed += await blobs.sweep({ part, before: 60_000, limit, used });
+    }
+    return removed;
+  };
+  return { blobs, pathOf, age, putLongAgo, sweep };
+}
+
+const using =
+  (...used: string[]): UsedBlobs =>
+  async (keys) =>
+    new Set(keys.filter((key) => used.includes(key)));
+
+/** Two texts whose keys begin alike, so that they share a folder. */
+function neighbours(): [string, string] {
+  const folderOf = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 2);
+  for (let at = 1; ; at += 1) if (folderOf(`${at}`) === folderOf('0')) return ['0', `${at}`];
+}
+
+describe('a sweep of blobs', () => {
+  test('removes what is old and not used, and nothing else', async (t) => {
+    const { blobs, putLongAgo, sweep } = setup(t);
+    const [used, unused] = [await putLongAgo('used'), await putLongAgo('unused')];
+    const young = await blobs.put(bytesOf('young'));
+    assert.equal(await sweep(using(used)), 1);
+    assert.deepEqual(await blobs.get(used), Buffer.from('used'));
+    assert.deepEqual(await blobs.get(young), Buffer.from('young'));
+    await assert.rejects(blobs.get(unused), { code: 'source_missing' });
+    assert.equal(await sweep(using(used)), 0);
+  });
+
+  test('keeps what is put again, however old it is', async (t) => {
+    const { blobs, putLongAgo, sweep } = setup(t);
+    const key = await putLongAgo('again');
+    assert.equal(await blobs.put(bytesOf('again')), key);
+    assert.equal(await sweep(using()), 0);
+  });
+
+  test('keeps what is put again while it is being removed', async (t) => {
+    const { blobs, pathOf, putLongAgo, sweep } = setup(t);
+    const key = await putLongAgo('in that moment');
+    let questions = 0;
+    const used: UsedBlobs = async (keys) => {
+      // The second question comes when the blob has been set aside.
+      if (keys.includes(key) && questions++ > 0) await blobs.put(bytesOf('in that moment'));
+      return new Set();
+    };
+    await sweep(used);
+    assert.equal(questions, 2);
+    assert.ok(existsSync(pathOf(key)));
+  });
+
+  test('gives back what is used by the time it is looked at again', async (t) => {
+    const { blobs, putLongAgo, sweep } = setup(t);
+    const key = await putLongAgo('late');
+    let questions = 0;
+    const used: UsedBlobs = async (keys) =>
+      keys.includes(key) && questions++ > 0 ? new Set([key]) : new Set();
+    assert.equal(await sweep(used), 0);
+    assert.deepEqual(await blobs.get(key), Buffer.from('late'));
+  });
+
+  test('that is interrupted loses nothing that is used', async (t) => {
+    const { blobs, pathOf, putLongAgo, sweep } = setup(t);
+    const key = await putLongAgo('half removed');
+    let questions = 0;
+    const dying: UsedBlobs = async (keys) => {
+      if (keys.includes(key) && questions++ > 0) throw new Error('the process is killed here');
+      return new Set();
+    };
+    await assert.rejects(sweep(dying), /killed here/);
+    assert.equal(existsSync(pathOf(key)), false, 'it is set aside');
+    assert.equal(await sweep(using(key)), 0);
+    assert.deepEqual(await blobs.get(key), Buffer.from('half removed'));
+    questions = 0;
+    await assert.rejects(sweep(dying), /killed here/);
+    await sweep(using());
+    await assert.rejects(blobs.get(key), { code: 'source_missing' });
+  });
+
+  test('removes what a killed write has left, once it is old', async (t) => {
+    const { blobs, pathOf, age, sweep } = setup(t);
+    const key = await blobs.put(bytesOf('whole'));
+    const [old, young] = [`${pathOf(key)}.1.part`, `${pathOf(key)}.2.part`];
+    for (const path of [old, young]) writeFileSync(path, 'ha');
+    age(old);
+    await sweep(using());
+    assert.deepEqual([existsSync(old), existsSync(young)], [false, true]);
+  });
+
+  test('ends at its limit and comes to the rest the next time', async (t) => {
+    const { putLongAgo, pathOf, sweep } = setup(t);
+    const keys = await Promise.all(neighbours().map(putLongAgo));
+    assert.equal(await sweep(using(), 1), 1);
+    assert.equal(readdirSync(join(pathOf(keys[0] ?? ''), '..')).length, 1);
+    assert.equal(await sweep(using(), 1), 1);
+  });
+
+  test('comes past those that are used', async (t) => {
+    const { putLongAgo, sweep } = setup(t);
+    const [one = ''] = await Promise.all(neighbours().map(putLongAgo));
+    assert.equal(await sweep(using(one), 1), 1);
+  });
+});

@@ -1,0 +1,98 @@
+/** Sites whose text comes by script, from the address to the search. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { type OpenOptions, open } from '../../src/index.ts';
+import { type Cleanup, temporaryDirectory } from '../support/temporary.ts';
+import { pagesOf, serveWeb } from '../support/web-server.ts';
+import { openWorkplace } from './pawl-process.ts';
+
+/** An application of three pages: one shell, one script, and the texts as JSON. */
+const shell =
+  '<!doctype html><title>App</title><div id="app"></div><script src="/app.js"></script>';
+const application = `
+  const name = location.pathname === '/' ? 'home' : location.pathname.slice(1);
+  fetch('/texts/' + name + '.json').then((answer) => answer.json()).then(({ text, links }) => {
+    app.innerHTML = '<h1>' + name + '</h1><p>' + text + '</p>' +
+      links.map((link) => '<a href="' + link + '">' + link + '</a>').join(' ');
+  });`;
+const text = (words: string, ...links: string[]): string =>
+  JSON.stringify({ text: `${words} `.repeat(10), links });
+const site = {
+  '/': shell,
+  '/quince': shell,
+  '/harmonium': shell,
+  '/app.js': application,
+  '/texts/home.json': text('Welcome to this orchard of music.', '/quince', '/harmonium'),
+  '/texts/quince.json': text('The quince ripens in October.', '/'),
+  '/texts/harmonium.json': text('The harmonium is played in the evening.', '/quince'),
+};
+
+async function setup(t: Cleanup, options: OpenOptions, robots = '') {
+  const server = await serveWeb(t, pagesOf({ ...site, '/robots.txt': robots }));
+  const pawl = await open({
+    data: temporaryDirectory(t),
+    allowHosts: [server.host],
+    ...options,
+  });
+  t.after(() => pawl.close());
+  return { pawl, server };
+}
+
+describe('a site whose text comes by script', () => {
+  test('is crawled and found where a browser is configured', async (t) => {
+    const { pawl, server } = await setup(t, { browser: 'auto' });
+    const job = await pawl.ingest([server.origin], { corpus: 'app', crawl: { depth: 2 } });
+    const { state, items } = await job.wait();
+    assert.deepEqual([state, items.done, items.failed], ['succeeded', 3, 0]);
+    const [hit] = await pawl.search('app', 'when does the quince ripen');
+    assert.equal(hit?.sourceUrl, `${server.origin}/quince`);
+    const fetched = [];
+    for await (const event of job.events()) {
+      if (event.kind === 'step_completed' && event.step === 'fetched') fetched.push(event.detail);
+    }
+    assert.ok(fetched.every((detail) => detail?.rendered instanceof Object));
+    const shells = server.asked.filter((path) => path in site && !/\.js/.test(path));
+    assert.equal(shells.length, 3, 'no page is read twice');
+  });
+
+  test('is in the inbox where none is', async (t) => {
+    const { pawl, server } = await setup(t, {});
+    const job = await pawl.ingest([server.origin], { corpus: 'app' });
+    await job.wait();
+    assert.deepEqual(
+      (await job.causes()).map(({ code }) => code),
+      ['no_usable_content'],
+    );
+    assert.equal(server.asked.includes('/app.js'), false);
+  });
+
+  test('keeps from the browser what robots.txt keeps from robots', async (t) => {
+    const robots = 'User-agent: *\nDisallow: /texts/';
+    const { pawl, server } = await setup(t, { browser: 'auto' }, robots);
+    const job = await pawl.ingest([server.origin], { corpus: 'app' });
+    await job.wait();
+    assert.deepEqual(
+      (await job.causes()).map(({ code }) => code),
+      ['no_usable_content'],
+    );
+    assert.ok(server.asked.includes('/app.js'));
+    assert.equal(
+      server.asked.some((path) => path.startsWith('/texts/')),
+      false,
+    );
+  });
+
+  test('has a doctor who knows the browser from the store', async (t) => {
+    const workplace = openWorkplace(t);
+    const environment = { PAWL_BROWSER: '/no/such/browser' };
+    const { code, stdout } = await workplace.run(['doctor'], { environment });
+    assert.equal(code, 1);
+    assert.match(stdout, /fail +browser +there is no browser at/);
+    assert.match(stdout, /ok +store/);
+  });
+
+  test('is refused at the start where the browser is not there', async (t) => {
+    const options = { data: temporaryDirectory(t), browser: '/no/such/browser' };
+    await assert.rejects(open(options), { code: 'usage_error' });
+  });
+});
