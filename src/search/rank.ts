@@ -1,6 +1,7 @@
 /** The order of the passages: the lists that a mode asks for, with their weights, fused. */
 import { limits } from '../kernel/limits.ts';
 import type { Embedder } from '../provider/embedding.ts';
+import { fromSignedBytes } from '../provider/vector-bytes.ts';
 import type { Database } from '../store/database.ts';
 import {
   countTerms,
@@ -116,7 +117,7 @@ async function vectorRows(
   const signal = AbortSignal.timeout(limits.search.timeoutMs);
   const [bytes] = (await embedder.embed([query], signal)).vectors;
   if (!bytes?.some((value) => value !== 0)) return [];
-  const vector = new Int8Array(bytes.buffer, bytes.byteOffset, bytes.length);
+  const vector = fromSignedBytes(bytes);
   const allowed = filter && (await listAllowed(database, { caller, corpus, filter }));
   const keys = allowed && new Set(allowed.map(placeKey));
   const hits = await mirror.search({

@@ -8,6 +8,7 @@ import { limits } from '../../kernel/limits.ts';
 import {
   type CurrentRow,
   getCurrent,
+  getVectors,
   listChanges,
   listCurrent,
   listVectors,
@@ -16,6 +17,7 @@ import type { Database } from '../../store/database.ts';
 import { newestSequence } from '../../store/events.ts';
 import { Arena, toQuery } from './arena.ts';
 import { Partition, type VectorHit, type VectorPlace, type VectorRow } from './partition.ts';
+import { rescore } from './rescore.ts';
 
 export interface MirrorSearch {
   readonly caller: string;
@@ -30,6 +32,7 @@ interface Held {
   readonly caller: string;
   readonly corpus: string;
   readonly model: string;
+  readonly dimensions: number;
   readonly partition: Partition;
   /** All changes up to this event are in. */
   cursor: number;
@@ -59,13 +62,24 @@ export class Mirror {
     held.turn = synced.catch(() => undefined);
     try {
       await synced;
-      return held.partition.search(toQuery(request.vector), request.size, request.isAllowed);
+      const { vector, size, isAllowed } = request;
+      return await this.#inOrder(request, held.partition.search(toQuery(vector), size, isAllowed));
     } catch (error) {
       this.#drop(held);
       throw error;
     } finally {
       held.users -= 1;
     }
+  }
+
+  /** The first ones are put in the order of their whole vectors. */
+  async #inOrder({ model, vector }: MirrorSearch, hits: VectorHit[]): Promise<VectorHit[]> {
+    const first = hits.slice(0, limits.search.rescoredMax);
+    const places = first.map(({ generationId, ordinal }) => [generationId, ordinal] as const);
+    const rows = await getVectors(this.#database, { model, places });
+    const bytes = new Map(rows.map((row) => [`${row.generation_id}/${row.ordinal}`, row.vector]));
+    const bytesOf = (hit: VectorHit) => bytes.get(`${hit.generationId}/${hit.ordinal}`);
+    return [...rescore(first, vector, bytesOf), ...hits.slice(first.length)];
   }
 
   #hold({ caller, corpus, model, vector }: MirrorSearch): Held {
@@ -80,6 +94,7 @@ export class Mirror {
           caller,
           corpus,
           model,
+          dimensions: vector.length,
           partition: new Partition(this.#arena, vector.length),
           cursor: -1,
           syncedAt: this.#database.now(),
@@ -156,11 +171,11 @@ export class Mirror {
   }
 
   /** Documents that have become current in the meantime come again with their own event. */
-  async #put({ model, partition }: Held, rows: readonly CurrentRow[]): Promise<void> {
+  async #put({ model, dimensions, partition }: Held, rows: readonly CurrentRow[]): Promise<void> {
     const changed = rows.filter((row) => partition.generationOf(row.id) !== row.generation_id);
     for (const some of inPortions(changed)) {
       const generationIds = some.map(({ generation_id }) => generation_id);
-      const vectors = await listVectors(this.#database, { model, generationIds });
+      const vectors = await listVectors(this.#database, { model, dimensions, generationIds });
       const byGeneration = Map.groupBy(vectors, ({ generation_id }) => generation_id);
       for (const { id, generation_id } of some) {
         partition.put(id, generation_id, (byGeneration.get(generation_id) ?? []) as VectorRow[]);
