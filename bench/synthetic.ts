@@ -16,7 +16,8 @@ const sentencesPerChunk = 7;
 const insertDocument = sql`
   INSERT INTO documents (id, caller, corpus, source, title, language, generation, generation_id,
     as_of, content_hash, chunk_count, text_bytes, created_at, updated_at)
-  VALUES (:id, :caller, :corpus, :source, :title, 'en', 1, :generation_id, 0, :id, :chunks, 0, 0, 0)`;
+  VALUES (:id, :caller, :corpus, :source, :title, 'en', 1, :generation_id, 0, :id, :chunks, 0, 0,
+    0)`;
 const insertCorpus = sql`
   INSERT INTO corpora (name, created_at) VALUES (:corpus, 0) ON CONFLICT DO NOTHING`;
 

@@ -73,9 +73,11 @@ export interface GenerationVectorRow {
 }
 
 const vectorsOf = sql<GenerationVectorRow>`
-  SELECT generation_id, ordinal, substr(vector, 1, CAST(:dimensions AS INTEGER)) AS vector FROM vectors
+  SELECT generation_id, ordinal, substr(vector, 1, CAST(:dimensions AS INTEGER)) AS vector
+  FROM vectors
   WHERE generation_id {amongIds} AND model = :model
-    AND length(vector) IN (CAST(:dimensions AS INTEGER), 2 * CAST(:dimensions AS INTEGER)) ORDER BY generation_id, ordinal`;
+    AND length(vector) IN (CAST(:dimensions AS INTEGER), 2 * CAST(:dimensions AS INTEGER))
+  ORDER BY generation_id, ordinal`;
 
 /** The high bytes of the vectors that have so many dimensions. */
 export function listVectors(
