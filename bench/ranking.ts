@@ -16,7 +16,9 @@ import { assemble } from '../src/main.ts';
 import { staticEmbedder } from '../src/provider/static-embedder.ts';
 import type { Fused } from '../src/search/fusion.ts';
 import { defaultWeights, rankPassages, type Weights } from '../src/search/rank.ts';
+import { stemmer } from '../src/search/terms.ts';
 import { Mirror } from '../src/search/vector/mirror.ts';
+import { WordMirror } from '../src/search/word/word-mirror.ts';
 import { expandSources } from '../src/sources.ts';
 import type { Database } from '../src/store/database.ts';
 import { documentIdOf } from '../src/store/documents.ts';
@@ -61,7 +63,15 @@ async function measure(collection: Collection): Promise<Measured[]> {
     await ingest(collection, engine, database);
     const documentOf = await placesOf(collection, database);
     const mirror = new Mirror(database);
-    const options = { database, embedder: staticEmbedder(), mirror, weights: defaultWeights };
+    const words = new WordMirror(database);
+    const options = {
+      database,
+      embedder: staticEmbedder(),
+      mirror,
+      words,
+      stemOf: stemmer(),
+      weights: defaultWeights,
+    };
     const rows: Measured[] = [];
     for (const { id, text } of collection.queries) {
       const request = { caller, corpus: 'bench', query: text.slice(0, 2000) };

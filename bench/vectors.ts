@@ -30,7 +30,7 @@ export function benchVectors({ size, queries: queryCount }: VectorOptions): Sect
     const words = fromSignedBytes(toSignedBytes(query));
     const before = process.threadCpuUsage();
     const rough = partition.search(toQuery(words), limits.search.candidatesMax);
-    const whole = rescore(rough.slice(0, limits.search.rescoredMax), words, bytesOf);
+    const whole = rescore(rough.slice(0, limits.search.rescoredMin), words, bytesOf);
     const { user, system } = process.threadCpuUsage(before);
     times.push((user + system) / 1000);
     const places = truth[index]?.places() ?? [];

@@ -198,8 +198,8 @@ export const limits = {
     feedbackTerms: 20,
     /** How often a search begins again because a document was replaced under it. */
     restartsMax: 3,
-    /** The nearest vectors that are compared once more, by all their bytes. */
-    rescoredMax: 128,
+    /** At least so many of the nearest vectors are compared once more, by all their bytes. */
+    rescoredMin: 48,
     /** Vectors that are held in memory for scanning. */
     mirrorBytesMax: 4096 * mebibyte - mebibyte,
     /** Documents whose vectors are read at once. */

@@ -4,18 +4,20 @@ import type { Embedder } from '../provider/embedding.ts';
 import { fromSignedBytes } from '../provider/vector-bytes.ts';
 import type { Database } from '../store/database.ts';
 import {
-  countTerms,
   getPassages,
   listAllowed,
   listMatching,
   type PassageFilter,
+  type PlaceRow,
   type ScoredRow,
 } from '../store/passages.ts';
 import { chooseTerms, termsOf } from './feedback.ts';
 import { type Fused, fuse, type ListName, placeKey, type RankedList } from './fusion.ts';
-import { type SearchRequest, toPassageFilter } from './request.ts';
-import { searchWordsOf, stemmer } from './terms.ts';
+import { type SearchRequest, toPassageFilter, topKOf } from './request.ts';
+import { isStopWord, searchWordsOf } from './terms.ts';
 import type { Mirror } from './vector/mirror.ts';
+import type { VectorHit } from './vector/partition.ts';
+import type { WordMirror } from './word/word-mirror.ts';
 
 export type Weights = Readonly<Record<ListName, number>>;
 
@@ -28,6 +30,9 @@ export interface RankOptions {
   readonly database: Database;
   readonly embedder: Embedder;
   readonly mirror: Mirror;
+  readonly words: WordMirror;
+  /** Remembers from one search to the next. */
+  readonly stemOf: (word: string) => string;
   readonly weights: Weights;
 }
 
@@ -39,15 +44,16 @@ export interface Ranking {
 
 export async function rankPassages(options: RankOptions, request: SearchRequest): Promise<Ranking> {
   const filter = toPassageFilter(request.filter);
+  const allowed = await allowedBy(options, request, filter);
   const mode = request.mode ?? 'hybrid';
   if (mode === 'vector') {
-    return alone('vector', await vectorRows(options, request, filter));
+    return alone('vector', await vectorRows(options, request, allowed));
   }
   const words = searchWordsOf(request.query);
-  const keyword = await keywordRows(options, request, { words, filter });
+  const keyword = await keywordRows(options, request, { words, filter, allowed });
   if (mode === 'keyword') return alone('keyword', keyword);
-  const vector = await vectorRows(options, request, filter);
-  return hybrid(options, request, { keyword, vector, filter });
+  const vector = await vectorRows(options, request, allowed);
+  return hybrid(options, request, { keyword, vector, filter, allowed });
 }
 
 function alone(name: ListName, rows: readonly ScoredRow[]): Ranking {
@@ -58,12 +64,13 @@ interface FirstLists {
   readonly keyword: readonly ScoredRow[];
   readonly vector: readonly ScoredRow[];
   readonly filter: PassageFilter | undefined;
+  readonly allowed: Allowed | undefined;
 }
 
 async function hybrid(
   options: RankOptions,
   request: SearchRequest,
-  { keyword, vector, filter }: FirstLists,
+  { keyword, vector, filter, allowed }: FirstLists,
 ): Promise<Ranking> {
   const { weights } = options;
   const listsWith = (given: { keyword: number; vector: number }): RankedList[] => [
@@ -75,7 +82,7 @@ async function hybrid(
   const isSupported = keyword.length >= limits.search.feedbackHits;
   const words = isSupported ? await feedbackWords(options, request, first) : [];
   if (words.length === 0) return { fused: first, weights: firstWeights, feedbackTerms: [] };
-  const feedback = await keywordRows(options, request, { words, filter });
+  const feedback = await keywordRows(options, request, { words, filter, allowed });
   const lists: RankedList[] = [
     ...listsWith(weights),
     { name: 'feedback', weight: weights.feedback, rows: feedback },
@@ -83,56 +90,82 @@ async function hybrid(
   return { fused: fuse(lists), weights, feedbackTerms: words };
 }
 
-/** Postgres does not say how frequent a term is at a price that a query could pay. */
 async function feedbackWords(
-  { database, weights }: RankOptions,
+  { database, weights, words, stemOf }: RankOptions,
   { caller, corpus }: SearchRequest,
   first: readonly Fused[],
 ): Promise<string[]> {
-  if (weights.feedback === 0 || database.dialect.name !== 'sqlite') return [];
+  if (weights.feedback === 0) return [];
   const places = first.slice(0, limits.search.feedbackHits);
   const passages = await getPassages(database, { caller, corpus, places });
   const terms = termsOf(
     passages.map(({ text }) => text),
-    stemmer(),
+    stemOf,
   );
-  return chooseTerms(terms, await countTerms(database, [...terms.keys()]));
+  return words.use({ caller, corpus }, (index) => chooseTerms(terms, index));
+}
+
+interface Asked {
+  readonly words: readonly string[];
+  readonly allowed: Allowed | undefined;
+  readonly filter: PassageFilter | undefined;
 }
 
 async function keywordRows(
-  { database }: RankOptions,
+  options: RankOptions,
   { caller, corpus }: SearchRequest,
-  { words, filter }: { words: readonly string[]; filter: PassageFilter | undefined },
+  { words, filter, allowed }: Asked,
 ): Promise<ScoredRow[]> {
   if (words.length === 0) return [];
-  const limit = limits.search.candidatesMax;
-  return listMatching(database, { caller, corpus, words, filter, limit });
+  const size = limits.search.candidatesMax;
+  // Stop words are not held in memory; who asks for nothing else gets what the store finds.
+  if (words.every(isStopWord)) {
+    return listMatching(options.database, { caller, corpus, words, filter, limit: size });
+  }
+  const terms = words.map(options.stemOf);
+  const hits = await options.words.use({ caller, corpus }, (index) =>
+    index.search({ terms, size, isAllowed: allowed }),
+  );
+  return hits.map(toRow);
+}
+
+function toRow({ generationId, ordinal, score }: VectorHit): ScoredRow {
+  return { generation_id: generationId, ordinal, score };
+}
+
+type Allowed = (place: { generationId: number; ordinal: number }) => boolean;
+
+/** Undefined: everything is. */
+async function allowedBy(
+  { database }: RankOptions,
+  { caller, corpus }: SearchRequest,
+  filter: PassageFilter | undefined,
+): Promise<Allowed | undefined> {
+  if (!filter) return undefined;
+  const rows = await listAllowed(database, { caller, corpus, filter });
+  const keys = new Set(rows.map((row: PlaceRow) => placeKey(row)));
+  return ({ generationId, ordinal }) =>
+    keys.has(placeKey({ generation_id: generationId, ordinal }));
 }
 
 async function vectorRows(
-  { database, embedder, mirror }: RankOptions,
-  { caller, corpus, query }: SearchRequest,
-  filter: PassageFilter | undefined,
+  { embedder, mirror }: RankOptions,
+  request: SearchRequest,
+  isAllowed: Allowed | undefined,
 ): Promise<ScoredRow[]> {
+  const { caller, corpus, query } = request;
   const signal = AbortSignal.timeout(limits.search.timeoutMs);
   const [bytes] = (await embedder.embed([query], signal)).vectors;
   if (!bytes?.some((value) => value !== 0)) return [];
-  const vector = fromSignedBytes(bytes);
-  const allowed = filter && (await listAllowed(database, { caller, corpus, filter }));
-  const keys = allowed && new Set(allowed.map(placeKey));
   const hits = await mirror.search({
     caller,
     corpus,
     model: embedder.model,
-    vector,
+    vector: fromSignedBytes(bytes),
     size: limits.search.candidatesMax,
-    isAllowed:
-      keys &&
-      (({ generationId, ordinal }) => keys.has(placeKey({ generation_id: generationId, ordinal }))),
+    // Twice what is shown, as some of it is folded away.
+    rescored: Math.max(topKOf(request) * 2, limits.search.rescoredMin),
+    isAllowed,
   });
-  return hits.map(({ generationId, ordinal, score }) => ({
-    generation_id: generationId,
-    ordinal,
-    score,
-  }));
+  return hits.map(toRow);
 }

@@ -40,6 +40,10 @@ export function checkRequest({ query, mode, topK }: SearchRequest): void {
   }
 }
 
+export function topKOf({ topK }: SearchRequest): number {
+  return Math.min(topK ?? limits.search.topKDefault, limits.search.topKMax);
+}
+
 export function toPassageFilter(filter: SearchFilter | undefined): PassageFilter | undefined {
   const { documentId, source, title, heading } = filter ?? {};
   if ([documentId, source, title, heading].every((part) => part === undefined)) return undefined;

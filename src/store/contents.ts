@@ -40,9 +40,10 @@ export interface CurrentRow {
   readonly id: string;
   readonly generation_id: number;
   readonly chunk_count: number;
+  readonly title: string | null;
 }
 
-const columns = 'id, generation_id, chunk_count';
+const columns = 'id, generation_id, chunk_count, title';
 const ofCorpus = sql<CurrentRow>`
   SELECT ${columns} FROM documents WHERE corpus = :corpus AND caller = :caller AND id > :after
   ORDER BY id LIMIT :limit`;
@@ -86,6 +87,24 @@ export function listVectors(
 ): Promise<GenerationVectorRow[]> {
   const { model, dimensions, generationIds } = filter;
   return reader.run(vectorsOf, { model, dimensions, ids: JSON.stringify(generationIds) });
+}
+
+export interface GenerationTextRow {
+  readonly generation_id: number;
+  readonly ordinal: number;
+  readonly heading: string;
+  readonly text: string;
+}
+
+const textsOf = sql<GenerationTextRow>`
+  SELECT generation_id, ordinal, heading, text FROM chunks
+  WHERE generation_id {amongIds} ORDER BY generation_id, ordinal`;
+
+export function listTexts(
+  reader: Reader,
+  generationIds: readonly number[],
+): Promise<GenerationTextRow[]> {
+  return reader.run(textsOf, { ids: JSON.stringify(generationIds) });
 }
 
 const vectorsAt = sql<GenerationVectorRow>`

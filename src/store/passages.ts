@@ -111,24 +111,6 @@ export function getPassages(
   return reader.run(passages, { caller, corpus, places: JSON.stringify(pairs) });
 }
 
-const frequencies = sql<{ term: string; passages: number }>`
-  SELECT term, doc AS passages FROM chunk_terms WHERE term {amongKeys}`;
-const newestChunk = sql<{ count: number | null }>`SELECT MAX(id) AS count FROM chunks`;
-
-export interface TermCounts {
-  /** About how many passages the store holds. */
-  readonly total: number;
-  readonly passagesWith: ReadonlyMap<string, number>;
-}
-
-/** In how many passages of the store each term is. Only SQLite keeps count. */
-export async function countTerms(reader: Reader, terms: readonly string[]): Promise<TermCounts> {
-  const rows = await reader.run(frequencies, { keys: JSON.stringify(terms) });
-  const [newest] = await reader.run(newestChunk);
-  const passagesWith = new Map(rows.map((row) => [row.term, row.passages]));
-  return { total: newest?.count ?? 0, passagesWith };
-}
-
 const corpusNamed = sql<{ name: string }>`SELECT name FROM corpora WHERE name = :corpus`;
 
 export async function isCorpus(reader: Reader, corpus: string): Promise<boolean> {

@@ -1,7 +1,7 @@
 /**
- * The tokens of pieces of text that came before. A piece is looked up where it stands, by its
- * characters, so that no string is made for it. When the memory is full it starts anew: what is
- * frequent is soon back.
+ * A number for each piece of text that came before, such as its tokens. A piece is looked up where
+ * it stands, by its characters, so that no string is made for it. When the memory is full it starts
+ * anew: what is frequent is soon back.
  */
 import type { Characters } from './characters.ts';
 
@@ -18,7 +18,7 @@ export class PieceMemory {
   readonly #slots = new Int32Array(slotCount);
   readonly #starts = new Int32Array(piecesMax + 1);
   readonly #hashes = new Int32Array(piecesMax);
-  readonly #tokens = new Uint8Array(piecesMax);
+  readonly #values = new Int32Array(piecesMax);
   readonly #characters = new Uint16Array(charactersMax);
   #size = 0;
 
@@ -26,8 +26,8 @@ export class PieceMemory {
     this.#ask = ask;
   }
 
-  /** The tokens of `text.slice(start, end)`. */
-  count({ text, codes }: Characters, start: number, end: number): number {
+  /** What was said of `text.slice(start, end)`. */
+  get({ text, codes }: Pick<Characters, 'text' | 'codes'>, start: number, end: number): number {
     if (end - start > pieceLengthMax) return this.#ask(text.slice(start, end));
     let hash = 0x811c9dc5;
     for (let place = start; place < end; place++) {
@@ -39,7 +39,7 @@ export class PieceMemory {
       const piece = (this.#slots[slot] as number) - 1;
       if (piece < 0) return this.#learn(text.slice(start, end), slot, hash);
       if (this.#hashes[piece] === hash && this.#isSame(piece, codes, { start, end })) {
-        return this.#tokens[piece] as number;
+        return this.#values[piece] as number;
       }
       slot = (slot + 1) & (slotCount - 1);
     }
@@ -59,21 +59,21 @@ export class PieceMemory {
   }
 
   #learn(text: string, slot: number, hash: number): number {
-    const tokens = this.#ask(text);
+    const value = this.#ask(text);
     const start = this.#starts[this.#size] as number;
     if (this.#size === piecesMax || start + text.length > charactersMax) {
       this.#slots.fill(0);
       this.#size = 0;
-      return tokens;
+      return value;
     }
     for (let place = 0; place < text.length; place++) {
       this.#characters[start + place] = text.charCodeAt(place);
     }
     this.#hashes[this.#size] = hash;
-    this.#tokens[this.#size] = tokens;
+    this.#values[this.#size] = value;
     this.#size += 1;
     this.#starts[this.#size] = start + text.length;
     this.#slots[slot] = this.#size;
-    return tokens;
+    return value;
   }
 }

@@ -58,7 +58,7 @@ describe('the memory of pieces', () => {
       asked += 1;
       return piece.length;
     });
-    const count = (piece: string) => memory.count(charactersOf(`(${piece})`), 1, piece.length + 1);
+    const count = (piece: string) => memory.get(charactersOf(`(${piece})`), 1, piece.length + 1);
     for (let round = 0; round < 2; round++) {
       for (let n = 0; n < 1000; n++) assert.equal(count(`piece${n}`), `piece${n}`.length);
     }

@@ -47,7 +47,7 @@ export class TokenMap {
     for (let start = 0; start < text.length; ) {
       const end = pieceEnd(characters, start, text.length);
       if (end - start > pieceLengthMax) longPieces.push(size);
-      else sum += memory.count(characters, start, end);
+      else sum += memory.get(characters, start, end);
       size += 1;
       if (size === starts.length) [starts, sums] = [doubled(starts), doubled(sums)];
       starts[size] = end;
@@ -74,7 +74,7 @@ export class TokenMap {
     let piece = first;
     while (place < end && (piece >= last || this.#starts[piece] !== place)) {
       const next = pieceEnd(this.#characters, place, end);
-      tokens += memory.count(this.#characters, place, next);
+      tokens += memory.get(this.#characters, place, next);
       place = next;
       while ((this.#starts[piece] as number) < place && piece < this.#size) piece += 1;
     }
@@ -99,7 +99,7 @@ export class TokenMap {
     let tokens = 0;
     for (let place = start; place < end; ) {
       const next = pieceEnd(this.#characters, place, end);
-      tokens += memory.count(this.#characters, place, next);
+      tokens += memory.get(this.#characters, place, next);
       place = next;
     }
     return tokens;
