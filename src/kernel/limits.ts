@@ -192,7 +192,7 @@ export const limits = {
     queryCharactersMax: 2000,
     timeoutMs: 10 * second,
     /** Passages that each list brings before the lists are fused. */
-    candidatesMax: 1000,
+    candidatesMax: 500,
     /** The first hits that lend their terms to the feedback query, and how many of them. */
     feedbackHits: 8,
     feedbackTerms: 20,
