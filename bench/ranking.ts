@@ -23,6 +23,8 @@ import { type Collection, type Grades, gainAt10, recallAt100 } from './collectio
 import type { Figure, Section } from './measure/figure.ts';
 
 const caller = 'bench';
+/** A difference of nDCG@10 that says nothing with so few queries. */
+const nearlyAsGood = 0.005;
 
 interface Measured {
   readonly collection: string;
@@ -215,15 +217,24 @@ function byCollection(rows: readonly Measured[], rank: (row: Measured) => readon
   return [...each, total];
 }
 
+/**
+ * The middle of all weights that do nearly as well as the best: the best alone would be that of
+ * these few queries.
+ */
 function chooseWeights(rows: readonly Measured[]): Weights {
-  let best = { weights: defaultWeights, gain: -1 };
+  const tried: { weights: Weights; gain: number }[] = [];
   for (let vector = 0; vector <= 4; vector++) {
     for (let feedback = 0; feedback + vector <= 8; feedback++) {
       const keyword = 10 - vector - feedback;
       const weights = { keyword: keyword / 10, vector: vector / 10, feedback: feedback / 10 };
       const gain = byCollection(rows, (row) => withWeights(row, weights)).at(-1)?.gain ?? 0;
-      if (gain > best.gain) best = { weights, gain };
+      tried.push({ weights, gain });
     }
   }
-  return best.weights;
+  const best = Math.max(...tried.map(({ gain }) => gain));
+  const good = tried.filter(({ gain }) => gain >= best - nearlyAsGood);
+  const middle = (list: keyof Weights) =>
+    Math.round((good.reduce((sum, { weights }) => sum + weights[list], 0) / good.length) * 20) / 20;
+  const [vector, feedback] = [middle('vector'), middle('feedback')];
+  return { keyword: Math.round((1 - vector - feedback) * 20) / 20, vector, feedback };
 }

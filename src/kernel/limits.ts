@@ -200,6 +200,8 @@ export const limits = {
     restartsMax: 3,
     /** At least so many of the nearest vectors are compared once more, by all their bytes. */
     rescoredMin: 48,
+    /** A search waits while the words of so many chunks are read into memory, and for no more. */
+    wordsAtOnceMax: 200_000,
     /** Vectors that are held in memory for scanning. */
     mirrorBytesMax: 4096 * mebibyte - mebibyte,
     /** Documents whose vectors are read at once. */

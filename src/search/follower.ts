@@ -67,8 +67,13 @@ export class Follower<C extends Copy> {
     }
   }
 
+  /** False while it would have to be read first. */
+  isLoaded(of: CopyOf): boolean {
+    return (this.#held.get(keyOf(of))?.cursor ?? -1) >= 0;
+  }
+
   #hold(of: CopyOf): Held<C> {
-    const key = JSON.stringify([of.caller, of.corpus, of.kind]);
+    const key = keyOf(of);
     const known = this.#held.get(key);
     this.#held.delete(key);
     const isFresh = known && this.#database.now() - known.syncedAt < limits.search.mirrorAgeMsMax;
@@ -156,6 +161,10 @@ export class Follower<C extends Copy> {
     const changed = rows.filter((row) => copy.generationOf(row.id) !== row.generation_id);
     for (const some of inPortions(changed)) await copy.put(some);
   }
+}
+
+function keyOf({ caller, corpus, kind }: CopyOf): string {
+  return JSON.stringify([caller, corpus, kind]);
 }
 
 /** A few documents, or one large one, at a time. */

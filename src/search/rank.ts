@@ -102,7 +102,7 @@ async function feedbackWords(
     passages.map(({ text }) => text),
     stemOf,
   );
-  return words.use({ caller, corpus }, (index) => chooseTerms(terms, index));
+  return (await words.use({ caller, corpus }, (index) => chooseTerms(terms, index))) ?? [];
 }
 
 interface Asked {
@@ -118,15 +118,15 @@ async function keywordRows(
 ): Promise<ScoredRow[]> {
   if (words.length === 0) return [];
   const size = limits.search.candidatesMax;
-  // Stop words are not held in memory; who asks for nothing else gets what the store finds.
-  if (words.every(isStopWord)) {
-    return listMatching(options.database, { caller, corpus, words, filter, limit: size });
-  }
   const terms = words.map(options.stemOf);
-  const hits = await options.words.use({ caller, corpus }, (index) =>
-    index.search({ terms, size, isAllowed: allowed }),
-  );
-  return hits.map(toRow);
+  // Stop words are not held in memory; who asks for nothing else gets what the database finds.
+  const hits = words.every(isStopWord)
+    ? undefined
+    : await options.words.use({ caller, corpus }, (index) =>
+        index.search({ terms, size, isAllowed: allowed }),
+      );
+  if (hits) return hits.map(toRow);
+  return listMatching(options.database, { caller, corpus, words, filter, limit: size });
 }
 
 function toRow({ generationId, ordinal, score }: VectorHit): ScoredRow {

@@ -1,19 +1,49 @@
-/** The words of each corpus as they are now, held in memory. */
+/**
+ * The words of each corpus as they are now, held in memory. Those of a large corpus take a while to
+ * read; that is done beside the searches, and until then the database answers by its own index.
+ */
+import { limits } from '../../kernel/limits.ts';
 import { type CurrentRow, listTexts } from '../../store/contents.ts';
 import type { Database } from '../../store/database.ts';
-import { type Copy, Follower } from '../follower.ts';
+import { countChunks } from '../../store/passages.ts';
+import { type Copy, type CopyOf, Follower } from '../follower.ts';
 import { WordIndex } from './word-index.ts';
 
+interface Corpus {
+  readonly caller: string;
+  readonly corpus: string;
+}
+
 export class WordMirror {
+  readonly #database: Database;
   readonly #follower: Follower<WordCopy>;
+  /** Corpora that are being read. */
+  readonly #reading = new Set<string>();
 
   constructor(database: Database) {
+    this.#database = database;
     this.#follower = new Follower(database, () => new WordCopy(database));
   }
 
-  /** Works with the index of the corpus. */
-  use<T>(of: { caller: string; corpus: string }, work: (index: WordIndex) => T): Promise<T> {
-    return this.#follower.use({ ...of, kind: 'words' }, ({ index }) => work(index));
+  /** Works with the index of the corpus; undefined while that is too much to wait for. */
+  async use<T>(of: Corpus, work: (index: WordIndex) => T): Promise<T | undefined> {
+    const copyOf = { caller: of.caller, corpus: of.corpus, kind: 'words' };
+    if (!this.#follower.isLoaded(copyOf)) {
+      const key = JSON.stringify([of.caller, of.corpus]);
+      if (this.#reading.has(key)) return undefined;
+      if ((await countChunks(this.#database, of)) > limits.search.wordsAtOnceMax) {
+        this.#readBeside(copyOf, key);
+        return undefined;
+      }
+    }
+    return this.#follower.use(copyOf, ({ index }) => work(index));
+  }
+
+  #readBeside(copyOf: CopyOf, key: string): void {
+    this.#reading.add(key);
+    const isOver = () => this.#reading.delete(key);
+    // A reading that failed is begun again by the next search; if the store was closed, by none.
+    this.#follower.use(copyOf, () => undefined).then(isOver, isOver);
   }
 }
 
