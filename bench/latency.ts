@@ -6,7 +6,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { assemble } from '../src/main.ts';
-import type { Searcher } from '../src/search/search.ts';
+import { staticEmbedder } from '../src/provider/static-embedder.ts';
+import { Searcher } from '../src/search/search.ts';
+import { WordMirror } from '../src/search/word/word-mirror.ts';
 import type { Collection } from './collection.ts';
 import type { Figure, Section } from './measure/figure.ts';
 import { fillStore, synthetic } from './synthetic.ts';
@@ -26,12 +28,15 @@ export interface LatencyOptions {
 export async function benchLatency(options: LatencyOptions): Promise<Section> {
   const { collections, size, store, targetMs } = options;
   const data = store ?? mkdtempSync(join(tmpdir(), 'pawl-latency-'));
-  const { database, searcher, close } = await assemble({ data });
+  const { database, close } = await assemble({ data });
+  const words = new WordMirror(database);
+  const searcher = new Searcher({ database, embedder: staticEmbedder(), words });
   try {
     if (store === undefined) await fillStore(database, collections, size);
     const startedAt = performance.now();
     const before = process.memoryUsage().rss;
     await searcher.search({ ...synthetic, query: 'first' });
+    await words.whenRead();
     const firstMs = performance.now() - startedAt;
     const memory = (process.memoryUsage().rss - before) / 2 ** 20;
     const figures: Figure[] = [];

@@ -18,10 +18,12 @@ export class WordMirror {
   readonly #database: Database;
   readonly #follower: Follower<WordCopy>;
   /** Corpora that are being read. */
-  readonly #reading = new Set<string>();
+  readonly #reading = new Map<string, Promise<unknown>>();
+  readonly #atOnceMax: number;
 
-  constructor(database: Database) {
+  constructor(database: Database, atOnceMax: number = limits.search.wordsAtOnceMax) {
     this.#database = database;
+    this.#atOnceMax = atOnceMax;
     this.#follower = new Follower(database, () => new WordCopy(database));
   }
 
@@ -31,7 +33,7 @@ export class WordMirror {
     if (!this.#follower.isLoaded(copyOf)) {
       const key = JSON.stringify([of.caller, of.corpus]);
       if (this.#reading.has(key)) return undefined;
-      if ((await countChunks(this.#database, of)) > limits.search.wordsAtOnceMax) {
+      if ((await countChunks(this.#database, of)) > this.#atOnceMax) {
         this.#readBeside(copyOf, key);
         return undefined;
       }
@@ -40,10 +42,15 @@ export class WordMirror {
   }
 
   #readBeside(copyOf: CopyOf, key: string): void {
-    this.#reading.add(key);
     const isOver = () => this.#reading.delete(key);
     // A reading that failed is begun again by the next search; if the store was closed, by none.
-    this.#follower.use(copyOf, () => undefined).then(isOver, isOver);
+    const reading = this.#follower.use(copyOf, () => undefined).then(isOver, isOver);
+    this.#reading.set(key, reading);
+  }
+
+  /** When nothing is being read any more. */
+  async whenRead(): Promise<void> {
+    await Promise.all(this.#reading.values());
   }
 }
 
