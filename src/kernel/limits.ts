@@ -206,6 +206,8 @@ export const limits = {
     mirrorBytesMax: 4096 * mebibyte - mebibyte,
     /** Documents whose vectors are read at once. */
     mirrorPageMax: 256,
+    /** After so many chunks, others have their turn. */
+    mirrorChunksAtOnce: 1000,
     /** Corpora that are held in memory; the one that was not searched for longest makes room. */
     mirrorPartitionsMax: 64,
     /** Beyond this the history may have gaps: what is held is read anew. */

@@ -4,6 +4,7 @@
  * has applied all events up to N holds exactly what was current after N. A change is applied by
  * reading what is current now, so applying one twice, or late, does no harm.
  */
+import { setImmediate } from 'node:timers/promises';
 import { limits } from '../kernel/limits.ts';
 import { type CurrentRow, getCurrent, listChanges, listCurrent } from '../store/contents.ts';
 import type { Database } from '../store/database.ts';
@@ -159,7 +160,11 @@ export class Follower<C extends Copy> {
   /** Documents that have become current in the meantime come again with their own event. */
   async #put(copy: C, rows: readonly CurrentRow[]): Promise<void> {
     const changed = rows.filter((row) => copy.generationOf(row.id) !== row.generation_id);
-    for (const some of inPortions(changed)) await copy.put(some);
+    for (const some of inPortions(changed)) {
+      await copy.put(some);
+      // An embedded store answers at once; without this, nothing else would have its turn.
+      await setImmediate();
+    }
   }
 }
 
@@ -174,7 +179,7 @@ function* inPortions(rows: readonly CurrentRow[]): Generator<CurrentRow[]> {
   for (const row of rows) {
     portion.push(row);
     chunks += row.chunk_count;
-    if (chunks < limits.document.chunksMax) continue;
+    if (chunks < limits.search.mirrorChunksAtOnce) continue;
     yield portion;
     portion = [];
     chunks = 0;

@@ -117,13 +117,14 @@ export class WordIndex {
     if (this.#dampings.length !== slots) this.#dampings = this.#newDampings();
     for (const term of new Set(terms)) this.#addScores(term, scores);
     const top = new Top(size, (slot, other) => this.#isLater(slot, other));
-    let { threshold } = top;
+    // Chunks that have none of the terms are not found.
+    let threshold = Number.MIN_VALUE;
     for (let slot = 0; slot < slots; slot++) {
       const score = scores[slot] as number;
-      if (score <= 0 || score < threshold || !this.#runOf[slot]) continue;
+      if (score < threshold || !this.#runOf[slot]) continue;
       if (isAllowed && !isAllowed(this.#placeOf(slot))) continue;
       top.offer(slot, score);
-      threshold = top.threshold;
+      threshold = Math.max(threshold, top.threshold);
     }
     return top.sorted().map(({ slot, score }) => ({ ...this.#placeOf(slot), score }));
   }

@@ -47,6 +47,18 @@ describe('the words of a large corpus', () => {
     assert.equal(await search(), 'Lamp 7 is lit.');
   });
 
+  test('leave others their turn while they are read', async (t) => {
+    const { words } = await setup(t, 10);
+    await words.use({ caller, corpus }, () => undefined);
+    let isRead = false;
+    const read = words.whenRead().then(() => {
+      isRead = true;
+    });
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(isRead, false, 'an immediate came before the end');
+    await read;
+  });
+
   test('are waited for where there are few', async (t) => {
     const { words } = await setup(t, 20);
     assert.equal(await words.use({ caller, corpus }, ({ size }) => size), 20);
