@@ -202,6 +202,8 @@ export const limits = {
     rescoredMin: 48,
     /** A search waits while the words of so many chunks are read into memory, and for no more. */
     wordsAtOnceMax: 200_000,
+    /** A larger corpus is left to the database's own index: it would take too much memory. */
+    wordsChunksMax: 4_000_000,
     /** Vectors that are held in memory for scanning. */
     mirrorBytesMax: 4096 * mebibyte - mebibyte,
     /** Documents whose vectors are read at once. */

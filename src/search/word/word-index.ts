@@ -4,6 +4,7 @@
  * has a slot; the slots of a removed document stay behind as holes, and once there are many of
  * them, all is written anew.
  */
+import { Failure } from '../../kernel/failure.ts';
 import type { VectorHit, VectorPlace } from '../vector/partition.ts';
 import { Top } from '../vector/top.ts';
 import { Postings } from './postings.ts';
@@ -15,7 +16,7 @@ const lengthShare = 0.75;
 /** A posting is a slot and how often the term is in it, which is bounded by one byte. */
 const countBits = 8;
 const countMax = 2 ** countBits - 1;
-export const slotsMax = 2 ** (31 - countBits);
+const slotsMax = 2 ** (31 - countBits);
 
 interface Run {
   readonly documentId: string;
@@ -81,6 +82,9 @@ export class WordIndex {
     this.remove(id);
     this.#dampings = new Float32Array(0);
     const start = this.#runOf.length;
+    if (start + rows.length > slotsMax) {
+      throw new Failure('store_busy', 'the words of this corpus do not fit into memory');
+    }
     const run = { documentId: id, generationId, start, count: rows.length };
     this.#byDocument.set(id, run);
     for (const { ordinal, heading, text } of rows) {

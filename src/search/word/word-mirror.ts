@@ -33,7 +33,9 @@ export class WordMirror {
     if (!this.#follower.isLoaded(copyOf)) {
       const key = JSON.stringify([of.caller, of.corpus]);
       if (this.#reading.has(key)) return undefined;
-      if ((await countChunks(this.#database, of)) > this.#atOnceMax) {
+      const chunks = await countChunks(this.#database, of);
+      if (chunks > limits.search.wordsChunksMax) return undefined;
+      if (chunks > this.#atOnceMax) {
         this.#readBeside(copyOf, key);
         return undefined;
       }
