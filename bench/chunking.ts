@@ -1,83 +1,130 @@
 /**
  * How fast text is cut into chunks of 256 tokens, beside LangChain's recursive splitter with the
- * same tokenizer, on the same documents of 20 kB.
- *
- *   npm install --prefix /tmp/langchain --ignore-scripts @langchain/textsplitters @langchain/core
- *   node bench/chunking.ts --data ../shared/data/ir --langchain /tmp/langchain
+ * same tokenizer, on the same documents of 20 kB, in turns.
  */
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { parseArgs } from 'node:util';
-import { clearMergeCache } from 'gpt-tokenizer/encoding/cl100k_base';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { clearMergeCache, countTokens } from 'gpt-tokenizer/encoding/cl100k_base';
 import { splitText } from '../src/pipeline/chunk/split.ts';
-import { countText } from '../src/pipeline/chunk/unit.ts';
 import { readCollections } from './collection.ts';
+import type { Figure, Section } from './measure/figure.ts';
+import { installPeers } from './peers/install.ts';
 
 const tokensMax = 256;
 const overlapTokens = 32;
 const documentCharacters = 20_000;
+const unit = 'MB/s';
+const peer = '@langchain/textsplitters';
+const countText = (text: string) => countTokens(text, { disallowedSpecial: new Set() });
 
-interface Splitter {
-  splitText(text: string): Promise<string[]>;
+type Split = (text: string) => Promise<readonly string[]>;
+
+interface Subject {
+  readonly name: string;
+  readonly split: Split;
+  /** Megabytes per second of processor time: the first time, and the best of all. */
+  first: number;
+  best: number;
+  largest: number;
+  chunks: number;
 }
 
-const { values } = parseArgs({
-  options: {
-    data: { type: 'string', default: '../shared/data/ir' },
-    langchain: { type: 'string' },
-    megabytes: { type: 'string', default: '2' },
-  },
-});
-
-const all = readCollections(values.data)
-  .flatMap(({ documents }) => documents.map(({ text }) => text))
-  .join('\n\n')
-  .slice(0, Number(values.megabytes) * 1e6);
-const documents: string[] = [];
-for (let start = 0; start < all.length; start += documentCharacters) {
-  documents.push(all.slice(start, start + documentCharacters));
+export interface ChunkingOptions {
+  readonly data: string;
+  readonly isQuick: boolean;
+  readonly tell: (line: string) => void;
 }
 
-const own = await measure('pawl', async (text) => splitText(text).map((chunk) => chunk.text));
-const splitter = await loadLangchain(values.langchain);
-if (splitter) {
-  const theirs = await measure('langchain recursive', (text) => splitter.splitText(text));
-  console.log(`ratio: ${(own / theirs).toFixed(1)}`);
-}
-
-/** Megabytes per second of processor time, after a warm-up. */
-async function measure(name: string, split: (text: string) => Promise<string[]>): Promise<number> {
-  for (const text of documents.slice(0, 20)) await split(text);
-  // What one has learnt about words must not help the next.
-  clearMergeCache();
-  const before = process.cpuUsage();
-  const startedAt = performance.now();
-  const chunks: string[] = [];
-  for (const text of documents) chunks.push(...(await split(text)));
-  const wallMs = performance.now() - startedAt;
-  const { user, system } = process.cpuUsage(before);
-  const speed = all.length / (user + system);
-  const largest = Math.max(...chunks.map(countText));
-  const wallSpeed = all.length / wallMs / 1000;
-  console.log(
-    `${name}: ${speed.toFixed(2)} MB/s of processor time, ${wallSpeed.toFixed(2)} MB/s of wall ` +
-      `time, ${chunks.length} chunks, the largest ${largest} tokens`,
-  );
-  return speed;
-}
-
-async function loadLangchain(folder: string | undefined): Promise<Splitter | undefined> {
-  if (folder === undefined) {
-    console.log('LangChain is not compared: name the folder it is installed in with --langchain');
-    return undefined;
+export async function benchChunking({ data, isQuick, tell }: ChunkingOptions): Promise<Section> {
+  const { unseen, documents } = readDocuments(data, isQuick ? 1 : 3);
+  const subjects = [
+    subject('pawl', async (text) => splitText(text).map((chunk) => chunk.text)),
+    ...(await langchain(tell)),
+  ];
+  for (let round = 0; round < (isQuick ? 2 : 5); round++) {
+    for (const one of subjects) {
+      tell(`chunking, round ${round + 1}: ${one.name}`);
+      // The first time all have read other text only, and none knows what another has learnt.
+      if (round === 0) {
+        clearMergeCache();
+        for (const text of unseen) await one.split(text);
+      }
+      await time(one, documents);
+    }
   }
-  const resolve = createRequire(join(folder, 'package.json')).resolve;
-  const path = pathToFileURL(resolve('@langchain/textsplitters')).href;
+  const [own, other] = subjects;
+  const figures: Figure[] = subjects.flatMap(({ name, first, best, largest, chunks }) => [
+    { name: `${name}, ${chunks} chunks up to ${largest} tokens`, value: best, digits: 2, unit },
+    { name: `${name}, words not seen before`, value: first, digits: 2, unit },
+  ]);
+  if (own && other) {
+    const target = { atLeast: 3 };
+    figures.push(
+      { name: 'ratio', value: own.best / other.best, digits: 1, unit: '×', target },
+      {
+        name: 'ratio, words not seen',
+        value: own.first / other.first,
+        digits: 1,
+        unit: '×',
+        target,
+      },
+    );
+  }
+  figures.push({
+    name: 'tokens of the largest chunk',
+    value: own?.largest ?? 0,
+    digits: 0,
+    target: { atMost: tokensMax },
+  });
+  const note =
+    'Megabytes per second of processor time, the best of the rounds; chunks of 256 tokens, 32 of ' +
+    'them repeated, counted by the same tokenizer.';
+  return { title: 'Chunking', note, figures };
+}
+
+function subject(name: string, split: Split): Subject {
+  return { name, split, first: 0, best: 0, largest: 0, chunks: 0 };
+}
+
+function readDocuments(data: string, megabytes: number) {
+  const all = readCollections(data)
+    .flatMap(({ documents }) => documents.map(({ text }) => text))
+    .join('\n\n')
+    .slice(0, megabytes * 2e6);
+  const documents: string[] = [];
+  for (let start = 0; start < all.length; start += documentCharacters) {
+    documents.push(all.slice(start, start + documentCharacters));
+  }
+  const half = documents.length >> 1;
+  return { unseen: documents.slice(half), documents: documents.slice(0, half) };
+}
+
+async function time(one: Subject, documents: readonly string[]): Promise<void> {
+  const before = process.threadCpuUsage();
+  const chunks: string[] = [];
+  for (const text of documents) chunks.push(...(await one.split(text)));
+  const { user, system } = process.threadCpuUsage(before);
+  const characters = documents.reduce((sum, { length }) => sum + length, 0);
+  const speed = characters / (user + system);
+  if (one.first === 0) one.first = speed;
+  one.best = Math.max(one.best, speed);
+  one.chunks = chunks.length;
+  if (one.largest === 0) one.largest = Math.max(...chunks.map(countText));
+}
+
+async function langchain(tell: (line: string) => void): Promise<Subject[]> {
+  const reason = installPeers().get(peer);
+  if (reason !== undefined) {
+    tell(`LangChain is not compared: ${reason}`);
+    return [];
+  }
+  const folder = fileURLToPath(new URL('./peers/package.json', import.meta.url));
+  const path = pathToFileURL(createRequire(folder).resolve(peer)).href;
   const { RecursiveCharacterTextSplitter } = await import(path);
-  return new RecursiveCharacterTextSplitter({
+  const splitter = new RecursiveCharacterTextSplitter({
     chunkSize: tokensMax,
     chunkOverlap: overlapTokens,
     lengthFunction: countText,
   });
+  return [subject('LangChain, recursive', (text) => splitter.splitText(text))];
 }

@@ -1,17 +1,13 @@
 /**
- * How much of an article is found, and how much else with it, beside Readability alone.
- *
- *   node bench/extraction.ts --data DIR [--trafilatura DIR]
- *
- * DIR: a checkout of scrapinghub/article-extraction-benchmark (ground-truth.json, html/*.html.gz);
- * the second, the `tests` folder of adbar/trafilatura (evaldata.json, cache/, eval/). Rules were
- * tuned on the half of the pages whose name hashes to an even byte, and never looked at the other.
+ * How much of an article is found, and how much else with it, beside Readability alone. The first
+ * folder is a checkout of scrapinghub/article-extraction-benchmark (ground-truth.json,
+ * html/*.html.gz); the second, the `tests` folder of adbar/trafilatura (evaldata.json, cache/,
+ * eval/). Rules were tuned on the half of the pages whose name hashes to an even byte, and never
+ * looked at the other.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import { Readability } from '@mozilla/readability';
 import { parseHTML } from 'linkedom';
@@ -25,6 +21,7 @@ import {
   meanScore,
   sumScore,
 } from './extraction-score.ts';
+import type { Figure, Section } from './measure/figure.ts';
 
 interface Sample {
   readonly name: string;
@@ -36,6 +33,8 @@ interface Collection {
   readonly name: string;
   readonly samples: readonly Sample[];
   readonly score: typeof meanScore;
+  /** What F1 over all pages is to be. */
+  readonly target: number;
 }
 
 type Extractor = (html: string) => string;
@@ -51,25 +50,35 @@ const extractors: Readonly<Record<string, Extractor>> = {
   },
 };
 
-export function benchExtraction(directories: { data?: string; trafilatura?: string }): void {
-  const collections = [
-    openArticles(directories.data),
-    openTrafilatura(directories.trafilatura),
-  ].filter((collection) => collection !== undefined);
-  for (const collection of collections) {
-    console.log(`\n${collection.name}, ${collection.samples.length} pages`);
-    const rows = Object.entries(extractors).map(([name, extract]) =>
-      run(name, extract, collection),
-    );
-    console.table(Object.fromEntries(rows.flat()));
-  }
-  if (collections.length === 0) {
-    console.log('Nothing measured: no collection was found. Give --data or --trafilatura.');
-  }
+export interface ExtractionOptions {
+  readonly data: string | undefined;
+  readonly trafilatura: string | undefined;
+  readonly isQuick: boolean;
+  readonly tell: (line: string) => void;
 }
 
-function openArticles(directory: string | undefined): Collection | undefined {
-  const path = findFile(directory, 'ground-truth.json', '--data');
+export function benchExtraction(options: ExtractionOptions): Section[] {
+  const { data, trafilatura, isQuick, tell } = options;
+  const collections = [openArticles(data, tell), openTrafilatura(trafilatura, tell)];
+  return collections.flatMap((collection) => {
+    if (collection === undefined) return [];
+    const samples = isQuick ? collection.samples.slice(0, 20) : collection.samples;
+    tell(`extraction: ${collection.name}, ${samples.length} pages`);
+    const figures = Object.entries(extractors).flatMap(([name, extract]) =>
+      run(name, extract, { ...collection, samples }),
+    );
+    const note = `${samples.length} pages; pages per second of processor time, on one core.`;
+    return [{ title: `Extraction: ${collection.name}`, note, figures }];
+  });
+}
+
+type Tell = (line: string) => void;
+
+function openArticles(directory: string | undefined, tell: Tell): Collection | undefined {
+  const path = findFile(directory, 'ground-truth.json');
+  if (path === undefined) {
+    tell('Article benchmark: skipped. Give its checkout (ground-truth.json) with --data DIR.');
+  }
   if (directory === undefined || path === undefined) return undefined;
   const truth = JSON.parse(readFileSync(path, 'utf8')) as Record<string, { articleBody: string }>;
   const samples = Object.entries(truth).map(([name, { articleBody }]) => ({
@@ -77,7 +86,7 @@ function openArticles(directory: string | undefined): Collection | undefined {
     read: () => decodeHtml(gunzipSync(readFileSync(join(directory, 'html', `${name}.html.gz`)))),
     count: (text: string) => countShingles(articleBody, text),
   }));
-  return { name: 'article-extraction-benchmark', samples, score: meanScore };
+  return { name: 'article-extraction-benchmark', samples, score: meanScore, target: 0.972 };
 }
 
 interface Segments {
@@ -86,8 +95,11 @@ interface Segments {
   readonly without: readonly string[];
 }
 
-function openTrafilatura(directory: string | undefined): Collection | undefined {
-  const path = findFile(directory, 'evaldata.json', '--trafilatura');
+function openTrafilatura(directory: string | undefined, tell: Tell): Collection | undefined {
+  const path = findFile(directory, 'evaldata.json');
+  if (path === undefined) {
+    tell('Trafilatura: skipped. Give its folder `tests` (evaldata.json) with --trafilatura DIR.');
+  }
   if (directory === undefined || path === undefined) return undefined;
   const truth = JSON.parse(readFileSync(path, 'utf8')) as Record<string, Segments>;
   const samples = Object.values(truth).map((segments) => ({
@@ -99,17 +111,15 @@ function openTrafilatura(directory: string | undefined): Collection | undefined 
     },
     count: (text: string) => countSegments(segments, text),
   }));
-  return { name: 'trafilatura evaluation', samples, score: sumScore };
+  return { name: 'trafilatura evaluation', samples, score: sumScore, target: 0.924 };
 }
 
-function findFile(directory: string | undefined, name: string, flag: string): string | undefined {
+function findFile(directory: string | undefined, name: string): string | undefined {
   const path = join(directory ?? '', name);
-  if (directory !== undefined && existsSync(path)) return path;
-  console.log(`${flag}: absent${directory === undefined ? '' : ` (no ${path})`}, so not measured`);
-  return undefined;
+  return directory !== undefined && existsSync(path) ? path : undefined;
 }
 
-function run(name: string, extract: Extractor, { samples, score }: Collection) {
+function run(name: string, extract: Extractor, { samples, score, target }: Collection): Figure[] {
   const counts: { isTuning: boolean; counts: Counts }[] = [];
   let spentMs = 0;
   for (const sample of samples) {
@@ -120,30 +130,26 @@ function run(name: string, extract: Extractor, { samples, score }: Collection) {
     spentMs += (user + system) / 1000;
     counts.push({ isTuning: isTuning(sample.name), counts: sample.count(text) });
   }
-  const speed = (samples.length / spentMs) * 1000;
+  const isOwn = name === 'pawl';
   const halves: [string, typeof counts][] = [
     ['all', counts],
     ['tuning half', counts.filter((entry) => entry.isTuning)],
     ['held-out half', counts.filter((entry) => !entry.isTuning)],
   ];
-  return halves.map(([half, part]) => {
+  const figures = halves.flatMap(([half, part]): Figure[] => {
     const { f1, precision, recall } = score(part.map((entry) => entry.counts));
-    const figures = [f1, precision, recall].map((figure) => figure.toFixed(3));
-    const row = { F1: figures[0], precision: figures[1], recall: figures[2] };
+    const asked = isOwn && half === 'all' ? { target: { atLeast: target } } : {};
     return [
-      `${name}, ${half}`,
-      { ...row, 'pages per CPU second': half === 'all' ? Math.round(speed) : '' },
+      { name: `${name}, ${half}, F1`, value: f1, digits: 3, ...asked },
+      { name: `${name}, ${half}, precision`, value: precision, digits: 3 },
+      { name: `${name}, ${half}, recall`, value: recall, digits: 3 },
     ];
   });
+  const speed = (samples.length / spentMs) * 1000;
+  const asked = isOwn ? { target: { atLeast: 50 } } : {};
+  return [...figures, { name: `${name}, pages per second`, value: speed, digits: 0, ...asked }];
 }
 
 function isTuning(name: string): boolean {
   return (createHash('sha256').update(name).digest()[0] ?? 0) % 2 === 0;
-}
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const { values } = parseArgs({
-    options: { data: { type: 'string' }, trafilatura: { type: 'string' } },
-  });
-  benchExtraction(values);
 }

@@ -1,17 +1,21 @@
 /**
- * The side-by-side measurements, as Markdown on stdout and as JSON in `bench/results/latest.json`.
+ * The measurements, as Markdown on stdout and as JSON in `bench/results/`. The engine is
+ * measured side by side with its peers; the others against what is asked of them.
  *
  *   npm run bench -- [engine] [--runs N] [--quick] [--only 'pawl postgres']
+ *   npm run bench -- search | chunking | extraction | pipeline [--quick] [--data DIR]
  *   npm run bench -- crawl [--pages N] [--distance MS]
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { cpus, release, totalmem, type } from 'node:os';
+import { cpus, loadavg, release, totalmem, type } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { prepareMachine } from '../test/support/machine.ts';
 import { benchCrawl } from './crawl.ts';
 import { reportEngine } from './engine/report.ts';
 import { runEngineSuite } from './engine/suite.ts';
+import { isMet, reportSections } from './measure/figure.ts';
+import { isSuite, runSuite, suites } from './suites.ts';
 
 const results = fileURLToPath(new URL('./results/', import.meta.url));
 const runsDefault = 3;
@@ -30,17 +34,23 @@ async function main(): Promise<number> {
       only: { type: 'string', default: '' },
       pages: { type: 'string', default: '10000' },
       distance: { type: 'string', default: '25' },
+      data: { type: 'string' },
+      trafilatura: { type: 'string' },
     },
   });
   const tell = (line: string): void => console.error(line);
-  if (positionals[0] === 'crawl') {
+  const [suite = 'engine'] = positionals;
+  if (suite === 'crawl') {
     const [pages, distanceMs] = [Number(values.pages), Number(values.distance)];
     return benchCrawl({ pages, distanceMs, tell });
   }
+  if (isSuite(suite) && positionals.length === 1) return await measureSuite(suite, values);
   const runs = Number(values.runs ?? (values.quick ? 1 : runsDefault));
   const unknown = positionals.find((name) => name !== 'engine');
   if (unknown !== undefined || !Number.isInteger(runs) || runs < 1) {
-    console.error('usage: npm run bench -- [engine | crawl] [--runs N] [--quick] [--only WORDS]');
+    console.error(`usage: npm run bench -- [engine] [--runs N] [--quick] [--only WORDS]
+       npm run bench -- crawl [--pages N] [--distance MS]
+       npm run bench -- ${suites.join(' | ')} [--data DIR] [--quick]`);
     return 64;
   }
   prepareMachine(tell);
@@ -55,6 +65,30 @@ async function main(): Promise<number> {
   console.log(`${values.quick ? 'Quick: too short to quote. ' : ''}Medians of ${runs}.\n`);
   console.log(reportEngine(result));
   return result.failures.some(({ isPeer }) => !isPeer) ? 1 : 0;
+}
+
+interface SuiteFlags {
+  readonly quick: boolean;
+  readonly data?: string | undefined;
+  readonly trafilatura?: string | undefined;
+}
+
+async function measureSuite(
+  name: (typeof suites)[number],
+  { quick: isQuick, data, trafilatura }: SuiteFlags,
+): Promise<number> {
+  const startedAt = new Date().toISOString();
+  const tell = (line: string): void => console.error(line);
+  const sections = await runSuite(name, { data, trafilatura, isQuick, tell });
+  if (sections.length === 0) return 0;
+  const { postgres: _, ...machine } = describeMachine('');
+  const load = `load ${loadavg()[0]?.toFixed(1)}`;
+  mkdirSync(results, { recursive: true });
+  const written = { startedAt, machine, load, isQuick, [name]: sections };
+  writeFileSync(`${results}${name}.json`, `${JSON.stringify(written, null, 2)}\n`);
+  console.log(`# Pawl: ${name}\n\n${[...Object.values(machine), load].join(' · ')}`);
+  console.log(`${isQuick ? 'Quick: too short to quote.\n' : ''}\n${reportSections(sections)}`);
+  return sections.every(({ figures }) => figures.every(isMet)) ? 0 : 1;
 }
 
 function describeMachine(postgres: string) {

@@ -6,26 +6,18 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ask } from '../measure/child.ts';
+import type { Section } from '../measure/figure.ts';
 import { median, type Reading } from '../measure/reading.ts';
 import { writePages } from './pages.ts';
 
 export interface PipelineOptions {
-  readonly runs: number;
   readonly isQuick: boolean;
   readonly tell: (line: string) => void;
 }
 
-export interface PipelineFigure {
-  readonly title: string;
-  readonly value: number;
-  readonly target?: string;
-  readonly isMet?: boolean;
-  readonly note?: string | undefined;
-}
-
 const loads = {
-  quick: { pages: 200, documents: 3_000 },
-  full: { pages: 2_000, documents: 100_000 },
+  quick: { rounds: 1, pages: 200, documents: 3_000 },
+  full: { rounds: 3, pages: 2_000, documents: 100_000 },
 } as const;
 
 const places = 16;
@@ -35,8 +27,8 @@ const shareMin = 0.9;
 /** How much more memory than after the first thousand documents still counts as flat. */
 const growthMax = 1.5;
 
-export async function runPipelineSuite(options: PipelineOptions): Promise<PipelineFigure[]> {
-  const { pages, documents } = loads[options.isQuick ? 'quick' : 'full'];
+export async function benchPipeline(options: PipelineOptions): Promise<Section[]> {
+  const { rounds, pages, documents } = loads[options.isQuick ? 'quick' : 'full'];
   const folder = mkdtempSync(join(tmpdir(), 'pawl-bench-'));
   try {
     const from = join(folder, 'pages');
@@ -49,12 +41,12 @@ export async function runPipelineSuite(options: PipelineOptions): Promise<Pipeli
       for (const { measure, value } of taken) options.tell(`${measure}: ${value.toFixed(2)}`);
       readings.push(...taken);
     };
-    for (let round = 0; round < options.runs; round++) {
+    for (let round = 0; round < rounds; round++) {
       await take('plain', { pages: from, places });
       await take('durable', { pages: from, places });
     }
     await take('memory', { documents });
-    return figuresOf(readings);
+    return [durability(readings), memory(readings, documents)];
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -66,33 +58,34 @@ async function readingsOf(script: string, request: object): Promise<readonly Rea
   return answer.readings;
 }
 
-function figuresOf(readings: readonly Reading[]): PipelineFigure[] {
-  const of = (key: string): number => {
-    const own = readings.filter(({ measure }) => measure === key);
-    return median(own.map(({ value }) => value)) ?? Number.NaN;
+function middle(readings: readonly Reading[], key: string): number {
+  const own = readings.filter(({ measure }) => measure === key);
+  return median(own.map(({ value }) => value)) ?? Number.NaN;
+}
+
+function durability(readings: readonly Reading[]): Section {
+  const plain = middle(readings, 'plain');
+  const durable = middle(readings, 'durable');
+  return {
+    title: 'What durability costs',
+    note: `Pages of about ${articleWords} words from files, ${places} at once, medians, in turns.`,
+    figures: [
+      { name: 'without durability, pages/s', value: plain, digits: 1 },
+      { name: 'through Pawl, pages/s', value: durable, digits: 1 },
+      { name: 'share', value: durable / plain, digits: 2, target: { atLeast: shareMin } },
+    ],
   };
-  const share = of('durable') / of('plain');
-  const growth = of('memory-growth');
-  return [
-    { title: 'Pages per second without durability', value: of('plain') },
-    { title: 'Pages per second through Pawl', value: of('durable') },
-    {
-      title: 'Share that durability leaves',
-      value: share,
-      target: `≥ ${shareMin}`,
-      isMet: share >= shareMin,
-    },
-    { title: 'Memory after the first thousand documents, MiB', value: of('memory-early') },
-    {
-      title: 'Memory at the end, MiB',
-      value: of('memory-late'),
-      note: readings.find(({ measure }) => measure === 'memory-late')?.note,
-    },
-    {
-      title: 'Memory at the end against the beginning, times',
-      value: growth,
-      target: `≤ ${growthMax}`,
-      isMet: growth <= growthMax,
-    },
-  ];
+}
+
+function memory(readings: readonly Reading[], documents: number): Section {
+  const growth = middle(readings, 'memory-growth');
+  return {
+    title: 'Memory while a corpus grows',
+    note: `Resident memory of the process, at its highest, over ${documents} short documents.`,
+    figures: [
+      { name: 'first thousand, MiB', value: middle(readings, 'memory-early'), digits: 0 },
+      { name: 'last three thousand, MiB', value: middle(readings, 'memory-late'), digits: 0 },
+      { name: 'times', value: growth, digits: 2, target: { atMost: growthMax } },
+    ],
+  };
 }

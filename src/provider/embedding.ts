@@ -1,5 +1,6 @@
 /** Text to vectors. */
 export interface Embeddings {
+  /** As `vector-bytes.ts` writes them. */
   readonly vectors: readonly Uint8Array[];
   readonly tokensIn: number;
   readonly costCents: number;

@@ -7,7 +7,10 @@
  * docs/decisions/0013-static-word-vectors.md.
  */
 import type { Embedder } from './embedding.ts';
+import { toSignedBytes } from './vector-bytes.ts';
 import { firstSeed, mix, readWordVectors, secondSeed, type WordVectors } from './word-vectors.ts';
+
+export { toSignedBytes } from './vector-bytes.ts';
 
 const asset = new URL('../../assets/word-vectors.bin', import.meta.url);
 const hashedDimensions = 156;
@@ -118,7 +121,7 @@ class Summing {
     }
   }
 
-  /** Both parts at unit length, side by side, in signed bytes of which the largest is 127. */
+  /** Both parts at unit length, side by side. */
   #quantised(): Uint8Array {
     const vector = this.#vector;
     copyScaled(this.#hashed, vector, { start: 0, length: 1 });
@@ -138,19 +141,6 @@ function copyScaled(
   for (let index = 0; index < part.length; index++) {
     vector[start + index] = (part[index] as number) * factor;
   }
-}
-
-export function toSignedBytes(vector: Float64Array): Uint8Array {
-  let largest = 0;
-  for (let index = 0; index < vector.length; index++) {
-    largest = Math.max(largest, Math.abs(vector[index] as number));
-  }
-  const scale = largest === 0 ? 0 : 127 / largest;
-  const bytes = new Int8Array(vector.length);
-  for (let index = 0; index < bytes.length; index++) {
-    bytes[index] = Math.round((vector[index] as number) * scale);
-  }
-  return new Uint8Array(bytes.buffer);
 }
 
 /** Letters, digits and the marks on them. What was found out about a character is remembered. */

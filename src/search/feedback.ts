@@ -3,7 +3,6 @@
  * which finds passages on the same subject in other words (pseudo-relevance feedback).
  */
 import { limits } from '../kernel/limits.ts';
-import type { TermCounts } from '../store/passages.ts';
 import { isStopWord, wordsOf } from './terms.ts';
 
 interface Term {
@@ -44,11 +43,17 @@ function countStems(words: readonly string[], stemOf: (word: string) => string) 
   return counts;
 }
 
-/** The words to ask for: frequent in the passages, rare in the store. */
-export function chooseTerms(terms: ReadonlyMap<string, Term>, counts: TermCounts): string[] {
+/** How many chunks a corpus has, and how many of them have a term. */
+export interface TermCounts {
+  readonly size: number;
+  chunksWith(term: string): number;
+}
+
+/** The words to ask for: frequent in the passages, rare in the corpus. */
+export function chooseTerms(terms: ReadonlyMap<string, Term>, index: TermCounts): string[] {
   const rated = [...terms].map(([stem, { word, weight }]) => {
-    const found = counts.passagesWith.get(stem) ?? 1;
-    const rarity = Math.log1p(Math.max(counts.total - found, 0) / (found + 0.5));
+    const found = Math.max(index.chunksWith(stem), 1);
+    const rarity = Math.log1p(Math.max(index.size - found, 0) / (found + 0.5));
     return { stem, word, weight: weight * rarity };
   });
   rated.sort((a, b) => b.weight - a.weight || (a.stem < b.stem ? -1 : 1));

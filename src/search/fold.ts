@@ -16,7 +16,7 @@ interface Passage {
 }
 
 export function foldSimilar<T extends Passage>(ranked: readonly T[]): Folded<T>[] {
-  const folds: (Folded<T> & { shingles: ReadonlySet<string> })[] = [];
+  const folds: (Folded<T> & { shingles: ReadonlySet<number> })[] = [];
   for (const passage of ranked) {
     const shingles = shinglesOf(passage.text);
     const same = folds.find(
@@ -28,17 +28,28 @@ export function foldSimilar<T extends Passage>(ranked: readonly T[]): Folded<T>[
   return folds;
 }
 
-function shinglesOf(text: string): ReadonlySet<string> {
-  const words = wordsOf(text);
-  const shingles = new Set<string>();
+/** Runs of three words, each as a number made of its letters. */
+function shinglesOf(text: string): ReadonlySet<number> {
+  const words = wordsOf(text).map(hashOf);
+  const shingles = new Set<number>();
   for (let index = 0; index < Math.max(words.length - 2, 1); index++) {
-    shingles.add(words.slice(index, index + 3).join(' '));
+    let hash = 0;
+    for (const word of words.slice(index, index + 3)) hash = Math.imul(hash ^ word, 0x9e3779b1);
+    shingles.add(hash);
   }
   return shingles;
 }
 
+function hashOf(word: string): number {
+  let hash = 0x811c9dc5;
+  for (let place = 0; place < word.length; place++) {
+    hash = Math.imul(hash ^ word.charCodeAt(place), 0x01000193);
+  }
+  return hash ^ (hash >>> 15);
+}
+
 /** Jaccard's share. What differs too much in size is not compared. */
-function areSame(one: ReadonlySet<string>, other: ReadonlySet<string>): boolean {
+function areSame(one: ReadonlySet<number>, other: ReadonlySet<number>): boolean {
   const [small, large] = one.size < other.size ? [one, other] : [other, one];
   if (small.size < large.size * sameShare) return false;
   let both = 0;

@@ -11,10 +11,17 @@ export interface SearchFilter {
   readonly documentId?: string | undefined;
   /** How the source begins. */
   readonly source?: string | undefined;
+  /** The host of the source, with its port if it is not the usual one. */
+  readonly host?: string | undefined;
   /** What the document's title contains. */
   readonly title?: string | undefined;
   /** What the path of headings contains. */
   readonly heading?: string | undefined;
+  /** `en` allows `en-GB`, too. */
+  readonly language?: string | undefined;
+  /** When the document last changed: at this time or later, and before that time. */
+  readonly updatedFrom?: string | undefined;
+  readonly updatedBefore?: string | undefined;
 }
 
 export interface SearchRequest {
@@ -40,15 +47,33 @@ export function checkRequest({ query, mode, topK }: SearchRequest): void {
   }
 }
 
+export function topKOf({ topK }: SearchRequest): number {
+  return Math.min(topK ?? limits.search.topKDefault, limits.search.topKMax);
+}
+
 export function toPassageFilter(filter: SearchFilter | undefined): PassageFilter | undefined {
-  const { documentId, source, title, heading } = filter ?? {};
-  if ([documentId, source, title, heading].every((part) => part === undefined)) return undefined;
+  if (Object.values(filter ?? {}).every((part) => part === undefined)) return undefined;
+  const { documentId, source, host, title, heading, language } = filter ?? {};
+  const hostPattern = host === undefined ? null : `://${escaped(host.toLowerCase())}/%`;
   return {
     document_id: documentId ?? null,
     source_pattern: source === undefined ? null : `${escaped(source)}%`,
     title_pattern: title === undefined ? null : `%${escaped(title.toLowerCase())}%`,
     heading_pattern: heading === undefined ? null : `%${escaped(heading.toLowerCase())}%`,
+    plain_pattern: hostPattern && `http${hostPattern}`,
+    secure_pattern: hostPattern && `https${hostPattern}`,
+    language: language?.toLowerCase() ?? null,
+    dialect_pattern: language === undefined ? null : `${escaped(language.toLowerCase())}-%`,
+    updated_from: timeOf('updated_from', filter?.updatedFrom),
+    updated_before: timeOf('updated_before', filter?.updatedBefore),
   };
+}
+
+function timeOf(name: string, text: string | undefined): number | null {
+  if (text === undefined) return null;
+  const time = Date.parse(text);
+  if (!Number.isNaN(time)) return time;
+  throw new Failure('bad_request', `${name} is a time like 2026-01-31T12:00:00Z, not ${text}`);
 }
 
 function escaped(text: string): string {

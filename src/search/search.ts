@@ -12,10 +12,11 @@ import { getPassages, isCorpus, type PassageRow } from '../store/passages.ts';
 import { foldSimilar } from './fold.ts';
 import { type Fused, type ListName, type Part, placeKey } from './fusion.ts';
 import { type Highlight, markStems } from './highlight.ts';
-import { defaultWeights, rankPassages, type Weights } from './rank.ts';
-import { checkRequest, type SearchRequest } from './request.ts';
+import { defaultWeights, type RankOptions, rankPassages, type Weights } from './rank.ts';
+import { checkRequest, type SearchRequest, topKOf } from './request.ts';
 import { searchWordsOf, stemmer } from './terms.ts';
 import { Mirror } from './vector/mirror.ts';
+import { WordMirror } from './word/word-mirror.ts';
 
 export interface Hit {
   readonly chunkId: string;
@@ -45,17 +46,20 @@ export interface SearcherOptions {
   readonly embedder: Embedder;
   readonly weights?: Weights | undefined;
   readonly mirror?: Mirror | undefined;
+  readonly words?: WordMirror | undefined;
 }
 
 export class Searcher {
-  readonly #options: Required<SearcherOptions>;
+  readonly #options: Required<SearcherOptions> & RankOptions;
 
-  constructor({ database, embedder, weights, mirror }: SearcherOptions) {
+  constructor({ database, embedder, weights, mirror, words }: SearcherOptions) {
     this.#options = {
       database,
       embedder,
       weights: weights ?? defaultWeights,
       mirror: mirror ?? new Mirror(database),
+      words: words ?? new WordMirror(database),
+      stemOf: stemmer(),
     };
   }
 
@@ -74,7 +78,7 @@ export class Searcher {
 
   async #searchOnce(request: SearchRequest): Promise<{ hits: Hit[]; isWhole: boolean }> {
     const { caller, corpus, query } = request;
-    const topK = Math.min(request.topK ?? limits.search.topKDefault, limits.search.topKMax);
+    const topK = topKOf(request);
     const ranking = await rankPassages(this.#options, request);
     // As many again, so that what is folded away leaves no gap.
     const places = ranking.fused.slice(0, topK * 2);
@@ -84,7 +88,7 @@ export class Searcher {
       const row = byPlace.get(placeKey(fused));
       return row ? [{ ...row, fused }] : [];
     });
-    const stemOf = stemmer();
+    const { stemOf } = this.#options;
     const stems = new Set(searchWordsOf(query).map(stemOf));
     const hits = foldSimilar(passages)
       .slice(0, topK)

@@ -32,13 +32,25 @@ export function searchWordsOf(query: string): string[] {
   return telling.length > 0 ? telling : words;
 }
 
+const marks = /\p{M}+/gu;
+const plain = /^[a-z0-9]+$/;
+
+/** A word in its basic form, without accents: what it is found by. */
+export function termOf(word: string): string {
+  return stemOf(plain.test(word) ? word : word.normalize('NFD').replace(marks, ''));
+}
+
+/** So many words are remembered at once. */
+const rememberedMax = 50_000;
+
 /** Remembers stems, as passages repeat their words. */
 export function stemmer(): (word: string) => string {
   const known = new Map<string, string>();
   return (word) => {
     let stem = known.get(word);
     if (stem === undefined) {
-      stem = stemOf(word);
+      stem = termOf(word);
+      if (known.size >= rememberedMax) known.clear();
       known.set(word, stem);
     }
     return stem;

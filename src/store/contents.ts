@@ -40,9 +40,10 @@ export interface CurrentRow {
   readonly id: string;
   readonly generation_id: number;
   readonly chunk_count: number;
+  readonly title: string | null;
 }
 
-const columns = 'id, generation_id, chunk_count';
+const columns = 'id, generation_id, chunk_count, title';
 const ofCorpus = sql<CurrentRow>`
   SELECT ${columns} FROM documents WHERE corpus = :corpus AND caller = :caller AND id > :after
   ORDER BY id LIMIT :limit`;
@@ -73,13 +74,49 @@ export interface GenerationVectorRow {
 }
 
 const vectorsOf = sql<GenerationVectorRow>`
-  SELECT generation_id, ordinal, vector FROM vectors
-  WHERE generation_id {amongIds} AND model = :model ORDER BY generation_id, ordinal`;
+  SELECT generation_id, ordinal, substr(vector, 1, CAST(:dimensions AS INTEGER)) AS vector
+  FROM vectors
+  WHERE generation_id {amongIds} AND model = :model
+    AND length(vector) IN (CAST(:dimensions AS INTEGER), 2 * CAST(:dimensions AS INTEGER))
+  ORDER BY generation_id, ordinal`;
 
+/** The high bytes of the vectors that have so many dimensions. */
 export function listVectors(
   reader: Reader,
-  filter: { model: string; generationIds: readonly number[] },
+  filter: { model: string; dimensions: number; generationIds: readonly number[] },
 ): Promise<GenerationVectorRow[]> {
-  const { model, generationIds } = filter;
-  return reader.run(vectorsOf, { model, ids: JSON.stringify(generationIds) });
+  const { model, dimensions, generationIds } = filter;
+  return reader.run(vectorsOf, { model, dimensions, ids: JSON.stringify(generationIds) });
+}
+
+export interface GenerationTextRow {
+  readonly generation_id: number;
+  readonly ordinal: number;
+  readonly heading: string;
+  readonly text: string;
+}
+
+const textsOf = sql<GenerationTextRow>`
+  SELECT generation_id, ordinal, heading, text FROM chunks
+  WHERE generation_id {amongIds} ORDER BY generation_id, ordinal`;
+
+export function listTexts(
+  reader: Reader,
+  generationIds: readonly number[],
+): Promise<GenerationTextRow[]> {
+  return reader.run(textsOf, { ids: JSON.stringify(generationIds) });
+}
+
+const vectorsAt = sql<GenerationVectorRow>`
+  SELECT vectors.generation_id, vectors.ordinal, vectors.vector
+  FROM {places} CROSS JOIN vectors
+  WHERE vectors.generation_id = place.generation_id AND vectors.ordinal = place.ordinal
+    AND vectors.model = :model`;
+
+/** Whole vectors, in any order. */
+export function getVectors(
+  reader: Reader,
+  { model, places }: { model: string; places: readonly (readonly [number, number])[] },
+): Promise<GenerationVectorRow[]> {
+  return reader.run(vectorsAt, { model, places: JSON.stringify(places) });
 }

@@ -12,6 +12,13 @@ export interface PassageFilter {
   readonly source_pattern: string | null;
   readonly title_pattern: string | null;
   readonly heading_pattern: string | null;
+  /** How a source of the host begins, for each of the two schemes. */
+  readonly plain_pattern: string | null;
+  readonly secure_pattern: string | null;
+  readonly language: string | null;
+  readonly dialect_pattern: string | null;
+  readonly updated_from: number | null;
+  readonly updated_before: number | null;
 }
 
 export interface PlaceRow {
@@ -43,7 +50,14 @@ const filtered = `
     AND (CAST(:title_pattern AS TEXT) IS NULL
       OR LOWER(documents.title) LIKE :title_pattern ESCAPE '\\')
     AND (CAST(:heading_pattern AS TEXT) IS NULL
-      OR LOWER(chunks.heading) LIKE :heading_pattern ESCAPE '\\')`;
+      OR LOWER(chunks.heading) LIKE :heading_pattern ESCAPE '\\')
+    AND (CAST(:plain_pattern AS TEXT) IS NULL
+      OR LOWER(documents.source) LIKE :plain_pattern ESCAPE '\\'
+      OR LOWER(documents.source) LIKE :secure_pattern ESCAPE '\\')
+    AND (CAST(:language AS TEXT) IS NULL OR LOWER(documents.language) = :language
+      OR LOWER(documents.language) LIKE :dialect_pattern ESCAPE '\\')
+    AND (CAST(:updated_from AS {int}) IS NULL OR documents.updated_at >= :updated_from)
+    AND (CAST(:updated_before AS {int}) IS NULL OR documents.updated_at < :updated_before)`;
 
 const keyword = {
   sqlite: (filter: string) => sql<ScoredRow>`
@@ -111,22 +125,15 @@ export function getPassages(
   return reader.run(passages, { caller, corpus, places: JSON.stringify(pairs) });
 }
 
-const frequencies = sql<{ term: string; passages: number }>`
-  SELECT term, doc AS passages FROM chunk_terms WHERE term {amongKeys}`;
-const newestChunk = sql<{ count: number | null }>`SELECT MAX(id) AS count FROM chunks`;
+const chunksOfCorpus = sql<{ chunks: number | null }>`
+  SELECT CAST(SUM(chunk_count) AS {int}) AS chunks FROM documents WHERE ${inCorpus}`;
 
-export interface TermCounts {
-  /** About how many passages the store holds. */
-  readonly total: number;
-  readonly passagesWith: ReadonlyMap<string, number>;
-}
-
-/** In how many passages of the store each term is. Only SQLite keeps count. */
-export async function countTerms(reader: Reader, terms: readonly string[]): Promise<TermCounts> {
-  const rows = await reader.run(frequencies, { keys: JSON.stringify(terms) });
-  const [newest] = await reader.run(newestChunk);
-  const passagesWith = new Map(rows.map((row) => [row.term, row.passages]));
-  return { total: newest?.count ?? 0, passagesWith };
+/** How many chunks are current in a corpus. */
+export async function countChunks(
+  reader: Reader,
+  of: { caller: string; corpus: string },
+): Promise<number> {
+  return (await reader.run(chunksOfCorpus, of))[0]?.chunks ?? 0;
 }
 
 const corpusNamed = sql<{ name: string }>`SELECT name FROM corpora WHERE name = :corpus`;

@@ -1,41 +1,139 @@
-/** Search on Postgres: its own ranking of keywords, and the same scan of vectors as on SQLite. */
+/** Search on both databases: the same documents, the same questions, the same answers. */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { open } from '../../src/index.ts';
-import { startPostgres } from '../support/postgres.ts';
-import { temporaryDirectory } from '../support/temporary.ts';
+import { after, before, describe, test } from 'node:test';
+import { open, type Pawl, type SourceInput } from '../../src/index.ts';
+import { type Postgres, startPostgres } from '../support/postgres.ts';
+import { type Cleanup, temporaryDirectory } from '../support/temporary.ts';
 
-test('Postgres finds by keywords, vectors and both, and forgets what is deleted', async (t) => {
-  const postgres = await startPostgres();
-  t.after(() => postgres.stop());
-  const pawl = await open({ data: temporaryDirectory(t), database: postgres.url });
-  const corpus = 'handbook';
-  try {
-    const job = await pawl.ingest(
-      [
-        { id: 'a', title: 'Health', text: 'A physician examines all employees each year.' },
-        { id: 'b', title: 'Travel', text: 'Flights are booked by the office.' },
-      ],
-      { corpus },
-    );
-    await job.wait();
-    for (const mode of ['hybrid', 'vector', 'keyword'] as const) {
-      const filter = { title: 'health', source: 'inline:' };
-      const hits = await pawl.search(corpus, 'doctor examining', { mode, filter });
-      assert.deepEqual(
-        hits.map(({ title }) => title),
-        ['Health'],
-      );
+const corpus = 'handbook';
+const modes = ['hybrid', 'vector', 'keyword'] as const;
+const subjects = ['doctors', 'flights', 'refunds', 'gardens', 'engines', 'libraries'];
+const documents: readonly SourceInput[] = [
+  {
+    id: 'health',
+    title: 'Health',
+    markdown: '# Health\n\n## Visits\n\nA physician examines all employees each year.',
+  },
+  { id: 'travel', title: 'Travel', text: 'Flights are booked by the office in advance.' },
+  { id: 'copy', title: 'Travel again', text: 'Flights are booked by the office in advance!' },
+  ...Array.from({ length: 30 }, (_, n) => ({
+    id: `n${n}`,
+    title: `Note ${n}`,
+    text: `Note ${n} on ${subjects[n % 6]}: café number ${n} pays ${n % 5} invoices to ${
+      subjects[(n * 7 + 3) % 6]
+    } and keeps ${n % 4} receipts.`,
+  })),
+];
+const queries = ['invoices for flights', 'examining doctor', 'cafe receipts', 'number 7'];
+
+let postgres: Postgres;
+before(async () => {
+  postgres = await startPostgres();
+});
+after(() => postgres.stop());
+
+async function setup(t: Cleanup, database?: string): Promise<Pawl> {
+  const pawl = await open({ data: temporaryDirectory(t), ...(database && { database }) });
+  t.after(() => pawl.close());
+  await (await pawl.ingest(documents, { corpus })).wait();
+  return pawl;
+}
+
+describe('search', () => {
+  test('gives the same hits with the same scores on SQLite and on Postgres', async (t) => {
+    const stores = [await setup(t), await setup(t, await postgres.createDatabase())];
+    for (const mode of modes) {
+      for (const query of queries) {
+        const [one, other] = await Promise.all(
+          stores.map((pawl) => pawl.search(corpus, query, { mode, explain: true, topK: 20 })),
+        );
+        assert.ok((one?.length ?? 0) > 0, `${mode}: ${query}`);
+        assert.deepEqual(other, one, `${mode}: ${query}`);
+      }
     }
-    const [travel] = await pawl.search(corpus, 'flights');
-    assert.equal(travel?.title, 'Travel');
-    await pawl.deleteDocument(travel?.documentId ?? '');
-    const left = await pawl.search(corpus, 'flights', { mode: 'vector' });
-    assert.deepEqual(
-      left.map(({ title }) => title),
-      ['Health'],
-    );
-  } finally {
-    await pawl.close();
+    const [hit] = (await stores[1]?.search(corpus, queries[0] ?? '', { explain: true })) ?? [];
+    assert.ok((hit?.explanation?.feedbackTerms.length ?? 0) > 0, 'feedback is asked for');
+  });
+
+  for (const name of ['sqlite', 'postgres'] as const) {
+    const fresh = async (t: Cleanup) =>
+      setup(t, name === 'postgres' ? await postgres.createDatabase() : undefined);
+
+    test(`${name}: the parts of an explanation add up to the score, in every mode`, async (t) => {
+      const pawl = await fresh(t);
+      for (const mode of modes) {
+        const hits = await pawl.search(corpus, 'invoices for flights', { mode, explain: true });
+        assert.ok(hits.length > 0);
+        for (const { score, explanation } of hits) {
+          const { parts = [], weights = {} } = explanation ?? {};
+          const sum = parts.reduce((total, { scaled, weight }) => total + scaled * weight, 0);
+          assert.ok(Math.abs(sum - score) < 1e-9, `${sum}, not ${score}`);
+          for (const { list, weight, rank } of parts) {
+            assert.equal(weight, weights[list]);
+            assert.ok(rank >= 1);
+          }
+        }
+      }
+    });
+
+    test(`${name}: each hit tells where it is from, and what is the same is folded`, async (t) => {
+      const pawl = await fresh(t);
+      for (const mode of modes) {
+        const [hit] = await pawl.search(corpus, 'physician examines employees', { mode });
+        assert.equal(hit?.title, 'Health');
+        assert.equal(hit?.heading, 'Health > Visits');
+        assert.match(hit?.sourceUrl ?? '', /^inline:.*health/);
+        const marked = hit?.highlights.map(({ start, end }) => hit.text.slice(start, end));
+        assert.deepEqual(marked, ['physician', 'examines', 'employees']);
+        const [flight] = await pawl.search(corpus, 'flights booked in advance', { mode });
+        assert.equal(flight?.similar, 1);
+      }
+    });
+
+    test(`${name}: every filter holds in every mode`, async (t) => {
+      const pawl = await fresh(t);
+      const [health] = await pawl.search(corpus, 'physician');
+      const tomorrow = new Date(Date.now() + 86_400_000).toISOString();
+      const filters = [
+        { documentId: health?.documentId },
+        { source: health?.sourceUrl },
+        { title: 'health', updatedBefore: tomorrow },
+        { heading: 'visits', updatedFrom: '2020-01-01' },
+      ];
+      for (const mode of modes) {
+        for (const filter of filters) {
+          const hits = await pawl.search(corpus, 'physician employees flights', { mode, filter });
+          const titles = hits.map(({ title }) => title);
+          assert.deepEqual(titles, ['Health'], `${mode} ${JSON.stringify(filter)}`);
+        }
+        for (const filter of [
+          { host: 'example.com' },
+          { updatedFrom: tomorrow },
+          { language: 'xx' },
+          { title: '%' },
+        ]) {
+          assert.deepEqual(await pawl.search(corpus, 'physician', { mode, filter }), []);
+        }
+      }
+      await assert.rejects(pawl.search(corpus, 'x', { filter: { updatedFrom: 'soon' } }), {
+        code: 'bad_request',
+      });
+    });
+
+    test(`${name}: what is replaced or deleted is found no more`, async (t) => {
+      const pawl = await fresh(t);
+      const titles = async (query: string, mode: (typeof modes)[number]) =>
+        (await pawl.search(corpus, query, { mode, topK: 100 })).map(({ title }) => title);
+      for (const mode of modes) assert.ok((await titles('physician', mode)).includes('Health'));
+      const [health] = await pawl.search(corpus, 'physician');
+      await pawl.deleteDocument(health?.documentId ?? '');
+      const changed = [{ id: 'travel', title: 'Trains', text: 'Carriages leave on Mondays.' }];
+      await (await pawl.ingest(changed, { corpus })).wait();
+      for (const mode of modes) {
+        assert.ok(!(await titles('physician', mode)).includes('Health'));
+        assert.ok((await titles('carriages', mode)).includes('Trains'));
+        assert.ok(!(await titles('flights', mode)).includes('Travel'));
+      }
+    });
   }
 });

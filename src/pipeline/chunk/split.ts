@@ -8,7 +8,8 @@ import { createHash } from 'node:crypto';
 import { limits } from '../../kernel/limits.ts';
 import type { NewChunk } from '../../store/chunks.ts';
 import { type Block, blocksOf } from './block.ts';
-import { boundaryTokens, countText, type Unit, unitsOf } from './unit.ts';
+import { TokenMap } from './tokens.ts';
+import { type Unit, unitsOf } from './unit.ts';
 
 export interface SplitLimits {
   readonly tokensMax: number;
@@ -20,14 +21,13 @@ const defaults: SplitLimits = {
   overlapTokens: limits.document.chunkOverlapTokens,
 };
 
-/** Up to here, no text has more tokens than the bound because of how its units meet. */
-const certainShare = 0.8;
-
 export function splitText(text: string, bounds: SplitLimits = defaults): NewChunk[] {
-  const packing = new Packing(text, bounds);
+  const tokens = new TokenMap(text);
+  const packing = new Packing(text, tokens, bounds);
+  const { tokensMax } = bounds;
   let previousEnd = 0;
   for (const block of blocksOf(text)) {
-    packing.add(block, unitsOf(text, block, { tokensMax: bounds.tokensMax, previousEnd }));
+    packing.add(block, unitsOf(text, block, { tokens, tokensMax, previousEnd }));
     previousEnd = block.end;
   }
   return packing.finish();
@@ -35,6 +35,7 @@ export function splitText(text: string, bounds: SplitLimits = defaults): NewChun
 
 class Packing {
   readonly #text: string;
+  readonly #tokens: TokenMap;
   readonly #bounds: SplitLimits;
   readonly #headings: string[] = [];
   readonly #chunks: NewChunk[] = [];
@@ -47,8 +48,9 @@ class Packing {
   #isHeadingOnly = false;
   #openHeading = '';
 
-  constructor(text: string, bounds: SplitLimits) {
+  constructor(text: string, tokens: TokenMap, bounds: SplitLimits) {
     this.#text = text;
+    this.#tokens = tokens;
     this.#bounds = bounds;
   }
 
@@ -140,18 +142,10 @@ class Packing {
     if (left.length > 0) this.#flush();
   }
 
-  /**
-   * The sum of the units, unless it is so near the bound that what the tokenizer sees across their
-   * boundaries could matter: then the whole is counted.
-   */
+  /** As a whole: across boundaries the tokenizer may see something else than in the units. */
   #countOpen(): number {
     const [first] = this.#open;
-    if (!first) return 0;
-    const sum = this.#open.reduce((total, { tokens }) => total + tokens, 0);
-    if (sum <= this.#bounds.tokensMax * certainShare) return sum;
-    const text = this.#text.slice(first.start, this.#open.at(-1)?.end);
-    const isNear = sum > this.#bounds.tokensMax - boundaryTokens || /[^\n -~]/.test(text);
-    return isNear ? countText(text) : sum;
+    return first ? this.#tokens.count(first.start, this.#open.at(-1)?.end ?? first.end) : 0;
   }
 
   #toChunk({ start: startOffset, end: endOffset, tokens }: Unit): NewChunk {

@@ -3,27 +3,21 @@
  * a table, lines of code. Each is counted once, with the space before it, as the tokenizer sees it
  * in running text; so the sum of the counts is that of the whole, or one more for a boundary.
  */
-import { countTokens } from 'gpt-tokenizer/encoding/cl100k_base';
 import { type Block, linesOf, type Span } from './block.ts';
+import type { TokenMap } from './tokens.ts';
 
 export interface Unit extends Span {
   readonly tokens: number;
 }
 
-/** What looks like a special token in a document is text like any other. */
-const asText = { disallowedSpecial: new Set<string>() };
 /** A longer piece is cut into words first: the tokenizer's time grows with a word's square. */
 const countedCharactersMax = 4096;
 const wordCharactersMax = 64;
 /** What is cut by force may have a few more tokens as a whole than its words have one by one. */
 const forcedShare = 0.8;
 /** The first word of a chunk has no space before it, and may take more tokens for that. */
-export const boundaryTokens = 8;
+const boundaryTokens = 8;
 const sentenceEnd = /[.!?…]["'”’)\]]{0,3}\s+|[。！？]+\s*/g;
-
-export function countText(text: string): number {
-  return countTokens(text, asText);
-}
 
 /** The units of a block. `previousEnd` is where the text before the block ends. */
 export function unitsOf(text: string, block: Block, limit: UnitLimit): Unit[] {
@@ -39,6 +33,8 @@ export function unitsOf(text: string, block: Block, limit: UnitLimit): Unit[] {
 }
 
 export interface UnitLimit {
+  /** Of the whole text. */
+  readonly tokens: TokenMap;
   readonly tokensMax: number;
   readonly previousEnd: number;
 }
@@ -65,17 +61,15 @@ function* countedUnits(text: string, span: Span, limit: UnitLimit): Generator<Un
   if (span.end - span.start <= countedCharactersMax) {
     // Between blocks there may be any amount of space.
     const from = Math.max(limit.previousEnd, span.start - wordCharactersMax);
-    const running = countText(text.slice(from, span.end));
+    const running = limit.tokens.count(from, span.end);
     const isNear = running > limit.tokensMax - boundaryTokens;
-    const tokens = isNear
-      ? Math.max(running, countText(text.slice(span.start, span.end)))
-      : running;
+    const tokens = isNear ? Math.max(running, limit.tokens.count(span.start, span.end)) : running;
     if (tokens <= limit.tokensMax) {
       yield { ...span, tokens };
       return;
     }
   }
-  yield* packed(wordsOf(text, span, limit.previousEnd), limit.tokensMax * forcedShare);
+  yield* packed(wordsOf(text, span, limit), limit.tokensMax * forcedShare);
 }
 
 /** As many words as fit, again and again. */
@@ -96,8 +90,8 @@ function* packed(words: Iterable<Unit>, tokensMax: number): Generator<Unit> {
 }
 
 /** Words, and those that are too long for one in pieces that are certain to fit. */
-function* wordsOf(text: string, span: Span, previousEnd: number): Generator<Unit> {
-  let before = Math.max(previousEnd, span.start - wordCharactersMax);
+function* wordsOf(text: string, span: Span, limit: UnitLimit): Generator<Unit> {
+  let before = Math.max(limit.previousEnd, span.start - wordCharactersMax);
   for (const match of text.slice(span.start, span.end).matchAll(/\S+/g)) {
     const last = span.start + match.index + match[0].length;
     for (let start = span.start + match.index; start < last; ) {
@@ -105,7 +99,7 @@ function* wordsOf(text: string, span: Span, previousEnd: number): Generator<Unit
       // A pair of surrogates is one character.
       if (end < last && isHighSurrogate(text.charCodeAt(end - 1))) end -= 1;
       const from = Math.max(before, start - wordCharactersMax);
-      yield { start, end, tokens: countText(text.slice(from, end)) };
+      yield { start, end, tokens: limit.tokens.count(from, end) };
       start = end;
       before = end;
     }

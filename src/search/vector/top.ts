@@ -1,9 +1,10 @@
 /** The best of many, in a heap whose root is the worst one kept. */
 export class Top {
   readonly #size: number;
-  readonly #isWorse: (slot: number, score: number, other: number, otherScore: number) => boolean;
-  readonly #slots: number[] = [];
-  readonly #scores: number[] = [];
+  readonly #isLater: (slot: number, other: number) => boolean;
+  readonly #slots: Int32Array;
+  readonly #scores: Float64Array;
+  #count = 0;
 
   constructor(
     size: number,
@@ -11,73 +12,82 @@ export class Top {
     isLater: (slot: number, other: number) => boolean,
   ) {
     this.#size = size;
-    this.#isWorse = (slot, score, other, otherScore) =>
-      score < otherScore || (score === otherScore && isLater(slot, other));
+    this.#isLater = isLater;
+    this.#slots = new Int32Array(size);
+    this.#scores = new Float64Array(size);
   }
 
   /** A score below this one is not kept. */
   get threshold(): number {
-    return this.#slots.length < this.#size ? -Infinity : (this.#scores[0] as number);
+    return this.#count < this.#size ? -Infinity : (this.#scores[0] as number);
   }
 
   offer(slot: number, score: number): void {
-    if (this.#slots.length < this.#size) {
-      this.#slots.push(slot);
-      this.#scores.push(score);
-      this.#rise(this.#slots.length - 1);
-    } else if (this.#size > 0 && this.#isWorse(this.#at(0), this.threshold, slot, score)) {
-      this.#slots[0] = slot;
-      this.#scores[0] = score;
-      this.#sink(0);
+    if (this.#count < this.#size) {
+      this.#rise(this.#count++, slot, score);
+    } else if (this.#size > 0 && !this.#isWorse(slot, score, 0)) {
+      this.#sink(slot, score);
     }
   }
 
   /** Best first. */
   sorted(): { slot: number; score: number }[] {
-    const rows = this.#slots.map((slot, place) => ({ slot, score: this.#scores[place] as number }));
-    return rows.sort((a, b) => (this.#isWorse(a.slot, a.score, b.slot, b.score) ? 1 : -1));
+    const rows = Array.from({ length: this.#count }, (_, place) => ({
+      slot: this.#slotAt(place),
+      score: this.#scoreAt(place),
+    }));
+    return rows.sort((a, b) => b.score - a.score || (this.#isLater(a.slot, b.slot) ? 1 : -1));
   }
 
-  #rise(from: number): void {
-    for (let place = from; place > 0; ) {
+  /** Puts a new one at the end, and lets those above it that are better fall below it. */
+  #rise(from: number, slot: number, score: number): void {
+    let place = from;
+    while (place > 0) {
       const parent = (place - 1) >> 1;
-      if (!this.#isWorseAt(place, parent)) return;
-      this.#swap(place, parent);
+      if (!this.#isWorse(slot, score, parent)) break;
+      this.#move(parent, place);
       place = parent;
     }
+    this.#slots[place] = slot;
+    this.#scores[place] = score;
   }
 
-  #sink(from: number): void {
-    for (let place = from; ; ) {
-      let worst = place;
-      for (const child of [2 * place + 1, 2 * place + 2]) {
-        if (child < this.#slots.length && this.#isWorseAt(child, worst)) worst = child;
-      }
-      if (worst === place) return;
-      this.#swap(place, worst);
-      place = worst;
+  /** Puts a new one in the place of the root, and lets those below it that are worse rise. */
+  #sink(slot: number, score: number): void {
+    let place = 0;
+    for (let child = 1; child < this.#count; child = 2 * place + 1) {
+      const next = child + 1;
+      if (next < this.#count && this.#isWorseAt(next, child)) child = next;
+      if (this.#isWorse(slot, score, child)) break;
+      this.#move(child, place);
+      place = child;
     }
+    this.#slots[place] = slot;
+    this.#scores[place] = score;
+  }
+
+  #move(from: number, to: number): void {
+    this.#slots[to] = this.#slots[from] as number;
+    this.#scores[to] = this.#scores[from] as number;
+  }
+
+  /** No two have the same slot, so one of two is always the worse. */
+  #isWorse(slot: number, score: number, other: number): boolean {
+    const otherScore = this.#scoreAt(other);
+    return score < otherScore || (score === otherScore && this.#isLater(slot, this.#slotAt(other)));
   }
 
   #isWorseAt(place: number, other: number): boolean {
-    return this.#isWorse(
-      this.#at(place),
-      this.#scores[place] as number,
-      this.#at(other),
-      this.#scores[other] as number,
-    );
+    const one = this.#scoreAt(place);
+    const two = this.#scoreAt(other);
+    return one < two || (one === two && this.#isLater(this.#slotAt(place), this.#slotAt(other)));
   }
 
-  #at(place: number): number {
+  #slotAt(place: number): number {
     return this.#slots[place] as number;
   }
 
-  #swap(place: number, other: number): void {
-    const slot = this.#at(place);
-    const score = this.#scores[place] as number;
-    this.#slots[place] = this.#at(other);
-    this.#scores[place] = this.#scores[other] as number;
-    this.#slots[other] = slot;
-    this.#scores[other] = score;
+  #scoreAt(place: number): number {
+    return this.#scores[place] as number;
   }
 }

@@ -1,0 +1,90 @@
+/**
+ * How long a search takes from the query to its hits, in a store of many chunks, with the queries
+ * of the collections: embedding, words, vectors, feedback, folding and reading included.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { assemble } from '../src/main.ts';
+import { staticEmbedder } from '../src/provider/static-embedder.ts';
+import { Searcher } from '../src/search/search.ts';
+import { WordMirror } from '../src/search/word/word-mirror.ts';
+import type { Collection } from './collection.ts';
+import type { Figure, Section } from './measure/figure.ts';
+import { fillStore, synthetic } from './synthetic.ts';
+
+const modes = ['hybrid', 'keyword', 'vector'] as const;
+
+export interface LatencyOptions {
+  readonly collections: readonly Collection[];
+  readonly size: number;
+  /** What half of the hybrid searches may take. */
+  readonly targetMs: number;
+  /** A store that was filled before, and is left as it is. */
+  readonly store?: string | undefined;
+  readonly rounds: number;
+}
+
+export async function benchLatency(options: LatencyOptions): Promise<Section> {
+  const { collections, size, store, targetMs } = options;
+  const data = store ?? mkdtempSync(join(tmpdir(), 'pawl-latency-'));
+  const { database, close } = await assemble({ data });
+  const words = new WordMirror(database);
+  const searcher = new Searcher({ database, embedder: staticEmbedder(), words });
+  try {
+    if (store === undefined) await fillStore(database, collections, size);
+    const startedAt = performance.now();
+    const before = process.memoryUsage().rss;
+    await searcher.search({ ...synthetic, query: 'first' });
+    await words.whenRead();
+    const firstMs = performance.now() - startedAt;
+    const memory = (process.memoryUsage().rss - before) / 2 ** 20;
+    const figures: Figure[] = [];
+    for (const mode of modes) {
+      const { median, p95, cpu } = await timeQueries(searcher, mode, options);
+      const target = mode === 'hybrid' ? { target: { atMost: targetMs } } : {};
+      figures.push(
+        { name: `${mode}, median`, value: median, digits: 1, unit: 'ms', ...target },
+        { name: `${mode}, 95 of 100`, value: p95, digits: 1, unit: 'ms' },
+        { name: `${mode}, processor time`, value: cpu, digits: 1, unit: 'ms' },
+      );
+    }
+    figures.push(
+      { name: 'first search, which reads everything', value: firstMs, digits: 0, unit: 'ms' },
+      { name: 'memory for words and vectors', value: memory, digits: 0, unit: 'MiB' },
+    );
+    const note = 'From the query to its ten hits, one after the other, on the embedded store.';
+    return { title: `Search in ${size} chunks`, note, figures };
+  } finally {
+    await close();
+    if (store === undefined) rmSync(data, { recursive: true, force: true });
+  }
+}
+
+async function timeQueries(
+  searcher: Searcher,
+  mode: (typeof modes)[number],
+  { collections, rounds }: LatencyOptions,
+) {
+  // Of each collection some, long and short ones.
+  const queries = collections.flatMap(({ queries: all }) =>
+    all.filter((_, index) => index % 7 === 0).map(({ text }) => text.slice(0, 2000)),
+  );
+  const times: number[] = [];
+  let cpuMicros = 0;
+  for (let round = 0; round <= rounds; round++) {
+    for (const query of queries) {
+      const before = process.threadCpuUsage();
+      const startedAt = performance.now();
+      await searcher.search({ ...synthetic, query, mode });
+      // The first round is for warming up.
+      if (round === 0) continue;
+      times.push(performance.now() - startedAt);
+      const { user, system } = process.threadCpuUsage(before);
+      cpuMicros += user + system;
+    }
+  }
+  times.sort((a, b) => a - b);
+  const at = (share: number) => times[Math.floor(times.length * share)] ?? 0;
+  return { median: at(0.5), p95: at(0.95), cpu: cpuMicros / 1000 / times.length };
+}

@@ -1,0 +1,41 @@
+/** Figures with what is asked of them, as a table. */
+export interface Figure {
+  readonly name: string;
+  readonly value: number;
+  readonly digits: number;
+  readonly unit?: string;
+  readonly target?: { readonly atLeast: number } | { readonly atMost: number };
+}
+
+export interface Section {
+  readonly title: string;
+  /** How it was measured, in a sentence or two. */
+  readonly note: string;
+  readonly figures: readonly Figure[];
+}
+
+export function isMet({ value, target }: Figure): boolean {
+  if (target === undefined) return true;
+  return 'atLeast' in target ? value >= target.atLeast : value <= target.atMost;
+}
+
+export function reportSections(sections: readonly Section[]): string {
+  return sections.map(reportSection).join('\n\n');
+}
+
+function reportSection({ title, note, figures }: Section): string {
+  const rows = figures.map((figure) => {
+    const { name, value, digits, unit = '', target } = figure;
+    const verdict = target === undefined ? '' : isMet(figure) ? 'met' : '**missed**';
+    return `| ${name} | ${value.toFixed(digits)} ${unit} | ${targetText(figure)} | ${verdict} |`;
+  });
+  const head = ['| | measured | target | |', '| --- | --: | --: | --- |'];
+  return [`## ${title}`, '', note, '', ...head, ...rows].join('\n');
+}
+
+function targetText({ target, digits }: Figure): string {
+  if (target === undefined) return '';
+  return 'atLeast' in target
+    ? `≥ ${target.atLeast.toFixed(digits)}`
+    : `≤ ${target.atMost.toFixed(digits)}`;
+}

@@ -1,0 +1,72 @@
+/** What `npm run bench` can measure besides the engine. */
+import { existsSync } from 'node:fs';
+import { benchChunking } from './chunking.ts';
+import { readCollections } from './collection.ts';
+import { benchExtraction } from './extraction.ts';
+import { benchLatency } from './latency.ts';
+import type { Section } from './measure/figure.ts';
+import { benchPipeline } from './pipeline/suite.ts';
+import { benchRanking } from './ranking.ts';
+import { benchVectors } from './vectors.ts';
+
+export const suites = ['search', 'chunking', 'extraction', 'pipeline'] as const;
+type SuiteName = (typeof suites)[number];
+
+export interface SuiteOptions {
+  /** Where the collections are. */
+  readonly data: string | undefined;
+  readonly trafilatura: string | undefined;
+  readonly isQuick: boolean;
+  readonly tell: (line: string) => void;
+}
+
+const collectionsText = 'a folder with collections (NAME.json.gz: documents, queries, qrels)';
+const wanted: Readonly<Record<Exclude<SuiteName, 'pipeline'>, string>> = {
+  search: collectionsText,
+  chunking: collectionsText,
+  extraction: 'a checkout of the article extraction benchmark (ground-truth.json, html/)',
+};
+
+export function isSuite(name: string): name is SuiteName {
+  return suites.some((suite) => suite === name);
+}
+
+/** Nothing where there is nothing to measure with. */
+export async function runSuite(name: SuiteName, options: SuiteOptions): Promise<Section[]> {
+  const { data, trafilatura, isQuick, tell } = options;
+  if (name === 'pipeline') return benchPipeline({ isQuick, tell });
+  if (name === 'extraction') return benchExtraction({ data, trafilatura, isQuick, tell });
+  if (data === undefined || !existsSync(data)) {
+    tell(`${name}: skipped. Give ${wanted[name]} with --data DIR.`);
+    return [];
+  }
+  if (name === 'chunking') return [await benchChunking({ data, isQuick, tell })];
+  return searchSections({ data, isQuick, tell });
+}
+
+async function searchSections({
+  data,
+  isQuick,
+  tell,
+}: {
+  data: string;
+  isQuick: boolean;
+  tell: (line: string) => void;
+}): Promise<Section[]> {
+  const collections = readCollections(data);
+  const some = isQuick ? collections.slice(0, 2) : collections;
+  const sections = await benchRanking({ collections: some, tell });
+  const sizes = isQuick
+    ? [{ size: 10_000, targetMs: 15 }]
+    : [
+        { size: 100_000, targetMs: 15 },
+        { size: 1_000_000, targetMs: 100 },
+      ];
+  for (const { size, targetMs } of sizes) {
+    tell(`vectors: ${size}`);
+    sections.push(benchVectors({ size, queries: 50 }));
+    tell(`search in ${size} chunks`);
+    sections.push(await benchLatency({ collections, size, targetMs, rounds: isQuick ? 1 : 3 }));
+  }
+  return sections;
+}

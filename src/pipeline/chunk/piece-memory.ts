@@ -1,0 +1,79 @@
+/**
+ * A number for each piece of text that came before, such as its tokens. A piece is looked up where
+ * it stands, by its characters, so that no string is made for it. When the memory is full it starts
+ * anew: what is frequent is soon back.
+ */
+import type { Characters } from './characters.ts';
+
+const slotCount = 1 << 17;
+/** A table that is fuller than this has long ways. */
+const piecesMax = slotCount / 2;
+/** Longer pieces are rare, and not remembered. */
+const pieceLengthMax = 32;
+const charactersMax = piecesMax * 12;
+
+export class PieceMemory {
+  readonly #ask: (piece: string) => number;
+  /** Of each slot: the number of its piece, plus one. */
+  readonly #slots = new Int32Array(slotCount);
+  readonly #starts = new Int32Array(piecesMax + 1);
+  readonly #hashes = new Int32Array(piecesMax);
+  readonly #values = new Int32Array(piecesMax);
+  readonly #characters = new Uint16Array(charactersMax);
+  #size = 0;
+
+  constructor(ask: (piece: string) => number) {
+    this.#ask = ask;
+  }
+
+  /** What was said of `text.slice(start, end)`. */
+  get({ text, codes }: Pick<Characters, 'text' | 'codes'>, start: number, end: number): number {
+    if (end - start > pieceLengthMax) return this.#ask(text.slice(start, end));
+    let hash = 0x811c9dc5;
+    for (let place = start; place < end; place++) {
+      hash = Math.imul(hash ^ (codes[place] as number), 0x01000193);
+    }
+    hash ^= hash >>> 15;
+    let slot = hash & (slotCount - 1);
+    for (;;) {
+      const piece = (this.#slots[slot] as number) - 1;
+      if (piece < 0) return this.#learn(text.slice(start, end), slot, hash);
+      if (this.#hashes[piece] === hash && this.#isSame(piece, codes, { start, end })) {
+        return this.#values[piece] as number;
+      }
+      slot = (slot + 1) & (slotCount - 1);
+    }
+  }
+
+  #isSame(
+    piece: number,
+    codes: Uint16Array,
+    { start, end }: { start: number; end: number },
+  ): boolean {
+    const first = this.#starts[piece] as number;
+    if ((this.#starts[piece + 1] as number) - first !== end - start) return false;
+    for (let place = start; place < end; place++) {
+      if (this.#characters[first + place - start] !== codes[place]) return false;
+    }
+    return true;
+  }
+
+  #learn(text: string, slot: number, hash: number): number {
+    const value = this.#ask(text);
+    const start = this.#starts[this.#size] as number;
+    if (this.#size === piecesMax || start + text.length > charactersMax) {
+      this.#slots.fill(0);
+      this.#size = 0;
+      return value;
+    }
+    for (let place = 0; place < text.length; place++) {
+      this.#characters[start + place] = text.charCodeAt(place);
+    }
+    this.#hashes[this.#size] = hash;
+    this.#values[this.#size] = value;
+    this.#size += 1;
+    this.#starts[this.#size] = start + text.length;
+    this.#slots[slot] = this.#size;
+    return value;
+  }
+}

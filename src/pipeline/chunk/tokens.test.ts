@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { countTokens } from 'gpt-tokenizer/encoding/cl100k_base';
+import { charactersOf } from './characters.ts';
+import { PieceMemory } from './piece-memory.ts';
+import { countText, TokenMap } from './tokens.ts';
+
+const seed = 11;
+const asText = { disallowedSpecial: new Set<string>() };
+const exact = (text: string) => countTokens(text, asText);
+
+const awkward = fc.constantFrom(
+  ..."'s 'S 'll 'lL 'VE 'rE 'ſ ' \n \r\n \t \u00a0 \u3000 \ufeff \u2028 . ?!".split(' '),
+  ...['...', '12', '1234567', 'Ⅳ', '½'],
+  ...[' ', '  ', '\n\n ', ' \n', '\v', '漢字', 'é', 'e\u0301', '😀', '\ud83d', '\ude00', '𝐀'],
+  ...['<|endoftext|>', 'word', 'Words', ' the', "don't", "WE'LL", 'x'.repeat(40)],
+);
+const mixed = fc
+  .array(fc.oneof(awkward, fc.string({ unit: 'binary', maxLength: 6 }), fc.lorem()), {
+    maxLength: 30,
+  })
+  .map((parts) => parts.join(''));
+
+describe('the tokens of a text', () => {
+  test('are those that the tokenizer counts, whatever the text is', () => {
+    fc.assert(
+      fc.property(mixed, (text) => assert.equal(countText(text), exact(text))),
+      { numRuns: 3000, seed },
+    );
+  });
+
+  test('are those of a part, whatever stands around it', () => {
+    fc.assert(
+      fc.property(mixed, fc.nat(), fc.nat(), (text, one, other) => {
+        const [start, end] = [one % (text.length + 1), other % (text.length + 1)].sort(
+          (a, b) => a - b,
+        ) as [number, number];
+        assert.equal(new TokenMap(text).count(start, end), exact(text.slice(start, end)));
+      }),
+      { numRuns: 2000, seed },
+    );
+  });
+
+  test('are the same for every character of the first plane, alone and between words', () => {
+    for (let code = 0; code < 0x10000; code += 1) {
+      const character = String.fromCharCode(code);
+      const text = `a${character} ${character}b1${character}`;
+      assert.equal(countText(text), exact(text), `U+${code.toString(16)}`);
+    }
+  });
+});
+
+describe('the memory of pieces', () => {
+  test('asks for a piece once, and starts anew when it is full', () => {
+    let asked = 0;
+    const memory = new PieceMemory((piece) => {
+      asked += 1;
+      return piece.length;
+    });
+    const count = (piece: string) => memory.get(charactersOf(`(${piece})`), 1, piece.length + 1);
+    for (let round = 0; round < 2; round++) {
+      for (let n = 0; n < 1000; n++) assert.equal(count(`piece${n}`), `piece${n}`.length);
+    }
+    assert.equal(asked, 1000);
+    for (let n = 0; n < 200_000; n++) assert.equal(count(`other${n}`), `other${n}`.length);
+    assert.equal(count('piece7'), 6);
+  });
+});

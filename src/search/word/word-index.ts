@@ -1,0 +1,213 @@
+/**
+ * The words of one corpus of one caller, in memory: for each term the chunks that have it. A search
+ * adds up the BM25 scores of all chunks, term by term, so it finds exactly the best ones. A chunk
+ * has a slot; the slots of a removed document stay behind as holes, and once there are many of
+ * them, all is written anew.
+ */
+import { Failure } from '../../kernel/failure.ts';
+import type { VectorHit, VectorPlace } from '../vector/partition.ts';
+import { Top } from '../vector/top.ts';
+import { Postings } from './postings.ts';
+import { type ChunkTerms, TermReader } from './term-reader.ts';
+
+/** How fast repeating a word loses weight, and how much the length of a chunk matters. */
+const saturation = 1.2;
+const lengthShare = 0.75;
+/** A posting is a slot and how often the term is in it, which is bounded by one byte. */
+const countBits = 8;
+const countMax = 2 ** countBits - 1;
+const slotsMax = 2 ** (31 - countBits);
+
+interface Run {
+  readonly documentId: string;
+  readonly generationId: number;
+  readonly start: number;
+  readonly count: number;
+}
+
+export interface WordRow {
+  readonly ordinal: number;
+  readonly heading: string;
+  readonly text: string;
+}
+
+export interface WordSearch {
+  /** In their basic form, as `termOf` gives it. */
+  readonly terms: readonly string[];
+  readonly size: number;
+  readonly isAllowed?: ((place: VectorPlace) => boolean) | undefined;
+}
+
+export class WordIndex {
+  #postings = new Postings();
+  readonly #ids = new Map<string, number>();
+  readonly #reader = new TermReader((term) => this.#idOf(term));
+  readonly #byDocument = new Map<string, Run>();
+  #runOf: (Run | undefined)[] = [];
+  #ordinals: number[] = [];
+  #lengths: number[] = [];
+  /** Of each slot: how much its length damps its words; made anew when something has changed. */
+  #dampings = new Float32Array(0);
+  #totalLength = 0;
+  #live = 0;
+  #scores = new Float32Array(1024);
+
+  get size(): number {
+    return this.#live;
+  }
+
+  /** About; without the names of the terms. */
+  get heldBytes(): number {
+    return this.#postings.heldBytes + this.#runOf.length * 24 + this.#scores.length * 4;
+  }
+
+  documentIds(): string[] {
+    return [...this.#byDocument.keys()];
+  }
+
+  generationOf(documentId: string): number | undefined {
+    return this.#byDocument.get(documentId)?.generationId;
+  }
+
+  /** In how many chunks the term is. Those that were removed count until all is written anew. */
+  chunksWith(term: string): number {
+    const id = this.#ids.get(term);
+    return id === undefined ? 0 : this.#postings.countOf(id);
+  }
+
+  put(
+    { id, generationId, title }: { id: string; generationId: number; title: string },
+    rows: readonly WordRow[],
+  ): void {
+    this.remove(id);
+    this.#dampings = new Float32Array(0);
+    const start = this.#runOf.length;
+    if (start + rows.length > slotsMax) {
+      throw new Failure('store_busy', 'the words of this corpus do not fit into memory');
+    }
+    const run = { documentId: id, generationId, start, count: rows.length };
+    this.#byDocument.set(id, run);
+    for (const { ordinal, heading, text } of rows) {
+      const slot = this.#runOf.length;
+      const terms = this.#reader.read([title, heading, text]);
+      this.#runOf.push(run);
+      this.#ordinals.push(ordinal);
+      this.#lengths.push(terms.length);
+      this.#totalLength += terms.length;
+      this.#post(slot, terms);
+    }
+    this.#live += rows.length;
+  }
+
+  remove(documentId: string): void {
+    const run = this.#byDocument.get(documentId);
+    if (!run) return;
+    this.#byDocument.delete(documentId);
+    this.#dampings = new Float32Array(0);
+    for (let slot = run.start; slot < run.start + run.count; slot++) {
+      this.#runOf[slot] = undefined;
+      this.#totalLength -= this.#lengths[slot] as number;
+    }
+    this.#live -= run.count;
+    const holes = this.#runOf.length - this.#live;
+    if (holes > Math.max(this.#live / 4, 1000)) this.#closeHoles();
+  }
+
+  /** The chunks with any of the terms, best first; of equal ones the older first. */
+  search({ terms, size, isAllowed }: WordSearch): VectorHit[] {
+    const slots = this.#runOf.length;
+    if (this.#scores.length < slots) this.#scores = new Float32Array(slots + (slots >> 2));
+    const scores = this.#scores.fill(0, 0, slots);
+    if (this.#dampings.length !== slots) this.#dampings = this.#newDampings();
+    for (const term of new Set(terms)) this.#addScores(term, scores);
+    const top = new Top(size, (slot, other) => this.#isLater(slot, other));
+    // Chunks that have none of the terms are not found.
+    let threshold = Number.MIN_VALUE;
+    for (let slot = 0; slot < slots; slot++) {
+      const score = scores[slot] as number;
+      if (score < threshold || !this.#runOf[slot]) continue;
+      if (isAllowed && !isAllowed(this.#placeOf(slot))) continue;
+      top.offer(slot, score);
+      threshold = Math.max(threshold, top.threshold);
+    }
+    return top.sorted().map(({ slot, score }) => ({ ...this.#placeOf(slot), score }));
+  }
+
+  #addScores(term: string, scores: Float32Array): void {
+    const id = this.#ids.get(term);
+    if (id === undefined) return;
+    const total = this.#runOf.length;
+    const found = this.#postings.countOf(id);
+    const rarity = Math.log1p((total - found + 0.5) / (found + 0.5)) * (saturation + 1);
+    const dampings = this.#dampings;
+    this.#postings.read(id, (page, start, end) => {
+      for (let place = start; place < end; place++) {
+        const posting = page[place] as number;
+        const slot = posting >>> countBits;
+        const count = posting & countMax;
+        const damped = (rarity * count) / (count + (dampings[slot] as number));
+        scores[slot] = (scores[slot] as number) + damped;
+      }
+    });
+  }
+
+  #newDampings(): Float32Array<ArrayBuffer> {
+    const fixed = saturation * (1 - lengthShare);
+    const perWord = (saturation * lengthShare * this.#live) / Math.max(this.#totalLength, 1);
+    return Float32Array.from(this.#lengths, (length) => fixed + perWord * length);
+  }
+
+  #post(slot: number, { ids, counts, size }: ChunkTerms): void {
+    for (let index = 0; index < size; index++) {
+      const count = Math.min(counts[index] as number, countMax);
+      this.#postings.add(ids[index] as number, (slot << countBits) | count);
+    }
+  }
+
+  #closeHoles(): void {
+    const newSlot = new Int32Array(this.#runOf.length).fill(-1);
+    let next = 0;
+    const runs = [...this.#byDocument.values()].sort((a, b) => a.start - b.start);
+    const [ordinals, lengths, runOf]: [number[], number[], Run[]] = [[], [], []];
+    for (const run of runs) {
+      const moved = { ...run, start: next };
+      this.#byDocument.set(run.documentId, moved);
+      for (let slot = run.start; slot < run.start + run.count; slot++) {
+        newSlot[slot] = next++;
+        ordinals.push(this.#ordinals[slot] as number);
+        lengths.push(this.#lengths[slot] as number);
+        runOf.push(moved);
+      }
+    }
+    const postings = new Postings();
+    for (const id of this.#ids.values()) {
+      this.#postings.read(id, (page, start, end) => {
+        for (let place = start; place < end; place++) {
+          const posting = page[place] as number;
+          const slot = newSlot[posting >>> countBits] as number;
+          if (slot >= 0) postings.add(id, (slot << countBits) | (posting & countMax));
+        }
+      });
+    }
+    this.#postings = postings;
+    [this.#ordinals, this.#lengths, this.#runOf] = [ordinals, lengths, runOf];
+  }
+
+  #idOf(term: string): number {
+    const known = this.#ids.get(term);
+    if (known !== undefined) return known;
+    this.#ids.set(term, this.#ids.size);
+    return this.#ids.size - 1;
+  }
+
+  #placeOf(slot: number): VectorPlace {
+    const { documentId, generationId } = this.#runOf[slot] as Run;
+    return { documentId, generationId, ordinal: this.#ordinals[slot] as number };
+  }
+
+  #isLater(slot: number, other: number): boolean {
+    const [one, two] = [this.#placeOf(slot), this.#placeOf(other)];
+    const difference = one.generationId - two.generationId;
+    return difference > 0 || (difference === 0 && one.ordinal > two.ordinal);
+  }
+}
