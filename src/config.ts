@@ -12,6 +12,12 @@ export interface Config {
   readonly databaseUrl: string | undefined;
   readonly workers: number;
   readonly allowHosts: readonly string[] | undefined;
+  readonly embedder: string;
+  readonly embedderUrl: string;
+  readonly embedderKey: string | undefined;
+  readonly embedderPrice: number | undefined;
+  readonly embedderRequests: number;
+  readonly embedderTokens: number;
   readonly log: 'silent' | 'error' | 'warn' | 'info' | 'debug';
   readonly failpoint: string | undefined;
 }
@@ -27,6 +33,8 @@ interface Setting<K extends Key> {
   readonly meaning: string;
   /** Only for tests: in no documentation and in no suggestion. */
   readonly isHidden?: boolean;
+  /** It holds a key or a password, and is not repeated in a message. */
+  readonly isSecret?: boolean;
   /** Undefined for what it must not be. */
   parse(text: string): Config[K] | undefined;
 }
@@ -47,6 +55,7 @@ const settings: { readonly [K in Key]: Setting<K> } = {
     variable: 'PAWL_DATABASE_URL',
     initial: undefined,
     form: 'an address such as postgres://user:password@host:5432/name',
+    isSecret: true,
     meaning: 'A Postgres database for everything but the fetched bytes. Absent: embedded SQLite.',
     parse: (text) => (/^postgres(ql)?:\/\//.test(text) && URL.canParse(text) ? text : undefined),
   },
@@ -74,6 +83,55 @@ const settings: { readonly [K in Key]: Setting<K> } = {
       return hosts.every(isPair) ? hosts : undefined;
     },
   },
+  embedder: {
+    variable: 'PAWL_EMBEDDER',
+    initial: 'local',
+    form: 'local, openai:MODEL, openai:MODEL@DIMENSIONS or onnx:FOLDER',
+    meaning:
+      'What turns text into vectors: the table that comes with Pawl, any server with the ' +
+      'embeddings interface of OpenAI, or a model in ONNX form on this machine.',
+    parse: (text) => (/^(local|openai:\S+|onnx:.+)$/.test(text) ? text : undefined),
+  },
+  embedderUrl: {
+    variable: 'PAWL_EMBEDDER_URL',
+    initial: 'https://api.openai.com/v1',
+    form: 'an http or https address up to the version, such as http://127.0.0.1:8080/v1',
+    meaning: 'Where the server of `openai:MODEL` is. Private addresses are allowed here.',
+    parse: (text) => (/^https?:\/\//.test(text) && URL.canParse(text) ? text : undefined),
+  },
+  embedderKey: {
+    variable: 'PAWL_EMBEDDER_KEY',
+    initial: undefined,
+    form: 'one word',
+    meaning: 'The key for that server. It is sent to it, and stored and told nowhere.',
+    isSecret: true,
+    parse: (text) => (/^\S+$/.test(text) ? text : undefined),
+  },
+  embedderPrice: {
+    variable: 'PAWL_EMBEDDER_PRICE',
+    initial: undefined,
+    form: 'a number of cents for a million tokens, such as 2 or 0',
+    meaning:
+      'What the model costs, where it is not in the table of prices or costs something else.',
+    parse: (text) => {
+      const value = Number(text);
+      return Number.isFinite(value) && value >= 0 ? value : undefined;
+    },
+  },
+  embedderRequests: {
+    variable: 'PAWL_EMBEDDER_REQUESTS',
+    initial: limits.budget.requestsPerMinute,
+    form: 'a whole number from 1',
+    meaning: 'How many requests one process sends to the embedder in a minute.',
+    parse: wholeFromOne,
+  },
+  embedderTokens: {
+    variable: 'PAWL_EMBEDDER_TOKENS',
+    initial: limits.budget.tokensPerMinute,
+    form: 'a whole number from 1',
+    meaning: 'How many tokens one process sends to the embedder in a minute.',
+    parse: wholeFromOne,
+  },
   log: {
     variable: 'PAWL_LOG',
     initial: 'warn',
@@ -90,6 +148,11 @@ const settings: { readonly [K in Key]: Setting<K> } = {
     parse: (text) => text,
   },
 };
+
+function wholeFromOne(text: string): number | undefined {
+  const value = Number(text);
+  return Number.isSafeInteger(value) && value >= 1 ? value : undefined;
+}
 
 export const configFile = 'pawl.config.json';
 
@@ -121,6 +184,12 @@ export function loadConfig({ environment, file, flags = {} }: ConfigInput): Load
     databaseUrl: read('databaseUrl'),
     workers: read('workers'),
     allowHosts: read('allowHosts'),
+    embedder: read('embedder'),
+    embedderUrl: read('embedderUrl'),
+    embedderKey: read('embedderKey'),
+    embedderPrice: read('embedderPrice'),
+    embedderRequests: read('embedderRequests'),
+    embedderTokens: read('embedderTokens'),
     log: read('log'),
     failpoint: read('failpoint'),
   };
@@ -138,11 +207,10 @@ export function readConfigFile(folder: string): string | undefined {
 }
 
 function parse<K extends Key>(key: K, text: string, where: string): Config[K] {
-  const { form, parse: parseText } = settings[key];
+  const { form, isSecret, parse: parseText } = settings[key];
   const value = text.trim() === '' ? undefined : parseText(text);
   if (value !== undefined) return value;
-  // The address of a database holds its password: it is not repeated.
-  const shown = key === 'databaseUrl' ? 'what was given' : JSON.stringify(text);
+  const shown = isSecret ? 'what was given' : JSON.stringify(text);
   throw new Failure('usage_error', `${where} must be ${form}, not ${shown}`);
 }
 

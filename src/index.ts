@@ -7,7 +7,7 @@ import { Failure } from './kernel/failure.ts';
 import type { JobState } from './kernel/job.ts';
 import { limits } from './kernel/limits.ts';
 import type { World } from './kernel/world.ts';
-import { type Assembled, type AssembleOptions, assemble } from './main.ts';
+import { type Assembled, type AssembleOptions, assemble, type EmbedderSettings } from './main.ts';
 import type { SearchFilter, SearchMode } from './search/request.ts';
 import type { Hit } from './search/search.ts';
 import {
@@ -33,6 +33,7 @@ import { listWorkers, type WorkerRow } from './store/workers.ts';
 
 export { Job, type JobCounts, type JobSummary } from './job-handle.ts';
 export { Failure, type FailureCode, failures } from './kernel/failure.ts';
+export type { EmbedderSettings } from './main.ts';
 export type { Event, EventKind } from './observe/event.ts';
 export type { SearchFilter, SearchMode } from './search/request.ts';
 export type { Explanation, Hit } from './search/search.ts';
@@ -50,6 +51,8 @@ export interface OpenOptions {
   readonly workers?: number | undefined;
   /** Exact `host:port` pairs that may be fetched from although they are not public. */
   readonly allowHosts?: readonly string[] | undefined;
+  /** What turns text into vectors; the local one where nothing is said. */
+  readonly embedder?: EmbedderSettings | undefined;
   /** False: this process only asks and commands, and leaves the work to others. */
   readonly work?: boolean | undefined;
   /** Called when something in the background failed and will be tried again. */

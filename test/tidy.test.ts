@@ -67,7 +67,9 @@ const imports = {
     pg: ['store'],
     'gpt-tokenizer': ['pipeline/chunk'],
     tldts: ['pipeline'],
-    undici: ['pipeline'],
+    undici: ['pipeline', 'provider'],
+    // Never installed by Pawl: whoever wants it puts it beside.
+    'onnxruntime-node': ['provider'],
     '@mozilla/readability': ['pipeline'],
     linkedom: ['pipeline'],
     'node:sqlite': ['store'],

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Config } from '../config.ts';
-import { type OpenOptions, open, type Pawl } from '../index.ts';
+import { type EmbedderSettings, type OpenOptions, open, type Pawl } from '../index.ts';
 import { Failure } from '../kernel/failure.ts';
 import { failpointHook } from '../observe/failpoint-hook.ts';
 import type { Log } from '../observe/log.ts';
@@ -109,6 +109,7 @@ export async function withPawl<T>(
     database: config.databaseUrl,
     allowHosts: config.allowHosts,
     workers: config.workers,
+    embedder: embedderOf(config),
     world: realWorld(hook),
     onError: (what, error) => log.error(what, error),
     ...options,
@@ -118,6 +119,15 @@ export async function withPawl<T>(
   } finally {
     await pawl.close();
   }
+}
+
+function embedderOf(config: Config): EmbedderSettings {
+  const { embedder: choice, embedderUrl: url, embedderKey: key, embedderPrice } = config;
+  const budget = {
+    requestsPerMinute: config.embedderRequests,
+    tokensPerMinute: config.embedderTokens,
+  };
+  return { choice, url, key, centsPerMillionTokens: embedderPrice, budget };
 }
 
 /** Opens a store that is already there: a question does not make one. */

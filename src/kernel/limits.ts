@@ -156,6 +156,32 @@ export const limits = {
     tokensPerMinute: 1_000_000,
     concurrencyMax: 16,
     embeddingBatchMax: 96,
+    /** What is asked for within this time goes as one request, up to these bounds of it. */
+    gatherMs: 4,
+    requestInputsMax: 512,
+    requestTokensMax: 100_000,
+    requestMs: 60 * second,
+    answerBytesMax: 64 * mebibyte,
+    /** A refused batch is halved so often, at most, before all of it counts as refused. */
+    halvingsMax: 3,
+  },
+
+  /** Answers that were paid for, and are not asked for again. */
+  result: {
+    ageMsMax: 180 * day,
+    rowsMax: 2_000_000,
+    /** Money that is set aside for a call that is never heard of again comes back after this. */
+    reservationMsMax: 10 * minute,
+  },
+
+  /** What an estimate looks at before anything is paid. */
+  estimate: {
+    /** So many files are read and cut; of more, these are a sample spread over all. */
+    filesReadMax: 200,
+    /** A page that was not read has from so many to so many tokens, and most often the middle. */
+    pageTokens: { least: 200, likely: 1_200, most: 6_000 },
+    /** Of a crawl that was given a limit, so large a share of it at least. */
+    crawlPagesLeast: 1,
   },
 
   /** Work at an outside provider. */

@@ -16,6 +16,7 @@ export const eventKinds = [
   'step_completed',
   'step_failed',
   'retry_scheduled',
+  'work_paid',
   'item_failed',
   'item_canceled',
   'item_retried',
