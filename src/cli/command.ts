@@ -96,6 +96,15 @@ export function numberOf(
   throw usageError(`--${name} must be a whole number from ${min} to ${max}, not ${text}`);
 }
 
+/** A flag's amount of cents, which may be a fraction, or undefined where it was not given. */
+export function centsOf(flags: Flags, name: string): number | undefined {
+  const text = textOf(flags, name);
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (text.trim() !== '' && Number.isFinite(value) && value >= 0) return value;
+  throw usageError(`--${name} must be a number of cents from 0 up, not ${text}`);
+}
+
 /** Opens the store for as long as the work takes. */
 export async function withPawl<T>(
   call: Call,

@@ -169,7 +169,9 @@ export const limits = {
   /** Answers that were paid for, and are not asked for again. */
   result: {
     ageMsMax: 180 * day,
-    rowsMax: 2_000_000,
+    rowsMax: 500_000,
+    /** Keys that are looked up at once. */
+    pageMax: 500,
     /** Money that is set aside for a call that is never heard of again comes back after this. */
     reservationMsMax: 10 * minute,
   },
@@ -216,6 +218,8 @@ export const limits = {
     topKDefault: 10,
     topKMax: 100,
     queryCharactersMax: 2000,
+    /** Vectors of queries that were paid for. */
+    queriesRememberedMax: 256,
     timeoutMs: 10 * second,
     /** Passages that each list brings before the lists are fused. */
     candidatesMax: 1000,

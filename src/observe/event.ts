@@ -30,6 +30,7 @@ export const eventKinds = [
   'pages_found',
   'document_deleted',
   'corpus_deleted',
+  'corpus_reembedded',
 ] as const;
 
 export type EventKind = (typeof eventKinds)[number];

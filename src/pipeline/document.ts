@@ -3,39 +3,44 @@ import type { BlobStore } from '../blob/blob.ts';
 import { item } from '../kernel/item.ts';
 import { limits } from '../kernel/limits.ts';
 import type { Stage } from '../kernel/stage.ts';
-import type { Embedder } from '../provider/embedding.ts';
 import { chunkStep } from './chunk/chunk.ts';
-import { embedStep } from './embed/embed.ts';
+import { type EmbedOptions, embedStep } from './embed/embed.ts';
+import { reembedStep } from './embed/reembed.ts';
 import { entityStep } from './entity/entity.ts';
 import { extractStep } from './extract/extract.ts';
 import { fetchStep } from './fetch/fetch.ts';
 import type { Fetcher } from './fetch/http.ts';
 import { indexStep, pruneStep } from './index/index-step.ts';
 import { persistStep } from './persist/persist.ts';
-import type { Pipeline } from './pipeline.ts';
+import type { Pipeline, StepFunction } from './pipeline.ts';
 
-export interface DocumentPipelineOptions {
+export interface DocumentPipelineOptions extends EmbedOptions {
   readonly blobs: BlobStore;
-  readonly embedder: Embedder;
   readonly fetcher: Fetcher;
 }
 
 export function documentPipeline(options: DocumentPipelineOptions): Pipeline {
-  const { blobs, embedder, fetcher } = options;
+  const { blobs, fetcher } = options;
   return {
     lifecycle: item,
     steps: {
-      fetched: fetchStep(blobs, fetcher),
-      content_extracted: extractStep(blobs),
-      chunked: chunkStep,
-      embedded: embedStep(embedder),
-      entity_extracted: entityStep,
-      persisted: persistStep,
-      indexed: indexStep,
-      done: pruneStep,
+      fetched: either(fetchStep(blobs, fetcher)),
+      content_extracted: either(extractStep(blobs)),
+      chunked: either(chunkStep),
+      embedded: either(embedStep(options), reembedStep(options)),
+      entity_extracted: either(entityStep),
+      persisted: either(persistStep),
+      indexed: either(indexStep(options)),
+      done: either(pruneStep),
     },
     timeoutMs: (step) => limits.step.workerMs[stageOf(step)],
   };
+}
+
+/** An item that embeds a document anew leaves everything else of it as it is. */
+function either(documents: StepFunction, anew?: StepFunction): StepFunction {
+  return async (context) =>
+    context.item.sourceKind === 'reembed' ? anew?.(context) : documents(context);
 }
 
 /** A step that was added to these is given the time of the last stage. */

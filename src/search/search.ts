@@ -43,6 +43,8 @@ export interface Explanation {
 export interface SearcherOptions {
   readonly database: Database;
   readonly embedder: Embedder;
+  /** Embedders of corpora that were begun with another model than the configured one. */
+  readonly otherEmbedder?: ((model: string) => Embedder | undefined) | undefined;
   readonly weights?: Weights | undefined;
   readonly mirror?: Mirror | undefined;
 }
@@ -50,10 +52,11 @@ export interface SearcherOptions {
 export class Searcher {
   readonly #options: Required<SearcherOptions>;
 
-  constructor({ database, embedder, weights, mirror }: SearcherOptions) {
+  constructor({ database, embedder, otherEmbedder, weights, mirror }: SearcherOptions) {
     this.#options = {
       database,
       embedder,
+      otherEmbedder: otherEmbedder ?? (() => undefined),
       weights: weights ?? defaultWeights,
       mirror: mirror ?? new Mirror(database),
     };

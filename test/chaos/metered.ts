@@ -35,7 +35,7 @@ export interface MeterOptions {
 export function metered(options: MeterOptions): (documents: Pipeline) => Pipeline {
   return (documents) => {
     const embedded: StepFunction = (context) =>
-      embedStep(meteredEmbedder(context, options))(context);
+      embedStep({ embedder: meteredEmbedder(context, options) })(context);
     const steps = Object.entries({ ...documents.steps, embedded });
     return {
       ...documents,

@@ -12,7 +12,7 @@ export const paying: Migration = {
       value {bytes} NOT NULL,
       tokens {int} NOT NULL,
       created_at {int} NOT NULL
-    ) {clustered}`,
+    )`,
     'CREATE INDEX results_age ON results (created_at)',
     `CREATE TABLE spending (
       caller TEXT NOT NULL,
@@ -34,12 +34,14 @@ export const paying: Migration = {
       cents {real} NOT NULL,
       until {int} NOT NULL
     )`,
+    'CREATE INDEX reservations_job ON reservations (job_id)',
     'CREATE INDEX reservations_corpus ON reservations (caller, corpus)',
     `CREATE TABLE corpus_settings (
       caller TEXT NOT NULL,
       corpus TEXT NOT NULL,
       model TEXT,
       next_model TEXT,
+      old_model TEXT,
       budget_cents {real},
       PRIMARY KEY (caller, corpus)
     ) {clustered}`,
