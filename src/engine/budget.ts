@@ -6,7 +6,7 @@ import { gatesOf } from '../store/claims.ts';
 import type { Database, Transaction } from '../store/database.ts';
 import { appendEvents } from '../store/events.ts';
 import { admitAtGates } from '../store/gates.ts';
-import { pauseOfJob } from '../store/intervention.ts';
+import { lockItemsOfJob, pauseOfJob } from '../store/intervention.ts';
 import { forgetWaiting, moveJob } from '../store/job-transition.ts';
 import { getJobById, type JobRow, lockJob } from '../store/jobs.ts';
 import { jobEvent } from './command-rows.ts';
@@ -48,12 +48,18 @@ export function pauseForMoney(
   const reason = pauseReasons[failure.code] ?? failure.code;
   const pauseReason = context.of === 'corpus' ? `corpus_${reason}` : reason;
   return database.write(async (transaction) => {
-    const key = (await getJobById(transaction, jobId))?.key;
-    const row = key === undefined ? undefined : await lockJob(transaction, key);
-    if (!row || !allowedActions(jobMachine, row.state).includes('pause')) return [];
+    const seen = await getJobById(transaction, jobId);
+    if (!seen || !isPausable(seen)) return [];
+    await lockItemsOfJob(transaction, jobId);
+    const row = await lockJob(transaction, seen.key);
+    if (!row || !isPausable(row)) return [];
     const isRaised = context.of === 'job' && row.budget_cents !== context.budget_cents;
     if (isRaised) return undefined;
     const cause = { pauseReason, message };
     return pauseJob(transaction, { row, reason: pauseReason, cause, now: database.now() });
   });
+}
+
+function isPausable({ state }: JobRow): boolean {
+  return allowedActions(jobMachine, state).includes('pause');
 }
