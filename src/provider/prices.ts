@@ -1,8 +1,8 @@
 /**
- * What models cost, in cents for a million tokens, as their vendors' public price lists had it on
- * the date beside them. A price that has changed since, or that was agreed with the vendor, is set
- * in the configuration (`PAWL_EMBEDDER_PRICE`); a model that is not here has no known price, and
- * its cost is shown as unknown, not as nothing.
+ * What models cost, in cents for a million tokens, from the source and of the date beside them. A
+ * price that has changed since, or that was agreed with the vendor, is set in the configuration
+ * (`PAWL_EMBEDDER_PRICE`); a model that is not here has no known price, and its cost is shown as
+ * unknown, not as nothing.
  */
 export interface Price {
   readonly input: number;
@@ -14,7 +14,7 @@ export interface Price {
   readonly asOf: string;
 }
 
-const openai = { source: 'OpenAI, API pricing', asOf: '2025-08' };
+const openai = { source: "OpenAI's price list, as reprinted in public tables", asOf: '2025-08' };
 
 /** OpenAI's batch service takes half. */
 function listed(input: number, output: number): Price {
