@@ -14,6 +14,9 @@ import {
   assemble,
   assemblePreview,
 } from './main.ts';
+import type { EmbedderSettings } from './models.ts';
+import type { Estimate } from './pipeline/estimate.ts';
+import type { Embedder } from './provider/embedding.ts';
 import type { SearchFilter, SearchMode } from './search/request.ts';
 import type { Hit } from './search/search.ts';
 import {
@@ -23,6 +26,7 @@ import {
   isChangedSince,
   type SourceInput,
 } from './sources.ts';
+import { type CorpusSettings, getCorpusSettings } from './store/corpus-settings.ts';
 import {
   type CorpusRow,
   type DocumentRow,
@@ -43,12 +47,15 @@ import { newestSequence } from './store/events.ts';
 import { type CauseRow, findJobs, listCauses, listInbox, listOpenJobs } from './store/inbox.ts';
 import { getItem, type ItemRow, listItems } from './store/items.ts';
 import { findOpenCrawl, getJobById, type JobRow, listJobs } from './store/jobs.ts';
+import { getSpending, type SpendingRow } from './store/spending.ts';
 import type { NewSource } from './store/submit.ts';
 import { listWorkers, type WorkerRow } from './store/workers.ts';
 
 export { Job, type JobCounts, type JobSummary } from './job-handle.ts';
 export { Failure, type FailureCode, failures } from './kernel/failure.ts';
+export type { EmbedderSettings } from './models.ts';
 export type { Event, EventKind } from './observe/event.ts';
+export type { Estimate, Range as EstimateRange } from './pipeline/estimate.ts';
 export type { SearchFilter, SearchMode } from './search/request.ts';
 export type { Explanation, Hit } from './search/search.ts';
 export type { CrawlInput, InlineDocument, SourceInput } from './sources.ts';
@@ -74,6 +81,8 @@ export interface OpenOptions {
   readonly render?: AssembleOptions['render'];
   /** How fast single domains may be read: pages at once, and milliseconds apart. */
   readonly pace?: AssembleOptions['pace'];
+  /** What turns text into vectors; the local one where nothing is said. */
+  readonly embedder?: EmbedderSettings | undefined;
   /** False: this process only asks and commands, and leaves the work to others. */
   readonly work?: boolean | undefined;
   /** Called when something in the background failed and will be tried again. */
@@ -89,6 +98,8 @@ export interface IngestOptions {
   readonly force?: boolean | undefined;
   /** From 0 to 9; higher goes first. */
   readonly priority?: number | undefined;
+  /** What the job may cost: before it would cost more, it is paused. */
+  readonly budgetCents?: number | undefined;
   /** Takes the addresses for where a crawl begins, and follows their links within the site. */
   readonly crawl?: CrawlInput | undefined;
   /** Goes on with an unfinished job of the same files, if there is one, instead of a second one. */
@@ -122,6 +133,15 @@ export function openPreview(
   return assemblePreview(options);
 }
 
+export type Spending = SpendingRow & Partial<CorpusSettings>;
+
+/** Nobody can keep to a budget without a price. */
+function checkPriced({ model, meter }: Embedder): void {
+  if (!meter || meter.centsPerMillionTokens !== undefined) return;
+  const message = `the price of ${model} is not known: set PAWL_EMBEDDER_PRICE to give a budget`;
+  throw new Failure('bad_request', message);
+}
+
 export class Pawl {
   readonly #assembled: Assembled;
   readonly #closing = new AbortController();
@@ -149,14 +169,16 @@ export class Pawl {
 
   /** The same for sources that `expandSources` has already looked at. */
   async submit(sources: readonly NewSource[], options: IngestOptions): Promise<Job> {
-    const { corpus, force = false, priority } = options;
+    const { corpus, force = false, priority, budgetCents } = options;
+    if (budgetCents !== undefined) checkPriced(this.#assembled.embedder);
     const crawl = options.crawl && crawlFrom(sources, options.crawl);
     const same = options.resume
       ? await (crawl ? this.#findCrawl(sources, corpus) : this.#findSame(sources, corpus, force))
       : undefined;
     if (same) return this.#jobOf(same, true);
     const { commands } = this.#assembled.engine;
-    const { jobKey } = await commands.submit({ caller, corpus, sources, crawl, force, priority });
+    const input = { caller, corpus, sources, crawl, force, priority, budgetCents };
+    const { jobKey } = await commands.submit(input);
     return this.job(jobKey);
   }
 
@@ -186,6 +208,50 @@ export class Pawl {
 
   corpora(): Promise<CorpusRow[]> {
     return listCorpora(this.store, caller);
+  }
+
+  /** What a corpus has cost, or all of them; its model, and what it may cost. */
+  async spending(corpus?: string): Promise<Spending> {
+    const spent = await getSpending(this.store, { caller, corpus });
+    const settings =
+      corpus === undefined ? undefined : await getCorpusSettings(this.store, { caller, corpus });
+    return { ...spent, ...settings };
+  }
+
+  /** What a corpus may cost in all; null: what it costs. */
+  setCorpusBudget(corpus: string, budgetCents: number | null): Promise<void> {
+    if (budgetCents !== null) checkPriced(this.#assembled.embedder);
+    const { commands } = this.#assembled.engine;
+    return commands.setCorpusBudget({ caller, corpus, budgetCents });
+  }
+
+  /**
+   * Embeds a corpus anew with the model that is configured. It is searched with its old one until
+   * every document has been embedded. Undefined: there was no document, and nothing to do.
+   */
+  async reembed(
+    corpus: string,
+    options: { budgetCents?: number | undefined } = {},
+  ): Promise<Job | undefined> {
+    const { engine, embedder } = this.#assembled;
+    if (options.budgetCents !== undefined) checkPriced(embedder);
+    const { model } = embedder;
+    const jobKey = await engine.commands.reembed({ caller, corpus, model, ...options });
+    return jobKey === undefined ? undefined : this.job(jobKey);
+  }
+
+  /** What an ingestion would cost, before anything is paid or stored. */
+  async estimate(
+    inputs: readonly (SourceInput | NewSource)[],
+    { corpus, crawl }: Pick<IngestOptions, 'corpus' | 'crawl'>,
+  ): Promise<Estimate> {
+    const sources: NewSource[] = [];
+    for (const input of inputs) {
+      const isReady = typeof input !== 'string' && 'kind' in input;
+      sources.push(...(isReady ? [input] : await expandSources([input])));
+    }
+    const crawlPagesMax = crawl && crawlFrom(sources, crawl).pagesMax;
+    return this.#assembled.estimate({ caller, corpus, sources, crawlPagesMax });
   }
 
   /** The documents of a corpus in pages, each after the last id of the one before. */

@@ -32,6 +32,13 @@ export interface JobSummary {
   readonly counters: JobCounters;
   readonly tokens: { readonly in: number; readonly out: number };
   readonly costCents: number;
+  /** Tokens among them whose price nobody knows. */
+  readonly tokensUnpriced: number;
+  /** What was not paid, because it had been before. */
+  readonly saved: { readonly tokens: number; readonly cents: number };
+  readonly budgetCents: number | null;
+  /** Why it is paused, where nobody asked for it: `budget_reached`, `quota_exhausted`. */
+  readonly pauseReason: string | null;
   readonly failedStage: string | null;
   readonly error: ErrorRecord | null;
   readonly createdAt: number;
@@ -39,7 +46,7 @@ export interface JobSummary {
   readonly endedAt: number | null;
 }
 
-export type JobCounts = Pick<JobSummary, 'state' | 'items'>;
+export type JobCounts = Pick<JobSummary, 'state' | 'items' | 'pauseReason'>;
 
 export interface JobOptions {
   readonly caller: string;
@@ -152,8 +159,9 @@ export class Job {
     return this.#options.commands.pause(this.#options.caller, this.id);
   }
 
-  resume(): Promise<void> {
-    return this.#options.commands.resume(this.#options.caller, this.id);
+  /** With a budget, that is what the job may cost in all from now on. */
+  resume({ budgetCents }: { budgetCents?: number | undefined } = {}): Promise<void> {
+    return this.#options.commands.resume(this.#options.caller, this.id, budgetCents);
   }
 
   /** Runs what failed or was canceled again, each item from where it stopped. */
@@ -169,6 +177,7 @@ export class Job {
 function countsOf(row: JobRow): JobCounts {
   return {
     state: row.state,
+    pauseReason: row.pause_reason,
     items: {
       total: row.items_total,
       done: row.items_done,
@@ -191,6 +200,9 @@ export async function summarize(store: Database, row: JobRow): Promise<JobSummar
     counters: countersOf(row, store.now()),
     tokens: { in: row.tokens_in, out: row.tokens_out },
     costCents: row.cost_cents,
+    tokensUnpriced: row.tokens_unpriced,
+    saved: { tokens: row.tokens_saved, cents: row.saved_cents },
+    budgetCents: row.budget_cents,
     failedStage: row.failed_stage,
     error: row.error === null ? null : JSON.parse(row.error),
     createdAt: row.created_at,

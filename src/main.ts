@@ -1,15 +1,22 @@
 /** The composition root: the only file that names adapters. */
 import { join, resolve } from 'node:path';
 import { type AccessOptions, type OpenAccess, openAccess } from './access/access.ts';
+import type { BlobStore } from './blob/blob.ts';
 import { openBlobDirectory } from './blob/directory.ts';
 import { Engine } from './engine/engine.ts';
 import { thisProcess } from './engine/liveness.ts';
 import { Failure } from './kernel/failure.ts';
+import { limits } from './kernel/limits.ts';
 import type { World } from './kernel/world.ts';
+import {
+  type EmbedderSettings,
+  type ExtractorOptions,
+  embeddersFor,
+  extractorOf,
+} from './models.ts';
 import type { Log } from './observe/log.ts';
-import { documentPipeline } from './pipeline/document.ts';
-import type { Extractor } from './pipeline/entity/extraction.ts';
-import { modelExtractor } from './pipeline/entity/model-extractor.ts';
+import { type DocumentPipelineOptions, documentPipeline } from './pipeline/document.ts';
+import { type Estimate, type EstimateInput, estimateIngestion } from './pipeline/estimate.ts';
 import { processParser } from './pipeline/extract/process/process-parser.ts';
 import { allowedHosts } from './pipeline/fetch/address.ts';
 import { ChromiumRenderer } from './pipeline/fetch/browser.ts';
@@ -22,9 +29,10 @@ import type { Rendering } from './pipeline/fetch/shown.ts';
 import { readUrl } from './pipeline/fetch/url.ts';
 import type { Pipeline } from './pipeline/pipeline.ts';
 import { Preview } from './pipeline/preview.ts';
-import { openaiCompleter } from './provider/openai-completion.ts';
-import { staticEmbedder } from './provider/static-embedder.ts';
+import { Purse } from './pipeline/purse.ts';
+import type { Embedder } from './provider/embedding.ts';
 import { Searcher } from './search/search.ts';
+import { getCorpusSettings } from './store/corpus-settings.ts';
 import type { Database } from './store/database.ts';
 import { openGateAt } from './store/gates.ts';
 import { migrate } from './store/migrate.ts';
@@ -39,6 +47,8 @@ export interface AssembleOptions {
   readonly places?: number | undefined;
   /** Exact `host:port` pairs that may be fetched from although they are not public. */
   readonly allowHosts?: readonly string[] | undefined;
+  /** What turns text into vectors; the local one where nothing is said. */
+  readonly embedder?: EmbedderSettings | undefined;
   /** A model that finds entities, behind an interface like OpenAI's; rules where absent. */
   readonly extractor?: ExtractorOptions | undefined;
   /** `off`, `auto`, or the path of a Chromium that shows pages which need their scripts. */
@@ -52,42 +62,40 @@ export interface AssembleOptions {
   readonly pipeline?: ((documents: Pipeline) => Pipeline) | undefined;
 }
 
-export interface ExtractorOptions {
-  readonly model: string;
-  readonly url?: string | undefined;
-  readonly key?: string | undefined;
-}
-
 export interface Assembled {
   readonly database: Database;
   readonly engine: Engine;
   readonly searcher: Searcher;
+  /** The one that is configured. */
+  readonly embedder: Embedder;
+  estimate(input: EstimateInput): Promise<Estimate>;
   close(): Promise<void>;
 }
 
 export async function assemble(options: AssembleOptions): Promise<Assembled> {
   const world = options.world ?? realWorld();
   const data = resolve(options.data);
-  const embedder = staticEmbedder();
   const allowed = allowedHosts(options.allowHosts ?? []);
   const fetcher = httpFetcher({ world, allowed });
   const rendering = renderingOf(options, fetcher, world);
   const blobs = openBlobDirectory(join(data, 'blobs'), world);
   const parser = processParser({ world });
-  const documents = documentPipeline({
-    blobs,
-    embedder,
+  const database =
+    options.databaseUrl === undefined
+      ? openSqlite({ path: join(data, 'pawl.db'), world })
+      : await openPostgres({ url: options.databaseUrl });
+  const embedders = embeddersFor(options.embedder ?? { choice: 'local' }, world);
+  const parts = {
+    ...embedders,
+    purse: new Purse(database, world),
     fetcher,
     rendering,
     paces: options.pace,
     parser: parser.parse,
     extractor: options.extractor && extractorOf(options.extractor, world),
-  });
+  };
+  const documents = documentPipeline({ ...parts, blobs });
   const pipeline = options.pipeline?.(documents) ?? documents;
-  const database =
-    options.databaseUrl === undefined
-      ? openSqlite({ path: join(data, 'pawl.db'), world })
-      : await openPostgres({ url: options.databaseUrl });
   await migrate(database, pipeline.lifecycle);
   await openGates(database, options.pace ?? {});
   const engine = new Engine({
@@ -102,14 +110,49 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     places: options.places,
     onError: options.onError ?? (() => undefined),
   });
-  const searcher = new Searcher({ database, embedder });
+  const searcher = new Searcher({ database, ...embedders.forQueries });
   const close = async (): Promise<void> => {
     await parser.close();
     await rendering?.renderer.close();
+    // What was paid for is waited for, and needs the database to be kept.
+    await embedders.close();
     await database.close();
   };
-  return { database, engine, searcher, close };
+  const estimate = estimator(options, { parts, database, world });
+  return { database, engine, searcher, embedder: embedders.embedder, estimate, close };
 }
+
+interface EstimatorParts {
+  readonly parts: Omit<DocumentPipelineOptions, 'blobs'> & ReturnType<typeof embeddersFor>;
+  readonly database: Database;
+  readonly world: World;
+}
+
+function estimator(
+  { embedder: settings }: AssembleOptions,
+  { parts, database, world }: EstimatorParts,
+): Assembled['estimate'] {
+  return async (input) => {
+    const { embedder, otherEmbedder } = parts;
+    const { model } = await getCorpusSettings(database, input);
+    return estimateIngestion(
+      {
+        pipeline: documentPipeline({ ...parts, blobs: nowhere }),
+        reader: database,
+        world,
+        embedder: (model !== null && otherEmbedder(model)) || embedder,
+        tokensPerMinute: settings?.budget?.tokensPerMinute ?? limits.budget.tokensPerMinute,
+      },
+      input,
+    );
+  };
+}
+
+/** For steps whose results nobody keeps. */
+const nowhere: BlobStore = {
+  put: async () => 'nowhere',
+  get: () => Promise.reject(new Failure('source_missing', 'nothing is kept of an estimate')),
+};
 
 export interface AssembledPreview {
   readonly preview: Preview;
@@ -146,16 +189,6 @@ export async function assembleAccess(settings: AccessSettings): Promise<Assemble
   const remote = new RedisLink({ url, world, log });
   await remote.settled();
   return { access: openAccess({ ...settings, remote }), close: () => remote.close() };
-}
-
-const openaiUrl = 'https://api.openai.com/v1';
-
-function extractorOf({ model, url, key }: ExtractorOptions, world: World): Extractor {
-  if (url === undefined && key === undefined) {
-    const message = `${model} needs a key: set PAWL_EXTRACTOR_KEY, or PAWL_EXTRACTOR_URL`;
-    throw new Failure('usage_error', message);
-  }
-  return modelExtractor(openaiCompleter({ model, url: url ?? openaiUrl, key, world }));
 }
 
 async function openGates(database: Database, paces: Paces): Promise<void> {

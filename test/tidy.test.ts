@@ -62,14 +62,19 @@ const imports = {
     api: [...belowApi, 'attempt', 'search', 'access'],
     cli: [...belowApi, 'search', 'index.ts', 'config.ts', 'sources.ts', 'world.ts'],
   },
-  rootFiles: { 'src/config.ts': ['kernel/limits.ts', 'kernel/failure.ts'] },
+  rootFiles: {
+    'src/config.ts': ['kernel/failure.ts', 'settings.ts'],
+    'src/settings.ts': ['kernel/limits.ts'],
+  },
   packages: {
     pg: ['store'],
     ioredis: ['access', 'queue'],
     'playwright-core': ['pipeline/fetch'],
     'gpt-tokenizer': ['pipeline/chunk'],
     tldts: ['pipeline'],
-    undici: ['pipeline'],
+    undici: ['pipeline', 'provider'],
+    // Never installed by Pawl: whoever wants it puts it beside.
+    'onnxruntime-node': ['provider'],
     '@mozilla/readability': ['pipeline'],
     linkedom: ['pipeline'],
     '@llamaindex/liteparse': ['pipeline/extract/format'],

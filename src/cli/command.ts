@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Config } from '../config.ts';
-import { type OpenOptions, open, type Pawl } from '../index.ts';
+import { type EmbedderSettings, type OpenOptions, open, type Pawl } from '../index.ts';
 import { Failure } from '../kernel/failure.ts';
 import { failpointHook } from '../observe/failpoint-hook.ts';
 import type { Log } from '../observe/log.ts';
@@ -96,6 +96,15 @@ export function numberOf(
   throw usageError(`--${name} must be a whole number from ${min} to ${max}, not ${text}`);
 }
 
+/** A flag's amount of cents, which may be a fraction, or undefined where it was not given. */
+export function centsOf(flags: Flags, name: string): number | undefined {
+  const text = textOf(flags, name);
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (text.trim() !== '' && Number.isFinite(value) && value >= 0) return value;
+  throw usageError(`--${name} must be a number of cents from 0 up, not ${text}`);
+}
+
 /** Opens the store for as long as the work takes. */
 export async function withPawl<T>(
   call: Call,
@@ -113,6 +122,7 @@ export async function withPawl<T>(
     render: config.render,
     pace: config.pace,
     workers: config.workers,
+    embedder: embedderOf(config),
     world: realWorld(hook),
     onError: (what, error) => log.error(what, error),
     ...options,
@@ -127,6 +137,15 @@ export async function withPawl<T>(
 function extractorOf({ extractor, extractorUrl: url, extractorKey: key }: Config) {
   const [, model] = /^openai:(.+)$/.exec(extractor) ?? [];
   return model === undefined ? undefined : { model, url, key };
+}
+
+function embedderOf(config: Config): EmbedderSettings {
+  const { embedder: choice, embedderUrl: url, embedderKey: key, embedderPrice } = config;
+  const budget = {
+    requestsPerMinute: config.embedderRequests,
+    tokensPerMinute: config.embedderTokens,
+  };
+  return { choice, url, key, centsPerMillionTokens: embedderPrice, budget };
 }
 
 /** Opens a store that is already there: a question does not make one. */

@@ -1,29 +1,43 @@
 /** `pawl corpora`: what can be searched. */
 import { createInterface } from 'node:readline/promises';
-import type { CorpusRow, DocumentRow, Pawl } from '../index.ts';
+import type { CorpusRow, DocumentRow, Pawl, Spending } from '../index.ts';
 import { Failure } from '../kernel/failure.ts';
 import { chooseAction, onlyArgument } from './action.ts';
-import { type Call, type Command, exits, withStore } from './command.ts';
+import { type Call, type Command, centsOf, exits, withStore } from './command.ts';
+import { costLine, savedLine } from './cost.ts';
 import { entityOptions, printEntities } from './entities.ts';
-import { corpusShape, documentShape } from './shape.ts';
+import { workOrLeave } from './follow.ts';
+import { corpusShape, documentShape, spendingShape } from './shape.ts';
 import { printPairs, printTable } from './table.ts';
-import { ago, bytes, count, cutPath, exactTime, number, printable } from './wording.ts';
+import { ago, bytes, count, cutPath, exactTime, money, number, printable } from './wording.ts';
 
 export const corpora: Command = {
   name: 'corpora',
-  summary: 'what can be searched: list, show, documents, entities, delete',
+  summary: 'what can be searched: list, show, documents, entities, reembed, budget, delete',
   usage: [
     'corpora [list]',
     'corpora show|documents NAME',
     'corpora entities NAME [--kind K] [--document ID | --with ENTITY] [--limit N]',
+    'corpora reembed NAME [--budget-cents N]',
+    'corpora budget NAME [--budget-cents N]',
     'corpora delete NAME [--yes]',
   ],
-  options: { yes: { type: 'boolean', meaning: 'delete without asking' }, ...entityOptions },
+  options: {
+    yes: { type: 'boolean', meaning: 'delete without asking' },
+    ...entityOptions,
+    'budget-cents': {
+      type: 'string',
+      value: 'N',
+      meaning: 'what the job, or the corpus, may cost; without it, a corpus may cost anything',
+    },
+  },
   run: chooseAction('corpora', {
     list,
     show: (call, args) => withCorpus(call, args, show),
     documents: (call, args) => withCorpus(call, args, printDocuments),
     entities: (call, args) => withCorpus(call, args, printEntities),
+    reembed: (call, args) => withCorpus(call, args, reembed),
+    budget: (call, args) => withCorpus(call, args, setBudget),
     delete: (call, args) => withCorpus(call, args, remove),
   }),
 };
@@ -76,9 +90,10 @@ function withCorpus(
   });
 }
 
-async function show({ terminal, isJson }: Call, corpus: CorpusRow): Promise<number> {
+async function show({ terminal, isJson }: Call, corpus: CorpusRow, pawl: Pawl): Promise<number> {
+  const spent = await pawl.spending(corpus.name);
   if (isJson) {
-    terminal.print(JSON.stringify(corpusShape(corpus)));
+    terminal.print(JSON.stringify({ ...corpusShape(corpus), ...spendingShape(spent) }));
     return exits.well;
   }
   const at = (time: number): string => `${ago(time, Date.now())} (${exactTime(time)})`;
@@ -87,9 +102,43 @@ async function show({ terminal, isJson }: Call, corpus: CorpusRow): Promise<numb
     ['documents', number(corpus.documents)],
     ['chunks', number(corpus.chunks)],
     ['text', bytes(corpus.text_bytes)],
+    ...spendingPairs(spent),
     ['made', at(corpus.created_at)],
     ...(corpus.updated_at === null ? [] : [['changed', at(corpus.updated_at)] as const]),
   ]);
+  return exits.well;
+}
+
+function spendingPairs(spent: Spending): (readonly [string, string])[] {
+  const { model, next_model: next, budget_cents: budget } = spent;
+  const cost = {
+    tokens: spent.tokens_in + spent.tokens_out,
+    tokensUnpriced: spent.tokens_unpriced,
+    costCents: spent.cost_cents,
+    saved: { tokens: spent.tokens_saved, cents: spent.saved_cents },
+  };
+  return [
+    ...(model ? [['model', next ? `${model}, soon ${next}` : model] as const] : []),
+    ...(cost.tokens > 0 ? [['cost', costLine(cost)] as const] : []),
+    ...(cost.saved.tokens > 0 ? [['saved', savedLine(cost)] as const] : []),
+    ...(typeof budget === 'number' ? [['budget', money(budget)] as const] : []),
+  ];
+}
+
+/** Searches go on with the old model until the last document is embedded. */
+async function reembed(call: Call, { name }: CorpusRow, pawl: Pawl): Promise<number> {
+  const after = await pawl.newestEvent();
+  const job = await pawl.reembed(name, { budgetCents: centsOf(call.flags, 'budget-cents') });
+  if (job) return workOrLeave(call, pawl, job, { after });
+  call.terminal.print(call.isJson ? JSON.stringify({ name }) : `${name} has no documents`);
+  return exits.well;
+}
+
+async function setBudget(call: Call, { name }: CorpusRow, pawl: Pawl): Promise<number> {
+  const cents = centsOf(call.flags, 'budget-cents') ?? null;
+  await pawl.setCorpusBudget(name, cents);
+  const sentence = `${name} may cost ${cents === null ? 'what it costs' : money(cents)}`;
+  call.terminal.print(call.isJson ? JSON.stringify({ name, budget_cents: cents }) : sentence);
   return exits.well;
 }
 

@@ -3,11 +3,12 @@ import type { Job, JobCounts, JobSummary, Pawl } from '../index.ts';
 import { job as jobMachine } from '../kernel/job.ts';
 import { isFinal } from '../kernel/machine.ts';
 import { type Call, exits } from './command.ts';
+import { type Cost, costLine, costOfJob, savedLine } from './cost.ts';
 import { Progress } from './progress.ts';
 import { openView } from './progress-view.ts';
 import { causeShape, failureOf, jobShape } from './shape.ts';
 import { printTable } from './table.ts';
-import { count, duration, number } from './wording.ts';
+import { count, duration, money, number } from './wording.ts';
 
 const redrawMs = 100;
 
@@ -32,6 +33,8 @@ export async function follow(
     for await (const event of job.events({ ...from, signal: call.interrupt })) {
       progress.see(event);
       view.see(event);
+      // Nobody asked for this pause, and nothing will happen until somebody decides.
+      if (event.kind === 'job_paused' && (await job.counts()).pauseReason !== null) break;
     }
   } finally {
     clearInterval(timer);
@@ -40,6 +43,9 @@ export async function follow(
   const { state } = progress.counts;
   if (isFinal(jobMachine, state)) view.show(progress);
   view.end(progress);
+  if (state === 'paused' && progress.counts.pauseReason !== null) {
+    return tellPaused(call, await job.summary());
+  }
   if (!isFinal(jobMachine, state)) return exits.interrupted;
   await printEnd(call, job, await job.summary());
   return exitOf(progress.counts);
@@ -74,6 +80,29 @@ export async function workOrLeave(
   if (call.isJson) call.terminal.print(JSON.stringify(jobShape(await job.summary())));
   else call.terminal.print('a Pawl that is running goes on with it');
   return exits.well;
+}
+
+const pauseSentences: Readonly<Record<string, string>> = {
+  budget_reached: 'the budget of this job is reached',
+  corpus_budget_reached: 'the budget of the corpus is reached',
+  quota_exhausted: 'the account with the provider is empty',
+};
+
+/** The job waits for money. What has been paid for is kept. */
+function tellPaused({ terminal, isJson }: Call, summary: JobSummary): number {
+  if (isJson) {
+    terminal.print(JSON.stringify(jobShape(summary)));
+    return exits.error;
+  }
+  const { pauseReason, items, budgetCents } = summary;
+  const why = pauseSentences[pauseReason ?? ''] ?? pauseReason;
+  const done = `${number(items.done)} of ${count(items.total, 'document')} done`;
+  const of = budgetCents === null ? '' : ` of ${money(budgetCents)}`;
+  terminal.print(`paused: ${why}; ${done}, ${costLine(costOfJob(summary))}${of}`);
+  const more = pauseReason === 'budget_reached' ? ' --budget-cents N' : '';
+  const how = `pawl jobs resume ${summary.id.slice(0, 8)}${more}`;
+  terminal.print(`${terminal.paint('dim', 'go on with')}  ${how}`);
+  return exits.error;
 }
 
 function exitOf({ state, items }: JobCounts): number {
@@ -122,11 +151,19 @@ function endLine({ terminal }: Call, summary: JobSummary, unchanged: number): st
     ...(failed > 0 ? [terminal.paint('red', `${number(failed)} failed`)] : []),
     ...(canceled > 0 ? [`${number(canceled)} canceled`] : []),
     count(summary.chunks, 'chunk'),
+    ...costParts(costOfJob(summary)),
     duration(span),
   ];
   const isWell = failed === 0 && canceled === 0;
   const mark = isWell ? terminal.paint('green', '✓') : terminal.paint('yellow', '!');
   return `${mark} ${parts.join(terminal.paint('dim', ' · '))}`;
+}
+
+function costParts(cost: Cost): string[] {
+  return [
+    ...(cost.tokens > 0 ? [costLine(cost)] : []),
+    ...(cost.saved.tokens > 0 ? [`saved ${savedLine(cost)}`] : []),
+  ];
 }
 
 function fail({ log }: Call, error: unknown): void {

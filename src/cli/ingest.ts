@@ -8,12 +8,14 @@ import type { NewSource } from '../store/submit.ts';
 import {
   type Call,
   type Command,
+  centsOf,
   exits,
   numberOf,
   textOf,
   usageError,
   withPawl,
 } from './command.ts';
+import { estimate } from './estimate.ts';
 import { follow, tellStopped } from './follow.ts';
 import { count } from './wording.ts';
 
@@ -30,6 +32,8 @@ export const ingest: Command = {
     limit: { type: 'string', value: 'N', meaning: 'how many pages a crawl takes' },
     include: { type: 'string', value: 'GLOB', meaning: 'what a crawl takes; commas between globs' },
     exclude: { type: 'string', value: 'GLOB', meaning: 'what a crawl leaves out' },
+    'budget-cents': { type: 'string', value: 'N', meaning: 'pause before it would cost more' },
+    estimate: { type: 'boolean', meaning: 'say what it would cost, and do nothing' },
   },
   examples: [
     'pawl ingest ./docs --corpus handbook',
@@ -45,7 +49,10 @@ export const ingest: Command = {
     const priority = numberOf(flags, 'priority', { min, max });
     const sources = await expandSources(await readInputs(positionals));
     const crawl = flags.crawl === true ? crawlOf(flags) : undefined;
-    return ingestSources(call, sources, { corpus, priority, crawl, force: flags.force === true });
+    if (flags.estimate === true) return estimate(call, sources, { corpus, crawl });
+    const budgetCents = centsOf(flags, 'budget-cents');
+    const force = flags.force === true;
+    return ingestSources(call, sources, { corpus, priority, crawl, budgetCents, force });
   },
 };
 
@@ -65,6 +72,7 @@ export interface IngestCall {
   readonly priority?: number | undefined;
   readonly force?: boolean | undefined;
   readonly crawl?: CrawlInput | undefined;
+  readonly budgetCents?: number | undefined;
 }
 
 /** Submits the sources, or finds the unfinished job that they are, and follows it to its end. */

@@ -7,17 +7,19 @@ import { chooseAction, onlyArgument } from './action.ts';
 import {
   type Call,
   type Command,
+  centsOf,
   exits,
   numberOf,
   textOf,
   usageError,
   withStore,
 } from './command.ts';
+import { costLine, costOfJob, savedLine } from './cost.ts';
 import { follow, workOrLeave, workOrWatch } from './follow.ts';
 import { eventShape, failureOf, jobShape } from './shape.ts';
 import { printPairs, printTable } from './table.ts';
 import type { Style, Terminal } from './terminal.ts';
-import { ago, count, duration, exactTime, number, printable } from './wording.ts';
+import { ago, count, duration, exactTime, money, number, printable } from './wording.ts';
 
 export const jobs: Command = {
   name: 'jobs',
@@ -25,12 +27,14 @@ export const jobs: Command = {
   usage: [
     'jobs [list] [--corpus NAME] [--state STATE] [--limit N]',
     'jobs show|events|watch|pause|resume|cancel|retry ID',
+    'jobs resume ID [--budget-cents N]',
   ],
   options: {
     corpus: { type: 'string', value: 'NAME', meaning: 'only jobs of this corpus' },
     state: { type: 'string', value: 'STATE', meaning: `one of ${jobMachine.states.join(', ')}` },
     limit: { type: 'string', value: 'N', meaning: 'how many jobs or events at most' },
     after: { type: 'string', value: 'SEQ', meaning: 'only events after this one' },
+    'budget-cents': { type: 'string', value: 'N', meaning: 'what the job may cost from now on' },
   },
   examples: [
     'pawl jobs --state failed',
@@ -151,6 +155,7 @@ async function show({ terminal, isJson }: Call, job: Job): Promise<number> {
     ['state', `${paintState(terminal, summary)}${endedAt ? '' : ` (${summary.status})`}`],
     ['documents', documents.join(', ')],
     ['chunks', number(summary.chunks)],
+    ...costPairs(summary),
     ['submitted', `${ago(createdAt, Date.now())} (${exactTime(createdAt)})`],
     ...(endedAt === null ? [] : [['took', duration(endedAt - createdAt)] as const]),
     ...causes.map(({ code, count: failed }, index) => {
@@ -160,6 +165,17 @@ async function show({ terminal, isJson }: Call, job: Job): Promise<number> {
     ['you can', allowedActions(jobMachine, summary.state).join(', ') || 'do nothing more'],
   ]);
   return exits.well;
+}
+
+function costPairs(summary: JobSummary): (readonly [string, string])[] {
+  const cost = costOfJob(summary);
+  const { budgetCents, pauseReason } = summary;
+  return [
+    ...(cost.tokens > 0 ? [['cost', costLine(cost)] as const] : []),
+    ...(cost.saved.tokens > 0 ? [['saved', savedLine(cost)] as const] : []),
+    ...(budgetCents === null ? [] : [['budget', money(budgetCents)] as const]),
+    ...(pauseReason === null ? [] : [['paused for', pauseReason] as const]),
+  ];
 }
 
 async function printEvents(call: Call, job: Job, pawl: Pawl): Promise<number> {
@@ -210,7 +226,7 @@ async function cancel(call: Call, job: Job): Promise<number> {
 
 async function resume(call: Call, job: Job, pawl: Pawl): Promise<number> {
   const after = await pawl.newestEvent();
-  await job.resume();
+  await job.resume({ budgetCents: centsOf(call.flags, 'budget-cents') });
   if (!call.isJson) call.terminal.print('resumed');
   return workOrLeave(call, pawl, job, { after });
 }

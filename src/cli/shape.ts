@@ -7,6 +7,7 @@ import type {
   Hit,
   ItemRow,
   JobSummary,
+  Spending,
 } from '../index.ts';
 import { type FailureCode, failures, isFailureCode } from '../kernel/failure.ts';
 import { job as jobMachine } from '../kernel/job.ts';
@@ -31,6 +32,11 @@ export function jobShape(job: JobSummary) {
     counters: job.counters,
     tokens: job.tokens,
     cost_cents: job.costCents,
+    tokens_unpriced: job.tokensUnpriced,
+    tokens_saved: job.saved.tokens,
+    saved_cents: job.saved.cents,
+    budget_cents: job.budgetCents,
+    pause_reason: job.pauseReason,
     failed_stage: job.failedStage,
     error: job.error,
     actions: allowedActions(jobMachine, job.state),
@@ -79,6 +85,19 @@ export function causeShape(cause: CauseRow) {
     advice: failureOf(cause.code).advice,
     first_at: time(cause.first_at),
     last_at: time(cause.last_at),
+  };
+}
+
+export function spendingShape(spent: Spending) {
+  return {
+    model: spent.model ?? null,
+    next_model: spent.next_model ?? null,
+    tokens: { in: spent.tokens_in, out: spent.tokens_out },
+    tokens_unpriced: spent.tokens_unpriced,
+    tokens_saved: spent.tokens_saved,
+    cost_cents: spent.cost_cents,
+    saved_cents: spent.saved_cents,
+    budget_cents: spent.budget_cents ?? null,
   };
 }
 

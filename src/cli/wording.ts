@@ -24,6 +24,12 @@ export function bytes(value: number): string {
   return `${power === 0 || scaled >= 100 ? Math.round(scaled) : scaled.toFixed(1)} ${units[power]}`;
 }
 
+/** An amount of US cents, with as many digits as say something. */
+export function money(cents: number): string {
+  if (cents >= 100) return `$${grouped.format(Math.round(cents) / 100)}`;
+  return `${Number(cents.toPrecision(3))} ${cents === 1 ? 'cent' : 'cents'}`;
+}
+
 export function duration(spanMs: number): string {
   if (spanMs < second) return `${Math.round(spanMs)} ms`;
   if (spanMs < 10 * second) return `${(spanMs / second).toFixed(1)} s`;

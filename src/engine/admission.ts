@@ -1,6 +1,7 @@
 /** What a submission has to be before anything of it is written. */
 import { Failure } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
+import type { JobRow } from '../store/jobs.ts';
 import type { NewSource } from '../store/submit.ts';
 
 export function checkCorpusName(name: string): void {
@@ -28,4 +29,22 @@ export function checkPriority(priority: number = limits.fairness.priorityDefault
   }
   const message = `a priority is a whole number from ${priorityMin} to ${priorityMax}`;
   throw new Failure('bad_request', message);
+}
+
+/** Undefined: it may cost what it costs. */
+export function checkBudget(cents: number | undefined): number | undefined {
+  if (cents === undefined || (Number.isFinite(cents) && cents >= 0)) return cents;
+  throw new Failure('bad_request', `a budget is a number of cents from 0 up, not ${cents}`);
+}
+
+/** To go on with the same budget would be to stop at the same call. */
+export function checkRaised(row: JobRow, budget: number | undefined): void {
+  const { pause_reason, budget_cents } = row;
+  if (pause_reason !== 'budget_reached' || budget_cents === null) return;
+  if (budget !== undefined && budget > budget_cents) return;
+  throw new Failure(
+    'action_not_allowed',
+    `job ${row.key} has come to the end of its budget of ${budget_cents} cents: resume it with a ` +
+      'higher one, --budget-cents N',
+  );
 }

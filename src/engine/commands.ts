@@ -5,12 +5,12 @@ import { Failure } from '../kernel/failure.ts';
 import type { Lifecycle } from '../kernel/item.ts';
 import { job as jobMachine } from '../kernel/job.ts';
 import { limits } from '../kernel/limits.ts';
-import { allowedActions } from '../kernel/machine.ts';
 import type { World } from '../kernel/world.ts';
 import type { NewEvent } from '../observe/event.ts';
 import { type Failpoint, failpoint } from '../observe/failpoint.ts';
 import { pruneGeneration } from '../store/chunks.ts';
 import { gatesOf } from '../store/claims.ts';
+import { type CorpusKey, deleteCorpusSettings, setCorpusBudget } from '../store/corpus-settings.ts';
 import type { Crawl } from '../store/crawls.ts';
 import type { Database, Transaction } from '../store/database.ts';
 import {
@@ -26,18 +26,26 @@ import {
   cancelOfDocument,
   cancelOfJob,
   discard,
-  pauseOfJob,
   resumeOfJob,
   retry,
 } from '../store/intervention.ts';
-import { getItem, type ItemRow, listEnded } from '../store/items.ts';
-import { forgetWaiting, moveJob } from '../store/job-transition.ts';
-import { findOpenJob, getJobById, type JobRow, lockJob } from '../store/jobs.ts';
+import { type ItemRow, listEnded } from '../store/items.ts';
+import { forgetWaiting, moveJob, setJobBudget } from '../store/job-transition.ts';
+import { findOpenJob, type JobRow, lockJob } from '../store/jobs.ts';
 import { gateBit } from '../store/reports.ts';
 import { JobDeltas, settleJobs } from '../store/settle.ts';
 import { insertSubmission, type NewSource } from '../store/submit.ts';
-import { checkCorpusName, checkPriority, checkSources } from './admission.ts';
+import {
+  checkBudget,
+  checkCorpusName,
+  checkPriority,
+  checkRaised,
+  checkSources,
+} from './admission.ts';
 import type { Ring } from './bell.ts';
+import { pauseJob } from './budget.ts';
+import { checkAction, failedItem, itemEvent, jobEvent, jobsOf } from './command-rows.ts';
+import { beginReembedding, endReembedding, type ReembedInput } from './reembed.ts';
 
 export interface CommandOptions {
   readonly database: Database;
@@ -58,6 +66,8 @@ export interface SubmitInput {
   readonly crawl?: Crawl | undefined;
   readonly priority?: number | undefined;
   readonly force?: boolean | undefined;
+  /** What the job may cost: it is paused before it would cost more. */
+  readonly budgetCents?: number | undefined;
 }
 
 export interface Accepted {
@@ -97,6 +107,7 @@ export class Commands {
         crawl: input.crawl,
         priority: checkPriority(input.priority),
         force: input.force ?? false,
+        budgetCents: checkBudget(input.budgetCents),
         now: database.now(),
       }),
     );
@@ -120,10 +131,11 @@ export class Commands {
           jobId: row.id,
           itemId: id,
         }));
+        await endReembedding(transaction, row);
         // Canceled first, then counted: the job ends as canceled, whatever some of its items did.
         await moveJob(transaction, { id: row.id, from: row.state, event: 'cancel', now });
         events.push(...(await settleJobs(transaction, deltas, now)));
-        events.push(jobEvent(row, 'job_canceled', 'canceled', 'asked to cancel'));
+        events.push(jobEvent(row, 'job_canceled', { to: 'canceled', reason: 'asked to cancel' }));
         await admitAtGates(transaction, gatesOf(items), now);
         await appendEvents(transaction, events, now);
         revoked.push(...items.map(({ id }) => id));
@@ -144,24 +156,22 @@ export class Commands {
   async pause(caller: string, jobKey: string): Promise<void> {
     const revoked: number[] = [];
     await this.#changeJob(caller, jobKey, 'pause', async (transaction, row, now) => {
-      await moveJob(transaction, { id: row.id, from: row.state, event: 'pause', now });
-      const items = await pauseOfJob(transaction, row.id);
-      revoked.push(...items.map(({ id }) => id));
-      await forgetWaiting(transaction, row.id, now);
-      await admitAtGates(transaction, gatesOf(items), now);
-      const event = jobEvent(row, 'job_paused', 'paused', 'asked to pause');
-      await appendEvents(transaction, [event], now);
+      revoked.push(...(await pauseJob(transaction, { row, reason: 'asked to pause', now })));
     });
     this.#options.revoke(revoked);
   }
 
-  async resume(caller: string, jobKey: string): Promise<void> {
+  /** One that has come to the end of its budget goes on with a higher one only. */
+  async resume(caller: string, jobKey: string, budgetCents?: number): Promise<void> {
     const bit = gateBit(this.#options.lifecycle);
+    const budget = checkBudget(budgetCents);
     await this.#changeJob(caller, jobKey, 'resume', async (transaction, row, now) => {
+      checkRaised(row, budget);
+      if (budget !== undefined) await setJobBudget(transaction, row.id, budget);
       await moveJob(transaction, { id: row.id, from: row.state, event: 'resume', now });
       const items = await resumeOfJob(transaction, row.id, bit);
       await admitAtGates(transaction, gatesOf(items), now);
-      const event = jobEvent(row, 'job_resumed', 'queued', 'asked to resume');
+      const event = jobEvent(row, 'job_resumed', { to: 'queued', reason: 'asked to resume' });
       await appendEvents(transaction, [event], now);
     });
   }
@@ -176,6 +186,22 @@ export class Commands {
       }
       return this.#beginAgain(transaction, ended, now);
     });
+  }
+
+  /** Embeds a corpus anew. Returns the key of the job; undefined where there is nothing to do. */
+  async reembed(input: ReembedInput): Promise<string | undefined> {
+    const { database, world } = this.#options;
+    const budgetCents = checkBudget(input.budgetCents);
+    const made = { key: world.uuid(), now: database.now() };
+    return this.#write('submit', (transaction) =>
+      beginReembedding(transaction, { ...input, budgetCents }, made),
+    );
+  }
+
+  /** What a corpus may cost in all. Null: what it costs. */
+  async setCorpusBudget(input: CorpusKey & { budgetCents: number | null }): Promise<void> {
+    checkBudget(input.budgetCents ?? undefined);
+    await this.#write('command', (transaction) => setCorpusBudget(transaction, input));
   }
 
   /**
@@ -263,6 +289,7 @@ export class Commands {
       deleted += documents.length;
     }
     await this.#write('command', async (transaction) => {
+      await deleteCorpusSettings(transaction, { caller, corpus: name });
       const isGone = await deleteCorpus(transaction, name);
       const detail = { corpus: name, documents: deleted };
       const event: NewEvent = { kind: 'corpus_deleted', jobId: null, detail };
@@ -300,7 +327,7 @@ export class Commands {
       const job = jobs.get(id);
       if (!job || !jobMachine.final.includes(job.state)) continue;
       await moveJob(transaction, { id, from: job.state, event: 'retry', now });
-      events.push(jobEvent(job, 'job_retried', 'queued', 'asked to retry'));
+      events.push(jobEvent(job, 'job_retried', { to: 'queued', reason: 'asked to retry' }));
     }
     events.push(...(await settleJobs(transaction, deltas, now)));
     await admitAtGates(transaction, gatesOf(retried), now);
@@ -355,41 +382,4 @@ export class Commands {
     ring('work');
     return result;
   }
-}
-
-async function jobsOf(
-  transaction: Transaction,
-  rows: readonly ItemRow[],
-): Promise<ReadonlyMap<number, JobRow>> {
-  const jobs = new Map<number, JobRow>();
-  for (const id of new Set(rows.map((row) => row.job_id))) {
-    const job = await getJobById(transaction, id);
-    if (job) jobs.set(id, job);
-  }
-  return jobs;
-}
-
-async function failedItem(transaction: Transaction, id: number, caller: string): Promise<ItemRow> {
-  const row = await getItem(transaction, id, caller);
-  if (!row) throw new Failure('item_unknown', `there is no item ${id}`);
-  if (row.failed_at !== null) return row;
-  throw new Failure('action_not_allowed', `item ${id} is ${row.step}, and not in the inbox`);
-}
-
-function checkAction(row: JobRow, action: (typeof jobMachine.actions)[number]): void {
-  const allowed = allowedActions(jobMachine, row.state);
-  if (allowed.includes(action)) return;
-  throw new Failure(
-    'action_not_allowed',
-    `cannot ${action} a job that is ${row.state}; possible now: ${allowed.join(', ') || 'nothing'}`,
-  );
-}
-
-function jobEvent(row: JobRow, kind: NewEvent['kind'], to: string, reason: string): NewEvent {
-  return { kind, jobId: row.id, detail: { from: row.state, to, reason } };
-}
-
-function itemEvent(row: ItemRow, kind: NewEvent['kind']): NewEvent {
-  const code = row.error === null ? undefined : JSON.parse(row.error).code;
-  return { kind, jobId: row.job_id, itemId: row.id, detail: code && { code } };
 }

@@ -1,5 +1,6 @@
 /** The engine of one process: commands in, items forward, events out. */
 import type { SweptBlobs } from '../blob/blob.ts';
+import type { Failure } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
 import type { World } from '../kernel/world.ts';
 import type { NewEvent } from '../observe/event.ts';
@@ -7,6 +8,7 @@ import type { Pipeline } from '../pipeline/pipeline.ts';
 import type { Database } from '../store/database.ts';
 import type { NewSource } from '../store/submit.ts';
 import { Bell, type Ring } from './bell.ts';
+import { pauseForMoney } from './budget.ts';
 import { Commands } from './commands.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { runItem } from './executor.ts';
@@ -17,7 +19,7 @@ import { Loop } from './loop.ts';
 import { Relay } from './relay.ts';
 import { rescue } from './rescuer.ts';
 import { StoreLedger } from './store-ledger.ts';
-import { pruneHistory, requeueStuck, sweepFetched } from './sweeper.ts';
+import { pruneHistory, pruneMoney, requeueStuck, sweepFetched } from './sweeper.ts';
 
 export interface EngineOptions {
   readonly database: Database;
@@ -71,6 +73,7 @@ export class Engine {
           world,
           now: () => database.now(),
           reader: database,
+          pauseJob: (jobId, failure) => this.#pauseForMoney(jobId, failure),
           ...(options.onProgress && { onProgress: options.onProgress }),
         }),
     });
@@ -88,10 +91,7 @@ export class Engine {
       world,
       ring,
       checkSource: options.checkSource,
-      revoke: (itemIds) => {
-        const revoked = new Set(itemIds);
-        this.#dispatcher.abort((itemId) => revoked.has(itemId), 'lost');
-      },
+      revoke: (itemIds) => this.#revoke(itemIds),
     });
     this.#loops = this.#makeLoops(ring);
   }
@@ -125,7 +125,22 @@ export class Engine {
       loop('stuck', limits.loop.sweepIntervalMs, () => requeueStuck(database, pipeline.lifecycle)),
       loop('retention', limits.loop.sweepIntervalMs, () => pruneHistory(database)),
       loop('fetched', limits.loop.sweepIntervalMs, () => sweepFetched(database, blobs)),
+      loop('results', limits.loop.sweepIntervalMs, () => pruneMoney(database)),
     ];
+  }
+
+  #revoke(itemIds: readonly number[]): void {
+    const revoked = new Set(itemIds);
+    this.#dispatcher.abort((itemId) => revoked.has(itemId), 'lost');
+  }
+
+  /** False: the job has been given more money, and its item goes back to the queue. */
+  async #pauseForMoney(jobId: number, failure: Failure): Promise<boolean> {
+    const { database } = this.#options;
+    const taken = await pauseForMoney(database, jobId, failure);
+    if (taken) this.#revoke(taken);
+    this.#bell.ring('work');
+    return taken !== undefined;
   }
 
   #rescue(ring: (kind: Ring) => void): Promise<number> {

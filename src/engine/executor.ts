@@ -4,7 +4,7 @@
  * and only the ledger's verdict lets the item go on.
  */
 import { retryPolicyFor } from '../kernel/backoff.ts';
-import { Failure, failures, toFailure } from '../kernel/failure.ts';
+import { Failure, failures, pauseReasons, toFailure } from '../kernel/failure.ts';
 import type { Lifecycle, Progress } from '../kernel/item.ts';
 import { type Reaction, react, strongest } from '../kernel/reaction.ts';
 import { redact } from '../kernel/redact.ts';
@@ -25,6 +25,8 @@ export interface ExecutorOptions {
   /** The time by which the store judges what is due. */
   readonly now: () => number;
   readonly reader: Reader;
+  /** There is no money for the next call. False: by now there is, and the item may go on. */
+  readonly pauseJob?: (jobId: number, failure: Failure) => Promise<boolean>;
   /** Progress inside a step: told, but not stored. */
   readonly onProgress?: (event: NewEvent) => void;
 }
@@ -117,8 +119,16 @@ class Attempt {
       else if (outcomes.some(({ kind }) => kind === 'lost')) return 'lost';
       if (this.#signal.aborted) return this.#handBack();
       const failed = outcomes.filter((outcome) => outcome.kind === 'failed');
-      if (failed.length > 0) return this.#settle(failed);
+      if (failed.length > 0) return (await this.#pauseJob(failed)) ?? this.#settle(failed);
     }
+  }
+
+  /** Where money is short, the job waits for a person, and no item of it has failed. */
+  async #pauseJob(failed: readonly (StepOutcome & { kind: 'failed' })[]) {
+    const broke = failed.find(({ failure }) => pauseReasons[failure.code] !== undefined);
+    const { pauseJob } = this.#options;
+    if (!broke || !pauseJob) return undefined;
+    return (await pauseJob(this.#lease.jobId, broke.failure)) ? 'lost' : this.#handBack();
   }
 
   /**

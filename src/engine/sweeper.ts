@@ -2,9 +2,12 @@
 import type { SweptBlobs } from '../blob/blob.ts';
 import type { Lifecycle } from '../kernel/item.ts';
 import { limits } from '../kernel/limits.ts';
+import { pruneReservations } from '../store/budgets.ts';
 import type { Database } from '../store/database.ts';
 import { pruneEvents } from '../store/events.ts';
 import { pruneFetches, readPlace, usedBlobs, writePlace } from '../store/fetches.ts';
+import { listTurned, pruneOldVectors } from '../store/reembedding.ts';
+import { pruneResults } from '../store/results.ts';
 import { listWorkers } from '../store/workers.ts';
 import { takeFrom } from './rescuer.ts';
 
@@ -28,6 +31,8 @@ export async function requeueStuck(database: Database, lifecycle: Lifecycle): Pr
   return requeued;
 }
 
+/** Of which the vectors go in one transaction. */
+const documentsAtOnce = 100;
 const dayMs = 24 * 60 * 60 * 1000;
 
 /** Removes events of ended jobs that are older than the retention, a bounded number at a time. */
@@ -56,4 +61,23 @@ export async function sweepFetched(
   const next = removed < limit ? (part + 1) % blobs.parts : part;
   await database.write((transaction) => writePlace(transaction, 'blobs', next));
   return removed;
+}
+
+/**
+ * Removes answers past their keeping, money that was set aside for calls nobody heard of again, and
+ * vectors of models that corpora have turned from, a bounded number at a time.
+ */
+export async function pruneMoney(database: Database): Promise<void> {
+  const now = database.now();
+  const limit = limits.loop.pruneBatchMax;
+  const { ageMsMax, rowsMax } = limits.result;
+  await database.write(async (transaction) => {
+    await pruneReservations(transaction, now);
+    await pruneResults(transaction, { before: now - ageMsMax, rowsMax, limit });
+  });
+  for (const turned of await listTurned(database)) {
+    const pruneSome = (): Promise<number> =>
+      database.write((transaction) => pruneOldVectors(transaction, turned, documentsAtOnce));
+    while ((await pruneSome()) > 0);
+  }
 }

@@ -179,6 +179,10 @@ const delivering = {
     title: 'Provider refused the request',
     advice: 'Check that the configured model exists and that the input fits it, then retry.',
   }),
+  provider_quota: row('E_PROVIDER_QUOTA', 'fatal', 402, {
+    title: 'Provider account is empty',
+    advice: 'Top up the account with the provider, then resume the job: what was paid is kept.',
+  }),
   gpu_oom: row('E_GPU_OOM', 'transient', 503, {
     title: 'Out of GPU memory',
     advice: 'Lower the batch size of the model server, or give it more memory, then retry.',
@@ -197,7 +201,7 @@ const delivering = {
   }),
   budget_exhausted: row('E_BUDGET', 'fatal', 402, {
     title: 'Budget exhausted',
-    advice: 'Raise the budget, then retry: the work that was paid for is kept.',
+    advice: 'Raise the budget, then resume the job: the work that was paid for is kept.',
   }),
 } as const satisfies Record<string, FailureRow>;
 

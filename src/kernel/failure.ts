@@ -52,6 +52,12 @@ export function isRetried(code: FailureCode): boolean {
   return kind === 'transient' || kind === 'rate_limited';
 }
 
+/** No fault of the document: its job is paused with this reason, and nothing of it fails. */
+export const pauseReasons: Partial<Record<FailureCode, string>> = {
+  budget_exhausted: 'budget_reached',
+  provider_quota: 'quota_exhausted',
+};
+
 const antiBotCodes: readonly FailureCode[] = ['captcha', '403_waf', '503_shield'];
 
 /** A site defends itself: its domain is slowed down and the session is changed. */

@@ -16,6 +16,7 @@ export const eventKinds = [
   'step_completed',
   'step_failed',
   'retry_scheduled',
+  'work_paid',
   'item_failed',
   'item_canceled',
   'item_retried',
@@ -29,6 +30,7 @@ export const eventKinds = [
   'pages_found',
   'document_deleted',
   'corpus_deleted',
+  'corpus_reembedded',
 ] as const;
 
 export type EventKind = (typeof eventKinds)[number];

@@ -11,6 +11,8 @@ export const failpoints = [
   'claim.after-commit',
   'step.before-run',
   'step.after-run',
+  'paid.before-commit',
+  'paid.after-commit',
   'report.before-commit',
   'report.after-commit',
   'wake.before-commit',

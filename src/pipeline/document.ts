@@ -3,9 +3,9 @@ import type { BlobStore } from '../blob/blob.ts';
 import { item } from '../kernel/item.ts';
 import { limits } from '../kernel/limits.ts';
 import type { Stage } from '../kernel/stage.ts';
-import type { Embedder } from '../provider/embedding.ts';
 import { chunkStep } from './chunk/chunk.ts';
-import { embedStep } from './embed/embed.ts';
+import { type EmbedOptions, embedStep } from './embed/embed.ts';
+import { reembedStep } from './embed/reembed.ts';
 import { entityStep } from './entity/entity.ts';
 import type { Extractor } from './entity/extraction.ts';
 import { localExtractor } from './entity/local-extractor.ts';
@@ -17,11 +17,10 @@ import type { Paces } from './fetch/politeness.ts';
 import type { Rendering } from './fetch/shown.ts';
 import { indexStep, pruneStep } from './index/index-step.ts';
 import { persistStep } from './persist/persist.ts';
-import type { Pipeline } from './pipeline.ts';
+import type { Pipeline, StepFunction } from './pipeline.ts';
 
-export interface DocumentPipelineOptions {
+export interface DocumentPipelineOptions extends EmbedOptions {
   readonly blobs: BlobStore;
-  readonly embedder: Embedder;
   readonly fetcher: Fetcher;
   readonly rendering?: Rendering | undefined;
   readonly paces?: Paces | undefined;
@@ -31,23 +30,28 @@ export interface DocumentPipelineOptions {
 }
 
 export function documentPipeline(options: DocumentPipelineOptions): Pipeline {
-  const { blobs, embedder, fetcher, rendering, paces, parser } = options;
-  const { extractor = localExtractor() } = options;
+  const { blobs, fetcher, rendering, paces, parser, extractor = localExtractor() } = options;
   return {
     lifecycle: item,
     steps: {
-      fetched: fetchStep({ blobs, fetcher, rendering, paces }),
-      content_extracted: extractStep(blobs, parser),
-      chunked: chunkStep,
-      embedded: embedStep(embedder),
-      entity_extracted: entityStep(extractor),
-      persisted: persistStep,
-      indexed: indexStep,
-      done: pruneStep,
+      fetched: either(fetchStep({ blobs, fetcher, rendering, paces })),
+      content_extracted: either(extractStep(blobs, parser)),
+      chunked: either(chunkStep),
+      embedded: either(embedStep(options), reembedStep(options)),
+      entity_extracted: either(entityStep(extractor)),
+      persisted: either(persistStep),
+      indexed: either(indexStep(options)),
+      done: either(pruneStep),
     },
     timeoutMs: (step) =>
       step === 'content_extracted' ? limits.step.extractMs : limits.step.workerMs[stageOf(step)],
   };
+}
+
+/** An item that embeds a document anew leaves everything else of it as it is. */
+function either(documents: StepFunction, anew?: StepFunction): StepFunction {
+  return async (context) =>
+    context.item.sourceKind === 'reembed' ? anew?.(context) : documents(context);
 }
 
 /** A step that was added to these is given the time of the last stage. */

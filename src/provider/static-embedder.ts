@@ -10,8 +10,6 @@ import type { Embedder } from './embedding.ts';
 import { toSignedBytes } from './vector-bytes.ts';
 import { firstSeed, mix, readWordVectors, secondSeed, type WordVectors } from './word-vectors.ts';
 
-export { toSignedBytes } from './vector-bytes.ts';
-
 const asset = new URL('../../assets/word-vectors.bin', import.meta.url);
 const hashedDimensions = 156;
 const pieceLength = 4;

@@ -1,7 +1,9 @@
 /** The order of the passages: the lists that a mode asks for, with their weights, fused. */
+import { Failure } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
 import type { Embedder } from '../provider/embedding.ts';
 import { fromSignedBytes } from '../provider/vector-bytes.ts';
+import { getCorpusSettings } from '../store/corpus-settings.ts';
 import type { Database } from '../store/database.ts';
 import {
   getPassages,
@@ -32,6 +34,7 @@ const firstWeights = { keyword: 0.7, vector: 0.3 };
 export interface RankOptions {
   readonly database: Database;
   readonly embedder: Embedder;
+  readonly otherEmbedder?: ((model: string) => Embedder | undefined) | undefined;
   readonly mirror: Mirror;
   readonly words: WordMirror;
   /** Remembers from one search to the next. */
@@ -151,12 +154,30 @@ async function allowedBy(
     keys.has(placeKey({ generation_id: generationId, ordinal }));
 }
 
+/** The query is embedded as the corpus is, whatever is configured now. */
+async function embedderFor(
+  { database, embedder, otherEmbedder }: RankOptions,
+  { caller, corpus }: SearchRequest,
+): Promise<Embedder> {
+  const { model } = await getCorpusSettings(database, { caller, corpus });
+  if (model === null || model === embedder.model) return embedder;
+  const other = otherEmbedder?.(model);
+  if (other) return other;
+  throw new Failure(
+    'provider_bad_request',
+    `${corpus} is embedded with ${model}, which is not configured: set PAWL_EMBEDDER to it, ` +
+      'embed the corpus anew, or search by keywords only',
+  );
+}
+
 async function vectorRows(
-  { embedder, mirror }: RankOptions,
+  options: RankOptions,
   request: SearchRequest,
   isAllowed: Allowed | undefined,
 ): Promise<ScoredRow[]> {
+  const { mirror } = options;
   const { caller, corpus, query } = request;
+  const embedder = await embedderFor(options, request);
   const signal = AbortSignal.timeout(limits.search.timeoutMs);
   const [bytes] = (await embedder.embed([query], signal)).vectors;
   if (!bytes?.some((value) => value !== 0)) return [];

@@ -44,6 +44,8 @@ export interface Explanation {
 export interface SearcherOptions {
   readonly database: Database;
   readonly embedder: Embedder;
+  /** Embedders of corpora that were begun with another model than the configured one. */
+  readonly otherEmbedder?: ((model: string) => Embedder | undefined) | undefined;
   readonly weights?: Weights | undefined;
   readonly mirror?: Mirror | undefined;
   readonly words?: WordMirror | undefined;
@@ -52,10 +54,12 @@ export interface SearcherOptions {
 export class Searcher {
   readonly #options: Required<SearcherOptions> & RankOptions;
 
-  constructor({ database, embedder, weights, mirror, words }: SearcherOptions) {
+  constructor(options: SearcherOptions) {
+    const { database, embedder, otherEmbedder, weights, mirror, words } = options;
     this.#options = {
       database,
       embedder,
+      otherEmbedder: otherEmbedder ?? (() => undefined),
       weights: weights ?? defaultWeights,
       mirror: mirror ?? new Mirror(database),
       words: words ?? new WordMirror(database),

@@ -70,7 +70,8 @@ const insertVector = sqlRows({
   vector: 'bytes',
 })`
   INSERT INTO vectors (generation_id, ordinal, model, vector)
-  SELECT :generation_id, :ordinal, :model, :vector {rows}`;
+  SELECT :generation_id, :ordinal, :model, :vector {rows} WHERE 1 = 1
+  ON CONFLICT (generation_id, ordinal, model) DO NOTHING`;
 
 export async function insertVectors(
   transaction: Transaction,
@@ -85,7 +86,7 @@ export async function insertVectors(
 
 const countParts = sql<{ chunks: number; vectors: number }>`
   SELECT (SELECT COUNT(*) FROM chunks WHERE generation_id = :generation_id) AS chunks,
-    (SELECT COUNT(*) FROM vectors WHERE generation_id = :generation_id) AS vectors`;
+    (SELECT COUNT(DISTINCT ordinal) FROM vectors WHERE generation_id = :generation_id) AS vectors`;
 
 export async function countOfGeneration(
   reader: Reader,
@@ -93,6 +94,25 @@ export async function countOfGeneration(
 ): Promise<{ chunks: number; vectors: number }> {
   const [row] = await reader.run(countParts, { generation_id: generationId });
   return { chunks: row?.chunks ?? 0, vectors: row?.vectors ?? 0 };
+}
+
+const countByModel = sql<{ model: string; count: number }>`
+  SELECT model, COUNT(*) AS count FROM vectors WHERE generation_id = :generation_id GROUP BY model`;
+
+/** How many vectors of each model a generation has. */
+export async function countModels(
+  reader: Reader,
+  generationId: number,
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await reader.run(countByModel, { generation_id: generationId });
+  return new Map(rows.map(({ model, count }) => [model, count]));
+}
+
+const ofGeneration = sql<ChunkRow>`
+  SELECT * FROM chunks WHERE generation_id = :generation_id ORDER BY ordinal`;
+
+export function listChunks(reader: Reader, generationId: number): Promise<ChunkRow[]> {
+  return reader.run(ofGeneration, { generation_id: generationId });
 }
 
 const indexSqlite = sql`

@@ -21,6 +21,7 @@ export const sqliteDialect: Dialect = {
     /** Others may be claiming at the same time; take what nobody holds. */
     skipLocked: '',
     forUpdate: '',
+    forShare: '',
     amongIds: 'IN (SELECT value FROM json_each(:ids))',
     amongKeys: 'IN (SELECT value FROM json_each(:keys))',
     /** Pairs of a generation and an ordinal, as rows. */
@@ -53,6 +54,7 @@ export const postgresDialect: Dialect = {
     bytes: 'BYTEA',
     skipLocked: 'FOR UPDATE SKIP LOCKED',
     forUpdate: 'FOR UPDATE',
+    forShare: 'FOR SHARE',
     // As an array, so that the planner looks the ids up one by one and never reads the whole table.
     amongIds: '= ANY (ARRAY(SELECT jsonb_array_elements_text(:ids)::bigint))',
     amongKeys: '= ANY (ARRAY(SELECT jsonb_array_elements_text(:keys)))',

@@ -90,6 +90,11 @@ const lockOfDocument = sql`
   SELECT id FROM items WHERE document_id = :document_id AND waits_on IS NOT NULL
   ORDER BY id {forUpdate}`;
 
+/** For who has to lock the job as well: reports lock their items first, and so must everybody. */
+export async function lockItemsOfJob(transaction: Transaction, jobId: number): Promise<void> {
+  await transaction.run(lockOfJob, { job_id: jobId });
+}
+
 const canceled = `UPDATE items SET step = 'canceled', waits_on = NULL, worker = NULL, due_at = NULL,
     gate_held = 0, epoch = epoch + 1, moved_at = :now`;
 const cancelRows = sql<MovedRow>`

@@ -12,25 +12,27 @@ export interface NewJob {
   readonly key: string;
   readonly caller: string;
   readonly corpus: string;
-  readonly type: 'ingest' | 'crawl';
+  readonly type: 'ingest' | 'crawl' | 'reembed';
   readonly url: string | null;
   readonly force: boolean;
   readonly priority: number;
+  readonly budgetCents?: number | undefined;
   readonly itemsTotal: number;
   readonly now: number;
 }
 
 const insertJobRow = sql<{ id: number }>`
-  INSERT INTO jobs (key, caller, corpus, type, url, force, priority, state, items_total,
-    created_at, updated_at)
-  VALUES (:key, :caller, :corpus, :type, :url, :force, :priority, 'queued', :items_total,
-    :now, :now)
+  INSERT INTO jobs (key, caller, corpus, type, url, force, priority, budget_cents, state,
+    items_total, created_at, updated_at)
+  VALUES (:key, :caller, :corpus, :type, :url, :force, :priority, :budget_cents, 'queued',
+    :items_total, :now, :now)
   RETURNING id`;
 
 export async function insertJob(transaction: Transaction, job: NewJob): Promise<number> {
   const [row] = await transaction.run(insertJobRow, {
     ...job,
     force: job.force ? 1 : 0,
+    budget_cents: job.budgetCents,
     items_total: job.itemsTotal,
   });
   return row?.id as number;
@@ -52,6 +54,9 @@ export interface JobDelta {
 
 export interface JobCountsRow {
   readonly id: number;
+  readonly type: NewJob['type'];
+  readonly caller: string;
+  readonly corpus: string;
   readonly state: JobState;
   readonly items_total: number;
   readonly items_done: number;
@@ -82,7 +87,8 @@ const countRow = sqlRows({
     cost_cents = jobs.cost_cents + :cost_cents, updated_at = :now
   {rows}
   WHERE jobs.id = :id
-  RETURNING jobs.id, state, items_total, items_done, items_failed, items_canceled, items_waiting`;
+  RETURNING jobs.id, type, caller, corpus, state, items_total, items_done, items_failed,
+    items_canceled, items_waiting`;
 
 export function countJobs(
   transaction: Transaction,
@@ -120,7 +126,8 @@ export function startJobs(
 }
 
 const moveJobRow = sql<{ id: number }>`
-  UPDATE jobs SET state = :to, failed_stage = :failed_stage, error = :error, updated_at = :now,
+  UPDATE jobs SET state = :to, pause_reason = :pause_reason, failed_stage = :failed_stage,
+    error = :error, updated_at = :now,
     ended_at = CASE WHEN :ended = 1 THEN CAST(:now AS {int}) ELSE NULL END
   WHERE id = :id AND state = :from
   RETURNING id`;
@@ -130,6 +137,8 @@ export interface JobMove {
   readonly from: JobState;
   readonly event: JobEvent | EventOf<typeof jobMachine>;
   readonly error?: { readonly stage: string; readonly json: string } | undefined;
+  /** Why it is paused, where nobody asked for it. */
+  readonly pauseReason?: string | undefined;
   readonly now: number;
 }
 
@@ -144,6 +153,7 @@ export async function moveJob(
     id: move.id,
     from: move.from,
     to,
+    pause_reason: move.pauseReason,
     failed_stage: move.error?.stage,
     error: move.error?.json,
     ended: jobMachine.final.includes(to) ? 1 : 0,
@@ -172,4 +182,15 @@ export async function forgetWaiting(
   now: number,
 ): Promise<void> {
   await transaction.run(clearWaiting, { id, now });
+}
+
+const budgetRow = sql`UPDATE jobs SET budget_cents = :budget_cents WHERE id = :id`;
+
+/** What the job may cost from now on, all that it has cost before included. */
+export async function setJobBudget(
+  transaction: Transaction,
+  id: number,
+  budgetCents: number,
+): Promise<void> {
+  await transaction.run(budgetRow, { id, budget_cents: budgetCents });
 }

@@ -10,7 +10,7 @@ export interface JobRow {
   readonly key: string;
   readonly caller: string;
   readonly corpus: string;
-  readonly type: 'ingest' | 'crawl';
+  readonly type: 'ingest' | 'crawl' | 'reembed';
   readonly url: string | null;
   readonly force: number;
   readonly priority: number;
@@ -26,6 +26,13 @@ export interface JobRow {
   readonly tokens_in: number;
   readonly tokens_out: number;
   readonly cost_cents: number;
+  /** Tokens among them whose price nobody knows. */
+  readonly tokens_unpriced: number;
+  /** What was not paid, because it had been before. */
+  readonly tokens_saved: number;
+  readonly saved_cents: number;
+  readonly budget_cents: number | null;
+  readonly pause_reason: string | null;
   readonly failed_stage: string | null;
   readonly error: string | null;
   readonly created_at: number;
@@ -138,4 +145,16 @@ export async function findOpenCrawl(
   filter: { caller: string; corpus: string; url: string },
 ): Promise<JobRow | undefined> {
   return (await reader.run(openCrawl, filter))[0];
+}
+
+const openReembedding = sql<JobRow>`
+  SELECT * FROM jobs WHERE caller = :caller AND corpus = :corpus AND type = 'reembed'
+    AND ended_at IS NULL ORDER BY id DESC LIMIT 1`;
+
+/** The job that embeds a corpus anew, if there is one that has not ended. */
+export async function findOpenReembedding(
+  reader: Reader,
+  { caller, corpus }: { caller: string; corpus: string },
+): Promise<JobRow | undefined> {
+  return (await reader.run(openReembedding, { caller, corpus }))[0];
 }

@@ -9,6 +9,7 @@ import type { Database, Transaction } from './database.ts';
 import { initial } from './migration/0001-initial.ts';
 import { fetching } from './migration/0002-fetch.ts';
 import { crawling } from './migration/0003-crawl.ts';
+import { paying } from './migration/0005-money.ts';
 import { naming } from './migration/0006-entities.ts';
 import { fetchedBytes } from './migration/0008-fetched-bytes.ts';
 import { sql } from './statement.ts';
@@ -21,7 +22,14 @@ export interface Migration {
   readonly postgres: readonly string[];
 }
 
-export const migrations: readonly Migration[] = [initial, fetching, crawling, naming, fetchedBytes];
+export const migrations: readonly Migration[] = [
+  initial,
+  fetching,
+  crawling,
+  paying,
+  naming,
+  fetchedBytes,
+];
 
 const createMigrations = sql`CREATE TABLE IF NOT EXISTS migrations (
   version {int} PRIMARY KEY, name TEXT NOT NULL, item_check TEXT NOT NULL)`;

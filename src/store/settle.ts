@@ -1,8 +1,16 @@
 /** What the moves of items mean for their jobs: counts, and the click of the job that follows. */
-import { isPartial, type JobEvent, type JobState, jobEventFor } from '../kernel/job.ts';
+import {
+  isPartial,
+  type JobEvent,
+  type JobState,
+  jobEventFor,
+  job as jobMachine,
+} from '../kernel/job.ts';
 import type { NewEvent } from '../observe/event.ts';
 import type { Transaction } from './database.ts';
 import { countJobs, type JobCountsRow, type JobDelta, moveJob } from './job-transition.ts';
+import { turnToNextModel } from './reembedding.ts';
+import { addSpending } from './spending.ts';
 import { sql } from './statement.ts';
 
 /** Collects what changed for each job, so that a commit touches each job once. */
@@ -53,6 +61,8 @@ export async function settleJobs(
   const events: NewEvent[] = [];
   const changed = deltas.list();
   if (changed.length === 0) return events;
+  const paid = changed.filter(isPaid).map(({ id, ...delta }) => ({ ...delta, jobId: id }));
+  if (paid.length > 0) await addSpending(transaction, paid, now);
   for (const row of await countJobs(transaction, changed, now)) {
     const counts = countsOf(row);
     const event = jobEventFor(row.state, counts);
@@ -61,8 +71,16 @@ export async function settleJobs(
     const to = await moveJob(transaction, { id: row.id, from: row.state, event, error, now });
     if (to === undefined) continue;
     events.push({ kind: eventKinds[event], jobId: row.id, detail: detailOf(row, to) });
+    if (row.type === 'reembed' && jobMachine.final.includes(to)) {
+      const turned = await turnToNextModel(transaction, row);
+      if (turned) events.push({ ...turned, jobId: row.id });
+    }
   }
   return events;
+}
+
+function isPaid({ tokensIn, tokensOut, costCents }: JobDelta): boolean {
+  return tokensIn + tokensOut + costCents > 0;
 }
 
 export function countsOf(row: JobCountsRow) {

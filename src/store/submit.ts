@@ -6,13 +6,13 @@ import { documentIdOf, ensureCorpus } from './documents.ts';
 import { appendEvents } from './events.ts';
 import { admitAtGates } from './gates.ts';
 import { type InputRow, insertInputs } from './items.ts';
-import { insertJob } from './job-transition.ts';
+import { insertJob, type NewJob } from './job-transition.ts';
 import { sql } from './statement.ts';
 import { insertItems } from './transition.ts';
 import { virtualTime } from './workers.ts';
 
 export interface NewSource {
-  readonly kind: 'file' | 'url' | 'inline';
+  readonly kind: 'file' | 'url' | 'inline' | 'reembed';
   /** The path, the URL, or the name of the inline document. */
   readonly source: string;
   /** The domain that limits how many such sources are read at once. */
@@ -27,6 +27,9 @@ export interface Submission {
   readonly sources: readonly NewSource[];
   /** The sources are where a crawl begins. */
   readonly crawl?: Crawl | undefined;
+  /** The sources are documents that are embedded anew. */
+  readonly isReembedding?: boolean | undefined;
+  readonly budgetCents?: number | undefined;
   readonly priority: number;
   readonly force: boolean;
   readonly now: number;
@@ -47,7 +50,7 @@ export async function insertSubmission(
   await ensureCorpus(transaction, corpus, now);
   const job = {
     ...submission,
-    type: crawl ? ('crawl' as const) : ('ingest' as const),
+    type: typeOf(submission),
     url: sources[0]?.source ?? null,
     itemsTotal: sources.length,
   };
@@ -60,6 +63,11 @@ export async function insertSubmission(
   const detail = { corpus, items: sources.length };
   await appendEvents(transaction, [{ kind: 'job_accepted', jobId, detail }], now);
   return ids;
+}
+
+function typeOf({ crawl, isReembedding }: Submission): NewJob['type'] {
+  if (isReembedding) return 'reembed';
+  return crawl ? 'crawl' : 'ingest';
 }
 
 export interface ItemsOfJob {

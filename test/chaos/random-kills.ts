@@ -23,6 +23,8 @@ export interface KillResult {
   readonly jobs: number;
   readonly items: number;
   readonly calls: number;
+  /** Texts whose answer was lost on its way into the store, and that were paid for again. */
+  readonly askedAgain: number;
   readonly blamed: number;
   readonly killMs: number;
   readonly restMs: number;
@@ -47,6 +49,7 @@ export async function killAtRandom(options: KillOptions): Promise<KillResult> {
       jobs: accepted.length,
       items: accepted.reduce((sum, { itemIds }) => sum + itemIds.length, 0),
       calls: scene.calls().length,
+      askedAgain: scene.askedAgain(),
       blamed: scene.blamed,
       killMs: killedAt - beganAt,
       restMs: performance.now() - killedAt,

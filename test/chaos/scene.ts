@@ -9,7 +9,7 @@ import { listFailed } from '../../src/store/items.ts';
 import { sql } from '../../src/store/statement.ts';
 import { until } from '../support/wait.ts';
 import { type Child, type Options, type Program, start } from './child.ts';
-import type { PaidCall } from './metered.ts';
+import { type MeteredServer, type PaidCall, startMeteredServer } from './metered.ts';
 import { type Entry, readLines } from './submission-log.ts';
 import { type Finding, judge } from './verdict.ts';
 import { caller } from './workload.ts';
@@ -35,16 +35,19 @@ export class Scene {
   blamed = 0;
   readonly #options: SceneOptions;
   readonly #store: Assembled;
+  readonly #provider: MeteredServer;
   readonly #children = new Set<Child>();
 
-  private constructor(options: SceneOptions, store: Assembled) {
+  private constructor(options: SceneOptions, store: Assembled, provider: MeteredServer) {
     this.#options = options;
     this.#store = store;
+    this.#provider = provider;
   }
 
   static async open(options: SceneOptions): Promise<Scene> {
     const { directory, databaseUrl } = options;
-    return new Scene(options, await assemble({ data: directory, databaseUrl }));
+    const store = await assemble({ data: directory, databaseUrl });
+    return new Scene(options, store, await startMeteredServer(store.database));
   }
 
   get database(): Database {
@@ -57,7 +60,7 @@ export class Scene {
       data: directory,
       database: databaseUrl,
       ...(program === 'worker'
-        ? { ledger: join(directory, 'paid-calls') }
+        ? { provider: this.#provider.url }
         : { log: join(directory, 'submissions') }),
       ...options,
     });
@@ -79,8 +82,13 @@ export class Scene {
     return readLines(join(this.#options.directory, 'submissions'));
   }
 
-  calls(): PaidCall[] {
-    return readLines(join(this.#options.directory, 'paid-calls'));
+  calls(): readonly PaidCall[] {
+    return this.#provider.calls;
+  }
+
+  /** Texts that were paid for again, because their answer was lost on its way into the store. */
+  askedAgain(): number {
+    return this.#provider.askedAgain();
   }
 
   /** Works off what is left: a person resumes what is paused, and retries what was blamed. */
@@ -114,6 +122,7 @@ export class Scene {
 
   async close(): Promise<void> {
     await Promise.all([...this.#children].map((child) => this.end(child, 'SIGKILL')));
+    await this.#provider.close();
     await this.#store.close();
   }
 }

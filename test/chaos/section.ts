@@ -47,9 +47,10 @@ async function randomSection(options: SectionOptions): Promise<Section> {
   const result = await inScene(options, (scene) =>
     killAtRandom({ ...scene, kills, workers, seed }),
   );
-  const { jobs, items, calls, blamed, stops, findings, errors } = result;
+  const { jobs, items, calls, askedAgain, blamed, stops, findings, errors } = result;
   const seconds = ((result.killMs + result.restMs) / 1000).toFixed(0);
-  const work = `${items} items of ${jobs} jobs, ${calls} paid calls, ${seconds} s`;
+  const paid = `${calls} paid calls, ${askedAgain} texts again after a kill in mid-answer`;
+  const work = `${items} items of ${jobs} jobs, ${paid}, ${seconds} s`;
   const remark = `${work}; ${stops} stops; ${blamed} retried from the inbox`;
   const told = result.remarks;
   return { name: `${kills} kills ${on(options)}`, findings, problems: errors, told, remark };

@@ -13,14 +13,7 @@ const contents: readonly SourceVersion[] = [
   { source: 2, version: 1 },
   { source: 4, version: 1 },
 ];
-const paidCall: PaidCall = {
-  itemId: 1,
-  step: 'embedded',
-  pid: 1,
-  at: 0,
-  texts: 3,
-  wasCompleted: false,
-};
+const paidCall: PaidCall = { pid: 1, at: 0, texts: 2, wasKept: false };
 
 interface Case {
   readonly name: string;
@@ -121,7 +114,7 @@ const cases: readonly Case[] = [
   {
     name: 'a call was paid for a step that was done',
     faults: ['paid twice'],
-    calls: [paidCall, { ...paidCall, wasCompleted: true }],
+    calls: [paidCall, { ...paidCall, wasKept: true }],
   },
 ];
 

@@ -135,6 +135,9 @@ async function judgeHistory(database: Database): Promise<Finding[]> {
 
 function judgeCalls(calls: readonly PaidCall[]): Finding[] {
   return calls
-    .filter(({ wasCompleted }) => wasCompleted)
-    .map(({ itemId, step }) => ({ fault: 'paid twice', what: `${step} of item ${itemId}` }));
+    .filter(({ wasKept }) => wasKept)
+    .map(({ pid, texts }) => ({
+      fault: 'paid twice',
+      what: `in ${texts} texts of process ${pid}`,
+    }));
 }

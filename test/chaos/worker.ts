@@ -4,15 +4,14 @@ import { assemble } from '../../src/main.ts';
 import { failpointHook } from '../../src/observe/failpoint-hook.ts';
 import { realWorld } from '../../src/world.ts';
 import { chanceFrom } from './chance.ts';
-import { metered, type PaidCall } from './metered.ts';
+import { metered, meteredProvider } from './metered.ts';
 import { report } from './program.ts';
-import { openLines } from './submission-log.ts';
 
 const { values } = parseArgs({
   options: {
     data: { type: 'string', default: '' },
     database: { type: 'string' },
-    ledger: { type: 'string', default: '' },
+    provider: { type: 'string', default: '' },
     seed: { type: 'string', default: '1' },
     places: { type: 'string', default: '8' },
     stepMsMax: { type: 'string', default: '4' },
@@ -29,8 +28,8 @@ const { engine, close } = await assemble({
   places: Number(values.places),
   // Retries come soon: a wait of seconds would test nothing but patience.
   world: { ...realWorld(hook), random: () => chance.next() * 0.05 },
+  embedder: meteredProvider(values.provider),
   pipeline: metered({
-    ledger: openLines<PaidCall>(values.ledger),
     chance,
     stepMsMax: Number(values.stepMsMax),
     failureRate: Number(values.failureRate),

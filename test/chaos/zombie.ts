@@ -26,7 +26,7 @@ export interface ZombieResult {
   readonly refused: number;
   /** Leases that were taken from them. */
   readonly taken: number;
-  /** Calls that a zombie made for a step that others had done while it was stopped. */
+  /** Calls that a zombie made for texts that others had answered while it was stopped. */
   readonly paidByZombies: number;
   readonly findings: readonly Finding[];
   readonly errors: readonly string[];
@@ -58,7 +58,7 @@ export async function wakeZombies(
     const pids = new Set(zombies.map(({ pid }) => pid));
     // Between its look and its call a process may be stopped for hours: no look can prevent this.
     const isZombies = ({ pid }: { pid: number }) => pids.has(pid);
-    const calls = scene.calls().filter((call) => isZombies(call) && call.wasCompleted);
+    const calls = scene.calls().filter((call) => isZombies(call) && call.wasKept);
     return {
       cycles,
       refused: await countEvents(scene, 'report_refused'),

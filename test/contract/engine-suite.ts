@@ -5,7 +5,9 @@ import type { OpenStore } from '../support/store-fixture.ts';
 import { documentEngineTests } from './engine/document.ts';
 import { handoverTests } from './engine/handover.ts';
 import { interruptionTests } from './engine/interruption.ts';
+import { moneyTests } from './engine/money.ts';
 import { outcomeTests } from './engine/outcome.ts';
+import { reembedTests } from './engine/reembed.ts';
 import { relayTests } from './engine/relay.ts';
 import { stepTests } from './engine/step.ts';
 
@@ -15,6 +17,8 @@ const groups: Readonly<Record<string, readonly EngineTest[]>> = {
   interruptions: interruptionTests,
   handovers: handoverTests,
   documents: documentEngineTests,
+  money: moneyTests,
+  'embedding anew': reembedTests,
   relay: relayTests,
 };
 

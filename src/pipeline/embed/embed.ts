@@ -1,42 +1,138 @@
-/** `embedded`: every chunk has its vector. */
+/** `embedded`: every chunk has its vector, of the corpus' model and of the one that will follow. */
 import { Failure } from '../../kernel/failure.ts';
-import { limits } from '../../kernel/limits.ts';
 import type { Embedder } from '../../provider/embedding.ts';
-import { insertVectors } from '../../store/chunks.ts';
+import { releaseReservation } from '../../store/budgets.ts';
+import { insertVectors, type NewChunk } from '../../store/chunks.ts';
+import { getCorpusSettings, pinModel } from '../../store/corpus-settings.ts';
+import { charge } from '../../store/spending.ts';
 import { chunksOf } from '../chunk/chunk.ts';
-import type { StepFunction } from '../pipeline.ts';
+import type { PipelineItem, StepContext, StepFunction, StepResult } from '../pipeline.ts';
+import type { Purse } from '../purse.ts';
 import { withoutText } from '../superseded.ts';
+import { type Embedded, type EmbedInput, embedTexts } from './embed-texts.ts';
 
-export function embedStep(embedder: Embedder): StepFunction {
+export interface EmbedOptions {
+  /** The one that is configured: new corpora are begun with it. */
+  readonly embedder: Embedder;
+  /** Embedders of other models, for corpora that were begun with them. */
+  readonly otherEmbedder?: ((model: string) => Embedder | undefined) | undefined;
+  /** Where answers that cost something are kept. */
+  readonly purse?: Purse | undefined;
+}
+
+export function embedStep(options: EmbedOptions): StepFunction {
   return async (context) => {
     const chunks = await chunksOf(context);
     if (!chunks) return withoutText(context);
-    const rows: { ordinal: number; model: string; vector: Uint8Array }[] = [];
-    let tokensIn = 0;
-    let costCents = 0;
-    for (let start = 0; start < chunks.length; start += limits.budget.embeddingBatchMax) {
-      const batch = chunks.slice(start, start + limits.budget.embeddingBatchMax);
-      const texts = batch.map(({ heading, text }) => (heading ? `${heading}\n${text}` : text));
-      const answer = await embedder.embed(texts, context.signal);
-      if (answer.vectors.length !== batch.length) {
-        const message = `${embedder.model}: ${answer.vectors.length} of ${batch.length} vectors`;
-        throw new Failure('step_output_invalid', message);
-      }
-      answer.vectors.forEach((vector, index) => {
-        rows.push({ ordinal: start + index, model: embedder.model, vector });
-      });
-      tokensIn += answer.tokensIn;
-      costCents += answer.costCents;
-      context.progress(rows.length, chunks.length);
+    const { item, reader } = context;
+    const settings = await getCorpusSettings(reader, item);
+    const model = settings.model ?? options.embedder.model;
+    const parts = [await embedChunks(context, options, { model, chunks })];
+    if (settings.next_model !== null && settings.next_model !== model) {
+      parts.push(await embedChunks(context, options, { model: settings.next_model, chunks }));
     }
-    return {
-      model: embedder.model,
-      tokensIn,
-      costCents,
-      effect: async (transaction) => {
-        await insertVectors(transaction, context.item.id, rows);
-        return undefined;
-      },
-    };
+    return resultOf(context, parts, settings.model === null ? model : undefined);
+  };
+}
+
+export interface EmbeddedChunks extends Embedded {
+  readonly model: string;
+  readonly ordinals: readonly number[];
+}
+
+type Chunk = Pick<NewChunk, 'ordinal' | 'heading' | 'text'> & { readonly tokenCount: number };
+
+/** Vectors of one model for chunks, paid for at most once. */
+export async function embedChunks(
+  context: StepContext,
+  options: EmbedOptions,
+  { model, chunks }: { model: string; chunks: readonly Chunk[] },
+): Promise<EmbeddedChunks> {
+  const embedder = embedderOf(model, options);
+  const inputs = chunks.map(inputOf);
+  const embedded = await embedTexts(context, inputs, { embedder, purse: options.purse });
+  return { ...embedded, model, ordinals: chunks.map(({ ordinal }) => ordinal) };
+}
+
+const charactersPerToken = 3;
+
+/** What the model reads: a chunk under its headings. */
+export function inputOf({ heading, text, tokenCount }: Omit<Chunk, 'ordinal'>): EmbedInput {
+  if (!heading) return { text, tokens: tokenCount };
+  const tokens = tokenCount + Math.ceil(heading.length / charactersPerToken) + 1;
+  return { text: `${heading}\n${text}`, tokens };
+}
+
+export function embedderOf(model: string, { embedder, otherEmbedder }: EmbedOptions): Embedder {
+  const found = model === embedder.model ? embedder : otherEmbedder?.(model);
+  if (found) return found;
+  throw new Failure(
+    'provider_bad_request',
+    `the corpus is embedded with ${model}, which is not configured: set PAWL_EMBEDDER to it, or ` +
+      'embed the corpus anew with `pawl corpora reembed`',
+  );
+}
+
+function resultOf(
+  { item }: StepContext,
+  parts: readonly EmbeddedChunks[],
+  pinned: string | undefined,
+): StepResult {
+  const paid = parts.some(({ isMetered }) => isMetered);
+  const sum = (name: 'tokensIn' | 'costCents'): number =>
+    parts.reduce((all, part) => all + (part.isMetered ? 0 : part[name]), 0);
+  return {
+    model: parts.map(({ model }) => model).join(', '),
+    // What was metered is charged already, with the answers themselves.
+    tokensIn: sum('tokensIn'),
+    costCents: sum('costCents'),
+    ...(paid && { detail: detailOf(parts) }),
+    effect: async (transaction, now) => {
+      if (pinned !== undefined)
+        await pinOrRefuse(item, pinned, (key) => pinModel(transaction, key));
+      for (const part of parts) await insertVectors(transaction, item.id, rowsOf(part));
+      if (paid) {
+        const saved = savedBy(parts);
+        if (saved.tokensSaved > 0) {
+          await charge(transaction, { itemId: item.id, jobId: item.jobId, now, ...saved });
+        }
+        await releaseReservation(transaction, item.id);
+      }
+      return undefined;
+    },
+  };
+}
+
+/** Two processes may begin a corpus at once with two models: the second begins again. */
+async function pinOrRefuse(
+  { caller, corpus }: PipelineItem,
+  model: string,
+  pin: (key: { caller: string; corpus: string; model: string }) => Promise<string | undefined>,
+): Promise<void> {
+  const holding = await pin({ caller, corpus, model });
+  if (holding === model) return;
+  const message = `${corpus} was begun with ${holding} while this was embedded with ${model}`;
+  throw new Failure('store_busy', message);
+}
+
+export function rowsOf({ model, vectors, ordinals }: EmbeddedChunks) {
+  return vectors.map((vector, index) => ({ ordinal: ordinals[index] as number, model, vector }));
+}
+
+export function savedBy(parts: readonly Embedded[]): { tokensSaved: number; savedCents: number } {
+  return {
+    tokensSaved: parts.reduce((sum, { tokensSaved }) => sum + tokensSaved, 0),
+    savedCents: parts.reduce((sum, { savedCents }) => sum + savedCents, 0),
+  };
+}
+
+export function detailOf(parts: readonly Embedded[]): Record<string, unknown> {
+  const { tokensSaved, savedCents } = savedBy(parts);
+  const isPriced = parts.every((part) => part.isPriced);
+  return {
+    tokens_in: parts.reduce((sum, part) => sum + part.tokensIn, 0),
+    cost_cents: isPriced ? parts.reduce((sum, part) => sum + part.costCents, 0) : null,
+    tokens_saved: tokensSaved,
+    ...(isPriced && { saved_cents: savedCents }),
   };
 }

@@ -10,18 +10,32 @@ import {
   getText,
   lockDocument,
   staleGenerations,
+  type TextRow,
 } from '../../store/documents.ts';
-import type { StepFunction } from '../pipeline.ts';
+import { type CompleteVectors, completeVectors } from '../embed/complete.ts';
+import type { EmbedOptions } from '../embed/embed.ts';
+import type { StepContext, StepFunction, StepResult } from '../pipeline.ts';
 import { withoutText } from '../superseded.ts';
 
-export const indexStep: StepFunction = async (context) => {
-  const { item, reader } = context;
-  const text = await getText(reader, item.id);
-  if (!text) return withoutText(context);
+export function indexStep(options: EmbedOptions): StepFunction {
+  return async (context) => {
+    const text = await getText(context.reader, context.item.id);
+    if (!text) return withoutText(context);
+    return flipTo(context, text, await completeVectors(context, options));
+  };
+}
+
+async function flipTo(
+  { item, reader }: StepContext,
+  text: TextRow,
+  vectors: CompleteVectors,
+): Promise<StepResult> {
   const { chunks } = await countOfGeneration(reader, item.id);
   return {
+    ...vectors.spent,
     counts: { documents: 1 },
     effect: async (transaction, now) => {
+      await vectors.write(transaction, now);
       await indexGeneration(transaction, item.id, text.title ?? '');
       const generation = await flip(
         transaction,
@@ -45,7 +59,7 @@ export const indexStep: StepFunction = async (context) => {
       return [event];
     },
   };
-};
+}
 
 /** `done`: what the current generation has replaced is gone. */
 export const pruneStep: StepFunction = async ({ item }) => ({

@@ -1,0 +1,53 @@
+/** What commands look at before they change something, and what they tell of it. */
+import { Failure } from '../kernel/failure.ts';
+import { job as jobMachine } from '../kernel/job.ts';
+import { allowedActions } from '../kernel/machine.ts';
+import type { NewEvent } from '../observe/event.ts';
+import type { Transaction } from '../store/database.ts';
+import { getItem, type ItemRow } from '../store/items.ts';
+import { getJobById, type JobRow } from '../store/jobs.ts';
+
+export async function jobsOf(
+  transaction: Transaction,
+  rows: readonly ItemRow[],
+): Promise<ReadonlyMap<number, JobRow>> {
+  const jobs = new Map<number, JobRow>();
+  for (const id of new Set(rows.map((row) => row.job_id))) {
+    const job = await getJobById(transaction, id);
+    if (job) jobs.set(id, job);
+  }
+  return jobs;
+}
+
+export async function failedItem(
+  transaction: Transaction,
+  id: number,
+  caller: string,
+): Promise<ItemRow> {
+  const row = await getItem(transaction, id, caller);
+  if (!row) throw new Failure('item_unknown', `there is no item ${id}`);
+  if (row.failed_at !== null) return row;
+  throw new Failure('action_not_allowed', `item ${id} is ${row.step}, and not in the inbox`);
+}
+
+export function checkAction(row: JobRow, action: (typeof jobMachine.actions)[number]): void {
+  const allowed = allowedActions(jobMachine, row.state);
+  if (allowed.includes(action)) return;
+  throw new Failure(
+    'action_not_allowed',
+    `cannot ${action} a job that is ${row.state}; possible now: ${allowed.join(', ') || 'nothing'}`,
+  );
+}
+
+export function jobEvent(
+  row: JobRow,
+  kind: NewEvent['kind'],
+  detail: { readonly to: string; readonly reason: string } & Readonly<Record<string, unknown>>,
+): NewEvent {
+  return { kind, jobId: row.id, detail: { from: row.state, ...detail } };
+}
+
+export function itemEvent(row: ItemRow, kind: NewEvent['kind']): NewEvent {
+  const code = row.error === null ? undefined : JSON.parse(row.error).code;
+  return { kind, jobId: row.job_id, itemId: row.id, detail: code && { code } };
+}

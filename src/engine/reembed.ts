@@ -1,0 +1,82 @@
+/** Beginning to embed a corpus anew, and calling it off. */
+import { Failure } from '../kernel/failure.ts';
+import { limits } from '../kernel/limits.ts';
+import {
+  type CorpusKey,
+  flipModel,
+  lockCorpusSettings,
+  setNextModel,
+} from '../store/corpus-settings.ts';
+import type { Transaction } from '../store/database.ts';
+import { listDocuments } from '../store/documents.ts';
+import { findOpenReembedding, type JobRow } from '../store/jobs.ts';
+import { pruneVectorsOf } from '../store/reembedding.ts';
+import { insertSubmission, type NewSource } from '../store/submit.ts';
+
+export interface ReembedInput extends CorpusKey {
+  readonly model: string;
+  readonly budgetCents?: number | undefined;
+}
+
+/**
+ * From this commit on, whatever becomes current in the corpus has vectors of both models. Returns
+ * the key of the job that sees to all the rest; that of one which already does, if there is one.
+ */
+export async function beginReembedding(
+  transaction: Transaction,
+  { caller, corpus, model, budgetCents }: ReembedInput,
+  { key, now }: { key: string; now: number },
+): Promise<string | undefined> {
+  const settings = await lockCorpusSettings(transaction, { caller, corpus });
+  const open = await findOpenReembedding(transaction, { caller, corpus });
+  if (settings.next_model === model && open) return open.key;
+  if (open) {
+    const message = `job ${open.key} embeds ${corpus} with ${settings.next_model}: cancel it first`;
+    throw new Failure('action_not_allowed', message);
+  }
+  if (settings.model === null) {
+    throw new Failure('corpus_unknown', `there is nothing embedded in ${corpus}`);
+  }
+  if (settings.model === model) {
+    const message = `${corpus} is embedded with ${model}: set PAWL_EMBEDDER to another model first`;
+    throw new Failure('action_not_allowed', message);
+  }
+  await setNextModel(transaction, { caller, corpus, model });
+  const sources = await documentSources(transaction, { caller, corpus });
+  if (sources.length === 0) {
+    await flipModel(transaction, { caller, corpus, model });
+    return undefined;
+  }
+  const job = { caller, corpus, sources, priority: limits.fairness.priorityDefault, budgetCents };
+  await insertSubmission(transaction, { ...job, key, isReembedding: true, force: false, now });
+  return key;
+}
+
+async function documentSources(transaction: Transaction, key: CorpusKey): Promise<NewSource[]> {
+  const sources: NewSource[] = [];
+  const limit = limits.request.pageItemsMax;
+  for (let after = '', isFull = true; isFull; ) {
+    const page = await listDocuments(transaction, { ...key, after, limit });
+    for (const { source } of page) sources.push({ kind: 'reembed', source });
+    if (sources.length > limits.job.itemsMax) {
+      const bound = limits.job.itemsMax;
+      const message = `${key.corpus} has more documents than the ${bound} that a job takes`;
+      throw new Failure('too_many_sources', message);
+    }
+    after = page.at(-1)?.id ?? after;
+    isFull = page.length === limit;
+  }
+  return sources;
+}
+
+/** The job was canceled: the corpus stays with its model, and what was made for the other goes. */
+export async function endReembedding(
+  transaction: Transaction,
+  { type, caller, corpus }: JobRow,
+): Promise<void> {
+  if (type !== 'reembed') return;
+  const { next_model } = await lockCorpusSettings(transaction, { caller, corpus });
+  if (next_model === null) return;
+  await setNextModel(transaction, { caller, corpus, model: null });
+  await pruneVectorsOf(transaction, { caller, corpus, model: next_model });
+}

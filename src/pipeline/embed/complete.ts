@@ -1,0 +1,82 @@
+/**
+ * A generation becomes current with the vectors that its corpus needs at that moment, and not at
+ * the moment when it was embedded: meanwhile the corpus may have been given another model. What is
+ * missing is embedded here; what changes after that is seen under a lock, in the flip itself.
+ */
+import { Failure } from '../../kernel/failure.ts';
+import { countModels, insertVectors, listChunks } from '../../store/chunks.ts';
+import {
+  type CorpusSettings,
+  getCorpusSettings,
+  holdCorpusSettings,
+} from '../../store/corpus-settings.ts';
+import type { Transaction } from '../../store/database.ts';
+import { charge } from '../../store/spending.ts';
+import type { StepContext, StepResult } from '../pipeline.ts';
+import {
+  detailOf,
+  type EmbeddedChunks,
+  type EmbedOptions,
+  embedChunks,
+  rowsOf,
+  savedBy,
+} from './embed.ts';
+
+export interface CompleteVectors {
+  readonly spent: Pick<StepResult, 'model' | 'tokensIn' | 'costCents' | 'detail'>;
+  /** Writes what was missing, or refuses the flip because something else is missing by now. */
+  write(transaction: Transaction, now: number): Promise<void>;
+}
+
+export async function completeVectors(
+  context: StepContext,
+  options: EmbedOptions,
+): Promise<CompleteVectors> {
+  const { item, reader } = context;
+  const needed = modelsOf(await getCorpusSettings(reader, item));
+  const present = await countModels(reader, item.id);
+  const most = Math.max(0, ...present.values());
+  const added: EmbeddedChunks[] = [];
+  for (const model of needed) {
+    if ((present.get(model) ?? 0) < most) {
+      added.push(await embedStored(context, options, { model, generationId: item.id }));
+    }
+  }
+  return {
+    spent: spentOn(added),
+    write: async (transaction, now) => {
+      const settings = await holdCorpusSettings(transaction, item);
+      const has = new Set([...present.keys(), ...added.map(({ model }) => model)]);
+      const missing = modelsOf(settings).find((model) => most > 0 && !has.has(model));
+      if (missing !== undefined) {
+        const message = `${item.corpus} is being embedded with ${missing} since a moment ago`;
+        throw new Failure('store_busy', message);
+      }
+      for (const part of added) await insertVectors(transaction, item.id, rowsOf(part));
+      const saved = savedBy(added);
+      if (saved.tokensSaved > 0) {
+        await charge(transaction, { itemId: item.id, jobId: item.jobId, now, ...saved });
+      }
+    },
+  };
+}
+
+function modelsOf({ model, next_model }: CorpusSettings): string[] {
+  return [model, next_model].filter((name) => name !== null);
+}
+
+function spentOn(added: readonly EmbeddedChunks[]): CompleteVectors['spent'] {
+  if (added.length === 0) return {};
+  return { model: added.map(({ model }) => model).join(', '), detail: detailOf(added) };
+}
+
+/** Vectors of one model for the chunks that a generation is stored with. */
+export async function embedStored(
+  context: StepContext,
+  options: EmbedOptions,
+  { model, generationId }: { model: string; generationId: number },
+): Promise<EmbeddedChunks> {
+  const rows = await listChunks(context.reader, generationId);
+  const chunks = rows.map((row) => ({ ...row, tokenCount: row.token_count }));
+  return embedChunks(context, options, { model, chunks });
+}

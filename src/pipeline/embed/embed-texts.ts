@@ -1,0 +1,172 @@
+/** Texts to vectors: those that were answered before from the purse, the others by the embedder. */
+import { Failure } from '../../kernel/failure.ts';
+import { limits } from '../../kernel/limits.ts';
+import type { Embedder, Embeddings, PaidVector } from '../../provider/embedding.ts';
+import { keyOf } from '../../store/results.ts';
+import type { StepContext } from '../pipeline.ts';
+import { centsFor, type Purchase, type Purse } from '../purse.ts';
+
+/** It changes when something else is made of the same text, or of the same answer. */
+const stepVersion = 'embedded 1';
+
+export interface EmbedInput {
+  readonly text: string;
+  /** About as many as the model will count. */
+  readonly tokens: number;
+}
+
+export interface Embedded {
+  readonly vectors: readonly Uint8Array[];
+  readonly tokensIn: number;
+  readonly costCents: number;
+  readonly tokensSaved: number;
+  readonly savedCents: number;
+  /** Its answers are kept and charged as they come. */
+  readonly isMetered: boolean;
+  readonly isPriced: boolean;
+}
+
+export interface Tools {
+  readonly embedder: Embedder;
+  readonly purse: Purse | undefined;
+}
+
+export function embedTexts(
+  context: StepContext,
+  inputs: readonly EmbedInput[],
+  { embedder, purse }: Tools,
+): Promise<Embedded> {
+  if (!embedder.meter || !purse) return embedAll(context, inputs, embedder);
+  return new Buying(context, embedder, purse).embed(inputs);
+}
+
+/** The key under which the vector of a text is kept. */
+export function vectorKey(model: string, text: string): string {
+  return keyOf({ step: stepVersion, model, input: text });
+}
+
+async function embedAll(
+  context: StepContext,
+  inputs: readonly EmbedInput[],
+  embedder: Embedder,
+): Promise<Embedded> {
+  const vectors: Uint8Array[] = [];
+  let tokensIn = 0;
+  let costCents = 0;
+  for (const batch of batchesOf(inputs)) {
+    const texts = batch.map(({ text }) => text);
+    const answer = checked(await embedder.embed(texts, context.signal), texts.length, embedder);
+    vectors.push(...answer.vectors);
+    tokensIn += answer.tokensIn;
+    costCents += answer.costCents;
+    context.progress(vectors.length, inputs.length);
+  }
+  const saved = { tokensSaved: 0, savedCents: 0 };
+  return { vectors, tokensIn, costCents, ...saved, isMetered: false, isPriced: true };
+}
+
+function* batchesOf<T>(inputs: readonly T[]): Generator<readonly T[]> {
+  for (let start = 0; start < inputs.length; start += limits.budget.embeddingBatchMax) {
+    yield inputs.slice(start, start + limits.budget.embeddingBatchMax);
+  }
+}
+
+function checked(answer: Embeddings, count: number, { model }: Embedder): Embeddings {
+  if (answer.vectors.length === count) return answer;
+  const message = `${model}: ${answer.vectors.length} of ${count} vectors`;
+  throw new Failure('step_output_invalid', message);
+}
+
+/** One document's way through the purse. */
+class Buying {
+  readonly #context: StepContext;
+  readonly #embedder: Embedder;
+  readonly #purse: Purse;
+  readonly #purchase: Purchase;
+
+  constructor(context: StepContext, embedder: Embedder, purse: Purse) {
+    this.#context = context;
+    this.#embedder = embedder;
+    this.#purse = purse;
+    this.#purchase = {
+      item: context.item,
+      step: 'embedded',
+      model: embedder.model,
+      centsPerMillionTokens: embedder.meter?.centsPerMillionTokens,
+    };
+  }
+
+  async embed(inputs: readonly EmbedInput[]): Promise<Embedded> {
+    const { model } = this.#embedder;
+    const keys = new Map(inputs.map(({ text }) => [text, vectorKey(model, text)]));
+    const known = await this.#purse.find([...keys.values()]);
+    const vectors = new Map<string, Uint8Array>();
+    const wanted = new Map<string, EmbedInput>();
+    let tokensSaved = 0;
+    for (const input of inputs) {
+      const found = known.get(keys.get(input.text) ?? '');
+      const isRepeated = vectors.has(input.text) || wanted.has(input.text);
+      if (found) vectors.set(input.text, found.value);
+      else if (!isRepeated) wanted.set(input.text, input);
+      // Whatever is not sent is saved: what was kept, and what a document says twice.
+      if (found || isRepeated) tokensSaved += found?.tokens ?? input.tokens;
+    }
+    const paid = await this.#buy([...wanted.values()], vectors, inputs.length);
+    return {
+      vectors: inputs.map(({ text }) => vectors.get(text) as Uint8Array),
+      ...paid,
+      tokensSaved,
+      savedCents: centsFor(tokensSaved, this.#purchase) ?? 0,
+      isMetered: true,
+      isPriced: this.#purchase.centsPerMillionTokens !== undefined,
+    };
+  }
+
+  async #buy(
+    wanted: readonly EmbedInput[],
+    vectors: Map<string, Uint8Array>,
+    total: number,
+  ): Promise<{ tokensIn: number; costCents: number }> {
+    const { signal, progress } = this.#context;
+    let tokensIn = 0;
+    let costCents = 0;
+    for (const batch of batchesOf(wanted)) {
+      signal.throwIfAborted();
+      const texts = batch.map(({ text }) => text);
+      const answer = await this.#call(batch, texts);
+      texts.forEach((text, index) => {
+        vectors.set(text, answer.vectors[index] as Uint8Array);
+      });
+      tokensIn += answer.tokensIn;
+      costCents += answer.costCents;
+      progress(vectors.size, total);
+    }
+    return { tokensIn, costCents };
+  }
+
+  async #call(batch: readonly EmbedInput[], texts: readonly string[]): Promise<Embeddings> {
+    const { item, signal } = this.#context;
+    const tokens = batch.reduce((sum, input) => sum + input.tokens, 0);
+    const isReserved = await this.#purse.reserve(this.#purchase, tokens);
+    try {
+      const answer = await this.#embedder.embed(texts, signal, (paid) => this.#keep(paid));
+      return checked(answer, texts.length, this.#embedder);
+    } catch (error) {
+      // Who was interrupted may have a call under way that is still to be paid.
+      if (isReserved && !signal.aborted) await this.#purse.release(item);
+      throw error;
+    }
+  }
+
+  #keep(paid: readonly PaidVector[]): Promise<void> {
+    const { model } = this.#embedder;
+    return this.#purse.keep(
+      this.#purchase,
+      paid.map(({ text, vector, tokens }) => ({
+        key: vectorKey(model, text),
+        value: vector,
+        tokens,
+      })),
+    );
+  }
+}

@@ -1,0 +1,63 @@
+/**
+ * Embedding a corpus anew. Each document is an item; its current generation gets vectors of the
+ * model that is to follow, beside those that are searched. With the end of the job the corpus turns
+ * to the new model (`store/reembedding.ts`).
+ */
+import { Failure } from '../../kernel/failure.ts';
+import { releaseReservation } from '../../store/budgets.ts';
+import { countModels, insertVectors } from '../../store/chunks.ts';
+import { getCorpusSettings } from '../../store/corpus-settings.ts';
+import type { Transaction } from '../../store/database.ts';
+import { getDocument, lockDocument } from '../../store/documents.ts';
+import { charge } from '../../store/spending.ts';
+import type { PipelineItem, StepFunction } from '../pipeline.ts';
+import { embedStored } from './complete.ts';
+import { detailOf, type EmbedOptions, rowsOf, savedBy } from './embed.ts';
+
+export function reembedStep(options: EmbedOptions): StepFunction {
+  return async (context) => {
+    const { item, reader } = context;
+    const { next_model: model } = await getCorpusSettings(reader, item);
+    if (model === null) throw calledOff(item);
+    const document = await getDocument(reader, item.documentId);
+    // Deleted: there is nothing to embed, and nothing that is missing.
+    if (!document) return {};
+    const generationId = document.generation_id;
+    const present = (await countModels(reader, generationId)).get(model) ?? 0;
+    if (present >= document.chunk_count) return { model };
+    const part = await embedStored(context, options, { model, generationId });
+    return {
+      model,
+      ...(part.isMetered
+        ? { detail: detailOf([part]) }
+        : { tokensIn: part.tokensIn, costCents: part.costCents }),
+      effect: async (transaction, now) => {
+        await refuseReplaced(transaction, item, generationId);
+        await insertVectors(transaction, generationId, rowsOf(part));
+        const saved = savedBy([part]);
+        if (saved.tokensSaved > 0) {
+          await charge(transaction, { itemId: item.id, jobId: item.jobId, now, ...saved });
+        }
+        await releaseReservation(transaction, item.id);
+        return undefined;
+      },
+    };
+  };
+}
+
+/** What replaced it has its own vectors, or gets them when the step runs again. */
+async function refuseReplaced(
+  transaction: Transaction,
+  { documentId, source }: PipelineItem,
+  generationId: number,
+): Promise<void> {
+  await lockDocument(transaction, documentId);
+  const document = await getDocument(transaction, documentId);
+  if (document?.generation_id === generationId) return;
+  throw new Failure('store_busy', `${source} was replaced while it was being embedded`);
+}
+
+function calledOff({ corpus }: PipelineItem): Failure {
+  const message = `${corpus} is not being embedded anew: begin with \`pawl corpora reembed\``;
+  return new Failure('action_not_allowed', message);
+}

@@ -1,0 +1,290 @@
+/**
+ * Makes few large requests of many small ones. What is asked for within a few milliseconds, by
+ * whichever documents, goes as one request; each caller gets its own part of the answer. A text
+ * that is already on its way is not sent again: whoever asked first pays, the others share.
+ *
+ * A caller that no longer waits takes back what was not yet sent. What was sent is paid for, so its
+ * answer is waited for and kept all the same.
+ */
+import { toFailure } from '../kernel/failure.ts';
+import { limits } from '../kernel/limits.ts';
+import type { World } from '../kernel/world.ts';
+import { guessTokens, type Keep, type PaidVector } from './embedding.ts';
+
+/** What a request brought: a vector for each text, and the tokens of all of them. */
+export interface Answered {
+  readonly vectors: readonly Uint8Array[];
+  /** Undefined where the server does not count. */
+  readonly tokens: number | undefined;
+}
+
+export interface CollectorOptions {
+  readonly world: World;
+  readonly send: (texts: readonly string[], tokens: number) => Promise<Answered>;
+  readonly inputsMax?: number | undefined;
+  readonly tokensMax?: number | undefined;
+  readonly concurrencyMax?: number | undefined;
+}
+
+/** One call of `ask`. */
+interface Call {
+  readonly keep: Keep | undefined;
+  readonly texts: readonly string[];
+  readonly vectors: Map<string, Uint8Array>;
+  tokensPaid: number;
+  isOver: boolean;
+  readonly resolve: (answer: { vectors: Uint8Array[]; tokensPaid: number }) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** One text that somebody asked for: the first of its calls pays. */
+interface Asked {
+  readonly text: string;
+  readonly tokens: number;
+  readonly calls: Set<Call>;
+}
+
+export class Collector {
+  readonly #options: Required<CollectorOptions>;
+  /** Everything that is waited for, sent or not. */
+  readonly #asked = new Map<string, Asked>();
+  #queue: Asked[] = [];
+  #queuedTokens = 0;
+  readonly #sending = new Set<Promise<void>>();
+  #cancelTimer: (() => void) | undefined;
+
+  constructor(options: CollectorOptions) {
+    this.#options = {
+      inputsMax: limits.budget.requestInputsMax,
+      tokensMax: limits.budget.requestTokensMax,
+      concurrencyMax: limits.budget.concurrencyMax,
+      ...options,
+    } as Required<CollectorOptions>;
+  }
+
+  ask(
+    texts: readonly string[],
+    signal: AbortSignal,
+    keep?: Keep,
+  ): Promise<{ vectors: Uint8Array[]; tokensPaid: number }> {
+    return new Promise((resolve, reject) => {
+      if (signal.aborted) return reject(signal.reason);
+      const abort = (): void => this.#giveUp(call, signal.reason);
+      const end = (): void => signal.removeEventListener('abort', abort);
+      const call: Call = {
+        keep,
+        texts,
+        vectors: new Map(),
+        tokensPaid: 0,
+        isOver: false,
+        resolve: (answer) => {
+          end();
+          resolve(answer);
+        },
+        reject: (error) => {
+          end();
+          reject(error);
+        },
+      };
+      signal.addEventListener('abort', abort, { once: true });
+      for (const text of new Set(texts)) this.#add(text, call);
+      if (texts.length === 0) this.#finish(call);
+      this.#pump();
+    });
+  }
+
+  /** Resolves when nothing is under way any more. */
+  async idle(): Promise<void> {
+    while (this.#sending.size > 0) await Promise.allSettled([...this.#sending]);
+  }
+
+  #add(text: string, call: Call): void {
+    const known = this.#asked.get(text);
+    if (known) {
+      known.calls.add(call);
+      return;
+    }
+    const asked: Asked = { text, tokens: guessTokens(text), calls: new Set([call]) };
+    this.#asked.set(text, asked);
+    this.#queue.push(asked);
+    this.#queuedTokens += asked.tokens;
+  }
+
+  #isFull(): boolean {
+    const { inputsMax, tokensMax } = this.#options;
+    return this.#queue.length >= inputsMax || this.#queuedTokens >= tokensMax;
+  }
+
+  /** Sends full batches at once, and what is left when the time to gather is over. */
+  #pump(isDue = false): void {
+    const { world, concurrencyMax } = this.#options;
+    let mustSend = isDue;
+    while (this.#queue.length > 0 && this.#sending.size < concurrencyMax) {
+      if (!mustSend && !this.#isFull()) break;
+      this.#begin(this.#takeBatch());
+      mustSend = isDue;
+    }
+    if (this.#queue.length === 0 || this.#sending.size >= concurrencyMax) return;
+    this.#cancelTimer ??= world.setTimer(() => {
+      this.#cancelTimer = undefined;
+      this.#pump(true);
+    }, limits.budget.gatherMs);
+  }
+
+  #takeBatch(): Asked[] {
+    const { inputsMax, tokensMax } = this.#options;
+    let tokens = 0;
+    let count = 0;
+    for (const asked of this.#queue) {
+      if (count === inputsMax || (count > 0 && tokens + asked.tokens > tokensMax)) break;
+      tokens += asked.tokens;
+      count += 1;
+    }
+    this.#queuedTokens -= tokens;
+    return this.#queue.splice(0, count);
+  }
+
+  #begin(batch: readonly Asked[]): void {
+    const sending = this.#sendHalving(batch).finally(() => {
+      this.#sending.delete(sending);
+      // Whoever waited for a place has gathered long enough.
+      this.#pump(true);
+    });
+    this.#sending.add(sending);
+  }
+
+  /**
+   * Sends the batch. If the provider refuses the request itself, it is sent again in halves, until
+   * the texts at fault stand alone. If by then no part at all was accepted, the fault is not in a
+   * text, and no more is tried.
+   */
+  async #sendHalving(batch: readonly Asked[]): Promise<void> {
+    let parts: (readonly Asked[])[] = [batch];
+    let isAnyAccepted = false;
+    for (let level = 0; parts.length > 0; level++) {
+      const refused: { part: readonly Asked[]; error: unknown }[] = [];
+      for (const part of parts) {
+        const error = await this.#sendPart(part);
+        if (error === undefined) isAnyAccepted = true;
+        else refused.push({ part, error });
+      }
+      parts = [];
+      const isHopeless = !isAnyAccepted && level >= limits.budget.halvingsMax;
+      for (const { part, error } of refused) {
+        if (part.length > 1 && !isHopeless) parts.push(...halvesOf(part));
+        else for (const asked of part) this.#fail(asked, error);
+      }
+    }
+  }
+
+  /** Returns the refusal where the request itself was at fault; any other outcome is settled. */
+  async #sendPart(part: readonly Asked[]): Promise<unknown> {
+    const tokens = part.reduce((sum, asked) => sum + asked.tokens, 0);
+    const texts = part.map(({ text }) => text);
+    let answered: Answered;
+    try {
+      answered = await this.#options.send(texts, tokens);
+    } catch (error) {
+      if (isRefusedInput(error)) return error;
+      for (const asked of part) this.#fail(asked, error);
+      return undefined;
+    }
+    await this.#settle(part, answered);
+    return undefined;
+  }
+
+  async #settle(part: readonly Asked[], { vectors, tokens }: Answered): Promise<void> {
+    const shares = sharesOf(
+      part.map((asked) => asked.tokens),
+      tokens,
+    );
+    const paidBy = new Map<Call, PaidVector[]>();
+    part.forEach(({ text, calls }, index) => {
+      const [payer] = calls;
+      if (!payer) return;
+      const paid = { text, vector: vectors[index] as Uint8Array, tokens: shares[index] as number };
+      paidBy.set(payer, [...(paidBy.get(payer) ?? []), paid]);
+    });
+    await Promise.all([...paidBy].map(([payer, paid]) => this.#keep(payer, paid)));
+  }
+
+  /** First kept, then handed on. What cannot be kept counts as not answered. */
+  async #keep(payer: Call, paid: readonly PaidVector[]): Promise<void> {
+    try {
+      await payer.keep?.(paid);
+    } catch (error) {
+      for (const { text } of paid) this.#fail(this.#asked.get(text), error);
+      return;
+    }
+    for (const { text, vector, tokens } of paid) {
+      payer.tokensPaid += tokens;
+      const asked = this.#asked.get(text);
+      this.#asked.delete(text);
+      for (const call of asked?.calls ?? []) {
+        call.vectors.set(text, vector);
+        this.#finish(call);
+      }
+    }
+  }
+
+  #finish(call: Call): void {
+    const { vectors, texts } = call;
+    if (call.isOver || vectors.size < new Set(texts).size) return;
+    call.isOver = true;
+    call.resolve({
+      vectors: texts.map((text) => vectors.get(text) as Uint8Array),
+      tokensPaid: call.tokensPaid,
+    });
+  }
+
+  #fail(asked: Asked | undefined, error: unknown): void {
+    if (!asked) return;
+    this.#asked.delete(asked.text);
+    for (const call of asked.calls) this.#end(call, error);
+  }
+
+  /** The call is over, and takes back what nobody else waits for and was not yet sent. */
+  #giveUp(call: Call, reason: unknown): void {
+    this.#end(call, reason);
+    const dropped = new Set<Asked>();
+    for (const asked of this.#queue) {
+      asked.calls.delete(call);
+      if (asked.calls.size > 0) continue;
+      dropped.add(asked);
+      this.#asked.delete(asked.text);
+      this.#queuedTokens -= asked.tokens;
+    }
+    if (dropped.size > 0) this.#queue = this.#queue.filter((asked) => !dropped.has(asked));
+  }
+
+  #end(call: Call, error: unknown): void {
+    if (call.isOver) return;
+    call.isOver = true;
+    call.reject(error);
+  }
+}
+
+function isRefusedInput(error: unknown): boolean {
+  const failure = toFailure(error);
+  return failure.code === 'provider_bad_request' && failure.context.isInput === true;
+}
+
+function halvesOf<T>(part: readonly T[]): (readonly T[])[] {
+  const middle = Math.ceil(part.length / 2);
+  return [part.slice(0, middle), part.slice(middle)];
+}
+
+/** Shares out what the server counted, by what each text was guessed to have; none gets lost. */
+export function sharesOf(guesses: readonly number[], total: number | undefined): number[] {
+  const sum = guesses.reduce((all, guess) => all + guess, 0);
+  if (total === undefined || sum === 0) return [...guesses];
+  let guessed = 0;
+  let shared = 0;
+  return guesses.map((guess) => {
+    guessed += guess;
+    const upTo = Math.round((total * guessed) / sum);
+    const share = upTo - shared;
+    shared = upTo;
+    return share;
+  });
+}

@@ -1,0 +1,306 @@
+/** Every setting, in one table: its variable, its flag, what it may be and what it means. */
+import { limits } from './kernel/limits.ts';
+
+export interface Config {
+  readonly data: string;
+  readonly databaseUrl: string | undefined;
+  readonly workers: number;
+  readonly allowHosts: readonly string[] | undefined;
+  readonly apiKeys: readonly string[] | undefined;
+  readonly internalKey: string | undefined;
+  readonly internalCallerIds: readonly string[] | undefined;
+  readonly membershipUrl: string | undefined;
+  readonly redisUrl: string | undefined;
+  readonly rateCapacity: number;
+  readonly rateFloor: number;
+  readonly extractor: string;
+  readonly extractorUrl: string | undefined;
+  readonly extractorKey: string | undefined;
+  readonly browser: string;
+  readonly render: 'needed' | 'always';
+  readonly pace: PaceSetting | undefined;
+  readonly embedder: string;
+  readonly embedderUrl: string;
+  readonly embedderKey: string | undefined;
+  readonly embedderPrice: number | undefined;
+  readonly embedderRequests: number;
+  readonly embedderTokens: number;
+  readonly log: 'silent' | 'error' | 'warn' | 'info' | 'debug';
+  readonly failpoint: string | undefined;
+}
+
+/** By domain: how many of its pages may be read at once, and how far apart. */
+export type PaceSetting = Readonly<
+  Record<string, { readonly concurrency: number; readonly intervalMs: number }>
+>;
+
+export type Key = keyof Config;
+
+interface Setting<K extends Key> {
+  readonly variable: `PAWL_${string}`;
+  readonly flag?: string;
+  readonly initial: Config[K];
+  /** What it may be, as it reads after "must be". */
+  readonly form: string;
+  readonly meaning: string;
+  /** It holds a key or a password: an error does not repeat it. */
+  readonly isSecret?: boolean;
+  /** Only for tests: in no documentation and in no suggestion. */
+  readonly isHidden?: boolean;
+  /** Undefined for what it must not be. */
+  parse(text: string): Config[K] | undefined;
+}
+
+const levels = ['silent', 'error', 'warn', 'info', 'debug'] as const;
+const workersMax = 512;
+
+export const settings: { readonly [K in Key]: Setting<K> } = {
+  data: {
+    variable: 'PAWL_DATA',
+    flag: '--data',
+    initial: '.pawl',
+    form: 'a folder',
+    meaning: 'The folder of the embedded store and of the fetched bytes. It is made if absent.',
+    parse: (text) => text,
+  },
+  databaseUrl: {
+    variable: 'PAWL_DATABASE_URL',
+    initial: undefined,
+    form: 'an address such as postgres://user:password@host:5432/name',
+    meaning: 'A Postgres database for everything but the fetched bytes. Absent: embedded SQLite.',
+    isSecret: true,
+    parse: (text) => (/^postgres(ql)?:\/\//.test(text) && URL.canParse(text) ? text : undefined),
+  },
+  workers: {
+    variable: 'PAWL_WORKERS',
+    initial: limits.lease.itemsInFlightMax,
+    form: `a whole number from 1 to ${workersMax}`,
+    meaning: 'How many documents one process works on at once.',
+    parse: (text) => wholeNumber(text, workersMax),
+  },
+  allowHosts: {
+    variable: 'PAWL_ALLOW_HOSTS',
+    initial: undefined,
+    form: 'host:port pairs with commas between them',
+    meaning:
+      'Hosts that may be fetched from although they are not public, each with its exact port. ' +
+      'Link-local and metadata addresses stay forbidden.',
+    parse: (text) => {
+      const hosts = text.split(',').map((entry) => entry.trim());
+      const isPair = (entry: string): boolean =>
+        /^[^/?#@\s]+:\d{1,5}$/.test(entry) && URL.canParse(`http://${entry}/`);
+      return hosts.every(isPair) ? hosts : undefined;
+    },
+  },
+  apiKeys: {
+    variable: 'PAWL_API_KEYS',
+    initial: undefined,
+    form: 'sha256: hashes (sha256: and 64 hexadecimal digits) with commas between them',
+    meaning:
+      'The keys that callers may present in `X-API-Key`, by their hashes. ' +
+      "`printf %s KEY | sha256sum` prints a key's hash.",
+    // Whoever puts the key itself here by mistake must not find it in a log.
+    isSecret: true,
+    parse: (text) => list(text, /^sha256:[0-9a-f]{64}$/i),
+  },
+  internalKey: {
+    variable: 'PAWL_INTERNAL_KEY',
+    initial: undefined,
+    form: `${limits.key.internalCharactersMin} to ${limits.key.charactersMax} printable characters`,
+    meaning: "The key by which Pawl's own services know each other.",
+    isSecret: true,
+    parse: (text) => {
+      const { internalCharactersMin: least, charactersMax: most } = limits.key;
+      return new RegExp(`^[\\x21-\\x7e]{${least},${most}}$`).test(text) ? text : undefined;
+    },
+  },
+  internalCallerIds: {
+    variable: 'PAWL_INTERNAL_CALLER_IDS',
+    initial: undefined,
+    form: 'caller ids with commas between them',
+    meaning: 'Callers that count as services of Pawl, by the id that Membership or the key gives.',
+    parse: (text) => list(text, /^[\x21-\x7e]{1,128}$/),
+  },
+  membershipUrl: {
+    variable: 'PAWL_MEMBERSHIP_URL',
+    initial: undefined,
+    form: 'an http or https address without user, query or fragment',
+    meaning: 'The service that is asked about keys which `PAWL_API_KEYS` does not name.',
+    isSecret: true,
+    parse: (text) => {
+      const url = URL.parse(text);
+      const isPlain = url?.href === `${url?.origin}${url?.pathname}`;
+      return isPlain && /^https?:$/.test(url?.protocol ?? '') ? text : undefined;
+    },
+  },
+  redisUrl: {
+    variable: 'PAWL_REDIS_URL',
+    initial: undefined,
+    form: 'an address such as redis://user:password@host:6379/0',
+    meaning: 'Where several processes count requests together. Absent: each counts its own.',
+    isSecret: true,
+    parse: (text) => (/^rediss?:\/\//.test(text) && URL.canParse(text) ? text : undefined),
+  },
+  rateCapacity: {
+    variable: 'PAWL_RATE_CAPACITY',
+    initial: limits.rate.capacityRequests,
+    form: `a whole number from 1 to ${limits.rate.claimedRequestsMax}`,
+    meaning: 'Requests in an hour that are shared out among the callers of that hour.',
+    parse: (text) => wholeNumber(text, limits.rate.claimedRequestsMax),
+  },
+  rateFloor: {
+    variable: 'PAWL_RATE_FLOOR',
+    initial: limits.rate.floorRequests,
+    form: `a whole number from 1 to ${limits.rate.claimedRequestsMax}`,
+    meaning: 'Requests in an hour that every caller has, however many there are.',
+    parse: (text) => wholeNumber(text, limits.rate.claimedRequestsMax),
+  },
+  extractor: {
+    variable: 'PAWL_EXTRACTOR',
+    initial: 'local',
+    form: 'local, or openai:MODEL',
+    meaning:
+      'What finds the entities of documents: rules and lists, or a model behind an interface ' +
+      "like OpenAI's. With a model, the text of every document is sent to it.",
+    parse: (text) => (/^(?:local|openai:\S+)$/.test(text) ? text : undefined),
+  },
+  extractorUrl: {
+    variable: 'PAWL_EXTRACTOR_URL',
+    initial: undefined,
+    form: 'an http or https address such as https://host/v1',
+    meaning: "Where the model of `PAWL_EXTRACTOR` is. Absent: OpenAI's own address.",
+    isSecret: true,
+    parse: (text) => (/^https?:\/\//.test(text) && URL.canParse(text) ? text : undefined),
+  },
+  extractorKey: {
+    variable: 'PAWL_EXTRACTOR_KEY',
+    initial: undefined,
+    form: 'the key that the provider gave out',
+    meaning: 'The key for the model of `PAWL_EXTRACTOR`, if it needs one.',
+    isSecret: true,
+    parse: (text) => text,
+  },
+  browser: {
+    variable: 'PAWL_BROWSER',
+    initial: 'off',
+    form: '`off`, `auto`, or the path of a Chromium',
+    meaning:
+      'The browser that shows pages whose text comes by script. `auto` takes the Chromium or ' +
+      'Chrome of this machine.',
+    parse: (text) => (/^(?:off|auto)$|[/\\]/.test(text) ? text : undefined),
+  },
+  render: {
+    variable: 'PAWL_RENDER',
+    initial: 'needed',
+    form: '`needed` or `always`',
+    meaning: 'Which pages the browser shows: those with hardly a word, or all.',
+    parse: (text) => (text === 'needed' || text === 'always' ? text : undefined),
+  },
+  pace: {
+    variable: 'PAWL_PACE',
+    initial: undefined,
+    form: 'entries such as docs.corp=8/100 (pages at once / ms apart) with commas between them',
+    meaning:
+      'How fast single domains may be read; all others ' +
+      `${limits.fetch.domainConcurrencyMax} pages at once, ${limits.fetch.domainIntervalMs} ms ` +
+      'apart. A longer delay that robots.txt asks for is kept.',
+    parse: parsePace,
+  },
+  embedder: {
+    variable: 'PAWL_EMBEDDER',
+    initial: 'local',
+    form: 'local, openai:MODEL, openai:MODEL@DIMENSIONS or onnx:FOLDER',
+    meaning:
+      'What turns text into vectors: the table that comes with Pawl, any server with the ' +
+      'embeddings interface of OpenAI, or a model in ONNX form on this machine.',
+    parse: (text) => (/^(local|openai:\S+|onnx:.+)$/.test(text) ? text : undefined),
+  },
+  embedderUrl: {
+    variable: 'PAWL_EMBEDDER_URL',
+    initial: 'https://api.openai.com/v1',
+    form: 'an http or https address up to the version, such as http://127.0.0.1:8080/v1',
+    meaning: 'Where the server of `openai:MODEL` is. Private addresses are allowed here.',
+    parse: (text) => (/^https?:\/\//.test(text) && URL.canParse(text) ? text : undefined),
+  },
+  embedderKey: {
+    variable: 'PAWL_EMBEDDER_KEY',
+    initial: undefined,
+    form: 'one word',
+    meaning: 'The key for that server. It is sent to it, and stored and told nowhere.',
+    isSecret: true,
+    parse: (text) => (/^\S+$/.test(text) ? text : undefined),
+  },
+  embedderPrice: {
+    variable: 'PAWL_EMBEDDER_PRICE',
+    initial: undefined,
+    form: 'a number of cents for a million tokens, such as 2 or 0',
+    meaning:
+      'What the model costs, where it is not in the table of prices or costs something else.',
+    parse: (text) => {
+      const value = Number(text);
+      return Number.isFinite(value) && value >= 0 ? value : undefined;
+    },
+  },
+  embedderRequests: {
+    variable: 'PAWL_EMBEDDER_REQUESTS',
+    initial: limits.budget.requestsPerMinute,
+    form: 'a whole number from 1',
+    meaning: 'How many requests one process sends to the embedder in a minute.',
+    parse: wholeFromOne,
+  },
+  embedderTokens: {
+    variable: 'PAWL_EMBEDDER_TOKENS',
+    initial: limits.budget.tokensPerMinute,
+    form: 'a whole number from 1',
+    meaning: 'How many tokens one process sends to the embedder in a minute.',
+    parse: wholeFromOne,
+  },
+  log: {
+    variable: 'PAWL_LOG',
+    initial: 'warn',
+    form: `one of ${levels.join(', ')}`,
+    meaning: 'How much is told on stderr. With `debug`, errors come with their stack.',
+    parse: (text) => levels.find((level) => level === text),
+  },
+  failpoint: {
+    variable: 'PAWL_FAILPOINT',
+    initial: undefined,
+    form: 'NAME:kill or NAME:stop, perhaps with :NTH',
+    meaning: 'Ends or stops the process at a named moment, for tests.',
+    isHidden: true,
+    parse: (text) => text,
+  },
+};
+
+function wholeNumber(text: string, most: number): number | undefined {
+  const value = Number(text);
+  return Number.isInteger(value) && value >= 1 && value <= most ? value : undefined;
+}
+
+function list(text: string, entry: RegExp): readonly string[] | undefined {
+  const entries = text.split(',').map((part) => part.trim());
+  return entries.every((part) => entry.test(part)) ? entries : undefined;
+}
+
+function parsePace(text: string): PaceSetting | undefined {
+  const { slowestDomainIntervalMs, paceConcurrencyMax } = limits.fetch;
+  const entries = text.split(',').map((entry) => {
+    const found = /^([a-z0-9.:[\]-]+)=(\d{1,4})\/(\d{1,7})$/i.exec(entry.trim()) ?? [];
+    const [, domain = '', concurrency, intervalMs] = found;
+    const pace = { concurrency: Number(concurrency), intervalMs: Number(intervalMs) };
+    return [domain.toLowerCase(), pace] as const;
+  });
+  const isFit = entries.every(
+    ([domain, { concurrency, intervalMs }]) =>
+      domain !== '' &&
+      concurrency >= 1 &&
+      concurrency <= paceConcurrencyMax &&
+      intervalMs <= slowestDomainIntervalMs,
+  );
+  return isFit ? Object.fromEntries(entries) : undefined;
+}
+
+function wholeFromOne(text: string): number | undefined {
+  const value = Number(text);
+  return Number.isSafeInteger(value) && value >= 1 ? value : undefined;
+}

@@ -1,0 +1,74 @@
+/**
+ * The turn of a corpus from one model to the next: when every current document has all its vectors
+ * of the next one. Every flip of a document holds the corpus' settings, and the turn locks them:
+ * whatever became current before is seen by the turn, and whatever comes after sees it.
+ */
+import type { NewEvent } from '../observe/event.ts';
+import { type CorpusKey, flipModel, lockCorpusSettings } from './corpus-settings.ts';
+import type { Reader, Transaction } from './database.ts';
+import { sql } from './statement.ts';
+
+const incomplete = sql<{ id: string }>`
+  SELECT documents.id FROM documents WHERE documents.caller = :caller
+    AND documents.corpus = :corpus AND documents.chunk_count > (
+      SELECT COUNT(*) FROM vectors WHERE vectors.generation_id = documents.generation_id
+        AND vectors.model = :model)
+  LIMIT 1`;
+
+/** Turns the corpus to its next model if nothing is missing for it. Returns the event of it. */
+export async function turnToNextModel(
+  transaction: Transaction,
+  { caller, corpus }: CorpusKey,
+): Promise<NewEvent | undefined> {
+  const key = { caller, corpus };
+  const { model: from, next_model: model } = await lockCorpusSettings(transaction, key);
+  if (model === null) return undefined;
+  if ((await transaction.run(incomplete, { ...key, model })).length > 0) return undefined;
+  if (!(await flipModel(transaction, { ...key, model }))) return undefined;
+  return { kind: 'corpus_reembedded', jobId: null, detail: { corpus, from, to: model } };
+}
+
+const corpora = sql<{ caller: string; corpus: string; old_model: string }>`
+  SELECT caller, corpus, old_model FROM corpus_settings WHERE old_model IS NOT NULL`;
+const pruneVectors = sql<{ ordinal: number }>`
+  DELETE FROM vectors WHERE model = :model AND generation_id IN (
+    SELECT documents.generation_id FROM documents
+    WHERE documents.caller = :caller AND documents.corpus = :corpus AND EXISTS (
+      SELECT 1 FROM vectors AS old WHERE old.generation_id = documents.generation_id
+        AND old.model = :model)
+    ORDER BY documents.generation_id LIMIT :limit)
+  RETURNING ordinal`;
+const forgetOld = sql`
+  UPDATE corpus_settings SET old_model = NULL WHERE caller = :caller AND corpus = :corpus`;
+
+/** Corpora that still hold vectors of a model they have turned from. */
+export function listTurned(
+  reader: Reader,
+): Promise<{ caller: string; corpus: string; old_model: string }[]> {
+  return reader.run(corpora);
+}
+
+/** Removes vectors of the old model of some documents. Returns how many vectors went. */
+export async function pruneOldVectors(
+  transaction: Transaction,
+  turned: { caller: string; corpus: string; old_model: string },
+  limit: number,
+): Promise<number> {
+  const { caller, corpus, old_model: model } = turned;
+  const gone = await transaction.run(pruneVectors, { caller, corpus, model, limit });
+  if (gone.length === 0) await transaction.run(forgetOld, { caller, corpus });
+  return gone.length;
+}
+
+const pruneAll = sql`
+  DELETE FROM vectors WHERE model = :model AND generation_id IN (
+    SELECT generation_id FROM documents WHERE caller = :caller AND corpus = :corpus)`;
+
+/** Removes the vectors of a model from what is current in a corpus. */
+export async function pruneVectorsOf(
+  transaction: Transaction,
+  key: CorpusKey & { readonly model: string },
+): Promise<void> {
+  const { caller, corpus, model } = key;
+  await transaction.run(pruneAll, { caller, corpus, model });
+}

@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict';
+import { pruneMoney } from '../../../src/engine/sweeper.ts';
+import type { StepFunction } from '../../../src/pipeline/pipeline.ts';
+import type { Embedder } from '../../../src/provider/embedding.ts';
+import { Searcher } from '../../../src/search/search.ts';
+import { getCorpusSettings } from '../../../src/store/corpus-settings.ts';
+import type { EngineFixture, EngineTest } from '../../support/engine-fixture.ts';
+import { type MeteredEmbedder, meteredEmbedder } from '../../support/metered-embedder.ts';
+import { makeLatch } from '../../support/test-world.ts';
+import { pipelineOf, submitTexts } from './money.ts';
+
+const key = { caller: 'ann', corpus: 'notes' };
+
+interface Models {
+  readonly old: MeteredEmbedder;
+  readonly next: MeteredEmbedder;
+}
+
+function models(): Models {
+  return { old: meteredEmbedder({ model: 'old' }), next: meteredEmbedder({ model: 'next' }) };
+}
+
+/** How many vectors of each model are stored. */
+async function vectors(bench: EngineFixture): Promise<Record<string, number>> {
+  const rows = await bench.store.rows<{ model: string; count: number }>(
+    'SELECT model, COUNT(*) AS count FROM vectors GROUP BY model',
+  );
+  return Object.fromEntries(rows.map(({ model, count }) => [model, count]));
+}
+
+/** The source that a search by vectors finds first for exactly this text. */
+async function nearest(bench: EngineFixture, query: string, { old, next }: Models) {
+  const others: readonly Embedder[] = [old];
+  const searcher = new Searcher({
+    database: bench.store.database,
+    embedder: next,
+    otherEmbedder: (model) => others.find((other) => other.model === model),
+  });
+  const [hit] = await searcher.search({ ...key, query, mode: 'vector', topK: 1 });
+  return hit?.sourceUrl;
+}
+
+async function ingestOld(bench: EngineFixture, { old }: Models) {
+  const engine = await bench.start({}, { pipeline: pipelineOf(bench, old), pid: 1 });
+  const texts = { one: 'the walrus sleeps', two: 'a lantern glows', three: 'rain on the roof' };
+  await bench.untilJob(await submitTexts(bench, texts), 'succeeded');
+  await bench.stop(engine);
+}
+
+async function begin(bench: EngineFixture) {
+  const jobKey = await bench.store.commands.reembed({ ...key, model: 'next' });
+  assert.ok(jobKey);
+  return { key: jobKey, ids: [], caller: 'ann' };
+}
+
+export const reembedTests: readonly EngineTest[] = [
+  [
+    'a corpus is searched with its old model until all of it has the new one, and then turns',
+    async (bench) => {
+      const both = models();
+      await ingestOld(bench, both);
+      const job = await begin(bench);
+      const pipeline = pipelineOf(bench, both.next, [both.old]);
+      const own = pipeline.steps.embedded as StepFunction;
+      const latch = makeLatch();
+      const held: StepFunction = async (context) => {
+        if (context.item.source === 'two') await latch.opened;
+        return own(context);
+      };
+      const steps = { ...pipeline.steps, embedded: held };
+      await bench.start({}, { pipeline: { ...pipeline, steps }, pid: 2 });
+      await bench.world.until('two documents', async () => (await vectors(bench)).next === 2);
+      assert.equal((await getCorpusSettings(bench.store.database, key)).model, 'old');
+      assert.equal(await nearest(bench, 'rain on the roof', both), 'three');
+      latch.open();
+      await bench.untilJob(job, 'succeeded');
+      const { model, next_model } = await getCorpusSettings(bench.store.database, key);
+      assert.deepEqual([model, next_model], ['next', null]);
+      assert.equal(await nearest(bench, 'rain on the roof', both), 'three');
+      assert.equal((await bench.store.story()).includes('corpus_reembedded'), true);
+      await pruneMoney(bench.store.database);
+      await pruneMoney(bench.store.database);
+      assert.deepEqual(await vectors(bench), { next: 3 });
+      assert.equal((await bench.store.rows('SELECT id FROM chunks')).length, 3);
+    },
+  ],
+  [
+    'what is ingested meanwhile has the vectors of both, and misses none after the turn',
+    async (bench) => {
+      const both = models();
+      await ingestOld(bench, both);
+      // Embedded before the change is announced, and current only after it has happened.
+      const pipeline = pipelineOf(bench, both.next, [both.old]);
+      const own = pipeline.steps.indexed as StepFunction;
+      const latch = makeLatch();
+      const held: StepFunction = async (context) => {
+        if (context.item.source === 'late') await latch.opened;
+        return own(context);
+      };
+      const steps = { ...pipeline.steps, indexed: held };
+      await bench.start({}, { pipeline: { ...pipeline, steps }, pid: 2 });
+      const late = await submitTexts(bench, { late: 'snow in april' });
+      await bench.untilStory('step_completed persisted');
+      const before = await submitTexts(bench, { four: 'the sea is calm' });
+      await bench.untilJob(before, 'succeeded');
+      const job = await begin(bench);
+      await bench.untilJob(job, 'succeeded');
+      latch.open();
+      await bench.untilJob(late, 'succeeded');
+      const after = await submitTexts(bench, { five: 'wind over the hills' });
+      await bench.untilJob(after, 'succeeded');
+      await pruneMoney(bench.store.database);
+      await pruneMoney(bench.store.database);
+      const counts = await vectors(bench);
+      assert.equal(counts.next, 6);
+      for (const [source, text] of [
+        ['late', 'snow in april'],
+        ['four', 'the sea is calm'],
+        ['five', 'wind over the hills'],
+      ] as const) {
+        assert.equal(await nearest(bench, text, both), source);
+      }
+    },
+  ],
+  [
+    'a crash in the middle loses nothing and pays nothing twice',
+    async (bench) => {
+      const both = models();
+      await ingestOld(bench, both);
+      const job = await begin(bench);
+      const pipeline = pipelineOf(bench, both.next, [both.old]);
+      const own = pipeline.steps.embedded as StepFunction;
+      const dying: StepFunction = async (context) => {
+        const result = await own(context);
+        return context.item.source === 'one' ? result : new Promise(() => undefined);
+      };
+      const steps = { ...pipeline.steps, embedded: dying };
+      const first = await bench.start({}, { pipeline: { ...pipeline, steps }, pid: 2 });
+      await bench.world.until('three answers', () => both.next.asked.length === 3);
+      await bench.world.settle();
+      bench.abandon(first);
+      bench.store.livingPids.delete(2);
+      await bench.start({}, { pipeline, pid: 3 });
+      await bench.untilJob(job, 'succeeded');
+      assert.equal(both.next.asked.length, 3);
+      assert.equal((await getCorpusSettings(bench.store.database, key)).model, 'next');
+    },
+  ],
+  [
+    'a document that is deleted meanwhile does not keep the corpus from turning',
+    async (bench) => {
+      const both = models();
+      await ingestOld(bench, both);
+      const job = await begin(bench);
+      const documents = await bench.store.rows<{ id: string }>('SELECT id FROM documents');
+      for (const { id } of documents) await bench.store.commands.deleteDocument('ann', id);
+      assert.equal((await bench.store.job(job.key)).state, 'canceled');
+      assert.equal((await getCorpusSettings(bench.store.database, key)).model, 'next');
+    },
+  ],
+  [
+    'calling it off leaves the corpus as it was, and begins again only when asked',
+    async (bench) => {
+      const both = models();
+      await ingestOld(bench, both);
+      const job = await begin(bench);
+      assert.equal(await bench.store.commands.reembed({ ...key, model: 'next' }), job.key);
+      const third = bench.store.commands.reembed({ ...key, model: 'third' });
+      await assert.rejects(third, { code: 'action_not_allowed', message: /cancel it first/ });
+      await bench.store.commands.cancel('ann', job.key);
+      const { model, next_model } = await getCorpusSettings(bench.store.database, key);
+      assert.deepEqual([model, next_model], ['old', null]);
+      const same = bench.store.commands.reembed({ ...key, model: 'old' });
+      await assert.rejects(same, { code: 'action_not_allowed', message: /another model/ });
+      const none = bench.store.commands.reembed({ caller: 'ann', corpus: 'none', model: 'next' });
+      await assert.rejects(none, { code: 'corpus_unknown' });
+    },
+  ],
+  [
+    'a corpus whose model is not configured is not embedded with another one',
+    async (bench) => {
+      const both = models();
+      await ingestOld(bench, both);
+      await bench.start({}, { pipeline: pipelineOf(bench, both.next), pid: 2 });
+      const job = await submitTexts(bench, { four: 'the sea is calm' });
+      await bench.untilJob(job, 'failed');
+      const { error } = await bench.store.job(job.key);
+      assert.match(String(error), /embedded with old, which is not configured/);
+      assert.deepEqual(both.next.asked, []);
+    },
+  ],
+];

@@ -1,0 +1,69 @@
+/** What an ingestion would cost, as the library tells it. */
+import assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, type TestContext, test } from 'node:test';
+import { open } from '../../src/index.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+
+/** The price makes cents of tokens, and nobody is ever asked at this address. */
+const embedder = {
+  choice: 'openai:never-asked',
+  url: 'http://127.0.0.1:9/v1',
+  centsPerMillionTokens: 1_000_000,
+};
+
+async function setup(t: TestContext, files: Readonly<Record<string, string | Uint8Array>>) {
+  const folder = temporaryDirectory(t);
+  const docs = join(folder, 'docs');
+  mkdirSync(docs);
+  for (const [name, body] of Object.entries(files)) writeFileSync(join(docs, name), body);
+  const pawl = await open({ data: join(folder, 'store'), embedder, work: false });
+  t.after(() => pawl.close());
+  return { pawl, docs };
+}
+
+describe('an estimate', () => {
+  test('reads a sample of many files, and says how far the rest may stray from it', async (t) => {
+    const files = Object.fromEntries(
+      Array.from({ length: 320 }, (_, index) => [
+        `${String(index).padStart(3, '0')}.txt`,
+        'walrus '.repeat(20 + ((index * 7) % 60)),
+      ]),
+    );
+    const { pawl, docs } = await setup(t, files);
+    const found = await pawl.estimate([docs], { corpus: 'zoo' });
+    assert.deepEqual([found.filesRead, found.isSampled], [200, true]);
+    assert.equal(found.documents.likely, 320);
+    // The tokens of all files, counted one folder at a time, none of which is sampled.
+    const names = Object.keys(files).map((name) => join(docs, name));
+    const halves = [names.slice(0, 160), names.slice(160)];
+    let exact = 0;
+    for (const half of halves)
+      exact += (await pawl.estimate(half, { corpus: 'zoo' })).tokens.likely;
+    const { least, likely, most } = found.tokens;
+    assert.ok(least <= exact && exact <= most, `${least} to ${most}, and not ${exact}`);
+    assert.ok(Math.abs(likely - exact) < exact / 20, `${likely}, and not ${exact}`);
+  });
+
+  test('counts what cannot be used as costing nothing, and inline text as it is', async (t) => {
+    const { pawl, docs } = await setup(t, {
+      'good.txt': 'The walrus sleeps.',
+      'binary.bin': Uint8Array.of(0, 1, 2, 255, 254, 0, 7),
+      'empty.txt': '',
+    });
+    const inline = { markdown: '# Zoo\n\nThe lantern glows.' };
+    const found = await pawl.estimate([docs, inline], { corpus: 'zoo' });
+    assert.deepEqual([found.documents.likely, found.unreadable], [4, 2]);
+    assert.ok(found.tokens.likely > 8 && found.tokens.likely < 30, String(found.tokens.likely));
+    assert.equal(found.cents?.likely, found.tokens.likely);
+    assert.deepEqual(await pawl.corpora(), []);
+  });
+
+  test('gives a range for pages it has not read', async (t) => {
+    const { pawl } = await setup(t, {});
+    const { tokens, documents } = await pawl.estimate(['https://example.com/a'], { corpus: 'zoo' });
+    assert.equal(documents.likely, 1);
+    assert.ok(tokens.least < tokens.likely && tokens.likely < tokens.most);
+  });
+});

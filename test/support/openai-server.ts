@@ -1,0 +1,125 @@
+/**
+ * A metered server that speaks OpenAI's embeddings interface, in this process, on a free port of
+ * 127.0.0.1. Its vectors follow from the texts alone. It writes down what it was asked for, and a
+ * test may say how it answers.
+ */
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { Cleanup } from './temporary.ts';
+
+export interface EmbeddingRequest {
+  readonly texts: readonly string[];
+  readonly model: string;
+  readonly dimensions: number | undefined;
+  readonly authorization: string | undefined;
+}
+
+export interface ScriptedAnswer {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The body; that of a good answer where absent. */
+  readonly body?: unknown;
+}
+
+export type Script = (
+  request: EmbeddingRequest,
+  index: number,
+) => ScriptedAnswer | undefined | 'hang up' | Promise<ScriptedAnswer | undefined | 'hang up'>;
+
+export interface OpenaiServer {
+  readonly url: string;
+  readonly requests: readonly EmbeddingRequest[];
+  /** Every text that was answered well, each time it was. */
+  readonly answered: readonly string[];
+  script: Script;
+  close(): Promise<void>;
+}
+
+export const fakeDimensions = 8;
+
+export async function startOpenaiServer(t?: Cleanup): Promise<OpenaiServer> {
+  const requests: EmbeddingRequest[] = [];
+  const answered: string[] = [];
+  const state: { script: Script } = { script: () => undefined };
+  const server = createServer((incoming, response) => {
+    void answer(incoming, response).catch(() => response.destroy());
+  });
+  const answer = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const request = await readRequest(incoming);
+    const index = requests.push(request) - 1;
+    const scripted = await state.script(request, index);
+    if (scripted === 'hang up') {
+      response.destroy();
+      return;
+    }
+    const { status = 200, headers = {}, body } = scripted ?? {};
+    if (status === 200) answered.push(...request.texts);
+    response.writeHead(status, { 'content-type': 'application/json', ...headers });
+    const sent = body ?? goodBody(request);
+    response.end(typeof sent === 'string' ? sent : JSON.stringify(sent));
+  };
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port was given');
+  const close = async (): Promise<void> => {
+    server.closeAllConnections();
+    server.close();
+    await once(server, 'close');
+  };
+  t?.after(close);
+  return {
+    url: `http://127.0.0.1:${address.port}/v1`,
+    requests,
+    answered,
+    get script() {
+      return state.script;
+    },
+    set script(script: Script) {
+      state.script = script;
+    },
+    close,
+  };
+}
+
+async function readRequest(incoming: IncomingMessage): Promise<EmbeddingRequest> {
+  const parts: Buffer[] = [];
+  for await (const part of incoming) parts.push(part as Buffer);
+  const body = JSON.parse(Buffer.concat(parts).toString('utf8'));
+  return {
+    texts: body.input,
+    model: body.model,
+    dimensions: body.dimensions,
+    authorization: incoming.headers.authorization,
+  };
+}
+
+/** A token for each word, as good a count as any. */
+export function fakeTokens(text: string): number {
+  return text.split(/\s+/).filter(Boolean).length;
+}
+
+export function fakeVector(text: string, dimensions = fakeDimensions): Float32Array {
+  const bytes = createHash('sha512').update(text).digest();
+  return Float32Array.from(
+    { length: dimensions },
+    (_, place) => (bytes[place % bytes.length] ?? 0) / 128 - 1,
+  );
+}
+
+export function goodBody({ texts, dimensions, model }: EmbeddingRequest) {
+  const tokens = texts.reduce((sum, text) => sum + fakeTokens(text), 0);
+  return {
+    object: 'list',
+    model,
+    usage: { prompt_tokens: tokens, total_tokens: tokens },
+    // Out of order: the place is what counts.
+    data: texts
+      .map((text, index) => {
+        const { buffer } = fakeVector(text, dimensions);
+        return { object: 'embedding', index, embedding: Buffer.from(buffer).toString('base64') };
+      })
+      .reverse(),
+  };
+}
