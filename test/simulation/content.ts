@@ -36,7 +36,7 @@ function textOf(source: string, version: number, isPoison: boolean): string {
     [
       `## Part ${part} of Version ${version}`,
       '',
-      `${everyWord} ${source} version${version} part${part} ${isPoison ? poisonWord : ''}`,
+      `${everyWord} ${source} version${version} part${part}${isPoison ? ` ${poisonWord}` : ''}`,
     ].join('\n'),
   );
   return parts.join('\n\n');
