@@ -6,7 +6,8 @@ import { pagesOf, serveWeb } from '../support/web-server.ts';
 import { openWorkplace } from './pawl-process.ts';
 
 const pages = 60;
-const kills = [8, 20, 35];
+/** One fewer than an item survives: one that is there at all of them would count as their cause. */
+const kills = [8, 30];
 
 function siteOf(count: number): Record<string, string> {
   const link = (page: number): string =>

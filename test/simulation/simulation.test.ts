@@ -7,7 +7,7 @@ import { faultKinds } from './fault.ts';
 import { runSeed } from './simulation.ts';
 import { openStore } from './store.ts';
 
-const seeds = 2_000;
+const seeds = 1_000;
 
 describe('the simulated world', () => {
   test(`keeps every promise in ${seeds} seeds`, async (context) => {
@@ -22,7 +22,8 @@ describe('the simulated world', () => {
       [],
       'these faults never happened',
     );
-    const passed = failpoints.filter((name) => !name.startsWith('blob.'));
+    // Here nothing is fetched and nothing costs anything; chaos kills real processes at these.
+    const passed = failpoints.filter((name) => !/^(?:blob|paid)\./.test(name));
     assert.deepEqual(
       passed.filter((name) => !batch.failpoints.has(name)),
       [],

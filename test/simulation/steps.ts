@@ -6,6 +6,7 @@ import type { BlobStore } from '../../src/blob/blob.ts';
 import { Failure } from '../../src/kernel/failure.ts';
 import { item as lifecycle } from '../../src/kernel/item.ts';
 import { documentPipeline } from '../../src/pipeline/document.ts';
+import { localExtractor } from '../../src/pipeline/entity/local-extractor.ts';
 import { parse } from '../../src/pipeline/extract/format/parse.ts';
 import type { Fetcher } from '../../src/pipeline/fetch/http.ts';
 import type { Pipeline, StepContext, StepFunction } from '../../src/pipeline/pipeline.ts';
@@ -40,8 +41,12 @@ const noWeb: Fetcher = {
   get: () => Promise.reject(new Error('inline documents are not fetched')),
 };
 
+/** One for all processes: its lists take longer to read than most simulated lives last. */
+const extractor = localExtractor();
+const parts = { blobs: noBlobs, embedder, fetcher: noWeb, parser: parse, extractor };
+
 export function simulatedPipeline(process: SimulatedProcess): Pipeline {
-  const real = documentPipeline({ blobs: noBlobs, embedder, fetcher: noWeb, parser: parse });
+  const real = documentPipeline(parts);
   const pipeline = process.setting.plant.pipeline?.(real) ?? real;
   const steps = Object.entries(pipeline.steps).map(([step, run]) => [
     step,
