@@ -12,7 +12,7 @@ import { Failure } from '../kernel/failure.ts';
 import { realWorld } from '../world.ts';
 import type { PaidVector } from './embedding.ts';
 import { type OpenaiOptions, openaiEmbedder } from './openai-embedder.ts';
-import { toSignedBytes } from './vector-bytes.ts';
+import { fromSignedBytes, toSignedBytes } from './vector-bytes.ts';
 
 const key = 'sk-very-secret-key-0123456789';
 
@@ -59,7 +59,8 @@ describe('an OpenAI-compatible embedder', () => {
   test('asks for the dimensions it was given, and says so in the name of its model', async (t) => {
     const { embed, embedder, server } = await setup(t, { dimensions: 5 });
     assert.equal(embedder.model, 'text-embedding-3-small@5');
-    assert.equal((await embed('one')).vectors[0]?.length, 5);
+    const [vector = new Uint8Array()] = (await embed('one')).vectors;
+    assert.equal(fromSignedBytes(vector).length, 5);
     assert.equal(server.requests[0]?.dimensions, 5);
   });
 
