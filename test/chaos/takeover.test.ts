@@ -1,6 +1,7 @@
 /** What one process held goes on in another, and the first one's word no longer counts. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { limits } from '../../src/kernel/limits.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { recover } from './recovery.ts';
 import { printedSeed } from './seed.ts';
@@ -16,10 +17,13 @@ test('10 workers that wake after they were given up are refused, and leave nothi
   assert.ok(result.refused > 0, 'none of them reported');
 });
 
-test('what a killed process held goes on within a second, from where it was', async (t) => {
+/** On a quiet machine it is a twentieth of a second (`npm run bench`); a busy one needs longer. */
+const patienceMs = limits.lease.ttlMs / 3;
+
+test('what a killed process held goes on long before its leases run out, from where it was', async (t) => {
   const directory = temporaryDirectory(t);
   const result = await recover({ directory }, { places: 64, seed });
   console.log(`${result.leased} items went on ${result.fromReadyMs} ms after the start`);
   assert.deepEqual({ findings: result.findings, rerun: result.rerun }, { findings: [], rerun: [] });
-  assert.ok(result.fromReadyMs < 1000, `it took ${result.fromReadyMs} ms`);
+  assert.ok(result.fromReadyMs < patienceMs, `it took ${result.fromReadyMs} ms`);
 });
