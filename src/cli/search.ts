@@ -1,5 +1,5 @@
 /** `pawl search`: the best passages of a corpus. */
-import { relative } from 'node:path';
+import { basename, relative } from 'node:path';
 import type { Explanation, Hit, Pawl, SearchMode } from '../index.ts';
 import { limits } from '../kernel/limits.ts';
 import { type Call, type Command, exits, numberOf, usageError, withStore } from './command.ts';
@@ -64,8 +64,8 @@ const columnsMax = 96;
 
 function printHit(terminal: Terminal, hit: Hit, place: number, query: string): void {
   const columns = Math.min(terminal.columns(), columnsMax) - 4;
-  const heading = hit.heading.split(' > ').filter((part) => part !== hit.title);
-  const name = printable([hit.title ?? hit.sourceUrl, ...heading].join(' › '));
+  const heading = hit.heading.split(' > ').filter((part) => part !== '' && part !== hit.title);
+  const name = printable([hit.title ?? basename(hit.sourceUrl), ...heading].join(' › '));
   const score = hit.score.toFixed(2);
   terminal.print();
   const title = cut(name, columns - score.length - 2);
