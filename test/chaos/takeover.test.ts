@@ -20,7 +20,7 @@ test('10 workers that wake after they were given up are refused, and leave nothi
 /** On a quiet machine it is a twentieth of a second (`npm run bench`); a busy one needs longer. */
 const patienceMs = limits.lease.ttlMs / 3;
 
-test('what a killed process held goes on long before its leases run out, from where it was', async (t) => {
+test('what a killed process held goes on from where it was, before its leases end', async (t) => {
   const directory = temporaryDirectory(t);
   const result = await recover({ directory }, { places: 64, seed });
   console.log(`${result.leased} items went on ${result.fromReadyMs} ms after the start`);
