@@ -9,6 +9,7 @@ import type { Database, Transaction } from './database.ts';
 import { initial } from './migration/0001-initial.ts';
 import { fetching } from './migration/0002-fetch.ts';
 import { crawling } from './migration/0003-crawl.ts';
+import { service } from './migration/0009-service.ts';
 import { sql } from './statement.ts';
 
 export interface Migration {
@@ -19,7 +20,7 @@ export interface Migration {
   readonly postgres: readonly string[];
 }
 
-export const migrations: readonly Migration[] = [initial, fetching, crawling];
+export const migrations: readonly Migration[] = [initial, fetching, crawling, service];
 
 const createMigrations = sql`CREATE TABLE IF NOT EXISTS migrations (
   version {int} PRIMARY KEY, name TEXT NOT NULL, item_check TEXT NOT NULL)`;
@@ -36,7 +37,8 @@ export async function migrate(database: Database, lifecycle: Lifecycle): Promise
     await transaction.run(createMigrations);
     const applied = await transaction.run(listMigrations);
     refuseNewer(applied.at(-1)?.version ?? 0);
-    for (const migration of migrations.slice(applied.length)) {
+    const known = new Set(applied.map(({ version }) => version));
+    for (const migration of migrations.filter(({ version }) => !known.has(version))) {
       await apply(transaction, migration, lifecycle);
       const { version, name } = migration;
       await transaction.run(recordMigration, { version, name, item_check: check });
