@@ -15,23 +15,14 @@ import { printCommandHelp, printHelp } from './cli/help.ts';
 import { inbox } from './cli/inbox.ts';
 import { ingest } from './cli/ingest.ts';
 import { jobs } from './cli/jobs.ts';
-import { quickstart } from './cli/quickstart.ts';
 import { search } from './cli/search.ts';
+import { serve } from './cli/serve.ts';
 import { openTerminal, type Terminal } from './cli/terminal.ts';
 import { closestOf, loadConfig, readConfigFile } from './config.ts';
 import { failures, toFailure } from './kernel/failure.ts';
 import { makeLog } from './observe/log.ts';
 
-const commands: readonly Command[] = [
-  quickstart,
-  ingest,
-  search,
-  jobs,
-  inbox,
-  corpora,
-  doctor,
-  diagram,
-];
+const commands: readonly Command[] = [serve, ingest, search, jobs, inbox, corpora, doctor, diagram];
 
 process.exitCode = await main(process.argv.slice(2), openTerminal());
 
@@ -62,7 +53,11 @@ async function run([name, ...rest]: readonly string[], terminal: Terminal): Prom
   const { config, warnings } = loadConfig({
     environment: process.env,
     file: readConfigFile(process.cwd()),
-    flags: { data: textOf(flags, 'data') },
+    flags: {
+      data: textOf(flags, 'data'),
+      host: textOf(flags, 'host'),
+      port: textOf(flags, 'port'),
+    },
   });
   const log = makeLog(config.log, terminal.tell);
   for (const warning of warnings) log.warn(warning);

@@ -9,6 +9,8 @@ import { limits } from './kernel/limits.ts';
 
 export interface Config {
   readonly data: string;
+  readonly host: string;
+  readonly port: number;
   readonly databaseUrl: string | undefined;
   readonly workers: number;
   readonly allowHosts: readonly string[] | undefined;
@@ -42,6 +44,25 @@ const settings: { readonly [K in Key]: Setting<K> } = {
     form: 'a folder',
     meaning: 'The folder of the embedded store and of the fetched bytes. It is made if absent.',
     parse: (text) => text,
+  },
+  host: {
+    variable: 'PAWL_HOST',
+    flag: '--host',
+    initial: '127.0.0.1',
+    form: 'the name or address of an interface of this machine',
+    meaning: 'Where the service listens. Without keys or Membership: this machine only.',
+    parse: (text) => (/^[^\s/?#@]+$/.test(text) ? text : undefined),
+  },
+  port: {
+    variable: 'PAWL_PORT',
+    flag: '--port',
+    initial: 7300,
+    form: 'a whole number from 0 to 65535',
+    meaning: 'The port of the service; 0 takes one that is free.',
+    parse: (text) => {
+      const value = Number(text);
+      return Number.isInteger(value) && value >= 0 && value <= 65_535 ? value : undefined;
+    },
   },
   databaseUrl: {
     variable: 'PAWL_DATABASE_URL',
@@ -118,6 +139,8 @@ export function loadConfig({ environment, file, flags = {} }: ConfigInput): Load
   };
   const config = {
     data: read('data'),
+    host: read('host'),
+    port: read('port'),
     databaseUrl: read('databaseUrl'),
     workers: read('workers'),
     allowHosts: read('allowHosts'),

@@ -1,13 +1,17 @@
 /** The composition root: the only file that names adapters. */
 import { join, resolve } from 'node:path';
+import type { StreamedBlobStore } from './blob/blob.ts';
 import { openBlobDirectory } from './blob/directory.ts';
 import { Engine } from './engine/engine.ts';
 import { thisProcess } from './engine/liveness.ts';
+import type { Lifecycle } from './kernel/item.ts';
 import type { World } from './kernel/world.ts';
+import type { NewEvent } from './observe/event.ts';
 import { documentPipeline } from './pipeline/document.ts';
 import { allowedHosts } from './pipeline/fetch/address.ts';
 import { httpFetcher } from './pipeline/fetch/http.ts';
 import type { Pipeline } from './pipeline/pipeline.ts';
+import type { Embedder } from './provider/embedding.ts';
 import { staticEmbedder } from './provider/static-embedder.ts';
 import { Searcher } from './search/search.ts';
 import type { Database } from './store/database.ts';
@@ -25,6 +29,8 @@ export interface AssembleOptions {
   readonly allowHosts?: readonly string[] | undefined;
   readonly world?: World | undefined;
   readonly onError?: ((what: string, error: unknown) => void) | undefined;
+  /** Told how far a long step has come. */
+  readonly onProgress?: ((event: NewEvent) => void) | undefined;
   /** Builds another pipeline than that of documents: the way to add a step. */
   readonly pipeline?: ((documents: Pipeline) => Pipeline) | undefined;
 }
@@ -33,6 +39,10 @@ export interface Assembled {
   readonly database: Database;
   readonly engine: Engine;
   readonly searcher: Searcher;
+  readonly blobs: StreamedBlobStore;
+  readonly embedder: Embedder;
+  readonly lifecycle: Lifecycle;
+  readonly world: World;
   close(): Promise<void>;
 }
 
@@ -40,8 +50,9 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   const world = options.world ?? realWorld();
   const data = resolve(options.data);
   const embedder = staticEmbedder();
+  const blobs = openBlobDirectory(join(data, 'blobs'), world);
   const documents = documentPipeline({
-    blobs: openBlobDirectory(join(data, 'blobs'), world),
+    blobs,
     embedder,
     fetcher: httpFetcher({ world, allowed: allowedHosts(options.allowHosts ?? []) }),
   });
@@ -58,7 +69,10 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     liveness: thisProcess(),
     places: options.places,
     onError: options.onError ?? (() => undefined),
+    onProgress: options.onProgress,
   });
   const searcher = new Searcher({ database, embedder });
-  return { database, engine, searcher, close: () => database.close() };
+  const { lifecycle } = pipeline;
+  const close = (): Promise<void> => database.close();
+  return { database, engine, searcher, blobs, embedder, lifecycle, world, close };
 }
