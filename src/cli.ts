@@ -18,11 +18,22 @@ import { jobs } from './cli/jobs.ts';
 import { search } from './cli/search.ts';
 import { serve } from './cli/serve.ts';
 import { openTerminal, type Terminal } from './cli/terminal.ts';
+import { why } from './cli/why.ts';
 import { closestOf, loadConfig, readConfigFile } from './config.ts';
 import { failures, toFailure } from './kernel/failure.ts';
 import { makeLog } from './observe/log.ts';
 
-const commands: readonly Command[] = [serve, ingest, search, jobs, inbox, corpora, doctor, diagram];
+const commands: readonly Command[] = [
+  serve,
+  ingest,
+  search,
+  jobs,
+  inbox,
+  corpora,
+  why,
+  doctor,
+  diagram,
+];
 
 process.exitCode = await main(process.argv.slice(2), openTerminal());
 
@@ -49,6 +60,9 @@ async function run([name, ...rest]: readonly string[], terminal: Terminal): Prom
   if (flags.help === true) {
     printCommandHelp(terminal, command);
     return exits.well;
+  }
+  if (command.isLocal && flags.url !== undefined) {
+    throw usageError(`pawl ${name} is about this machine, and takes no --url`);
   }
   const { config, warnings } = loadConfig({
     environment: process.env,

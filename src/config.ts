@@ -11,6 +11,7 @@ export interface Config {
   readonly data: string;
   readonly host: string;
   readonly port: number;
+  readonly key: string | undefined;
   readonly databaseUrl: string | undefined;
   readonly workers: number;
   readonly allowHosts: readonly string[] | undefined;
@@ -63,6 +64,13 @@ const settings: { readonly [K in Key]: Setting<K> } = {
       const value = Number(text);
       return Number.isInteger(value) && value >= 0 && value <= 65_535 ? value : undefined;
     },
+  },
+  key: {
+    variable: 'PAWL_KEY',
+    initial: undefined,
+    form: 'a key',
+    meaning: 'The key that commands send to the service that `--url` names.',
+    parse: (text) => text,
   },
   databaseUrl: {
     variable: 'PAWL_DATABASE_URL',
@@ -141,6 +149,7 @@ export function loadConfig({ environment, file, flags = {} }: ConfigInput): Load
     data: read('data'),
     host: read('host'),
     port: read('port'),
+    key: read('key'),
     databaseUrl: read('databaseUrl'),
     workers: read('workers'),
     allowHosts: read('allowHosts'),

@@ -1,5 +1,6 @@
 /** Pawl as a service: the engine and the HTTP server in one process. */
 import type { AddressInfo } from 'node:net';
+import type { FastifyInstance } from 'fastify';
 import { type Access, localAccess } from './api/access.ts';
 import { isLoopbackHost } from './api/guard.ts';
 import { type LogOptions, logTransitions } from './api/logger.ts';
@@ -12,6 +13,7 @@ import { Streams } from './api/streams.ts';
 import { Pawl } from './index.ts';
 import { Failure } from './kernel/failure.ts';
 import { limits } from './kernel/limits.ts';
+import type { World } from './kernel/world.ts';
 import { type AssembleOptions, assemble } from './main.ts';
 
 export interface ServiceOptions extends Omit<AssembleOptions, 'onProgress'> {
@@ -66,17 +68,14 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     logTransitions(app.log, told);
     void metrics.see(told).catch((error) => onError('metrics', error));
   });
-  const close = async (): Promise<void> => {
+  let closed: Promise<void> | undefined;
+  const close = (): Promise<void> => {
     isDraining = true;
     streams.close();
-    const cancel = world.setTimer(
-      () => app.server.closeAllConnections(),
-      limits.loop.shutdownGraceMs,
-    );
-    await app.close();
-    cancel();
-    await news.stop();
-    await pawl.close();
+    closed ??= drain(app, world)
+      .then(() => news.stop())
+      .then(() => pawl.close());
+    return closed;
   };
   try {
     await news.start();
@@ -87,6 +86,14 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     throw listenFailure(error, { host, port });
   }
   return { address: addressOf(app.server.address() as AddressInfo), pawl, close };
+}
+
+/** What is being answered is answered, but not waited for without end. */
+async function drain(app: FastifyInstance, world: World): Promise<void> {
+  const closeAll = (): void => app.server.closeAllConnections();
+  const cancel = world.setTimer(closeAll, limits.loop.shutdownGraceMs);
+  await app.close();
+  cancel();
 }
 
 function refuseOpenHost(host: string): void {

@@ -61,7 +61,7 @@ const imports = {
     access: belowApi,
     api: [...belowApi, 'attempt', 'search', 'access', 'sources.ts'],
     // In the browser, too: nothing but types from elsewhere.
-    client: ['api'],
+    client: ['kernel', 'api'],
     cli: [
       ...belowApi,
       'search',
@@ -82,7 +82,7 @@ const imports = {
     undici: ['pipeline'],
     '@mozilla/readability': ['pipeline'],
     linkedom: ['pipeline'],
-    fastify: ['api'],
+    fastify: ['api', 'service.ts'],
     '@fastify/multipart': ['api'],
     typebox: ['api'],
     'prom-client': ['api'],

@@ -9,13 +9,13 @@ import { listOwners } from '../store/job-views.ts';
 import { countLineBefore, countTurnsBefore } from '../store/places.ts';
 import { listWorkers } from '../store/workers.ts';
 import type { Item } from './schema.ts';
-import type { Service } from './service.ts';
+import type { Looking } from './service.ts';
 import { itemShape } from './shape.ts';
 
 /** In a list, places are counted less far. */
 const placesCountedInList = 1000;
 
-export async function viewItems(service: Service, rows: readonly ItemRow[]): Promise<Item[]> {
+export async function viewItems(service: Looking, rows: readonly ItemRow[]): Promise<Item[]> {
   const { database } = service;
   const owners = await listOwners(database, [...new Set(rows.map(({ job_id }) => job_id))]);
   const keys = new Map(owners.map(({ id, key }) => [id, key]));
@@ -37,7 +37,7 @@ interface Known {
   readonly limit: number;
 }
 
-async function viewItem(service: Service, row: ItemRow, known: Known): Promise<Item> {
+async function viewItem(service: Looking, row: ItemRow, known: Known): Promise<Item> {
   const { database, lifecycle, progress } = service;
   const error: ErrorRecord | null = row.error === null ? null : JSON.parse(row.error);
   const next = lifecycle.ready(row.progress);
@@ -68,14 +68,14 @@ async function viewItem(service: Service, row: ItemRow, known: Known): Promise<I
   return itemShape(row, { jobKey: known.jobKey, explanation, working, lifecycle });
 }
 
-function countBefore({ database }: Service, row: ItemRow, limit: number): Promise<number> {
+function countBefore({ database }: Looking, row: ItemRow, limit: number): Promise<number> {
   const { rank, gate, waits_on } = row;
   if (waits_on === 'turn') return countTurnsBefore(database, { rank, limit });
   if (waits_on === 'gate' && gate !== null) return countLineBefore(database, { gate, rank, limit });
   return Promise.resolve(0);
 }
 
-function attemptsOf({ lifecycle }: Service, next: readonly string[]): number {
+function attemptsOf({ lifecycle }: Looking, next: readonly string[]): number {
   const stage = next[0] === undefined ? 'embedding' : lifecycle.row(next[0]).stage;
   return retryPolicyFor(stage, 'network_error').attemptsMax;
 }

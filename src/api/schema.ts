@@ -113,6 +113,7 @@ export const Job = Type.Object({
   items_failed: count,
   items_canceled: count,
   items_waiting: count,
+  chunks_indexed: count,
   eta_seconds: nullable(count),
   cost_cents: Type.Number(),
   tokens: Tokens,
@@ -140,6 +141,16 @@ export const JobDetail = Type.Object({
   ...Job.properties,
   counters: Counters,
   items_unchanged: count,
+  causes: Type.Array(
+    Type.Object({
+      cause: Type.String(),
+      count,
+      title: Type.String(),
+      advice: Type.String(),
+      first_at: time,
+      last_at: time,
+    }),
+  ),
   attempt: Type.Integer({
     description: 'The highest try that an open item is in; 1 is the first.',
   }),
@@ -202,6 +213,7 @@ export const Event = Type.Object({
 export const Events = Type.Object({
   items: Type.Array(Event),
   last_seq: count,
+  newest_seq: count,
   has_more: Type.Boolean(),
 });
 

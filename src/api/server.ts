@@ -71,6 +71,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   });
   await app.register(multipart, {
     throwFileSizeLimit: false,
+    preservePath: true,
     limits: {
       fieldNameSize: 100,
       fieldSize: 1000,

@@ -32,6 +32,9 @@ export interface Service {
   isDraining(): boolean;
 }
 
+/** What is needed to look at things, and to change nothing. */
+export type Looking = Pick<Service, 'database' | 'lifecycle' | 'progress' | 'searcher'>;
+
 export interface Ask<Name extends RouteName> {
   readonly caller: CallerContext;
   readonly params: ParamsOf<Name>;

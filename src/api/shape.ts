@@ -13,7 +13,7 @@ import type { Event as EngineEvent } from '../observe/event.ts';
 import type { Hit as Passage } from '../search/search.ts';
 import type { ChunkRow } from '../store/chunks.ts';
 import type { CorpusRow, DocumentRow } from '../store/documents.ts';
-import type { FingerprintRow } from '../store/inbox.ts';
+import type { CauseRow, FingerprintRow } from '../store/inbox.ts';
 import type { ItemRow } from '../store/items.ts';
 import type { StandingRow } from '../store/job-views.ts';
 import { isPartialJob, type JobRow } from '../store/jobs.ts';
@@ -40,6 +40,7 @@ export function jobShape(row: JobRow, status: StageState, now: number): schema.J
     items_failed: row.items_failed,
     items_canceled: row.items_canceled,
     items_waiting: row.items_waiting,
+    chunks_indexed: row.chunks_indexed,
     eta_seconds: etaSeconds({
       total: row.items_total,
       processed,
@@ -75,11 +76,12 @@ export interface JobDetailInput {
   readonly status: StageState;
   readonly standings: readonly StandingRow[];
   readonly unchanged: number;
+  readonly causes: readonly CauseRow[];
   readonly now: number;
 }
 
 export function jobDetailShape(input: JobDetailInput): schema.JobDetail {
-  const { row, status, standings, unchanged, now } = input;
+  const { row, status, standings, unchanged, causes, now } = input;
   const open = standings.filter(({ is_open }) => is_open === 1);
   const due = open.flatMap(({ due_at }) => due_at ?? []);
   const steps: Record<string, number> = {};
@@ -99,6 +101,14 @@ export function jobDetailShape(input: JobDetailInput): schema.JobDetail {
       steps,
     },
     items_unchanged: unchanged,
+    causes: causes.map(({ code, count, first_at, last_at }) => ({
+      cause: code,
+      count,
+      title: adviceOf(code).title,
+      advice: adviceOf(code).advice,
+      first_at: timeOf(first_at),
+      last_at: timeOf(last_at),
+    })),
     attempt: 1 + Math.max(0, ...open.map(({ attempt }) => attempt)),
     next_retry_at: maybeTimeOf(due.length === 0 ? null : Math.min(...due)),
   };

@@ -17,7 +17,7 @@ import { getItem, type ItemRow } from '../store/items.ts';
 import { getJobById } from '../store/jobs.ts';
 import { viewItems } from './item-views.ts';
 import type { Item, Why } from './schema.ts';
-import type { Service } from './service.ts';
+import type { Looking } from './service.ts';
 import { chunkShape, documentShape, maybeTimeOf, timeOf } from './shape.ts';
 
 export interface WhyQuestion {
@@ -29,7 +29,7 @@ export interface WhyQuestion {
   readonly query?: string | undefined;
 }
 
-export async function whyOf(service: Service, question: WhyQuestion): Promise<Why> {
+export async function whyOf(service: Looking, question: WhyQuestion): Promise<Why> {
   const { database } = service;
   const { caller, corpus } = question;
   const source = sourceOf(question.url);
@@ -107,7 +107,7 @@ function countOf(chunks: number): string {
 
 /** From the current generation back to the bytes that were read. */
 async function provenanceOf(
-  { database }: Service,
+  { database }: Looking,
   document: DocumentRow,
 ): Promise<NonNullable<Why['provenance']>> {
   const fetched = await getFetch(database, document.generation_id);
@@ -130,7 +130,7 @@ async function provenanceOf(
 
 /** The passage that a query finds, or the first one. */
 async function chunkOf(
-  { database, searcher }: Service,
+  { database, searcher }: Looking,
   document: DocumentRow,
   { caller, corpus, query }: WhyQuestion,
 ): Promise<Why['chunk']> {

@@ -1,9 +1,10 @@
 /** `pawl corpora`: what can be searched. */
 import { createInterface } from 'node:readline/promises';
-import type { CorpusRow, DocumentRow, Pawl } from '../index.ts';
+import type { CorpusRow } from '../index.ts';
 import { Failure } from '../kernel/failure.ts';
 import { chooseAction, onlyArgument } from './action.ts';
 import { type Call, type Command, exits, withStore } from './command.ts';
+import type { DocumentOf, PawlDoor } from './door.ts';
 import { corpusShape, documentShape } from './shape.ts';
 import { printPairs, printTable } from './table.ts';
 import { ago, bytes, count, cutPath, exactTime, number, printable } from './wording.ts';
@@ -59,7 +60,7 @@ function printCorpora({ terminal }: Call, rows: readonly CorpusRow[]): void {
 function withCorpus(
   call: Call,
   args: readonly string[],
-  use: (call: Call, corpus: CorpusRow, pawl: Pawl) => Promise<number>,
+  use: (call: Call, corpus: CorpusRow, pawl: PawlDoor) => Promise<number>,
 ): Promise<number> {
   const name = onlyArgument(args, 'corpus');
   return withStore(call, async (pawl) => {
@@ -86,7 +87,7 @@ async function show({ terminal, isJson }: Call, corpus: CorpusRow): Promise<numb
   return exits.well;
 }
 
-async function* documentsOf(pawl: Pawl, name: string): AsyncGenerator<DocumentRow> {
+async function* documentsOf(pawl: PawlDoor, name: string): AsyncGenerator<DocumentOf> {
   for (let page = await pawl.documents(name); page.length > 0; ) {
     yield* page;
     page = await pawl.documents(name, { after: page.at(-1)?.id ?? '' });
@@ -94,9 +95,9 @@ async function* documentsOf(pawl: Pawl, name: string): AsyncGenerator<DocumentRo
 }
 
 /** With `--json`, one document on each line: a corpus may be large. */
-async function printDocuments(call: Call, { name }: CorpusRow, pawl: Pawl): Promise<number> {
+async function printDocuments(call: Call, { name }: CorpusRow, pawl: PawlDoor): Promise<number> {
   const { terminal, isJson } = call;
-  const rows: DocumentRow[] = [];
+  const rows: DocumentOf[] = [];
   for await (const row of documentsOf(pawl, name)) {
     if (isJson) terminal.print(JSON.stringify(documentShape(row)));
     else rows.push(row);
@@ -126,7 +127,7 @@ async function printDocuments(call: Call, { name }: CorpusRow, pawl: Pawl): Prom
   return exits.well;
 }
 
-async function remove(call: Call, { name, documents }: CorpusRow, pawl: Pawl): Promise<number> {
+async function remove(call: Call, { name, documents }: CorpusRow, pawl: PawlDoor): Promise<number> {
   const question = `delete ${count(documents, 'document')} of ${name}?`;
   if (!(await isConfirmed(call, question))) return exits.error;
   const deleted = await pawl.deleteCorpus(name);

@@ -16,6 +16,7 @@ const samples = fileURLToPath(new URL('../../samples', import.meta.url));
 export const serve: Command = {
   name: 'serve',
   summary: 'the HTTP service, with live progress; reads the samples on a first start',
+  isLocal: true,
   usage: ['serve [--host HOST] [--port PORT] [--no-sample]'],
   options: {
     host: { type: 'string', value: 'HOST', meaning: 'where to listen (PAWL_HOST, or 127.0.0.1)' },

@@ -19,6 +19,7 @@ export function historyRoutes(service: Service, news: News) {
       return {
         items: events.map((event) => eventShape(event, key)),
         last_seq: events.at(-1)?.seq ?? after,
+        newest_seq: await newestSequence(database),
         has_more: events.length === limit,
       };
     },
@@ -28,6 +29,7 @@ export function historyRoutes(service: Service, news: News) {
       return {
         items: page.told.map(({ event, jobKey }) => eventShape(event, jobKey)),
         last_seq: page.last,
+        newest_seq: await newestSequence(database),
         has_more: page.isFull,
       };
     },

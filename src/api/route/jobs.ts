@@ -5,7 +5,7 @@ import type { JobState } from '../../kernel/job.ts';
 import { limits } from '../../kernel/limits.ts';
 import type { StageState } from '../../kernel/stage.ts';
 import { crawlFrom, inlineSource, urlSource } from '../../sources.ts';
-import { countUnchanged } from '../../store/inbox.ts';
+import { countUnchanged, listCausesOfJob } from '../../store/inbox.ts';
 import { listItems } from '../../store/items.ts';
 import { listJobPage, listStandings } from '../../store/job-views.ts';
 import { getJob, type JobRow, statusOf } from '../../store/jobs.ts';
@@ -42,7 +42,8 @@ export function jobRoutes(service: Service) {
         row,
         status: await statusOf(database, row, service.lifecycle),
         standings,
-        unchanged: await countUnchanged(database, row.id),
+        unchanged: row.items_done > 0 ? await countUnchanged(database, row.id) : 0,
+        causes: row.items_failed > 0 ? await listCausesOfJob(database, row.id) : [],
         now: database.now(),
       });
     },

@@ -109,15 +109,15 @@ async function* bounded(part: MultipartFile, name: string, room: number) {
   }
 }
 
-const nameCharactersMax = 200;
+const nameCharactersMax = 500;
 
-/** The name is shown, and never a path: what could steer a terminal or a page is left out. */
+/** A name may have folders in it, but leads nowhere; and nothing in it steers what shows it. */
 function nameOf(filename: string | undefined): string {
-  const last = (filename ?? '').split(/[\\/]/).at(-1) ?? '';
-  const plain = last.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '').trim();
-  if (plain === '' || /^\.+$/.test(plain)) {
-    throw new Failure('bad_request', 'every file needs a name');
-  }
+  const parts = (filename ?? '')
+    .split(/[\\/]/)
+    .map((part) => part.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '').trim());
+  const name = parts.filter((part) => !/^\.*$/.test(part)).join('/');
+  if (name === '') throw new Failure('bad_request', 'every file needs a name');
   // The end of a long name says what kind of file it is.
-  return plain.length <= nameCharactersMax ? plain : plain.slice(-nameCharactersMax);
+  return name.length <= nameCharactersMax ? name : name.slice(-nameCharactersMax);
 }
