@@ -37,16 +37,21 @@ export function guardRequest(app: FastifyInstance, { service, isLocal }: ServerO
     const { config } = request.routeOptions;
     refuseCrossSite(request, isLocal);
     refuseEncoded(request);
-    timers.set(request, limitBody(request, reply, service));
+    if (hasBody(request)) timers.set(request, limitBody(request, reply, service));
     if (config?.isOpen || request.is404) return;
     await admit(request, reply, service);
   });
-  app.addHook('preHandler', async (request) => {
+  app.addHook('preHandler', (request, _, done) => {
     if (!request.routeOptions.config?.isUpload) stopTimer(request);
+    done();
   });
-  app.addHook('onRequestAbort', async (request) => stopTimer(request));
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onRequestAbort', (request, done) => {
     stopTimer(request);
+    done();
+  });
+  app.addHook('onResponse', (request, reply, done) => {
+    stopTimer(request);
+    done();
     const { method, routeOptions } = request;
     const route = routeOptions.url ?? 'unknown';
     const seconds = reply.elapsedTime / 1000;
@@ -125,6 +130,10 @@ function refuseEncoded({ headers }: FastifyRequest): void {
   const charset = /;\s*charset="?([^";\s]+)/i.exec(headers['content-type'] ?? '')?.[1] ?? 'utf-8';
   if (/^utf-?8$/i.test(charset)) return;
   throw new Failure('content_type_unsupported', 'a request body must be in UTF-8');
+}
+
+function hasBody({ headers }: FastifyRequest): boolean {
+  return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
 }
 
 /** A body that does not come in time is not waited for. */

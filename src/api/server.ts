@@ -49,7 +49,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
     requestTimeout: 0,
     forceCloseConnections: 'idle',
     exposeHeadRoutes: false,
-    routerOptions: { maxParamLength: 512, ignoreTrailingSlash: false },
+    routerOptions: { maxParamLength: 512, ignoreTrailingSlash: true },
     http: {
       maxHeaderSize: request.headerBytesMax,
       headersTimeout: request.headersMs,
@@ -131,7 +131,7 @@ async function answer(
   if (route) reply.code(route.status);
   const ask = { caller: request.caller, params, query, body, headers, log, request, reply };
   const value = await handler(ask as Parameters<typeof handler>[0]);
-  return value === undefined ? reply : value;
+  return value ?? reply;
 }
 
 /** Whoever asks may name the request; what could not be written down safely is replaced. */

@@ -13,13 +13,19 @@ const places: Readonly<Record<string, string>> = {
 /** Text in a query or a path may stand for a number; in a body, a number is a number. */
 export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart = '' }) => {
   const validator = Compile(schema);
-  const isText = httpPart !== 'body';
+  const isText = httpPart !== 'body' && !isOnlyText(schema);
   return (input: unknown) => {
     const value = isText ? validator.Convert(input) : input;
     if (validator.Check(value)) return { value };
     return { error: failureOf(validator.Errors(value), places[httpPart] ?? httpPart) };
   };
 };
+
+/** Text that stands for text needs no reading. */
+function isOnlyText(schema: TSchema): boolean {
+  const { properties = {} } = schema as { properties?: Record<string, { type?: string }> };
+  return Object.values(properties).every(({ type }) => type === 'string');
+}
 
 interface Wrong {
   readonly keyword: string;

@@ -192,7 +192,7 @@ describe('GET /jobs/{id}', () => {
 
 describe('GET /jobs', () => {
   test('lists newest first, by corpus, status, state and failed stage, page by page', async (t) => {
-    const { submit, ended, ask } = await openBench(t, allowing());
+    const { submit, ended, ask, service } = await openBench(t, allowing());
     const ids: string[] = [];
     for (const corpus of ['one', 'two', 'one']) {
       ids.push(await submit({ corpus_name: corpus, documents: [{ text }] }));
@@ -209,6 +209,8 @@ describe('GET /jobs', () => {
     };
     const [first, second, third] = ids;
     assert.deepEqual((await list({})).ids, [failed, third, second, first]);
+    const slash = await fetch(`${service.address}/jobs/?limit=1`);
+    assert.equal(slash.status, 200);
     assert.deepEqual((await list({ corpus_name: 'one' })).ids, [failed, third, first]);
     assert.deepEqual((await list({ status: 'done', corpus_name: 'one' })).ids, [third, first]);
     assert.deepEqual((await list({ state: 'failed' })).ids, [failed]);
