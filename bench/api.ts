@@ -1,5 +1,5 @@
 /**
- * How many requests a second the service answers, beside a bare Fastify that answers the same bytes.
+ * How many requests a second the service answers, beside a bare Fastify with the same answer.
  *
  *   node bench/api.ts [--seconds 5] [--clients 64]
  *
