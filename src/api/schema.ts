@@ -140,7 +140,10 @@ export const Counters = Type.Object({
 export const JobDetail = Type.Object({
   ...Job.properties,
   counters: Counters,
-  items_unchanged: count,
+  items_unchanged: Type.Integer({
+    minimum: 0,
+    description: 'Done without a new generation: they are as they were.',
+  }),
   causes: Type.Array(
     Type.Object({
       cause: Type.String(),

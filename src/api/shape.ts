@@ -75,13 +75,12 @@ export interface JobDetailInput {
   readonly row: JobRow;
   readonly status: StageState;
   readonly standings: readonly StandingRow[];
-  readonly unchanged: number;
   readonly causes: readonly CauseRow[];
   readonly now: number;
 }
 
 export function jobDetailShape(input: JobDetailInput): schema.JobDetail {
-  const { row, status, standings, unchanged, causes, now } = input;
+  const { row, status, standings, causes, now } = input;
   const open = standings.filter(({ is_open }) => is_open === 1);
   const due = open.flatMap(({ due_at }) => due_at ?? []);
   const steps: Record<string, number> = {};
@@ -100,7 +99,7 @@ export function jobDetailShape(input: JobDetailInput): schema.JobDetail {
       duration_seconds: Math.max(spanMs, 0) / 1000,
       steps,
     },
-    items_unchanged: unchanged,
+    items_unchanged: Math.max(row.items_done - row.documents_emitted, 0),
     causes: causes.map(({ code, count, first_at, last_at }) => ({
       cause: code,
       count,
