@@ -1,9 +1,15 @@
 /** Requests that nobody in good faith sends: an exact answer, no crash, nothing told. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { globSync } from 'node:fs';
 import { connect } from 'node:net';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { limits } from '../../src/kernel/limits.ts';
+import type { World } from '../../src/kernel/world.ts';
+import { realWorld } from '../../src/world.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+import { until } from '../support/wait.ts';
 import { type Bench, openBench } from './api-client.ts';
 
 /** Sends bytes as they are, and returns what comes until the other side ends. */
@@ -62,6 +68,38 @@ describe('requests in bad faith', () => {
     const answer = await raw(bench, `${head}Content-Length: ${length}\r\n\r\n{`);
     assert.match(answer, /^HTTP\/1\.1 413 /);
     assert.match(answer, /"code":"payload_too_large"/);
+  });
+
+  test('whose body does not come in time are answered 408, and let go', async (t) => {
+    const real = realWorld();
+    const setTimer: World['setTimer'] = (run, delayMs) =>
+      real.setTimer(run, delayMs === limits.request.bodyMs ? 50 : delayMs);
+    const bench = await openBench(t, { work: false, world: { ...real, setTimer } });
+    const answer = await raw(
+      bench,
+      `POST /jobs HTTP/1.1\r\n${host}${json}Content-Length: 9\r\n\r\n{`,
+    );
+    assert.match(answer, /^HTTP\/1\.1 408 /);
+    assert.match(answer, /"code":"request_too_slow"/);
+    assert.equal((await bench.ask('GET /healthz')).status, 200);
+  });
+
+  test('that break off an upload leave nothing behind', async (t) => {
+    const data = temporaryDirectory(t);
+    const bench = await openBench(t, { data, work: false });
+    const { port } = new URL(bench.service.address);
+    const socket = connect(Number(port), '127.0.0.1');
+    const part = (name: string) => `--b\r\nContent-Disposition: form-data; ${name}\r\n\r\n`;
+    socket.write(
+      `POST /jobs/upload HTTP/1.1\r\n${host}Content-Type: multipart/form-data; boundary=b\r\n` +
+        `Content-Length: 1000000\r\n\r\n${part('name="corpus_name"')}a\r\n` +
+        `${part('name="file"; filename="a.txt"')}${'heron '.repeat(20_000)}`,
+    );
+    const parts = () => globSync('*.part', { cwd: join(data, 'blobs') });
+    await until(() => parts().length === 1, { what: 'the upload to begin' });
+    socket.destroy();
+    await until(() => parts().length === 0, { what: 'the upload to be cleared away' });
+    assert.deepEqual((await bench.ask('GET /jobs')).body.items, []);
   });
 
   test('from pages of other sites, or to a foreign name, are refused', async (t) => {
