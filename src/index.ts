@@ -1,5 +1,9 @@
 /** Pawl as a library: open a store, ingest into a corpus, search it. */
 
+import { ProgressBoard } from './api/progress-board.ts';
+import type { Why } from './api/schema.ts';
+import { whyOf } from './api/why.ts';
+import { checkPriced } from './engine/admission.ts';
 import { thisProcess } from './engine/liveness.ts';
 import { whyDead } from './engine/rescuer.ts';
 import { Job, type JobSummary, summarize } from './job-handle.ts';
@@ -16,21 +20,14 @@ import {
 } from './main.ts';
 import type { EmbedderSettings } from './models.ts';
 import type { Estimate } from './pipeline/estimate.ts';
-import type { Embedder } from './provider/embedding.ts';
 import type { SearchFilter, SearchMode } from './search/request.ts';
 import type { Hit } from './search/search.ts';
-import {
-  type CrawlInput,
-  crawlFrom,
-  expandSources,
-  isChangedSince,
-  type SourceInput,
-} from './sources.ts';
+import { type CrawlInput, crawlFrom, expandSources, type SourceInput } from './sources.ts';
 import { type CorpusSettings, getCorpusSettings } from './store/corpus-settings.ts';
+import { getCorpus } from './store/document-views.ts';
 import {
   type CorpusRow,
   type DocumentRow,
-  documentIdOf,
   getDocument,
   listCorpora,
   listDocuments,
@@ -44,12 +41,13 @@ import {
   type RelatedRow,
 } from './store/entities.ts';
 import { newestSequence } from './store/events.ts';
-import { type CauseRow, findJobs, listCauses, listInbox, listOpenJobs } from './store/inbox.ts';
-import { getItem, type ItemRow, listItems } from './store/items.ts';
-import { findOpenCrawl, getJobById, type JobRow, listJobs } from './store/jobs.ts';
+import { type CauseRow, findJobs, listCauses, listInbox } from './store/inbox.ts';
+import { getItem, type ItemRow } from './store/items.ts';
+import { getJobById, type JobRow, listJobs } from './store/jobs.ts';
 import { getSpending, type SpendingRow } from './store/spending.ts';
 import type { NewSource } from './store/submit.ts';
 import { listWorkers, type WorkerRow } from './store/workers.ts';
+import { findUnfinished } from './unfinished.ts';
 
 export { Job, type JobCounts, type JobSummary } from './job-handle.ts';
 export { Failure, type FailureCode, failures } from './kernel/failure.ts';
@@ -59,6 +57,7 @@ export type { Estimate, Range as EstimateRange } from './pipeline/estimate.ts';
 export type { SearchFilter, SearchMode } from './search/request.ts';
 export type { Explanation, Hit } from './search/search.ts';
 export type { CrawlInput, InlineDocument, SourceInput } from './sources.ts';
+export type { JobCounters } from './store/counters.ts';
 export type { CorpusRow, DocumentRow } from './store/documents.ts';
 export type { DocumentEntity, EntityRow, RelatedRow } from './store/entities.ts';
 export type { CauseRow } from './store/inbox.ts';
@@ -135,13 +134,6 @@ export function openPreview(
 
 export type Spending = SpendingRow & Partial<CorpusSettings>;
 
-/** Nobody can keep to a budget without a price. */
-function checkPriced({ model, meter }: Embedder): void {
-  if (!meter || meter.centsPerMillionTokens !== undefined) return;
-  const message = `the price of ${model} is not known: set PAWL_EMBEDDER_PRICE to give a budget`;
-  throw new Failure('bad_request', message);
-}
-
 export class Pawl {
   readonly #assembled: Assembled;
   readonly #closing = new AbortController();
@@ -172,9 +164,8 @@ export class Pawl {
     const { corpus, force = false, priority, budgetCents } = options;
     if (budgetCents !== undefined) checkPriced(this.#assembled.embedder);
     const crawl = options.crawl && crawlFrom(sources, options.crawl);
-    const same = options.resume
-      ? await (crawl ? this.#findCrawl(sources, corpus) : this.#findSame(sources, corpus, force))
-      : undefined;
+    const wanted = { caller, corpus, sources, isCrawl: crawl !== undefined, force };
+    const same = options.resume ? await findUnfinished(this.store, wanted) : undefined;
     if (same) return this.#jobOf(same, true);
     const { commands } = this.#assembled.engine;
     const input = { caller, corpus, sources, crawl, force, priority, budgetCents };
@@ -184,6 +175,16 @@ export class Pawl {
 
   async search(corpus: string, query: string, options: SearchOptions = {}): Promise<Hit[]> {
     return this.#assembled.searcher.search({ ...options, caller, corpus, query });
+  }
+
+  /** Why a document is in the results, or is not; with a query, the passage that answers it. */
+  async why(corpus: string, url: string, query?: string): Promise<Why> {
+    const { database, lifecycle, searcher } = this.#assembled;
+    if (!(await getCorpus(database, { caller, name: corpus }))) {
+      throw new Failure('corpus_unknown', `there is no corpus ${JSON.stringify(corpus)}`);
+    }
+    const looking = { database, lifecycle, searcher, progress: new ProgressBoard() };
+    return whyOf(looking, { caller, corpus, url, query });
   }
 
   /** The number of the newest event: what comes after it is new. */
@@ -290,6 +291,11 @@ export class Pawl {
     return workers.filter((worker) => !whyDead(worker, liveness, this.store.now()));
   }
 
+  /** Whether some process works on this store now. */
+  async isWorkedOn(): Promise<boolean> {
+    return (await this.workers()).length > 0;
+  }
+
   deleteDocument(id: string): Promise<void> {
     return this.#assembled.engine.commands.deleteDocument(caller, id);
   }
@@ -353,46 +359,5 @@ export class Pawl {
     const { commands, relay } = this.#assembled.engine;
     const closing = this.#closing.signal;
     return new Job(row, { caller, store: this.store, commands, relay, closing, isResumed });
-  }
-
-  /**
-   * An unfinished job of exactly these documents. A file that was written after the job was
-   * submitted may already have been read: then it takes a new job to see the new text.
-   */
-  /** A crawl is the same while it has not ended, however far it has come. */
-  async #findCrawl(sources: readonly NewSource[], corpus: string): Promise<JobRow | undefined> {
-    return findOpenCrawl(this.store, { caller, corpus, url: sources[0]?.source ?? '' });
-  }
-
-  async #findSame(
-    sources: readonly NewSource[],
-    corpus: string,
-    force: boolean,
-  ): Promise<JobRow | undefined> {
-    if (sources.some(({ kind }) => kind === 'inline')) return undefined;
-    const ids = new Set(sources.map(({ source }) => documentIdOf(caller, corpus, source)));
-    const jobs = await listOpenJobs(this.store, {
-      caller,
-      corpus,
-      items_total: ids.size,
-      force: force ? 1 : 0,
-      limit: limits.request.pageItemsDefault,
-    });
-    for (const job of jobs) {
-      if (job.type !== 'ingest' || !(await this.#hasOnly(job, ids))) continue;
-      return (await isChangedSince(sources, job.created_at)) ? undefined : job;
-    }
-    return undefined;
-  }
-
-  async #hasOnly(job: JobRow, documentIds: ReadonlySet<string>): Promise<boolean> {
-    const limit = limits.event.pageMax;
-    for (let after = 0, isFull = true; isFull; ) {
-      const items = await listItems(this.store, { jobId: job.id, after, limit });
-      if (!items.every(({ document_id }) => documentIds.has(document_id))) return false;
-      after = items.at(-1)?.id ?? after;
-      isFull = items.length === limit;
-    }
-    return true;
   }
 }

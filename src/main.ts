@@ -1,11 +1,12 @@
 /** The composition root: the only file that names adapters. */
 import { join, resolve } from 'node:path';
 import { type AccessOptions, type OpenAccess, openAccess } from './access/access.ts';
-import type { BlobStore } from './blob/blob.ts';
+import type { BlobStore, StreamedBlobStore } from './blob/blob.ts';
 import { openBlobDirectory } from './blob/directory.ts';
 import { Engine } from './engine/engine.ts';
 import { thisProcess } from './engine/liveness.ts';
 import { Failure } from './kernel/failure.ts';
+import type { Lifecycle } from './kernel/item.ts';
 import { limits } from './kernel/limits.ts';
 import type { World } from './kernel/world.ts';
 import {
@@ -14,6 +15,7 @@ import {
   embeddersFor,
   extractorOf,
 } from './models.ts';
+import type { NewEvent } from './observe/event.ts';
 import type { Log } from './observe/log.ts';
 import { type DocumentPipelineOptions, documentPipeline } from './pipeline/document.ts';
 import { type Estimate, type EstimateInput, estimateIngestion } from './pipeline/estimate.ts';
@@ -58,6 +60,8 @@ export interface AssembleOptions {
   readonly pace?: Paces | undefined;
   readonly world?: World | undefined;
   readonly onError?: ((what: string, error: unknown) => void) | undefined;
+  /** Told how far a long step has come. */
+  readonly onProgress?: ((event: NewEvent) => void) | undefined;
   /** Builds another pipeline than that of documents: the way to add a step. */
   readonly pipeline?: ((documents: Pipeline) => Pipeline) | undefined;
 }
@@ -66,8 +70,11 @@ export interface Assembled {
   readonly database: Database;
   readonly engine: Engine;
   readonly searcher: Searcher;
+  readonly blobs: StreamedBlobStore;
   /** The one that is configured. */
   readonly embedder: Embedder;
+  readonly lifecycle: Lifecycle;
+  readonly world: World;
   estimate(input: EstimateInput): Promise<Estimate>;
   close(): Promise<void>;
 }
@@ -109,6 +116,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     },
     places: options.places,
     onError: options.onError ?? (() => undefined),
+    onProgress: options.onProgress,
   });
   const searcher = new Searcher({ database, ...embedders.forQueries });
   const close = async (): Promise<void> => {
@@ -119,7 +127,9 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     await database.close();
   };
   const estimate = estimator(options, { parts, database, world });
-  return { database, engine, searcher, embedder: embedders.embedder, estimate, close };
+  const { embedder } = embedders;
+  const { lifecycle } = pipeline;
+  return { database, engine, searcher, blobs, embedder, lifecycle, world, estimate, close };
 }
 
 interface EstimatorParts {

@@ -3,6 +3,9 @@ import { limits } from './kernel/limits.ts';
 
 export interface Config {
   readonly data: string;
+  readonly host: string;
+  readonly port: number;
+  readonly key: string | undefined;
   readonly databaseUrl: string | undefined;
   readonly workers: number;
   readonly allowHosts: readonly string[] | undefined;
@@ -62,6 +65,33 @@ export const settings: { readonly [K in Key]: Setting<K> } = {
     form: 'a folder',
     meaning: 'The folder of the embedded store and of the fetched bytes. It is made if absent.',
     parse: (text) => text,
+  },
+  host: {
+    variable: 'PAWL_HOST',
+    flag: '--host',
+    initial: '127.0.0.1',
+    form: 'the name or address of an interface of this machine',
+    meaning: 'Where the service listens. Without keys or Membership: this machine only.',
+    parse: (text) => (/^[^\s/?#@]+$/.test(text) ? text : undefined),
+  },
+  port: {
+    variable: 'PAWL_PORT',
+    flag: '--port',
+    initial: 7300,
+    form: 'a whole number from 0 to 65535',
+    meaning: 'The port of the service; 0 takes one that is free.',
+    parse: (text) => {
+      const value = Number(text);
+      return Number.isInteger(value) && value >= 0 && value <= 65_535 ? value : undefined;
+    },
+  },
+  key: {
+    variable: 'PAWL_KEY',
+    initial: undefined,
+    form: 'one word',
+    meaning: 'The key that commands send to the service that `--url` names.',
+    isSecret: true,
+    parse: (text) => (/^\S+$/.test(text) ? text : undefined),
   },
   databaseUrl: {
     variable: 'PAWL_DATABASE_URL',

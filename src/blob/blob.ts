@@ -25,3 +25,9 @@ export interface SweptBlobs {
   /** Removes blobs of a part that nobody uses. Returns how many went. */
   sweep(sweep: Sweep): Promise<number>;
 }
+
+/** Takes bytes that come one piece after the other, so that nobody has to hold them all. */
+export interface StreamedBlobStore extends BlobStore {
+  /** What fails on the way leaves nothing behind. */
+  putStream(pieces: AsyncIterable<Uint8Array>): Promise<{ key: string; bytes: number }>;
+}

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { temporaryDirectory } from '../../test/support/temporary.ts';
@@ -28,7 +28,7 @@ function setup(t: TestContext) {
     }
     return removed;
   };
-  return { blobs, pathOf, age, putLongAgo, sweep };
+  return { blobs, directory, pathOf, age, putLongAgo, sweep };
 }
 
 const using =
@@ -111,6 +111,25 @@ describe('a sweep of blobs', () => {
     age(old);
     await sweep(using());
     assert.deepEqual([existsSync(old), existsSync(young)], [false, true]);
+  });
+
+  test('removes what a killed upload has left, once it is old', async (t) => {
+    const { blobs, directory, age, sweep } = setup(t);
+    const parts = () => globSync('**/*.part', { cwd: directory });
+    const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+    const never = async function* () {
+      yield bytesOf('half of it');
+      begin();
+      await new Promise(() => undefined);
+    };
+    void blobs.putStream(never());
+    await begun;
+    const [left = ''] = parts();
+    await sweep(using());
+    assert.deepEqual(parts(), [left]);
+    age(join(directory, left));
+    await sweep(using());
+    assert.deepEqual(parts(), []);
   });
 
   test('ends at its limit and comes to the rest the next time', async (t) => {

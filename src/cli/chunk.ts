@@ -9,6 +9,7 @@ import { count, number, printable } from './wording.ts';
 
 export const chunk: Command = {
   name: 'chunk',
+  isLocal: true,
   summary: 'show the pieces that URLs, files, folders, globs or stdin would be cut into',
   usage: ['chunk SOURCE…'],
   examples: ['pawl chunk handbook.md', 'pawl chunk docs --json'],

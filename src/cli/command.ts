@@ -3,11 +3,11 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Config } from '../config.ts';
-import { type EmbedderSettings, type OpenOptions, open, type Pawl } from '../index.ts';
+import { type OpenOptions, open, type Pawl } from '../index.ts';
 import { Failure } from '../kernel/failure.ts';
-import { failpointHook } from '../observe/failpoint-hook.ts';
 import type { Log } from '../observe/log.ts';
-import { realWorld } from '../world.ts';
+import type { PawlDoor } from './door.ts';
+import { engineOptions } from './engine-options.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface Option {
@@ -24,6 +24,8 @@ export interface Command {
   readonly usage: readonly string[];
   readonly options?: Readonly<Record<string, Option>>;
   readonly examples?: readonly string[];
+  /** Looks at this machine, and so takes no `--url`. */
+  readonly isLocal?: boolean;
   /** Returns the exit code. */
   run(call: Call): Promise<number>;
 }
@@ -46,6 +48,7 @@ export const exits = { well: 0, error: 1, someFailed: 2, usage: 64, interrupted:
 
 export const globalOptions: Readonly<Record<string, Option>> = {
   data: { type: 'string', value: 'DIR', meaning: 'the folder of the store (PAWL_DATA, or .pawl)' },
+  url: { type: 'string', value: 'URL', meaning: 'ask a running service instead of a store' },
   json: { type: 'boolean', meaning: 'machine-readable: one JSON document, or one for each line' },
   help: { type: 'boolean', meaning: 'what the command takes' },
 };
@@ -105,6 +108,17 @@ export function centsOf(flags: Flags, name: string): number | undefined {
   throw usageError(`--${name} must be a number of cents from 0 up, not ${text}`);
 }
 
+/** Opens what was named: a service, or the store. */
+export async function withDoor<T>(call: Call, use: (pawl: PawlDoor) => Promise<T>): Promise<T> {
+  const url = textOf(call.flags, 'url');
+  if (url === undefined) return withPawl(call, { work: false }, use);
+  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
+    throw usageError(`--url must be an address such as http://127.0.0.1:7300, not ${url}`);
+  }
+  const { remotePawl } = await import('./remote.ts');
+  return use(remotePawl({ url, key: call.config.key }));
+}
+
 /** Opens the store for as long as the work takes. */
 export async function withPawl<T>(
   call: Call,
@@ -112,18 +126,11 @@ export async function withPawl<T>(
   use: (pawl: Pawl) => Promise<T>,
 ): Promise<T> {
   const { config, log } = call;
-  const hook = config.failpoint === undefined ? undefined : failpointHook(config.failpoint);
+  const { databaseUrl: database, places: workers, ...rest } = engineOptions(config);
   const pawl = await open({
-    data: config.data,
-    database: config.databaseUrl,
-    allowHosts: config.allowHosts,
-    extractor: extractorOf(config),
-    browser: config.browser,
-    render: config.render,
-    pace: config.pace,
-    workers: config.workers,
-    embedder: embedderOf(config),
-    world: realWorld(hook),
+    ...rest,
+    database,
+    workers,
     onError: (what, error) => log.error(what, error),
     ...options,
   });
@@ -134,29 +141,18 @@ export async function withPawl<T>(
   }
 }
 
-function extractorOf({ extractor, extractorUrl: url, extractorKey: key }: Config) {
-  const [, model] = /^openai:(.+)$/.exec(extractor) ?? [];
-  return model === undefined ? undefined : { model, url, key };
+/** The same for a store that is already there: a question does not make one. */
+export async function withStore<T>(call: Call, use: (pawl: PawlDoor) => Promise<T>): Promise<T> {
+  if (call.flags.url === undefined) refuseMissing(call);
+  return withDoor(call, use);
 }
 
-function embedderOf(config: Config): EmbedderSettings {
-  const { embedder: choice, embedderUrl: url, embedderKey: key, embedderPrice } = config;
-  const budget = {
-    requestsPerMinute: config.embedderRequests,
-    tokensPerMinute: config.embedderTokens,
-  };
-  return { choice, url, key, centsPerMillionTokens: embedderPrice, budget };
-}
-
-/** Opens a store that is already there: a question does not make one. */
-export async function withStore<T>(call: Call, use: (pawl: Pawl) => Promise<T>): Promise<T> {
-  const { config } = call;
+export function refuseMissing({ config }: Call): void {
   if (config.databaseUrl === undefined && !existsSync(storePath(config))) {
     const folder = resolve(config.data);
     const message = `there is no store in ${folder}: ingest something, or name it with --data`;
     throw new Failure('bad_request', message);
   }
-  return withPawl(call, { work: false }, use);
 }
 
 export function storePath(config: Config): string {

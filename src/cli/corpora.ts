@@ -1,10 +1,11 @@
 /** `pawl corpora`: what can be searched. */
 import { createInterface } from 'node:readline/promises';
-import type { CorpusRow, DocumentRow, Pawl, Spending } from '../index.ts';
+import type { CorpusRow, Spending } from '../index.ts';
 import { Failure } from '../kernel/failure.ts';
 import { chooseAction, onlyArgument } from './action.ts';
 import { type Call, type Command, centsOf, exits, withStore } from './command.ts';
 import { costLine, savedLine } from './cost.ts';
+import type { DocumentOf, PawlDoor } from './door.ts';
 import { entityOptions, printEntities } from './entities.ts';
 import { workOrLeave } from './follow.ts';
 import { corpusShape, documentShape, spendingShape } from './shape.ts';
@@ -80,7 +81,7 @@ function printCorpora({ terminal }: Call, rows: readonly CorpusRow[]): void {
 function withCorpus(
   call: Call,
   args: readonly string[],
-  use: (call: Call, corpus: CorpusRow, pawl: Pawl) => Promise<number>,
+  use: (call: Call, corpus: CorpusRow, pawl: PawlDoor) => Promise<number>,
 ): Promise<number> {
   const name = onlyArgument(args, 'corpus');
   return withStore(call, async (pawl) => {
@@ -90,7 +91,11 @@ function withCorpus(
   });
 }
 
-async function show({ terminal, isJson }: Call, corpus: CorpusRow, pawl: Pawl): Promise<number> {
+async function show(
+  { terminal, isJson }: Call,
+  corpus: CorpusRow,
+  pawl: PawlDoor,
+): Promise<number> {
   const spent = await pawl.spending(corpus.name);
   if (isJson) {
     terminal.print(JSON.stringify({ ...corpusShape(corpus), ...spendingShape(spent) }));
@@ -126,7 +131,7 @@ function spendingPairs(spent: Spending): (readonly [string, string])[] {
 }
 
 /** Searches go on with the old model until the last document is embedded. */
-async function reembed(call: Call, { name }: CorpusRow, pawl: Pawl): Promise<number> {
+async function reembed(call: Call, { name }: CorpusRow, pawl: PawlDoor): Promise<number> {
   const after = await pawl.newestEvent();
   const job = await pawl.reembed(name, { budgetCents: centsOf(call.flags, 'budget-cents') });
   if (job) return workOrLeave(call, pawl, job, { after });
@@ -134,7 +139,7 @@ async function reembed(call: Call, { name }: CorpusRow, pawl: Pawl): Promise<num
   return exits.well;
 }
 
-async function setBudget(call: Call, { name }: CorpusRow, pawl: Pawl): Promise<number> {
+async function setBudget(call: Call, { name }: CorpusRow, pawl: PawlDoor): Promise<number> {
   const cents = centsOf(call.flags, 'budget-cents') ?? null;
   await pawl.setCorpusBudget(name, cents);
   const sentence = `${name} may cost ${cents === null ? 'what it costs' : money(cents)}`;
@@ -142,7 +147,7 @@ async function setBudget(call: Call, { name }: CorpusRow, pawl: Pawl): Promise<n
   return exits.well;
 }
 
-async function* documentsOf(pawl: Pawl, name: string): AsyncGenerator<DocumentRow> {
+async function* documentsOf(pawl: PawlDoor, name: string): AsyncGenerator<DocumentOf> {
   for (let page = await pawl.documents(name); page.length > 0; ) {
     yield* page;
     page = await pawl.documents(name, { after: page.at(-1)?.id ?? '' });
@@ -150,9 +155,9 @@ async function* documentsOf(pawl: Pawl, name: string): AsyncGenerator<DocumentRo
 }
 
 /** With `--json`, one document on each line: a corpus may be large. */
-async function printDocuments(call: Call, { name }: CorpusRow, pawl: Pawl): Promise<number> {
+async function printDocuments(call: Call, { name }: CorpusRow, pawl: PawlDoor): Promise<number> {
   const { terminal, isJson } = call;
-  const rows: DocumentRow[] = [];
+  const rows: DocumentOf[] = [];
   for await (const row of documentsOf(pawl, name)) {
     if (isJson) terminal.print(JSON.stringify(documentShape(row)));
     else rows.push(row);
@@ -182,7 +187,7 @@ async function printDocuments(call: Call, { name }: CorpusRow, pawl: Pawl): Prom
   return exits.well;
 }
 
-async function remove(call: Call, { name, documents }: CorpusRow, pawl: Pawl): Promise<number> {
+async function remove(call: Call, { name, documents }: CorpusRow, pawl: PawlDoor): Promise<number> {
   const question = `delete ${count(documents, 'document')} of ${name}?`;
   if (!(await isConfirmed(call, question))) return exits.error;
   const deleted = await pawl.deleteCorpus(name);

@@ -7,7 +7,7 @@ import { findBrowser } from '../pipeline/fetch/browser-launch.ts';
 import { findDamage, readDurability, readSchemaVersion } from '../store/health.ts';
 import { countWithoutCause } from '../store/items.ts';
 import { migrations } from '../store/migrate.ts';
-import { type Call, type Command, exits, storePath, withStore } from './command.ts';
+import { type Call, type Command, exits, refuseMissing, storePath, withPawl } from './command.ts';
 import { bytes, count } from './wording.ts';
 
 interface Finding {
@@ -22,6 +22,7 @@ export const doctor: Command = {
   name: 'doctor',
   summary: 'check this machine and the store, and say what to do',
   usage: ['doctor'],
+  isLocal: true,
   run: async (call) => {
     const { data, browser } = call.config;
     // A store is sound or not, whatever is the matter with the browser.
@@ -103,7 +104,10 @@ async function checkStore(call: Call): Promise<Finding[]> {
     return [{ check: 'store', verdict: 'ok', found: 'none yet', advice }];
   }
   try {
-    return await withStore(call, (pawl) => examine(pawl, isPostgres ? 'Postgres' : 'SQLite'));
+    refuseMissing(call);
+    return await withPawl(call, { work: false }, (pawl) =>
+      examine(pawl, isPostgres ? 'Postgres' : 'SQLite'),
+    );
   } catch (error) {
     const found = toFailure(error).message;
     const advice = isPostgres

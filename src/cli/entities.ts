@@ -1,8 +1,9 @@
 /** `pawl corpora entities`: whom and what the documents of a corpus name. */
-import type { CorpusRow, DocumentEntity, EntityRow, Pawl, RelatedRow } from '../index.ts';
+import type { CorpusRow, EntityRow, RelatedRow } from '../index.ts';
 import { limits } from '../kernel/limits.ts';
 import { entityKinds } from '../pipeline/entity/extraction.ts';
 import { type Call, exits, numberOf, type Option, textOf, usageError } from './command.ts';
+import type { EntityOf, PawlDoor } from './door.ts';
 import { printTable } from './table.ts';
 import { number, printable } from './wording.ts';
 
@@ -21,11 +22,13 @@ export const entityOptions: Readonly<Record<string, Option>> = {
   limit: { type: 'string', value: 'N', meaning: 'entities: so many, the most often named first' },
 };
 
-const limitMax = 10_000;
-
-export async function printEntities(call: Call, corpus: CorpusRow, pawl: Pawl): Promise<number> {
+export async function printEntities(
+  call: Call,
+  corpus: CorpusRow,
+  pawl: PawlDoor,
+): Promise<number> {
   const kind = kindOf(call);
-  const limit = numberOf(call.flags, 'limit', { min: 1, max: limitMax });
+  const limit = numberOf(call.flags, 'limit', { min: 1, max: limits.request.entitiesMax });
   const filter = { ...(kind && { kind }), limit: limit ?? limits.request.pageItemsDefault };
   const document = textOf(call.flags, 'document');
   const partner = textOf(call.flags, 'with');
@@ -55,7 +58,7 @@ const entityShape = ({ kind, name, mentions, documents }: EntityRow) => ({
   documents,
 });
 
-const documentShape = ({ kind, name, mentions, aliases, places }: DocumentEntity) => ({
+const documentShape = ({ kind, name, mentions, aliases, places }: EntityOf) => ({
   kind,
   name,
   mentions,

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CrawlInput, Estimate, EstimateRange } from '../index.ts';
 import type { NewSource } from '../store/submit.ts';
-import { type Call, exits, storePath, withPawl } from './command.ts';
+import { type Call, exits, storePath, usageError, withPawl } from './command.ts';
 import { printPairs } from './table.ts';
 import { count, duration, money, number } from './wording.ts';
 
@@ -14,7 +14,10 @@ export async function estimate(
   sources: readonly NewSource[],
   options: { readonly corpus: string; readonly crawl: CrawlInput | undefined },
 ): Promise<number> {
-  const { terminal, isJson } = call;
+  const { terminal, isJson, flags } = call;
+  if (flags.url !== undefined) {
+    throw usageError('an estimate is made on this machine: leave --url out, and set what it has');
+  }
   const found = await withAnyStore(call, (placed) =>
     withPawl(placed, { work: false }, (pawl) => pawl.estimate(sources, options)),
   );

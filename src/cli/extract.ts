@@ -8,6 +8,7 @@ import { count, cut, cutPath, printable } from './wording.ts';
 
 export const extract: Command = {
   name: 'extract',
+  isLocal: true,
   summary: 'show the text of URLs, files, folders, globs or stdin, without storing it',
   usage: ['extract SOURCE…'],
   examples: [

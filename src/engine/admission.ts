@@ -1,6 +1,7 @@
 /** What a submission has to be before anything of it is written. */
 import { Failure } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
+import type { Embedder } from '../provider/embedding.ts';
 import type { JobRow } from '../store/jobs.ts';
 import type { NewSource } from '../store/submit.ts';
 
@@ -47,4 +48,11 @@ export function checkRaised(row: JobRow, budget: number | undefined): void {
     `job ${row.key} has come to the end of its budget of ${budget_cents} cents: resume it with a ` +
       'higher one, --budget-cents N',
   );
+}
+
+/** Nobody can keep to a budget without a price. */
+export function checkPriced({ model, meter }: Embedder): void {
+  if (!meter || meter.centsPerMillionTokens !== undefined) return;
+  const message = `the price of ${model} is not known: set PAWL_EMBEDDER_PRICE to give a budget`;
+  throw new Failure('bad_request', message);
 }

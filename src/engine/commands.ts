@@ -22,6 +22,7 @@ import {
 } from '../store/documents.ts';
 import { appendEvents } from '../store/events.ts';
 import { admitAtGates } from '../store/gates.ts';
+import type { IdempotentRequest } from '../store/idempotency.ts';
 import {
   cancelOfDocument,
   cancelOfJob,
@@ -34,7 +35,7 @@ import { forgetWaiting, moveJob, setJobBudget } from '../store/job-transition.ts
 import { findOpenJob, type JobRow, lockJob } from '../store/jobs.ts';
 import { gateBit } from '../store/reports.ts';
 import { JobDeltas, settleJobs } from '../store/settle.ts';
-import { insertSubmission, type NewSource } from '../store/submit.ts';
+import { insertSubmission, type NewSource, type Submitted } from '../store/submit.ts';
 import {
   checkBudget,
   checkCorpusName,
@@ -68,11 +69,7 @@ export interface SubmitInput {
   readonly force?: boolean | undefined;
   /** What the job may cost: it is paused before it would cost more. */
   readonly budgetCents?: number | undefined;
-}
-
-export interface Accepted {
-  readonly jobKey: string;
-  readonly itemIds: readonly number[];
+  readonly idempotency?: IdempotentRequest | undefined;
 }
 
 /** What a cancel did: stopped, kept, and spent for nothing. */
@@ -92,26 +89,22 @@ export class Commands {
   }
 
   /** Accepts a job. When this resolves, the job is on disk. */
-  async submit(input: SubmitInput): Promise<Accepted> {
+  async submit(input: SubmitInput): Promise<Submitted> {
     checkCorpusName(input.corpus);
     checkSources(input.sources);
     const { database, world, checkSource } = this.#options;
     if (checkSource) input.sources.forEach(checkSource);
-    const jobKey = world.uuid();
-    const itemIds = await this.#write('submit', (transaction) =>
+    const key = world.uuid();
+    return this.#write('submit', (transaction) =>
       insertSubmission(transaction, {
-        key: jobKey,
-        caller: input.caller,
-        corpus: input.corpus,
-        sources: input.sources,
-        crawl: input.crawl,
+        ...input,
+        key,
         priority: checkPriority(input.priority),
         force: input.force ?? false,
         budgetCents: checkBudget(input.budgetCents),
         now: database.now(),
       }),
     );
-    return { jobKey, itemIds };
   }
 
   /** Ends all that is open of the job, running or not. What is done stays. */
@@ -259,7 +252,7 @@ export class Commands {
         jobId: job_id,
         itemId: id,
       }));
-      const detail = { document_id: documentId, corpus: document.corpus };
+      const detail = { document_id: documentId, corpus: document.corpus, caller };
       events.push({ kind: 'document_deleted', jobId: null, detail });
       events.push(...(await settleJobs(transaction, deltas, now)));
       await admitAtGates(transaction, gatesOf(items), now);
@@ -291,7 +284,7 @@ export class Commands {
     await this.#write('command', async (transaction) => {
       await deleteCorpusSettings(transaction, { caller, corpus: name });
       const isGone = await deleteCorpus(transaction, name);
-      const detail = { corpus: name, documents: deleted };
+      const detail = { corpus: name, documents: deleted, caller };
       const event: NewEvent = { kind: 'corpus_deleted', jobId: null, detail };
       if (isGone) await appendEvents(transaction, [event], database.now());
     });

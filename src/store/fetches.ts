@@ -58,6 +58,10 @@ export async function pruneFetches(transaction: Transaction, limit: number): Pro
 
 const used = sql<{ blob_key: string }>`
   SELECT DISTINCT blob_key FROM fetches WHERE blob_key {amongKeys}`;
+/** An upload is its item's only source until the item is done. */
+const uploaded = sql<{ body: string }>`
+  SELECT DISTINCT inputs.body FROM inputs JOIN items ON items.id = inputs.item_id
+  WHERE inputs.kind = 'blob' AND inputs.body {amongKeys} AND items.step <> 'done'`;
 
 /**
  * Those of the blobs that something refers to. Whatever else comes to keep bytes as blobs is to be
@@ -68,8 +72,10 @@ export async function usedBlobs(
   keys: readonly string[],
 ): Promise<ReadonlySet<string>> {
   if (keys.length === 0) return new Set();
-  const rows = await reader.run(used, { keys: JSON.stringify(keys) });
-  return new Set(rows.map(({ blob_key }) => blob_key));
+  const named = { keys: JSON.stringify(keys) };
+  const fetched = await reader.run(used, named);
+  const inputs = await reader.run(uploaded, named);
+  return new Set([...fetched.map(({ blob_key }) => blob_key), ...inputs.map(({ body }) => body)]);
 }
 
 const getPlace = sql<{ seq: number }>`SELECT seq FROM cursors WHERE name = :name`;

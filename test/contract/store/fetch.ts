@@ -140,6 +140,28 @@ export const fetchTests: readonly StoreTest[] = [
     },
   ],
   [
+    'the bytes of an upload are in use until its item is done',
+    async (store) => {
+      const input = { kind: 'blob', title: 'a.txt', body: 'a' } as const;
+      const { itemIds } = await store.commands.submit({
+        caller: 'ann',
+        corpus: 'notes',
+        sources: [{ kind: 'upload', source: 'upload:a.txt', input }],
+      });
+      const isUsed = async () => (await usedBlobs(store.database, ['a', 'b'])).has('a');
+      const move = (step: string) =>
+        store.database.write((transaction) => {
+          const text = 'UPDATE items SET step = :step WHERE id = :id';
+          return transaction.run({ text }, { id: itemIds[0] ?? 0, step });
+        });
+      assert.equal(await isUsed(), true);
+      await move('failed');
+      assert.equal(await isUsed(), true);
+      await move('done');
+      assert.equal(await isUsed(), false);
+    },
+  ],
+  [
     'fetches of done items are forgotten unless their generation is the current one',
     async (store) => {
       const { ids } = await store.submit({ items: 4 });

@@ -1,0 +1,27 @@
+/**
+ * Every route, in one table. A key is the method and the path as a client writes them; a row says
+ * what goes in, what comes out, and how it may fail. Handlers, checks, types, the typed client and
+ * the OpenAPI document follow from it.
+ */
+import type { Static, TSchema } from 'typebox';
+import { asking, corpora } from './contract/corpora.ts';
+import { history, inbox } from './contract/history.ts';
+import { jobs } from './contract/jobs.ts';
+import { service } from './contract/service.ts';
+
+export type { Route } from './contract/row.ts';
+
+export const contract = { ...jobs, ...history, ...inbox, ...corpora, ...asking, ...service };
+
+export type Contract = typeof contract;
+export type RouteName = keyof Contract;
+
+type PartOf<R, Part extends string> =
+  R extends Record<Part, infer S extends TSchema> ? Static<S> : undefined;
+
+/** What a route is asked with, and what it answers. */
+export type ParamsOf<Name extends RouteName> = PartOf<Contract[Name], 'params'>;
+export type QueryOf<Name extends RouteName> = PartOf<Contract[Name], 'query'>;
+export type BodyOf<Name extends RouteName> = PartOf<Contract[Name], 'body'>;
+export type HeadersOf<Name extends RouteName> = PartOf<Contract[Name], 'headers'>;
+export type AnswerOf<Name extends RouteName> = PartOf<Contract[Name], 'answer'>;

@@ -1,0 +1,43 @@
+/** What many shapes are made of. */
+import Type, { type TSchema } from 'typebox';
+import { limits } from '../kernel/limits.ts';
+
+/** What comes in has these fields and no others: a misspelt one is not silently ignored. */
+export const closed = { additionalProperties: false } as const;
+export const nullable = <Schema extends TSchema>(schema: Schema) =>
+  Type.Union([schema, Type.Null()]);
+export const oneOf = <const Names extends readonly string[]>(names: Names) =>
+  Type.Unsafe<Names[number]>({ type: 'string', enum: [...names] });
+export const time = Type.String({ format: 'date-time' });
+export const Count = Type.Integer({ minimum: 0 });
+export const Url = Type.String({ minLength: 1, maxLength: limits.job.sourceUrlCharactersMax });
+export const CorpusName = Type.String({ pattern: limits.corpus.namePattern.source });
+export const globs = Type.Array(Type.String({ minLength: 1, maxLength: 1000 }), {
+  maxItems: limits.job.crawlPatternsMax,
+});
+
+export const page = {
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.request.pageItemsMax })),
+  cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+};
+
+export const pageOf = <Schema extends TSchema>(items: Schema) =>
+  Type.Object({ items: Type.Array(items), next_cursor: nullable(Type.String()) });
+
+export const Tokens = Type.Object({ in: Count, out: Count });
+
+/** What something has cost, and what it may. */
+export const spent = {
+  cost_cents: Type.Number(),
+  tokens: Tokens,
+  tokens_unpriced: Type.Integer({
+    minimum: 0,
+    description: 'Tokens among them whose price nobody knows.',
+  }),
+  tokens_saved: Type.Integer({
+    minimum: 0,
+    description: 'Not paid for, because they had been before.',
+  }),
+  saved_cents: Type.Number(),
+  budget_cents: nullable(Type.Number()),
+};

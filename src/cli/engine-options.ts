@@ -1,0 +1,35 @@
+/** What the configuration says to the engine, whether a command or the service runs it. */
+import type { Config } from '../config.ts';
+import type { EmbedderSettings } from '../index.ts';
+import { failpointHook } from '../observe/failpoint-hook.ts';
+import { realWorld } from '../world.ts';
+
+export function engineOptions(config: Config) {
+  const hook = config.failpoint === undefined ? undefined : failpointHook(config.failpoint);
+  return {
+    data: config.data,
+    databaseUrl: config.databaseUrl,
+    allowHosts: config.allowHosts,
+    extractor: extractorOf(config),
+    browser: config.browser,
+    render: config.render,
+    pace: config.pace,
+    places: config.workers,
+    embedder: embedderOf(config),
+    world: realWorld(hook),
+  };
+}
+
+function extractorOf({ extractor, extractorUrl: url, extractorKey: key }: Config) {
+  const [, model] = /^openai:(.+)$/.exec(extractor) ?? [];
+  return model === undefined ? undefined : { model, url, key };
+}
+
+function embedderOf(config: Config): EmbedderSettings {
+  const { embedder: choice, embedderUrl: url, embedderKey: key, embedderPrice } = config;
+  const budget = {
+    requestsPerMinute: config.embedderRequests,
+    tokensPerMinute: config.embedderTokens,
+  };
+  return { choice, url, key, centsPerMillionTokens: embedderPrice, budget };
+}
