@@ -1,11 +1,6 @@
 /** `pawl search`: the best passages of a corpus. */
-<<<<<<< HEAD
 import { basename, relative } from 'node:path';
-import type { Explanation, Hit, Pawl, SearchMode } from '../index.ts';
-=======
-import { relative } from 'node:path';
 import type { Explanation, Hit, SearchMode } from '../index.ts';
->>>>>>> c7af419
 import { limits } from '../kernel/limits.ts';
 import { type Call, type Command, exits, numberOf, usageError, withStore } from './command.ts';
 import type { PawlDoor } from './door.ts';
