@@ -150,6 +150,7 @@ const stateColumns = ['step', 'state', 'waits_on'];
 const stateWriters = {
   items: ['src/store/transition.ts', 'src/store/intervention.ts', 'src/store/migration'],
   jobs: ['src/store/job-transition.ts', 'src/store/migration'],
+  batch_tasks: ['src/store/batch-tasks.ts', 'src/store/migration'],
 };
 
 const rules: readonly Rule[] = [
