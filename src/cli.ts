@@ -1,5 +1,6 @@
 /** The command `pawl`: reads the arguments, runs one command, and ends with its exit code. */
 import { readFileSync } from 'node:fs';
+import { batch } from './cli/batch.ts';
 import { chunk } from './cli/chunk.ts';
 import {
   type Call,
@@ -31,6 +32,7 @@ const commands: readonly Command[] = [
   jobs,
   inbox,
   corpora,
+  batch,
   extract,
   chunk,
   doctor,

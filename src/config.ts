@@ -22,6 +22,8 @@ export interface Config {
   readonly extractor: string;
   readonly extractorUrl: string | undefined;
   readonly extractorKey: string | undefined;
+  readonly batchProviders: string | undefined;
+  readonly batchPollSeconds: number;
   readonly log: 'silent' | 'error' | 'warn' | 'info' | 'debug';
   readonly failpoint: string | undefined;
 }
@@ -172,6 +174,22 @@ const settings: { readonly [K in Key]: Setting<K> } = {
     isSecret: true,
     parse: (text) => text,
   },
+  batchProviders: {
+    variable: 'PAWL_BATCH_PROVIDERS',
+    initial: undefined,
+    form: 'a file',
+    meaning:
+      'A JSON file with the address and key of each batch provider: `azure`, `aws`, `google`, ' +
+      '`sarvam`, `openai`, `gemini`, `anthropic`.',
+    parse: (text) => text,
+  },
+  batchPollSeconds: {
+    variable: 'PAWL_BATCH_POLL_SECONDS',
+    initial: limits.batch.pollIntervalMs / 1000,
+    form: 'a whole number from 1 to 3600',
+    meaning: 'How often a batch provider is asked about each of its tasks.',
+    parse: (text) => wholeNumber(text, 3600),
+  },
   log: {
     variable: 'PAWL_LOG',
     initial: 'warn',
@@ -239,6 +257,8 @@ export function loadConfig({ environment, file, flags = {} }: ConfigInput): Load
     extractor: read('extractor'),
     extractorUrl: read('extractorUrl'),
     extractorKey: read('extractorKey'),
+    batchProviders: read('batchProviders'),
+    batchPollSeconds: read('batchPollSeconds'),
     log: read('log'),
     failpoint: read('failpoint'),
   };

@@ -3,6 +3,7 @@
 import { thisProcess } from './engine/liveness.ts';
 import { whyDead } from './engine/rescuer.ts';
 import { Job, type JobSummary, summarize } from './job-handle.ts';
+import type { BatchTaskState } from './kernel/batch-task.ts';
 import { Failure } from './kernel/failure.ts';
 import type { JobState } from './kernel/job.ts';
 import { limits } from './kernel/limits.ts';
@@ -23,6 +24,7 @@ import {
   isChangedSince,
   type SourceInput,
 } from './sources.ts';
+import { type BatchTaskRow, findBatchTasks, listBatchTasks } from './store/batch-tasks.ts';
 import {
   type CorpusRow,
   type DocumentRow,
@@ -52,6 +54,7 @@ export type { Event, EventKind } from './observe/event.ts';
 export type { SearchFilter, SearchMode } from './search/request.ts';
 export type { Explanation, Hit } from './search/search.ts';
 export type { CrawlInput, InlineDocument, SourceInput } from './sources.ts';
+export type { BatchTaskRow } from './store/batch-tasks.ts';
 export type { CorpusRow, DocumentRow } from './store/documents.ts';
 export type { DocumentEntity, EntityRow, RelatedRow } from './store/entities.ts';
 export type { CauseRow } from './store/inbox.ts';
@@ -68,6 +71,11 @@ export interface OpenOptions {
   readonly allowHosts?: readonly string[] | undefined;
   /** A model that finds entities, behind an interface like OpenAI's; rules where absent. */
   readonly extractor?: AssembleOptions['extractor'];
+  /** Who takes work for hours at a lower price: the entries of `PAWL_BATCH_PROVIDERS`. */
+  readonly batchProviders?: AssembleOptions['batchProviders'];
+  /** Providers that Pawl does not know by itself: see `docs/guide/extend.md`. */
+  readonly batchAdapters?: AssembleOptions['batchAdapters'];
+  readonly batchPollMs?: number | undefined;
   /** False: this process only asks and commands, and leaves the work to others. */
   readonly work?: boolean | undefined;
   /** Called when something in the background failed and will be tried again. */
@@ -132,7 +140,7 @@ export class Pawl {
 
   /** Begins to work on what is queued, unless this process already does. */
   work(): Promise<void> {
-    this.#started ??= this.#assembled.engine.start();
+    this.#started ??= this.#assembled.engine.start().then(() => this.#assembled.batch.start());
     return this.#started;
   }
 
@@ -252,6 +260,32 @@ export class Pawl {
     throw new Failure('job_unknown', `there is no job of item ${item.id}`);
   }
 
+  /** Accepts a batch task. When this resolves, it is on disk; its provider hears of it later. */
+  submitBatchTask(body: unknown): Promise<string> {
+    return this.#assembled.batch.commands.submit(caller, body);
+  }
+
+  /** Batch tasks, newest first. */
+  batchTasks(
+    filter: { state?: BatchTaskState; before?: number; limit?: number } = {},
+  ): Promise<BatchTaskRow[]> {
+    const { limit = limits.request.pageItemsDefault } = filter;
+    return listBatchTasks(this.store, { ...filter, caller, limit });
+  }
+
+  /** A batch task by its id, or by the beginning of it. */
+  async batchTask(id: string): Promise<BatchTaskRow> {
+    const [row, other] = await findBatchTasks(this.store, caller, id);
+    if (row && !other) return row;
+    const message = other ? `more than one batch task begins with ${id}` : undefined;
+    throw new Failure('batch_task_unknown', message ?? `there is no batch task ${id}`);
+  }
+
+  /** Ends a batch task here at once, and at its provider as soon as that can be reached. */
+  cancelBatchTask(id: string): Promise<void> {
+    return this.#assembled.batch.commands.cancel(caller, id);
+  }
+
   retryItems(ids: readonly number[]): Promise<number> {
     return this.#assembled.engine.commands.retryItems(caller, ids);
   }
@@ -272,6 +306,7 @@ export class Pawl {
     // A start that failed has been told to whoever asked for it; what it left is stopped all the
     // same.
     await this.#started?.catch(() => undefined);
+    await this.#assembled.batch.stop();
     if (this.#started) await engine.stop();
     else await engine.relay.close();
     await this.#assembled.close();

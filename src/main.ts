@@ -1,7 +1,10 @@
 /** The composition root: the only file that names adapters. */
 import { join, resolve } from 'node:path';
 import { type AccessOptions, type OpenAccess, openAccess } from './access/access.ts';
+import { makeProviders, type ProviderSettings } from './batch-providers.ts';
 import { openBlobDirectory } from './blob/directory.ts';
+import { BatchProviders } from './engine/batch-plan.ts';
+import { BatchRunner } from './engine/batch-runner.ts';
 import { Engine } from './engine/engine.ts';
 import { thisProcess } from './engine/liveness.ts';
 import { Failure } from './kernel/failure.ts';
@@ -15,6 +18,7 @@ import { allowedHosts } from './pipeline/fetch/address.ts';
 import { httpFetcher } from './pipeline/fetch/http.ts';
 import type { Pipeline } from './pipeline/pipeline.ts';
 import { Preview } from './pipeline/preview.ts';
+import type { BatchProvider } from './provider/batch/batch-provider.ts';
 import { openaiCompleter } from './provider/openai-completion.ts';
 import { staticEmbedder } from './provider/static-embedder.ts';
 import { Searcher } from './search/search.ts';
@@ -33,6 +37,11 @@ export interface AssembleOptions {
   readonly allowHosts?: readonly string[] | undefined;
   /** A model that finds entities, behind an interface like OpenAI's; rules where absent. */
   readonly extractor?: ExtractorOptions | undefined;
+  /** Who takes work for hours, and how each is reached. */
+  readonly batchProviders?: ProviderSettings | undefined;
+  /** Providers that Pawl does not know by itself. */
+  readonly batchAdapters?: readonly BatchProvider[] | undefined;
+  readonly batchPollMs?: number | undefined;
   readonly world?: World | undefined;
   readonly onError?: ((what: string, error: unknown) => void) | undefined;
   /** Builds another pipeline than that of documents: the way to add a step. */
@@ -49,6 +58,7 @@ export interface Assembled {
   readonly database: Database;
   readonly engine: Engine;
   readonly searcher: Searcher;
+  readonly batch: BatchRunner;
   close(): Promise<void>;
 }
 
@@ -57,10 +67,12 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   const data = resolve(options.data);
   const embedder = staticEmbedder();
   const parser = processParser({ world });
+  const blobs = openBlobDirectory(join(data, 'blobs'), world);
+  const allowed = allowedHosts(options.allowHosts ?? []);
   const documents = documentPipeline({
-    blobs: openBlobDirectory(join(data, 'blobs'), world),
+    blobs,
     embedder,
-    fetcher: httpFetcher({ world, allowed: allowedHosts(options.allowHosts ?? []) }),
+    fetcher: httpFetcher({ world, allowed }),
     parser: parser.parse,
     extractor: options.extractor && extractorOf(options.extractor, world),
   });
@@ -70,20 +82,24 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
       ? openSqlite({ path: join(data, 'pawl.db'), world })
       : await openPostgres({ url: options.databaseUrl });
   await migrate(database, pipeline.lifecycle);
-  const engine = new Engine({
+  const { places, onError = () => undefined } = options;
+  const liveness = thisProcess();
+  const engine = new Engine({ database, pipeline, world, liveness, places, onError });
+  const providers = makeProviders(options.batchProviders ?? {}, { world, allowed });
+  const batch = new BatchRunner({
     database,
-    pipeline,
+    blobs,
     world,
-    liveness: thisProcess(),
-    places: options.places,
-    onError: options.onError ?? (() => undefined),
+    providers: new BatchProviders([...(options.batchAdapters ?? []), ...providers]),
+    pollIntervalMs: options.batchPollMs,
+    onError,
   });
   const searcher = new Searcher({ database, embedder });
   const close = async (): Promise<void> => {
     await parser.close();
     await database.close();
   };
-  return { database, engine, searcher, close };
+  return { database, engine, searcher, batch, close };
 }
 
 export interface AssembledPreview {

@@ -60,7 +60,16 @@ const imports = {
     search: belowApi,
     access: belowApi,
     api: [...belowApi, 'attempt', 'search', 'access'],
-    cli: [...belowApi, 'search', 'index.ts', 'config.ts', 'sources.ts', 'world.ts'],
+    cli: [
+      ...belowApi,
+      'search',
+      'index.ts',
+      'config.ts',
+      'sources.ts',
+      'world.ts',
+      'batch-providers.ts',
+      'batch-shape.ts',
+    ],
   },
   rootFiles: { 'src/config.ts': ['kernel/limits.ts', 'kernel/failure.ts'] },
   packages: {

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { readProviderSettings } from '../batch-providers.ts';
 import type { Config } from '../config.ts';
 import { type OpenOptions, open, type Pawl } from '../index.ts';
 import { Failure } from '../kernel/failure.ts';
@@ -110,6 +111,8 @@ export async function withPawl<T>(
     allowHosts: config.allowHosts,
     extractor: extractorOf(config),
     workers: config.workers,
+    batchProviders: providersOf(config),
+    batchPollMs: config.batchPollSeconds * 1000,
     world: realWorld(hook),
     onError: (what, error) => log.error(what, error),
     ...options,
@@ -119,6 +122,10 @@ export async function withPawl<T>(
   } finally {
     await pawl.close();
   }
+}
+
+function providersOf({ batchProviders }: Config): OpenOptions['batchProviders'] {
+  return batchProviders === undefined ? undefined : readProviderSettings(batchProviders);
 }
 
 function extractorOf({ extractor, extractorUrl: url, extractorKey: key }: Config) {
