@@ -76,6 +76,8 @@ export interface OpenOptions {
   /** Providers that Pawl does not know by itself: see `docs/guide/extend.md`. */
   readonly batchAdapters?: AssembleOptions['batchAdapters'];
   readonly batchPollMs?: number | undefined;
+  /** How long the cheap lane gathers work before it makes a task of it. */
+  readonly batchGatherMs?: number | undefined;
   /** False: this process only asks and commands, and leaves the work to others. */
   readonly work?: boolean | undefined;
   /** Called when something in the background failed and will be tried again. */
@@ -91,6 +93,8 @@ export interface IngestOptions {
   readonly force?: boolean | undefined;
   /** From 0 to 9; higher goes first. */
   readonly priority?: number | undefined;
+  /** `cheap`: what providers do for hours at a lower price is left to them. */
+  readonly lane?: 'now' | 'cheap' | undefined;
   /** Takes the addresses for where a crawl begins, and follows their links within the site. */
   readonly crawl?: CrawlInput | undefined;
   /** Goes on with an unfinished job of the same files, if there is one, instead of a second one. */
@@ -151,14 +155,22 @@ export class Pawl {
 
   /** The same for sources that `expandSources` has already looked at. */
   async submit(sources: readonly NewSource[], options: IngestOptions): Promise<Job> {
-    const { corpus, force = false, priority } = options;
+    const { corpus, force = false, priority, lane } = options;
     const crawl = options.crawl && crawlFrom(sources, options.crawl);
     const same = options.resume
       ? await (crawl ? this.#findCrawl(sources, corpus) : this.#findSame(sources, corpus, force))
       : undefined;
     if (same) return this.#jobOf(same, true);
     const { commands } = this.#assembled.engine;
-    const { jobKey } = await commands.submit({ caller, corpus, sources, crawl, force, priority });
+    const { jobKey } = await commands.submit({
+      caller,
+      corpus,
+      sources,
+      crawl,
+      force,
+      priority,
+      lane,
+    });
     return this.job(jobKey);
   }
 

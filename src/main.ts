@@ -16,6 +16,7 @@ import { modelExtractor } from './pipeline/entity/model-extractor.ts';
 import { processParser } from './pipeline/extract/process/process-parser.ts';
 import { allowedHosts } from './pipeline/fetch/address.ts';
 import { httpFetcher } from './pipeline/fetch/http.ts';
+import type { LaneModel } from './pipeline/lane/deferred.ts';
 import type { Pipeline } from './pipeline/pipeline.ts';
 import { Preview } from './pipeline/preview.ts';
 import type { BatchProvider } from './provider/batch/batch-provider.ts';
@@ -42,6 +43,7 @@ export interface AssembleOptions {
   /** Providers that Pawl does not know by itself. */
   readonly batchAdapters?: readonly BatchProvider[] | undefined;
   readonly batchPollMs?: number | undefined;
+  readonly batchGatherMs?: number | undefined;
   readonly world?: World | undefined;
   readonly onError?: ((what: string, error: unknown) => void) | undefined;
   /** Builds another pipeline than that of documents: the way to add a step. */
@@ -69,8 +71,13 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   const parser = processParser({ world });
   const blobs = openBlobDirectory(join(data, 'blobs'), world);
   const allowed = allowedHosts(options.allowHosts ?? []);
+  const providers = new BatchProviders([
+    ...(options.batchAdapters ?? []),
+    ...makeProviders(options.batchProviders ?? {}, { world, allowed }),
+  ]);
   const documents = documentPipeline({
     blobs,
+    lane: { entities: laneOf(options.extractor?.model, 'completion', providers) },
     embedder,
     fetcher: httpFetcher({ world, allowed }),
     parser: parser.parse,
@@ -85,13 +92,13 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   const { places, onError = () => undefined } = options;
   const liveness = thisProcess();
   const engine = new Engine({ database, pipeline, world, liveness, places, onError });
-  const providers = makeProviders(options.batchProviders ?? {}, { world, allowed });
   const batch = new BatchRunner({
     database,
     blobs,
     world,
-    providers: new BatchProviders([...(options.batchAdapters ?? []), ...providers]),
+    providers,
     pollIntervalMs: options.batchPollMs,
+    gatherMs: options.batchGatherMs,
     onError,
   });
   const searcher = new Searcher({ database, embedder });
@@ -137,6 +144,15 @@ export async function assembleAccess(settings: AccessSettings): Promise<Assemble
   const remote = new RedisLink({ url, world, log });
   await remote.settled();
   return { access: openAccess({ ...settings, remote }), close: () => remote.close() };
+}
+
+/** What the cheap lane can leave to a provider: the model, if one of them has it. */
+function laneOf(
+  model: string | undefined,
+  taskType: string,
+  providers: BatchProviders,
+): LaneModel | undefined {
+  return model !== undefined && providers.has(model, taskType) ? { model } : undefined;
 }
 
 const openaiUrl = 'https://api.openai.com/v1';

@@ -30,6 +30,7 @@ export const ingest: Command = {
     limit: { type: 'string', value: 'N', meaning: 'how many pages a crawl takes' },
     include: { type: 'string', value: 'GLOB', meaning: 'what a crawl takes; commas between globs' },
     exclude: { type: 'string', value: 'GLOB', meaning: 'what a crawl leaves out' },
+    lane: { type: 'string', value: 'LANE', meaning: 'now, or cheap: by batches, within a day' },
   },
   examples: [
     'pawl ingest ./docs --corpus handbook',
@@ -45,9 +46,16 @@ export const ingest: Command = {
     const priority = numberOf(flags, 'priority', { min, max });
     const sources = await expandSources(await readInputs(positionals));
     const crawl = flags.crawl === true ? crawlOf(flags) : undefined;
-    return ingestSources(call, sources, { corpus, priority, crawl, force: flags.force === true });
+    const lane = laneOf(textOf(flags, 'lane'));
+    const force = flags.force === true;
+    return ingestSources(call, sources, { corpus, priority, crawl, force, lane });
   },
 };
+
+function laneOf(text: string | undefined): 'now' | 'cheap' | undefined {
+  if (text === undefined || text === 'now' || text === 'cheap') return text;
+  throw usageError(`--lane must be now or cheap, not ${text}`);
+}
 
 function crawlOf(flags: Call['flags']): CrawlInput {
   const { crawlDepthMax, crawlPagesMax } = limits.job;
@@ -65,6 +73,7 @@ export interface IngestCall {
   readonly priority?: number | undefined;
   readonly force?: boolean | undefined;
   readonly crawl?: CrawlInput | undefined;
+  readonly lane?: 'now' | 'cheap' | undefined;
 }
 
 /** Submits the sources, or finds the unfinished job that they are, and follows it to its end. */

@@ -46,9 +46,17 @@ export class BatchProviders {
   }
 
   byModel(model: string, taskType: string): BatchProvider {
-    const isIt = (each: BatchProvider): boolean =>
-      each.taskTypes.includes(taskType) && each.models?.test(model) === true;
-    return this.#providers.find(isIt) ?? this.#raise(`the model ${model}`);
+    return this.#find(model, taskType) ?? this.#raise(`the model ${model}`);
+  }
+
+  has(model: string, taskType: string): boolean {
+    return this.#find(model, taskType) !== undefined;
+  }
+
+  #find(model: string, taskType: string): BatchProvider | undefined {
+    return this.#providers.find(
+      (each) => each.taskTypes.includes(taskType) && each.models?.test(model) === true,
+    );
   }
 
   #raise(what: string): never {

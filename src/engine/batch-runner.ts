@@ -1,6 +1,7 @@
-/** Batch tasks of one process: the commands, and the two loops that submit and reconcile. */
+/** Batch tasks of one process: the commands, and the loops that gather, submit and reconcile. */
 import { limits } from '../kernel/limits.ts';
 import { BatchCommands } from './batch-commands.ts';
+import { gatherLines, settleEnded } from './batch-lane.ts';
 import { type BatchOptions, submitDue } from './batch-submit.ts';
 import { Loop } from './loop.ts';
 import { reconcile } from './reconciler.ts';
@@ -13,11 +14,16 @@ export class BatchRunner {
   readonly #ending = new AbortController();
   #isStarted = false;
 
-  constructor(options: BatchOptions) {
+  constructor({ gatherMs, ...given }: BatchOptions & { readonly gatherMs?: number | undefined }) {
+    const options = { ...given, onEnd: settleEnded };
     this.#options = options;
     const { signal } = this.#ending;
     this.#submitter = this.#loop('batch submission', () => submitDue(options, signal));
-    this.#loops = [this.#submitter, this.#loop('reconciler', () => reconcile(options, signal))];
+    this.#loops = [
+      this.#submitter,
+      this.#loop('reconciler', () => reconcile(options, signal)),
+      this.#loop('cheap lane', () => gatherLines({ ...options, gatherMs })),
+    ];
     this.commands = new BatchCommands({ ...options, ring: () => this.wake() });
   }
 

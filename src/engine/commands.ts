@@ -56,6 +56,7 @@ export interface SubmitInput {
   readonly crawl?: Crawl | undefined;
   readonly priority?: number | undefined;
   readonly force?: boolean | undefined;
+  readonly lane?: 'now' | 'cheap' | undefined;
 }
 
 export interface Accepted {
@@ -94,6 +95,7 @@ export class Commands {
         crawl: input.crawl,
         priority: checkPriority(input.priority),
         force: input.force ?? false,
+        lane: input.lane,
         now: database.now(),
       }),
     );

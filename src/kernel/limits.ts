@@ -205,6 +205,9 @@ export const limits = {
     pollErrorsMax: 3,
     jobsPerTaskMax: 1000,
     requestsPerTaskMax: 50_000,
+    /** Work of items is gathered for so long, or until there is so much of it. */
+    gatherMs: 60 * second,
+    gatherMax: 10_000,
     /** So much earlier or later than its time may a task be asked about, as a share of it. */
     pollJitterFactor: 0.1,
     /** How often the clock is looked at for tasks that are due. */

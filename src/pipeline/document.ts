@@ -14,6 +14,13 @@ import type { Parser } from './extract/parsed.ts';
 import { fetchStep } from './fetch/fetch.ts';
 import type { Fetcher } from './fetch/http.ts';
 import { indexStep, pruneStep } from './index/index-step.ts';
+import {
+  deferredEmbedStep,
+  deferredEntityStep,
+  type EmbeddingLaneOptions,
+  type LaneModel,
+  type LaneOptions,
+} from './lane/deferred.ts';
 import { persistStep } from './persist/persist.ts';
 import type { Pipeline } from './pipeline.ts';
 
@@ -24,18 +31,32 @@ export interface DocumentPipelineOptions {
   readonly parser: Parser;
   /** Rules and lists, where none is given. */
   readonly extractor?: Extractor | undefined;
+  /** What the cheap lane leaves to batch tasks; nothing, where absent. */
+  readonly lane?: DocumentLane | undefined;
+}
+
+export interface DocumentLane {
+  readonly entities?: LaneModel | undefined;
+  readonly embeddings?: (LaneModel & Omit<EmbeddingLaneOptions, keyof LaneOptions>) | undefined;
 }
 
 export function documentPipeline(options: DocumentPipelineOptions): Pipeline {
-  const { blobs, embedder, fetcher, parser, extractor = localExtractor() } = options;
+  const { blobs, embedder, fetcher, parser, extractor = localExtractor(), lane = {} } = options;
+  const embed = embedStep(embedder);
+  const entity = entityStep(extractor);
+  const { entities, embeddings } = lane;
   return {
     lifecycle: item,
     steps: {
       fetched: fetchStep(blobs, fetcher),
       content_extracted: extractStep(blobs, parser),
       chunked: chunkStep,
-      embedded: embedStep(embedder),
-      entity_extracted: entityStep(extractor),
+      embedded: embeddings
+        ? deferredEmbedStep({ ...embeddings, lane: embeddings, blobs, normal: embed })
+        : embed,
+      entity_extracted: entities
+        ? deferredEntityStep({ lane: entities, blobs, normal: entity })
+        : entity,
       persisted: persistStep,
       indexed: indexStep,
       done: pruneStep,

@@ -17,14 +17,15 @@ export interface NewJob {
   readonly force: boolean;
   readonly priority: number;
   readonly itemsTotal: number;
+  readonly lane?: string | undefined;
   readonly now: number;
 }
 
 const insertJobRow = sql<{ id: number }>`
   INSERT INTO jobs (key, caller, corpus, type, url, force, priority, state, items_total,
-    created_at, updated_at)
+    lane, created_at, updated_at)
   VALUES (:key, :caller, :corpus, :type, :url, :force, :priority, 'queued', :items_total,
-    :now, :now)
+    :lane, :now, :now)
   RETURNING id`;
 
 export async function insertJob(transaction: Transaction, job: NewJob): Promise<number> {
@@ -32,6 +33,7 @@ export async function insertJob(transaction: Transaction, job: NewJob): Promise<
     ...job,
     force: job.force ? 1 : 0,
     items_total: job.itemsTotal,
+    lane: job.lane ?? 'now',
   });
   return row?.id as number;
 }

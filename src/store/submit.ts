@@ -29,6 +29,8 @@ export interface Submission {
   readonly crawl?: Crawl | undefined;
   readonly priority: number;
   readonly force: boolean;
+  /** `cheap`: what providers do for hours at a lower price is left to them. */
+  readonly lane?: 'now' | 'cheap' | undefined;
   readonly now: number;
 }
 
