@@ -65,7 +65,7 @@ async function makeTask(group: LooseGroup, options: LaneOptions): Promise<boolea
     const taskId = await insertBatchTask(transaction, task);
     const ids = lines.map(({ id }) => id);
     const assigned = await assignLines(transaction, taskId, ids);
-    // Another process has gathered some of them: it is done anew with what is left.
+    // Another process has gathered some of them: this task is undone, and theirs stands.
     if (assigned !== ids.length) throw new Error('lines were gathered twice at once');
     return true;
   });

@@ -7,6 +7,7 @@ import { BatchFixture, endpointOf } from '../support/batch/fixture.ts';
 import { OpenaiServer } from '../support/batch/openai-server.ts';
 import type { OpenStore } from '../support/store-fixture.ts';
 import { hostileTests } from './batch/hostile.ts';
+import { laneTests } from './batch/lane.ts';
 import { lifecycleTests } from './batch/lifecycle.ts';
 import { submissionTests } from './batch/submission.ts';
 
@@ -21,6 +22,7 @@ const groups: Readonly<Record<string, readonly BatchTest[]>> = {
   submission: submissionTests,
   'poll and finalize': lifecycleTests,
   'hostile replies': hostileTests,
+  'the cheap lane': laneTests,
 };
 
 export function batchSuite(name: string, open: OpenStore): void {

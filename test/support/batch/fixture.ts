@@ -3,6 +3,7 @@ import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import type { BlobStore } from '../../../src/blob/blob.ts';
 import { BatchCommands } from '../../../src/engine/batch-commands.ts';
+import { settleEnded } from '../../../src/engine/batch-lane.ts';
 import { BatchProviders } from '../../../src/engine/batch-plan.ts';
 import { type BatchOptions, submitDue } from '../../../src/engine/batch-submit.ts';
 import { reconcile } from '../../../src/engine/reconciler.ts';
@@ -54,6 +55,7 @@ export class BatchFixture {
       world,
       blobs: this.blobs,
       providers: new BatchProviders(providers),
+      onEnd: settleEnded,
       onError: (what, error) => this.errors.push(`${what}: ${String(error)}`),
     };
     this.commands = new BatchCommands({ ...this.options, ring: () => undefined });
