@@ -29,3 +29,10 @@ export function checkPriority(priority: number = limits.fairness.priorityDefault
   const message = `a priority is a whole number from ${priorityMin} to ${priorityMax}`;
   throw new Failure('bad_request', message);
 }
+
+export type LaneName = 'now' | 'cheap';
+
+export function checkLane(lane: string = 'now'): LaneName {
+  if (lane === 'now' || lane === 'cheap') return lane;
+  throw new Failure('bad_request', `a lane is now or cheap, not ${lane}`);
+}

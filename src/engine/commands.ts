@@ -36,7 +36,7 @@ import { findOpenJob, getJobById, type JobRow, lockJob } from '../store/jobs.ts'
 import { gateBit } from '../store/reports.ts';
 import { JobDeltas, settleJobs } from '../store/settle.ts';
 import { insertSubmission, type NewSource } from '../store/submit.ts';
-import { checkCorpusName, checkPriority, checkSources } from './admission.ts';
+import { checkCorpusName, checkLane, checkPriority, checkSources } from './admission.ts';
 import type { Ring } from './bell.ts';
 
 export interface CommandOptions {
@@ -95,7 +95,7 @@ export class Commands {
         crawl: input.crawl,
         priority: checkPriority(input.priority),
         force: input.force ?? false,
-        lane: input.lane,
+        lane: checkLane(input.lane),
         now: database.now(),
       }),
     );

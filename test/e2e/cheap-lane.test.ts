@@ -1,8 +1,14 @@
 /** The cheap lane, from a submission to a search: entities by a batch at a provider. */
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { openBlobDirectory } from '../../src/blob/directory.ts';
 import { type IngestOptions, open, type Pawl } from '../../src/index.ts';
+import { deferredEmbedStep } from '../../src/pipeline/lane/deferred.ts';
+import type { StepFunction } from '../../src/pipeline/pipeline.ts';
+import { toSignedBytes } from '../../src/provider/static-embedder.ts';
 import { countWithoutCause } from '../../src/store/items.ts';
+import { realWorld } from '../../src/world.ts';
 import { type LineOutcome, OpenaiServer } from '../support/batch/openai-server.ts';
 import { type Cleanup, temporaryDirectory } from '../support/temporary.ts';
 import { until } from '../support/wait.ts';
@@ -100,6 +106,53 @@ describe('the cheap lane', () => {
     assert.deepEqual([items.done, items.failed], [2, 1]);
     // The first with all three, then two halves of what was left.
     assert.equal(server.batches.size, 3);
+    await pawl.close();
+  });
+
+  test('texts are embedded by a batch, with their cost and what it would have been', async (t) => {
+    const server = new OpenaiServer();
+    await server.start(t);
+    const data = temporaryDirectory(t);
+    const price = { input: 2_000_000, output: 0, batch: { input: 1_000_000, output: 0 } };
+    const pawl = await open({
+      data,
+      batchProviders: { openai: { url: server.url, key: 'key' } },
+      batchPollMs: 50,
+      batchGatherMs: 0,
+      pipeline: (documents) => ({
+        ...documents,
+        steps: {
+          ...documents.steps,
+          embedded: deferredEmbedStep({
+            lane: { model: 'text-embedding-3-small', price },
+            blobs: openBlobDirectory(join(data, 'blobs'), realWorld()),
+            normal: documents.steps.embedded as StepFunction,
+            encode: (vector) => toSignedBytes(Float64Array.from(vector)),
+          }),
+        },
+      }),
+    });
+    t.after(() => pawl.close());
+    const job = await pawl.ingest(documents(['Ada', 'Grace']), cheap);
+    await until(async () => (await job.summary()).endedAt !== null, {
+      what: 'the job to end',
+      timeoutMs: 40_000,
+    });
+    const vectors = await pawl.store.run<{ model: string; vector: Uint8Array }>({
+      text: 'SELECT model, vector FROM vectors',
+    });
+    const bytes = [...new Uint8Array(Int8Array.from([42, -85, 127]).buffer)];
+    assert.deepEqual(
+      vectors.map(({ model, vector }) => [model, ...vector]),
+      [1, 2].map(() => ['text-embedding-3-small', ...bytes]),
+    );
+    const { state, costCents } = await job.summary();
+    assert.deepEqual([state, costCents], ['succeeded', 200]);
+    const normal: unknown[] = [];
+    for await (const { kind, step, detail } of job.history({ after: 0, until: 10_000 })) {
+      if (kind === 'step_completed' && step === 'embedded') normal.push(detail?.normal_cost_cents);
+    }
+    assert.deepEqual(normal, [200, 200]);
     await pawl.close();
   });
 
