@@ -1,5 +1,6 @@
 /** The command `pawl`: reads the arguments, runs one command, and ends with its exit code. */
 import { readFileSync } from 'node:fs';
+import { batch } from './cli/batch.ts';
 import { chunk } from './cli/chunk.ts';
 import {
   type Call,
@@ -33,6 +34,7 @@ const commands: readonly Command[] = [
   inbox,
   corpora,
   why,
+  batch,
   extract,
   chunk,
   doctor,

@@ -7,22 +7,16 @@ import { checkPriced } from './engine/admission.ts';
 import { thisProcess } from './engine/liveness.ts';
 import { whyDead } from './engine/rescuer.ts';
 import { Job, type JobSummary, summarize } from './job-handle.ts';
+import type { BatchTaskState } from './kernel/batch-task.ts';
 import { Failure } from './kernel/failure.ts';
 import type { JobState } from './kernel/job.ts';
 import { limits } from './kernel/limits.ts';
-import type { World } from './kernel/world.ts';
-import {
-  type Assembled,
-  type AssembledPreview,
-  type AssembleOptions,
-  assemble,
-  assemblePreview,
-} from './main.ts';
-import type { EmbedderSettings } from './models.ts';
+import { type Assembled, type AssembledPreview, assemble, assemblePreview } from './main.ts';
+import type { IngestOptions, OpenOptions, SearchOptions } from './options.ts';
 import type { Estimate } from './pipeline/estimate.ts';
-import type { SearchFilter, SearchMode } from './search/request.ts';
 import type { Hit } from './search/search.ts';
-import { type CrawlInput, crawlFrom, expandSources, type SourceInput } from './sources.ts';
+import { crawlFrom, expandSources, type SourceInput } from './sources.ts';
+import { type BatchTaskRow, findBatchTasks, listBatchTasks } from './store/batch-tasks.ts';
 import { type CorpusSettings, getCorpusSettings } from './store/corpus-settings.ts';
 import { getCorpus } from './store/document-views.ts';
 import {
@@ -53,66 +47,17 @@ export { Job, type JobCounts, type JobSummary } from './job-handle.ts';
 export { Failure, type FailureCode, failures } from './kernel/failure.ts';
 export type { EmbedderSettings } from './models.ts';
 export type { Event, EventKind } from './observe/event.ts';
+export type { IngestOptions, OpenOptions, SearchOptions } from './options.ts';
 export type { Estimate, Range as EstimateRange } from './pipeline/estimate.ts';
 export type { SearchFilter, SearchMode } from './search/request.ts';
 export type { Explanation, Hit } from './search/search.ts';
 export type { CrawlInput, InlineDocument, SourceInput } from './sources.ts';
+export type { BatchTaskRow } from './store/batch-tasks.ts';
 export type { JobCounters } from './store/counters.ts';
 export type { CorpusRow, DocumentRow } from './store/documents.ts';
 export type { DocumentEntity, EntityRow, RelatedRow } from './store/entities.ts';
 export type { CauseRow } from './store/inbox.ts';
 export type { ItemRow } from './store/items.ts';
-
-export interface OpenOptions {
-  /** The folder of the store; `.pawl` where nothing is said. */
-  readonly data?: string | undefined;
-  /** The address of a Postgres database, instead of the embedded one. */
-  readonly database?: string | undefined;
-  /** Documents that are worked on at once. */
-  readonly workers?: number | undefined;
-  /** Exact `host:port` pairs that may be fetched from although they are not public. */
-  readonly allowHosts?: readonly string[] | undefined;
-  /** A model that finds entities, behind an interface like OpenAI's; rules where absent. */
-  readonly extractor?: AssembleOptions['extractor'];
-  /** `off`, `auto`, or the path of a Chromium that shows pages which need their scripts. */
-  readonly browser?: string | undefined;
-  /** Which pages it shows: those that are `needed`, where nothing is said, or `always`. */
-  readonly render?: AssembleOptions['render'];
-  /** How fast single domains may be read: pages at once, and milliseconds apart. */
-  readonly pace?: AssembleOptions['pace'];
-  /** What turns text into vectors; the local one where nothing is said. */
-  readonly embedder?: EmbedderSettings | undefined;
-  /** False: this process only asks and commands, and leaves the work to others. */
-  readonly work?: boolean | undefined;
-  /** Called when something in the background failed and will be tried again. */
-  readonly onError?: ((what: string, error: unknown) => void) | undefined;
-  readonly world?: World | undefined;
-  /** Builds another pipeline than that of documents: the way to add a step. */
-  readonly pipeline?: AssembleOptions['pipeline'];
-}
-
-export interface IngestOptions {
-  readonly corpus: string;
-  /** Indexes documents anew even if they have not changed. */
-  readonly force?: boolean | undefined;
-  /** From 0 to 9; higher goes first. */
-  readonly priority?: number | undefined;
-  /** What the job may cost: before it would cost more, it is paused. */
-  readonly budgetCents?: number | undefined;
-  /** Takes the addresses for where a crawl begins, and follows their links within the site. */
-  readonly crawl?: CrawlInput | undefined;
-  /** Goes on with an unfinished job of the same files, if there is one, instead of a second one. */
-  readonly resume?: boolean | undefined;
-}
-
-export interface SearchOptions {
-  readonly topK?: number | undefined;
-  /** Keywords and vectors together, where nothing is said. */
-  readonly mode?: SearchMode | undefined;
-  readonly filter?: SearchFilter | undefined;
-  /** Says of each hit what each list gave it. */
-  readonly explain?: boolean | undefined;
-}
 
 /** Whoever has the store's folder may do everything in it: there is one caller. */
 const caller = 'local';
@@ -150,7 +95,7 @@ export class Pawl {
 
   /** Begins to work on what is queued, unless this process already does. */
   work(): Promise<void> {
-    this.#started ??= this.#assembled.engine.start();
+    this.#started ??= this.#assembled.engine.start().then(() => this.#assembled.batch.start());
     return this.#started;
   }
 
@@ -161,14 +106,14 @@ export class Pawl {
 
   /** The same for sources that `expandSources` has already looked at. */
   async submit(sources: readonly NewSource[], options: IngestOptions): Promise<Job> {
-    const { corpus, force = false, priority, budgetCents } = options;
+    const { corpus, force = false, priority, budgetCents, lane } = options;
     if (budgetCents !== undefined) checkPriced(this.#assembled.embedder);
     const crawl = options.crawl && crawlFrom(sources, options.crawl);
     const wanted = { caller, corpus, sources, isCrawl: crawl !== undefined, force };
     const same = options.resume ? await findUnfinished(this.store, wanted) : undefined;
     if (same) return this.#jobOf(same, true);
     const { commands } = this.#assembled.engine;
-    const input = { caller, corpus, sources, crawl, force, priority, budgetCents };
+    const input = { caller, corpus, sources, crawl, force, priority, budgetCents, lane };
     const { jobKey } = await commands.submit(input);
     return this.job(jobKey);
   }
@@ -330,6 +275,32 @@ export class Pawl {
     throw new Failure('job_unknown', `there is no job of item ${item.id}`);
   }
 
+  /** Accepts a batch task. When this resolves, it is on disk; its provider hears of it later. */
+  submitBatchTask(body: unknown): Promise<string> {
+    return this.#assembled.batch.commands.submit(caller, body);
+  }
+
+  /** Batch tasks, newest first. */
+  batchTasks(
+    filter: { state?: BatchTaskState; before?: number; limit?: number } = {},
+  ): Promise<BatchTaskRow[]> {
+    const { limit = limits.request.pageItemsDefault } = filter;
+    return listBatchTasks(this.store, { ...filter, caller, limit });
+  }
+
+  /** A batch task by its id, or by the beginning of it. */
+  async batchTask(id: string): Promise<BatchTaskRow> {
+    const [row, other] = await findBatchTasks(this.store, caller, id);
+    if (row && !other) return row;
+    const message = other ? `more than one batch task begins with ${id}` : undefined;
+    throw new Failure('batch_task_unknown', message ?? `there is no batch task ${id}`);
+  }
+
+  /** Ends a batch task here at once, and at its provider as soon as that can be reached. */
+  cancelBatchTask(id: string): Promise<void> {
+    return this.#assembled.batch.commands.cancel(caller, id);
+  }
+
   retryItems(ids: readonly number[]): Promise<number> {
     return this.#assembled.engine.commands.retryItems(caller, ids);
   }
@@ -350,6 +321,7 @@ export class Pawl {
     // A start that failed has been told to whoever asked for it; what it left is stopped all the
     // same.
     await this.#started?.catch(() => undefined);
+    await this.#assembled.batch.stop();
     if (this.#started) await engine.stop();
     else await engine.relay.close();
     await this.#assembled.close();

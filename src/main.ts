@@ -1,8 +1,11 @@
 /** The composition root: the only file that names adapters. */
 import { join, resolve } from 'node:path';
 import { type AccessOptions, type OpenAccess, openAccess } from './access/access.ts';
+import { makeProviders, type ProviderSettings } from './batch-providers.ts';
 import type { BlobStore, StreamedBlobStore } from './blob/blob.ts';
 import { openBlobDirectory } from './blob/directory.ts';
+import { BatchProviders } from './engine/batch-plan.ts';
+import { BatchRunner } from './engine/batch-runner.ts';
 import { Engine } from './engine/engine.ts';
 import { thisProcess } from './engine/liveness.ts';
 import { Failure } from './kernel/failure.ts';
@@ -17,7 +20,11 @@ import {
 } from './models.ts';
 import type { NewEvent } from './observe/event.ts';
 import type { Log } from './observe/log.ts';
-import { type DocumentPipelineOptions, documentPipeline } from './pipeline/document.ts';
+import {
+  type DocumentLane,
+  type DocumentPipelineOptions,
+  documentPipeline,
+} from './pipeline/document.ts';
 import { type Estimate, type EstimateInput, estimateIngestion } from './pipeline/estimate.ts';
 import { processParser } from './pipeline/extract/process/process-parser.ts';
 import { allowedHosts } from './pipeline/fetch/address.ts';
@@ -29,10 +36,14 @@ import type { RenderWhen } from './pipeline/fetch/render.ts';
 import { checkTarget } from './pipeline/fetch/resolve.ts';
 import type { Rendering } from './pipeline/fetch/shown.ts';
 import { readUrl } from './pipeline/fetch/url.ts';
+import type { LaneModel } from './pipeline/lane/deferred.ts';
 import type { Pipeline } from './pipeline/pipeline.ts';
 import { Preview } from './pipeline/preview.ts';
 import { Purse } from './pipeline/purse.ts';
+import type { BatchProvider } from './provider/batch/batch-provider.ts';
 import type { Embedder } from './provider/embedding.ts';
+import { priceOf } from './provider/prices.ts';
+import { toSignedBytes } from './provider/vector-bytes.ts';
 import { Searcher } from './search/search.ts';
 import { getCorpusSettings } from './store/corpus-settings.ts';
 import type { Database } from './store/database.ts';
@@ -58,6 +69,12 @@ export interface AssembleOptions {
   readonly render?: RenderWhen | undefined;
   /** How fast single domains may be read. */
   readonly pace?: Paces | undefined;
+  /** Who takes work for hours, and how each is reached. */
+  readonly batchProviders?: ProviderSettings | undefined;
+  /** Providers that Pawl does not know by itself. */
+  readonly batchAdapters?: readonly BatchProvider[] | undefined;
+  readonly batchPollMs?: number | undefined;
+  readonly batchGatherMs?: number | undefined;
   readonly world?: World | undefined;
   readonly onError?: ((what: string, error: unknown) => void) | undefined;
   /** Told how far a long step has come. */
@@ -70,6 +87,7 @@ export interface Assembled {
   readonly database: Database;
   readonly engine: Engine;
   readonly searcher: Searcher;
+  readonly batch: BatchRunner;
   readonly blobs: StreamedBlobStore;
   /** The one that is configured. */
   readonly embedder: Embedder;
@@ -81,16 +99,13 @@ export interface Assembled {
 
 export async function assemble(options: AssembleOptions): Promise<Assembled> {
   const world = options.world ?? realWorld();
-  const data = resolve(options.data);
   const allowed = allowedHosts(options.allowHosts ?? []);
   const fetcher = httpFetcher({ world, allowed });
   const rendering = renderingOf(options, fetcher, world);
-  const blobs = openBlobDirectory(join(data, 'blobs'), world);
+  const blobs = openBlobDirectory(join(resolve(options.data), 'blobs'), world);
   const parser = processParser({ world });
-  const database =
-    options.databaseUrl === undefined
-      ? openSqlite({ path: join(data, 'pawl.db'), world })
-      : await openPostgres({ url: options.databaseUrl });
+  const providers = providersOf(options, { world, allowed });
+  const database = await openDatabase(options, world);
   const embedders = embeddersFor(options.embedder ?? { choice: 'local' }, world);
   const parts = {
     ...embedders,
@@ -100,11 +115,13 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     paces: options.pace,
     parser: parser.parse,
     extractor: options.extractor && extractorOf(options.extractor, world),
+    lane: laneOf(options, { providers, storedModel: embedders.embedder.model }),
   };
   const documents = documentPipeline({ ...parts, blobs });
   const pipeline = options.pipeline?.(documents) ?? documents;
   await migrate(database, pipeline.lifecycle);
   await openGates(database, options.pace ?? {});
+  const { onError = () => undefined } = options;
   const engine = new Engine({
     database,
     pipeline,
@@ -115,8 +132,17 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
       if (kind === 'url') checkTarget(readUrl(source), allowed);
     },
     places: options.places,
-    onError: options.onError ?? (() => undefined),
+    onError,
     onProgress: options.onProgress,
+  });
+  const batch = new BatchRunner({
+    database,
+    blobs,
+    world,
+    providers,
+    pollIntervalMs: options.batchPollMs,
+    gatherMs: options.batchGatherMs,
+    onError,
   });
   const searcher = new Searcher({ database, ...embedders.forQueries });
   const close = async (): Promise<void> => {
@@ -129,7 +155,47 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   const estimate = estimator(options, { parts, database, world });
   const { embedder } = embedders;
   const { lifecycle } = pipeline;
-  return { database, engine, searcher, blobs, embedder, lifecycle, world, estimate, close };
+  return { database, engine, searcher, batch, blobs, embedder, lifecycle, world, estimate, close };
+}
+
+async function openDatabase(
+  { data, databaseUrl: url }: AssembleOptions,
+  world: World,
+): Promise<Database> {
+  if (url !== undefined) return openPostgres({ url });
+  return openSqlite({ path: join(resolve(data), 'pawl.db'), world });
+}
+
+/** Those that were given, before those that are configured. */
+function providersOf(
+  { batchAdapters = [], batchProviders = {} }: AssembleOptions,
+  reach: Parameters<typeof makeProviders>[1],
+): BatchProviders {
+  return new BatchProviders([...batchAdapters, ...makeProviders(batchProviders, reach)]);
+}
+
+interface LaneParts {
+  readonly providers: BatchProviders;
+  /** The name of the embedder's model beside its vectors. */
+  readonly storedModel: string;
+}
+
+/** What the cheap lane can leave to a provider: the models that one of them has. */
+function laneOf(
+  { extractor, embedder }: AssembleOptions,
+  { providers, storedModel }: LaneParts,
+): DocumentLane {
+  // A model that is asked for fewer dimensions than it has goes the usual way.
+  const [, vectors] = /^openai:([^@]+)$/.exec(embedder?.choice ?? '') ?? [];
+  const modelOf = (model: string | undefined, taskType: string): LaneModel | undefined =>
+    model !== undefined && providers.has(model, taskType)
+      ? { model, price: priceOf(model) }
+      : undefined;
+  const embeddings = modelOf(vectors, 'embedding');
+  return {
+    entities: modelOf(extractor?.model, 'completion'),
+    embeddings: embeddings && { ...embeddings, storedModel, encode: toSignedBytes },
+  };
 }
 
 interface EstimatorParts {

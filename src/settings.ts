@@ -28,6 +28,8 @@ export interface Config {
   readonly embedderPrice: number | undefined;
   readonly embedderRequests: number;
   readonly embedderTokens: number;
+  readonly batchProviders: string | undefined;
+  readonly batchPollSeconds: number;
   readonly log: 'silent' | 'error' | 'warn' | 'info' | 'debug';
   readonly failpoint: string | undefined;
 }
@@ -284,6 +286,22 @@ export const settings: { readonly [K in Key]: Setting<K> } = {
     form: 'a whole number from 1',
     meaning: 'How many tokens one process sends to the embedder in a minute.',
     parse: wholeFromOne,
+  },
+  batchProviders: {
+    variable: 'PAWL_BATCH_PROVIDERS',
+    initial: undefined,
+    form: 'a file',
+    meaning:
+      'A JSON file with the address and key of each batch provider: `azure`, `aws`, `google`, ' +
+      '`sarvam`, `openai`, `gemini`, `anthropic`.',
+    parse: (text) => text,
+  },
+  batchPollSeconds: {
+    variable: 'PAWL_BATCH_POLL_SECONDS',
+    initial: limits.batch.pollIntervalMs / 1000,
+    form: 'a whole number from 1 to 3600',
+    meaning: 'How often a batch provider is asked about each of its tasks.',
+    parse: (text) => wholeNumber(text, 3600),
   },
   log: {
     variable: 'PAWL_LOG',

@@ -72,6 +72,8 @@ const imports = {
       'service.ts',
       'sources.ts',
       'world.ts',
+      'batch-providers.ts',
+      'batch-shape.ts',
     ],
   },
   rootFiles: {
@@ -178,6 +180,7 @@ const stateColumns = ['step', 'state', 'waits_on'];
 const stateWriters = {
   items: ['src/store/transition.ts', 'src/store/intervention.ts', 'src/store/migration'],
   jobs: ['src/store/job-transition.ts', 'src/store/migration'],
+  batch_tasks: ['src/store/batch-tasks.ts', 'src/store/migration'],
 };
 
 const rules: readonly Rule[] = [

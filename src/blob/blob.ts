@@ -5,6 +5,33 @@ export interface BlobStore {
    */
   put(bytes: Uint8Array): Promise<string>;
   get(key: string): Promise<Uint8Array>;
+  /** The same for bytes that come one piece after the other; what fails leaves nothing behind. */
+  putStream?(pieces: AsyncIterable<Uint8Array>): Promise<{ key: string; bytes: number }>;
+  /** A piece of a blob. */
+  getPart?(
+    key: string,
+    place: { readonly at: number; readonly bytes: number },
+  ): Promise<Uint8Array>;
+}
+
+/** Stores what comes in parts, by the store's own way if it has one. */
+export async function putParts(
+  blobs: BlobStore,
+  parts: AsyncIterable<Uint8Array>,
+): Promise<string> {
+  if (blobs.putStream) return (await blobs.putStream(parts)).key;
+  const held: Uint8Array[] = [];
+  for await (const part of parts) held.push(part);
+  return blobs.put(Buffer.concat(held));
+}
+
+export async function getPart(
+  blobs: BlobStore,
+  key: string,
+  place: { readonly at: number; readonly bytes: number },
+): Promise<Uint8Array> {
+  if (blobs.getPart) return blobs.getPart(key, place);
+  return (await blobs.get(key)).subarray(place.at, place.at + place.bytes);
 }
 
 /** Which of these keys something refers to. */
@@ -26,8 +53,5 @@ export interface SweptBlobs {
   sweep(sweep: Sweep): Promise<number>;
 }
 
-/** Takes bytes that come one piece after the other, so that nobody has to hold them all. */
-export interface StreamedBlobStore extends BlobStore {
-  /** What fails on the way leaves nothing behind. */
-  putStream(pieces: AsyncIterable<Uint8Array>): Promise<{ key: string; bytes: number }>;
-}
+/** Takes bytes that nobody has to hold all at once. */
+export type StreamedBlobStore = BlobStore & Required<Pick<BlobStore, 'putStream'>>;

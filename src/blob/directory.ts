@@ -53,6 +53,9 @@ export function openBlobDirectory(directory: string, world: World): StreamedBlob
         await rm(temporary, { force: true });
       }
     },
+    async getPart(key, place) {
+      return readPart(await openBlob(join(folderOf(key), key), key), key, place);
+    },
     parts: folders,
     sweep({ part, ...sweep }) {
       const folder = join(directory, part.toString(16).padStart(2, '0'));
@@ -90,6 +93,28 @@ async function writePieces(path: string, pieces: AsyncIterable<Uint8Array>) {
     }
   });
   return { key: hash.digest('hex'), bytes };
+}
+
+async function openBlob(path: string, key: string): Promise<FileHandle> {
+  try {
+    return await open(path, 'r');
+  } catch (error) {
+    throw new Failure('source_missing', `the stored bytes ${key} are gone`, { cause: error });
+  }
+}
+
+async function readPart(
+  file: FileHandle,
+  key: string,
+  { at, bytes }: { readonly at: number; readonly bytes: number },
+): Promise<Uint8Array> {
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(bytes), 0, bytes, at);
+    if (bytesRead === bytes) return buffer;
+    throw new Failure('source_missing', `the stored bytes ${key} are cut short`);
+  } finally {
+    await file.close();
+  }
 }
 
 /** Whether the blob is there; if so, it is as young from now on as one that was just written. */

@@ -147,6 +147,15 @@ export async function withStore<T>(call: Call, use: (pawl: PawlDoor) => Promise<
   return withDoor(call, use);
 }
 
+/** The same for what only the store of this machine can answer. */
+export async function withOwnStore<T>(call: Call, use: (pawl: Pawl) => Promise<T>): Promise<T> {
+  if (call.flags.url !== undefined) {
+    throw usageError('this is asked of the store on this machine: leave --url out');
+  }
+  refuseMissing(call);
+  return withPawl(call, { work: false }, use);
+}
+
 export function refuseMissing({ config }: Call): void {
   if (config.databaseUrl === undefined && !existsSync(storePath(config))) {
     const folder = resolve(config.data);

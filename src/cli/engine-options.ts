@@ -1,6 +1,8 @@
 /** What the configuration says to the engine, whether a command or the service runs it. */
+
+import { readProviderSettings } from '../batch-providers.ts';
 import type { Config } from '../config.ts';
-import type { EmbedderSettings } from '../index.ts';
+import type { EmbedderSettings, OpenOptions } from '../index.ts';
 import { failpointHook } from '../observe/failpoint-hook.ts';
 import { realWorld } from '../world.ts';
 
@@ -16,8 +18,14 @@ export function engineOptions(config: Config) {
     pace: config.pace,
     places: config.workers,
     embedder: embedderOf(config),
+    batchProviders: providersOf(config),
+    batchPollMs: config.batchPollSeconds * 1000,
     world: realWorld(hook),
   };
+}
+
+function providersOf({ batchProviders }: Config): OpenOptions['batchProviders'] {
+  return batchProviders === undefined ? undefined : readProviderSettings(batchProviders);
 }
 
 function extractorOf({ extractor, extractorUrl: url, extractorKey: key }: Config) {

@@ -35,6 +35,7 @@ export const ingest: Command = {
     exclude: { type: 'string', value: 'GLOB', meaning: 'what a crawl leaves out' },
     'budget-cents': { type: 'string', value: 'N', meaning: 'pause before it would cost more' },
     estimate: { type: 'boolean', meaning: 'say what it would cost, and do nothing' },
+    lane: { type: 'string', value: 'LANE', meaning: 'now, or cheap: by batches, within a day' },
   },
   examples: [
     'pawl ingest ./docs --corpus handbook',
@@ -52,10 +53,16 @@ export const ingest: Command = {
     const crawl = flags.crawl === true ? crawlOf(flags) : undefined;
     if (flags.estimate === true) return estimate(call, sources, { corpus, crawl });
     const budgetCents = centsOf(flags, 'budget-cents');
+    const lane = laneOf(textOf(flags, 'lane'));
     const force = flags.force === true;
-    return ingestSources(call, sources, { corpus, priority, crawl, budgetCents, force });
+    return ingestSources(call, sources, { corpus, priority, crawl, budgetCents, force, lane });
   },
 };
+
+function laneOf(text: string | undefined): 'now' | 'cheap' | undefined {
+  if (text === undefined || text === 'now' || text === 'cheap') return text;
+  throw usageError(`--lane must be now or cheap, not ${text}`);
+}
 
 function crawlOf(flags: Call['flags']): CrawlInput {
   const { crawlDepthMax, crawlPagesMax } = limits.job;
@@ -74,6 +81,7 @@ export interface IngestCall {
   readonly force?: boolean | undefined;
   readonly crawl?: CrawlInput | undefined;
   readonly budgetCents?: number | undefined;
+  readonly lane?: 'now' | 'cheap' | undefined;
 }
 
 /** Submits the sources, or finds the unfinished job that they are, and follows it to its end. */

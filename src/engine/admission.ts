@@ -56,3 +56,10 @@ export function checkPriced({ model, meter }: Embedder): void {
   const message = `the price of ${model} is not known: set PAWL_EMBEDDER_PRICE to give a budget`;
   throw new Failure('bad_request', message);
 }
+
+export type LaneName = 'now' | 'cheap';
+
+export function checkLane(lane: string = 'now'): LaneName {
+  if (lane === 'now' || lane === 'cheap') return lane;
+  throw new Failure('bad_request', `a lane is now or cheap, not ${lane}`);
+}

@@ -39,6 +39,7 @@ import { insertSubmission, type NewSource, type Submitted } from '../store/submi
 import {
   checkBudget,
   checkCorpusName,
+  checkLane,
   checkPriority,
   checkRaised,
   checkSources,
@@ -70,6 +71,7 @@ export interface SubmitInput {
   /** What the job may cost: it is paused before it would cost more. */
   readonly budgetCents?: number | undefined;
   readonly idempotency?: IdempotentRequest | undefined;
+  readonly lane?: 'now' | 'cheap' | undefined;
 }
 
 /** What a cancel did: stopped, kept, and spent for nothing. */
@@ -102,6 +104,7 @@ export class Commands {
         priority: checkPriority(input.priority),
         force: input.force ?? false,
         budgetCents: checkBudget(input.budgetCents),
+        lane: checkLane(input.lane),
         now: database.now(),
       }),
     );

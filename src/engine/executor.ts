@@ -7,16 +7,18 @@ import { retryPolicyFor } from '../kernel/backoff.ts';
 import { Failure, failures, pauseReasons, toFailure } from '../kernel/failure.ts';
 import type { Lifecycle, Progress } from '../kernel/item.ts';
 import { type Reaction, react, strongest } from '../kernel/reaction.ts';
-import { redact } from '../kernel/redact.ts';
 import type { World } from '../kernel/world.ts';
 import type { NewEvent } from '../observe/event.ts';
 import { failpoint } from '../observe/failpoint.ts';
-import type { Pipeline, PipelineItem, StepResult } from '../pipeline/pipeline.ts';
+import type { Deferral, Pipeline, PipelineItem, StepResult } from '../pipeline/pipeline.ts';
+import { insertLines } from '../store/batch-lines.ts';
 import type { Reader } from '../store/database.ts';
-import type { ErrorRecord } from '../store/items.ts';
 import { EffectError, type Lease, type Move, type Report } from '../store/reports.ts';
 import type { ClaimedRow } from '../store/transition.ts';
+import { errorRecord } from './error-record.ts';
 import { type Ledger, leaseOf } from './ledger.ts';
+
+export { errorRecord } from './error-record.ts';
 
 export interface ExecutorOptions {
   readonly ledger: Ledger;
@@ -59,7 +61,8 @@ type StepOutcome =
       /** What it hands back although it failed. */
       readonly result?: StepResult;
     }
-  | { readonly kind: 'lost'; readonly step: string };
+  | { readonly kind: 'lost'; readonly step: string }
+  | { readonly kind: 'deferred'; readonly step: string; readonly deferral: Deferral };
 
 class Attempt {
   readonly #options: ExecutorOptions;
@@ -120,6 +123,8 @@ class Attempt {
       if (this.#signal.aborted) return this.#handBack();
       const failed = outcomes.filter((outcome) => outcome.kind === 'failed');
       if (failed.length > 0) return (await this.#pauseJob(failed)) ?? this.#settle(failed);
+      const deferred = outcomes.filter((outcome) => outcome.kind === 'deferred');
+      if (deferred.length > 0) return this.#defer(deferred);
     }
   }
 
@@ -157,7 +162,31 @@ class Attempt {
     failpoint(world, 'step.after-run');
     const ms = world.now() - startedAt;
     if (result?.failure) return { kind: 'failed', step, failure: result.failure, ms, result };
+    if (result?.deferred) return { kind: 'deferred', step, deferral: result.deferred };
     return this.#complete(step, result ?? {}, ms);
+  }
+
+  /** What is left to a batch task is written down as the lease is given up. */
+  async #defer(deferred: readonly (StepOutcome & { kind: 'deferred' })[]): Promise<Ending> {
+    const { id, caller } = this.#item;
+    const events = deferred.map(({ step, deferral: { taskType, model, requests } }) =>
+      this.#event('item_deferred', step, { task_type: taskType, model, requests: requests.length }),
+    );
+    const verdict = await this.#report(
+      { to: 'task' },
+      {
+        expect: this.#progress,
+        events,
+        effect: async (transaction) => {
+          for (const { step, deferral } of deferred) {
+            const line = { itemId: id, caller, step, ...deferral };
+            await insertLines(transaction, line, this.#options.now());
+          }
+          return [];
+        },
+      },
+    );
+    return verdict === 'applied' ? 'waiting' : 'lost';
   }
 
   /**
@@ -362,34 +391,5 @@ function detailOf(result: StepResult, ms: number): Record<string, unknown> {
     ...(result.costCents && { cost_cents: result.costCents }),
     ...(result.counts?.chunks !== undefined && { chunks: result.counts.chunks }),
     ...result.detail,
-  };
-}
-
-export function errorRecord(error: {
-  readonly step: string;
-  readonly stage: string;
-  readonly failure: Failure;
-  readonly message: string;
-  readonly attempt: number;
-  readonly worker: string;
-  readonly source: string;
-  readonly now: number;
-}): ErrorRecord {
-  const { failure, source } = error;
-  const row = failures[failure.code];
-  return {
-    stage: error.stage,
-    step: error.step,
-    code: failure.code,
-    error_code: row.errorCode,
-    kind: row.kind,
-    message: error.message,
-    context: {
-      url: redact(source),
-      attempt: error.attempt,
-      worker_id: error.worker,
-      ...failure.context,
-    },
-    at: new Date(error.now).toISOString(),
   };
 }

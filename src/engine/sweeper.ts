@@ -2,6 +2,7 @@
 import type { SweptBlobs } from '../blob/blob.ts';
 import type { Lifecycle } from '../kernel/item.ts';
 import { limits } from '../kernel/limits.ts';
+import { oldestOpenTask } from '../store/batch-tasks.ts';
 import { pruneReservations } from '../store/budgets.ts';
 import type { Database } from '../store/database.ts';
 import { pruneEvents } from '../store/events.ts';
@@ -59,7 +60,9 @@ export async function sweepFetched(
   await database.write((transaction) => pruneFetches(transaction, limit));
   if (!blobs) return 0;
   const part = (await readPlace(database, 'blobs')) % blobs.parts;
-  const before = database.now() - limits.loop.blobGraceMs;
+  // The requests and the partial results of a batch task are named inside its own state.
+  const since = (await oldestOpenTask(database)) ?? database.now();
+  const before = since - limits.loop.blobGraceMs;
   const used = (keys: readonly string[]) => usedBlobs(database, keys);
   const removed = await blobs.sweep({ part, before, limit, used });
   // A part that had more than fits into one sweep is looked at again.

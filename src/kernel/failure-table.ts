@@ -183,6 +183,27 @@ const delivering = {
     title: 'Provider account is empty',
     advice: 'Top up the account with the provider, then resume the job: what was paid is kept.',
   }),
+  // What is said may make sense the next time: a proxy's error page, an answer cut short.
+  provider_protocol_error: row('E_PROVIDER_PROTOCOL', 'transient', 502, {
+    title: 'Provider answered nonsense',
+    advice: "Check the provider's address and its status page, then retry.",
+  }),
+  provider_rejected: row('E_PROVIDER_REJECTED', 'fatal', 502, {
+    title: 'Provider could not do it',
+    advice: 'Read what the provider says of this document, correct the document, then retry.',
+  }),
+  provider_unknown: row('E_PROVIDER_UNKNOWN', 'fatal', 422, {
+    title: 'Provider not configured',
+    advice: 'Give its address and key in the file that PAWL_BATCH_PROVIDERS names, then retry.',
+  }),
+  provider_state_invalid: row('E_PROVIDER_STATE', 'fatal', 500, {
+    title: 'Stored provider state is damaged',
+    advice: "Look at the jobs in the provider's own console, then submit the task again.",
+  }),
+  batch_expired: row('E_BATCH_EXPIRED', 'fatal', 504, {
+    title: 'Batch took too long',
+    advice: 'Retry it in smaller batches, or at the normal price.',
+  }),
   gpu_oom: row('E_GPU_OOM', 'transient', 503, {
     title: 'Out of GPU memory',
     advice: 'Lower the batch size of the model server, or give it more memory, then retry.',

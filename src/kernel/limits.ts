@@ -158,6 +158,34 @@ export const limits = {
     /** The transient poll error with this number fails the provider's job. */
     pollErrorsMax: 3,
     jobsPerTaskMax: 1000,
+    requestsPerTaskMax: 50_000,
+    /** Work of items is gathered for so long, or until there is so much of it. */
+    gatherMs: 60 * second,
+    gatherMax: 10_000,
+    /** So much earlier or later than its time may a task be asked about, as a share of it. */
+    pollJitterFactor: 0.1,
+    /** How often the clock is looked at for tasks that are due. */
+    lookIntervalMs: 1 * second,
+    /** Tasks that are held in memory at once, and how many of them are asked about at once. */
+    pageMax: 64,
+    concurrencyMax: 16,
+    /** Whoever took a task and is not heard of for so long has lost it. */
+    holdMs: 10 * minute,
+    /** So often is a submission tried that the provider could not take at the time. */
+    submitAttemptsMax: 7,
+    callMs: 60 * second,
+    /** A whole result on its way from a provider. */
+    resultMs: 5 * minute,
+    /** The requests of one job, as one file. */
+    requestBytesMax: 96 * mebibyte,
+    answerBytesMax: 4 * mebibyte,
+    resultBytesMax: 256 * mebibyte,
+    lineBytesMax: 8 * mebibyte,
+    /** Larger results stand in the blob store, and the task holds their key. */
+    inlineResultBytesMax: 64 * kibibyte,
+    /** Pages of a provider's list of jobs or files that are read. */
+    listPagesMax: 200,
+    errorCharactersMax: 500,
   },
 
   /** A caller's share of the service. */

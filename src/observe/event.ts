@@ -31,6 +31,17 @@ export const eventKinds = [
   'document_deleted',
   'corpus_deleted',
   'corpus_reembedded',
+  'batch_task_created',
+  'batch_task_submitted',
+  'batch_task_polled',
+  'batch_task_completed',
+  'batch_task_partly_completed',
+  'batch_task_failed',
+  'batch_task_canceled',
+  'batch_reply_odd',
+  'batch_lines_resubmitted',
+  'item_deferred',
+  'item_woken',
 ] as const;
 
 export type EventKind = (typeof eventKinds)[number];

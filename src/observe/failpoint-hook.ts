@@ -1,6 +1,6 @@
 /** For tests of whole processes: kills or stops this process at a named failpoint. */
 import { Failure } from '../kernel/failure.ts';
-import { failpoints } from './failpoint.ts';
+import { batchFailpoints, failpoints } from './failpoint.ts';
 
 const signals: Readonly<Record<string, NodeJS.Signals>> = { kill: 'SIGKILL', stop: 'SIGSTOP' };
 
@@ -9,9 +9,10 @@ export function failpointHook(text: string): (name: string) => void {
   const [name = '', action = '', nth = '1'] = text.split(':');
   const signal = signals[action];
   const count = Number(nth);
-  const isKnown = failpoints.some((known) => known === name);
+  const all = [...failpoints, ...batchFailpoints];
+  const isKnown = all.some((known) => known === name);
   if (!isKnown || !signal || !Number.isInteger(count) || count < 1) {
-    const names = failpoints.join(', ');
+    const names = all.join(', ');
     const message = `the failpoint ${text} is not NAME:kill or NAME:stop[:NTH]; names: ${names}`;
     throw new Failure('usage_error', message);
   }

@@ -25,7 +25,19 @@ export const failpoints = [
   'blob.after-rename',
 ] as const;
 
-export type Failpoint = (typeof failpoints)[number];
+/** Those on the way of a batch task: only a store that has one passes them. */
+export const batchFailpoints = [
+  'batch.before-submit',
+  'batch.after-submit',
+  'batch.before-commit',
+  'batch.after-commit',
+  'batch.before-poll',
+  'batch.after-poll',
+  'batch.before-output',
+  'batch.after-output',
+] as const;
+
+export type Failpoint = (typeof failpoints)[number] | (typeof batchFailpoints)[number];
 
 export function failpoint(world: World, name: Failpoint): void {
   world.failpoint?.(name);

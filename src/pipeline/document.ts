@@ -16,6 +16,13 @@ import type { Fetcher } from './fetch/http.ts';
 import type { Paces } from './fetch/politeness.ts';
 import type { Rendering } from './fetch/shown.ts';
 import { indexStep, pruneStep } from './index/index-step.ts';
+import {
+  deferredEmbedStep,
+  deferredEntityStep,
+  type EmbeddingLaneOptions,
+  type LaneModel,
+  type LaneOptions,
+} from './lane/deferred.ts';
 import { persistStep } from './persist/persist.ts';
 import type { Pipeline, StepFunction } from './pipeline.ts';
 
@@ -27,18 +34,35 @@ export interface DocumentPipelineOptions extends EmbedOptions {
   readonly parser: Parser;
   /** Rules and lists, where none is given. */
   readonly extractor?: Extractor | undefined;
+  /** What the cheap lane leaves to batch tasks; nothing, where absent. */
+  readonly lane?: DocumentLane | undefined;
+}
+
+export interface DocumentLane {
+  readonly entities?: LaneModel | undefined;
+  readonly embeddings?: (LaneModel & Omit<EmbeddingLaneOptions, keyof LaneOptions>) | undefined;
 }
 
 export function documentPipeline(options: DocumentPipelineOptions): Pipeline {
   const { blobs, fetcher, rendering, paces, parser, extractor = localExtractor() } = options;
+  const embed = embedStep(options);
+  const entity = entityStep(extractor);
+  const { entities, embeddings } = options.lane ?? {};
   return {
     lifecycle: item,
     steps: {
       fetched: either(fetchStep({ blobs, fetcher, rendering, paces })),
       content_extracted: either(extractStep(blobs, parser)),
       chunked: either(chunkStep),
-      embedded: either(embedStep(options), reembedStep(options)),
-      entity_extracted: either(entityStep(extractor)),
+      embedded: either(
+        embeddings
+          ? deferredEmbedStep({ ...embeddings, lane: embeddings, blobs, normal: embed })
+          : embed,
+        reembedStep(options),
+      ),
+      entity_extracted: either(
+        entities ? deferredEntityStep({ lane: entities, blobs, normal: entity }) : entity,
+      ),
       persisted: either(persistStep),
       indexed: either(indexStep(options)),
       done: either(pruneStep),

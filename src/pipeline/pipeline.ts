@@ -58,8 +58,20 @@ export interface StepResult {
   readonly counts?: StepCounts;
   /** What the history should say of this step beside its duration and its cost. */
   readonly detail?: Readonly<Record<string, unknown>>;
+  /**
+   * The step's work is left to a batch task: the item waits for it without a lease, and the step is
+   * run again when the answers are there.
+   */
+  readonly deferred?: Deferral;
   /** Nothing is left to do for this item: its content is the one that is already indexed. */
   readonly unchanged?: boolean;
+}
+
+/** What is to be asked of a provider, in one batch with what others ask. */
+export interface Deferral {
+  readonly taskType: string;
+  readonly model: string;
+  readonly requests: readonly Readonly<Record<string, unknown>>[];
 }
 
 export type StepFunction = (context: StepContext) => Promise<StepResult | undefined>;

@@ -62,6 +62,11 @@ const used = sql<{ blob_key: string }>`
 const uploaded = sql<{ body: string }>`
   SELECT DISTINCT inputs.body FROM inputs JOIN items ON items.id = inputs.item_id
   WHERE inputs.kind = 'blob' AND inputs.body {amongKeys} AND items.step <> 'done'`;
+/** What batch tasks brought back: whole, and line by line until each item has taken its own. */
+const outputs = sql<{ output_key: string }>`
+  SELECT DISTINCT output_key FROM batch_tasks WHERE output_key {amongKeys}`;
+const answers = sql<{ result_key: string }>`
+  SELECT DISTINCT result_key FROM batch_lines WHERE result_key {amongKeys}`;
 
 /**
  * Those of the blobs that something refers to. Whatever else comes to keep bytes as blobs is to be
@@ -75,7 +80,14 @@ export async function usedBlobs(
   const named = { keys: JSON.stringify(keys) };
   const fetched = await reader.run(used, named);
   const inputs = await reader.run(uploaded, named);
-  return new Set([...fetched.map(({ blob_key }) => blob_key), ...inputs.map(({ body }) => body)]);
+  const written = await reader.run(outputs, named);
+  const brought = await reader.run(answers, named);
+  return new Set([
+    ...fetched.map(({ blob_key }) => blob_key),
+    ...inputs.map(({ body }) => body),
+    ...written.map(({ output_key }) => output_key),
+    ...brought.map(({ result_key }) => result_key),
+  ]);
 }
 
 const getPlace = sql<{ seq: number }>`SELECT seq FROM cursors WHERE name = :name`;

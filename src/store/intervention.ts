@@ -176,6 +176,19 @@ export async function promoteDue(
   return standAll(transaction, await transaction.run(promoteRows, { ids, gate_bit: gateBit }));
 }
 
+const wakeRows = sql<MovedRow>`
+  UPDATE items SET waits_on = CASE WHEN (SELECT state FROM jobs WHERE jobs.id = items.job_id)
+    = 'paused' THEN 'person' ELSE 'turn' END
+  WHERE id {amongIds} AND waits_on = 'task' ${moved}`;
+
+/** The batch task that items waited for has ended for them. */
+export async function wakeFromTask(
+  transaction: Transaction,
+  ids: readonly number[],
+): Promise<MovedRow[]> {
+  return standAll(transaction, await transaction.run(wakeRows, { ids: JSON.stringify(ids) }));
+}
+
 const admitRow = sqlRows({ id: 'int', waits_on: 'text', due_at: 'int' })<{ id: number }>`
   UPDATE items SET waits_on = :waits_on, due_at = :due_at, gate_held = 1 {rows}
   WHERE items.id = :id AND items.waits_on = 'gate'

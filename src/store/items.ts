@@ -127,6 +127,9 @@ const withoutCause = sql<{ count: number }>`
       WHERE workers.id = items.worker AND {claimHasItem}))
     OR (waits_on = 'person' AND NOT EXISTS (
       SELECT 1 FROM jobs WHERE jobs.id = items.job_id AND jobs.state = 'paused'))
+    OR (waits_on = 'task' AND NOT EXISTS (
+      SELECT 1 FROM batch_lines WHERE batch_lines.item_id = items.id
+        AND batch_lines.status = 'open'))
     OR (waits_on = 'gate' AND NOT EXISTS (
       SELECT 1 FROM lines WHERE lines.gate = items.gate AND lines.rank = items.rank
         AND lines.item_id = items.id))

@@ -18,13 +18,14 @@ export interface NewJob {
   readonly priority: number;
   readonly budgetCents?: number | undefined;
   readonly itemsTotal: number;
+  readonly lane?: string | undefined;
   readonly now: number;
 }
 
 const insertJobRow = sql<{ id: number }>`
-  INSERT INTO jobs (key, caller, corpus, type, url, force, priority, budget_cents, state,
+  INSERT INTO jobs (key, caller, corpus, type, url, force, priority, budget_cents, lane, state,
     items_total, created_at, updated_at)
-  VALUES (:key, :caller, :corpus, :type, :url, :force, :priority, :budget_cents, 'queued',
+  VALUES (:key, :caller, :corpus, :type, :url, :force, :priority, :budget_cents, :lane, 'queued',
     :items_total, :now, :now)
   RETURNING id`;
 
@@ -34,6 +35,7 @@ export async function insertJob(transaction: Transaction, job: NewJob): Promise<
     force: job.force ? 1 : 0,
     budget_cents: job.budgetCents,
     items_total: job.itemsTotal,
+    lane: job.lane ?? 'now',
   });
   return row?.id as number;
 }

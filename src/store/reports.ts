@@ -33,6 +33,8 @@ export type Move =
   | { readonly to: 'advance'; readonly progress: Progress }
   | { readonly to: 'time'; readonly dueAt: number; readonly attempt: number }
   | { readonly to: 'turn' }
+  /** Left to a batch task, which wakes the item when it ends. */
+  | { readonly to: 'task' }
   | { readonly to: 'failed'; readonly error: Readonly<Record<string, unknown>> };
 
 export interface Usage {
@@ -231,7 +233,7 @@ function toLeave(report: ChainReport, lifecycle: Lifecycle, now: number): Leave 
   return {
     ...toAdvance(report, lifecycle),
     rank: report.lease.rank,
-    waitsOn: move.to === 'time' || move.to === 'turn' ? move.to : null,
+    waitsOn: move.to === 'advance' || move.to === 'failed' ? null : move.to,
     dueAt: move.to === 'time' ? move.dueAt : null,
     attempt: move.to === 'time' ? move.attempt : 0,
     error: move.to === 'failed' ? JSON.stringify(move.error) : null,
@@ -242,7 +244,12 @@ function toLeave(report: ChainReport, lifecycle: Lifecycle, now: number): Leave 
 function count(deltas: JobDeltas, report: Report, lifecycle: Lifecycle): void {
   const { move, usage, counts, lease } = report;
   const isDone = move.to === 'advance' && move.progress === lifecycle.complete;
-  if (move.to === 'turn' || (move.to === 'advance' && !isDone && !usage && !counts)) return;
+  if (
+    move.to === 'turn' ||
+    move.to === 'task' ||
+    (move.to === 'advance' && !isDone && !usage && !counts)
+  )
+    return;
   const delta = deltas.of(lease.jobId);
   if (isDone) delta.done++;
   if (move.to === 'failed') delta.failed++;

@@ -35,6 +35,8 @@ export interface Submission {
   readonly force: boolean;
   /** The same request again is not a second job. */
   readonly idempotency?: IdempotentRequest | undefined;
+  /** `cheap`: what providers do for hours at a lower price is left to them. */
+  readonly lane?: 'now' | 'cheap' | undefined;
   readonly now: number;
 }
 

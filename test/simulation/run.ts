@@ -1,11 +1,13 @@
 /**
- * The simulation as a command: `npm run simulate -- --seeds N [--seed S]`. With one seed it tells
- * the whole story of that run. The last line is `N seeds, V violations`.
+ * The simulation as a command: `npm run simulate -- --seeds N [--seed S] [--scenario NAME]`. With
+ * one seed it tells the whole story of that run. The last line is `N seeds, V violations`. The
+ * scenarios are `documents`, unless another is named, and `batch`.
  */
 import { parseArgs } from 'node:util';
 import { runBatch } from './batch.ts';
 import { type RunResult, runSeed } from './simulation.ts';
 import { openStore } from './store.ts';
+import { runTaskSeeds } from './task-batch.ts';
 
 const failuresMax = 5;
 const excerptLines = 25;
@@ -15,11 +17,21 @@ const { values } = parseArgs({
   options: {
     seeds: { type: 'string', default: '2000' },
     seed: { type: 'string', default: '1' },
+    scenario: { type: 'string', default: 'documents' },
   },
 });
 const seeds = wholeNumber('--seeds', values.seeds);
 const firstSeed = wholeNumber('--seed', values.seed);
-process.exitCode = await (seeds === 1 ? replay(firstSeed) : runAll());
+const scenarios: Readonly<Record<string, () => Promise<number>>> = {
+  documents: () => (seeds === 1 ? replay(firstSeed) : runAll()),
+  batch: runTasks,
+};
+const scenario = scenarios[values.scenario];
+if (!scenario) {
+  console.error(`--scenario takes one of ${Object.keys(scenarios).join(', ')}`);
+  process.exit(2);
+}
+process.exitCode = await scenario();
 
 function wholeNumber(name: string, text: string): number {
   const value = Number(text);
@@ -65,6 +77,20 @@ async function runAll(): Promise<number> {
   console.log(`${batch.seedsRun} seeds at ${batch.seedsPerSecond.toFixed(1)} seeds/s`);
   console.log(lastLine(batch.seedsRun, failed.length));
   return failed.length > 0 ? 1 : 0;
+}
+
+async function runTasks(): Promise<number> {
+  const startedAt = performance.now();
+  const batch = await runTaskSeeds({ firstSeed, seeds, violationsMax: failuresMax });
+  for (const { seed, violations } of batch.failed) {
+    console.log(`seed ${seed}:`);
+    for (const violation of violations) console.log(`  ${violation}`);
+    console.log(`  to replay: npm run simulate -- --scenario batch --seeds 1 --seed ${seed}`);
+  }
+  const perSecond = (batch.seedsRun * 1000) / (performance.now() - startedAt);
+  console.log(`${batch.tasks} tasks, ${batch.crashes} crashes, ${perSecond.toFixed(1)} seeds/s`);
+  console.log(lastLine(batch.seedsRun, batch.failed.length));
+  return batch.failed.length > 0 ? 1 : 0;
 }
 
 /** Runs the seed again, this time with its story. */

@@ -40,6 +40,11 @@ export function modelExtractor(completer: Completer): Extractor {
   };
 }
 
+/** What would be asked about a document, in order. */
+export function questionsOf(input: ExtractionInput): CompletionRequest[] {
+  return passagesOf(input).map(({ start, end }) => requestFor(input.text.slice(start, end)));
+}
+
 interface Passage {
   readonly start: number;
   readonly end: number;

@@ -1,0 +1,160 @@
+/** The batch providers that are configured, from the file that `PAWL_BATCH_PROVIDERS` names. */
+import { readFileSync } from 'node:fs';
+import { Failure } from './kernel/failure.ts';
+import { limits } from './kernel/limits.ts';
+import type { World } from './kernel/world.ts';
+import type { AllowedHosts } from './pipeline/fetch/address.ts';
+import { httpFetcher } from './pipeline/fetch/http.ts';
+import { resolveTarget, systemResolve } from './pipeline/fetch/resolve.ts';
+import { anthropicBatches } from './provider/batch/anthropic.ts';
+import { awsTranscriber } from './provider/batch/aws.ts';
+import { azureTranscriber } from './provider/batch/azure.ts';
+import type { BatchProvider } from './provider/batch/batch-provider.ts';
+import { Endpoint, type EndpointOptions } from './provider/batch/endpoint.ts';
+import { geminiBatches } from './provider/batch/gemini.ts';
+import { googleTranscriber } from './provider/batch/google.ts';
+import { GoogleToken } from './provider/batch/google-token.ts';
+import { openaiBatches } from './provider/batch/openai.ts';
+import { sarvamTranscriber } from './provider/batch/sarvam.ts';
+import { signRequest } from './provider/batch/signature.ts';
+
+export interface ProviderSettings {
+  readonly [provider: string]: Readonly<Record<string, unknown>>;
+}
+
+interface Making {
+  readonly name: string;
+  /** A text of the provider's entry; throws where it is missing and has no standard. */
+  text(field: string, standard?: string): string;
+  endpoint(url: string, authorize: EndpointOptions['authorize']): Endpoint;
+  readonly world: World;
+  readonly allowed: AllowedHosts;
+}
+
+/** One row for each provider: what its entry must hold, and what is made of it. */
+const makers: Readonly<Record<string, (making: Making) => BatchProvider>> = {
+  azure: (making) => {
+    const key = making.text('key');
+    const authorize = async () => ({ 'ocp-apim-subscription-key': key });
+    return azureTranscriber(making.endpoint(making.text('url'), authorize));
+  },
+  aws: (making) => {
+    const region = making.text('region');
+    const sessionToken = making.text('session_token', '') || undefined;
+    const credentials = {
+      accessKeyId: making.text('access_key_id'),
+      secretAccessKey: making.text('secret_access_key'),
+      sessionToken,
+      region,
+    };
+    const { world } = making;
+    const url = making.text('url', `https://transcribe.${region}.amazonaws.com`);
+    return awsTranscriber(
+      making.endpoint(url, async (request) =>
+        signRequest(request, { credentials, service: 'transcribe', now: world.now() }),
+      ),
+    );
+  },
+  google: (making) => {
+    const account = {
+      client_email: making.text('client_email'),
+      private_key: making.text('private_key'),
+      token_uri: making.text('token_uri', 'https://oauth2.googleapis.com/token'),
+    };
+    const token = new GoogleToken(account, making.world);
+    const url = making.text('url', 'https://speech.googleapis.com');
+    const endpoint = making.endpoint(url, async () => ({
+      authorization: `Bearer ${await token.get()}`,
+    }));
+    const location = making.text('location', 'global');
+    return googleTranscriber({ endpoint, project: making.text('project'), location });
+  },
+  sarvam: (making) => {
+    const key = making.text('key');
+    const url = making.text('url', 'https://api.sarvam.ai');
+    const endpoint = making.endpoint(url, async () => ({ 'api-subscription-key': key }));
+    return sarvamTranscriber({ endpoint, read: recordingReader(making) });
+  },
+  openai: (making) => {
+    const key = making.text('key');
+    const url = making.text('url', 'https://api.openai.com/v1');
+    return openaiBatches(making.endpoint(url, async () => ({ authorization: `Bearer ${key}` })));
+  },
+  gemini: (making) => {
+    const key = making.text('key');
+    const url = making.text('url', 'https://generativelanguage.googleapis.com');
+    return geminiBatches(making.endpoint(url, async () => ({ 'x-goog-api-key': key })));
+  },
+  anthropic: (making) => {
+    const key = making.text('key');
+    const url = making.text('url', 'https://api.anthropic.com');
+    const headers = { 'x-api-key': key, 'anthropic-version': '2023-06-01' };
+    return anthropicBatches(making.endpoint(url, async () => headers));
+  },
+};
+
+export function readProviderSettings(path: string): ProviderSettings {
+  try {
+    const value: unknown = JSON.parse(readFileSync(path, 'utf8'));
+    if (value instanceof Object && !Array.isArray(value)) return value as ProviderSettings;
+  } catch (error) {
+    const message = `PAWL_BATCH_PROVIDERS: ${path} cannot be read as JSON`;
+    throw new Failure('usage_error', message, { cause: error });
+  }
+  throw new Failure('usage_error', `PAWL_BATCH_PROVIDERS: ${path} must hold one JSON object`);
+}
+
+export function makeProviders(
+  settings: ProviderSettings,
+  { world, allowed }: { readonly world: World; readonly allowed: AllowedHosts },
+): BatchProvider[] {
+  const checkLink = async (url: URL): Promise<void> => {
+    await resolveTarget(url, { resolve: systemResolve, allowed });
+  };
+  return Object.entries(settings).map(([name, entry]) => {
+    const make = makers[name];
+    if (!make) {
+      const known = Object.keys(makers).join(', ');
+      throw new Failure('usage_error', `there is no batch provider ${name}; there are: ${known}`);
+    }
+    return make({
+      name,
+      world,
+      allowed,
+      text: (field, standard) => textOf(entry, { name, field, standard }),
+      endpoint: (url, authorize) =>
+        new Endpoint({ name: name.toUpperCase(), url, world, authorize, checkLink }),
+    });
+  });
+}
+
+function textOf(
+  entry: Readonly<Record<string, unknown>>,
+  { name, field, standard }: { name: string; field: string; standard: string | undefined },
+): string {
+  const value = entry[field];
+  if (typeof value === 'string' && value !== '') return value;
+  if (value === undefined && standard !== undefined) return standard;
+  const message = `batch provider ${name} needs a text for ${field}`;
+  throw new Failure('usage_error', message);
+}
+
+/** Recordings are fetched like any document: from public addresses, within bounds. */
+function recordingReader({ world, allowed }: Making) {
+  const fetcher = httpFetcher({ world, allowed });
+  return async (source: string, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>> => {
+    const { bytes, status } = await fetcher.get({
+      url: new URL(source),
+      accept: 'audio/*, video/*, */*',
+      signal,
+      redirectsMax: limits.fetch.redirectsMax,
+      bounds: {
+        wireBytesMax: limits.fetch.wireBytesMax,
+        bytesMax: limits.document.sourceBytesMax,
+        beyond: 'fail',
+      },
+    });
+    if (status === 200) return new Uint8Array(bytes);
+    throw new Failure('http_4xx', `${source} answered ${status}`);
+  };
+}

@@ -1,0 +1,107 @@
+/**
+ * The cheap lane: what items have left to batch tasks is gathered into tasks, and when a task ends,
+ * each line goes its own way. One that failed fails its item only. What did not come back (a task
+ * that expired, or broke off half-way) is sent once more, in tasks of half the size.
+ */
+import { type BlobStore, putParts } from '../blob/blob.ts';
+import { limits } from '../kernel/limits.ts';
+import type { World } from '../kernel/world.ts';
+import {
+  assignLines,
+  dropUnwanted,
+  type LineOutcome,
+  type LineRow,
+  type LooseGroup,
+  linesOfGroup,
+  linesOfTask,
+  listLoose,
+  settleLines,
+} from '../store/batch-lines.ts';
+import { insertBatchTask } from '../store/batch-tasks.ts';
+import type { Database, Transaction } from '../store/database.ts';
+import { appendEvents } from '../store/events.ts';
+import type { EndedTask } from './batch-submit.ts';
+import { taskEvent } from './batch-submit.ts';
+
+export interface LaneOptions {
+  readonly database: Database;
+  readonly blobs: BlobStore;
+  readonly world: World;
+  readonly gatherMs?: number | undefined;
+}
+
+/** Makes tasks of what has waited long enough, or is enough. Returns how many. */
+export async function gatherLines(options: LaneOptions): Promise<number> {
+  const { database, gatherMs = limits.batch.gatherMs } = options;
+  const groups = await listLoose(database);
+  if (groups.length === 0) return 0;
+  await database.write(dropUnwanted);
+  let made = 0;
+  for (const group of groups) {
+    const isOld = database.now() - Number(group.oldest) >= gatherMs;
+    if (!isOld && Number(group.count) < limits.batch.gatherMax) continue;
+    if (await makeTask(group, options)) made += 1;
+  }
+  return made;
+}
+
+async function makeTask(group: LooseGroup, options: LaneOptions): Promise<boolean> {
+  const { database, blobs, world } = options;
+  const half = Math.ceil(Math.min(Number(group.count), limits.batch.gatherMax) / 2);
+  const limit = group.attempt === 0 ? limits.batch.gatherMax : half;
+  const lines = await linesOfGroup(database, group, limit);
+  if (lines.length === 0) return false;
+  const key = await putParts(blobs, requestLines(lines));
+  const input = {
+    dataset_ids: [key],
+    models: [group.model],
+    requests_key: key,
+    requests: lines.length,
+  };
+  const { caller, task_type: taskType } = group;
+  return database.write(async (transaction) => {
+    const now = database.now();
+    const task = { key: world.uuid(), caller, taskType, provider: null, input, now };
+    const taskId = await insertBatchTask(transaction, task);
+    const ids = lines.map(({ id }) => id);
+    const assigned = await assignLines(transaction, taskId, ids);
+    // Another process has gathered some of them: this task is undone, and theirs stands.
+    if (assigned !== ids.length) throw new Error('lines were gathered twice at once');
+    return true;
+  });
+}
+
+async function* requestLines(lines: readonly LineRow[]): AsyncGenerator<Uint8Array, void> {
+  for (const { id, request } of lines) {
+    yield Buffer.from(`${JSON.stringify({ ...JSON.parse(request), custom_id: nameOf(id) })}\n`);
+  }
+}
+
+function nameOf(lineId: number): string {
+  return `line-${lineId}`;
+}
+
+/** Runs in the transaction that ends a task. */
+export async function settleEnded(transaction: Transaction, ended: EndedTask): Promise<void> {
+  const { row, results, blobKey, reason, now } = ended;
+  const lines = await linesOfTask(transaction, row.id);
+  if (lines.length === 0) return;
+  const again: number[] = [];
+  const outcomes: LineOutcome[] = [];
+  for (const { id, attempt } of lines) {
+    const place = results.get(nameOf(id));
+    const mayComeBack = place === undefined ? reason !== 'canceled' : place.isRetryable;
+    if (!place?.isOk && mayComeBack && attempt === 0) {
+      again.push(id);
+      continue;
+    }
+    const result =
+      place && blobKey ? { key: blobKey, at: place.at, bytes: place.bytes } : undefined;
+    const error = place?.isOk ? undefined : reason;
+    outcomes.push({ id, status: place?.isOk ? 'ok' : 'failed', result, error });
+  }
+  await settleLines(transaction, { outcomes, again }, now);
+  if (again.length === 0) return;
+  const told = taskEvent('batch_lines_resubmitted', row, { lines: again.length, reason });
+  await appendEvents(transaction, [told], now);
+}

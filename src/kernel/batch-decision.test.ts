@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { batchActions, batchDecisions, sayings } from './batch-decision.ts';
+import { batchJob } from './batch-job.ts';
+
+test('whatever is believed and whatever is said, one row says what to do', () => {
+  for (const state of batchJob.states) {
+    for (const said of sayings) {
+      const action = batchDecisions[state][said];
+      assert.ok(batchActions.includes(action), `${state} × ${said}`);
+    }
+  }
+});
+
+test('a job that has ended stays as it is, and an open one is never ignored', () => {
+  for (const state of batchJob.states) {
+    const isEnded = batchJob.final.includes(state);
+    for (const said of sayings) {
+      assert.equal(batchDecisions[state][said] === 'ignore', isEnded, `${state} × ${said}`);
+    }
+  }
+});
+
+test('only what may be over by the next poll is counted as an error', () => {
+  const counted = sayings.filter((said) => batchDecisions.running[said] === 'count_error');
+  assert.deepEqual(counted, ['gone', 'unreachable']);
+});

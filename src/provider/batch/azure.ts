@@ -1,0 +1,135 @@
+/**
+ * Azure AI Speech, batch transcription (REST, 3.2). One job for all recordings; each result is a
+ * file under an address of its own, and a report says which recordings failed. A job is found again
+ * by its display name.
+ */
+import type { Saying } from '../../kernel/batch-decision.ts';
+import { toFailure } from '../../kernel/failure.ts';
+import { limits } from '../../kernel/limits.ts';
+import type { JsonObject } from '../../kernel/provider-state.ts';
+import {
+  checkSame,
+  listOf,
+  needText,
+  objectOf,
+  sayingOf,
+  sayingOfError,
+  textOf,
+} from './answer.ts';
+import type { BatchProvider, ResultLine } from './batch-provider.ts';
+import type { Endpoint } from './endpoint.ts';
+
+const words: Readonly<Record<string, Saying>> = {
+  NotStarted: 'running',
+  Running: 'running',
+  Succeeded: 'completed',
+  Failed: 'failed',
+};
+
+const transcriptions = '/speechtotext/v3.2/transcriptions';
+
+export function azureTranscriber(endpoint: Endpoint): BatchProvider {
+  return {
+    name: 'AZURE',
+    taskTypes: ['transcription'],
+    split: 'together',
+    merge: 'flat',
+    recognizedBy: 'list',
+    refuses: (source) =>
+      /^https?:\/\//.test(source) ? undefined : 'Azure reads http and https addresses',
+    find: async ({ token }, { signal }) => {
+      const filter = encodeURIComponent(`displayName eq '${token}'`);
+      const path = `${transcriptions}?top=100&filter=${filter}`;
+      for await (const found of pagesOf(endpoint, path, signal)) {
+        if (found.displayName === token) return endpoint.at(needText(found.self, 'self')).href;
+      }
+      return undefined;
+    },
+    submit: async (job, { signal }) => {
+      const body = {
+        displayName: job.token,
+        contentUrls: job.sources,
+        locale: job.language ?? 'en-US',
+        properties: { wordLevelTimestampsEnabled: false, timeToLive: 'PT48H' },
+      };
+      const made = await endpoint.json(transcriptions, { body, signal });
+      return endpoint.at(needText(made.self, 'self')).href;
+    },
+    poll: async ({ externalId }, signal) => {
+      try {
+        const answer = await endpoint.json(externalId, { signal });
+        checkSame(answer.self, externalId);
+        const said = sayingOf(words, answer.status);
+        if (said === 'completed') {
+          const files = needText(objectOf(answer.links).files, 'links.files');
+          return { said, results: () => resultsOf(endpoint, files, signal) };
+        }
+        const { error } = objectOf(answer.properties);
+        return { said, detail: textOf(objectOf(error).message) ?? textOf(answer.status) };
+      } catch (error) {
+        return sayingOfError(error);
+      }
+    },
+    cancel: async ({ externalId }, signal) => {
+      await endpoint.text(externalId, { method: 'DELETE', signal });
+      return true;
+    },
+  };
+}
+
+async function* pagesOf(
+  endpoint: Endpoint,
+  first: string,
+  signal: AbortSignal,
+): AsyncGenerator<JsonObject, void> {
+  let path: string | undefined = first;
+  for (let page = 0; path !== undefined && page < limits.batch.listPagesMax; page += 1) {
+    const answer: JsonObject = await endpoint.json(path, { signal });
+    yield* listOf(answer.values);
+    path = textOf(answer['@nextLink']);
+  }
+}
+
+async function* resultsOf(
+  endpoint: Endpoint,
+  files: string,
+  signal: AbortSignal,
+): AsyncGenerator<ResultLine, void> {
+  for await (const file of pagesOf(endpoint, files, signal)) {
+    const kind = textOf(file.kind);
+    if (kind !== 'Transcription' && kind !== 'TranscriptionReport') continue;
+    let content: JsonObject;
+    try {
+      const link = needText(objectOf(file.links).contentUrl, 'links.contentUrl');
+      content = await endpoint.linked(link, signal);
+    } catch (error) {
+      const failure = toFailure(error);
+      // Silence may end; nonsense is this file's alone, and the others are read.
+      if (failure.code === 'provider_unavailable' || failure.code === 'rate_limited') throw error;
+      yield { id: undefined, odd: `${String(file.name ?? kind)}: ${failure.message}` };
+      continue;
+    }
+    if (kind === 'Transcription') yield lineOf(content);
+    else yield* failuresOf(content);
+  }
+}
+
+function lineOf(content: JsonObject): ResultLine {
+  const id = textOf(content.source);
+  if (id === undefined) return { id: undefined, odd: 'a transcript that names no source' };
+  const phrases = listOf(content.combinedRecognizedPhrases);
+  const text = phrases.map(({ display }) => textOf(display) ?? '').join('\n');
+  const ticks = Number(content.durationInTicks);
+  const durationMs = Number.isFinite(ticks) && ticks > 0 ? Math.round(ticks / 10_000) : undefined;
+  const value = { source: id, text, ...(durationMs !== undefined && { duration_ms: durationMs }) };
+  return { id, isOk: true, value };
+}
+
+function* failuresOf(report: JsonObject): Generator<ResultLine, void> {
+  for (const { sourceUrl, status, errorMessage } of listOf(report.details)) {
+    const id = textOf(sourceUrl);
+    if (id === undefined || status !== 'Failed') continue;
+    const error = textOf(errorMessage) ?? 'Azure could not transcribe it';
+    yield { id, isOk: false, error, isRetryable: false };
+  }
+}

@@ -1,0 +1,253 @@
+/**
+ * A provider's HTTP interface: bounded in time and bytes, without redirects, and with the key sent
+ * to the configured origin only. What comes back is JSON, or lines, or a failure with a code.
+ */
+import { Failure, type FailureCode } from '../../kernel/failure.ts';
+import { limits } from '../../kernel/limits.ts';
+import type { JsonObject } from '../../kernel/provider-state.ts';
+import type { World } from '../../kernel/world.ts';
+
+export interface OutgoingRequest {
+  readonly method: string;
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array | undefined;
+}
+
+export interface EndpointOptions {
+  readonly name: string;
+  readonly url: string;
+  readonly world: World;
+  /** Headers that prove who we are. */
+  readonly authorize: (request: OutgoingRequest) => Promise<Readonly<Record<string, string>>>;
+  /** Throws for an address that a provider may not send us to. */
+  readonly checkLink?: ((url: URL) => Promise<void>) | undefined;
+  readonly fetch?: typeof globalThis.fetch | undefined;
+}
+
+export interface Sending {
+  readonly method?: string;
+  readonly body?: JsonObject | Uint8Array<ArrayBuffer> | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+}
+
+export class Endpoint {
+  readonly #options: EndpointOptions;
+  readonly #root: URL;
+
+  constructor(options: EndpointOptions) {
+    this.#options = options;
+    this.#root = new URL(options.url);
+  }
+
+  get world(): World {
+    return this.#options.world;
+  }
+
+  /** Asks for one JSON object. */
+  async json(path: string, sending: Sending): Promise<JsonObject> {
+    const { text } = await this.text(path, sending);
+    return parseObject(text, this.#options.name);
+  }
+
+  async text(path: string, sending: Sending): Promise<{ text: string; headers: Headers }> {
+    return this.#within(limits.batch.callMs, sending.signal, async (signal) => {
+      const response = await this.#send(this.at(path), { ...sending, signal }, true);
+      const text = await this.#read(response, limits.batch.answerBytesMax);
+      return { text, headers: response.headers };
+    });
+  }
+
+  /** The address of a path, or of a link of the provider's own that stays with its origin. */
+  at(path: string): URL {
+    const url = /^https?:\/\//.test(path)
+      ? new URL(path)
+      : new URL(`${this.#root.href.replace(/\/$/, '')}${path}`);
+    if (url.origin === this.#root.origin) return url;
+    const message = `${this.#options.name} sent us to ${url.host}, where its key does not belong`;
+    throw new Failure('provider_protocol_error', message);
+  }
+
+  /** A result of the provider's own, as it comes. */
+  bytes(path: string, sending: Sending): AsyncIterable<Uint8Array> {
+    return this.#stream(() => this.at(path), sending, true);
+  }
+
+  /** A result that lies elsewhere, under an address that the provider gave. No key is sent. */
+  async linked(link: string, signal: AbortSignal): Promise<JsonObject> {
+    const url = await this.#checked(link);
+    return this.#within(limits.batch.resultMs, signal, async (bounded) => {
+      const response = await this.#send(url, { signal: bounded }, false);
+      const text = await this.#read(response, limits.batch.resultBytesMax);
+      return parseObject(text, this.#options.name);
+    });
+  }
+
+  /** Puts bytes where the provider wants them. No key is sent. */
+  async put(link: string, sending: Sending): Promise<void> {
+    const url = await this.#checked(link);
+    await this.#within(limits.batch.resultMs, sending.signal, async (signal) => {
+      const response = await this.#send(url, { method: 'PUT', ...sending, signal }, false);
+      await this.#read(response, limits.batch.answerBytesMax);
+    });
+  }
+
+  async #checked(link: string): Promise<URL> {
+    const url = URL.canParse(link) ? new URL(link) : undefined;
+    if (!url || !/^https?:$/.test(url.protocol)) {
+      throw new Failure('provider_protocol_error', `${this.#options.name} gave no usable link`);
+    }
+    if (url.origin !== this.#root.origin) await this.#options.checkLink?.(url);
+    return url;
+  }
+
+  async *#stream(
+    address: () => URL,
+    sending: Sending,
+    isOwn: boolean,
+  ): AsyncGenerator<Uint8Array, void> {
+    const overdue = new AbortController();
+    const stop = this.world.setTimer(() => overdue.abort(), limits.batch.resultMs);
+    const signal = AbortSignal.any([sending.signal, overdue.signal]);
+    try {
+      const response = await this.#send(address(), { ...sending, signal }, isOwn);
+      for await (const part of response.body ?? []) yield part;
+    } catch (error) {
+      throw this.#unavailable(error, sending.signal);
+    } finally {
+      stop();
+    }
+  }
+
+  async #within<T>(
+    timeoutMs: number,
+    signal: AbortSignal,
+    work: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const overdue = new AbortController();
+    const stop = this.world.setTimer(() => overdue.abort(), timeoutMs);
+    try {
+      return await work(AbortSignal.any([signal, overdue.signal]));
+    } catch (error) {
+      throw this.#unavailable(error, signal);
+    } finally {
+      stop();
+    }
+  }
+
+  async #send(url: URL, sending: Sending, isOwn: boolean): Promise<Response> {
+    const { authorize, fetch = globalThis.fetch } = this.#options;
+    const { body, method = body === undefined ? 'GET' : 'POST', signal } = sending;
+    const isBytes = body instanceof Uint8Array;
+    const sent = body === undefined || isBytes ? body : JSON.stringify(body);
+    const headers = {
+      ...(sent !== undefined && !isBytes && { 'content-type': 'application/json' }),
+      ...sending.headers,
+    };
+    const proof = isOwn ? await authorize({ method, url, headers, body: sent }) : {};
+    const response = await fetch(url, {
+      method,
+      headers: { ...headers, ...proof },
+      ...(sent !== undefined && { body: sent }),
+      // A redirect would carry the key, or the document, to somebody else.
+      redirect: 'error',
+      signal,
+    });
+    if (response.ok) return response;
+    const text = await this.#read(response, limits.batch.answerBytesMax).catch(() => '');
+    throw refusalOf({ name: this.#options.name, response, text, now: this.world.now() });
+  }
+
+  async #read(response: Response, bytesMax: number): Promise<string> {
+    const parts: Uint8Array[] = [];
+    let bytes = 0;
+    for await (const part of response.body ?? []) {
+      bytes += part.length;
+      if (bytes > bytesMax) {
+        const message = `${this.#options.name}: an answer of more than ${bytesMax} bytes`;
+        throw new Failure('provider_protocol_error', message);
+      }
+      parts.push(part);
+    }
+    try {
+      return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(parts));
+    } catch (error) {
+      const message = `${this.#options.name} answered with something else than UTF-8`;
+      throw new Failure('provider_protocol_error', message, { cause: error });
+    }
+  }
+
+  #unavailable(error: unknown, signal: AbortSignal): unknown {
+    if (error instanceof Failure || signal.aborted) return error;
+    const message = `${this.#options.name} at ${this.#root.host} cannot be reached, or broke off`;
+    return new Failure('provider_unavailable', message, { cause: error });
+  }
+}
+
+export function parseObject(text: string, name: string): JsonObject {
+  let cause: unknown;
+  try {
+    const value: unknown = JSON.parse(text.replace(/^\ufeff/, ''));
+    if (value instanceof Object && !Array.isArray(value)) return value as JsonObject;
+  } catch (error) {
+    cause = error;
+  }
+  const message = `${name} answered with something else than a JSON object`;
+  throw new Failure('provider_protocol_error', message, { cause });
+}
+
+const codes: Readonly<Record<number, FailureCode>> = {
+  401: 'provider_auth',
+  403: 'provider_auth',
+  404: 'provider_rejected',
+  408: 'provider_unavailable',
+  410: 'provider_rejected',
+  429: 'rate_limited',
+};
+
+function refusalOf(refusal: {
+  readonly name: string;
+  readonly response: Response;
+  readonly text: string;
+  readonly now: number;
+}): Failure {
+  const { name, response, text, now } = refusal;
+  const { status } = response;
+  // AWS says it with a name in the body, and with 400 for nearly everything.
+  const reason = reasonOf(text);
+  const isThrottled = /Throttling|LimitExceeded|TooManyRequests/.test(reason.type);
+  const code = isThrottled
+    ? 'rate_limited'
+    : (codes[status] ?? (status >= 500 ? 'provider_unavailable' : 'provider_bad_request'));
+  const said = [reason.type, reason.message].filter(Boolean).join(': ');
+  const message = `${name} answered ${status}${said && `: ${said}`}`;
+  const retryAfterMs = waitMsOf(response.headers.get('retry-after'), now);
+  return new Failure(code, message.slice(0, limits.batch.errorCharactersMax), {
+    retryAfterMs,
+    context: { status, ...(reason.type && { reason: reason.type }) },
+  });
+}
+
+function reasonOf(text: string): { readonly type: string; readonly message: string } {
+  try {
+    const body = JSON.parse(text) as JsonObject;
+    const inner = (body.error instanceof Object ? body.error : body) as JsonObject;
+    const type = String(inner.__type ?? inner.type ?? inner.code ?? '').replace(/^.*#/, '');
+    const message = inner.message ?? inner.Message ?? '';
+    return { type, message: typeof message === 'string' ? message : '' };
+  } catch {
+    // An error page of a proxy says nothing that the status does not.
+    return { type: '', message: '' };
+  }
+}
+
+/** How long the other side asks us to stay away; undefined where it names no time. */
+export function waitMsOf(header: string | null, now: number): number | undefined {
+  const text = header?.trim() ?? '';
+  if (text === '' || text.startsWith('-')) return undefined;
+  const asked = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now;
+  if (!Number.isFinite(asked)) return undefined;
+  const { retryAfterMsMin, retryAfterMsMax } = limits.wait;
+  return Math.min(Math.max(asked, retryAfterMsMin), retryAfterMsMax);
+}

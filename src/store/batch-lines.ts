@@ -1,0 +1,188 @@
+/** What items have left to batch tasks, line by line, and what came back for each. */
+import type { NewEvent } from '../observe/event.ts';
+import type { Reader, Transaction } from './database.ts';
+import { appendEvents } from './events.ts';
+import { wakeFromTask } from './intervention.ts';
+import { sql, sqlRows } from './statement.ts';
+
+export interface NewLines {
+  readonly itemId: number;
+  readonly caller: string;
+  readonly step: string;
+  readonly taskType: string;
+  readonly model: string;
+  readonly requests: readonly Readonly<Record<string, unknown>>[];
+}
+
+const insertLine = sqlRows({ ordinal: 'int', request: 'json' })`
+  INSERT INTO batch_lines (item_id, caller, step, ordinal, task_type, model, request, created_at)
+  SELECT :item_id, :caller, :step, :ordinal, :task_type, :model, :request, :now {rows}`;
+
+/** Lines of an earlier run of the step are replaced. */
+export async function insertLines(
+  transaction: Transaction,
+  { itemId, caller, step, taskType, model, requests }: NewLines,
+  now: number,
+): Promise<void> {
+  await dropLines(transaction, itemId, step);
+  await transaction.each(
+    insertLine,
+    requests.map((request, ordinal) => ({ ordinal, request: JSON.stringify(request) })),
+    { item_id: itemId, caller, step, task_type: taskType, model, now },
+  );
+}
+
+const dropRows = sql`DELETE FROM batch_lines WHERE item_id = :item_id AND step = :step`;
+
+export async function dropLines(
+  transaction: Transaction,
+  itemId: number,
+  step: string,
+): Promise<void> {
+  await transaction.run(dropRows, { item_id: itemId, step });
+}
+
+export interface LineRow {
+  readonly id: number;
+  readonly item_id: number;
+  readonly ordinal: number;
+  readonly request: string;
+  readonly attempt: number;
+  readonly status: 'open' | 'ok' | 'failed';
+  readonly result_key: string | null;
+  readonly result_at: number | null;
+  readonly result_bytes: number | null;
+  readonly error: string | null;
+}
+
+const ofStep = sql<LineRow>`
+  SELECT * FROM batch_lines WHERE item_id = :item_id AND step = :step ORDER BY ordinal`;
+
+export function linesOfStep(reader: Reader, itemId: number, step: string): Promise<LineRow[]> {
+  return reader.run(ofStep, { item_id: itemId, step });
+}
+
+export interface LooseGroup {
+  readonly task_type: string;
+  readonly model: string;
+  readonly caller: string;
+  readonly attempt: number;
+  readonly count: number;
+  readonly oldest: number;
+}
+
+const loose = sql<LooseGroup>`
+  SELECT task_type, model, caller, attempt, COUNT(*) AS count, MIN(created_at) AS oldest
+  FROM batch_lines WHERE task_id IS NULL AND status = 'open'
+  GROUP BY task_type, model, caller, attempt`;
+const dropAbandoned = sql`
+  DELETE FROM batch_lines WHERE task_id IS NULL AND status = 'open' AND NOT EXISTS (
+    SELECT 1 FROM items WHERE items.id = batch_lines.item_id AND items.waits_on = 'task')`;
+const ofGroup = sql<LineRow>`
+  SELECT * FROM batch_lines WHERE task_id IS NULL AND status = 'open' AND task_type = :task_type
+    AND model = :model AND caller = :caller AND attempt = :attempt ORDER BY id LIMIT :limit`;
+
+/** Lines that no task has, by what may go into one task. */
+export function listLoose(reader: Reader): Promise<LooseGroup[]> {
+  return reader.run(loose);
+}
+
+/** Lines whose item was canceled or deleted before they went anywhere. */
+export async function dropUnwanted(transaction: Transaction): Promise<void> {
+  await transaction.run(dropAbandoned);
+}
+
+export function linesOfGroup(
+  reader: Reader,
+  { task_type, model, caller, attempt }: LooseGroup,
+  limit: number,
+): Promise<LineRow[]> {
+  return reader.run(ofGroup, { task_type, model, caller, attempt, limit });
+}
+
+const assignRows = sql<{ id: number }>`
+  UPDATE batch_lines SET task_id = :task_id
+  WHERE id {amongIds} AND task_id IS NULL AND status = 'open' RETURNING id`;
+
+/** Gives lines to a task. Returns how many were still free. */
+export async function assignLines(
+  transaction: Transaction,
+  taskId: number,
+  ids: readonly number[],
+): Promise<number> {
+  const parameters = { task_id: taskId, ids: JSON.stringify(ids) };
+  return (await transaction.run(assignRows, parameters)).length;
+}
+
+const ofTask = sql<LineRow>`
+  SELECT * FROM batch_lines WHERE task_id = :task_id AND status = 'open' ORDER BY id`;
+
+export function linesOfTask(reader: Reader, taskId: number): Promise<LineRow[]> {
+  return reader.run(ofTask, { task_id: taskId });
+}
+
+export interface LineOutcome {
+  readonly id: number;
+  readonly status: 'ok' | 'failed';
+  readonly result:
+    | { readonly key: string; readonly at: number; readonly bytes: number }
+    | undefined;
+  readonly error: string | undefined;
+}
+
+const settleRow = sqlRows({
+  id: 'int',
+  status: 'text',
+  result_key: 'text',
+  result_at: 'int',
+  result_bytes: 'int',
+  error: 'text',
+})<{ id: number }>`
+  UPDATE batch_lines SET status = :status, result_key = :result_key, result_at = :result_at,
+    result_bytes = :result_bytes, error = :error {rows}
+  WHERE batch_lines.id = :id RETURNING batch_lines.id`;
+const looseAgain = sql`
+  UPDATE batch_lines SET task_id = NULL, attempt = attempt + 1, created_at = :now
+  WHERE id {amongIds}`;
+const finishedItems = sql<{ item_id: number }>`
+  SELECT DISTINCT item_id FROM batch_lines WHERE id {amongIds} AND NOT EXISTS (
+    SELECT 1 FROM batch_lines AS other WHERE other.item_id = batch_lines.item_id
+      AND other.status = 'open')`;
+
+/** Writes down what came back, frees what is to be sent again, and wakes whoever has all. */
+export async function settleLines(
+  transaction: Transaction,
+  { outcomes, again }: { outcomes: readonly LineOutcome[]; again: readonly number[] },
+  now: number,
+): Promise<void> {
+  await transaction.hits(
+    settleRow,
+    outcomes.map(({ id, status, result, error }) => ({
+      id,
+      status,
+      result_key: result?.key ?? null,
+      result_at: result?.at ?? null,
+      result_bytes: result?.bytes ?? null,
+      error: error ?? null,
+    })),
+  );
+  if (again.length > 0) await transaction.run(looseAgain, { ids: JSON.stringify(again), now });
+  const ids = JSON.stringify(outcomes.map(({ id }) => id));
+  const items = await transaction.run(finishedItems, { ids });
+  const woken = await wakeFromTask(
+    transaction,
+    items.map(({ item_id }) => item_id),
+  );
+  const events: NewEvent[] = woken.map(({ id, job_id }) => ({
+    kind: 'item_woken',
+    jobId: job_id,
+    itemId: id,
+  }));
+  await appendEvents(transaction, events, now);
+}
+
+const laneOf = sql<{ lane: string }>`SELECT lane FROM jobs WHERE id = :id`;
+
+export async function isCheapLane(reader: Reader, jobId: number): Promise<boolean> {
+  return (await reader.run(laneOf, { id: jobId }))[0]?.lane === 'cheap';
+}

@@ -1,0 +1,183 @@
+/** What every provider's adapter must do, against a server that behaves as the provider's does. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { submitDue } from '../../src/engine/batch-submit.ts';
+import { limits } from '../../src/kernel/limits.ts';
+import { BatchFixture } from '../support/batch/fixture.ts';
+import { breaksOff, htmlPage, type Reply } from '../support/batch/provider-server.ts';
+import { type ProviderCase, providerCases } from '../support/batch/providers.ts';
+import { openSqliteMemory } from '../support/store-opener.ts';
+import type { Cleanup } from '../support/temporary.ts';
+import { makeLatch } from '../support/test-world.ts';
+
+interface Bench extends ProviderCase {
+  readonly fixture: BatchFixture;
+  readonly recognizedBy: string;
+}
+
+async function setup(t: Cleanup, make: () => ProviderCase): Promise<Bench> {
+  const row = make();
+  await row.server.start(t);
+  const store = await openSqliteMemory(t);
+  row.setClock?.(() => store.world.now());
+  const provider = row.make();
+  const fixture = new BatchFixture(store, [provider]);
+  const { recognizedBy } = provider;
+  return Object.assign(Object.create(row), { fixture, recognizedBy });
+}
+
+async function begin({ fixture, body }: Bench): Promise<string> {
+  const key = await fixture.submit(body);
+  await fixture.deliver();
+  return key;
+}
+
+/** The ids of all results, however they are merged. */
+function idsOf(output: unknown): string[] {
+  const lists = Object.values(output as Record<string, unknown>).flatMap((value) =>
+    Array.isArray(value) ? [value] : Object.values(value as Record<string, object[]>),
+  ) as { id: string }[][];
+  return lists[0]?.map(({ id }) => id).sort() ?? [];
+}
+
+/** A process that dies when its provider has answered: from then on it writes nothing. */
+async function dieBeforeCommit(bench: Bench): Promise<void> {
+  const { options, signal } = bench.fixture;
+  const { world, database } = options;
+  const death = makeLatch();
+  let isDead = false;
+  const dying = {
+    now: () => world.now(),
+    setTimer: world.setTimer.bind(world),
+    afterTurn: world.afterTurn.bind(world),
+    random: () => world.random(),
+    uuid: () => world.uuid(),
+    failpoint: (name: string) => {
+      if (name !== 'batch.after-submit') return;
+      isDead = true;
+      death.open();
+    },
+  };
+  const write: typeof database.write = (work) =>
+    isDead ? new Promise(() => undefined) : database.write(work);
+  void submitDue({ ...options, world: dying, database: { ...database, write } }, signal);
+  await death.opened;
+}
+
+const temporary: Readonly<Record<string, Reply>> = {
+  'an error of the server': { status: 500 },
+  'a page of HTML': htmlPage,
+  'half an answer': breaksOff,
+  'invalid UTF-8': { body: Buffer.from([0x7b, 0xff, 0x7d]) },
+  'a list in place of an object': { body: [] },
+};
+
+for (const [name, make] of Object.entries(providerCases)) {
+  describe(name, () => {
+    test('begins jobs in the shape that others read', async (t) => {
+      const bench = await setup(t, make);
+      const key = await begin(bench);
+      const { jobs } = await bench.fixture.state(key);
+      const found = JSON.stringify(jobs).replaceAll(key, 'TASK');
+      assert.deepEqual(JSON.parse(found), bench.firstJobs);
+    });
+
+    test('goes from submitted over running to completed, with all results', async (t) => {
+      const bench = await setup(t, make);
+      const key = await begin(bench);
+      await bench.fixture.poll();
+      const statuses = (await bench.fixture.state(key)).jobs.map(({ status }) => status);
+      assert.ok(statuses.every((status) => status === 'RUNNING'));
+      await bench.fixture.poll(2);
+      assert.equal((await bench.fixture.task(key)).state, 'completed');
+      assert.deepEqual(idsOf(await bench.fixture.output(key)), [...bench.ids].sort());
+      assert.deepEqual(bench.fixture.errors, []);
+    });
+
+    test('keeps what went well where a part failed', async (t) => {
+      const bench = await setup(t, make);
+      bench.failSecond();
+      const key = await begin(bench);
+      await bench.fixture.poll(3);
+      const row = await bench.fixture.task(key);
+      assert.equal(row.state, 'partial_complete', row.error ?? '');
+      assert.ok(idsOf(await bench.fixture.output(key)).includes(bench.ids[0]));
+    });
+
+    test('waits as long as a rate limit says', async (t) => {
+      const bench = await setup(t, make);
+      const key = await begin(bench);
+      const headers = { 'retry-after': '900' };
+      bench.server.trouble({ on: bench.asks, reply: { status: 429, headers }, times: 2 });
+      await bench.fixture.poll();
+      const calls = bench.server.count(bench.asks);
+      await bench.fixture.poll(5);
+      assert.equal(bench.server.count(bench.asks), calls);
+      await bench.fixture.poll(15);
+      assert.equal((await bench.fixture.task(key)).state, 'completed');
+    });
+
+    for (const [what, reply] of Object.entries(temporary)) {
+      test(`survives ${what} in place of a state`, async (t) => {
+        const bench = await setup(t, make);
+        const key = await begin(bench);
+        bench.server.trouble({ on: bench.asks, reply, times: 2 });
+        await bench.fixture.poll(5);
+        assert.equal((await bench.fixture.task(key)).state, 'completed');
+        const { jobs } = await bench.fixture.state(key);
+        const errors = jobs.reduce((sum, job) => sum + (job.transient_failures ?? 0), 0);
+        assert.equal(errors, 2);
+      });
+    }
+
+    test('fails after three errors in a row', async (t) => {
+      const bench = await setup(t, make);
+      const key = await begin(bench);
+      bench.server.trouble({ on: bench.asks, reply: { status: 503 }, times: 100 });
+      await bench.fixture.poll(3);
+      assert.equal((await bench.fixture.task(key)).state, 'failed');
+    });
+
+    test('fails when the provider no longer knows the job', async (t) => {
+      const bench = await setup(t, make);
+      const key = await begin(bench);
+      await bench.fixture.poll();
+      bench.forget();
+      await bench.fixture.poll(2);
+      assert.equal((await bench.fixture.task(key)).state, 'in_progress');
+      await bench.fixture.poll();
+      assert.equal((await bench.fixture.task(key)).state, 'failed');
+    });
+
+    test('is told of a cancel', async (t) => {
+      const bench = await setup(t, make);
+      const key = await begin(bench);
+      await bench.fixture.commands.cancel('ann', key);
+      await bench.fixture.poll();
+      assert.equal(bench.canceled(), bench.firstJobs.length);
+      assert.equal((await bench.fixture.task(key)).is_cancel_due, 0);
+    });
+
+    test('knows its job again after a crash, where the provider lets it be known', async (t) => {
+      const bench = await setup(t, make);
+      const key = await bench.fixture.submit(bench.body);
+      await dieBeforeCommit(bench);
+      assert.equal((await bench.fixture.task(key)).state, 'pending');
+      bench.fixture.store.world.skip(limits.batch.holdMs);
+      await bench.fixture.deliver();
+      const isKnown = bench.recognizedBy !== 'none';
+      assert.equal(bench.jobs(), bench.firstJobs.length + (isKnown ? 0 : 1));
+      await bench.fixture.poll(3);
+      assert.equal((await bench.fixture.task(key)).state, 'completed');
+    });
+
+    test('fails at once where the key is refused', async (t) => {
+      const bench = await setup(t, make);
+      bench.server.trouble({ on: bench.begins, reply: { status: 401 }, times: 100 });
+      const key = await begin(bench);
+      const row = await bench.fixture.task(key);
+      assert.equal(row.state, 'failed');
+      assert.match(row.error ?? '', /401/);
+    });
+  });
+}

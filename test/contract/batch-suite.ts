@@ -1,0 +1,47 @@
+/** What batch tasks must do on every store, with providers that behave as theirs do. */
+import { describe, test } from 'node:test';
+import { azureTranscriber } from '../../src/provider/batch/azure.ts';
+import { openaiBatches } from '../../src/provider/batch/openai.ts';
+import { AzureServer } from '../support/batch/azure-server.ts';
+import { BatchFixture, endpointOf } from '../support/batch/fixture.ts';
+import { OpenaiServer } from '../support/batch/openai-server.ts';
+import type { OpenStore } from '../support/store-fixture.ts';
+import { hostileTests } from './batch/hostile.ts';
+import { laneTests } from './batch/lane.ts';
+import { lifecycleTests } from './batch/lifecycle.ts';
+import { submissionTests } from './batch/submission.ts';
+
+export interface BatchBench extends BatchFixture {
+  readonly azure: AzureServer;
+  readonly openai: OpenaiServer;
+}
+
+export type BatchTest = readonly [title: string, run: (bench: BatchBench) => Promise<void>];
+
+const groups: Readonly<Record<string, readonly BatchTest[]>> = {
+  submission: submissionTests,
+  'poll and finalize': lifecycleTests,
+  'hostile replies': hostileTests,
+  'the cheap lane': laneTests,
+};
+
+export function batchSuite(name: string, open: OpenStore): void {
+  describe(`batch tasks on ${name}`, () => {
+    for (const [group, tests] of Object.entries(groups)) {
+      describe(group, () => {
+        for (const [title, run] of tests) {
+          test(title, { timeout: 60_000 }, async (t) => {
+            const azure = new AzureServer();
+            const openai = new OpenaiServer();
+            await Promise.all([azure.start(t), openai.start(t)]);
+            const fixture = new BatchFixture(await open(t), [
+              azureTranscriber(endpointOf(azure.server.url)),
+              openaiBatches(endpointOf(openai.url)),
+            ]);
+            await run(Object.assign(fixture, { azure, openai }));
+          });
+        }
+      });
+    }
+  });
+}

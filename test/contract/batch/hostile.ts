@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict';
+import { limits } from '../../../src/kernel/limits.ts';
+import { breaksOff, htmlPage } from '../../support/batch/provider-server.ts';
+import type { BatchBench, BatchTest } from '../batch-suite.ts';
+import { questions, recordings } from './submission.ts';
+
+async function finish(bench: BatchBench, body: unknown, polls = 3): Promise<string> {
+  const key = await bench.submit(body);
+  await bench.deliver();
+  await bench.poll(polls);
+  return key;
+}
+
+async function counts(bench: BatchBench, key: string): Promise<unknown[]> {
+  const { state, results_ok, results_failed } = await bench.task(key);
+  return [state, results_ok, results_failed];
+}
+
+async function reasons(bench: BatchBench): Promise<string[]> {
+  const events = await bench.store.events();
+  return events.flatMap(({ kind, detail }) =>
+    kind === 'batch_reply_odd' ? [String(detail?.reason)] : [],
+  );
+}
+
+const line = (id: string, content: string): string =>
+  JSON.stringify({
+    custom_id: id,
+    response: { status_code: 200, body: { choices: [{ message: { content } }] } },
+  });
+
+export const hostileTests: readonly BatchTest[] = [
+  [
+    'results out of order, doubled, foreign and torn: each question has its own answer, once',
+    async (bench) => {
+      bench.openai.rewrite = () =>
+        [
+          `\ufeff${line('three', 'third')}\r`,
+          '',
+          line('two', 'second'),
+          line('two', 'again'),
+          line('somebody-elses', 'stolen'),
+          '{"custom_id": 7}',
+          'this is no JSON',
+          `${line('one', 'first').slice(0, 20)}`,
+        ].join('\n');
+      const key = await finish(bench, questions);
+      assert.deepEqual(await counts(bench, key), ['partial_complete', 2, 1]);
+      const output = (await bench.output(key)) as {
+        'gpt-4o-mini': { completions: { id: string; text?: string; error?: string }[] };
+      };
+      const lines = output['gpt-4o-mini'].completions;
+      assert.deepEqual(
+        Object.fromEntries(lines.map(({ id, text, error }) => [id, text ?? error])),
+        { three: 'third', two: 'second', one: 'no result came back' },
+      );
+      const told = await reasons(bench);
+      assert.ok(told.some((reason) => /somebody-elses, which nobody asked for/.test(reason)));
+      assert.ok(told.some((reason) => /a second result for two/.test(reason)));
+    },
+  ],
+  [
+    'a line that is not UTF-8 is lost alone',
+    async (bench) => {
+      bench.openai.rewrite = (output) => {
+        const bytes = Buffer.from(output);
+        const place = bytes.indexOf('answer to two');
+        bytes[place] = 0xff;
+        return bytes;
+      };
+      const key = await finish(bench, questions);
+      assert.deepEqual(await counts(bench, key), ['partial_complete', 2, 1]);
+    },
+  ],
+  [
+    'a page of HTML in place of a state counts as an error, and the next answer is believed',
+    async (bench) => {
+      bench.openai.server.trouble({ on: /^GET .*batch_1$/, reply: htmlPage });
+      const key = await finish(bench, questions, 4);
+      assert.deepEqual(await counts(bench, key), ['completed', 3, 0]);
+      assert.equal((await bench.state(key)).jobs[0]?.transient_failures, 1);
+    },
+  ],
+  [
+    'a page of HTML in place of the results: its lines are no results, and that is told',
+    async (bench) => {
+      bench.openai.server.trouble({ on: /content$/, reply: htmlPage });
+      const key = await finish(bench, questions);
+      assert.deepEqual(await counts(bench, key), ['failed', 0, 3]);
+      assert.match((await reasons(bench))[0] ?? '', /something else than a JSON object/);
+    },
+  ],
+  [
+    'an answer about another job is not believed',
+    async (bench) => {
+      const body = { id: 'batch_999', status: 'failed' };
+      bench.openai.server.trouble({ on: /^GET .*batch_1$/, reply: { body } });
+      const key = await finish(bench, questions, 4);
+      assert.deepEqual(await counts(bench, key), ['completed', 3, 0]);
+    },
+  ],
+  [
+    'results that break off are read again from the start at the next poll',
+    async (bench) => {
+      bench.openai.server.trouble({ on: /content$/, reply: breaksOff });
+      const key = await finish(bench, questions, 4);
+      assert.deepEqual(await counts(bench, key), ['completed', 3, 0]);
+    },
+  ],
+  [
+    'completed without any output is a failure that says so',
+    async (bench) => {
+      const body = { id: 'batch_1', status: 'completed' };
+      bench.openai.server.trouble({ on: /^GET .*batch_1$/, reply: { body } });
+      const key = await finish(bench, questions, 1);
+      assert.deepEqual(await counts(bench, key), ['failed', 0, 3]);
+      assert.match((await bench.task(key)).error ?? '', /completed without a result/);
+    },
+  ],
+  [
+    'a state that nobody has heard of is polled on, and told',
+    async (bench) => {
+      const body = { id: 'batch_1', status: 'meditating' };
+      bench.openai.server.trouble({ on: /^GET .*batch_1$/, reply: { body } });
+      const key = await finish(bench, questions, 4);
+      assert.deepEqual(await counts(bench, key), ['completed', 3, 0]);
+      assert.match((await reasons(bench))[0] ?? '', /meditating/);
+    },
+  ],
+  [
+    'a job that was deleted at the provider fails after its third poll',
+    async (bench) => {
+      const key = await finish(bench, recordings, 1);
+      bench.azure.jobs.clear();
+      await bench.poll(2);
+      assert.equal((await bench.task(key)).state, 'in_progress');
+      await bench.poll();
+      assert.equal((await bench.task(key)).state, 'failed');
+    },
+  ],
+  [
+    'a vector that is none fails its line alone',
+    async (bench) => {
+      const odd: Record<string, readonly unknown[]> = {
+        a: ['x'],
+        b: [0, 0, 0],
+        c: [null, 1],
+        d: [],
+      };
+      bench.openai.answer = ({ custom_id }) => ({ vector: odd[custom_id] ?? [0.5, -0.5] });
+      const requests = ['a', 'b', 'c', 'd', 'e'].map((id) => ({ custom_id: id, input: 'text' }));
+      const models = ['text-embedding-3-small'];
+      const key = await finish(bench, { task_type: 'embedding', models, requests });
+      assert.deepEqual(await counts(bench, key), ['partial_complete', 1, 4]);
+    },
+  ],
+  [
+    'a result without end is read up to its bound, and what came before it is kept',
+    async (bench) => {
+      bench.openai.server.trouble({
+        on: /content$/,
+        reply: (response) => {
+          response.writeHead(200);
+          response.write(`${line('one', 'first')}\n`);
+          const noise = Buffer.alloc(1024 * 1024, 'x');
+          const more = (): void => {
+            while (!response.destroyed && response.write(noise));
+            if (!response.destroyed) response.once('drain', more);
+          };
+          more();
+        },
+      });
+      const before = process.memoryUsage().rss;
+      const key = await finish(bench, questions);
+      const grown = process.memoryUsage().rss - before;
+      assert.deepEqual(await counts(bench, key), ['partial_complete', 1, 2]);
+      assert.match((await reasons(bench)).join(), /more than \d+ bytes: the rest was left/);
+      assert.ok(grown < limits.batch.resultBytesMax, `grew by ${grown} bytes`);
+    },
+  ],
+  [
+    'a transcript that is no JSON is lost alone',
+    async (bench) => {
+      bench.azure.server.trouble({ on: /^GET \/content\/t-1\/0$/, reply: htmlPage });
+      const key = await finish(bench, recordings);
+      assert.deepEqual(await counts(bench, key), ['partial_complete', 1, 1]);
+    },
+  ],
+  [
+    'the key does not follow a provider to another host',
+    async (bench) => {
+      const body = {
+        self: `${bench.azure.server.url}/speechtotext/v3.2/transcriptions/t-1`,
+        status: 'Succeeded',
+        links: { files: `${bench.openai.server.url}/steal` },
+      };
+      bench.azure.server.trouble({ on: /^GET .*t-1$/, reply: { body } });
+      const key = await finish(bench, recordings, 4);
+      assert.equal(bench.openai.server.calls.length, 0);
+      assert.equal((await bench.task(key)).state, 'completed');
+    },
+  ],
+];

@@ -1,0 +1,235 @@
+import assert from 'node:assert/strict';
+import { submitDue } from '../../../src/engine/batch-submit.ts';
+import { limits } from '../../../src/kernel/limits.ts';
+import { takeDueTasks } from '../../../src/store/batch-tasks.ts';
+import type { BatchBench, BatchTest } from '../batch-suite.ts';
+
+export const recordings = {
+  task_type: 'transcription',
+  provider: 'AZURE',
+  dataset_ids: ['5f0c7a52-0000-4000-8000-000000000001'],
+  urls: ['https://media.example/one.wav', 'https://media.example/two.wav'],
+};
+
+export const questions = {
+  task_type: 'completion',
+  models: ['gpt-4o-mini'],
+  dataset_ids: ['5f0c7a52-0000-4000-8000-000000000002'],
+  requests: [
+    { custom_id: 'one', instruction: 'Answer.', input: 'What is a pawl?' },
+    { custom_id: 'two', input: 'What is a ratchet?' },
+    { custom_id: 'three', input: 'What is a click?' },
+  ],
+};
+
+const creations = /^POST .*(?:transcriptions|batches)$/;
+
+/** What a process does that dies before its commit: nothing of it is stored. */
+async function submitAndDie(bench: BatchBench): Promise<void> {
+  const { database } = bench.options;
+  const dying = {
+    ...bench.options,
+    world: {
+      ...worldOf(bench),
+      failpoint: (name: string) => {
+        if (name === 'batch.before-commit') throw new Error('the process dies here');
+      },
+    },
+    database,
+  };
+  await submitDue(dying, bench.signal);
+}
+
+function worldOf({ options: { world } }: BatchBench) {
+  return {
+    now: () => world.now(),
+    setTimer: (run: () => void, ms: number) => world.setTimer(run, ms),
+    afterTurn: (run: () => void) => world.afterTurn(run),
+    random: () => world.random(),
+    uuid: () => world.uuid(),
+  };
+}
+
+export const submissionTests: readonly BatchTest[] = [
+  [
+    'a task is on disk before the provider hears of it, and then goes into progress',
+    async (bench) => {
+      const key = await bench.submit(recordings);
+      assert.equal((await bench.task(key)).state, 'pending');
+      assert.equal((await bench.task(key)).provider_state, null);
+      assert.equal(bench.azure.server.calls.length, 0);
+      await bench.deliver();
+      assert.equal((await bench.task(key)).state, 'in_progress');
+      assert.deepEqual(await bench.story(), ['batch_task_created', 'batch_task_submitted']);
+    },
+  ],
+  [
+    'the state of a transcription begins in the shape that others read',
+    async (bench) => {
+      const key = await bench.submit({
+        ...recordings,
+        urls: [...recordings.urls, 'not an address', 's3://bucket/three.wav'],
+      });
+      await bench.deliver();
+      assert.deepEqual(await bench.state(key), {
+        task_type: 'transcription',
+        provider: 'AZURE',
+        dataset_ids: recordings.dataset_ids,
+        invalid_urls: ['not an address', 's3://bucket/three.wav'],
+        jobs: [
+          {
+            external_job_id: `${bench.azure.server.url}/speechtotext/v3.2/transcriptions/t-1`,
+            status: 'SUBMITTED',
+          },
+        ],
+      });
+    },
+  ],
+  [
+    'the state of a completion begins in the shape that others read',
+    async (bench) => {
+      const key = await bench.submit(questions);
+      await bench.deliver();
+      assert.deepEqual(await bench.state(key), {
+        task_type: 'completion',
+        input_dataset_ids: questions.dataset_ids,
+        jobs: [
+          {
+            model: 'gpt-4o-mini',
+            status: 'SUBMITTED',
+            external_job_id: 'batch_1',
+            transient_failures: 0,
+          },
+        ],
+      });
+      const [batch] = bench.openai.batches.values();
+      assert.ok(batch);
+      assert.deepEqual(
+        bench.openai.lines(batch).map(({ custom_id }) => custom_id),
+        ['one', 'two', 'three'],
+      );
+    },
+  ],
+  [
+    'a task without one usable address fails, and says so',
+    async (bench) => {
+      const key = await bench.submit({ ...recordings, urls: ['nonsense', 'gs://bucket/a.wav'] });
+      await bench.deliver();
+      const row = await bench.task(key);
+      assert.equal(row.state, 'failed');
+      assert.match(row.error ?? '', /none of its addresses can be used/);
+    },
+  ],
+  [
+    'a task that is delivered twice at once is submitted once',
+    async (bench) => {
+      await bench.submit(recordings);
+      await Promise.all([bench.deliver(), bench.deliver()]);
+      await bench.deliver();
+      assert.equal(bench.azure.server.count(creations), 1);
+    },
+  ],
+  [
+    'a task that another submitter has moved on is left alone',
+    async (bench) => {
+      const key = await bench.submit(recordings);
+      const { database, world } = bench.options;
+      const slow = await database.write((transaction) =>
+        takeDueTasks(transaction, 'pending', { limit: 1, now: world.now(), heldUntil: 0 }),
+      );
+      assert.equal(slow.length, 1);
+      await bench.deliver();
+      const before = await bench.task(key);
+      await bench.deliver();
+      assert.deepEqual(await bench.task(key), before);
+    },
+  ],
+  ...(['transcription', 'completion'] as const).map(
+    (kind): BatchTest => [
+      `a ${kind} whose submitter died before its commit is found, and not submitted again`,
+      async (bench) => {
+        const key = await bench.submit(kind === 'completion' ? questions : recordings);
+        // Others of the same caller fill the first pages of the provider's list.
+        for (let other = 0; other < 5; other += 1) {
+          await bench.submit(kind === 'completion' ? questions : recordings);
+        }
+        await submitAndDie(bench);
+        const server = kind === 'completion' ? bench.openai.server : bench.azure.server;
+        const begun = server.count(creations);
+        assert.equal(begun, 6);
+        assert.equal((await bench.task(key)).state, 'pending');
+        bench.store.world.skip(limits.batch.holdMs);
+        await bench.deliver();
+        assert.equal(server.count(creations), begun);
+        assert.equal((await bench.task(key)).state, 'in_progress');
+        const ids = (await bench.state(key)).jobs.map((job) => job.external_job_id);
+        assert.match(ids[0] ?? '', /(?:t-|batch_)1$/);
+      },
+    ],
+  ),
+  [
+    'a provider that limits the rate is waited for as long as it asks',
+    async (bench) => {
+      const key = await bench.submit(recordings);
+      const headers = { 'retry-after': '120' };
+      bench.azure.server.trouble({ on: creations, reply: { status: 429, headers } });
+      await bench.deliver();
+      bench.store.world.skip(119_000);
+      await bench.deliver();
+      assert.equal((await bench.task(key)).state, 'pending');
+      assert.equal(bench.azure.server.count(creations), 1);
+      bench.store.world.skip(1_000);
+      await bench.deliver();
+      assert.equal((await bench.task(key)).state, 'in_progress');
+    },
+  ],
+  [
+    'a provider that cannot be reached is tried again, and in the end the task fails',
+    async (bench) => {
+      const key = await bench.submit(questions);
+      const times = limits.batch.submitAttemptsMax;
+      bench.openai.server.trouble({ on: /files/, reply: { status: 503 }, times });
+      for (let attempt = 0; attempt < times; attempt += 1) {
+        assert.equal((await bench.task(key)).state, 'pending');
+        await bench.deliver();
+        bench.store.world.skip(600_000);
+      }
+      const row = await bench.task(key);
+      assert.equal(row.state, 'failed');
+      assert.match(row.error ?? '', /the submission failed: .*503/);
+    },
+  ],
+  [
+    'a provider that refuses the request ends the task at once',
+    async (bench) => {
+      const key = await bench.submit(recordings);
+      const body = { error: { message: 'the locale is unknown' } };
+      bench.azure.server.trouble({ on: creations, reply: { status: 400, body } });
+      await bench.deliver();
+      assert.equal((await bench.task(key)).state, 'failed');
+      assert.match((await bench.task(key)).error ?? '', /the locale is unknown/);
+    },
+  ],
+  [
+    'what cannot be a task is refused with what is wrong with it',
+    async (bench) => {
+      const bodies: readonly [unknown, RegExp][] = [
+        ['x', /must be an object/],
+        [{ urls: ['https://a.example'] }, /task_type must be/],
+        [{ task_type: 'transcription', urls: [] }, /urls must name/],
+        [{ task_type: 'transcription' }, /give urls to transcribe, or requests/],
+        [{ ...recordings, provider: 'ACME' }, /no provider is configured for ACME/],
+        [{ ...questions, models: ['llama'] }, /no provider is configured for the model llama/],
+        [{ ...questions, models: [] }, /at least one of models/],
+        [{ ...questions, requests: [{ custom_id: 'a b', input: 'x' }] }, /custom_id must be/],
+        [{ ...questions, requests: [{ custom_id: 'a' }] }, /input must be a text/],
+        [
+          { ...questions, requests: [questions.requests[0], questions.requests[0]] },
+          /is there twice/,
+        ],
+      ];
+      for (const [body, message] of bodies) await assert.rejects(bench.submit(body), { message });
+      assert.equal((await bench.story()).length, 0);
+    },
+  ],
+];

@@ -1,0 +1,173 @@
+/** The cheap lane, from a submission to a search: entities by a batch at a provider. */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { openBlobDirectory } from '../../src/blob/directory.ts';
+import { type IngestOptions, open, type Pawl } from '../../src/index.ts';
+import { deferredEmbedStep } from '../../src/pipeline/lane/deferred.ts';
+import type { StepFunction } from '../../src/pipeline/pipeline.ts';
+import { toSignedBytes } from '../../src/provider/vector-bytes.ts';
+import { countWithoutCause } from '../../src/store/items.ts';
+import { realWorld } from '../../src/world.ts';
+import { type LineOutcome, OpenaiServer } from '../support/batch/openai-server.ts';
+import { type Cleanup, temporaryDirectory } from '../support/temporary.ts';
+import { until } from '../support/wait.ts';
+
+const cheap: IngestOptions = { corpus: 'notes', lane: 'cheap' };
+
+const entities = (name: string): LineOutcome => ({
+  content: JSON.stringify({ entities: [{ name, kind: 'person', mentions: [name] }] }),
+});
+
+async function setup(t: Cleanup): Promise<{ server: OpenaiServer; pawl: Pawl }> {
+  const server = new OpenaiServer();
+  server.pollsToGo = 1;
+  await server.start(t);
+  const pawl = await open({
+    data: temporaryDirectory(t),
+    extractor: { model: 'gpt-4o-mini', url: server.url, key: 'key' },
+    batchProviders: { openai: { url: server.url, key: 'key' } },
+    batchPollMs: 50,
+    batchGatherMs: 0,
+  });
+  t.after(() => pawl.close());
+  return { server, pawl };
+}
+
+const documents = (names: readonly string[]) =>
+  names.map((name) => ({ text: `${name} repaired the bridge in spring.`, id: name }));
+
+describe('the cheap lane', () => {
+  test('leaves the questions to one batch, and each document gets its own answer', async (t) => {
+    const { server, pawl } = await setup(t);
+    server.pollsToGo = 3;
+    server.answer = (line) => {
+      const text = JSON.stringify(line.body);
+      return entities(/Ada|Grace|Joan/.exec(text)?.[0] ?? '');
+    };
+    const job = await pawl.ingest(documents(['Ada', 'Grace', 'Joan']), cheap);
+    await until(() => server.batches.size > 0, { what: 'the batch', timeoutMs: 20_000 });
+    const waiting = await pawl.store.run<{ waits_on: string; worker: string | null }>({
+      text: 'SELECT waits_on, worker FROM items',
+    });
+    assert.deepEqual(new Set(waiting.map((row) => row.waits_on)), new Set(['task']));
+    assert.deepEqual(new Set(waiting.map((row) => row.worker)), new Set([null]));
+    assert.equal(await countWithoutCause(pawl.store), 0);
+    await until(async () => (await job.summary()).state === 'succeeded', {
+      what: 'the job to end',
+      timeoutMs: 30_000,
+    });
+    const named = await pawl.entities('notes', { kind: 'person' });
+    assert.deepEqual(named.map(({ name }) => name).sort(), ['Ada', 'Grace', 'Joan']);
+    assert.equal(server.batches.size, 1);
+    assert.equal(server.server.count(/chat\/completions/), 0);
+    const { tokens } = await job.summary();
+    assert.deepEqual(tokens, { in: 300, out: 60 });
+    const left = await pawl.store.run({ text: 'SELECT id FROM batch_lines' });
+    assert.equal(left.length, 0);
+    await pawl.close();
+  });
+
+  test('a line that fails fails its document only', async (t) => {
+    const { server, pawl } = await setup(t);
+    server.answer = (line) =>
+      JSON.stringify(line.body).includes('Grace')
+        ? { status: 400, message: 'blocked' }
+        : entities('Ada');
+    const job = await pawl.ingest(documents(['Ada', 'Grace']), cheap);
+    await until(async () => (await job.summary()).endedAt !== null, {
+      what: 'the job to end',
+      timeoutMs: 30_000,
+    });
+    const { items, partial } = await job.summary();
+    assert.deepEqual([items.done, items.failed, partial], [1, 1, true]);
+    const [failed] = await pawl.inbox();
+    assert.match(failed?.error ?? '', /blocked/);
+    assert.match(failed?.error ?? '', /provider_rejected/);
+    await pawl.close();
+  });
+
+  test('what a batch did not do in time is sent once more, and then given up', async (t) => {
+    const { server, pawl } = await setup(t);
+    const tries = new Map<string, number>();
+    server.lastStatus = 'expired';
+    server.answer = (line) => {
+      const [name = ''] = /Ada|Grace|Joan/.exec(JSON.stringify(line.body)) ?? [];
+      tries.set(name, server.batches.size);
+      if (name === 'Ada' || (name === 'Grace' && server.batches.size > 1)) return entities(name);
+      return 'expired';
+    };
+    const job = await pawl.ingest(documents(['Ada', 'Grace', 'Joan']), cheap);
+    await until(async () => (await job.summary()).endedAt !== null, {
+      what: 'the job to end',
+      timeoutMs: 40_000,
+    });
+    const { items } = await job.summary();
+    assert.deepEqual([items.done, items.failed], [2, 1]);
+    // The first with all three, then two halves of what was left.
+    assert.equal(server.batches.size, 3);
+    await pawl.close();
+  });
+
+  test('texts are embedded by a batch, with their cost and what it would have been', async (t) => {
+    const server = new OpenaiServer();
+    await server.start(t);
+    const data = temporaryDirectory(t);
+    const price = { input: 2_000_000, output: 0, batch: { input: 1_000_000, output: 0 } };
+    const pawl = await open({
+      data,
+      batchProviders: { openai: { url: server.url, key: 'key' } },
+      batchPollMs: 50,
+      batchGatherMs: 0,
+      pipeline: (documents) => ({
+        ...documents,
+        steps: {
+          ...documents.steps,
+          embedded: deferredEmbedStep({
+            lane: { model: 'text-embedding-3-small', price },
+            blobs: openBlobDirectory(join(data, 'blobs'), realWorld()),
+            normal: documents.steps.embedded as StepFunction,
+            encode: (vector) => toSignedBytes(Float64Array.from(vector)),
+          }),
+        },
+      }),
+    });
+    t.after(() => pawl.close());
+    const job = await pawl.ingest(documents(['Ada', 'Grace']), cheap);
+    await until(async () => (await job.summary()).endedAt !== null, {
+      what: 'the job to end',
+      timeoutMs: 40_000,
+    });
+    const vectors = await pawl.store.run<{ model: string; vector: Uint8Array }>({
+      text: 'SELECT model, vector FROM vectors',
+    });
+    const bytes = [...new Uint8Array(Int8Array.from([42, -85, 127]).buffer)];
+    assert.deepEqual(
+      vectors.map(({ model, vector }) => [model, ...vector]),
+      [1, 2].map(() => ['text-embedding-3-small', ...bytes]),
+    );
+    const { state, costCents } = await job.summary();
+    assert.deepEqual([state, costCents], ['succeeded', 200]);
+    const normal: unknown[] = [];
+    for await (const { kind, step, detail } of job.history({ after: 0, until: 10_000 })) {
+      if (kind === 'step_completed' && step === 'embedded') normal.push(detail?.normal_cost_cents);
+    }
+    assert.deepEqual(normal, [200, 200]);
+    await pawl.close();
+  });
+
+  test('without the lane, the model is asked at once', async (t) => {
+    const { server, pawl } = await setup(t);
+    const job = await pawl.ingest(documents(['Ada']), { corpus: 'notes' });
+    await until(
+      async () => (await job.summary()).endedAt !== null || server.server.calls.length > 0,
+      {
+        what: 'the model to be asked',
+        timeoutMs: 20_000,
+      },
+    );
+    assert.equal(server.batches.size, 0);
+    assert.ok(server.server.count(/chat\/completions/) > 0);
+    await pawl.close();
+  });
+});

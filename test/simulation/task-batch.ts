@@ -1,0 +1,35 @@
+/** Runs seed after seed of the scenario of batch tasks. */
+import { openStore } from './store.ts';
+import { runTaskSeed, type TaskRun, type TaskRunOptions } from './task-simulation.ts';
+
+export interface TaskBatch {
+  readonly failed: TaskRun[];
+  readonly failpoints: Set<string>;
+  tasks: number;
+  crashes: number;
+  seedsRun: number;
+}
+
+export async function runTaskSeeds(options: {
+  readonly firstSeed: number;
+  readonly seeds: number;
+  readonly violationsMax: number;
+  readonly plant?: TaskRunOptions['plant'];
+  readonly onRun?: (run: TaskRun) => void;
+}): Promise<TaskBatch> {
+  const store = await openStore();
+  const batch: TaskBatch = { failed: [], failpoints: new Set(), tasks: 0, crashes: 0, seedsRun: 0 };
+  for (let index = 0; index < options.seeds; index += 1) {
+    const seed = options.firstSeed + index;
+    const run = await runTaskSeed({ seed, store, plant: options.plant });
+    batch.seedsRun += 1;
+    batch.tasks += run.tasks;
+    batch.crashes += run.crashes;
+    for (const name of run.failpoints) batch.failpoints.add(name);
+    if (run.violations.length > 0) batch.failed.push(run);
+    options.onRun?.(run);
+    if (batch.failed.length >= options.violationsMax) break;
+  }
+  await store.database.close();
+  return batch;
+}

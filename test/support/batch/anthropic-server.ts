@@ -1,0 +1,81 @@
+/** Anthropic's message batches, as their API reference describes them. */
+import { type Call, ProviderServer, type Reply } from './provider-server.ts';
+
+interface Batch {
+  readonly id: string;
+  readonly requests: { custom_id: string; params: { model: string } }[];
+  polls: number;
+  isCanceled: boolean;
+}
+
+export type Outcome = string | 'expired' | undefined;
+
+export class AnthropicServer {
+  readonly batches = new Map<string, Batch>();
+  pollsToGo = 2;
+  /** Undefined: an error; `expired`: not in time. */
+  answer: (id: string) => Outcome = (id) => `answer to ${id}`;
+  readonly server: ProviderServer = new ProviderServer([
+    [/^POST \/v1\/messages\/batches$/, (call) => this.#create(call)],
+    [/^GET \/v1\/messages\/batches\/([\w-]+)$/, (_, [, id]) => this.#get(id)],
+    [/^GET \/v1\/messages\/batches\/([\w-]+)\/results$/, (_, [, id]) => this.#results(id)],
+    [/^POST \/v1\/messages\/batches\/([\w-]+)\/cancel$/, (_, [, id]) => this.#cancel(id)],
+  ]);
+
+  #create(call: Call): Reply {
+    const id = `msgbatch_${this.batches.size + 1}`;
+    const { requests } = call.json() as unknown as Batch;
+    this.batches.set(id, { id, requests, polls: 0, isCanceled: false });
+    return { body: { id, type: 'message_batch', processing_status: 'in_progress' } };
+  }
+
+  #get(id = ''): Reply {
+    const batch = this.batches.get(id);
+    if (!batch) {
+      const error = { type: 'not_found_error', message: 'no such batch' };
+      return { status: 404, body: { type: 'error', error } };
+    }
+    batch.polls += 1;
+    const isEarly = batch.polls <= this.pollsToGo && !batch.isCanceled;
+    const url = `${this.server.url}/v1/messages/batches/${id}/results`;
+    return {
+      body: {
+        id,
+        processing_status: isEarly ? 'in_progress' : 'ended',
+        results_url: isEarly ? null : url,
+      },
+    };
+  }
+
+  #cancel(id = ''): Reply {
+    const batch = this.batches.get(id);
+    if (!batch) return { status: 404 };
+    batch.isCanceled = true;
+    return { body: { id, processing_status: 'canceling' } };
+  }
+
+  #results(id = ''): Reply {
+    const lines = (this.batches.get(id)?.requests ?? []).map(({ custom_id }) => {
+      const text = this.answer(custom_id);
+      const error = { type: 'error', error: { type: 'invalid_request_error', message: 'no' } };
+      const message = {
+        content: [{ type: 'text', text }],
+        stop_reason: 'end_turn',
+        usage: { input_tokens: 100, output_tokens: 20 },
+      };
+      const result =
+        text === undefined
+          ? { type: 'errored', error }
+          : text === 'expired'
+            ? { type: 'expired' }
+            : { type: 'succeeded', message };
+      return { custom_id, result };
+    });
+    return {
+      body: lines
+        .reverse()
+        .map((line) => `${JSON.stringify(line)}\n`)
+        .join(''),
+    };
+  }
+}

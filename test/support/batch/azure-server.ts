@@ -1,0 +1,137 @@
+/** Azure's batch transcription, as its REST reference describes it. */
+import type { Cleanup } from '../temporary.ts';
+import { ProviderServer, type Reply } from './provider-server.ts';
+
+interface Transcription {
+  readonly id: string;
+  readonly displayName: string;
+  readonly contentUrls: readonly string[];
+  polls: number;
+}
+
+export class AzureServer {
+  readonly jobs = new Map<string, Transcription>();
+  /** What becomes of a recording: its words, or an error. */
+  transcribe: (url: string) => { text: string } | { error: string } = (url) => ({
+    text: `words of ${url}`,
+  });
+  /** Polls that say NotStarted and Running before the last. */
+  pollsToGo = 2;
+  lastStatus = 'Succeeded';
+  pageSize = 2;
+  readonly server = new ProviderServer([
+    [/^POST \/speechtotext\/v3.2\/transcriptions$/, (call) => this.#create(call.json())],
+    [/^GET \/speechtotext\/v3.2\/transcriptions$/, (call) => this.#list(call.query)],
+    [/^GET \/speechtotext\/v3.2\/transcriptions\/([\w-]+)$/, (_, [, id]) => this.#get(id)],
+    [/^DELETE \/speechtotext\/v3.2\/transcriptions\/([\w-]+)$/, (_, [, id]) => this.#delete(id)],
+    [
+      /^GET \/speechtotext\/v3.2\/transcriptions\/([\w-]+)\/files$/,
+      (call, [, id]) => this.#files(id, call.query),
+    ],
+    [/^GET \/content\/([\w-]+)\/(\d+)$/, (_, [, id, index]) => this.#content(id, Number(index))],
+    [/^GET \/report\/([\w-]+)$/, (_, [, id]) => this.#report(id)],
+  ]);
+
+  start(t: Cleanup): Promise<unknown> {
+    return this.server.start(t);
+  }
+
+  #self(id: string): string {
+    return `${this.server.url}/speechtotext/v3.2/transcriptions/${id}`;
+  }
+
+  #create(body: Record<string, unknown>): Reply {
+    const id = `t-${this.jobs.size + 1}`;
+    const { displayName, contentUrls } = body as unknown as Transcription;
+    const job = { id, displayName, contentUrls, polls: 0 };
+    this.jobs.set(id, job);
+    return { status: 201, body: this.#shape(job, 'NotStarted') };
+  }
+
+  #shape({ id, displayName }: Transcription, status: string): Record<string, unknown> {
+    const failed = { error: { code: 'InvalidData', message: 'the audio cannot be read' } };
+    return {
+      self: this.#self(id),
+      displayName,
+      status,
+      links: { files: `${this.#self(id)}/files` },
+      properties: status === 'Failed' ? failed : {},
+    };
+  }
+
+  #list(query: URLSearchParams): Reply {
+    const filter = /displayName eq '(.*)'/.exec(query.get('filter') ?? '')?.[1];
+    const all = [...this.jobs.values()].filter(({ displayName }) => displayName === filter);
+    return this.#page(
+      all.map((job) => this.#shape(job, 'Running')),
+      query,
+      this.#self(''),
+    );
+  }
+
+  #get(id = ''): Reply {
+    const job = this.jobs.get(id);
+    if (!job) return { status: 404, body: { code: 'NotFound', message: 'no such entity' } };
+    job.polls += 1;
+    const early = job.polls === 1 ? 'NotStarted' : 'Running';
+    const status = job.polls <= this.pollsToGo ? early : this.lastStatus;
+    return { body: this.#shape(job, status) };
+  }
+
+  #delete(id = ''): Reply {
+    return { status: this.jobs.delete(id) ? 204 : 404 };
+  }
+
+  #files(id = '', query = new URLSearchParams()): Reply {
+    const job = this.jobs.get(id);
+    const files = (job?.contentUrls ?? []).flatMap((url, index) =>
+      'text' in this.transcribe(url)
+        ? [
+            {
+              name: `contenturl_${index}.json`,
+              kind: 'Transcription',
+              links: { contentUrl: `${this.server.url}/content/${id}/${index}` },
+            },
+          ]
+        : [],
+    );
+    const report = {
+      name: 'report.json',
+      kind: 'TranscriptionReport',
+      links: { contentUrl: `${this.server.url}/report/${id}` },
+    };
+    // Out of order, as they come.
+    return this.#page([report, ...files.reverse()], query, `${this.#self(id)}/files`);
+  }
+
+  #page(all: readonly unknown[], query: URLSearchParams, path: string): Reply {
+    const skip = Number(query.get('skip') ?? 0);
+    const values = all.slice(skip, skip + this.pageSize);
+    const next = skip + this.pageSize;
+    const nextLink = next < all.length ? { '@nextLink': `${path}?skip=${next}` } : {};
+    return { body: { values, ...nextLink } };
+  }
+
+  #content(id = '', index = 0): Reply {
+    const source = this.jobs.get(id)?.contentUrls[index] ?? '';
+    const outcome = this.transcribe(source);
+    const display = 'text' in outcome ? outcome.text : '';
+    return {
+      body: {
+        source,
+        durationInTicks: 41_200_000,
+        combinedRecognizedPhrases: [{ channel: 0, display }],
+      },
+    };
+  }
+
+  #report(id = ''): Reply {
+    const details = (this.jobs.get(id)?.contentUrls ?? []).map((sourceUrl) => {
+      const outcome = this.transcribe(sourceUrl);
+      return 'text' in outcome
+        ? { sourceUrl, status: 'Succeeded' }
+        : { sourceUrl, status: 'Failed', errorMessage: outcome.error, errorKind: 'InvalidAudio' };
+    });
+    return { body: { details } };
+  }
+}

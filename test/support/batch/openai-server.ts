@@ -1,0 +1,164 @@
+/** OpenAI's files and batches, as their API reference describes them. */
+import type { Cleanup } from '../temporary.ts';
+import { type Call, ProviderServer, type Reply } from './provider-server.ts';
+
+export interface BatchLine {
+  readonly custom_id: string;
+  readonly url: string;
+  readonly body: { readonly model: string; readonly input?: string } & Record<string, unknown>;
+}
+
+interface Batch {
+  readonly id: string;
+  readonly input_file_id: string;
+  readonly metadata: unknown;
+  polls: number;
+  isCanceled: boolean;
+}
+
+export type LineOutcome =
+  | { readonly content: string }
+  | { readonly vector: readonly unknown[] }
+  | { readonly status: number; readonly message: string }
+  | 'missing'
+  | 'expired';
+
+export class OpenaiServer {
+  readonly files = new Map<string, string>();
+  readonly batches = new Map<string, Batch>();
+  pollsToGo = 2;
+  lastStatus = 'completed';
+  pageSize = 2;
+  /** What becomes of a line. */
+  answer: (line: BatchLine) => LineOutcome = (line) =>
+    line.url === '/v1/embeddings'
+      ? { vector: [0.1, -0.2, 0.3] }
+      : { content: `answer to ${line.custom_id}` };
+  /** Rewrites the file of answers. */
+  rewrite: (output: string) => string | Uint8Array = (output) => output;
+  readonly server = new ProviderServer([
+    [/^POST \/v1\/files$/, (call) => this.#upload(call)],
+    [/^GET \/v1\/files\/([\w-]+)\/content$/, (_, [, id]) => this.#content(id)],
+    [/^POST \/v1\/batches$/, (call) => this.#create(call)],
+    [/^GET \/v1\/batches$/, (call) => this.#list(call.query)],
+    [/^GET \/v1\/batches\/([\w-]+)$/, (_, [, id]) => this.#get(id)],
+    [/^POST \/v1\/batches\/([\w-]+)\/cancel$/, (_, [, id]) => this.#cancel(id)],
+  ]);
+
+  start(t: Cleanup): Promise<unknown> {
+    return this.server.start(t);
+  }
+
+  get url(): string {
+    return `${this.server.url}/v1`;
+  }
+
+  lines(batch: Pick<Batch, 'input_file_id'>): BatchLine[] {
+    const text = this.files.get(batch.input_file_id) ?? '';
+    return text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]));
+  }
+
+  #upload(call: Call): Reply {
+    const boundary = /boundary=(.+)$/.exec(call.headers['content-type'] ?? '')?.[1] ?? '';
+    const parts = call.body.toString().split(`--${boundary}`);
+    const file = parts.find((part) => part.includes('name="file"')) ?? '';
+    const isBatch = parts.some((part) => /name="purpose"\r\n\r\nbatch\r\n/.test(part));
+    if (!isBatch) return { status: 400, body: { error: { message: 'purpose is missing' } } };
+    const id = `file-${this.files.size + 1}`;
+    this.files.set(id, file.slice(file.indexOf('\r\n\r\n') + 4, -2));
+    return { body: { id, object: 'file', purpose: 'batch' } };
+  }
+
+  #create(call: Call): Reply {
+    const { input_file_id, metadata } = call.json() as unknown as Batch;
+    const id = `batch_${this.batches.size + 1}`;
+    const batch = { id, input_file_id, metadata, polls: 0, isCanceled: false };
+    this.batches.set(id, batch);
+    return { body: this.#shape(batch, 'validating') };
+  }
+
+  #shape(batch: Batch, status: string): Record<string, unknown> {
+    const { id, metadata, input_file_id } = batch;
+    const hasOutput = ['completed', 'expired', 'cancelled'].includes(status);
+    const output = hasOutput ? this.#outputs(batch) : {};
+    const errors = { data: [{ code: 'invalid', message: 'the file has no valid line' }] };
+    return {
+      id,
+      object: 'batch',
+      status,
+      metadata,
+      input_file_id,
+      ...(status === 'failed' && { errors }),
+      ...output,
+    };
+  }
+
+  #outputs(batch: Batch): Record<string, string> {
+    const lines = this.lines(batch).reverse();
+    const good = lines.flatMap((line) => this.#line(line, true));
+    const bad = lines.flatMap((line) => this.#line(line, false));
+    const ids: Record<string, string> = {};
+    if (good.length > 0) {
+      ids.output_file_id = `out-${batch.id}`;
+      this.files.set(ids.output_file_id, `${good.join('\n')}\n`);
+    }
+    if (bad.length > 0) {
+      ids.error_file_id = `err-${batch.id}`;
+      this.files.set(ids.error_file_id, `${bad.join('\n')}\n`);
+    }
+    return ids;
+  }
+
+  #line(line: BatchLine, isGood: boolean): string[] {
+    const outcome = this.answer(line);
+    if (outcome === 'missing') return [];
+    const { custom_id } = line;
+    if (outcome === 'expired') {
+      const error = { code: 'batch_expired', message: 'not executed in time' };
+      return isGood ? [] : [JSON.stringify({ custom_id, response: null, error })];
+    }
+    if ('status' in outcome) {
+      const { status, message } = outcome;
+      const response = { status_code: status, body: { error: { message } } };
+      return isGood ? [] : [JSON.stringify({ custom_id, response, error: null })];
+    }
+    const usage = { prompt_tokens: 100, completion_tokens: 20 };
+    const body =
+      'vector' in outcome
+        ? { data: [{ index: 0, embedding: outcome.vector }], usage: { prompt_tokens: 100 } }
+        : { choices: [{ finish_reason: 'stop', message: { content: outcome.content } }], usage };
+    const response = { status_code: 200, request_id: 'r', body };
+    return isGood ? [JSON.stringify({ id: 'x', custom_id, response, error: null })] : [];
+  }
+
+  #list(query: URLSearchParams): Reply {
+    const all = [...this.batches.values()].reverse();
+    const after = all.findIndex(({ id }) => id === query.get('after')) + 1;
+    const data = all.slice(after, after + this.pageSize);
+    const has_more = after + this.pageSize < all.length;
+    return { body: { object: 'list', data: data.map((each) => this.#shape(each, '')), has_more } };
+  }
+
+  #get(id = ''): Reply {
+    const batch = this.batches.get(id);
+    if (!batch) return { status: 404, body: { error: { message: `no batch ${id}` } } };
+    batch.polls += 1;
+    const early = batch.polls === 1 ? 'validating' : 'in_progress';
+    const last = batch.isCanceled ? 'cancelled' : this.lastStatus;
+    const isEarly = batch.polls <= this.pollsToGo && !batch.isCanceled;
+    return { body: this.#shape(batch, isEarly ? early : last) };
+  }
+
+  #cancel(id = ''): Reply {
+    const batch = this.batches.get(id);
+    if (!batch) return { status: 404 };
+    batch.isCanceled = true;
+    return { body: this.#shape(batch, 'cancelling') };
+  }
+
+  #content(id = ''): Reply {
+    const text = this.files.get(id);
+    if (text === undefined) return { status: 404 };
+    return { body: id.startsWith('out-') ? this.rewrite(text) : text };
+  }
+}
