@@ -36,6 +36,7 @@ import { findOpenJob, getJobById, type JobRow, lockJob } from '../store/jobs.ts'
 import { gateBit } from '../store/reports.ts';
 import { JobDeltas, settleJobs } from '../store/settle.ts';
 import { insertSubmission, type NewSource } from '../store/submit.ts';
+import { insertParsed, type ParsedSubmission } from '../store/submit-parsed.ts';
 import { checkCorpusName, checkPriority, checkSources } from './admission.ts';
 import type { Ring } from './bell.ts';
 
@@ -98,6 +99,13 @@ export class Commands {
       }),
     );
     return { jobKey, itemIds };
+  }
+
+  /** Accepts documents whose text and chunks were made before. All of them are on disk, or none. */
+  submitParsed(submission: ParsedSubmission): Promise<readonly number[]> {
+    return this.#write('submit', (transaction) =>
+      insertParsed(transaction, submission, this.#options),
+    );
   }
 
   /** Ends all that is open of the job, running or not. What is done stays. */
