@@ -1,12 +1,14 @@
 /** The composition root: the only file that names adapters. */
 import { join, resolve } from 'node:path';
 import { type AccessOptions, type OpenAccess, openAccess } from './access/access.ts';
+import { openAttempt } from './attempt/open.ts';
+import type { AttemptSession } from './attempt/session.ts';
 import { openBlobDirectory } from './blob/directory.ts';
 import { Engine } from './engine/engine.ts';
 import { thisProcess } from './engine/liveness.ts';
 import { Failure } from './kernel/failure.ts';
 import type { World } from './kernel/world.ts';
-import type { Log } from './observe/log.ts';
+import { type Log, makeLog } from './observe/log.ts';
 import { documentPipeline } from './pipeline/document.ts';
 import type { Extractor } from './pipeline/entity/extraction.ts';
 import { modelExtractor } from './pipeline/entity/model-extractor.ts';
@@ -35,6 +37,8 @@ export interface AssembleOptions {
   readonly extractor?: ExtractorOptions | undefined;
   readonly world?: World | undefined;
   readonly onError?: ((what: string, error: unknown) => void) | undefined;
+  /** Where the interactive attempt tells what it does; nowhere where absent. */
+  readonly log?: Log | undefined;
   /** Builds another pipeline than that of documents: the way to add a step. */
   readonly pipeline?: ((documents: Pipeline) => Pipeline) | undefined;
 }
@@ -49,6 +53,7 @@ export interface Assembled {
   readonly database: Database;
   readonly engine: Engine;
   readonly searcher: Searcher;
+  readonly attempt: AttemptSession;
   close(): Promise<void>;
 }
 
@@ -57,10 +62,12 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   const data = resolve(options.data);
   const embedder = staticEmbedder();
   const parser = processParser({ world });
+  const blobs = openBlobDirectory(join(data, 'blobs'), world);
+  const fetcher = httpFetcher({ world, allowed: allowedHosts(options.allowHosts ?? []) });
   const documents = documentPipeline({
-    blobs: openBlobDirectory(join(data, 'blobs'), world),
+    blobs,
     embedder,
-    fetcher: httpFetcher({ world, allowed: allowedHosts(options.allowHosts ?? []) }),
+    fetcher,
     parser: parser.parse,
     extractor: options.extractor && extractorOf(options.extractor, world),
   });
@@ -79,11 +86,21 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     onError: options.onError ?? (() => undefined),
   });
   const searcher = new Searcher({ database, embedder });
+  const preview = new Preview({ fetcher, parser: parser.parse, world });
+  const attempt = await openAttempt({
+    ...{ database, blobs, world, commands: engine.commands, parser: parser.parse },
+    folder: join(data, 'attempts'),
+    liveness: thisProcess(),
+    read: (source, signal) => preview.read(source, signal),
+    log: options.log ?? makeLog('silent', () => undefined),
+  });
   const close = async (): Promise<void> => {
+    // While the store is open: what the attempt still has under way must come to rest.
+    await attempt.close();
     await parser.close();
     await database.close();
   };
-  return { database, engine, searcher, close };
+  return { database, engine, searcher, attempt, close };
 }
 
 export interface AssembledPreview {

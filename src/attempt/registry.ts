@@ -62,6 +62,11 @@ export class AttemptRegistry {
     return this.#state;
   }
 
+  /** The application ends: nothing that is reported from now on counts. */
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
   listen(listener: StateListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

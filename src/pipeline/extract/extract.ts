@@ -112,7 +112,8 @@ function hasWords(text: string): boolean {
   return /[\p{L}\p{N}]/u.test(text);
 }
 
-function hashOf({ title, text }: Extracted): string {
+/** What tells whether a document has changed. */
+export function hashOf({ title, text }: Pick<Extracted, 'title' | 'text'>): string {
   return createHash('sha256')
     .update(`${title ?? ''}\0${text}`)
     .digest('hex');
