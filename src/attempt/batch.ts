@@ -1,7 +1,8 @@
 /**
  * The sources of one attempt, and how far each has come. A source that has come through a phase is
- * not worked on in that phase again, so that a resumed attempt redoes nothing. What is large (bytes,
- * text, chunks) is in files of the workspace; a source has come through only when its file is whole.
+ * not worked on in that phase again, so that a resumed attempt redoes nothing. What is large
+ * (bytes, text, chunks) is in files of the workspace; a source has come through only when its file
+ * is whole.
  */
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -34,7 +34,7 @@ export interface PhaseContext {
   readonly world: Pick<World, 'now'>;
 }
 
-/** Whether it can be had, what it is, how large, and whether it is new; and so what is to be done. */
+/** Whether it can be had, what it is, how large, whether it is new; and so what is to be done. */
 export async function preflight(context: PhaseContext): Promise<void> {
   const { batch } = context;
   const isNew = ({ taken, plan }: Work): boolean => !taken && !plan;
@@ -154,7 +154,7 @@ export async function readWorkFile(path: string): Promise<Uint8Array> {
   });
 }
 
-/** Some at a time, none after a stop. Resolves or throws only when nothing is under way any more. */
+/** Some at a time, none after a stop. Ends only when nothing is under way any more. */
 export async function forEach(
   works: readonly Work[],
   { signal }: { readonly signal: AbortSignal },
@@ -183,7 +183,7 @@ export async function forEach(
 /** Trouble of the machine, not of the source. */
 const everyonesTrouble: readonly FailureCode[] = ['storage_full', 'machine_busy', 'store_busy'];
 
-/** The result, or why this source has none. Throws where the attempt stops, or nothing can go on. */
+/** The result, or why this source has none. Throws where the attempt stops or cannot go on. */
 async function settled<T extends object>(
   signal: AbortSignal,
   run: () => Promise<T>,

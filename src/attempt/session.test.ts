@@ -29,7 +29,7 @@ function slowParser() {
 const hasCode = (code: string) => (error: unknown) =>
   error instanceof Failure && error.code === code;
 
-test('staged files are committed with their text and chunks, and a job goes on with them', async (t) => {
+test('staged files are committed with text and chunks, and a job goes on', async (t) => {
   const { session, upload, count, rows, workspaces } = await setup(t);
   await upload('one.md', '# One\n\nThe first text.');
   await upload('two.txt', 'The second text.');
@@ -64,7 +64,7 @@ test('staged files are committed with their text and chunks, and a job goes on w
   assert.deepEqual(workspaces(), []);
 });
 
-test('phases are told in their order, and text_committed only when the text is stored', async (t) => {
+test('phases are told in order, and text_committed when the text is stored', async (t) => {
   const { session, upload, news } = await setup(t);
   const stored: boolean[] = [];
   session.listen((each) => {
@@ -98,7 +98,7 @@ test('leaving is safe only before the start, and once the text is committed', as
   assert.deepEqual(safe, ['text_committed', 'not_started']);
 });
 
-test('a stop is answered at once, and the attempt is paused when the parser was ended', async (t) => {
+test('a stop is answered at once, and pauses when the parser was ended', async (t) => {
   const { parser, busy, letGo } = slowParser();
   const { session, upload, told, parsed, count, workspaces } = await setup(t, { parser });
   for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) await upload(`${name}.txt`, `text ${name}`);
@@ -171,7 +171,7 @@ test('a draft corpus comes with the commit, or not at all', async (t) => {
   assert.equal(await count('corpora'), 0);
 });
 
-test('the end of the application discards what runs, commits nothing and leaves the folder', async (t) => {
+test('the end of the application commits nothing and leaves the folder', async (t) => {
   const { parser, busy } = slowParser();
   const { session, upload, count, workspaces, lines } = await setup(t, { parser });
   await upload('a.txt', 'one');
@@ -186,7 +186,7 @@ test('the end of the application discards what runs, commits nothing and leaves 
   assert.equal(lines.filter((line) => line.includes('error')).length, 0);
 });
 
-test('a stop during the commit leaves nothing stored, and resuming commits all of it', async (t) => {
+test('a stop during the commit stores nothing, and resuming commits all', async (t) => {
   const inCommit = makeLatch();
   let stop: (() => unknown) | undefined;
   const { session, upload, count, told } = await setup(t, {
@@ -254,7 +254,7 @@ test('a commit whose answer was lost is found, and not made twice', async (t) =>
   assert.equal(await count('jobs'), 1);
 });
 
-test('trouble of the machine pauses the attempt with its reason, and it can be resumed', async (t) => {
+test('trouble of the machine pauses the attempt, which can be resumed', async (t) => {
   let isFull = true;
   const { session, upload } = await setup(t, {
     commands: (own) => ({
@@ -294,7 +294,7 @@ test('a paused attempt whose sources are all taken back is given up', async (t) 
   assert.deepEqual(readdirSync(join(directory, 'attempts', staging ?? '')), []);
 });
 
-test('a repeated source takes the place of the one that it repeats when that is taken back', async (t) => {
+test('a repeated source takes the place of one that is taken back', async (t) => {
   const { parser, busy, letGo } = slowParser();
   const { session, upload, told, rows } = await setup(t, { parser });
   await upload('x.txt', 'another');

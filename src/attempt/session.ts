@@ -138,7 +138,7 @@ export class AttemptSession {
   /** Takes sources back. A paused attempt that has none left is given up. */
   async remove(caller: string, ids: readonly string[]): Promise<number> {
     const sources = this.staging.removable(caller, ids);
-    // Before anything is awaited: nobody may resume an attempt with a source that is on its way out.
+    // Before anything is awaited: nobody may resume with a source that is on its way out.
     if (this.#options.registry.state.status === 'paused') this.#takeOut(sources);
     await this.staging.drop(sources);
     return sources.length;

@@ -91,7 +91,7 @@ test('what is staged again under the same name takes the place of the first', as
   assert.deepEqual(files(), [id]);
 });
 
-test('a path is a file that is there; an address is a complete public form of itself', async (t) => {
+test('a path is a file that is there, and an address is a complete one', async (t) => {
   const { staging, file, directory, names } = await setup(t);
   const path = file('a.txt', 'text');
   await staging.stagePath('me', path);
