@@ -1,4 +1,5 @@
 /** The pages of docs/generated/, each from the table that it describes. */
+import { openApiDocument } from '../src/api/openapi.ts';
 import { configPage } from '../src/config.ts';
 import { machinesPage } from '../src/kernel/diagram.ts';
 import { failuresPage } from '../src/kernel/failure.ts';
@@ -8,5 +9,6 @@ export function generatedPages(): Readonly<Record<string, string>> {
     'machines.md': machinesPage(),
     'config.md': configPage(),
     'failures.md': failuresPage(),
+    'openapi.json': `${JSON.stringify(openApiDocument(), null, 2)}\n`,
   };
 }

@@ -17,15 +17,16 @@ import { printCommandHelp, printHelp } from './cli/help.ts';
 import { inbox } from './cli/inbox.ts';
 import { ingest } from './cli/ingest.ts';
 import { jobs } from './cli/jobs.ts';
-import { quickstart } from './cli/quickstart.ts';
 import { search } from './cli/search.ts';
+import { serve } from './cli/serve.ts';
 import { openTerminal, type Terminal } from './cli/terminal.ts';
+import { why } from './cli/why.ts';
 import { closestOf, loadConfig, readConfigFile } from './config.ts';
 import { failures, toFailure } from './kernel/failure.ts';
 import { makeLog } from './observe/log.ts';
 
 const commands: readonly Command[] = [
-  quickstart,
+  serve,
   ingest,
   search,
   jobs,
@@ -33,6 +34,7 @@ const commands: readonly Command[] = [
   corpora,
   extract,
   chunk,
+  why,
   doctor,
   diagram,
 ];
@@ -63,10 +65,17 @@ async function run([name, ...rest]: readonly string[], terminal: Terminal): Prom
     printCommandHelp(terminal, command);
     return exits.well;
   }
+  if (command.isLocal && flags.url !== undefined) {
+    throw usageError(`pawl ${name} is about this machine, and takes no --url`);
+  }
   const { config, warnings } = loadConfig({
     environment: process.env,
     file: readConfigFile(process.cwd()),
-    flags: { data: textOf(flags, 'data') },
+    flags: {
+      data: textOf(flags, 'data'),
+      host: textOf(flags, 'host'),
+      port: textOf(flags, 'port'),
+    },
   });
   const log = makeLog(config.log, terminal.tell);
   for (const warning of warnings) log.warn(warning);

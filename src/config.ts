@@ -9,6 +9,9 @@ import { limits } from './kernel/limits.ts';
 
 export interface Config {
   readonly data: string;
+  readonly host: string;
+  readonly port: number;
+  readonly key: string | undefined;
   readonly databaseUrl: string | undefined;
   readonly workers: number;
   readonly allowHosts: readonly string[] | undefined;
@@ -53,6 +56,32 @@ const settings: { readonly [K in Key]: Setting<K> } = {
     initial: '.pawl',
     form: 'a folder',
     meaning: 'The folder of the embedded store and of the fetched bytes. It is made if absent.',
+    parse: (text) => text,
+  },
+  host: {
+    variable: 'PAWL_HOST',
+    flag: '--host',
+    initial: '127.0.0.1',
+    form: 'the name or address of an interface of this machine',
+    meaning: 'Where the service listens. Without keys or Membership: this machine only.',
+    parse: (text) => (/^[^\s/?#@]+$/.test(text) ? text : undefined),
+  },
+  port: {
+    variable: 'PAWL_PORT',
+    flag: '--port',
+    initial: 7300,
+    form: 'a whole number from 0 to 65535',
+    meaning: 'The port of the service; 0 takes one that is free.',
+    parse: (text) => {
+      const value = Number(text);
+      return Number.isInteger(value) && value >= 0 && value <= 65_535 ? value : undefined;
+    },
+  },
+  key: {
+    variable: 'PAWL_KEY',
+    initial: undefined,
+    form: 'a key',
+    meaning: 'The key that commands send to the service that `--url` names.',
     parse: (text) => text,
   },
   databaseUrl: {
@@ -226,6 +255,9 @@ export function loadConfig({ environment, file, flags = {} }: ConfigInput): Load
   };
   const config = {
     data: read('data'),
+    host: read('host'),
+    port: read('port'),
+    key: read('key'),
     databaseUrl: read('databaseUrl'),
     workers: read('workers'),
     allowHosts: read('allowHosts'),

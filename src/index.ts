@@ -1,5 +1,8 @@
 /** Pawl as a library: open a store, ingest into a corpus, search it. */
 
+import { ProgressBoard } from './api/progress-board.ts';
+import type { Why } from './api/schema.ts';
+import { whyOf } from './api/why.ts';
 import { thisProcess } from './engine/liveness.ts';
 import { whyDead } from './engine/rescuer.ts';
 import { Job, type JobSummary, summarize } from './job-handle.ts';
@@ -23,6 +26,7 @@ import {
   isChangedSince,
   type SourceInput,
 } from './sources.ts';
+import { getCorpus } from './store/document-views.ts';
 import {
   type CorpusRow,
   type DocumentRow,
@@ -163,6 +167,16 @@ export class Pawl {
     return this.#assembled.searcher.search({ ...options, caller, corpus, query });
   }
 
+  /** Why a document is in the results, or is not; with a query, the passage that answers it. */
+  async why(corpus: string, url: string, query?: string): Promise<Why> {
+    const { database, lifecycle, searcher } = this.#assembled;
+    if (!(await getCorpus(database, { caller, name: corpus }))) {
+      throw new Failure('corpus_unknown', `there is no corpus ${JSON.stringify(corpus)}`);
+    }
+    const looking = { database, lifecycle, searcher, progress: new ProgressBoard() };
+    return whyOf(looking, { caller, corpus, url, query });
+  }
+
   /** The number of the newest event: what comes after it is new. */
   newestEvent(): Promise<number> {
     return newestSequence(this.store);
@@ -221,6 +235,11 @@ export class Pawl {
     const workers = await listWorkers(this.store);
     const liveness = thisProcess();
     return workers.filter((worker) => !whyDead(worker, liveness, this.store.now()));
+  }
+
+  /** Whether some process works on this store now. */
+  async isWorkedOn(): Promise<boolean> {
+    return (await this.workers()).length > 0;
   }
 
   deleteDocument(id: string): Promise<void> {

@@ -3,11 +3,14 @@ import { join, resolve } from 'node:path';
 import { type AccessOptions, type OpenAccess, openAccess } from './access/access.ts';
 import { openAttempt } from './attempt/open.ts';
 import type { AttemptSession } from './attempt/session.ts';
+import type { StreamedBlobStore } from './blob/blob.ts';
 import { openBlobDirectory } from './blob/directory.ts';
 import { Engine } from './engine/engine.ts';
 import { thisProcess } from './engine/liveness.ts';
 import { Failure } from './kernel/failure.ts';
+import type { Lifecycle } from './kernel/item.ts';
 import type { World } from './kernel/world.ts';
+import type { NewEvent } from './observe/event.ts';
 import { type Log, makeLog } from './observe/log.ts';
 import { documentPipeline } from './pipeline/document.ts';
 import type { Extractor } from './pipeline/entity/extraction.ts';
@@ -17,6 +20,7 @@ import { allowedHosts } from './pipeline/fetch/address.ts';
 import { httpFetcher } from './pipeline/fetch/http.ts';
 import type { Pipeline } from './pipeline/pipeline.ts';
 import { Preview } from './pipeline/preview.ts';
+import type { Embedder } from './provider/embedding.ts';
 import { openaiCompleter } from './provider/openai-completion.ts';
 import { staticEmbedder } from './provider/static-embedder.ts';
 import { Searcher } from './search/search.ts';
@@ -38,7 +42,9 @@ export interface AssembleOptions {
   readonly world?: World | undefined;
   readonly onError?: ((what: string, error: unknown) => void) | undefined;
   /** Where the interactive attempt tells what it does; nowhere where absent. */
-  readonly log?: Log | undefined;
+  readonly attemptLog?: Log | undefined;
+  /** Told how far a long step has come. */
+  readonly onProgress?: ((event: NewEvent) => void) | undefined;
   /** Builds another pipeline than that of documents: the way to add a step. */
   readonly pipeline?: ((documents: Pipeline) => Pipeline) | undefined;
 }
@@ -54,6 +60,10 @@ export interface Assembled {
   readonly engine: Engine;
   readonly searcher: Searcher;
   readonly attempt: AttemptSession;
+  readonly blobs: StreamedBlobStore;
+  readonly embedder: Embedder;
+  readonly lifecycle: Lifecycle;
+  readonly world: World;
   close(): Promise<void>;
 }
 
@@ -84,6 +94,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     liveness: thisProcess(),
     places: options.places,
     onError: options.onError ?? (() => undefined),
+    onProgress: options.onProgress,
   });
   const searcher = new Searcher({ database, embedder });
   const preview = new Preview({ fetcher, parser: parser.parse, world });
@@ -92,7 +103,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     folder: join(data, 'attempts'),
     liveness: thisProcess(),
     read: (source, signal) => preview.read(source, signal),
-    log: options.log ?? makeLog('silent', () => undefined),
+    log: options.attemptLog ?? makeLog('silent', () => undefined),
   });
   const close = async (): Promise<void> => {
     // While the store is open: what the attempt still has under way must come to rest.
@@ -100,7 +111,8 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     await parser.close();
     await database.close();
   };
-  return { database, engine, searcher, attempt, close };
+  const { lifecycle } = pipeline;
+  return { database, engine, searcher, attempt, blobs, embedder, lifecycle, world, close };
 }
 
 export interface AssembledPreview {

@@ -21,6 +21,8 @@ export interface InlineDocument {
   readonly text?: string | undefined;
   readonly markdown?: string | undefined;
   readonly html?: string | undefined;
+  /** Where the document is to be found by people; it is not fetched. */
+  readonly sourceUrl?: string | undefined;
 }
 
 /** A file, a folder, a glob, a URL, or an inline document. */
@@ -124,7 +126,8 @@ async function* matchesOf(pattern: string, directory: string): AsyncGenerator<st
   yield* matches.sort();
 }
 
-function urlSource(input: string): NewSource {
+/** An address that was checked, in its canonical form. */
+export function urlSource(input: string): NewSource {
   const url = readUrl(input);
   const source = canonicalUrl(url);
   if (source.length > limits.job.sourceUrlCharactersMax) {
@@ -172,7 +175,7 @@ function checkBound(name: string, value: number, { min, max }: { min: number; ma
   );
 }
 
-function inlineSource(document: InlineDocument): NewSource {
+export function inlineSource(document: InlineDocument): NewSource {
   const bodies = (['text', 'markdown', 'html'] as const).flatMap((kind) =>
     document[kind] === undefined ? [] : [{ kind, body: document[kind] }],
   );
@@ -186,8 +189,14 @@ function inlineSource(document: InlineDocument): NewSource {
     throw new Failure('payload_too_large', message);
   }
   const title = document.title?.slice(0, limits.job.titleCharactersMax) ?? null;
-  const name = document.id ?? contentName(title, input.body);
-  return { kind: 'inline', source: `inline:${name}`, input: { ...input, title } };
+  return { kind: 'inline', source: nameOf(document, input.body), input: { ...input, title } };
+}
+
+/** What makes an inline document the same one next time. */
+function nameOf({ id, title, sourceUrl }: InlineDocument, body: string): string {
+  if (sourceUrl === undefined) return `inline:${id ?? contentName(title ?? null, body)}`;
+  const url = canonicalUrl(readUrl(sourceUrl));
+  return id === undefined ? url : `${url}#${encodeURIComponent(id)}`;
 }
 
 function contentName(title: string | null, body: string): string {

@@ -42,6 +42,7 @@ export class Staging {
   #folder: string | undefined;
   /** Of files that are whole, and of those that are still coming. */
   #bytes = 0;
+  #isClosed = false;
 
   constructor(options: StagingOptions) {
     this.#options = options;
@@ -128,6 +129,7 @@ export class Staging {
 
   /** The application ends: nothing that was staged outlives it. */
   abandon(): void {
+    this.#isClosed = true;
     this.#sources.clear();
     if (this.#folder !== undefined) this.#options.workspaces.abandon(this.#folder);
   }
@@ -157,6 +159,7 @@ export class Staging {
   }
 
   #checkRoom(caller: string): void {
+    if (this.#isClosed) throw new Failure('machine_busy', 'the application is about to end');
     const { sourcesMax, stagedBytesMax } = limits.attempt;
     if (this.list(caller).length >= sourcesMax) {
       throw new Failure('too_many_sources', `${sourcesMax} sources are staged, which is the most`);

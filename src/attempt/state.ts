@@ -1,5 +1,6 @@
 /** What is known of the one interactive ingestion of this process. Every change is a new object. */
 import {
+  type AttemptEvent,
   type AttemptPhase,
   type AttemptStatus,
   attempt,
@@ -51,6 +52,6 @@ export function withPhase(state: AttemptState, phase: AttemptPhase): AttemptStat
 }
 
 /** What the one button may do now. */
-export function actionsOf({ status }: AttemptState): readonly string[] {
+export function actionsOf({ status }: AttemptState): readonly AttemptEvent[] {
   return allowedActions(attempt, status);
 }

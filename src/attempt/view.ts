@@ -1,5 +1,5 @@
 /** What people are told of the attempt and of what is staged. No place of this machine is in it. */
-import { isSafeToLeave } from '../kernel/attempt.ts';
+import { type AttemptEvent, isSafeToLeave } from '../kernel/attempt.ts';
 import type { FailureCode } from '../kernel/failure.ts';
 import type { Work } from './batch.ts';
 import { isReady } from './commit.ts';
@@ -7,14 +7,17 @@ import { explain, type Plan } from './plan.ts';
 import type { StagedSource } from './staging.ts';
 import { type AttemptState, actionsOf } from './state.ts';
 
-export type SourceStatus =
-  | 'staged'
-  | 'checked'
-  | 'parsed'
-  | 'split'
-  | 'skipped'
-  | 'refused'
-  | 'failed';
+export const sourceStatuses = [
+  'staged',
+  'checked',
+  'parsed',
+  'split',
+  'skipped',
+  'refused',
+  'failed',
+] as const;
+
+export type SourceStatus = (typeof sourceStatuses)[number];
 
 export interface SourceView {
   readonly id: string;
@@ -85,7 +88,7 @@ export function countsOf(works: readonly Work[]): Counts {
 }
 
 export interface AttemptView extends AttemptState {
-  readonly actions: readonly string[];
+  readonly actions: readonly AttemptEvent[];
   /** Whether a person may leave now and lose nothing of the attempt. */
   readonly safeToLeave: boolean;
   readonly corpus: string | null;

@@ -6,3 +6,9 @@ export interface BlobStore {
   put(bytes: Uint8Array): Promise<string>;
   get(key: string): Promise<Uint8Array>;
 }
+
+/** Takes bytes that come one piece after the other, so that nobody has to hold them all. */
+export interface StreamedBlobStore extends BlobStore {
+  /** What fails on the way leaves nothing behind. */
+  putStream(pieces: AsyncIterable<Uint8Array>): Promise<{ key: string; bytes: number }>;
+}

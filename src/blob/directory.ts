@@ -3,37 +3,58 @@
  * a crash leaves a whole blob or none, and what `put` has returned survives a power cut.
  */
 import { createHash } from 'node:crypto';
-import { mkdir, open, readFile, rename, stat } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../kernel/failure.ts';
 import type { World } from '../kernel/world.ts';
 import { failpoint } from '../observe/failpoint.ts';
-import type { BlobStore } from './blob.ts';
+import type { StreamedBlobStore } from './blob.ts';
 
-export function openBlobDirectory(directory: string, world: World): BlobStore {
+export function openBlobDirectory(directory: string, world: World): StreamedBlobStore {
   const folderOf = (key: string): string => join(directory, key.slice(0, 2));
+  const makeFolder = async (folder: string): Promise<void> => {
+    // A folder that is new must itself survive, in the one that holds it.
+    if (await mkdir(folder, { recursive: true })) await syncFolder(directory);
+  };
+  const publish = async (temporary: string, key: string): Promise<void> => {
+    failpoint(world, 'blob.before-rename');
+    await rename(temporary, join(folderOf(key), key));
+    failpoint(world, 'blob.after-rename');
+    await syncFolder(folderOf(key));
+  };
   return {
     async put(bytes) {
       const key = createHash('sha256').update(bytes).digest('hex');
-      const folder = folderOf(key);
-      const path = join(folder, key);
+      const path = join(folderOf(key), key);
       if (await exists(path)) return key;
-      // A folder that is new must itself survive, in the one that holds it.
-      if (await mkdir(folder, { recursive: true })) await syncFolder(directory);
+      await makeFolder(folderOf(key));
       failpoint(world, 'blob.before-write');
       const temporary = `${path}.${world.uuid()}.part`;
-      const file = await open(temporary, 'wx');
-      try {
-        await file.writeFile(bytes);
-        await file.sync();
-      } finally {
-        await file.close();
-      }
-      failpoint(world, 'blob.before-rename');
-      await rename(temporary, path);
-      failpoint(world, 'blob.after-rename');
-      await syncFolder(folder);
+      await writeNew(temporary, (file) => file.writeFile(bytes));
+      await publish(temporary, key);
       return key;
+    },
+    async putStream(pieces) {
+      await makeFolder(directory);
+      const temporary = join(directory, `${world.uuid()}.part`);
+      const hash = createHash('sha256');
+      let bytes = 0;
+      try {
+        await writeNew(temporary, async (file) => {
+          for await (const piece of pieces) {
+            hash.update(piece);
+            bytes += piece.length;
+            await file.write(piece);
+          }
+        });
+        const key = hash.digest('hex');
+        if (await exists(join(folderOf(key), key))) return { key, bytes };
+        await makeFolder(folderOf(key));
+        await publish(temporary, key);
+        return { key, bytes };
+      } finally {
+        await rm(temporary, { force: true });
+      }
     },
     async get(key) {
       try {
@@ -43,6 +64,17 @@ export function openBlobDirectory(directory: string, world: World): BlobStore {
       }
     },
   };
+}
+
+/** Writes a file that was not there, and flushes it. */
+async function writeNew(path: string, write: (file: FileHandle) => Promise<void>): Promise<void> {
+  const file = await open(path, 'wx');
+  try {
+    await write(file);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -8,6 +8,7 @@ import { Failure } from '../kernel/failure.ts';
 import { failpointHook } from '../observe/failpoint-hook.ts';
 import type { Log } from '../observe/log.ts';
 import { realWorld } from '../world.ts';
+import type { PawlDoor } from './door.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface Option {
@@ -24,6 +25,8 @@ export interface Command {
   readonly usage: readonly string[];
   readonly options?: Readonly<Record<string, Option>>;
   readonly examples?: readonly string[];
+  /** Looks at this machine, and so takes no `--url`. */
+  readonly isLocal?: boolean;
   /** Returns the exit code. */
   run(call: Call): Promise<number>;
 }
@@ -46,6 +49,7 @@ export const exits = { well: 0, error: 1, someFailed: 2, usage: 64, interrupted:
 
 export const globalOptions: Readonly<Record<string, Option>> = {
   data: { type: 'string', value: 'DIR', meaning: 'the folder of the store (PAWL_DATA, or .pawl)' },
+  url: { type: 'string', value: 'URL', meaning: 'ask a running service instead of a store' },
   json: { type: 'boolean', meaning: 'machine-readable: one JSON document, or one for each line' },
   help: { type: 'boolean', meaning: 'what the command takes' },
 };
@@ -96,6 +100,17 @@ export function numberOf(
   throw usageError(`--${name} must be a whole number from ${min} to ${max}, not ${text}`);
 }
 
+/** Opens what was named: a service, or the store. */
+export async function withDoor<T>(call: Call, use: (pawl: PawlDoor) => Promise<T>): Promise<T> {
+  const url = textOf(call.flags, 'url');
+  if (url === undefined) return withPawl(call, { work: false }, use);
+  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
+    throw usageError(`--url must be an address such as http://127.0.0.1:7300, not ${url}`);
+  }
+  const { remotePawl } = await import('./remote.ts');
+  return use(remotePawl({ url, key: call.config.key }));
+}
+
 /** Opens the store for as long as the work takes. */
 export async function withPawl<T>(
   call: Call,
@@ -126,15 +141,18 @@ function extractorOf({ extractor, extractorUrl: url, extractorKey: key }: Config
   return model === undefined ? undefined : { model, url, key };
 }
 
-/** Opens a store that is already there: a question does not make one. */
-export async function withStore<T>(call: Call, use: (pawl: Pawl) => Promise<T>): Promise<T> {
-  const { config } = call;
+/** The same for a store that is already there: a question does not make one. */
+export async function withStore<T>(call: Call, use: (pawl: PawlDoor) => Promise<T>): Promise<T> {
+  if (call.flags.url === undefined) refuseMissing(call);
+  return withDoor(call, use);
+}
+
+export function refuseMissing({ config }: Call): void {
   if (config.databaseUrl === undefined && !existsSync(storePath(config))) {
     const folder = resolve(config.data);
     const message = `there is no store in ${folder}: ingest something, or name it with --data`;
     throw new Failure('bad_request', message);
   }
-  return withPawl(call, { work: false }, use);
 }
 
 export function storePath(config: Config): string {

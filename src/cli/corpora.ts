@@ -1,9 +1,10 @@
 /** `pawl corpora`: what can be searched. */
 import { createInterface } from 'node:readline/promises';
-import type { CorpusRow, DocumentRow, Pawl } from '../index.ts';
+import type { CorpusRow } from '../index.ts';
 import { Failure } from '../kernel/failure.ts';
 import { chooseAction, onlyArgument } from './action.ts';
-import { type Call, type Command, exits, withStore } from './command.ts';
+import { type Call, type Command, exits, usageError, withPawl, withStore } from './command.ts';
+import type { DocumentOf, PawlDoor } from './door.ts';
 import { entityOptions, printEntities } from './entities.ts';
 import { corpusShape, documentShape } from './shape.ts';
 import { printPairs, printTable } from './table.ts';
@@ -23,7 +24,7 @@ export const corpora: Command = {
     list,
     show: (call, args) => withCorpus(call, args, show),
     documents: (call, args) => withCorpus(call, args, printDocuments),
-    entities: (call, args) => withCorpus(call, args, printEntities),
+    entities: (call, args) => withCorpus(call, args, entities),
     delete: (call, args) => withCorpus(call, args, remove),
   }),
 };
@@ -66,7 +67,7 @@ function printCorpora({ terminal }: Call, rows: readonly CorpusRow[]): void {
 function withCorpus(
   call: Call,
   args: readonly string[],
-  use: (call: Call, corpus: CorpusRow, pawl: Pawl) => Promise<number>,
+  use: (call: Call, corpus: CorpusRow, pawl: PawlDoor) => Promise<number>,
 ): Promise<number> {
   const name = onlyArgument(args, 'corpus');
   return withStore(call, async (pawl) => {
@@ -74,6 +75,13 @@ function withCorpus(
     if (corpus) return use(call, corpus, pawl);
     throw new Failure('corpus_unknown', `there is no corpus ${JSON.stringify(name)}`);
   });
+}
+
+async function entities(call: Call, corpus: CorpusRow): Promise<number> {
+  if (call.flags.url !== undefined) {
+    throw usageError('entities are read from the store: name it with --data instead of --url');
+  }
+  return withPawl(call, { work: false }, (pawl) => printEntities(call, corpus, pawl));
 }
 
 async function show({ terminal, isJson }: Call, corpus: CorpusRow): Promise<number> {
@@ -93,7 +101,7 @@ async function show({ terminal, isJson }: Call, corpus: CorpusRow): Promise<numb
   return exits.well;
 }
 
-async function* documentsOf(pawl: Pawl, name: string): AsyncGenerator<DocumentRow> {
+async function* documentsOf(pawl: PawlDoor, name: string): AsyncGenerator<DocumentOf> {
   for (let page = await pawl.documents(name); page.length > 0; ) {
     yield* page;
     page = await pawl.documents(name, { after: page.at(-1)?.id ?? '' });
@@ -101,9 +109,9 @@ async function* documentsOf(pawl: Pawl, name: string): AsyncGenerator<DocumentRo
 }
 
 /** With `--json`, one document on each line: a corpus may be large. */
-async function printDocuments(call: Call, { name }: CorpusRow, pawl: Pawl): Promise<number> {
+async function printDocuments(call: Call, { name }: CorpusRow, pawl: PawlDoor): Promise<number> {
   const { terminal, isJson } = call;
-  const rows: DocumentRow[] = [];
+  const rows: DocumentOf[] = [];
   for await (const row of documentsOf(pawl, name)) {
     if (isJson) terminal.print(JSON.stringify(documentShape(row)));
     else rows.push(row);
@@ -133,7 +141,7 @@ async function printDocuments(call: Call, { name }: CorpusRow, pawl: Pawl): Prom
   return exits.well;
 }
 
-async function remove(call: Call, { name, documents }: CorpusRow, pawl: Pawl): Promise<number> {
+async function remove(call: Call, { name, documents }: CorpusRow, pawl: PawlDoor): Promise<number> {
   const question = `delete ${count(documents, 'document')} of ${name}?`;
   if (!(await isConfirmed(call, question))) return exits.error;
   const deleted = await pawl.deleteCorpus(name);

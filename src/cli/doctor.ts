@@ -6,7 +6,7 @@ import { toFailure } from '../kernel/failure.ts';
 import { findDamage, readDurability, readSchemaVersion } from '../store/health.ts';
 import { countWithoutCause } from '../store/items.ts';
 import { migrations } from '../store/migrate.ts';
-import { type Call, type Command, exits, storePath, withStore } from './command.ts';
+import { type Call, type Command, exits, refuseMissing, storePath, withPawl } from './command.ts';
 import { bytes, count } from './wording.ts';
 
 interface Finding {
@@ -21,6 +21,7 @@ export const doctor: Command = {
   name: 'doctor',
   summary: 'check this machine and the store, and say what to do',
   usage: ['doctor'],
+  isLocal: true,
   run: async (call) => {
     const findings = [checkNode(), ...checkFolder(call.config.data), ...(await checkStore(call))];
     for (const finding of findings) printFinding(call, finding);
@@ -89,7 +90,10 @@ async function checkStore(call: Call): Promise<Finding[]> {
     return [{ check: 'store', verdict: 'ok', found: 'none yet', advice }];
   }
   try {
-    return await withStore(call, (pawl) => examine(pawl, isPostgres ? 'Postgres' : 'SQLite'));
+    refuseMissing(call);
+    return await withPawl(call, { work: false }, (pawl) =>
+      examine(pawl, isPostgres ? 'Postgres' : 'SQLite'),
+    );
   } catch (error) {
     const found = toFailure(error).message;
     const advice = isPostgres

@@ -1,8 +1,9 @@
 /** Follows a job to its end, says how it ended, and what can be done about what failed. */
-import type { Job, JobCounts, JobSummary, Pawl } from '../index.ts';
+import type { JobCounts, JobSummary } from '../index.ts';
 import { job as jobMachine } from '../kernel/job.ts';
 import { isFinal } from '../kernel/machine.ts';
 import { type Call, exits } from './command.ts';
+import type { JobDoor, PawlDoor } from './door.ts';
 import { Progress } from './progress.ts';
 import { openView } from './progress-view.ts';
 import { causeShape, failureOf, jobShape } from './shape.ts';
@@ -14,7 +15,7 @@ const redrawMs = 100;
 /** Returns the exit code; that of an interrupted command, if it was interrupted before the end. */
 export async function follow(
   call: Call,
-  job: Job,
+  job: JobDoor,
   from: { readonly after: number },
 ): Promise<number> {
   const progress = new Progress(await job.counts());
@@ -53,11 +54,11 @@ export function tellStopped({ terminal, isJson }: Call, how = 'the same command'
 /** Follows the job, and works on it here if no other process works on this store. */
 export async function workOrWatch(
   call: Call,
-  pawl: Pawl,
-  job: Job,
+  pawl: PawlDoor,
+  job: JobDoor,
   from: { readonly after: number },
 ): Promise<number> {
-  if ((await pawl.workers()).length === 0) await pawl.work();
+  if (!(await pawl.isWorkedOn())) await pawl.work();
   const exit = await follow(call, job, from);
   if (exit === exits.interrupted) tellStopped(call, `\`pawl jobs watch ${job.id.slice(0, 8)}\``);
   return exit;
@@ -66,11 +67,11 @@ export async function workOrWatch(
 /** Leaves the job to the processes that work on this store; if there is none, works on it here. */
 export async function workOrLeave(
   call: Call,
-  pawl: Pawl,
-  job: Job,
+  pawl: PawlDoor,
+  job: JobDoor,
   from: { readonly after: number },
 ): Promise<number> {
-  if ((await pawl.workers()).length === 0) return workOrWatch(call, pawl, job, from);
+  if (!(await pawl.isWorkedOn())) return workOrWatch(call, pawl, job, from);
   if (call.isJson) call.terminal.print(JSON.stringify(jobShape(await job.summary())));
   else call.terminal.print('a Pawl that is running goes on with it');
   return exits.well;
@@ -81,7 +82,7 @@ function exitOf({ state, items }: JobCounts): number {
   return items.failed > 0 ? exits.someFailed : exits.well;
 }
 
-async function printEnd(call: Call, job: Job, summary: JobSummary): Promise<void> {
+async function printEnd(call: Call, job: JobDoor, summary: JobSummary): Promise<void> {
   const { terminal } = call;
   const unchanged = await job.unchanged();
   const causes = summary.items.failed > 0 ? await job.causes() : [];

@@ -18,7 +18,7 @@ export function printHelp(terminal: Terminal, commands: readonly Command[]): voi
   terminal.print('  0 all well · 1 error · 2 finished, but some documents failed · 64 wrong usage');
   terminal.print('  130 interrupted');
   terminal.print();
-  terminal.print('Try `pawl COMMAND --help`, or begin with `pawl quickstart`.');
+  terminal.print('Try `pawl COMMAND --help`, or begin with `pawl serve`.');
 }
 
 export function printCommandHelp(terminal: Terminal, command: Command): void {

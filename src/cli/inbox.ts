@@ -1,9 +1,9 @@
 /** `pawl inbox`: the documents that failed, by cause, and what can be done about them. */
-import type { ItemRow, Job, Pawl } from '../index.ts';
 import { limits } from '../kernel/limits.ts';
 import type { ErrorRecord } from '../store/items.ts';
 import { chooseAction, onlyArgument } from './action.ts';
 import { type Call, type Command, exits, textOf, usageError, withStore } from './command.ts';
+import type { ItemOf, JobDoor, PawlDoor } from './door.ts';
 import { workOrLeave } from './follow.ts';
 import { causeShape, failureOf, itemShape } from './shape.ts';
 import { printPairs } from './table.ts';
@@ -58,7 +58,7 @@ async function list(call: Call): Promise<number> {
 function printCause(
   { terminal }: Call,
   cause: ReturnType<typeof causeShape>,
-  items: readonly ItemRow[],
+  items: readonly ItemOf[],
 ): void {
   const now = Date.now();
   const dim = (text: string): string => terminal.paint('dim', text);
@@ -88,7 +88,7 @@ async function show(call: Call, args: readonly string[]): Promise<number> {
   });
 }
 
-function printItem({ terminal }: Call, item: ItemRow, job: Job): void {
+function printItem({ terminal }: Call, item: ItemOf, job: JobDoor): void {
   const error: ErrorRecord | null = item.error === null ? null : JSON.parse(item.error);
   const at = (time: number): string => `${ago(time, Date.now())} (${exactTime(time)})`;
   printPairs(terminal, [
@@ -146,17 +146,17 @@ function tellNone({ terminal, isJson }: Call): number {
 }
 
 /** The items that are named, or those of a cause, or all. */
-async function chosenItems(call: Call, pawl: Pawl, args: readonly string[]): Promise<ItemRow[]> {
+async function chosenItems(call: Call, pawl: PawlDoor, args: readonly string[]): Promise<ItemOf[]> {
   const filter = filterOf(call);
   const isAll = call.flags.all === true;
   const ways = [args.length > 0, filter.cause !== undefined, isAll].filter(Boolean).length;
   if (ways !== 1) throw usageError('name items, or a --cause, or say --all');
   if (args.length > 0) {
-    const items: ItemRow[] = [];
+    const items: ItemOf[] = [];
     for (const id of args.map(readId)) items.push(await pawl.item(id));
     return items;
   }
-  const items: ItemRow[] = [];
+  const items: ItemOf[] = [];
   for (let page = await pawl.inbox(filter); page.length > 0; ) {
     items.push(...page);
     if (items.length >= limits.job.itemsMax) break;

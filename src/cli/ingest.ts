@@ -1,6 +1,6 @@
 /** `pawl ingest`: documents into a corpus. */
 
-import type { CrawlInput, Job } from '../index.ts';
+import type { CrawlInput } from '../index.ts';
 import { Failure } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
 import { expandSources, type SourceInput } from '../sources.ts';
@@ -12,8 +12,9 @@ import {
   numberOf,
   textOf,
   usageError,
-  withPawl,
+  withDoor,
 } from './command.ts';
+import type { JobDoor } from './door.ts';
 import { follow, tellStopped } from './follow.ts';
 import { count } from './wording.ts';
 
@@ -73,7 +74,7 @@ export async function ingestSources(
   sources: readonly NewSource[],
   options: IngestCall,
 ): Promise<number> {
-  const exit = await withPawl(call, { work: false }, async (pawl) => {
+  const exit = await withDoor(call, async (pawl) => {
     const job = await pawl.submit(sources, { ...options, resume: true });
     if (!call.isJson) tellBegun(call, job, sources.length);
     const after = job.isResumed ? await pawl.newestEvent() : 0;
@@ -106,7 +107,7 @@ async function readStdin(): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-function tellBegun({ terminal }: Call, job: Job, total: number): void {
+function tellBegun({ terminal }: Call, job: JobDoor, total: number): void {
   const id = terminal.paint('dim', `job ${job.id}`);
   const what = `${count(total, 'document')} into ${job.corpus}`;
   terminal.tell(`${job.isResumed ? 'going on with' : 'ingesting'} ${what}  ${id}`);

@@ -1,6 +1,7 @@
 /** Shows progress: drawn over on a terminal, a line now and then elsewhere, events as JSON. */
-import type { Event, Job } from '../index.ts';
+import type { Event } from '../index.ts';
 import type { Call } from './command.ts';
+import type { JobDoor } from './door.ts';
 import type { Progress } from './progress.ts';
 import { eventShape } from './shape.ts';
 import { count, cut, number, printable, widthOf } from './wording.ts';
@@ -12,12 +13,12 @@ export interface ProgressView {
   end(progress: Progress): void;
 }
 
-export function openView(call: Call, job: Job): ProgressView {
+export function openView(call: Call, job: JobDoor): ProgressView {
   if (call.isJson) return jsonView(call, job);
   return call.terminal.isLive ? new LiveView(call, job) : new PlainView(call, job);
 }
 
-function jsonView({ terminal }: Call, job: Job): ProgressView {
+function jsonView({ terminal }: Call, job: JobDoor): ProgressView {
   return {
     see: (event) => terminal.print(JSON.stringify(eventShape(event, job.id))),
     show: () => undefined,
@@ -30,10 +31,10 @@ const barColumns = 30;
 /** Two lines that are drawn over: how much is done, and what is under way. */
 class LiveView implements ProgressView {
   readonly #call: Call;
-  readonly #job: Job;
+  readonly #job: JobDoor;
   #drawn = 0;
 
-  constructor(call: Call, job: Job) {
+  constructor(call: Call, job: JobDoor) {
     this.#call = call;
     this.#job = job;
     call.terminal.draw(hideCursor);
@@ -104,11 +105,11 @@ const failuresShownMax = 20;
 /** A line for each tenth, for each of the first failures, and when the job is paused. */
 class PlainView implements ProgressView {
   readonly #call: Call;
-  readonly #job: Job;
+  readonly #job: JobDoor;
   #tenths = 0;
   #failures = 0;
 
-  constructor(call: Call, job: Job) {
+  constructor(call: Call, job: JobDoor) {
     this.#call = call;
     this.#job = job;
   }
@@ -137,6 +138,6 @@ class PlainView implements ProgressView {
   }
 }
 
-function pausedLine(job: Job): string {
+function pausedLine(job: JobDoor): string {
   return `paused; go on with: pawl jobs resume ${job.id.slice(0, 8)}`;
 }

@@ -1,8 +1,9 @@
 /** `pawl search`: the best passages of a corpus. */
 import { relative } from 'node:path';
-import type { Explanation, Hit, Pawl, SearchMode } from '../index.ts';
+import type { Explanation, Hit, SearchMode } from '../index.ts';
 import { limits } from '../kernel/limits.ts';
 import { type Call, type Command, exits, numberOf, usageError, withStore } from './command.ts';
+import type { PawlDoor } from './door.ts';
 import { hitShape } from './shape.ts';
 import type { Terminal } from './terminal.ts';
 import { count, cut, cutPath, printable, wrap } from './wording.ts';
@@ -43,7 +44,7 @@ export interface SearchCall {
 
 export async function searchAndPrint(
   { terminal, isJson }: Call,
-  pawl: Pawl,
+  pawl: PawlDoor,
   { corpus, query, ...options }: SearchCall,
 ): Promise<number> {
   const startedAt = performance.now();

@@ -1,16 +1,9 @@
 /** What `--json` prints. The names are those of the HTTP interface. */
-import type {
-  CauseRow,
-  CorpusRow,
-  DocumentRow,
-  Event,
-  Hit,
-  ItemRow,
-  JobSummary,
-} from '../index.ts';
+import type { CauseRow, CorpusRow, Event, Hit, JobSummary } from '../index.ts';
 import { type FailureCode, failures, isFailureCode } from '../kernel/failure.ts';
 import { job as jobMachine } from '../kernel/job.ts';
 import { allowedActions } from '../kernel/machine.ts';
+import type { DocumentOf, ItemOf } from './door.ts';
 
 const time = (at: number | null): string | null =>
   at === null ? null : new Date(at).toISOString();
@@ -54,7 +47,7 @@ export function eventShape(event: Event, jobId: string) {
   };
 }
 
-export function itemShape(item: ItemRow) {
+export function itemShape(item: ItemOf) {
   return {
     item_id: item.id,
     corpus_name: item.corpus,
@@ -92,7 +85,7 @@ export function corpusShape(corpus: CorpusRow) {
   };
 }
 
-export function documentShape(document: DocumentRow) {
+export function documentShape(document: DocumentOf) {
   return {
     document_id: document.id,
     corpus_name: document.corpus,

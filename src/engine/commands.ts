@@ -22,6 +22,7 @@ import {
 } from '../store/documents.ts';
 import { appendEvents } from '../store/events.ts';
 import { admitAtGates } from '../store/gates.ts';
+import type { IdempotentRequest } from '../store/idempotency.ts';
 import {
   cancelOfDocument,
   cancelOfJob,
@@ -35,7 +36,7 @@ import { forgetWaiting, moveJob } from '../store/job-transition.ts';
 import { findOpenJob, getJobById, type JobRow, lockJob } from '../store/jobs.ts';
 import { gateBit } from '../store/reports.ts';
 import { JobDeltas, settleJobs } from '../store/settle.ts';
-import { insertSubmission, type NewSource } from '../store/submit.ts';
+import { insertSubmission, type NewSource, type Submitted } from '../store/submit.ts';
 import { insertParsed, type ParsedSubmission } from '../store/submit-parsed.ts';
 import { checkCorpusName, checkPriority, checkSources } from './admission.ts';
 import type { Ring } from './bell.ts';
@@ -57,11 +58,7 @@ export interface SubmitInput {
   readonly crawl?: Crawl | undefined;
   readonly priority?: number | undefined;
   readonly force?: boolean | undefined;
-}
-
-export interface Accepted {
-  readonly jobKey: string;
-  readonly itemIds: readonly number[];
+  readonly idempotency?: IdempotentRequest | undefined;
 }
 
 /** What a cancel did: stopped, kept, and spent for nothing. */
@@ -81,24 +78,20 @@ export class Commands {
   }
 
   /** Accepts a job. When this resolves, the job is on disk. */
-  async submit(input: SubmitInput): Promise<Accepted> {
+  async submit(input: SubmitInput): Promise<Submitted> {
     checkCorpusName(input.corpus);
     checkSources(input.sources);
     const { database, world } = this.#options;
-    const jobKey = world.uuid();
-    const itemIds = await this.#write('submit', (transaction) =>
+    const key = world.uuid();
+    return this.#write('submit', (transaction) =>
       insertSubmission(transaction, {
-        key: jobKey,
-        caller: input.caller,
-        corpus: input.corpus,
-        sources: input.sources,
-        crawl: input.crawl,
+        ...input,
+        key,
         priority: checkPriority(input.priority),
         force: input.force ?? false,
         now: database.now(),
       }),
     );
-    return { jobKey, itemIds };
   }
 
   /** Accepts documents whose text and chunks were made before. All of them are on disk, or none. */
@@ -238,7 +231,7 @@ export class Commands {
         jobId: job_id,
         itemId: id,
       }));
-      const detail = { document_id: documentId, corpus: document.corpus };
+      const detail = { document_id: documentId, corpus: document.corpus, caller };
       events.push({ kind: 'document_deleted', jobId: null, detail });
       events.push(...(await settleJobs(transaction, deltas, now)));
       await admitAtGates(transaction, gatesOf(items), now);
@@ -269,7 +262,7 @@ export class Commands {
     }
     await this.#write('command', async (transaction) => {
       const isGone = await deleteCorpus(transaction, name);
-      const detail = { corpus: name, documents: deleted };
+      const detail = { corpus: name, documents: deleted, caller };
       const event: NewEvent = { kind: 'corpus_deleted', jobId: null, detail };
       if (isGone) await appendEvents(transaction, [event], database.now());
     });

@@ -3,6 +3,7 @@ import type { Lifecycle } from '../kernel/item.ts';
 import { limits } from '../kernel/limits.ts';
 import type { Database } from '../store/database.ts';
 import { pruneEvents } from '../store/events.ts';
+import { pruneKeys } from '../store/idempotency.ts';
 import { listWorkers } from '../store/workers.ts';
 import { takeFrom } from './rescuer.ts';
 
@@ -28,12 +29,16 @@ export async function requeueStuck(database: Database, lifecycle: Lifecycle): Pr
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-/** Removes events of ended jobs that are older than the retention, a bounded number at a time. */
+/**
+ * Removes events of ended jobs that are older than the retention, and idempotency keys that no
+ * longer count, a bounded number at a time.
+ */
 export function pruneHistory(database: Database): Promise<number> {
-  return database.write((transaction) =>
-    pruneEvents(transaction, {
-      before: database.now() - limits.event.retentionDays * dayMs,
-      limit: limits.loop.pruneBatchMax,
-    }),
-  );
+  const limit = limits.loop.pruneBatchMax;
+  return database.write(async (transaction) => {
+    const now = database.now();
+    const events = { before: now - limits.event.retentionDays * dayMs, limit };
+    const keys = { before: now - limits.job.idempotencyTtlMs, limit };
+    return (await pruneEvents(transaction, events)) + (await pruneKeys(transaction, keys));
+  });
 }

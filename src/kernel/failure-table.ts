@@ -303,6 +303,27 @@ const asking = {
     title: 'No such route',
     advice: 'Check the method and the path in the API documentation at /docs.',
   }),
+  content_type_unsupported: row('E_CONTENT_TYPE', 'fatal', 415, {
+    title: 'Content type not supported',
+    advice:
+      'Send JSON as application/json in UTF-8, uncompressed, or files as multipart/form-data.',
+  }),
+  headers_too_large: row('E_HEADERS', 'fatal', 431, {
+    title: 'Headers too large',
+    advice: 'Send fewer or shorter headers.',
+  }),
+  request_too_slow: row('E_REQUEST_SLOW', 'fatal', 408, {
+    title: 'Request came too slowly',
+    advice: 'Send the whole request without long pauses.',
+  }),
+  too_many_streams: row('E_STREAMS', 'rate_limited', 429, {
+    title: 'Too many streams',
+    advice: 'Close streams that are no longer read, or read several jobs from /stream.',
+  }),
+  too_many_uploads: row('E_UPLOADS', 'rate_limited', 429, {
+    title: 'Too many uploads at once',
+    advice: 'Wait until an upload of yours has ended, then send the next.',
+  }),
   unauthorized: row('E_UNAUTHORIZED', 'fatal', 401, {
     title: 'Key missing or invalid',
     advice: 'Send a valid key in the X-API-Key header.',

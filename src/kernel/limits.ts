@@ -310,6 +310,20 @@ export const limits = {
     uploadFilesMax: 1000,
     uploadBytesMax: 1024 * mebibyte,
     headerIdCharactersMax: 128,
+    headerBytesMax: 16 * kibibyte,
+    /** From the first byte to the end of the headers, and of the body. */
+    headersMs: 10 * second,
+    bodyMs: 30 * second,
+    uploadMs: 30 * minute,
+    /** Without a byte in either direction for this long, a connection is closed. */
+    idleMs: 60 * second,
+    keepAliveMs: 5 * second,
+    uploadsPerCallerMax: 4,
+    connectionsMax: 4096,
+    /** Jobs that a list looks at for one page, where the status has to be worked out. */
+    jobsScannedMax: 1000,
+    /** Places in the queue are counted up to this. */
+    placesCountedMax: 10_000,
     pageItemsDefault: 50,
     pageItemsMax: 200,
   },
@@ -320,6 +334,14 @@ export const limits = {
     /** The oldest heartbeats and progress of a job are pruned beyond this; its transitions stay. */
     perJobMax: 1_000_000,
     streamCommentMs: 15 * second,
-    streamsMax: 1000,
+    streamsMax: 4000,
+    streamsPerCallerMax: 1000,
+    /** Events that a stream reads at once while it catches up. */
+    streamPageMax: 100,
+    /** When a client comes back after the service told it to. */
+    streamRetryMs: 1 * second,
+    streamAgeMsMax: 1 * hour,
+    /** Jobs whose callers are remembered, so that each event need not ask. */
+    jobsRememberedMax: 10_000,
   },
 } as const;

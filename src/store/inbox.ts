@@ -80,3 +80,38 @@ const unchanged = sql<{ count: number }>`
 export async function countUnchanged(reader: Reader, jobId: number): Promise<number> {
   return (await reader.run(unchanged, { job_id: jobId }))[0]?.count ?? 0;
 }
+
+export interface FingerprintRow extends CauseRow {
+  /** Where it happened, if the failure said so. */
+  readonly domain: string | null;
+}
+
+const domain = "error -> 'context' ->> 'domain'";
+const ofCaller = `caller = :caller AND failed_at IS NOT NULL
+    AND (CAST(:code AS TEXT) IS NULL OR error ->> 'code' = :code)
+    AND (CAST(:domain AS TEXT) IS NULL OR ${domain} = :domain)
+    AND (CAST(:corpus AS TEXT) IS NULL OR corpus = :corpus)`;
+const fingerprints = sql<FingerprintRow>`
+  SELECT ${domain} AS domain, ${counts} FROM items WHERE ${ofCaller}
+  GROUP BY 1, 2 ORDER BY 3 DESC, 2, 1 LIMIT :limit`;
+const failedOfDomain = sql<ItemRow>`
+  SELECT * FROM items WHERE ${ofCaller} AND id > :after ORDER BY id LIMIT :limit`;
+
+export interface FingerprintFilter extends Omit<InboxFilter, 'after'> {
+  readonly domain?: string | undefined;
+}
+
+/** How many items are in the inbox for each cause and domain, the most frequent first. */
+export function listFingerprints(
+  reader: Reader,
+  { caller, code, domain, corpus, limit }: FingerprintFilter,
+): Promise<FingerprintRow[]> {
+  return reader.run(fingerprints, { caller, code, domain, corpus, limit });
+}
+
+export function listFailedOf(
+  reader: Reader,
+  { caller, code, domain, corpus, after, limit }: FingerprintFilter & { readonly after: number },
+): Promise<ItemRow[]> {
+  return reader.run(failedOfDomain, { caller, code, domain, corpus, after, limit });
+}

@@ -93,7 +93,8 @@ const insertInput = sqlRows({ item_id: 'int', kind: 'text', title: 'text', body:
 const inputOf = sql<InputRow>`SELECT kind, title, body FROM inputs WHERE item_id = :item_id`;
 
 export interface InputRow {
-  readonly kind: 'text' | 'markdown' | 'html';
+  /** `blob`: the body is the key of stored bytes, and the title is the name of the file. */
+  readonly kind: 'text' | 'markdown' | 'html' | 'blob';
   readonly title: string | null;
   readonly body: string;
 }

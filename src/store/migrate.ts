@@ -10,6 +10,7 @@ import { initial } from './migration/0001-initial.ts';
 import { fetching } from './migration/0002-fetch.ts';
 import { crawling } from './migration/0003-crawl.ts';
 import { naming } from './migration/0006-entities.ts';
+import { service } from './migration/0009-service.ts';
 import { sql } from './statement.ts';
 
 export interface Migration {
@@ -20,7 +21,7 @@ export interface Migration {
   readonly postgres: readonly string[];
 }
 
-export const migrations: readonly Migration[] = [initial, fetching, crawling, naming];
+export const migrations: readonly Migration[] = [initial, fetching, crawling, naming, service];
 
 const createMigrations = sql`CREATE TABLE IF NOT EXISTS migrations (
   version {int} PRIMARY KEY, name TEXT NOT NULL, item_check TEXT NOT NULL)`;

@@ -5,6 +5,7 @@ import type { Transaction } from './database.ts';
 import { documentIdOf, ensureCorpus } from './documents.ts';
 import { appendEvents } from './events.ts';
 import { admitAtGates } from './gates.ts';
+import { type IdempotentRequest, takeKey } from './idempotency.ts';
 import { type InputRow, insertInputs } from './items.ts';
 import { insertJob } from './job-transition.ts';
 import { sql } from './statement.ts';
@@ -12,8 +13,8 @@ import { insertItems } from './transition.ts';
 import { virtualTime } from './workers.ts';
 
 export interface NewSource {
-  readonly kind: 'file' | 'url' | 'inline';
-  /** The path, the URL, or the name of the inline document. */
+  readonly kind: 'file' | 'url' | 'inline' | 'upload';
+  /** The path, the URL, or the name of the inline document or the upload. */
   readonly source: string;
   /** The domain that limits how many such sources are read at once. */
   readonly gate?: string | undefined;
@@ -29,7 +30,17 @@ export interface Submission {
   readonly crawl?: Crawl | undefined;
   readonly priority: number;
   readonly force: boolean;
+  /** The same request again is not a second job. */
+  readonly idempotency?: IdempotentRequest | undefined;
   readonly now: number;
+}
+
+/** The job that holds the submission, and its items in the order of their sources. */
+export interface Submitted {
+  readonly jobKey: string;
+  readonly itemIds: readonly number[];
+  /** The job was there: the same request had been accepted before. */
+  readonly isReplayed: boolean;
 }
 
 const finishOf = sql<{ finish: number }>`
@@ -38,12 +49,20 @@ const setFinish = sql`
   INSERT INTO shares (caller, finish) VALUES (:caller, :finish)
   ON CONFLICT (caller) DO UPDATE SET finish = excluded.finish`;
 
-/** Returns the ids of the items, in the order of their sources. */
 export async function insertSubmission(
   transaction: Transaction,
   submission: Submission,
-): Promise<number[]> {
-  const { corpus, sources, crawl, now } = submission;
+): Promise<Submitted> {
+  const { corpus, sources, crawl, idempotency, now } = submission;
+  if (idempotency) {
+    const jobKey = await takeKey(transaction, {
+      ...idempotency,
+      caller: submission.caller,
+      jobKey: submission.key,
+      now,
+    });
+    if (jobKey !== undefined) return { jobKey, itemIds: [], isReplayed: true };
+  }
   await ensureCorpus(transaction, corpus, now);
   const job = {
     ...submission,
@@ -59,7 +78,7 @@ export async function insertSubmission(
   }
   const detail = { corpus, items: sources.length };
   await appendEvents(transaction, [{ kind: 'job_accepted', jobId, detail }], now);
-  return ids;
+  return { jobKey: submission.key, itemIds: ids, isReplayed: false };
 }
 
 export interface ItemsOfJob {

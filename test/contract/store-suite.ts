@@ -9,6 +9,7 @@ import { fairnessTests } from './store/fairness.ts';
 import { fetchTests } from './store/fetch.ts';
 import { forwardCauseTests } from './store/forward-cause.ts';
 import { gateTests } from './store/gate.ts';
+import { idempotencyTests } from './store/idempotency.ts';
 import { interventionTests } from './store/intervention.ts';
 import { jobTests } from './store/job.ts';
 import { migrationTests } from './store/migration.ts';
@@ -31,6 +32,7 @@ const groups: Readonly<Record<string, readonly StoreTest[]>> = {
   fetching: fetchTests,
   rescues: rescueTests,
   jobs: jobTests,
+  'idempotency keys': idempotencyTests,
   documents: documentTests,
   entities: entityTests,
   fairness: fairnessTests,

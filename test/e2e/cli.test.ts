@@ -99,18 +99,6 @@ describe('pawl ingest and search', { concurrency: 2 }, () => {
     assert.match((await place.run(['inbox', 'discard', '--all'])).stdout, /discarded 1 document/);
     assert.match((await place.run(['inbox'])).stdout, /the inbox is empty/);
   });
-
-  test('quickstart shows a result, and says unchanged the second time', async (t) => {
-    const place = openWorkplace(t);
-    const first = await place.run(['quickstart']);
-    assert.equal(first.code, 0, first.stderr);
-    assert.match(first.stdout, /documents indexed/);
-    assert.match(first.stdout, /1 {2}Returns and refunds › How long a refund takes/);
-    assert.match(first.stdout, /npx pawl search sample/);
-    const second = await place.run(['quickstart']);
-    assert.match(second.stdout, /documents unchanged: nothing to do/);
-    assert.doesNotMatch((await place.run(['quickstart', '--no-sample'])).stdout, /unchanged/);
-  });
 });
 
 describe('pawl with --json', () => {

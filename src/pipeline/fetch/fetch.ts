@@ -14,6 +14,7 @@ export function fetchStep(blobs: BlobStore, fetcher: Fetcher): StepFunction {
   const readers: Readonly<Record<string, (context: StepContext) => Promise<StepResult>>> = {
     file: (context) => fetchFile(context, blobs),
     inline: fetchInline,
+    upload: (context) => fetchUpload(context, blobs),
     url: (context) => fetchUrl(context, { blobs, fetcher }),
   };
   return async (context) => {
@@ -25,9 +26,19 @@ export function fetchStep(blobs: BlobStore, fetcher: Fetcher): StepFunction {
 }
 
 async function fetchFile(context: StepContext, blobs: BlobStore): Promise<StepResult> {
+  const bytes = await readBounded(context.item.source);
+  return keepBytes(context, bytes, () => blobs.put(bytes));
+}
+
+/** Looks at what the bytes are before they are put away, and records where they are. */
+async function keepBytes(
+  context: StepContext,
+  bytes: Uint8Array,
+  put: () => Promise<string>,
+): Promise<StepResult> {
   const { id, source } = context.item;
-  const { bytes, mediaType } = typed(source, await readBounded(source));
-  const blobKey = await blobs.put(bytes);
+  const { mediaType } = typed(source, bytes);
+  const blobKey = await put();
   context.scratch.set('source', { bytes, mediaType });
   return {
     effect: async (transaction) => {
@@ -71,6 +82,15 @@ export async function readBounded(path: string): Promise<Uint8Array> {
   } finally {
     await file.close();
   }
+}
+
+/** An upload was stored with its job: there is only to see what it is. */
+async function fetchUpload(context: StepContext, blobs: BlobStore): Promise<StepResult> {
+  const { item, reader } = context;
+  const input = await getInput(reader, item.id);
+  if (!input) throw new Failure('source_missing', `the bytes of ${item.source} are gone`);
+  const bytes = await blobs.get(input.body);
+  return keepBytes(context, bytes, async () => input.body);
 }
 
 /** Inline documents were stored with their job: there is only to see that they are not empty. */

@@ -1,0 +1,154 @@
+/** Figures for Prometheus: counted from the event log, or asked of the store when read. */
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { Event } from '../observe/event.ts';
+import type { Database } from '../store/database.ts';
+import { countWithoutCause } from '../store/items.ts';
+import { countInFlight } from '../store/job-views.ts';
+import { getJobById } from '../store/jobs.ts';
+import { countQueues } from '../store/places.ts';
+import type { Told } from './news.ts';
+
+const requestSeconds = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60];
+const jobSeconds = [0.1, 0.5, 1, 5, 15, 60, 300, 1800, 7200, 86_400];
+/** Looking at every item is not cheap: it is done this often at most. */
+const causeAgeMsMax = 60_000;
+
+export interface MetricsOptions {
+  readonly database: Database;
+  readonly now: () => number;
+  readonly streams: () => number;
+}
+
+export class Metrics {
+  readonly #registry = new Registry();
+  readonly #options: MetricsOptions;
+  readonly #jobDuration: Histogram;
+  readonly #jobFailures: Counter<'code'>;
+  readonly #jobsFailed: Counter<'stage'>;
+  readonly #retries: Counter;
+  readonly #events: Counter<'kind'>;
+  readonly #embedding: Histogram<'operation'>;
+  readonly #chunking: Histogram;
+  readonly #requests: Histogram<'method' | 'route' | 'status'>;
+  #withoutCause = { count: 0, at: Number.NEGATIVE_INFINITY };
+
+  constructor(options: MetricsOptions) {
+    this.#options = options;
+    const registers = [this.#registry];
+    const histogram = <Label extends string>(
+      name: string,
+      help: string,
+      { buckets, labels = [] }: { buckets: number[]; labels?: Label[] },
+    ) => new Histogram({ name, help, buckets, labelNames: labels, registers });
+    const counter = <Label extends string>(name: string, help: string, labels: Label[] = []) =>
+      new Counter({ name, help, labelNames: labels, registers });
+    this.#jobDuration = histogram('job_duration_seconds', 'From accepted to ended', {
+      buckets: jobSeconds,
+    });
+    this.#jobFailures = counter('job_failures_total', 'Documents that failed', ['code']);
+    this.#jobsFailed = counter('jobs_failed_total', 'Jobs that failed', ['stage']);
+    this.#retries = counter('retry_attempts_total', 'Retries that were scheduled');
+    this.#events = counter('pawl_events_total', 'Events, by kind', ['kind']);
+    this.#embedding = histogram(
+      'embedding_request_duration_seconds',
+      'Embedding: a query read, a document written',
+      { buckets: requestSeconds, labels: ['operation'] },
+    );
+    this.#chunking = histogram('chunking_duration_seconds', 'Cutting a document into chunks', {
+      buckets: requestSeconds,
+    });
+    this.#requests = histogram('pawl_http_request_duration_seconds', 'Requests', {
+      buckets: requestSeconds,
+      labels: ['method', 'route', 'status'],
+    });
+    this.#addGauges(registers);
+  }
+
+  async see(told: readonly Told[]): Promise<void> {
+    for (const { event } of told) {
+      this.#events.inc({ kind: event.kind });
+      this.#count(event);
+      if (event.jobId !== null && event.kind.startsWith('job_')) await this.#seeEnd(event);
+    }
+  }
+
+  seeSearch(seconds: number): void {
+    this.#embedding.observe({ operation: 'read' }, seconds);
+  }
+
+  seeRequest(labels: { method: string; route: string; status: number }, seconds: number): void {
+    this.#requests.observe({ ...labels, status: String(labels.status) }, seconds);
+  }
+
+  /** The text that Prometheus reads. */
+  read(): Promise<string> {
+    return this.#registry.metrics();
+  }
+
+  get contentType(): string {
+    return this.#registry.contentType;
+  }
+
+  #count({ kind, step, detail = {} }: Event): void {
+    if (kind === 'item_failed') this.#jobFailures.inc({ code: String(detail.code) });
+    if (kind === 'retry_scheduled') this.#retries.inc();
+    if (kind !== 'step_completed') return;
+    const seconds = Number(detail.duration_ms ?? 0) / 1000;
+    if (step === 'embedded') this.#embedding.observe({ operation: 'write' }, seconds);
+    if (step === 'chunked') this.#chunking.observe(seconds);
+  }
+
+  async #seeEnd({ kind, jobId, at }: Event): Promise<void> {
+    if (!['job_succeeded', 'job_failed', 'job_canceled'].includes(kind)) return;
+    const row = await getJobById(this.#options.database, jobId ?? 0);
+    if (!row) return;
+    this.#jobDuration.observe(Math.max(at - row.created_at, 0) / 1000);
+    if (kind === 'job_failed') this.#jobsFailed.inc({ stage: row.failed_stage ?? 'unknown' });
+  }
+
+  #addGauges(registers: Registry[]): void {
+    const { database, streams, now } = this.#options;
+    const countCauses = async (): Promise<number> => {
+      if (now() - this.#withoutCause.at > causeAgeMsMax) {
+        this.#withoutCause = { count: await countWithoutCause(database), at: now() };
+      }
+      return this.#withoutCause.count;
+    };
+    new Gauge({
+      name: 'jobs_inflight',
+      help: 'Jobs that have not ended',
+      labelNames: ['type'],
+      registers,
+      async collect() {
+        this.reset();
+        for (const type of ['ingest', 'crawl']) this.set({ type }, 0);
+        for (const { type, count } of await countInFlight(database)) this.set({ type }, count);
+      },
+    });
+    new Gauge({
+      name: 'queue_depth',
+      help: 'Items that wait: for their turn, for a time, at a gate',
+      labelNames: ['queue'],
+      registers,
+      async collect() {
+        for (const { queue, count } of await countQueues(database)) this.set({ queue }, count);
+      },
+    });
+    new Gauge({
+      name: 'pawl_items_without_forward_cause',
+      help: 'Open items that nothing is bound to move: 0, or a promise is broken',
+      registers,
+      async collect() {
+        this.set(await countCauses());
+      },
+    });
+    new Gauge({
+      name: 'pawl_streams_open',
+      help: 'Clients that are being told of events',
+      registers,
+      collect() {
+        this.set(streams());
+      },
+    });
+  }
+}

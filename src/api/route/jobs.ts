@@ -1,0 +1,218 @@
+/** Jobs: submit, look, steer. */
+import { createHash } from 'node:crypto';
+import { Failure } from '../../kernel/failure.ts';
+import { type JobState, job as jobMachine } from '../../kernel/job.ts';
+import { limits } from '../../kernel/limits.ts';
+import { isFinal } from '../../kernel/machine.ts';
+import type { StageState } from '../../kernel/stage.ts';
+import { crawlFrom, inlineSource, urlSource } from '../../sources.ts';
+import { listCausesOfJob } from '../../store/inbox.ts';
+import { listItems } from '../../store/items.ts';
+import { listJobPage, listStandings, type StandingRow } from '../../store/job-views.ts';
+import { getJob, type JobRow, statusOf } from '../../store/jobs.ts';
+import type { NewSource } from '../../store/submit.ts';
+import { limitOf, nextCursor, numberCursor } from '../cursor.ts';
+import { viewItems } from '../item-views.ts';
+import type { NewJob } from '../schema.ts';
+import type { Ask, Handlers, Service } from '../service.ts';
+import { jobDetailShape, jobShape } from '../shape.ts';
+
+export function jobRoutes(service: Service) {
+  const { database } = service;
+  return {
+    'POST /jobs': (ask) => submit(service, ask),
+    'GET /jobs': async ({ caller, query }) => {
+      const limit = limitOf(query);
+      const { rows, before } = await listByStatus(service, {
+        caller: caller.callerId,
+        corpus: query.corpus_name,
+        state: query.state,
+        status: query.status,
+        failedStage: query.failed_stage,
+        before: numberCursor(query) ?? Number.MAX_SAFE_INTEGER,
+        limit,
+      });
+      const now = database.now();
+      const items = rows.map(({ row, status }) => jobShape(row, status, now));
+      return { items, next_cursor: before === null ? null : String(before) };
+    },
+    'GET /jobs/:id': async ({ caller, params }) => {
+      const row = await ownJob(service, caller.callerId, params.id);
+      return jobDetailShape({
+        row,
+        status: await statusOf(database, row, service.lifecycle),
+        standings: await standingsOf(service, row),
+        causes: row.items_failed > 0 ? await listCausesOfJob(database, row.id) : [],
+        now: database.now(),
+      });
+    },
+    'GET /jobs/:id/items': async ({ caller, params, query }) => {
+      const { id: jobId } = await ownJob(service, caller.callerId, params.id);
+      const limit = limitOf(query);
+      const after = numberCursor(query) ?? 0;
+      const rows = await listItems(database, { jobId, after, limit });
+      return {
+        items: await viewItems(service, rows),
+        next_cursor: nextCursor(rows, limit, ({ id }) => id),
+      };
+    },
+  } satisfies Partial<Handlers>;
+}
+
+export function steeringRoutes(service: Service) {
+  const { commands } = service;
+  return {
+    'POST /jobs/:id/cancel': async ({ caller, params }) => {
+      const receipt = await commands.cancel(caller.callerId, params.id);
+      const row = await ownJob(service, caller.callerId, params.id);
+      return {
+        job_id: row.key,
+        state: 'canceled',
+        stopped: { items: receipt.itemsCanceled },
+        kept: {
+          items: receipt.itemsDone,
+          documents: row.documents_emitted,
+          chunks: row.chunks_indexed,
+        },
+        spent: {
+          cost_cents: row.cost_cents,
+          tokens: { in: row.tokens_in, out: row.tokens_out },
+        },
+      };
+    },
+    'POST /jobs/:id/pause': async ({ caller, params }) => {
+      await commands.pause(caller.callerId, params.id);
+      return moved(await ownJob(service, caller.callerId, params.id));
+    },
+    'POST /jobs/:id/resume': async ({ caller, params }) => {
+      await commands.resume(caller.callerId, params.id);
+      return moved(await ownJob(service, caller.callerId, params.id));
+    },
+    'POST /jobs/:id/retry': async ({ caller, params }) => {
+      const retried = await commands.retry(caller.callerId, params.id);
+      const row = await ownJob(service, caller.callerId, params.id);
+      return { ...moved(row), items_retried: retried };
+    },
+  } satisfies Partial<Handlers>;
+}
+
+/** Where nothing moves, the job's own counts say where its items stand: they need not be read. */
+async function standingsOf({ database }: Service, row: JobRow): Promise<StandingRow[]> {
+  if (row.started_at !== null && !isFinal(jobMachine, row.state)) {
+    return listStandings(database, row.id);
+  }
+  const { items_total: total, items_done: done, items_failed: failed } = row;
+  const canceled = row.items_canceled;
+  const counts = { enqueued: total - done - failed - canceled, done, failed, canceled };
+  const still = { progress: 0, is_open: 0, attempt: 0, due_at: null };
+  return Object.entries(counts)
+    .filter(([, count]) => count > 0)
+    .map(([step, count]) => ({ step, count, ...still }));
+}
+
+function moved({ key, state }: JobRow): { job_id: string; state: JobState } {
+  return { job_id: key, state };
+}
+
+/** A job of somebody else is not there. */
+export async function ownJob({ database }: Service, caller: string, key: string): Promise<JobRow> {
+  const row = await getJob(database, key);
+  if (row?.caller === caller) return row;
+  throw new Failure('job_unknown', `there is no job ${key}`);
+}
+
+async function submit(service: Service, ask: Ask<'POST /jobs'>) {
+  const { body, caller, log } = ask;
+  const sources = sourcesOf(body);
+  const { crawl } = body;
+  const { jobKey, isReplayed } = await service.commands.submit({
+    caller: caller.callerId,
+    corpus: body.corpus_name,
+    sources,
+    crawl: crawl && crawlFrom(sources, crawl),
+    priority: body.priority,
+    force: body.force,
+    idempotency: idempotencyOf(ask.headers['idempotency-key'], JSON.stringify(body)),
+  });
+  log.info({ job_id: jobKey, caller_id: caller.callerId, replayed: isReplayed }, 'job submitted');
+  if (isReplayed) ask.reply.header('idempotency-replayed', 'true');
+  return accepted(jobKey, sources.length);
+}
+
+export function accepted(jobKey: string, count: number) {
+  return { job_id: jobKey, status: 'pending', state: 'queued', url_count: count } as const;
+}
+
+const ways = ['url', 'urls', 'documents', 'crawl'] as const;
+
+/** One source each, in the order of the request. */
+function sourcesOf(body: NewJob): NewSource[] {
+  const named = ways.filter((way) => body[way] !== undefined);
+  if (named.length !== 1) {
+    const found = named.length === 0 ? 'none' : named.join(' and ');
+    const message = `name exactly one of ${ways.join(', ')}; there is ${found}`;
+    throw new Failure(named.length === 0 ? 'sources_empty' : 'bad_request', message);
+  }
+  const { url, urls = [], documents = [], crawl } = body;
+  const addresses = [...urls, ...(url === undefined ? [] : [url]), ...(crawl ? [crawl.url] : [])];
+  const sources = [
+    ...addresses.map(urlSource),
+    ...documents.map(({ source_url, ...document }) =>
+      inlineSource({ ...document, sourceUrl: source_url }),
+    ),
+  ];
+  return [...new Map(sources.map((source) => [source.source, source])).values()];
+}
+
+/** Printable ASCII: what a header can carry, and a log can show. */
+const keyPattern = /^[\x20-\x7e]+$/;
+
+export function idempotencyOf(key: string | undefined, request: string) {
+  if (key === undefined) return undefined;
+  const { idempotencyKeyCharactersMax: max } = limits.job;
+  if (key.length > max || !keyPattern.test(key)) {
+    const message = `an Idempotency-Key has 1 to ${max} printable ASCII characters`;
+    throw new Failure('bad_request', message);
+  }
+  return { key, hash: createHash('sha256').update(request).digest('hex') };
+}
+
+interface StatusPage {
+  readonly caller: string;
+  readonly corpus: string | undefined;
+  readonly state: JobState | undefined;
+  readonly status: StageState | undefined;
+  readonly failedStage: string | undefined;
+  readonly before: number;
+  readonly limit: number;
+}
+
+/** The state that a status says, where it says one; the others are worked out job by job. */
+const stateOfStatus: Partial<Record<StageState, JobState>> = {
+  done: 'succeeded',
+  failed: 'failed',
+  canceled: 'canceled',
+};
+
+/** A page of jobs with their status, and where the next one begins; null at the end. */
+async function listByStatus(service: Service, page: StatusPage) {
+  const { database, lifecycle } = service;
+  const { status: wanted, limit } = page;
+  const implied = wanted && stateOfStatus[wanted];
+  const rows: { row: JobRow; status: StageState }[] = [];
+  if (implied && page.state !== undefined && page.state !== implied) return { rows, before: null };
+  const state = implied ?? page.state;
+  let { before } = page;
+  for (let scanned = 0; scanned < limits.request.jobsScannedMax; ) {
+    const found = await listJobPage(database, { ...page, state, before });
+    for (const row of found) {
+      const status = await statusOf(database, row, lifecycle);
+      before = row.id;
+      if (wanted === undefined || status === wanted) rows.push({ row, status });
+      if (rows.length === limit) return { rows, before };
+    }
+    if (found.length < limit) return { rows, before: null };
+    scanned += found.length;
+  }
+  return { rows, before };
+}

@@ -1,0 +1,35 @@
+/** Questions to a corpus: what is in it, and why something is or is not. */
+import type { QueryOf } from '../contract.ts';
+import type { Handlers, Service } from '../service.ts';
+import { hitShape } from '../shape.ts';
+import { whyOf } from '../why.ts';
+import { ownCorpus } from './corpora.ts';
+
+export function searchRoutes(service: Service) {
+  const { searcher, metrics } = service;
+  return {
+    'POST /search': async ({ caller, body, log }) => {
+      const { corpus_name: corpus, query, top_k: topK, mode, explain, filter } = body;
+      await ownCorpus(service, caller.callerId, corpus);
+      const startedAt = performance.now();
+      const hits = await searcher.search({
+        ...{ caller: caller.callerId, corpus, query, topK, mode, explain },
+        filter: filter && {
+          documentId: filter.document_id,
+          source: filter.source,
+          title: filter.title,
+          heading: filter.heading,
+        },
+      });
+      const spanMs = performance.now() - startedAt;
+      metrics.seeSearch(spanMs / 1000);
+      log.info({ corpus, results: hits.length, caller_id: caller.callerId }, 'corpus searched');
+      return { results: hits.map(hitShape), query_ms: Math.round(spanMs * 10) / 10 };
+    },
+    'GET /why': async ({ caller, query }) => {
+      const { corpus_name: corpus, url, query: words }: QueryOf<'GET /why'> = query;
+      await ownCorpus(service, caller.callerId, corpus);
+      return whyOf(service, { caller: caller.callerId, corpus, url, query: words });
+    },
+  } satisfies Partial<Handlers>;
+}

@@ -1,0 +1,56 @@
+/** The service about itself. */
+import { limits } from '../../kernel/limits.ts';
+import { readSchemaVersion } from '../../store/health.ts';
+import { countQueues } from '../../store/places.ts';
+import { docsPage } from '../docs-page.ts';
+import { openApiDocument } from '../openapi.ts';
+import type { Handlers, Service } from '../service.ts';
+
+type Check = { ok: boolean; detail: string };
+
+export function serviceRoutes(service: Service) {
+  const { database, embedder, metrics, isDraining } = service;
+  return {
+    'GET /healthz': async () => ({ status: 'ok' }),
+    'GET /readyz': async ({ reply }) => {
+      const checks = {
+        store: await check(async () => {
+          const version = await readSchemaVersion(database);
+          return `${database.dialect.name}, schema ${version}`;
+        }),
+        queue: await check(async () => {
+          const depth = (await countQueues(database)).reduce((sum, { count }) => sum + count, 0);
+          if (depth > limits.rate.queueDepthMax) throw new Error(`${depth} items wait`);
+          return `${depth} items wait`;
+        }),
+        provider: await check(async () => {
+          await embedder.embed(['ready'], AbortSignal.timeout(limits.search.timeoutMs));
+          return embedder.model;
+        }),
+      };
+      const ready = !isDraining() && Object.values(checks).every(({ ok }) => ok);
+      if (!ready) reply.code(503);
+      return { ready, checks };
+    },
+    'GET /metrics': async ({ reply }) => {
+      reply.type(metrics.contentType);
+      return metrics.read();
+    },
+    'GET /openapi.json': async () => openApiDocument(),
+    'GET /docs': async ({ reply }) => {
+      const { html, policy } = docsPage();
+      reply.header('content-security-policy', policy).type('text/html; charset=utf-8');
+      return html;
+    },
+  } satisfies Partial<Handlers>;
+}
+
+/** Why something cannot be used is for the operator's eyes: the log has it, the answer has not. */
+async function check(ask: () => Promise<string>): Promise<Check> {
+  try {
+    return { ok: true, detail: await ask() };
+  } catch (error) {
+    const name = error instanceof Error ? error.name : 'Error';
+    return { ok: false, detail: name === 'Error' ? (error as Error).message : name };
+  }
+}

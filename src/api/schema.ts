@@ -1,0 +1,398 @@
+/**
+ * The shapes that go in and out, each written once: what is checked, the TypeScript types and the
+ * OpenAPI document all come from here.
+ */
+import Type, { type Static, type TSchema } from 'typebox';
+import { failures } from '../kernel/failure.ts';
+import { job as jobMachine } from '../kernel/job.ts';
+import { limits } from '../kernel/limits.ts';
+import { stage as stageMachine } from '../kernel/stage.ts';
+import { waits } from '../kernel/waits.ts';
+import { eventKinds } from '../observe/event.ts';
+import { searchModes } from '../search/request.ts';
+
+/** What comes in has these fields and no others: a misspelt one is not silently ignored. */
+const closed = { additionalProperties: false } as const;
+const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
+export const oneOf = <const Names extends readonly string[]>(names: Names) =>
+  Type.Unsafe<Names[number]>({ type: 'string', enum: [...names] });
+const time = Type.String({ format: 'date-time' });
+const count = Type.Integer({ minimum: 0 });
+const url = Type.String({ minLength: 1, maxLength: limits.job.sourceUrlCharactersMax });
+const corpusName = Type.String({ pattern: limits.corpus.namePattern.source });
+const globs = Type.Array(Type.String({ minLength: 1, maxLength: 1000 }), {
+  maxItems: limits.job.crawlPatternsMax,
+});
+
+const stages = ['scraping', 'chunking', 'embedding'] as const;
+
+export const page = {
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.request.pageItemsMax })),
+  cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })),
+};
+
+export const pageOf = <Schema extends TSchema>(items: Schema) =>
+  Type.Object({ items: Type.Array(items), next_cursor: nullable(Type.String()) });
+
+export const InlineDocument = Type.Object(
+  {
+    id: Type.Optional(Type.String({ minLength: 1, maxLength: 500 })),
+    title: Type.Optional(Type.String({ maxLength: limits.job.titleCharactersMax })),
+    text: Type.Optional(Type.String()),
+    html: Type.Optional(Type.String()),
+    markdown: Type.Optional(Type.String()),
+    source_url: Type.Optional(url),
+  },
+  closed,
+);
+
+/** Exactly one of `url`, `urls`, `documents` and `crawl`. */
+export const NewJob = Type.Object(
+  {
+    corpus_name: corpusName,
+    url: Type.Optional(url),
+    urls: Type.Optional(Type.Array(url, { minItems: 1, maxItems: limits.job.itemsMax })),
+    documents: Type.Optional(
+      Type.Array(InlineDocument, { minItems: 1, maxItems: limits.job.itemsMax }),
+    ),
+    crawl: Type.Optional(
+      Type.Object(
+        {
+          url,
+          depth: Type.Optional(Type.Integer({ minimum: 0, maximum: limits.job.crawlDepthMax })),
+          limit: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.job.crawlPagesMax })),
+          include: Type.Optional(globs),
+          exclude: Type.Optional(globs),
+        },
+        closed,
+      ),
+    ),
+    priority: Type.Optional(
+      Type.Integer({
+        minimum: limits.fairness.priorityMin,
+        maximum: limits.fairness.priorityMax,
+      }),
+    ),
+    force: Type.Optional(Type.Boolean()),
+  },
+  closed,
+);
+
+export const AcceptedJob = Type.Object({
+  job_id: Type.String(),
+  status: Type.Literal('pending'),
+  state: Type.Literal('queued'),
+  url_count: count,
+});
+
+export const ErrorDetail = Type.Object({
+  stage: Type.String(),
+  step: Type.String(),
+  code: Type.String(),
+  error_code: Type.String(),
+  kind: Type.String(),
+  message: Type.String(),
+  context: Type.Record(Type.String(), Type.Unknown()),
+  at: time,
+});
+
+const Tokens = Type.Object({ in: count, out: count });
+
+export const Job = Type.Object({
+  job_id: Type.String(),
+  status: oneOf(stageMachine.states),
+  state: oneOf(jobMachine.states),
+  message: Type.String({ description: 'What people read for this status.' }),
+  type: oneOf(['ingest', 'crawl']),
+  url: nullable(Type.String()),
+  corpus_name: Type.String(),
+  priority: Type.Integer(),
+  partial: Type.Boolean({ description: 'Ended with some documents done and some not.' }),
+  items_total: count,
+  items_done: count,
+  items_failed: count,
+  items_canceled: count,
+  items_waiting: count,
+  chunks_indexed: count,
+  eta_seconds: nullable(count),
+  cost_cents: Type.Number(),
+  tokens: Tokens,
+  actions: Type.Array(oneOf(jobMachine.actions)),
+  failed_stage: Type.Optional(Type.String({ description: 'Only where status is failed.' })),
+  error: Type.Optional(ErrorDetail),
+  created_at: time,
+  updated_at: time,
+  started_at: nullable(time),
+  ended_at: nullable(time),
+});
+
+export const Counters = Type.Object({
+  urls_total: count,
+  urls_enqueued: count,
+  urls_processed: count,
+  documents_emitted: count,
+  chunks_indexed: count,
+  tokens_estimated: count,
+  duration_seconds: Type.Number(),
+  steps: Type.Record(Type.String(), count, { description: 'How many items are at each step.' }),
+});
+
+export const JobDetail = Type.Object({
+  ...Job.properties,
+  counters: Counters,
+  items_unchanged: Type.Integer({
+    minimum: 0,
+    description: 'Done without a new generation: they are as they were.',
+  }),
+  causes: Type.Array(
+    Type.Object({
+      cause: Type.String(),
+      count,
+      title: Type.String(),
+      advice: Type.String(),
+      first_at: time,
+      last_at: time,
+    }),
+  ),
+  attempt: Type.Integer({
+    description: 'The highest try that an open item is in; 1 is the first.',
+  }),
+  next_retry_at: nullable(time),
+});
+
+export const CancelReceipt = Type.Object({
+  job_id: Type.String(),
+  state: Type.Literal('canceled'),
+  stopped: Type.Object({ items: count }),
+  kept: Type.Object({ items: count, documents: count, chunks: count }),
+  spent: Type.Object({ cost_cents: Type.Number(), tokens: Tokens }),
+});
+
+export const JobMoved = Type.Object({
+  job_id: Type.String(),
+  state: oneOf(jobMachine.states),
+  items_retried: Type.Optional(count),
+});
+
+export const Item = Type.Object({
+  item_id: Type.Integer(),
+  job_id: Type.String(),
+  corpus_name: Type.String(),
+  document_id: Type.String(),
+  source: Type.String(),
+  source_kind: Type.String(),
+  step: Type.String(),
+  reached: Type.Array(Type.String(), { description: 'Every step that is done, in order.' }),
+  waits_on: nullable(oneOf(waits)),
+  lease: nullable(Type.Object({ worker: Type.String(), epoch: Type.Integer() })),
+  working: nullable(Type.Object({ step: Type.String(), done: count, total: count })),
+  attempt: Type.Integer(),
+  next_retry_at: nullable(time),
+  error: nullable(ErrorDetail),
+  advice: nullable(Type.String()),
+  explanation: Type.String({ description: 'Where it is, why, and what happens next.' }),
+  cost_cents: Type.Number(),
+  tokens: Tokens,
+  actions: Type.Array(Type.String()),
+  failed_at: nullable(time),
+  created_at: time,
+  moved_at: time,
+});
+
+export const Event = Type.Object({
+  seq: Type.Integer(),
+  at: time,
+  kind: oneOf(eventKinds),
+  status: Type.Optional(oneOf(stageMachine.states)),
+  job_id: nullable(Type.String()),
+  item_id: nullable(Type.Integer()),
+  step: nullable(Type.String()),
+  attempt: nullable(Type.Integer()),
+  worker: nullable(Type.String()),
+  detail: Type.Record(Type.String(), Type.Unknown()),
+});
+
+/** Whoever has read up to `last_seq` has missed nothing; it may be beyond the last one shown. */
+export const Events = Type.Object({
+  items: Type.Array(Event),
+  last_seq: count,
+  newest_seq: count,
+  has_more: Type.Boolean(),
+});
+
+export const Cause = Type.Object({
+  cause: Type.String(),
+  fingerprint: Type.String({ description: 'The code, and the domain where there is one.' }),
+  domain: nullable(Type.String()),
+  count,
+  sentence: Type.String(),
+  title: Type.String(),
+  advice: Type.String(),
+  first_at: time,
+  last_at: time,
+});
+
+export const Inbox = Type.Object({
+  causes: Type.Array(Cause),
+  items: Type.Array(Item),
+  next_cursor: nullable(Type.String()),
+});
+
+/** Exactly one of `item_ids`, `cause` and `all`. */
+export const Chosen = Type.Object(
+  {
+    item_ids: Type.Optional(
+      Type.Array(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }), {
+        minItems: 1,
+        maxItems: limits.event.pageMax,
+      }),
+    ),
+    cause: Type.Optional(Type.String({ minLength: 1, maxLength: 300 })),
+    all: Type.Optional(Type.Literal(true)),
+    corpus_name: Type.Optional(corpusName),
+  },
+  closed,
+);
+
+export const Corpus = Type.Object({
+  name: Type.String(),
+  documents: count,
+  chunks: count,
+  text_bytes: count,
+  created_at: time,
+  updated_at: nullable(time),
+});
+
+export const Document = Type.Object({
+  document_id: Type.String(),
+  corpus_name: Type.String(),
+  source_url: Type.String(),
+  title: nullable(Type.String()),
+  language: nullable(Type.String()),
+  generation: Type.Integer(),
+  chunks: count,
+  text_bytes: count,
+  content_hash: Type.String(),
+  created_at: time,
+  updated_at: time,
+});
+
+export const Chunk = Type.Object({
+  chunk_id: Type.String(),
+  ordinal: count,
+  heading: Type.String(),
+  text: Type.String(),
+  start_offset: count,
+  end_offset: count,
+  tokens: count,
+});
+
+export const Entity = Type.Object({
+  kind: Type.String(),
+  name: Type.String(),
+  mentions: count,
+});
+
+export const Search = Type.Object(
+  {
+    corpus_name: corpusName,
+    query: Type.String({ minLength: 1, maxLength: limits.search.queryCharactersMax }),
+    top_k: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.search.topKMax })),
+    mode: Type.Optional(oneOf(searchModes)),
+    filter: Type.Optional(
+      Type.Object(
+        {
+          document_id: Type.Optional(Type.String({ maxLength: 64 })),
+          source: Type.Optional(url),
+          title: Type.Optional(Type.String({ maxLength: limits.job.titleCharactersMax })),
+          heading: Type.Optional(Type.String({ maxLength: 1000 })),
+        },
+        closed,
+      ),
+    ),
+    explain: Type.Optional(Type.Boolean()),
+  },
+  closed,
+);
+
+export const Hit = Type.Object({
+  chunk_id: Type.String(),
+  text: Type.String(),
+  score: Type.Number(),
+  source_url: Type.String(),
+  document_id: Type.String(),
+  title: nullable(Type.String()),
+  heading: Type.String(),
+  highlights: Type.Array(Type.Unknown()),
+  similar: count,
+  explanation: Type.Optional(Type.Unknown()),
+});
+
+export const Found = Type.Object({ results: Type.Array(Hit), query_ms: Type.Number() });
+
+export const Provenance = Type.Object({
+  generation: Type.Integer(),
+  content_hash: Type.String(),
+  job_id: nullable(Type.String()),
+  item_id: Type.Integer(),
+  blob_key: nullable(Type.String({ description: 'The SHA-256 of the raw bytes.' })),
+  media_type: nullable(Type.String()),
+  bytes: nullable(count),
+  fetched_from: nullable(Type.String()),
+  fetched_at: nullable(time),
+  indexed_at: time,
+});
+
+export const Why = Type.Object({
+  corpus_name: Type.String(),
+  url: Type.String(),
+  verdict: oneOf([
+    'searchable',
+    'replacing',
+    'pending',
+    'failed',
+    'canceled',
+    'deleted',
+    'unknown',
+  ]),
+  explanation: Type.String(),
+  document: nullable(Document),
+  provenance: nullable(Provenance),
+  item: nullable(Item),
+  chunk: nullable(Type.Object({ ...Chunk.properties, score: nullable(Type.Number()) })),
+});
+
+export const Check = Type.Object({ ok: Type.Boolean(), detail: Type.String() });
+
+export const Ready = Type.Object({
+  ready: Type.Boolean(),
+  checks: Type.Object({ store: Check, queue: Check, provider: Check }),
+});
+
+export const Problem = Type.Object({
+  type: Type.String(),
+  title: Type.String(),
+  status: Type.Integer(),
+  detail: Type.String(),
+  code: oneOf(Object.keys(failures) as (keyof typeof failures)[]),
+  request_id: Type.String(),
+});
+
+/** Files of a form. */
+export const Files = Type.Array(Type.String({ format: 'binary' }));
+
+export { corpusName as CorpusName, count as Count, stages, url as Url };
+
+export type NewJob = Static<typeof NewJob>;
+export type Job = Static<typeof Job>;
+export type JobDetail = Static<typeof JobDetail>;
+export type Item = Static<typeof Item>;
+export type Event = Static<typeof Event>;
+export type Cause = Static<typeof Cause>;
+export type Chosen = Static<typeof Chosen>;
+export type Corpus = Static<typeof Corpus>;
+export type Document = Static<typeof Document>;
+export type Chunk = Static<typeof Chunk>;
+export type Hit = Static<typeof Hit>;
+export type Why = Static<typeof Why>;
+export type Problem = Static<typeof Problem>;

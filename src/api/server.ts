@@ -1,0 +1,179 @@
+/** The HTTP server: every route of the contract, with the same checks and the same errors. */
+import { METHODS, type Server, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import multipart from '@fastify/multipart';
+import Fastify, {
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify';
+import { Failure, type FailureCode, failures } from '../kernel/failure.ts';
+import { limits } from '../kernel/limits.ts';
+import { contract, type Route, type RouteName } from './contract.ts';
+import { guardRequest } from './guard.ts';
+import { type LogOptions, loggerOptions } from './logger.ts';
+import type { News } from './news.ts';
+import { problemOf, retryAfterOf, toTold } from './problem.ts';
+import { attemptRoutes } from './route/attempt.ts';
+import { corpusRoutes } from './route/corpora.ts';
+import { historyRoutes } from './route/history.ts';
+import { inboxRoutes } from './route/inbox.ts';
+import { jobRoutes, steeringRoutes } from './route/jobs.ts';
+import { searchRoutes } from './route/search.ts';
+import { serviceRoutes } from './route/service.ts';
+import { uploadRoutes } from './route/upload.ts';
+import type { Handler, Handlers, Service } from './service.ts';
+import { compileValidator } from './validation.ts';
+
+export interface ServerOptions {
+  readonly service: Service;
+  readonly news: News;
+  readonly log: LogOptions;
+  /** There are no keys: only this machine may ask, and no other site through a browser. */
+  readonly isLocal: boolean;
+}
+
+export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
+  const { service, news, log } = options;
+  const { request } = limits;
+  const app: FastifyInstance = Fastify({
+    logger: loggerOptions(log),
+    logController: new LogController({
+      disableRequestLogging: true,
+      requestIdLogLabel: 'request_id',
+    }),
+    genReqId: (raw) => requestIdOf(raw.headers['x-request-id'], service),
+    bodyLimit: request.bodyBytesMax,
+    connectionTimeout: request.idleMs,
+    keepAliveTimeout: request.keepAliveMs,
+    requestTimeout: 0,
+    forceCloseConnections: 'idle',
+    exposeHeadRoutes: false,
+    routerOptions: { maxParamLength: 512, ignoreTrailingSlash: true },
+    http: {
+      maxHeaderSize: request.headerBytesMax,
+      headersTimeout: request.headersMs,
+      connectionsCheckingInterval: 1000,
+    },
+    clientErrorHandler: (error, socket) => answerRaw(error, socket, service),
+    frameworkErrors: (error, asked, reply) => void sendProblem(error, asked, reply),
+  });
+  const server = app.server as Server;
+  server.maxConnections = request.connectionsMax;
+  app.removeContentTypeParser('text/plain');
+  app.setValidatorCompiler(compileValidator as never);
+  app.setSerializerCompiler(() => JSON.stringify);
+  app.setErrorHandler(sendProblem);
+  app.setNotFoundHandler((asked, reply) => {
+    const known = (METHODS as readonly string[]).includes(asked.method);
+    const what = known ? `${asked.method} ${pathOf(asked.url)}` : 'this method';
+    return sendProblem(new Failure('route_unknown', `there is no ${what}`), asked, reply);
+  });
+  await app.register(multipart, {
+    throwFileSizeLimit: false,
+    preservePath: true,
+    limits: {
+      fieldNameSize: 100,
+      fieldSize: 1000,
+      fields: 16,
+      fileSize: limits.document.sourceBytesMax,
+      files: request.uploadFilesMax,
+      parts: request.uploadFilesMax + 16,
+      headerPairs: 32,
+    },
+  });
+  guardRequest(app, options);
+  addRoutes(app, handlersOf(service, news));
+  return app;
+}
+
+function handlersOf(service: Service, news: News): Handlers {
+  return {
+    ...jobRoutes(service),
+    ...steeringRoutes(service),
+    ...uploadRoutes(service),
+    ...historyRoutes(service, news),
+    ...inboxRoutes(service),
+    ...corpusRoutes(service),
+    ...attemptRoutes(service),
+    ...searchRoutes(service),
+    ...serviceRoutes(service),
+  };
+}
+
+function addRoutes(app: FastifyInstance, handlers: Handlers): void {
+  for (const name of Object.keys(contract) as RouteName[]) {
+    const route: Route = contract[name];
+    const [method = 'GET', url = '/'] = name.split(' ');
+    app.route({
+      method,
+      url,
+      config: { name, isOpen: route.isOpen ?? false, isUpload: route.takes !== undefined },
+      schema: {
+        ...(route.params && { params: route.params }),
+        ...(route.query && { querystring: route.query }),
+        ...(route.body && { body: route.body }),
+      },
+      handler: (request, reply) => answer(handlers[name] as Handler<RouteName>, request, reply),
+    });
+  }
+  app.get('/', { config: { name: 'GET /', isOpen: true, isUpload: false } }, (_, reply) =>
+    reply.redirect('/docs', 302),
+  );
+}
+
+async function answer(
+  handler: Handler<RouteName>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<unknown> {
+  const { params, query, body, headers, log } = request;
+  const route: Route | undefined = contract[request.routeOptions.config.name as RouteName];
+  if (route) reply.code(route.status);
+  const ask = { caller: request.caller, params, query, body, headers, log, request, reply };
+  const value = await handler(ask as Parameters<typeof handler>[0]);
+  return value ?? reply;
+}
+
+/** Whoever asks may name the request; what could not be written down safely is replaced. */
+function requestIdOf(given: string | string[] | undefined, { world }: Service): string {
+  const isUsable = typeof given === 'string' && /^[\w.:-]+$/.test(given);
+  return isUsable && given.length <= limits.request.headerIdCharactersMax ? given : world.uuid();
+}
+
+function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply) {
+  const failure = toTold(error);
+  const problem = problemOf(failure, request.id);
+  if (problem.status >= 500) request.log.error({ err: error, code: failure.code }, 'failed');
+  const retryAfter = retryAfterOf(failure);
+  if (retryAfter !== undefined) reply.header('retry-after', String(retryAfter));
+  // What is left of a body that was refused is not read: the connection ends with the answer.
+  if (problem.status === 413) reply.header('connection', 'close');
+  reply.header('x-request-id', request.id).code(problem.status);
+  return reply.type('application/problem+json').serializer(JSON.stringify).send(problem);
+}
+
+/** The query may hold what is not for others to see. */
+function pathOf(url: string): string {
+  return url.split('?')[0] ?? '';
+}
+
+const codesOfParser: Readonly<Record<string, FailureCode>> = {
+  HPE_HEADER_OVERFLOW: 'headers_too_large',
+  ERR_HTTP_REQUEST_TIMEOUT: 'request_too_slow',
+};
+
+/** What is no HTTP never becomes a request: it is answered on the bare connection, which ends. */
+function answerRaw(error: Error & { code?: string }, socket: Socket, { world }: Service): void {
+  if (socket.destroyed || !socket.writable) return;
+  const code = codesOfParser[error.code ?? ''] ?? 'bad_request';
+  const detail = code === 'bad_request' ? 'this is not a request' : failures[code].advice;
+  const problem = problemOf(new Failure(code, detail), world.uuid());
+  const body = JSON.stringify(problem);
+  socket.end(
+    `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}\r\n` +
+      'content-type: application/problem+json\r\nconnection: close\r\n' +
+      `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
+}

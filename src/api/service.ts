@@ -1,0 +1,58 @@
+/** What handlers are given: the engine's doors, and who asks for what. */
+import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify';
+import type { CallerContext } from '../access/caller.ts';
+import type { AttemptSession } from '../attempt/session.ts';
+import type { StreamedBlobStore } from '../blob/blob.ts';
+import type { Commands } from '../engine/commands.ts';
+import type { Relay } from '../engine/relay.ts';
+import type { Lifecycle } from '../kernel/item.ts';
+import type { World } from '../kernel/world.ts';
+import type { Embedder } from '../provider/embedding.ts';
+import type { Searcher } from '../search/search.ts';
+import type { Database } from '../store/database.ts';
+import type { Access } from './access.ts';
+import type { AnswerOf, BodyOf, HeadersOf, ParamsOf, QueryOf, RouteName } from './contract.ts';
+import type { Metrics } from './metrics.ts';
+import type { ProgressBoard } from './progress-board.ts';
+import type { Streams } from './streams.ts';
+
+export interface Service {
+  readonly database: Database;
+  readonly commands: Commands;
+  readonly relay: Relay;
+  readonly searcher: Searcher;
+  readonly blobs: StreamedBlobStore;
+  readonly embedder: Embedder;
+  readonly lifecycle: Lifecycle;
+  readonly world: World;
+  readonly access: Access;
+  readonly streams: Streams;
+  readonly metrics: Metrics;
+  readonly progress: ProgressBoard;
+  readonly attempt: AttemptSession;
+  /** There are no keys: whoever asks is on this machine. */
+  readonly isLocal: boolean;
+  /** The service is about to end: what is new goes elsewhere. */
+  isDraining(): boolean;
+}
+
+/** What is needed to look at things, and to change nothing. */
+export type Looking = Pick<Service, 'database' | 'lifecycle' | 'progress' | 'searcher'>;
+
+export interface Ask<Name extends RouteName> {
+  readonly caller: CallerContext;
+  readonly params: ParamsOf<Name>;
+  readonly query: QueryOf<Name>;
+  readonly body: BodyOf<Name>;
+  readonly headers: HeadersOf<Name>;
+  readonly log: FastifyBaseLogger;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
+/** Undefined: the handler has answered by itself. */
+export type Handler<Name extends RouteName> = (
+  ask: Ask<Name>,
+) => Promise<AnswerOf<Name> | undefined>;
+
+export type Handlers<Names extends RouteName = RouteName> = { readonly [N in Names]: Handler<N> };

@@ -1,0 +1,254 @@
+/** Rows of the store in the shapes of the contract. */
+import { failures, isFailureCode } from '../kernel/failure.ts';
+import { item as itemLifecycle, type Lifecycle } from '../kernel/item.ts';
+import { job as jobMachine } from '../kernel/job.ts';
+import { allowedActions } from '../kernel/machine.ts';
+import {
+  failedStageMessages,
+  type Stage,
+  type StageState,
+  stageMessages,
+} from '../kernel/stage.ts';
+import type { Event as EngineEvent } from '../observe/event.ts';
+import type { Hit as Passage } from '../search/search.ts';
+import type { ChunkRow } from '../store/chunks.ts';
+import type { CorpusRow, DocumentRow } from '../store/documents.ts';
+import type { CauseRow, FingerprintRow } from '../store/inbox.ts';
+import type { ItemRow } from '../store/items.ts';
+import type { StandingRow } from '../store/job-views.ts';
+import { isPartialJob, type JobRow } from '../store/jobs.ts';
+import { etaSeconds } from './eta.ts';
+import type * as schema from './schema.ts';
+
+export const timeOf = (at: number): string => new Date(at).toISOString();
+export const maybeTimeOf = (at: number | null): string | null => (at === null ? null : timeOf(at));
+
+export function jobShape(row: JobRow, status: StageState, now: number): schema.Job {
+  const processed = processedOf(row);
+  return {
+    job_id: row.key,
+    status,
+    state: row.state,
+    message: messageOf(row, status),
+    type: row.type,
+    url: row.url,
+    corpus_name: row.corpus,
+    priority: row.priority,
+    partial: isPartialJob(row),
+    items_total: row.items_total,
+    items_done: row.items_done,
+    items_failed: row.items_failed,
+    items_canceled: row.items_canceled,
+    items_waiting: row.items_waiting,
+    chunks_indexed: row.chunks_indexed,
+    eta_seconds: etaSeconds({
+      total: row.items_total,
+      processed,
+      startedAt: row.started_at,
+      isMoving: row.state === 'running',
+      now,
+    }),
+    cost_cents: row.cost_cents,
+    tokens: { in: row.tokens_in, out: row.tokens_out },
+    actions: [...allowedActions(jobMachine, row.state)],
+    ...(status === 'failed' && {
+      ...(row.failed_stage !== null && { failed_stage: row.failed_stage }),
+      ...(row.error !== null && { error: JSON.parse(row.error) }),
+    }),
+    created_at: timeOf(row.created_at),
+    updated_at: timeOf(row.updated_at),
+    started_at: maybeTimeOf(row.started_at),
+    ended_at: maybeTimeOf(row.ended_at),
+  };
+}
+
+function processedOf(row: JobRow): number {
+  return row.items_done + row.items_failed + row.items_canceled;
+}
+
+function messageOf(row: JobRow, status: StageState): string {
+  if (status !== 'failed') return stageMessages[status];
+  return failedStageMessages[(row.failed_stage ?? 'scraping') as Stage];
+}
+
+export interface JobDetailInput {
+  readonly row: JobRow;
+  readonly status: StageState;
+  readonly standings: readonly StandingRow[];
+  readonly causes: readonly CauseRow[];
+  readonly now: number;
+}
+
+export function jobDetailShape(input: JobDetailInput): schema.JobDetail {
+  const { row, status, standings, causes, now } = input;
+  const open = standings.filter(({ is_open }) => is_open === 1);
+  const due = open.flatMap(({ due_at }) => due_at ?? []);
+  const steps: Record<string, number> = {};
+  for (const { step, count } of standings) steps[step] = (steps[step] ?? 0) + count;
+  const processed = processedOf(row);
+  const spanMs = row.started_at === null ? 0 : (row.ended_at ?? now) - row.started_at;
+  return {
+    ...jobShape(row, status, now),
+    counters: {
+      urls_total: row.items_total,
+      urls_enqueued: row.items_total - processed,
+      urls_processed: processed,
+      documents_emitted: row.documents_emitted,
+      chunks_indexed: row.chunks_indexed,
+      tokens_estimated: row.tokens_in + row.tokens_out,
+      duration_seconds: Math.max(spanMs, 0) / 1000,
+      steps,
+    },
+    items_unchanged: Math.max(row.items_done - row.documents_emitted, 0),
+    causes: causes.map(({ code, count, first_at, last_at }) => ({
+      cause: code,
+      count,
+      title: adviceOf(code).title,
+      advice: adviceOf(code).advice,
+      first_at: timeOf(first_at),
+      last_at: timeOf(last_at),
+    })),
+    attempt: 1 + Math.max(0, ...open.map(({ attempt }) => attempt)),
+    next_retry_at: maybeTimeOf(due.length === 0 ? null : Math.min(...due)),
+  };
+}
+
+/** Fields of an item that need more than its row. */
+export interface ItemExtras {
+  readonly jobKey: string;
+  readonly explanation: string;
+  readonly working: schema.Item['working'];
+  readonly lifecycle?: Lifecycle;
+}
+
+export function itemShape(row: ItemRow, extras: ItemExtras): schema.Item {
+  const { jobKey, explanation, working, lifecycle = itemLifecycle } = extras;
+  const error = row.error === null ? null : JSON.parse(row.error);
+  return {
+    item_id: row.id,
+    job_id: jobKey,
+    corpus_name: row.corpus,
+    document_id: row.document_id,
+    source: row.source,
+    source_kind: row.source_kind,
+    step: row.step,
+    reached: lifecycle.steps
+      .filter(({ step }) => lifecycle.isReached(row.progress, step))
+      .map(({ step }) => step),
+    waits_on: row.waits_on,
+    lease: row.worker === null ? null : { worker: row.worker, epoch: row.epoch },
+    working,
+    attempt: row.attempt + 1,
+    next_retry_at: row.waits_on === 'time' ? maybeTimeOf(row.due_at) : null,
+    error,
+    advice: error === null ? null : adviceOf(error.code).advice,
+    explanation,
+    cost_cents: row.cost_cents,
+    tokens: { in: row.tokens_in, out: row.tokens_out },
+    actions: row.failed_at === null ? [] : ['retry', 'discard'],
+    failed_at: maybeTimeOf(row.failed_at),
+    created_at: timeOf(row.created_at),
+    moved_at: timeOf(row.moved_at),
+  };
+}
+
+/** What a job's own events mean for its status: whoever watches one job needs no second call. */
+const statusOfKind: Partial<Record<EngineEvent['kind'], StageState>> = {
+  job_accepted: 'pending',
+  job_retried: 'pending',
+  job_succeeded: 'done',
+  job_failed: 'failed',
+  job_canceled: 'canceled',
+};
+
+export function eventShape(event: EngineEvent, jobKey: string | null): schema.Event {
+  const { seq, at, kind, itemId, step, attempt, worker, detail } = event;
+  return {
+    seq,
+    at: timeOf(at),
+    kind,
+    ...(statusOfKind[kind] && { status: statusOfKind[kind] }),
+    job_id: jobKey,
+    item_id: itemId ?? null,
+    step: step ?? null,
+    attempt: attempt ?? null,
+    worker: worker ?? null,
+    detail: detail ?? {},
+  };
+}
+
+export function causeShape({ code, domain, count, ...row }: FingerprintRow): schema.Cause {
+  const { title, advice } = adviceOf(code);
+  const documents = count === 1 ? 'document' : 'documents';
+  const from = domain === null ? '' : ` from ${domain}`;
+  return {
+    cause: code,
+    fingerprint: domain === null ? code : `${code}@${domain}`,
+    domain,
+    count,
+    sentence: `${count.toLocaleString('en-US')} ${documents}: ${code}${from}`,
+    title,
+    advice,
+    first_at: timeOf(row.first_at),
+    last_at: timeOf(row.last_at),
+  };
+}
+
+export function corpusShape(row: CorpusRow): schema.Corpus {
+  return {
+    name: row.name,
+    documents: row.documents,
+    chunks: row.chunks,
+    text_bytes: row.text_bytes,
+    created_at: timeOf(row.created_at),
+    updated_at: maybeTimeOf(row.updated_at),
+  };
+}
+
+export function documentShape(row: DocumentRow): schema.Document {
+  return {
+    document_id: row.id,
+    corpus_name: row.corpus,
+    source_url: row.source,
+    title: row.title,
+    language: row.language,
+    generation: row.generation,
+    chunks: row.chunk_count,
+    text_bytes: row.text_bytes,
+    content_hash: row.content_hash,
+    created_at: timeOf(row.created_at),
+    updated_at: timeOf(row.updated_at),
+  };
+}
+
+export function chunkShape(row: ChunkRow): schema.Chunk {
+  return {
+    chunk_id: row.key,
+    ordinal: row.ordinal,
+    heading: row.heading,
+    text: row.text,
+    start_offset: row.start_offset,
+    end_offset: row.end_offset,
+    tokens: row.token_count,
+  };
+}
+
+export function hitShape(hit: Passage): schema.Hit {
+  return {
+    chunk_id: hit.chunkId,
+    text: hit.text,
+    score: hit.score,
+    source_url: hit.sourceUrl,
+    document_id: hit.documentId,
+    title: hit.title,
+    heading: hit.heading,
+    highlights: [...hit.highlights],
+    similar: hit.similar,
+    ...(hit.explanation && { explanation: hit.explanation }),
+  };
+}
+
+/** What the table says of a stored code; a newer Pawl may have stored one that is not in it. */
+function adviceOf(code: string): { readonly title: string; readonly advice: string } {
+  return failures[isFailureCode(code) ? code : 'internal_error'];
+}

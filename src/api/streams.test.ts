@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { Writable } from 'node:stream';
+import { describe, test } from 'node:test';
+import { type Cleanup, temporaryDirectory } from '../../test/support/temporary.ts';
+import { assemble } from '../main.ts';
+import { inlineSource } from '../sources.ts';
+import { listEvents } from '../store/events.ts';
+import { getJob } from '../store/jobs.ts';
+import { News } from './news.ts';
+import { ProgressBoard } from './progress-board.ts';
+import { Streams } from './streams.ts';
+
+const caller = 'local';
+
+/** A connection whose other side reads when it is told to. */
+class Connection extends Writable {
+  #text = '';
+  #pending: (() => void) | undefined;
+  #isReading = false;
+  mostWaiting = 0;
+
+  constructor() {
+    super({ highWaterMark: 16 * 1024, decodeStrings: false });
+  }
+
+  override _write(chunk: string, _: string, done: () => void): void {
+    this.mostWaiting = Math.max(this.mostWaiting, this.writableLength);
+    this.#text += chunk;
+    if (this.#isReading) setImmediate(done);
+    else this.#pending = done;
+  }
+
+  read(): void {
+    this.#isReading = true;
+    this.#pending?.();
+  }
+
+  get ids(): number[] {
+    return [...this.#text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id));
+  }
+
+  get text(): string {
+    return this.#text;
+  }
+}
+
+async function setup(t: Cleanup) {
+  const assembled = await assemble({ data: temporaryDirectory(t) });
+  const { database, engine, world } = assembled;
+  const errors: unknown[] = [];
+  const onError = (_: string, error: unknown): void => void errors.push(error);
+  const news = new News({ database, relay: engine.relay, onError });
+  const progress = new ProgressBoard();
+  const streams = new Streams({ database, news, progress, world, onError });
+  await news.start();
+  t.after(async () => {
+    streams.close();
+    await news.stop();
+    await engine.relay.close();
+    await assembled.close();
+  });
+  const { jobKey, itemIds } = await engine.commands.submit({
+    caller,
+    corpus: 'a',
+    sources: [inlineSource({ text: 'A heron.' })],
+  });
+  const jobId = (await getJob(database, jobKey))?.id ?? 0;
+  const open = (from: { jobId?: number; after: number }, who = caller): Connection => {
+    const connection = new Connection();
+    streams.open({ caller: who, ...from }, connection as unknown as ServerResponse);
+    return connection;
+  };
+  /** Makes two events. */
+  const stir = async (): Promise<void> => {
+    await engine.commands.pause(caller, jobKey);
+    await engine.commands.resume(caller, jobKey);
+  };
+  const all = async (): Promise<number[]> =>
+    (await listEvents(database, { jobId, after: 0, limit: 10_000 })).map(({ seq }) => seq);
+  const cancel = () => engine.commands.cancel(caller, jobKey);
+  return { streams, progress, jobId, itemIds, open, stir, all, cancel, errors };
+}
+
+describe('a stream', () => {
+  test('of one who does not read costs little, and misses nothing later', async (t) => {
+    const { jobId, open, stir, all, cancel, errors } = await setup(t);
+    const quick = open({ jobId, after: 0 });
+    quick.read();
+    const slow = open({ jobId, after: 0 });
+    for (let round = 0; round < 500; round += 1) await stir();
+    assert.ok(slow.writableNeedDrain, 'the slow one is full');
+    assert.ok(slow.ids.length < 200, 'and was not sent the rest');
+    await cancel();
+    await once(quick, 'finish');
+    slow.read();
+    await once(slow, 'finish');
+    const expected = await all();
+    assert.equal(expected.length, 1003);
+    assert.deepEqual(quick.ids, expected);
+    assert.deepEqual(slow.ids, expected);
+    assert.ok(slow.mostWaiting < 64 * 1024, `${slow.mostWaiting} bytes waited`);
+    assert.deepEqual(errors, []);
+  });
+
+  test('that begins in the middle of things gets each event once', async (t) => {
+    const { jobId, open, stir, all, cancel } = await setup(t);
+    const connections: { connection: Connection; after: number }[] = [];
+    for (let round = 0; round < 60; round += 1) {
+      const after = round % 7;
+      const connection = open({ jobId, after });
+      connection.read();
+      connections.push({ connection, after });
+      await stir();
+    }
+    const ended = connections.map(({ connection }) => once(connection, 'finish'));
+    await cancel();
+    await Promise.all(ended);
+    const expected = await all();
+    for (const { connection, after } of connections) {
+      assert.deepEqual(
+        connection.ids,
+        expected.filter((seq) => seq > after),
+      );
+    }
+  });
+
+  test('of everything that is a caller’s has nothing of others', async (t) => {
+    const { open, stir, cancel, streams, all } = await setup(t);
+    const [own, others] = [open({ after: 0 }), open({ after: 0 }, 'somebody else')];
+    own.read();
+    others.read();
+    await stir();
+    await cancel();
+    const expected = await all();
+    while (own.ids.length < expected.length) await new Promise(setImmediate);
+    streams.close();
+    assert.deepEqual(own.ids, expected);
+    assert.deepEqual(others.ids, []);
+    assert.match(others.text, /retry: 1000\n\n$/);
+  });
+
+  test('tells how far a step has come, without a number', async (t) => {
+    const { open, progress, jobId, itemIds, all, cancel } = await setup(t);
+    const connection = open({ jobId, after: 0 });
+    connection.read();
+    while (connection.ids.length < (await all()).length) await new Promise(setImmediate);
+    const detail = { done: 3, total: 12 };
+    const itemId = itemIds[0] as number;
+    progress.tell({ kind: 'step_progressed', jobId, itemId, step: 'embedded', detail });
+    await cancel();
+    await once(connection, 'finish');
+    const told = /event: progress\ndata: (.*)\n\n/.exec(connection.text)?.[1] ?? '{}';
+    const { step, done, total } = JSON.parse(told);
+    assert.deepEqual([step, done, total], ['embedded', 3, 12]);
+  });
+});

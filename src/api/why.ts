@@ -1,0 +1,146 @@
+/**
+ * Why a document is in the results, or is not: the state that keeps it out, or the passage that put
+ * it in, with the way back from there to the raw bytes.
+ */
+import { Failure } from '../kernel/failure.ts';
+import { canonicalUrl, readUrl } from '../pipeline/fetch/url.ts';
+import {
+  getChunk,
+  getNewestItem,
+  getValidators,
+  isDeleted,
+  listChunks,
+} from '../store/document-views.ts';
+import { type DocumentRow, documentIdOf, getDocument } from '../store/documents.ts';
+import { getFetch } from '../store/fetches.ts';
+import { getItem, type ItemRow } from '../store/items.ts';
+import { getJobById } from '../store/jobs.ts';
+import { viewItems } from './item-views.ts';
+import type { Item, Why } from './schema.ts';
+import type { Looking } from './service.ts';
+import { chunkShape, documentShape, maybeTimeOf, timeOf } from './shape.ts';
+
+export interface WhyQuestion {
+  readonly caller: string;
+  readonly corpus: string;
+  /** The address, or whatever else the source was named. */
+  readonly url: string;
+  /** With a query: the best passage of the document for it. */
+  readonly query?: string | undefined;
+}
+
+export async function whyOf(service: Looking, question: WhyQuestion): Promise<Why> {
+  const { database } = service;
+  const { caller, corpus } = question;
+  const source = sourceOf(question.url);
+  const documentId = documentIdOf(caller, corpus, source);
+  const document = await getDocument(database, documentId);
+  const newest = await getNewestItem(database, documentId);
+  const [item = null] = newest ? await viewItems(service, [newest]) : [];
+  const isGone =
+    newest !== undefined &&
+    document === undefined &&
+    (await isDeleted(database, { documentId, newestItemId: newest.id }));
+  const verdict = verdictOf({ document, newest, isGone });
+  return {
+    corpus_name: corpus,
+    url: source,
+    verdict,
+    explanation: explanations[verdict](document, item),
+    document: document ? documentShape(document) : null,
+    provenance: document ? await provenanceOf(service, document) : null,
+    item,
+    chunk: document ? await chunkOf(service, document, question) : null,
+  };
+}
+
+/** An address in the form under which it was stored; other names are taken as they are. */
+function sourceOf(url: string): string {
+  if (!/^https?:\/\//i.test(url)) return url;
+  try {
+    return canonicalUrl(readUrl(url));
+  } catch (error) {
+    throw error instanceof Failure ? error : new Failure('invalid_url', `${url} is no address`);
+  }
+}
+
+interface Standing {
+  readonly document: DocumentRow | undefined;
+  readonly newest: ItemRow | undefined;
+  readonly isGone: boolean;
+}
+
+function verdictOf({ document, newest, isGone }: Standing): Why['verdict'] {
+  if (document) {
+    const isNewer = newest !== undefined && newest.id > document.as_of;
+    return isNewer && newest.waits_on !== null ? 'replacing' : 'searchable';
+  }
+  if (newest === undefined) return 'unknown';
+  if (isGone) return 'deleted';
+  if (newest.step === 'failed') return 'failed';
+  return newest.waits_on === null ? 'canceled' : 'pending';
+}
+
+type Explain = (document: DocumentRow | undefined, item: Item | null) => string;
+
+const explanations: Readonly<Record<Why['verdict'], Explain>> = {
+  searchable: (document, item) => {
+    const { generation, chunk_count } = document as DocumentRow;
+    const found = `Generation ${generation} is searchable, with ${countOf(chunk_count)}.`;
+    return item?.step === 'failed'
+      ? `${found} A newer submission is not in it: ${item.explanation}`
+      : found;
+  },
+  replacing: (document, item) =>
+    `Generation ${document?.generation} is searchable; a newer one is being made: ` +
+    `${item?.explanation}`,
+  pending: (_, item) => `Not searchable yet: ${item?.explanation}`,
+  failed: (_, item) => `Not searchable: ${item?.explanation}`,
+  canceled: (_, item) => `Not searchable: ${item?.explanation}`,
+  deleted: () => 'Not searchable: it was deleted after it was last submitted. Submit it again.',
+  unknown: () => 'Not searchable: it was never submitted to this corpus, under this name.',
+};
+
+function countOf(chunks: number): string {
+  return chunks === 1 ? '1 passage' : `${chunks.toLocaleString('en-US')} passages`;
+}
+
+/** From the current generation back to the bytes that were read. */
+async function provenanceOf(
+  { database }: Looking,
+  document: DocumentRow,
+): Promise<NonNullable<Why['provenance']>> {
+  const fetched = await getFetch(database, document.generation_id);
+  const validators = await getValidators(database, document.id);
+  const item = await getItem(database, document.generation_id, document.caller);
+  const job = item && (await getJobById(database, item.job_id));
+  return {
+    generation: document.generation,
+    content_hash: document.content_hash,
+    job_id: job?.key ?? null,
+    item_id: document.generation_id,
+    blob_key: fetched?.blob_key ?? null,
+    media_type: fetched?.media_type ?? null,
+    bytes: fetched?.bytes ?? null,
+    fetched_from: validators?.url ?? null,
+    fetched_at: maybeTimeOf(validators?.fetched_at ?? null),
+    indexed_at: timeOf(document.updated_at),
+  };
+}
+
+/** The passage that a query finds, or the first one. */
+async function chunkOf(
+  { database, searcher }: Looking,
+  document: DocumentRow,
+  { caller, corpus, query }: WhyQuestion,
+): Promise<Why['chunk']> {
+  const { generation_id } = document;
+  if (query === undefined) {
+    const [first] = await listChunks(database, { generation_id, after: -1, limit: 1 });
+    return first ? { ...chunkShape(first), score: null } : null;
+  }
+  const filter = { documentId: document.id };
+  const [hit] = await searcher.search({ caller, corpus, query, filter, topK: 1 });
+  const chunk = hit && (await getChunk(database, { generation_id, key: hit.chunkId }));
+  return chunk ? { ...chunkShape(chunk), score: hit.score } : null;
+}

@@ -1,0 +1,39 @@
+/** What commands need of Pawl: the store of this machine, or a service, both serve it. */
+import type { Job, Pawl } from '../index.ts';
+import type { DocumentRow } from '../store/documents.ts';
+import type { ItemRow } from '../store/items.ts';
+
+export type JobDoor = Pick<
+  Job,
+  | ('id' | 'corpus' | 'isResumed' | 'events' | 'history' | 'summary' | 'counts' | 'unchanged')
+  | ('causes' | 'pause' | 'resume' | 'retry')
+> & { cancel(): Promise<Pick<Awaited<ReturnType<Job['cancel']>>, CancelPart>> };
+
+type CancelPart = 'itemsCanceled' | 'itemsDone' | 'itemsFailed';
+
+export type ItemOf = Pick<
+  ItemRow,
+  | ('id' | 'corpus' | 'document_id' | 'source' | 'step' | 'waits_on' | 'attempt' | 'error')
+  | ('failed_at' | 'created_at' | 'moved_at')
+> & { readonly job_id: number | string };
+
+export type DocumentOf = Pick<
+  DocumentRow,
+  | ('id' | 'corpus' | 'source' | 'title' | 'generation' | 'content_hash' | 'chunk_count')
+  | ('text_bytes' | 'created_at' | 'updated_at')
+>;
+
+type Same = Pick<
+  Pawl,
+  | ('jobs' | 'corpora' | 'deleteCorpus' | 'causes' | 'retryItems' | 'discardItems' | 'search')
+  | ('newestEvent' | 'work' | 'isWorkedOn' | 'why')
+>;
+
+export interface PawlDoor extends Same {
+  job(id: string): Promise<JobDoor>;
+  jobOf(item: ItemOf): Promise<JobDoor>;
+  submit(...args: Parameters<Pawl['submit']>): Promise<JobDoor>;
+  documents(...args: Parameters<Pawl['documents']>): Promise<DocumentOf[]>;
+  inbox(...args: Parameters<Pawl['inbox']>): Promise<ItemOf[]>;
+  item(id: number): Promise<ItemOf>;
+}

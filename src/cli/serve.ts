@@ -1,0 +1,85 @@
+/** `pawl serve`: the service, with something to search on the first start. */
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import type { Pawl } from '../index.ts';
+import { failpointHook } from '../observe/failpoint-hook.ts';
+import type { RunningService } from '../service.ts';
+import { expandSources } from '../sources.ts';
+import { realWorld } from '../world.ts';
+import { type Call, type Command, exits } from './command.ts';
+import { follow } from './follow.ts';
+import { count } from './wording.ts';
+
+const corpus = 'sample';
+const samples = fileURLToPath(new URL('../../samples', import.meta.url));
+
+export const serve: Command = {
+  name: 'serve',
+  summary: 'the HTTP service, with live progress; reads the samples on a first start',
+  isLocal: true,
+  usage: ['serve [--host HOST] [--port PORT] [--no-sample]'],
+  options: {
+    host: { type: 'string', value: 'HOST', meaning: 'where to listen (PAWL_HOST, or 127.0.0.1)' },
+    port: { type: 'string', value: 'PORT', meaning: 'the port (PAWL_PORT, or 7300); 0 for any' },
+    'no-sample': { type: 'boolean', meaning: 'leave an empty store empty' },
+  },
+  examples: ['pawl serve', 'pawl serve --port 8080 --no-sample'],
+  run: async (call) => {
+    const { config } = call;
+    const hook = config.failpoint === undefined ? undefined : failpointHook(config.failpoint);
+    // Loaded here, so that no other command has to wait for it.
+    const { startService } = await import('../service.ts');
+    const service = await startService({
+      data: config.data,
+      databaseUrl: config.databaseUrl,
+      places: config.workers,
+      allowHosts: config.allowHosts,
+      host: config.host,
+      port: config.port,
+      world: realWorld(hook),
+      log: { level: config.log, write: (line) => call.terminal.tell(line.trimEnd()) },
+    });
+    try {
+      tellAddress(call, service);
+      await readSamples(call, service.pawl);
+      if (!call.interrupt.aborted) await once(call.interrupt, 'abort');
+    } finally {
+      await service.close();
+    }
+    if (!call.isJson) call.terminal.tell('stopped');
+    return exits.well;
+  },
+};
+
+function tellAddress({ terminal, isJson }: Call, { address }: RunningService): void {
+  if (isJson) {
+    terminal.print(JSON.stringify({ address }));
+    return;
+  }
+  terminal.print(`Pawl listens on ${terminal.paint('bold', address)}`);
+  terminal.print(`${terminal.paint('dim', 'what it answers to'.padEnd(20))}${address}/docs`);
+}
+
+/** Somebody who starts Pawl for the first time has something to search at once. */
+async function readSamples(call: Call, pawl: Pawl): Promise<void> {
+  const { terminal, flags, interrupt, isJson } = call;
+  if (flags['no-sample'] === true || !(await isNew(pawl))) return;
+  const sources = await expandSources([samples]);
+  const job = await pawl.submit(sources, { corpus });
+  if (!isJson) terminal.tell(`reading ${count(sources.length, 'sample document')} into ${corpus}`);
+  await follow(call, job, { after: 0 });
+  if (interrupt.aborted || isJson) return;
+  for (const [what, command] of next) {
+    terminal.print(`${terminal.paint('dim', what.padEnd(20))}${command}`);
+  }
+}
+
+async function isNew(pawl: Pawl): Promise<boolean> {
+  return (await pawl.corpora()).length === 0 && (await pawl.jobs({ limit: 1 })).length === 0;
+}
+
+const next: readonly (readonly [string, string])[] = [
+  ['search the samples', 'npx pawl search sample "refund for a late delivery"'],
+  ['ingest your own', 'npx pawl ingest ./docs --corpus docs'],
+  ['all commands', 'npx pawl --help'],
+];

@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { explain, type ItemView } from './explanation.ts';
+import { item } from './item.ts';
+import { waits } from './waits.ts';
+
+const now = 1_000_000;
+const calm: ItemView = {
+  step: 'enqueued',
+  next: ['fetched'],
+  waitsOn: 'turn',
+  failedAttempts: 0,
+  attemptsMax: 4,
+  dueAt: null,
+  worker: null,
+  silentMs: null,
+  working: null,
+  gate: null,
+  gateLimits: null,
+  before: 0,
+  isBeforeCut: false,
+  error: null,
+  advice: null,
+  now,
+};
+const branches = ['chunked', 'embedded', 'entity_extracted'];
+const missing = { step: 'fetched', code: 'http_404', title: 'The site answered 404' };
+
+const sentences: readonly (readonly [Partial<ItemView>, string])[] = [
+  [{}, 'Next in the queue, to be fetched.'],
+  [{ before: 1 }, 'In the queue to be fetched, behind one other.'],
+  [{ before: 1234 }, 'In the queue to be fetched, behind 1,234 others.'],
+  [
+    { before: 10_000, isBeforeCut: true },
+    'In the queue to be fetched, behind more than 10,000 others.',
+  ],
+  [{ waitsOn: 'worker', worker: 'w1', silentMs: 900 }, 'Being fetched by worker w1.'],
+  [
+    {
+      waitsOn: 'worker',
+      worker: 'w1',
+      next: branches,
+      working: { step: 'embedded', done: 3, total: 12 },
+    },
+    'Being cut into chunks, embedded and searched for names (3 of 12 chunks embedded) ' +
+      'by worker w1.',
+  ],
+  [
+    { waitsOn: 'worker', worker: 'w1', silentMs: 60_000 },
+    'Being fetched by worker w1, silent for 60 s; another takes over in 30 s at the latest.',
+  ],
+  [
+    { waitsOn: 'time', failedAttempts: 1, dueAt: now + 12_000 },
+    'Waits for 12 s to be fetched again: try 2 of 4.',
+  ],
+  [
+    { waitsOn: 'time', dueAt: now + 30_000 },
+    'Waits for 30 s to be fetched: it was asked to come back then.',
+  ],
+  [
+    { waitsOn: 'time', failedAttempts: 3, dueAt: now - 1 },
+    'Waits for a free worker to be fetched again: try 4 of 4.',
+  ],
+  [
+    {
+      waitsOn: 'gate',
+      gate: 'example.com',
+      before: 40,
+      gateLimits: { concurrency: 2, intervalMs: 500 },
+    },
+    'Waits for a place at example.com, behind 40 others: 2 pages are read at a time, ' +
+      '500 ms apart.',
+  ],
+  [
+    { waitsOn: 'gate', gate: 'example.com', gateLimits: { concurrency: 1, intervalMs: 10_000 } },
+    'Waits for a place at example.com, first in line: one page is read at a time, 10 s apart.',
+  ],
+  [
+    { waitsOn: 'task', next: ['content_extracted'] },
+    'Waits for a batch task at a provider, and will be read for its text when the task has ended.',
+  ],
+  [
+    { waitsOn: 'person', next: ['indexed'] },
+    'Its job is paused; it will be indexed when the job is resumed.',
+  ],
+  [{ waitsOn: null, step: 'done', next: [] }, 'Indexed: it can be found.'],
+  [
+    { waitsOn: null, step: 'failed', error: missing, advice: 'Correct the address.' },
+    'Failed while it was fetched (http_404): The site answered 404. Correct the address. ' +
+      'Then retry it, or discard it.',
+  ],
+  [
+    { waitsOn: null, step: 'canceled', next: ['chunked'] },
+    'Canceled before it was cut into chunks; a retry of its job goes on from there.',
+  ],
+  [
+    { waitsOn: null, step: 'persisted' },
+    'At persisted, and nothing is bound to move it: this is a defect in Pawl.',
+  ],
+];
+
+describe('the explanation of an item', () => {
+  for (const [view, sentence] of sentences) {
+    test(sentence, () => assert.equal(explain({ ...calm, ...view }), sentence));
+  }
+
+  test('has a sentence for every wait and every step', () => {
+    const seen = sentences.map(([view]) => view.waitsOn ?? 'turn');
+    assert.deepEqual(
+      waits.filter((wait) => !seen.includes(wait)),
+      [],
+    );
+    for (const { step } of item.steps) {
+      const sentence = explain({ ...calm, next: [step] });
+      assert.doesNotMatch(sentence, /_|brought to/, step);
+    }
+  });
+});

@@ -1,0 +1,126 @@
+/** Why an item is where it is, and what happens next, in a sentence or two. */
+import { limits } from './limits.ts';
+import type { WaitsOn } from './waits.ts';
+
+export interface ItemView {
+  /** The state people see. */
+  readonly step: string;
+  /** The steps that can run now. */
+  readonly next: readonly string[];
+  readonly waitsOn: WaitsOn | null;
+  /** Tries of the present step that have failed. */
+  readonly failedAttempts: number;
+  readonly attemptsMax: number;
+  readonly dueAt: number | null;
+  readonly worker: string | null;
+  /** How long the worker has not been heard of; null where it is not known. */
+  readonly silentMs: number | null;
+  readonly working: { readonly step: string; readonly done: number; readonly total: number } | null;
+  readonly gate: string | null;
+  readonly gateLimits: { readonly concurrency: number; readonly intervalMs: number } | null;
+  /** How many stand before it, and whether counting stopped there. */
+  readonly before: number;
+  readonly isBeforeCut: boolean;
+  readonly error: { readonly step: string; readonly code: string; readonly title: string } | null;
+  readonly advice: string | null;
+  readonly now: number;
+}
+
+export function explain(view: ItemView): string {
+  const { waitsOn, step } = view;
+  if (waitsOn !== null) return explainWait[waitsOn](view);
+  return (explainEnd[step] ?? explainUnknown)(view);
+}
+
+const explainWait: Readonly<Record<WaitsOn, (view: ItemView) => string>> = {
+  turn: (view) =>
+    view.before === 0
+      ? `Next in the queue, to be ${doing(view)}.`
+      : `In the queue to be ${doing(view)}, behind ${others(view)}.`,
+  worker: (view) => `Being ${doing(view)}${howFar(view)} by worker ${view.worker}${silence(view)}.`,
+  time: (view) =>
+    view.failedAttempts > 0
+      ? `Waits ${until(view)} to be ${doing(view)} again: try ${view.failedAttempts + 1} of ` +
+        `${view.attemptsMax}.`
+      : `Waits ${until(view)} to be ${doing(view)}: it was asked to come back then.`,
+  gate: (view) => `Waits for a place at ${view.gate}, ${inLine(view)}${pace(view)}.`,
+  task: (view) =>
+    `Waits for a batch task at a provider, and will be ${doing(view)} when the task has ended.`,
+  person: (view) => `Its job is paused; it will be ${doing(view)} when the job is resumed.`,
+};
+
+const explainEnd: Readonly<Record<string, (view: ItemView) => string>> = {
+  done: () => 'Indexed: it can be found.',
+  failed: ({ error, advice }) =>
+    error === null
+      ? 'Failed; it can be retried or discarded.'
+      : `Failed while it was ${words[error.step] ?? error.step} (${error.code}): ${error.title}. ` +
+        `${advice ?? ''} Then retry it, or discard it.`,
+  canceled: (view) =>
+    `Canceled before it was ${doing(view)}; a retry of its job goes on from there.`,
+};
+
+function explainUnknown({ step }: ItemView): string {
+  return `At ${step}, and nothing is bound to move it: this is a defect in Pawl.`;
+}
+
+/** Each step as what is done to a document. */
+const words: Readonly<Record<string, string>> = {
+  fetched: 'fetched',
+  content_extracted: 'read for its text',
+  chunked: 'cut into chunks',
+  embedded: 'embedded',
+  entity_extracted: 'searched for names',
+  persisted: 'put together',
+  indexed: 'indexed',
+  done: 'finished',
+};
+
+function doing({ next }: ItemView): string {
+  const named = next.map((step) => words[step] ?? `brought to ${step}`);
+  const last = named.pop() ?? 'finished';
+  return named.length === 0 ? last : `${named.join(', ')} and ${last}`;
+}
+
+function others({ before, isBeforeCut }: ItemView): string {
+  const count = before.toLocaleString('en-US');
+  if (isBeforeCut) return `more than ${count} others`;
+  return before === 1 ? 'one other' : `${count} others`;
+}
+
+function inLine(view: ItemView): string {
+  return view.before === 0 ? 'first in line' : `behind ${others(view)}`;
+}
+
+function howFar({ working }: ItemView): string {
+  if (working === null) return '';
+  const { step, done, total } = working;
+  return ` (${done} of ${total} chunks ${words[step] ?? step})`;
+}
+
+/** Only worth a word when a heartbeat was missed. */
+function silence({ silentMs }: ItemView): string {
+  const { heartbeatMs, ttlMs } = limits.lease;
+  if (silentMs === null || silentMs < 2 * heartbeatMs) return '';
+  const left = Math.max(ttlMs - silentMs, 0);
+  return `, silent for ${seconds(silentMs)}; another takes over in ${seconds(left)} at the latest`;
+}
+
+function until({ dueAt, now }: ItemView): string {
+  const left = (dueAt ?? now) - now;
+  return left <= 0 ? 'for a free worker' : `for ${seconds(left)}`;
+}
+
+function pace({ gateLimits }: ItemView): string {
+  if (gateLimits === null) return '';
+  const { concurrency, intervalMs } = gateLimits;
+  const apart = intervalMs > 0 ? `, ${seconds(intervalMs)} apart` : '';
+  const pages = concurrency === 1 ? 'one page is' : `${concurrency} pages are`;
+  return `: ${pages} read at a time${apart}`;
+}
+
+function seconds(spanMs: number): string {
+  if (spanMs < 1000) return `${Math.ceil(spanMs)} ms`;
+  const whole = Math.ceil(spanMs / 1000);
+  return whole < 120 ? `${whole} s` : `${Math.round(whole / 60)} min`;
+}

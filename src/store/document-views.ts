@@ -1,0 +1,109 @@
+/** A document as callers look at it: its passages, its names, and where its content comes from. */
+import type { ChunkRow } from './chunks.ts';
+import type { Reader } from './database.ts';
+import type { CorpusRow } from './documents.ts';
+import type { EntityRow } from './entities.ts';
+import type { ItemRow } from './items.ts';
+import { sql } from './statement.ts';
+import type { ValidatorsRow } from './validators.ts';
+
+const chunksOf = sql<ChunkRow>`
+  SELECT * FROM chunks WHERE generation_id = :generation_id AND ordinal > :after
+  ORDER BY ordinal LIMIT :limit`;
+
+export function listChunks(
+  reader: Reader,
+  page: { generation_id: number; after: number; limit: number },
+): Promise<ChunkRow[]> {
+  return reader.run(chunksOf, page);
+}
+
+const chunkByKey = sql<ChunkRow>`
+  SELECT * FROM chunks WHERE generation_id = :generation_id AND key = :key LIMIT 1`;
+
+export async function getChunk(
+  reader: Reader,
+  place: { generation_id: number; key: string },
+): Promise<ChunkRow | undefined> {
+  return (await reader.run(chunkByKey, place))[0];
+}
+
+type NamedRow = Pick<EntityRow, 'kind' | 'name' | 'mentions'>;
+
+const entitiesOf = sql<NamedRow>`
+  SELECT kind, name, mentions FROM entities WHERE generation_id = :generation_id
+  ORDER BY mentions DESC, kind, name LIMIT :limit OFFSET :offset`;
+
+/** The names that a generation mentions, the most frequent first. */
+export function listEntities(
+  reader: Reader,
+  page: { generation_id: number; offset: number; limit: number },
+): Promise<NamedRow[]> {
+  return reader.run(entitiesOf, page);
+}
+
+const newestItem = sql<ItemRow>`
+  SELECT * FROM items WHERE document_id = :document_id ORDER BY id DESC LIMIT 1`;
+
+/** The newest submission of a document. */
+export async function getNewestItem(
+  reader: Reader,
+  documentId: string,
+): Promise<ItemRow | undefined> {
+  return (await reader.run(newestItem, { document_id: documentId }))[0];
+}
+
+const buried = sql<{ as_of: number }>`
+  SELECT as_of FROM tombstones WHERE document_id = :document_id`;
+
+/** Whether the document was deleted after its newest submission. */
+export async function isDeleted(
+  reader: Reader,
+  document: { documentId: string; newestItemId: number },
+): Promise<boolean> {
+  const [row] = await reader.run(buried, { document_id: document.documentId });
+  return row !== undefined && row.as_of >= document.newestItemId;
+}
+
+const validatorsOf = sql<ValidatorsRow>`
+  SELECT * FROM validators WHERE document_id = :document_id`;
+
+export async function getValidators(
+  reader: Reader,
+  documentId: string,
+): Promise<ValidatorsRow | undefined> {
+  return (await reader.run(validatorsOf, { document_id: documentId }))[0];
+}
+
+/** A corpus is a caller's if the caller has a document in it, or has submitted one. */
+const corpusOf = sql<CorpusRow>`
+  SELECT corpora.name, corpora.created_at, COUNT(documents.id) AS documents,
+    COALESCE(SUM(documents.chunk_count), 0) AS chunks,
+    COALESCE(SUM(documents.text_bytes), 0) AS text_bytes, MAX(documents.updated_at) AS updated_at
+  FROM corpora LEFT JOIN documents ON documents.corpus = corpora.name
+    AND documents.caller = :caller
+  WHERE corpora.name = :name AND (documents.id IS NOT NULL OR EXISTS (
+    SELECT 1 FROM jobs WHERE jobs.caller = :caller AND jobs.corpus = corpora.name))
+  GROUP BY corpora.name, corpora.created_at`;
+
+export async function getCorpus(
+  reader: Reader,
+  filter: { caller: string; name: string },
+): Promise<CorpusRow | undefined> {
+  return (await reader.run(corpusOf, filter))[0];
+}
+
+const ownCorpora = sql<CorpusRow>`
+  SELECT corpora.name, corpora.created_at, COUNT(documents.id) AS documents,
+    COALESCE(SUM(documents.chunk_count), 0) AS chunks,
+    COALESCE(SUM(documents.text_bytes), 0) AS text_bytes, MAX(documents.updated_at) AS updated_at
+  FROM corpora LEFT JOIN documents ON documents.corpus = corpora.name
+    AND documents.caller = :caller
+  WHERE documents.id IS NOT NULL OR EXISTS (
+    SELECT 1 FROM jobs WHERE jobs.caller = :caller AND jobs.corpus = corpora.name)
+  GROUP BY corpora.name, corpora.created_at ORDER BY corpora.name`;
+
+/** The corpora that are a caller's: of others not even the name is told. */
+export function listOwnCorpora(reader: Reader, caller: string): Promise<CorpusRow[]> {
+  return reader.run(ownCorpora, { caller });
+}

@@ -1,0 +1,36 @@
+/** Where a waiting item stands: how many are before it, and what its gate allows. */
+import type { Reader } from './database.ts';
+import { sql } from './statement.ts';
+
+const turnsBefore = sql<{ count: number }>`
+  SELECT COUNT(*) AS count FROM (
+    SELECT 1 FROM turns WHERE rank < :rank ORDER BY rank LIMIT :limit) AS earlier`;
+const lineBefore = sql<{ count: number }>`
+  SELECT COUNT(*) AS count FROM (
+    SELECT 1 FROM lines WHERE gate = :gate AND rank < :rank ORDER BY rank LIMIT :limit) AS earlier`;
+
+/** How many stand before it in the queue, counted up to a limit. */
+export async function countTurnsBefore(
+  reader: Reader,
+  place: { rank: number; limit: number },
+): Promise<number> {
+  return (await reader.run(turnsBefore, place))[0]?.count ?? 0;
+}
+
+/** The same for the line behind a gate. */
+export async function countLineBefore(
+  reader: Reader,
+  place: { gate: string; rank: number; limit: number },
+): Promise<number> {
+  return (await reader.run(lineBefore, place))[0]?.count ?? 0;
+}
+
+const depths = sql<{ queue: string; count: number }>`
+  SELECT 'turns' AS queue, COUNT(*) AS count FROM turns
+  UNION ALL SELECT 'timers', COUNT(*) FROM timers
+  UNION ALL SELECT 'gates', COUNT(*) FROM lines`;
+
+/** How many items stand in each queue. */
+export function countQueues(reader: Reader): Promise<{ queue: string; count: number }[]> {
+  return reader.run(depths);
+}

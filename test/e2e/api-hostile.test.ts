@@ -1,0 +1,208 @@
+/** Requests that nobody in good faith sends: an exact answer, no crash, nothing told. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { globSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { limits } from '../../src/kernel/limits.ts';
+import type { World } from '../../src/kernel/world.ts';
+import { realWorld } from '../../src/world.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+import { until } from '../support/wait.ts';
+import { type Bench, openBench } from './api-client.ts';
+
+/** Sends bytes as they are, and returns what comes until the other side ends. */
+async function raw({ service }: Bench, text: string): Promise<string> {
+  const { port } = new URL(service.address);
+  const socket = connect(Number(port), '127.0.0.1');
+  let answer = '';
+  socket.setEncoding('utf8').on('data', (piece: string) => {
+    answer += piece;
+  });
+  socket.on('error', () => undefined);
+  socket.write(text);
+  await once(socket, 'close');
+  return answer;
+}
+
+const host = 'Host: 127.0.0.1\r\n';
+const json = 'Content-Type: application/json\r\n';
+
+const rawRequests: readonly [title: string, text: string, status: number][] = [
+  ['what is no HTTP', 'HELO mail\r\n\r\n', 400],
+  [
+    'a length and chunks at once',
+    `POST /jobs HTTP/1.1\r\n${host}${json}Content-Length: 5\r\n` +
+      'Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+    400,
+  ],
+  ['an unknown coding', `POST /jobs HTTP/1.1\r\n${host}Transfer-Encoding: xchunked\r\n\r\n`, 400],
+  [
+    'headers that are too large',
+    `GET /jobs HTTP/1.1\r\n${host}X-A: ${'a'.repeat(17_000)}\r\n\r\n`,
+    431,
+  ],
+  [
+    'a folded header',
+    `GET /jobs HTTP/1.1\r\n${host}X-A: a\r\n b\r\nConnection: close\r\n\r\n`,
+    400,
+  ],
+  ['no host', 'GET /jobs HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
+];
+
+describe('requests in bad faith', () => {
+  test('that are hardly requests are answered exactly, and the connection ends', async (t) => {
+    const bench = await openBench(t, { work: false });
+    for (const [title, text, status] of rawRequests) {
+      const answer = await raw(bench, text);
+      assert.match(answer, new RegExp(`^HTTP/1.1 ${status} `), `${title}: ${answer.slice(0, 200)}`);
+    }
+    assert.equal((await bench.ask('GET /healthz')).status, 200);
+  });
+
+  test('with a body that is too large are refused before it has come', async (t) => {
+    const bench = await openBench(t, { work: false });
+    const head = `POST /jobs HTTP/1.1\r\n${host}${json}`;
+    const length = limits.request.bodyBytesMax + 1;
+    const answer = await raw(bench, `${head}Content-Length: ${length}\r\n\r\n{`);
+    assert.match(answer, /^HTTP\/1\.1 413 /);
+    assert.match(answer, /"code":"payload_too_large"/);
+  });
+
+  test('whose body does not come in time are answered 408, and let go', async (t) => {
+    const real = realWorld();
+    const setTimer: World['setTimer'] = (run, delayMs) =>
+      real.setTimer(run, delayMs === limits.request.bodyMs ? 50 : delayMs);
+    const bench = await openBench(t, { work: false, world: { ...real, setTimer } });
+    const answer = await raw(
+      bench,
+      `POST /jobs HTTP/1.1\r\n${host}${json}Content-Length: 9\r\n\r\n{`,
+    );
+    assert.match(answer, /^HTTP\/1\.1 408 /);
+    assert.match(answer, /"code":"request_too_slow"/);
+    assert.equal((await bench.ask('GET /healthz')).status, 200);
+  });
+
+  test('that break off an upload leave nothing behind', async (t) => {
+    const data = temporaryDirectory(t);
+    const bench = await openBench(t, { data, work: false });
+    const { port } = new URL(bench.service.address);
+    const socket = connect(Number(port), '127.0.0.1');
+    const part = (name: string) => `--b\r\nContent-Disposition: form-data; ${name}\r\n\r\n`;
+    socket.write(
+      `POST /jobs/upload HTTP/1.1\r\n${host}Content-Type: multipart/form-data; boundary=b\r\n` +
+        `Content-Length: 1000000\r\n\r\n${part('name="corpus_name"')}a\r\n` +
+        `${part('name="file"; filename="a.txt"')}${'heron '.repeat(20_000)}`,
+    );
+    const parts = () => globSync('*.part', { cwd: join(data, 'blobs') });
+    await until(() => parts().length === 1, { what: 'the upload to begin' });
+    socket.destroy();
+    await until(() => parts().length === 0, { what: 'the upload to be cleared away' });
+    assert.deepEqual((await bench.ask('GET /jobs')).body.items, []);
+  });
+
+  test('from pages of other sites, or to a foreign name, are refused', async (t) => {
+    const bench = await openBench(t, { work: false });
+    const body = { corpus_name: 'a', documents: [{ text: 'A heron.' }] };
+    for (const headers of [
+      { 'sec-fetch-site': 'cross-site' },
+      { origin: 'https://evil.example' },
+      { origin: 'null' },
+    ] as Record<string, string>[]) {
+      const answer = await bench.ask('POST /jobs', { body, headers });
+      assert.deepEqual([answer.status, answer.body.code], [403, 'forbidden']);
+    }
+    const rebound = 'GET /jobs HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n';
+    assert.match(await raw(bench, rebound), /^HTTP\/1\.1 403 /);
+    const own = await bench.ask('POST /jobs', { body, headers: { origin: bench.service.address } });
+    assert.equal(own.status, 202);
+  });
+
+  test('for what is not there are answered 404', async (t) => {
+    const bench = await openBench(t, { work: false });
+    const { address } = bench.service;
+    for (const path of ['/nothing', '/jobs/a/b/c', '/%2e%2e/%2e%2e/etc/passwd', '/%zz']) {
+      const response = await fetch(`${address}${path}`);
+      const { code } = (await response.json()) as { code: string };
+      assert.deepEqual([response.status, code], [404, 'route_unknown'], path);
+    }
+    const method = await fetch(`${address}/jobs`, { method: 'PUT' });
+    assert.equal(method.status, 404);
+  });
+
+  test('take a request id that can be written down, and no other', async (t) => {
+    const { ask } = await openBench(t, { work: false });
+    const idOf = async (given: string) => {
+      const { headers, body } = await ask('GET /jobs/:id', {
+        params: { id: 'x' },
+        headers: { 'x-request-id': given },
+      });
+      assert.equal(headers.get('x-request-id'), body.request_id);
+      return body.request_id;
+    };
+    assert.equal(await idOf('abc-1.2:3'), 'abc-1.2:3');
+    for (const given of ['a b', '<script>', 'a'.repeat(129)]) {
+      assert.match(String(await idOf(given)), /^[0-9a-f-]{36}$/);
+    }
+  });
+});
+
+describe('secrets', () => {
+  test('twelve of them, planted in requests and sources, come out nowhere', async (t) => {
+    const bench = await openBench(t);
+    const { ask, submit, ended, service, lines } = bench;
+    const canaries = Array.from({ length: 12 }, (_, index) => `canary-${index}-${'q'.repeat(12)}`);
+    const [key, auth, cookie, query, userinfo, token, text, title, name, field, path, bad] =
+      canaries;
+    const headers = {
+      'x-api-key': String(key),
+      authorization: `Bearer ${auth}`,
+      cookie: `session=${cookie}`,
+    };
+    const documents = [{ id: 'one', text: `The heron says ${text}.`, title: String(title) }];
+    await ended(await submit({ corpus_name: 'a', documents }, headers));
+    await ask('POST /search', { body: { corpus_name: 'a', query: String(query) }, headers });
+    const url = `http://user:${userinfo}@127.0.0.1:1/?token=${token}`;
+    await ask('POST /jobs', { body: { corpus_name: 'a', url }, headers });
+    await ask('POST /jobs', { body: { corpus_name: 'a', [String(field)]: 1 }, headers });
+    await ask('POST /jobs', { body: `{"corpus_name": ${bad}`, headers });
+    await fetch(`${service.address}/${path}?${query}`, { headers });
+    const form = new FormData();
+    form.set('corpus_name', 'a');
+    form.append('file', new Blob(['']), `${name}.txt`);
+    await (await fetch(`${service.address}/jobs/upload`, { method: 'POST', body: form })).text();
+    const metrics = (await ask<string>('GET /metrics')).body;
+    const events = JSON.stringify((await ask('GET /events')).body);
+    const told = { log: lines.join(''), metrics, events };
+    for (const [where, all] of Object.entries(told)) {
+      const found = canaries.filter((canary) => all.includes(canary));
+      // The history names a source that failed: that is what it is for.
+      const allowed = where === 'events' ? [name] : [];
+      assert.deepEqual(
+        found.filter((canary) => !allowed.includes(canary)),
+        [],
+        where,
+      );
+    }
+    assert.ok(told.log.includes('"job_id"') && told.log.includes('"request_id"'));
+  });
+
+  test('every move of a job is in the log, with from, to, reason and attempt', async (t) => {
+    const { submit, ended, lines } = await openBench(t);
+    const id = await submit({ corpus_name: 'a', documents: [{ text: 'A heron.' }] });
+    await ended(id);
+    const moves = lines
+      .map((line) => JSON.parse(line))
+      .filter(({ job_id, msg }) => job_id === id && /^job_(?!s?ubmit)/.test(msg));
+    assert.deepEqual(
+      moves.map(({ from, to }) => [from, to]),
+      [
+        [null, 'queued'],
+        ['queued', 'running'],
+        ['running', 'succeeded'],
+      ],
+    );
+    assert.ok(moves.every(({ reason, attempt }) => reason && attempt === 1));
+  });
+});

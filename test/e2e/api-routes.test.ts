@@ -1,0 +1,330 @@
+/** The rest of the interface: uploads, the inbox, corpora, why, the service about itself. */
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { existsSync, globSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import type { Access } from '../../src/api/access.ts';
+import { contract, type Route, type RouteName } from '../../src/api/contract.ts';
+import type { Cause, Chunk, Document, Item, Why } from '../../src/api/schema.ts';
+import { Failure } from '../../src/kernel/failure.ts';
+import { limits } from '../../src/kernel/limits.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+import { type Bench, openBench } from './api-client.ts';
+
+interface List<Row> {
+  readonly items: readonly Row[];
+  readonly next_cursor: string | null;
+}
+
+function upload({ service }: Bench, form: FormData, headers: Record<string, string> = {}) {
+  return fetch(`${service.address}/jobs/upload`, { method: 'POST', body: form, headers });
+}
+
+function formOf(
+  files: Readonly<Record<string, string | Uint8Array<ArrayBuffer>>>,
+  corpus = 'files',
+): FormData {
+  const form = new FormData();
+  form.set('corpus_name', corpus);
+  for (const [name, body] of Object.entries(files)) {
+    form.append('file', new Blob([body]), name);
+  }
+  return form;
+}
+
+describe('POST /jobs/upload', () => {
+  test('takes files, whose names are names and never paths', async (t) => {
+    const data = temporaryDirectory(t);
+    const bench = await openBench(t, { data });
+    const form = formOf({ 'cat.md': '# The cat\n\nIt sleeps.', '../../x\u202e.txt': 'A heron.' });
+    const response = await upload(bench, form);
+    const body = (await response.json()) as Record<string, string>;
+    assert.deepEqual([response.status, body.status, body.url_count], [202, 'pending', 2]);
+    const job = await bench.ended(String(body.job_id));
+    assert.equal(job.status, 'done', JSON.stringify(job));
+    const { body: documents } = await bench.ask<List<Document>>('GET /corpora/:name/documents', {
+      params: { name: 'files' },
+    });
+    assert.deepEqual(documents.items.map(({ source_url }) => source_url).sort(), [
+      'upload:cat.md',
+      'upload:x.txt',
+    ]);
+    const why = await bench.ask<Why>('GET /why', {
+      query: { corpus_name: 'files', url: 'upload:x.txt' },
+    });
+    const hash = createHash('sha256').update('A heron.').digest('hex');
+    assert.equal(why.body.provenance?.blob_key, hash);
+    assert.ok(existsSync(join(data, 'blobs', hash.slice(0, 2), hash)));
+  });
+
+  test('an upload that is too large leaves nothing, and is refused with 413', async (t) => {
+    const data = temporaryDirectory(t);
+    const bench = await openBench(t, { data, work: false });
+    const large = new Uint8Array(limits.document.sourceBytesMax + 1);
+    const response = await upload(bench, formOf({ 'large.txt': large }));
+    const { code } = (await response.json()) as { code: string };
+    assert.deepEqual([response.status, code], [413, 'source_too_large']);
+    assert.deepEqual(globSync('**/*', { cwd: join(data, 'blobs') }), []);
+    assert.deepEqual((await bench.ask('GET /jobs')).body.items, []);
+  });
+
+  const refused: readonly [string, () => FormData, string][] = [
+    ['no corpus', () => new FormData(), 'bad_request'],
+    ['no file', () => formOf({}), 'sources_empty'],
+    ['a bad corpus name', () => formOf({ 'a.txt': 'a' }, '..'), 'corpus_name_invalid'],
+    ['a file without a name', () => formOf({ '../..': 'a' }), 'bad_request'],
+  ];
+  test('refuses with a code', async (t) => {
+    const bench = await openBench(t, { work: false });
+    for (const [title, form, code] of refused) {
+      const response = await upload(bench, form());
+      assert.equal(((await response.json()) as { code: string }).code, code, title);
+      assert.equal(response.status, 400, title);
+    }
+  });
+
+  test('the same key and files answer with the original job', async (t) => {
+    const bench = await openBench(t, { work: false });
+    const headers = { 'idempotency-key': 'k' };
+    const ids = [];
+    for (const files of [{ 'a.txt': 'One.' }, { 'a.txt': 'One.' }, { 'a.txt': 'Two.' }]) {
+      const response = await upload(bench, formOf(files), headers);
+      const body = (await response.json()) as Record<string, string>;
+      ids.push(body.job_id ?? body.code);
+    }
+    assert.equal(ids[0], ids[1]);
+    assert.equal(ids[2], 'idempotency_conflict');
+  });
+});
+
+describe('the inbox', () => {
+  test('is grouped by cause with advice, and lets go by item, cause or all', async (t) => {
+    const { submit, ended, ask } = await openBench(t);
+    const documents = [
+      { id: 'a', text: '' },
+      { id: 'b', text: '' },
+      { id: 'c', text: '…' },
+    ];
+    await ended(await submit({ corpus_name: 'a', documents }));
+    const { body } = await ask<List<Item> & { causes: Cause[] }>('GET /inbox');
+    assert.deepEqual(
+      body.causes.map(({ cause, count, sentence }) => [cause, count, sentence]),
+      [
+        ['empty_source', 2, '2 documents: empty_source'],
+        ['no_usable_content', 1, '1 document: no_usable_content'],
+      ],
+    );
+    assert.ok(body.causes.every(({ advice }) => advice.length > 10));
+    const [first] = body.items;
+    assert.match(first?.explanation ?? '', /^Failed while it was fetched \(empty_source\)/);
+    assert.deepEqual(first?.actions, ['retry', 'discard']);
+    const only = await ask<List<Item>>('GET /inbox', { query: { cause: 'no_usable_content' } });
+    assert.equal(only.body.items.length, 1);
+    const none = await ask<List<Item>>('GET /inbox', { query: { corpus_name: 'b' } });
+    assert.equal(none.body.items.length, 0);
+
+    const discarded = await ask('POST /inbox/discard', { body: { item_ids: [first?.item_id] } });
+    assert.deepEqual(discarded.body, { discarded: 1 });
+    const retried = await ask('POST /inbox/retry', { body: { cause: 'no_usable_content' } });
+    assert.deepEqual(retried.body, { retried: 1 });
+    const bad = await ask('POST /inbox/retry', { body: { all: true, cause: 'x' } });
+    assert.deepEqual([bad.status, bad.body.code], [400, 'bad_request']);
+    const foreign = await ask('POST /inbox/retry', { body: { item_ids: [99] } });
+    assert.deepEqual([foreign.status, foreign.body.code], [404, 'item_unknown']);
+  });
+});
+
+describe('corpora and documents', () => {
+  test('are listed page by page, looked into, and deleted', async (t) => {
+    const { submit, ended, ask } = await openBench(t);
+    const documents = Array.from({ length: 5 }, (_, index) => ({
+      id: `d${index}`,
+      markdown: `# Bird ${index}\n\nAda Lovelace saw a heron.`,
+    }));
+    await ended(await submit({ corpus_name: 'birds', documents }));
+    const params = { name: 'birds' };
+    const ids = new Set<string>();
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const query: Record<string, string | number> = { limit: 2, ...(cursor && { cursor }) };
+      const page = await ask<List<Document>>('GET /corpora/:name/documents', { params, query });
+      for (const { document_id } of page.body.items) ids.add(document_id);
+      cursor = page.body.next_cursor;
+    }
+    assert.equal(ids.size, 5);
+    const [id = ''] = ids;
+    const chunks = await ask<List<Chunk>>('GET /documents/:id/chunks', { params: { id } });
+    assert.match(chunks.body.items[0]?.text ?? '', /heron/);
+    const entities = await ask<List<{ name: string }>>('GET /documents/:id/entities', {
+      params: { id },
+    });
+    assert.ok(entities.body.items.some(({ name }) => name === 'Ada Lovelace'));
+    assert.equal((await ask('DELETE /documents/:id', { params: { id } })).body.deleted, true);
+    assert.equal((await ask('GET /documents/:id', { params: { id } })).status, 404);
+    const deleted = await ask('DELETE /corpora/:name', { params });
+    assert.deepEqual(deleted.body, { name: 'birds', deleted: 4 });
+    assert.equal(
+      (await ask('POST /search', { body: { corpus_name: 'birds', query: 'x' } })).status,
+      404,
+    );
+  });
+});
+
+describe('GET /why', () => {
+  test('names the state that keeps a document out, or the passage that is in', async (t) => {
+    const { submit, ended, ask, service } = await openBench(t);
+    const why = async (id: string, query?: string): Promise<Why> => {
+      const asked = { corpus_name: 'a', url: `inline:${id}`, ...(query && { query }) };
+      return (await ask<Why>('GET /why', { query: asked })).body;
+    };
+    const long = { id: 'good', markdown: '# One\n\nA heron.\n\n# Two\n\nThe harmonium plays.' };
+    await ended(await submit({ corpus_name: 'a', documents: [long, { id: 'bad', text: '' }] }));
+    const good = await why('good', 'harmonium');
+    assert.equal(good.verdict, 'searchable');
+    assert.match(good.explanation, /^Generation 1 is searchable/);
+    assert.match(good.chunk?.text ?? '', /harmonium/);
+    assert.equal(good.provenance?.content_hash, good.document?.content_hash);
+    const bad = await why('bad');
+    assert.deepEqual([bad.verdict, bad.document, bad.chunk], ['failed', null, null]);
+    assert.match(bad.explanation, /^Not searchable: Failed while it was fetched \(empty_source\)/);
+    assert.equal((await why('never')).verdict, 'unknown');
+    await service.pawl.deleteDocument(good.document?.document_id ?? '');
+    assert.equal((await why('good')).verdict, 'deleted');
+  });
+});
+
+describe('callers', () => {
+  /** Two keys, two callers; no key, no answer. */
+  const access: Access = {
+    authenticate: async (key) => {
+      if (key === undefined) throw new Failure('unauthorized', 'a key is missing');
+      const rest = { callerType: 'user', tier: null, scopes: [], rawClaims: {} } as const;
+      return { callerId: key, ...rest, internal: false };
+    },
+    admit: async ({ callerId }) => ({
+      allowed: callerId !== 'greedy',
+      limit: 10,
+      remaining: callerId === 'greedy' ? 0 : 7,
+      resetAtMs: 5000,
+      retryAfterSeconds: 3,
+    }),
+  };
+
+  test('see nothing of each other, on any route', async (t) => {
+    const bench = await openBench(t, { access });
+    const [ann, bob] = [{ 'x-api-key': 'ann' }, { 'x-api-key': 'bob' }];
+    const body = {
+      corpus_name: 'a',
+      documents: [
+        { id: 'x', text: '' },
+        { id: 'y', text: 'A heron.' },
+      ],
+    };
+    const headers = { ...ann, 'idempotency-key': 'same' };
+    const { body: job } = await bench.ask('POST /jobs', { body, headers });
+    const id = String(job.job_id);
+    await (await fetch(`${bench.service.address}/jobs/${id}/stream`, { headers: ann })).text();
+    const inbox = await bench.ask<List<Item>>('GET /inbox', { headers: ann });
+    const item = inbox.body.items[0] as Item;
+    const documents = await bench.ask<List<Document>>('GET /corpora/:name/documents', {
+      params: { name: 'a' },
+      headers: ann,
+    });
+    const document = documents.body.items[0]?.document_id ?? '';
+    const foreign: Readonly<Record<string, string>> = {
+      jobs: id,
+      items: String(item.item_id),
+      documents: document,
+      corpora: 'a',
+    };
+    const named = (Object.keys(contract) as RouteName[]).filter((name) => name.includes(':'));
+    assert.ok(named.length >= 14);
+    for (const name of named) {
+      const value = foreign[name.split('/')[1] ?? ''] ?? '';
+      const params = { id: value, name: value };
+      const { status } = await bench.ask(name, { params, headers: bob });
+      assert.equal(status, 404, name);
+    }
+    for (const name of ['GET /jobs', 'GET /inbox', 'GET /corpora', 'GET /events'] as const) {
+      const { body: list } = await bench.ask<List<unknown>>(name, { headers: bob });
+      assert.deepEqual(list.items, [], name);
+    }
+    const search = { body: { corpus_name: 'a', query: 'heron' }, headers: bob };
+    assert.equal((await bench.ask('POST /search', search)).status, 404);
+    const retry = { body: { item_ids: [item.item_id] }, headers: bob };
+    assert.equal((await bench.ask('POST /inbox/retry', retry)).status, 404);
+    const other = await bench.ask('POST /jobs', { body, headers: { ...headers, ...bob } });
+    assert.notEqual(other.body.job_id, id);
+  });
+
+  test('without a key are answered 401, and beyond their limit 429', async (t) => {
+    const bench = await openBench(t, { access, work: false });
+    for (const [name, route] of Object.entries(contract) as [RouteName, Route][]) {
+      const { status } = await bench.ask(name, { params: { id: 'x', name: 'x' } });
+      assert.equal(status === 401, !route.isOpen, `${name}: ${status}`);
+    }
+    const fine = await bench.ask('GET /jobs', { headers: { 'x-api-key': 'ann' } });
+    assert.equal(fine.headers.get('x-ratelimit-remaining'), '7');
+    const greedy = await bench.ask('GET /jobs', { headers: { 'x-api-key': 'greedy' } });
+    assert.deepEqual([greedy.status, greedy.body.code], [429, 'rate_limit_hit']);
+    assert.equal(greedy.headers.get('retry-after'), '3');
+    const query = await bench.ask('GET /jobs', { query: { api_key: 'ann' } });
+    assert.equal(query.status, 401);
+  });
+});
+
+describe('the service about itself', () => {
+  test('is alive, ready, measured and documented', async (t) => {
+    const bench = await openBench(t);
+    await bench.ended(await bench.submit({ corpus_name: 'a', documents: [{ text: 'A heron.' }] }));
+    assert.deepEqual((await bench.ask('GET /healthz')).body, { status: 'ok' });
+    assert.equal((await bench.ask('GET /readyz')).body.ready, true);
+    const metrics = (await bench.ask<string>('GET /metrics')).body;
+    for (const line of [
+      'jobs_inflight{type="ingest"} 0',
+      'job_duration_seconds_count 1',
+      'queue_depth{queue="turns"} 0',
+      'retry_attempts_total 0',
+      'chunking_duration_seconds_count 1',
+      'embedding_request_duration_seconds_count{operation="write"} 1',
+      'pawl_items_without_forward_cause 0',
+    ]) {
+      assert.ok(metrics.includes(line), line);
+    }
+    for (const name of ['job_failures_total', 'jobs_failed_total']) {
+      assert.ok(metrics.includes(`# TYPE ${name} counter`), name);
+    }
+    const docs = await bench.ask<string>('GET /docs');
+    assert.match(docs.headers.get('content-security-policy') ?? '', /default-src 'none'/);
+    for (const name of Object.keys(contract)) {
+      assert.ok(docs.body.includes(name.split(' ')[1] ?? ''), name);
+    }
+  });
+
+  test('every documented example is accepted by the running service', async (t) => {
+    const { ask, ended } = await openBench(t);
+    const routes = Object.entries(contract) as [RouteName, Route][];
+    const examples = routes.filter(([, { example }]) => example !== undefined);
+    assert.ok(examples.length >= 4);
+    for (const [name, { example, status }] of examples) {
+      const answer = await ask(name, { body: example });
+      assert.equal(answer.status, status, name);
+      if (name === 'POST /jobs') await ended(String(answer.body.job_id));
+    }
+  });
+
+  test('its description names each route, and only what it refers to', async (t) => {
+    const { ask } = await openBench(t, { work: false });
+    const { body } = await ask<{ paths: Record<string, Record<string, { operationId: string }>> }>(
+      'GET /openapi.json',
+    );
+    const operations = Object.values(body.paths).flatMap((path) => Object.values(path));
+    assert.equal(operations.length, Object.keys(contract).length);
+    assert.equal(new Set(operations.map(({ operationId }) => operationId)).size, operations.length);
+    const text = JSON.stringify(body);
+    const schemas = (body as unknown as { components: { schemas: object } }).components.schemas;
+    for (const [, name = ''] of text.matchAll(/#\/components\/schemas\/(\w+)/g)) {
+      assert.ok(Object.hasOwn(schemas, name), name);
+    }
+  });
+});

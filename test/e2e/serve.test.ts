@@ -1,0 +1,77 @@
+/** `pawl serve`, as a process. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { until } from '../support/wait.ts';
+import { openWorkplace } from './pawl-process.ts';
+
+describe('pawl serve', () => {
+  test('reads the samples on a first start, says where it is, and ends cleanly', async (t) => {
+    const place = openWorkplace(t);
+    const first = place.start(['serve', '--port', '0']);
+    const [, address] = await first.seen(/Pawl listens on (http:\/\/127\.0\.0\.1:\d+)/);
+    await first.seen(/11 documents indexed/);
+    const response = await fetch(`${address}/search`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ corpus_name: 'sample', query: 'refund for a late delivery' }),
+    });
+    const { results } = (await response.json()) as { results: { heading: string }[] };
+    assert.match(results[0]?.heading ?? '', /How long a refund takes/);
+    const stream = await fetch(`${address}/stream`);
+    const told = stream.text();
+    first.child.kill('SIGTERM');
+    assert.equal((await first.finished).code, 0);
+    assert.match(await told, /retry: \d+\n\n$/);
+
+    const second = place.start(['serve', '--port', '0']);
+    await second.seen(/Pawl listens on/);
+    second.child.kill('SIGTERM');
+    assert.doesNotMatch((await second.finished).stdout, /indexed/);
+  });
+
+  test('leaves an empty store empty if it is asked to', async (t) => {
+    const place = openWorkplace(t);
+    const started = place.start(['serve', '--port', '0', '--no-sample', '--json']);
+    const [, address] = await started.seen(/"address":"([^"]+)"/);
+    const { items } = (await (await fetch(`${address}/corpora`)).json()) as { items: unknown[] };
+    assert.deepEqual(items, []);
+    started.child.kill('SIGINT');
+    assert.equal((await started.finished).code, 0);
+  });
+
+  test('without keys, listens on this machine only, and says why', async (t) => {
+    const { code, stderr } = await openWorkplace(t).run(['serve', '--host', '0.0.0.0']);
+    assert.equal(code, 64);
+    assert.match(stderr, /without keys, whoever reaches Pawl may do everything/);
+    assert.match(stderr, /PAWL_API_KEYS or PAWL_MEMBERSHIP_URL/);
+  });
+
+  test('says that the port is taken', async (t) => {
+    const place = openWorkplace(t);
+    const started = place.start(['serve', '--port', '0', '--no-sample']);
+    const [, port = ''] = await started.seen(/127\.0\.0\.1:(\d+)/);
+    const { code, stderr } = await openWorkplace(t).run(['serve', '--port', port]);
+    assert.deepEqual([code, /something else listens there/.test(stderr)], [64, true]);
+    started.child.kill('SIGTERM');
+    await started.finished;
+  });
+
+  test('goes on with what a killed one has left', async (t) => {
+    const place = openWorkplace(t);
+    const environment = { PAWL_FAILPOINT: 'step.before-run:stop:20' };
+    const first = place.start(['serve', '--port', '0'], { environment });
+    await first.stopped();
+    first.child.kill('SIGKILL');
+    await first.finished;
+    const second = place.start(['serve', '--port', '0', '--no-sample']);
+    const [, address] = await second.seen(/(http:\/\/127\.0\.0\.1:\d+)/);
+    const isDone = async () => {
+      const answer = await fetch(`${address}/jobs`);
+      const { items } = (await answer.json()) as { items: { status: string }[] };
+      return items[0]?.status === 'done';
+    };
+    await until(isDone, { what: 'the job of the first', timeoutMs: 30_000 });
+    second.child.kill('SIGTERM');
+    assert.equal((await second.finished).code, 0);
+  });
+});
