@@ -166,7 +166,9 @@ test('a draft corpus comes with the commit, or not at all', async (t) => {
   await session.start('me', 'notes');
   await busy;
   assert.equal(session.look('me').isDraft, true);
-  assert.equal(await count('corpora'), 0);
+  for (const table of ['corpora', 'jobs', 'items', 'texts', 'chunks', 'events']) {
+    assert.equal(await count(table), 0, `an attempt that is open has nothing in ${table}`);
+  }
   await session.close();
   assert.equal(await count('corpora'), 0);
 });

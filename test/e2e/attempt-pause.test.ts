@@ -1,4 +1,4 @@
-/** An attempt over real files, with real parsers: pauses lose nothing, redo nothing, and are quick. */
+/** An attempt over real files, with real parsers: pauses redo nothing, and are quick. */
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -100,7 +100,7 @@ async function measureStop({ session, told }: SessionSetup) {
 
 const boundMs = 1000;
 
-/** Resolves when the one parser process has computed for a while since it had its first document. */
+/** Resolves when the one parser process has computed for a while since its first document. */
 async function busy(bundle: SessionSetup, pids: () => readonly number[]): Promise<void> {
   await new Promise<void>((resolve) => {
     const stop = bundle.session.listen((news) => {
