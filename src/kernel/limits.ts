@@ -133,8 +133,8 @@ export const limits = {
   attempt: {
     sourcesMax: 1000,
     stagedBytesMax: 1024 * mebibyte,
-    /** Text of one commit. Others wait for it, so it is far less than what may be staged. */
-    textBytesMax: 256 * mebibyte,
+    /** Text of one commit: some two seconds, which is less than others wait for the store. */
+    textBytesMax: 64 * mebibyte,
     /** Sources that are read or parsed at once. */
     sourcesAtOnceMax: 4,
     /** Longer texts are cut beside the event loop, which must hear a stop. */

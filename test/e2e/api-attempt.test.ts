@@ -6,6 +6,7 @@ import { describe, test } from 'node:test';
 import type { Access } from '../../src/api/access.ts';
 import type { Attempt, Staged } from '../../src/api/attempt-contract.ts';
 import { Failure } from '../../src/kernel/failure.ts';
+import { startPostgres } from '../support/postgres.ts';
 import { type Cleanup, temporaryDirectory } from '../support/temporary.ts';
 import { until } from '../support/wait.ts';
 import { type Bench, openBench } from './api-client.ts';
@@ -164,6 +165,18 @@ describe('the attempt', () => {
       numbers,
       numbers.map((_, index) => index + 1),
     );
+  });
+
+  test('commits on Postgres as well', async (t) => {
+    const server = await startPostgres();
+    t.after(() => server.stop());
+    const bench = await setup(t, { databaseUrl: await server.createDatabase() });
+    await bench.stage(filesOf({ 'a.txt': 'A heron waits.', 'b.txt': 'An owl hunts.' }));
+    await bench.ask('POST /attempt/start', { body: { corpus_name: 'birds' } });
+    const { job_id: id } = await arrived(bench, 'complete');
+    const job = await bench.ended(id ?? '');
+    assert.deepEqual([job.state, job.items_done], ['succeeded', 2]);
+    await bench.service.close();
   });
 
   test('refuses what is not possible now, and says what is', async (t) => {

@@ -1,6 +1,8 @@
 /** Documents that come with their text and chunks. */
 import assert from 'node:assert/strict';
 import { defineLifecycle, stepTable } from '../../../src/kernel/item.ts';
+import { documentIdOf, flip, hasCorpus } from '../../../src/store/documents.ts';
+import { listSameBytes } from '../../../src/store/fetches.ts';
 import { insertParsed, type ParsedSource } from '../../../src/store/submit-parsed.ts';
 import type { StoreFixture, StoreTest } from '../../support/store-fixture.ts';
 
@@ -119,6 +121,32 @@ export const parsedTests: readonly StoreTest[] = [
       const job = submission([...both, lost]);
       await assert.rejects(store.commands.submitParsed(job), /gone/);
       assert.deepEqual(new Set(Object.values(await counts(store))), new Set([0]));
+    },
+  ],
+  [
+    'what is current is found by its bytes, in its corpus and for its caller only',
+    async (store) => {
+      const [id] = await store.commands.submitParsed(submission(both));
+      const find = (corpus: string, caller: string) =>
+        listSameBytes(store.database, { caller, corpus, blobKeys: ['blob of one', 'blob of two'] });
+      assert.deepEqual(await find('notes', 'me'), [], 'nothing is current yet');
+      const source = 'upload:one';
+      const current = {
+        ...{ caller: 'me', corpus: 'notes', source, title: 'one', language: 'en' },
+        ...{ content_hash: 'hash of one', chunk_count: 2, text_bytes: 12 },
+        id: documentIdOf('me', 'notes', source),
+        generation_id: Number(id),
+      };
+      await store.database.write((transaction) => flip(transaction, current, store.world.now()));
+      const found = await find('notes', 'me');
+      assert.deepEqual(
+        found.map((row) => ({ ...row })),
+        [{ source, blob_key: 'blob of one' }],
+      );
+      assert.deepEqual(await find('other', 'me'), []);
+      assert.deepEqual(await find('notes', 'you'), []);
+      assert.equal(await hasCorpus(store.database, 'notes'), true);
+      assert.equal(await hasCorpus(store.database, 'other'), false);
     },
   ],
   [
