@@ -1,6 +1,9 @@
 /** The interactive attempt over HTTP, in a real service with real parser processes. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { readdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import type { Access } from '../../src/api/access.ts';
@@ -164,6 +167,39 @@ describe('the attempt', () => {
     assert.deepEqual(
       numbers,
       numbers.map((_, index) => index + 1),
+    );
+  });
+
+  test('fetches addresses within the rules of their site', async (t) => {
+    const site = createServer((request, response) => {
+      const pages: Readonly<Record<string, string>> = {
+        '/robots.txt': 'User-agent: *\nDisallow: /private\nCrawl-delay: 0\n',
+        '/heron': '<html><body><p>A heron waits in the reeds for fish.</p></body></html>',
+      };
+      const page = pages[request.url ?? ''];
+      const type = request.url === '/robots.txt' ? 'text/plain' : 'text/html';
+      response.writeHead(page === undefined ? 404 : 200, { 'content-type': type }).end(page);
+    });
+    site.listen(0, '127.0.0.1');
+    await once(site, 'listening');
+    t.after(() => void site.close());
+    const host = `127.0.0.1:${(site.address() as AddressInfo).port}`;
+    const bench = await setup(t, { allowHosts: [host] });
+    const form = new FormData();
+    for (const path of ['heron', 'private', 'absent']) form.append('url', `http://${host}/${path}`);
+    form.append('url', 'http://10.0.0.1/');
+    await bench.stage(form);
+    await bench.ask('POST /attempt/start', { body: { corpus_name: 'birds' } });
+    const { job_id: id } = await arrived(bench, 'complete');
+    const job = await bench.ended(id ?? '');
+    assert.deepEqual(
+      [job.state, job.items_done, job.url],
+      ['succeeded', 1, `http://${host}/heron`],
+    );
+    const { items } = (await bench.ask<{ items: Staged[] }>('GET /staging')).body;
+    assert.deepEqual(
+      items.map(({ code }) => code),
+      ['robots_disallowed', 'http_404', 'private_address'],
     );
   });
 
