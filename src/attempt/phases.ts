@@ -47,7 +47,7 @@ export async function preflight(context: PhaseContext): Promise<void> {
   for (const { staged, taken: found } of taken) {
     const { source, name } = staged;
     const sameInBatch = inBatch.get(found.hash);
-    const plan = planFor({ source, hash: found.hash, sameInBatch, ...known(staged, found) });
+    const plan = planFor({ source, sameInBatch, ...known(staged, found) });
     if (isToBeRead(plan)) inBatch.set(found.hash, name);
     batch.change(staged.id, { plan });
   }

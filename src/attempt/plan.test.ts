@@ -4,7 +4,6 @@ import { explain, isToBeRead, type Known, type Plan, planFor } from './plan.ts';
 
 const unknown: Known = {
   source: 'upload:a.txt',
-  hash: 'h',
   sameBytes: [],
   isInCorpus: false,
   sameInBatch: undefined,

@@ -22,7 +22,6 @@ export type SkipReason = 'unchanged' | 'in_corpus' | 'in_batch';
 
 export interface Known {
   readonly source: string;
-  readonly hash: string;
   /** The documents of the corpus that have the same bytes, by their sources. */
   readonly sameBytes: readonly string[];
   /** Whether the corpus has a document of this source. */
