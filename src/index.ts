@@ -93,6 +93,11 @@ export class Pawl {
     return this.#assembled.database;
   }
 
+  /** The one interactive ingestion of this process. */
+  get attempt(): Assembled['attempt'] {
+    return this.#assembled.attempt;
+  }
+
   /** Begins to work on what is queued, unless this process already does. */
   work(): Promise<void> {
     this.#started ??= this.#assembled.engine.start().then(() => this.#assembled.batch.start());
@@ -317,7 +322,8 @@ export class Pawl {
 
   async #close(): Promise<void> {
     this.#closing.abort();
-    const { engine } = this.#assembled;
+    const { engine, attempt } = this.#assembled;
+    await attempt.close();
     // A start that failed has been told to whoever asked for it; what it left is stopped all the
     // same.
     await this.#started?.catch(() => undefined);

@@ -1,11 +1,14 @@
 /** The composition root: the only file that names adapters. */
 import { join, resolve } from 'node:path';
 import { type AccessOptions, type OpenAccess, openAccess } from './access/access.ts';
+import { openAttempt } from './attempt/open.ts';
+import type { AttemptSession } from './attempt/session.ts';
 import { makeProviders, type ProviderSettings } from './batch-providers.ts';
 import type { BlobStore, StreamedBlobStore } from './blob/blob.ts';
 import { openBlobDirectory } from './blob/directory.ts';
 import { BatchProviders } from './engine/batch-plan.ts';
 import { BatchRunner } from './engine/batch-runner.ts';
+import type { BatchOptions } from './engine/batch-submit.ts';
 import { Engine } from './engine/engine.ts';
 import { thisProcess } from './engine/liveness.ts';
 import { Failure } from './kernel/failure.ts';
@@ -19,14 +22,14 @@ import {
   extractorOf,
 } from './models.ts';
 import type { NewEvent } from './observe/event.ts';
-import type { Log } from './observe/log.ts';
+import { type Log, makeLog } from './observe/log.ts';
 import {
   type DocumentLane,
   type DocumentPipelineOptions,
   documentPipeline,
 } from './pipeline/document.ts';
 import { type Estimate, type EstimateInput, estimateIngestion } from './pipeline/estimate.ts';
-import { processParser } from './pipeline/extract/process/process-parser.ts';
+import { type ProcessParser, processParser } from './pipeline/extract/process/process-parser.ts';
 import { allowedHosts } from './pipeline/fetch/address.ts';
 import { ChromiumRenderer } from './pipeline/fetch/browser.ts';
 import { findBrowser } from './pipeline/fetch/browser-launch.ts';
@@ -77,6 +80,8 @@ export interface AssembleOptions {
   readonly batchGatherMs?: number | undefined;
   readonly world?: World | undefined;
   readonly onError?: ((what: string, error: unknown) => void) | undefined;
+  /** Where the interactive attempt tells what it does; nowhere where absent. */
+  readonly attemptLog?: Log | undefined;
   /** Told how far a long step has come. */
   readonly onProgress?: ((event: NewEvent) => void) | undefined;
   /** Builds another pipeline than that of documents: the way to add a step. */
@@ -88,6 +93,7 @@ export interface Assembled {
   readonly engine: Engine;
   readonly searcher: Searcher;
   readonly batch: BatchRunner;
+  readonly attempt: AttemptSession;
   readonly blobs: StreamedBlobStore;
   /** The one that is configured. */
   readonly embedder: Embedder;
@@ -135,17 +141,12 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     onError,
     onProgress: options.onProgress,
   });
-  const batch = new BatchRunner({
-    database,
-    blobs,
-    world,
-    providers,
-    pollIntervalMs: options.batchPollMs,
-    gatherMs: options.batchGatherMs,
-    onError,
-  });
+  const batch = batchOf(options, { database, blobs, world, providers, onError });
   const searcher = new Searcher({ database, ...embedders.forQueries });
+  const attempt = await attemptOf(options, { database, blobs, world, engine, parser, fetcher });
   const close = async (): Promise<void> => {
+    // While the store is open: what the attempt still has under way must come to rest.
+    await attempt.close();
     await parser.close();
     await rendering?.renderer.close();
     // What was paid for is waited for, and needs the database to be kept.
@@ -155,7 +156,42 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   const estimate = estimator(options, { parts, database, world });
   const { embedder } = embedders;
   const { lifecycle } = pipeline;
-  return { database, engine, searcher, batch, blobs, embedder, lifecycle, world, estimate, close };
+  return {
+    ...{ database, engine, searcher, batch, attempt, blobs, embedder, lifecycle, world },
+    estimate,
+    close,
+  };
+}
+
+function batchOf(
+  { batchPollMs: pollIntervalMs, batchGatherMs: gatherMs }: AssembleOptions,
+  parts: Omit<BatchOptions, 'pollIntervalMs'>,
+): BatchRunner {
+  return new BatchRunner({ ...parts, pollIntervalMs, gatherMs });
+}
+
+interface AttemptParts {
+  readonly database: Database;
+  readonly blobs: StreamedBlobStore;
+  readonly world: World;
+  readonly engine: Engine;
+  readonly parser: ProcessParser;
+  readonly fetcher: Fetcher;
+}
+
+function attemptOf(
+  { data, attemptLog }: AssembleOptions,
+  { database, blobs, world, engine, parser, fetcher }: AttemptParts,
+): Promise<AttemptSession> {
+  const { parse } = parser;
+  const preview = new Preview({ fetcher, parser: parse, world });
+  return openAttempt({
+    ...{ database, blobs, world, commands: engine.commands, parser: parse },
+    folder: join(resolve(data), 'attempts'),
+    liveness: thisProcess(),
+    read: (source, signal) => preview.read(source, signal),
+    log: attemptLog ?? makeLog('silent', () => undefined),
+  });
 }
 
 async function openDatabase(

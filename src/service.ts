@@ -2,21 +2,23 @@
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { type Access, localAccess } from './api/access.ts';
+import { attemptShape, stagedShape } from './api/attempt-shape.ts';
 import { isLoopbackHost } from './api/guard.ts';
-import { type LogOptions, logTransitions } from './api/logger.ts';
+import { LateLog, type LogOptions, logTransitions } from './api/logger.ts';
 import { Metrics } from './api/metrics.ts';
 import { News } from './api/news.ts';
 import { ProgressBoard } from './api/progress-board.ts';
 import { buildServer } from './api/server.ts';
 import type { Service } from './api/service.ts';
 import { Streams } from './api/streams.ts';
+import type { News as AttemptNews } from './attempt/session.ts';
 import { Pawl } from './index.ts';
 import { Failure } from './kernel/failure.ts';
 import { limits } from './kernel/limits.ts';
 import type { World } from './kernel/world.ts';
 import { type AssembleOptions, assemble } from './main.ts';
 
-export interface ServiceOptions extends Omit<AssembleOptions, 'onProgress'> {
+export interface ServiceOptions extends Omit<AssembleOptions, 'onProgress' | 'attemptLog'> {
   readonly host: string;
   /** 0 takes one that is free. */
   readonly port: number;
@@ -40,6 +42,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   if (isLocal) refuseOpenHost(host);
   const progress = new ProgressBoard();
   const logger: { error?: (fields: object, message: string) => void } = {};
+  const attemptLog = new LateLog();
   const onError = (what: string, error: unknown): void => {
     logger.error?.({ err: error, what }, 'background work failed, and will be tried again');
     options.onError?.(what, error);
@@ -47,23 +50,25 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const assembled = await assemble({
     ...options,
     onError,
+    attemptLog,
     onProgress: (event) => progress.tell(event),
   });
-  const { database, engine, world, searcher, blobs, embedder, lifecycle } = assembled;
+  const { database, engine, world, searcher, blobs, embedder, lifecycle, attempt } = assembled;
   const pawl = new Pawl(assembled);
   const news = new News({ database, relay: engine.relay, onError });
   const streams = new Streams({ database, news, progress, world, onError });
+  attempt.listen((told) => tellAttempt(streams, told));
   const metrics = new Metrics({ database, now: () => world.now(), streams: () => streams.size });
   let isDraining = false;
   const service: Service = {
     ...{ database, searcher, blobs, embedder, lifecycle, world, streams, metrics, progress },
-    commands: engine.commands,
-    relay: engine.relay,
+    ...{ attempt, isLocal, commands: engine.commands, relay: engine.relay },
     access: options.access ?? localAccess(),
     isDraining: () => isDraining,
   };
   const app = await buildServer({ service, news, log, isLocal });
   logger.error = (fields, message) => app.log.error(fields, message);
+  attemptLog.open(app.log);
   news.listen((told) => {
     logTransitions(app.log, told);
     void metrics.see(told).catch((error) => onError('metrics', error));
@@ -72,7 +77,10 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const close = (): Promise<void> => {
     isDraining = true;
     streams.close();
-    closed ??= drain(app, world)
+    // What a person has under way is discarded before anything else ends.
+    closed ??= attempt
+      .close()
+      .then(() => drain(app, world))
       .then(() => news.stop())
       .then(() => pawl.close());
     return closed;
@@ -86,6 +94,12 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     throw listenFailure(error, { host, port });
   }
   return { address: addressOf(app.server.address() as AddressInfo), pawl, close };
+}
+
+/** Between two numbered events, and without a number of its own. */
+function tellAttempt(streams: Streams, told: AttemptNews): void {
+  if (told.kind === 'attempt') streams.tell(told.caller, 'attempt', attemptShape(told.view));
+  else streams.tell(told.caller, 'attempt_source', stagedShape(told.view));
 }
 
 /** What is being answered is answered, but not waited for without end. */

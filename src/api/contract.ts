@@ -4,6 +4,7 @@
  * the OpenAPI document follow from it.
  */
 import type { Static, TSchema } from 'typebox';
+import { attemptContract } from './attempt-contract.ts';
 import { asking, corpora } from './contract/corpora.ts';
 import { history, inbox } from './contract/history.ts';
 import { jobs } from './contract/jobs.ts';
@@ -11,7 +12,9 @@ import { service } from './contract/service.ts';
 
 export type { Route } from './contract/row.ts';
 
-export const contract = { ...jobs, ...history, ...inbox, ...corpora, ...asking, ...service };
+const documents = { ...jobs, ...history, ...inbox, ...corpora };
+
+export const contract = { ...documents, ...attemptContract, ...asking, ...service };
 
 export type Contract = typeof contract;
 export type RouteName = keyof Contract;

@@ -104,17 +104,9 @@ function parametersOf(part: TSchema | undefined, place: 'path' | 'query' | 'head
   }));
 }
 
-function bodyOf({ body, takes, example }: Route) {
-  if (takes) {
-    const properties = {
-      corpus_name: { type: 'string' },
-      priority: { type: 'integer' },
-      force: { type: 'boolean' },
-      budget_cents: { type: 'number' },
-      file: { type: 'array', items: { type: 'string', format: 'binary' } },
-    };
-    const upload = { type: 'object', properties, required: ['corpus_name', 'file'] };
-    return { requestBody: { required: true, content: { [takes]: { schema: upload } } } };
+function bodyOf({ body, takes, form, example }: Route) {
+  if (takes && form) {
+    return { requestBody: { required: true, content: { [takes]: { schema: shown(form) } } } };
   }
   if (!body) return {};
   const content = { schema: shown(body), ...(example !== undefined && { example }) };

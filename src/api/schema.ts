@@ -347,6 +347,9 @@ export const Problem = Type.Object({
   request_id: Type.String(),
 });
 
+/** Files of a form. */
+export const Files = Type.Array(Type.String({ format: 'binary' }));
+
 export { stages };
 
 export type NewJob = Static<typeof NewJob>;

@@ -15,6 +15,7 @@ import { guardRequest } from './guard.ts';
 import { type LogOptions, loggerOptions } from './logger.ts';
 import type { News } from './news.ts';
 import { problemOf, retryAfterOf, toTold } from './problem.ts';
+import { attemptRoutes } from './route/attempt.ts';
 import { corpusRoutes, documentRoutes, entityRoutes } from './route/corpora.ts';
 import { historyRoutes } from './route/history.ts';
 import { inboxRoutes } from './route/inbox.ts';
@@ -97,6 +98,7 @@ function handlersOf(service: Service, news: News): Handlers {
     ...corpusRoutes(service),
     ...documentRoutes(service),
     ...entityRoutes(service),
+    ...attemptRoutes(service),
     ...searchRoutes(service),
     ...serviceRoutes(service),
   };

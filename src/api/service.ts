@@ -1,6 +1,7 @@
 /** What handlers are given: the engine's doors, and who asks for what. */
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify';
 import type { CallerContext } from '../access/caller.ts';
+import type { AttemptSession } from '../attempt/session.ts';
 import type { StreamedBlobStore } from '../blob/blob.ts';
 import type { Commands } from '../engine/commands.ts';
 import type { Relay } from '../engine/relay.ts';
@@ -28,6 +29,9 @@ export interface Service {
   readonly streams: Streams;
   readonly metrics: Metrics;
   readonly progress: ProgressBoard;
+  readonly attempt: AttemptSession;
+  /** There are no keys: whoever asks is on this machine. */
+  readonly isLocal: boolean;
   /** The service is about to end: what is new goes elsewhere. */
   isDraining(): boolean;
 }

@@ -88,6 +88,15 @@ export class Streams {
     }
   }
 
+  /** Told, not stored: it has no number, and who comes back asks for what is so by then. */
+  tell(caller: string, event: string, shape: object): void {
+    const text = `event: ${event}\ndata: ${JSON.stringify(shape)}\n\n`;
+    for (const client of this.#clients) {
+      const { request } = client;
+      if (request.jobId === undefined && request.caller === caller) client.say(text);
+    }
+  }
+
   #tick(): void {
     const { world } = this.#options;
     this.#cancelTick = world.setTimer(() => {

@@ -36,6 +36,7 @@ import { findOpenJob, type JobRow, lockJob } from '../store/jobs.ts';
 import { gateBit } from '../store/reports.ts';
 import { JobDeltas, settleJobs } from '../store/settle.ts';
 import { insertSubmission, type NewSource, type Submitted } from '../store/submit.ts';
+import { insertParsed, type ParsedSubmission } from '../store/submit-parsed.ts';
 import {
   checkBudget,
   checkCorpusName,
@@ -107,6 +108,13 @@ export class Commands {
         lane: checkLane(input.lane),
         now: database.now(),
       }),
+    );
+  }
+
+  /** Accepts documents whose text and chunks were made before. All of them are on disk, or none. */
+  submitParsed(submission: ParsedSubmission): Promise<readonly number[]> {
+    return this.#write('submit', (transaction) =>
+      insertParsed(transaction, submission, this.#options),
     );
   }
 

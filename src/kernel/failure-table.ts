@@ -320,6 +320,10 @@ const asking = {
     title: 'No such document',
     advice: 'Check the id in the list of documents of its corpus.',
   }),
+  source_unknown: row('E_UNKNOWN', 'fatal', 404, {
+    title: 'No such staged source',
+    advice: 'Check the id in the list of what is staged.',
+  }),
   batch_task_unknown: row('E_UNKNOWN', 'fatal', 404, {
     title: 'No such batch task',
     advice: 'Check the id in the list of your batch tasks.',

@@ -92,6 +92,22 @@ export const limits = {
 
   ...sourceLimits,
 
+  /** The interactive attempt: what a person stages, and what is made of it before the commit. */
+  attempt: {
+    sourcesMax: 1000,
+    stagedBytesMax: 1024 * mebibyte,
+    /** Text of one commit: some two seconds, which is less than others wait for the store. */
+    textBytesMax: 64 * mebibyte,
+    /** Sources that are read or parsed at once. */
+    sourcesAtOnceMax: 4,
+    /** Longer texts are cut beside the event loop, which must hear a stop. */
+    cutHereCharactersMax: 128 * kibibyte,
+    nameCharactersMax: 500,
+    /** How often the folder of a living process is touched, and when silence means death. */
+    touchMs: 1 * hour,
+    silentMsMax: 1 * day,
+  },
+
   corpus: {
     nameCharactersMax: 64,
     namePattern: /^[a-z0-9][a-z0-9._-]{0,63}$/,

@@ -44,10 +44,11 @@ export class Preview {
   }
 
   async extract(source: PreviewSource, signal: AbortSignal): Promise<Extracted> {
-    return extract(await this.#read(source, signal), this.#options.parser, signal);
+    return extract(await this.read(source, signal), this.#options.parser, signal);
   }
 
-  async #read(from: PreviewSource, signal: AbortSignal): Promise<ExtractInput> {
+  /** The bytes of a source, with their type. */
+  async read(from: PreviewSource, signal: AbortSignal): Promise<ExtractInput> {
     const { kind, source } = from;
     if (kind === 'bytes') return { ...typed(source, from.bytes), source };
     if (kind === 'file') return { ...typed(source, await readBounded(source)), source };

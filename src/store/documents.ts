@@ -72,6 +72,12 @@ export function listCorpora(reader: Reader, caller: string): Promise<CorpusRow[]
   return reader.run(corpora, { caller });
 }
 
+const corpusByName = sql<{ name: string }>`SELECT name FROM corpora WHERE name = :name`;
+
+export async function hasCorpus(reader: Reader, name: string): Promise<boolean> {
+  return (await reader.run(corpusByName, { name })).length > 0;
+}
+
 export async function ensureCorpus(
   transaction: Transaction,
   name: string,

@@ -107,3 +107,18 @@ export async function writePlace(
 ): Promise<void> {
   await transaction.run(setPlace, { name: `sweep:${broom}`, seq: place });
 }
+
+const sameBytes = sql<{ source: string; blob_key: string }>`
+  SELECT documents.source, fetches.blob_key FROM documents
+  JOIN fetches ON fetches.generation_id = documents.generation_id
+  WHERE documents.corpus = :corpus AND documents.caller = :caller AND fetches.blob_key {amongKeys}
+  ORDER BY documents.source`;
+
+/** The documents of a corpus whose current content was made of any of these bytes. */
+export function listSameBytes(
+  reader: Reader,
+  filter: { caller: string; corpus: string; blobKeys: readonly string[] },
+): Promise<{ source: string; blob_key: string }[]> {
+  const { caller, corpus, blobKeys } = filter;
+  return reader.run(sameBytes, { caller, corpus, keys: JSON.stringify(blobKeys) });
+}

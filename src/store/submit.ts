@@ -138,7 +138,8 @@ function readable(text: string): string {
   return text.replaceAll('\0', '\ufffd');
 }
 
-async function reserveRanks(
+/** Places for so many items, at the end of their caller's share. */
+export async function reserveRanks(
   transaction: Transaction,
   { caller, priority }: ItemsOfJob,
   count: number,

@@ -8,7 +8,7 @@
  * These functions change states and nothing else. Their callers append the events, and admit the
  * next item at a gate, in the same transaction.
  */
-import type { Progress } from '../kernel/item.ts';
+import { noProgress, type Progress } from '../kernel/item.ts';
 import type { WaitsOn } from '../kernel/waits.ts';
 import type { Transaction } from './database.ts';
 import type { NewJob } from './job-transition.ts';
@@ -21,6 +21,9 @@ export interface NewItem {
   readonly source: string;
   readonly gate: string | null;
   readonly rank: number;
+  /** What was done before the item came to be, and the step that follows from it. */
+  readonly progress?: Progress;
+  readonly step?: string;
 }
 
 const insertItemRow = sqlRows({
@@ -32,14 +35,16 @@ const insertItemRow = sqlRows({
   source: 'text',
   force: 'int',
   gate: 'text',
+  step: 'text',
+  progress: 'int',
   waits_on: 'text',
   rank: 'int',
   now: 'int',
 })<{ id: number; rank: number }>`
   INSERT INTO items (job_id, caller, corpus, document_id, source_kind, source, force, gate, step,
-    waits_on, rank, created_at, moved_at)
-  SELECT :job_id, :caller, :corpus, :document_id, :source_kind, :source, :force, :gate, 'enqueued',
-    :waits_on, :rank, :now, :now {rows}
+    progress, waits_on, rank, created_at, moved_at)
+  SELECT :job_id, :caller, :corpus, :document_id, :source_kind, :source, :force, :gate, :step,
+    :progress, :waits_on, :rank, :now, :now {rows}
   RETURNING id, rank`;
 
 /** Inserts the items of a job and returns their ids in the given order. */
@@ -59,6 +64,8 @@ export async function insertItems(
       source: item.source,
       force: job.force ? 1 : 0,
       gate: item.gate,
+      step: item.step ?? 'enqueued',
+      progress: item.progress ?? noProgress,
       waits_on: item.gate === null ? 'turn' : 'gate',
       rank: item.rank,
       now: job.now,

@@ -13,6 +13,7 @@ import { idempotencyTests } from './store/idempotency.ts';
 import { interventionTests } from './store/intervention.ts';
 import { jobTests } from './store/job.ts';
 import { migrationTests } from './store/migration.ts';
+import { parsedTests } from './store/parsed.ts';
 import { reportTests } from './store/report.ts';
 import { rescueTests } from './store/rescue.ts';
 import { statementTests } from './store/statement.ts';
@@ -26,6 +27,7 @@ const groups: Readonly<Record<string, readonly StoreTest[]>> = {
   reports: reportTests,
   events: eventTests,
   interventions: interventionTests,
+  'parsed documents': parsedTests,
   gates: gateTests,
   fetching: fetchTests,
   rescues: rescueTests,

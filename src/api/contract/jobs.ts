@@ -3,6 +3,7 @@ import Type from 'typebox';
 import { job as jobMachine } from '../../kernel/job.ts';
 import { stage as stageMachine } from '../../kernel/stage.ts';
 import * as schema from '../schema.ts';
+import { CorpusName } from '../schema-parts.ts';
 import { byId, corpusName, query, type Route } from './row.ts';
 
 const idempotencyKey = Type.Object({ 'idempotency-key': Type.Optional(Type.String()) });
@@ -33,6 +34,13 @@ export const jobs = {
     group: 'Jobs',
     summary: 'Submit files: a field `corpus_name`, then any number of files',
     takes: 'multipart/form-data',
+    form: Type.Object({
+      corpus_name: CorpusName,
+      priority: Type.Optional(Type.Integer()),
+      force: Type.Optional(Type.Boolean()),
+      budget_cents: Type.Optional(Type.Number()),
+      file: schema.Files,
+    }),
     headers: idempotencyKey,
     status: 202,
     answer: schema.AcceptedJob,

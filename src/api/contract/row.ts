@@ -16,6 +16,8 @@ export interface Route {
   readonly media?: 'text/event-stream' | 'text/plain' | 'text/html';
   /** What comes in, where it is not JSON. */
   readonly takes?: 'multipart/form-data';
+  /** The fields of what comes in, where it is a form. */
+  readonly form?: TSchema;
   /** Needs no key, and is not counted. */
   readonly isOpen?: boolean;
   readonly failures: readonly FailureCode[];

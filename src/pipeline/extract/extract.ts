@@ -96,7 +96,8 @@ export async function extract(
   };
 }
 
-function hashOf({ title, text }: Extracted): string {
+/** What tells whether a document has changed. */
+export function hashOf({ title, text }: Pick<Extracted, 'title' | 'text'>): string {
   return createHash('sha256')
     .update(`${title ?? ''}\0${text}`)
     .digest('hex');

@@ -276,3 +276,16 @@ test('a parser that cannot be loaded is no fault of the document', async (t) => 
   const { codeOf } = setup(t, { module: 'file:///nowhere/parse.ts' });
   assert.equal(await codeOf('say a'), 'machine_busy');
 });
+
+test('who gives up while a process starts waits no longer, and the next one gets it', async (t) => {
+  const { tell, parser } = setup(t);
+  const abort = new AbortController();
+  const first = tell('count', abort.signal);
+  await until(() => parser.pids().length === 1, { what: 'a process that starts' });
+  const [pid] = parser.pids();
+  abort.abort(new Failure('canceled', 'no longer wanted'));
+  const startedAt = performance.now();
+  await assert.rejects(first, { code: 'canceled' });
+  assert.ok(performance.now() - startedAt < 50);
+  assert.equal((await tell('count')).meta.pid, pid);
+});

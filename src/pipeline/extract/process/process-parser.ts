@@ -99,17 +99,22 @@ class ParserPool {
     await Promise.all(children.map(({ gone }) => gone));
   }
 
-  /** A process for one document. Aborting leaves the line. */
+  /** A process for one document. Aborting leaves the line, and waits for no process to start. */
   #take(signal: AbortSignal): Promise<ParserChild> {
     return new Promise((resolve, reject) => {
+      let hasLeft = false;
       const leave = (): void => {
-        if (this.#waiting.delete(waiting)) reject(signal.reason);
+        hasLeft = true;
+        this.#waiting.delete(waiting);
+        reject(signal.reason);
+      };
+      const hand = (child: ParserChild): void => {
+        signal.removeEventListener('abort', leave);
+        if (hasLeft) this.#giveBack(child);
+        else resolve(child);
       };
       const waiting: Waiting = {
-        resolve: (child) => {
-          signal.removeEventListener('abort', leave);
-          resolve(child);
-        },
+        resolve: (child) => void Promise.resolve(child).then(hand, reject),
         reject,
       };
       if (signal.aborted) return reject(signal.reason);

@@ -1,0 +1,65 @@
+/**
+ * `atomic_text_commit`: the sources, their text and their chunks become durable in one transaction,
+ * all of the batch or none of it. The bytes are put away before; without the transaction nobody
+ * asks for them.
+ */
+import type { BlobStore } from '../blob/blob.ts';
+import type { Commands } from '../engine/commands.ts';
+import { limits } from '../kernel/limits.ts';
+import { getJob } from '../store/jobs.ts';
+import type { ParsedSource } from '../store/submit-parsed.ts';
+import type { Batch, Work } from './batch.ts';
+import { forEach, type PhaseContext, pathOfBytes, readWorkFile } from './phases.ts';
+
+export interface CommitContext extends PhaseContext {
+  readonly blobs: BlobStore;
+  readonly commands: Pick<Commands, 'submitParsed'>;
+  /** The same for every try, so that none can be a second job. */
+  readonly jobKey: string;
+  /** Throws once the attempt may no longer store anything. */
+  readonly check: () => void;
+}
+
+/** Returns how many documents are in the job; 0 where there was none to commit. */
+export async function commitText(context: CommitContext): Promise<number> {
+  const { batch, blobs, caller, commands, corpus, reader, jobKey, check } = context;
+  const ready = batch.works.filter(isReady);
+  // An earlier try may have been stored although its answer was lost.
+  if (ready.length === 0 || (await getJob(reader, jobKey))) return ready.length;
+  await forEach(ready, context, async ({ staged }) => {
+    await blobs.put(await readWorkFile(pathOfBytes(staged, context)));
+  });
+  check();
+  const priority = limits.fairness.priorityDefault;
+  const sources = ready.map((work) => parsedSource(work, batch));
+  await commands
+    .submitParsed({ key: jobKey, caller, corpus, priority, sources, check })
+    .catch(async (error) => {
+      if (!(await getJob(reader, jobKey))) throw error;
+    });
+  return ready.length;
+}
+
+/** A source that has come through all phases. */
+type ReadyWork = Work & Required<Pick<Work, 'taken' | 'text' | 'cut'>>;
+
+export function isReady(work: Work): work is ReadyWork {
+  return !!work.taken && !!work.text && !!work.cut && !work.failure;
+}
+
+function parsedSource({ staged, taken, text, cut }: ReadyWork, batch: Batch): ParsedSource {
+  const { id, kind, source } = staged;
+  const { title, language, contentHash } = text;
+  return {
+    kind,
+    source,
+    title,
+    language,
+    contentHash,
+    blobKey: taken.hash,
+    mediaType: taken.mediaType,
+    bytes: taken.bytes,
+    durationMs: { fetched: taken.ms, content_extracted: text.ms, chunked: cut.ms },
+    read: async () => ({ body: await batch.readText(id), chunks: await batch.readChunks(id) }),
+  };
+}

@@ -1,0 +1,200 @@
+/**
+ * The work of each phase before the commit: sources are taken and judged, parsed, and cut. All of
+ * a phase is done before the next begins. A source that fails is left behind with its reason; what
+ * concerns all of them, such as a full disk, ends the run.
+ */
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { Failure, type FailureCode, toFailure } from '../kernel/failure.ts';
+import { limits } from '../kernel/limits.ts';
+import type { World } from '../kernel/world.ts';
+import { type ExtractInput, extract, hashOf } from '../pipeline/extract/extract.ts';
+import type { Parser } from '../pipeline/extract/parsed.ts';
+import type { PreviewSource } from '../pipeline/preview.ts';
+import { getCurrent } from '../store/contents.ts';
+import type { Reader } from '../store/database.ts';
+import { documentIdOf } from '../store/documents.ts';
+import { listSameBytes } from '../store/fetches.ts';
+import type { Batch, Taken, Work } from './batch.ts';
+import { cut } from './cut.ts';
+import { isToBeRead, planFor, type SourceFailure } from './plan.ts';
+import type { StagedSource, Staging } from './staging.ts';
+import { workspaceFailure } from './workspace.ts';
+
+export interface PhaseContext {
+  readonly batch: Batch;
+  readonly caller: string;
+  readonly corpus: string;
+  /** Aborts when the attempt is asked to stop, and ends what is under way. */
+  readonly signal: AbortSignal;
+  readonly staging: Pick<Staging, 'pathOf'>;
+  readonly read: (source: PreviewSource, signal: AbortSignal) => Promise<ExtractInput>;
+  readonly parser: Parser;
+  readonly reader: Reader;
+  readonly world: Pick<World, 'now'>;
+}
+
+/** Whether it can be had, what it is, how large, whether it is new; and so what is to be done. */
+export async function preflight(context: PhaseContext): Promise<void> {
+  const { batch } = context;
+  const isNew = ({ taken, plan }: Work): boolean => !taken && !plan;
+  await forEach(batch.works.filter(isNew), context, (work) => take(work, context));
+  const taken = batch.works.flatMap((work) =>
+    work.taken && !work.plan ? [{ ...work, taken: work.taken }] : [],
+  );
+  const known = await lookUp(taken, context);
+  const inBatch = new Map<string, string>();
+  for (const { staged, taken: found } of taken) {
+    const { source, name } = staged;
+    const sameInBatch = inBatch.get(found.hash);
+    const plan = planFor({ source, sameInBatch, ...known(staged, found) });
+    if (isToBeRead(plan)) inBatch.set(found.hash, name);
+    batch.change(staged.id, { plan });
+  }
+}
+
+async function take({ staged }: Work, context: PhaseContext): Promise<void> {
+  const { batch, signal, world } = context;
+  const startedAt = world.now();
+  const input = await settled(signal, () => readStaged(staged, context));
+  if ('code' in input) {
+    batch.change(staged.id, { plan: { do: 'refuse', failure: input } });
+    return;
+  }
+  const { bytes, mediaType } = input;
+  // From now on these bytes count, whatever becomes of the file or the page they came from.
+  if (staged.kind !== 'upload') await batch.writeBytes(staged.id, bytes);
+  const hash = createHash('sha256').update(bytes).digest('hex');
+  const ms = world.now() - startedAt;
+  batch.change(staged.id, { taken: { hash, bytes: bytes.length, mediaType, ms } });
+}
+
+async function readStaged(staged: StagedSource, context: PhaseContext): Promise<ExtractInput> {
+  const { kind, name, source, gate } = staged;
+  const { read, signal, staging } = context;
+  if (kind !== 'upload') return read({ kind, source, gate }, signal);
+  const bytes = await readWorkFile(staging.pathOf(staged.id));
+  return read({ kind: 'bytes', source: name, bytes }, signal);
+}
+
+async function lookUp(taken: readonly (Work & { taken: Taken })[], context: PhaseContext) {
+  const { caller, corpus, reader } = context;
+  const documentOf = ({ source }: StagedSource): string => documentIdOf(caller, corpus, source);
+  const blobKeys = [...new Set(taken.map((work) => work.taken.hash))];
+  const ids = taken.map(({ staged }) => documentOf(staged));
+  const current = await getCurrent(reader, { caller, corpus, ids });
+  const same = await listSameBytes(reader, { caller, corpus, blobKeys });
+  const inCorpus = new Set(current.map(({ id }) => id));
+  return (staged: StagedSource, { hash }: Taken) => ({
+    isInCorpus: inCorpus.has(documentOf(staged)),
+    sameBytes: same.flatMap((row) => (row.blob_key === hash ? [row.source] : [])),
+  });
+}
+
+export async function parseSources(context: PhaseContext): Promise<void> {
+  const { batch } = context;
+  await forEach(batch.works.filter(isUnread), context, (work) => parseOne(work, context));
+  const bytes = batch.works.reduce((sum, { text }) => sum + (text?.bytes ?? 0), 0);
+  if (bytes <= limits.attempt.textBytesMax) return;
+  const bound = `${limits.attempt.textBytesMax} bytes of text at once`;
+  const message = `an attempt takes up to ${bound}, and this is ${bytes}: remove some sources`;
+  throw new Failure('payload_too_large', message);
+}
+
+export function isUnread({ plan, text, failure }: Work): boolean {
+  return isToBeRead(plan) && !text && !failure;
+}
+
+async function parseOne({ staged, taken }: Work, context: PhaseContext): Promise<void> {
+  const { batch, parser, signal, world } = context;
+  const startedAt = world.now();
+  const bytes = await readWorkFile(pathOfBytes(staged, context));
+  const { name: source } = staged;
+  const mediaType = taken?.mediaType ?? '';
+  const found = await settled(signal, () => extract({ bytes, mediaType, source }, parser, signal));
+  if ('code' in found) {
+    batch.change(staged.id, { failure: found });
+    return;
+  }
+  const { title, language, text } = found;
+  await batch.writeText(staged.id, text);
+  const facts = { title, language, contentHash: hashOf(found), bytes: Buffer.byteLength(text) };
+  batch.change(staged.id, { text: { ...facts, ms: world.now() - startedAt } });
+}
+
+export async function splitSources(context: PhaseContext): Promise<void> {
+  const { batch } = context;
+  const isToDo = ({ text, cut: done, failure }: Work): boolean => !!text && !done && !failure;
+  await forEach(batch.works.filter(isToDo), context, (work) => splitOne(work, context));
+}
+
+async function splitOne({ staged: { id } }: Work, context: PhaseContext): Promise<void> {
+  const { batch, signal, world } = context;
+  const startedAt = world.now();
+  const text = await batch.readText(id);
+  const found = await settled(signal, () => cut(text, signal));
+  if ('code' in found) {
+    batch.change(id, { failure: found });
+    return;
+  }
+  await batch.writeChunks(id, found);
+  batch.change(id, { cut: { chunks: found.length, ms: world.now() - startedAt } });
+}
+
+export function pathOfBytes(
+  { id, kind }: StagedSource,
+  { batch, staging }: Pick<PhaseContext, 'batch' | 'staging'>,
+): string {
+  return kind === 'upload' ? staging.pathOf(id) : batch.bytesPath(id);
+}
+
+export async function readWorkFile(path: string): Promise<Uint8Array> {
+  return readFile(path).catch((error) => {
+    throw workspaceFailure('read', error);
+  });
+}
+
+/** Some at a time, none after a stop. Ends only when nothing is under way any more. */
+export async function forEach(
+  works: readonly Work[],
+  { signal }: { readonly signal: AbortSignal },
+  run: (work: Work) => Promise<void>,
+): Promise<void> {
+  const left = works.values();
+  let hasFailed = false;
+  const runSome = async (): Promise<void> => {
+    for (const work of left) {
+      if (hasFailed) return;
+      signal.throwIfAborted();
+      await run(work);
+    }
+  };
+  const lanes = Array.from({ length: limits.attempt.sourcesAtOnceMax }, () =>
+    runSome().catch((error) => {
+      hasFailed = true;
+      throw error;
+    }),
+  );
+  for (const lane of await Promise.allSettled(lanes)) {
+    if (lane.status === 'rejected') throw lane.reason;
+  }
+}
+
+/** Trouble of the machine, not of the source. */
+const everyonesTrouble: readonly FailureCode[] = ['storage_full', 'machine_busy', 'store_busy'];
+
+/** The result, or why this source has none. Throws where the attempt stops or cannot go on. */
+async function settled<T extends object>(
+  signal: AbortSignal,
+  run: () => Promise<T>,
+): Promise<T | SourceFailure> {
+  signal.throwIfAborted();
+  try {
+    return await run();
+  } catch (error) {
+    signal.throwIfAborted();
+    const { code, message } = toFailure(error);
+    if (everyonesTrouble.includes(code)) throw error;
+    return { code, message };
+  }
+}

@@ -1,0 +1,225 @@
+/**
+ * The single attempt of this process, in memory only, moved along the table in `kernel/attempt.ts`.
+ *
+ * Every report carries the id of the attempt it belongs to. A report of an older attempt, or one
+ * that the present status does not allow, is written to the log and refused, and changes nothing:
+ * neither the state nor the flag nor the workspace. All commands are synchronous, so no two of them
+ * can interleave.
+ */
+import {
+  type AttemptEvent,
+  type AttemptPhase,
+  type AttemptStatus,
+  attempt,
+  cancellationEvent,
+  isRepeatedStop,
+} from '../kernel/attempt.ts';
+import { Failure, toFailure } from '../kernel/failure.ts';
+import { transition } from '../kernel/machine.ts';
+import type { World } from '../kernel/world.ts';
+import type { Log } from '../observe/log.ts';
+import type { CancellationFlags } from './cancellation.ts';
+import {
+  type AttemptState,
+  completeState,
+  idleState,
+  startedState,
+  withPhase,
+  withStatus,
+} from './state.ts';
+
+/** What the registry asks of the scratch storage of attempts. */
+export interface WorkspaceOwner {
+  create(attemptId: string): void;
+  has(attemptId: string): boolean;
+  /** Gives the storage up: from now on it is not there, and its files go as soon as they can. */
+  remove(attemptId: string): void;
+  /** Forgets the storage and leaves its files to the next start. */
+  abandon(attemptId: string): void;
+}
+
+export interface RegistryOptions {
+  readonly flags: CancellationFlags;
+  readonly workspaces: WorkspaceOwner;
+  readonly world: Pick<World, 'uuid'>;
+  /** Told of ids, statuses and phases, and of nothing that a person brought. */
+  readonly log: Log;
+}
+
+export type StateListener = (state: AttemptState) => void;
+
+export class AttemptRegistry {
+  readonly #options: RegistryOptions;
+  readonly #listeners = new Set<StateListener>();
+  #state: AttemptState = idleState;
+  #isClosed = false;
+
+  constructor(options: RegistryOptions) {
+    this.#options = options;
+  }
+
+  get state(): AttemptState {
+    return this.#state;
+  }
+
+  /** The application ends: nothing that is reported from now on counts. */
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  listen(listener: StateListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** A new attempt, with a new id, a fresh flag and a workspace that is there before it runs. */
+  start(): AttemptState {
+    this.#check('start');
+    const { flags, workspaces, world } = this.#options;
+    const attemptId = world.uuid();
+    return this.#guarded('start', () => {
+      workspaces.create(attemptId);
+      flags.create(attemptId);
+      return this.#move('start', startedState(attemptId));
+    });
+  }
+
+  /** Tells how far the running attempt has come. */
+  setPhase(attemptId: string, phase: AttemptPhase): AttemptState {
+    this.#checkCurrent('phase', attemptId);
+    if (this.#state.status !== 'running') {
+      throw this.#refused(`the phase ${phase} was reported while ${this.#state.status}`);
+    }
+    return this.#become(`is in the phase ${phase}`, withPhase(this.#state, phase));
+  }
+
+  /** The flag is set before the status says so. A second request is answered, and that is all. */
+  stop(): AttemptState {
+    if (isRepeatedStop(this.#state.status, 'stop')) {
+      this.#options.log.warn(`the attempt ${this.#state.attemptId} was asked to stop again`);
+      return this.#state;
+    }
+    const status = this.#check('stop');
+    const attemptId = this.#idOf('stop');
+    return this.#guarded('stop', () => {
+      this.#options.flags.request(attemptId);
+      return this.#move('stop', withStatus(this.#state, status));
+    });
+  }
+
+  /** What was under way has come to rest. Only now is an attempt `paused`, if work remains. */
+  finishCancellation(attemptId: string, stagedWorkRemains: boolean): AttemptState {
+    this.#checkCurrent('cancellation', attemptId);
+    const event = cancellationEvent(stagedWorkRemains);
+    const status = this.#check(event);
+    return this.#guarded(event, () => {
+      if (!stagedWorkRemains) this.#end(attemptId);
+      this.#options.log.info(`the attempt ${attemptId} has finished its cancellation`);
+      const next = stagedWorkRemains ? withStatus(this.#state, status) : idleState;
+      return this.#move(event, next);
+    });
+  }
+
+  /** The same attempt goes on, in the same phase and the same workspace. */
+  resume(): AttemptState {
+    const status = this.#check('resume');
+    const attemptId = this.#idOf('resume');
+    if (!this.#state.stagedWorkRemaining || !this.#options.workspaces.has(attemptId)) {
+      throw this.#refused('there is nothing left that could be resumed: start a new attempt');
+    }
+    return this.#guarded('resume', () => {
+      this.#options.flags.clear(attemptId);
+      return this.#move('resume', withStatus(this.#state, status));
+    });
+  }
+
+  complete(attemptId: string): AttemptState {
+    this.#checkCurrent('completion', attemptId);
+    this.#check('complete');
+    return this.#guarded('complete', () => {
+      this.#end(attemptId);
+      return this.#move('complete', completeState(attemptId));
+    });
+  }
+
+  /**
+   * The application ends. An open attempt is neither completed nor paused: its flag stays set, so
+   * that whatever comes late is refused, and its files are left to the next start.
+   */
+  closeApp(): AttemptState {
+    const status = transition(attempt, this.#state.status, 'app_close');
+    if (status === undefined || this.#isClosed) {
+      this.#isClosed = true;
+      return this.#state;
+    }
+    // First of all: a cancellation that is finished from now on must not end in a pause.
+    this.#isClosed = true;
+    const attemptId = this.#idOf('app_close');
+    return this.#guarded('app_close', () => {
+      const { flags, workspaces } = this.#options;
+      flags.request(attemptId);
+      workspaces.abandon(attemptId);
+      return this.#move('app_close', withStatus(this.#state, status));
+    });
+  }
+
+  /** Whether what this attempt has made may still be stored. */
+  mayCommit(attemptId: string): boolean {
+    const { status, attemptId: current } = this.#state;
+    const isCurrent = status === 'running' && attemptId === current;
+    return isCurrent && !this.#options.flags.isRequested(attemptId);
+  }
+
+  #end(attemptId: string): void {
+    this.#options.workspaces.remove(attemptId);
+    this.#options.flags.forget(attemptId);
+  }
+
+  /** Where the event leads now; or it is refused. */
+  #check(event: AttemptEvent): AttemptStatus {
+    if (this.#isClosed) throw this.#refused(`${event} is not possible: the application is closing`);
+    const status = transition(attempt, this.#state.status, event);
+    if (status !== undefined) return status;
+    throw this.#refused(`${event} is not possible while the attempt is ${this.#state.status}`);
+  }
+
+  #checkCurrent(what: string, attemptId: string): void {
+    if (attemptId === this.#state.attemptId) return;
+    throw this.#refused(`a ${what} came from an attempt that is not the present one`);
+  }
+
+  #idOf(event: AttemptEvent): string {
+    const { attemptId, status } = this.#state;
+    if (attemptId !== null) return attemptId;
+    throw new Failure('internal_error', `${event} while ${status}, but there is no attempt`);
+  }
+
+  #refused(why: string): Failure {
+    this.#options.log.warn(`attempt: ${why}`);
+    return new Failure('action_not_allowed', why);
+  }
+
+  /** What fails here leaves the state as it was, and is told by its code: a path may be in it. */
+  #guarded(event: AttemptEvent, run: () => AttemptState): AttemptState {
+    try {
+      return run();
+    } catch (error) {
+      const { code } = toFailure(error);
+      this.#options.log.error(`attempt: ${event} failed in ${this.#state.status} (${code})`);
+      throw error;
+    }
+  }
+
+  #move(event: AttemptEvent, next: AttemptState): AttemptState {
+    const { status: from } = this.#state;
+    return this.#become(`moved from ${from} to ${next.status} by ${event}`, next);
+  }
+
+  #become(what: string, next: AttemptState): AttemptState {
+    const attemptId = next.attemptId ?? this.#state.attemptId;
+    this.#state = next;
+    this.#options.log.info(`the attempt ${attemptId} ${what}`);
+    for (const listener of this.#listeners) listener(next);
+    return next;
+  }
+}

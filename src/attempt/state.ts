@@ -1,0 +1,57 @@
+/** What is known of the one interactive ingestion of this process. Every change is a new object. */
+import {
+  type AttemptEvent,
+  type AttemptPhase,
+  type AttemptStatus,
+  attempt,
+  firstPhase,
+  restingPhase,
+} from '../kernel/attempt.ts';
+import { allowedActions } from '../kernel/machine.ts';
+
+export interface AttemptState {
+  readonly status: AttemptStatus;
+  readonly phase: AttemptPhase;
+  readonly attemptId: string | null;
+  /** Whether there is something that a resumed attempt would go on with. */
+  readonly stagedWorkRemaining: boolean;
+}
+
+export const idleState: AttemptState = Object.freeze({
+  status: 'idle',
+  phase: restingPhase,
+  attemptId: null,
+  stagedWorkRemaining: false,
+});
+
+export function startedState(attemptId: string): AttemptState {
+  return Object.freeze({
+    status: 'running',
+    phase: firstPhase,
+    attemptId,
+    stagedWorkRemaining: true,
+  });
+}
+
+/** Keeps its id, so that one can tell which attempt it was that ended well. */
+export function completeState(attemptId: string): AttemptState {
+  return Object.freeze({
+    status: 'complete',
+    phase: restingPhase,
+    attemptId,
+    stagedWorkRemaining: false,
+  });
+}
+
+export function withStatus(state: AttemptState, status: AttemptStatus): AttemptState {
+  return Object.freeze({ ...state, status });
+}
+
+export function withPhase(state: AttemptState, phase: AttemptPhase): AttemptState {
+  return Object.freeze({ ...state, phase });
+}
+
+/** What the one button may do now. */
+export function actionsOf({ status }: AttemptState): readonly AttemptEvent[] {
+  return allowedActions(attempt, status);
+}

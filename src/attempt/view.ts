@@ -1,0 +1,115 @@
+/** What people are told of the attempt and of what is staged. No place of this machine is in it. */
+import { type AttemptEvent, isSafeToLeave } from '../kernel/attempt.ts';
+import type { FailureCode } from '../kernel/failure.ts';
+import type { Work } from './batch.ts';
+import { isReady } from './commit.ts';
+import { explain, type Plan } from './plan.ts';
+import type { StagedSource } from './staging.ts';
+import { type AttemptState, actionsOf } from './state.ts';
+
+export const sourceStatuses = [
+  'staged',
+  'checked',
+  'parsed',
+  'split',
+  'skipped',
+  'refused',
+  'failed',
+] as const;
+
+export type SourceStatus = (typeof sourceStatuses)[number];
+
+export interface SourceView {
+  readonly id: string;
+  readonly kind: StagedSource['kind'];
+  readonly name: string;
+  readonly bytes: number | null;
+  readonly mediaType: string | null;
+  readonly status: SourceStatus;
+  /** What will happen to it, once preflight knows. */
+  readonly plan: Plan['do'] | null;
+  readonly explanation: string;
+  readonly chunks: number | null;
+  readonly code: FailureCode | null;
+}
+
+/** The first that fits. */
+const statuses: readonly (readonly [SourceStatus, (work: Work) => boolean])[] = [
+  ['failed', ({ failure }) => failure !== undefined],
+  ['refused', ({ plan }) => plan?.do === 'refuse'],
+  ['skipped', ({ plan }) => plan?.do === 'skip'],
+  ['split', ({ cut }) => cut !== undefined],
+  ['parsed', ({ text }) => text !== undefined],
+  ['checked', ({ plan }) => plan !== undefined],
+];
+
+export function viewOfSource(work: Work): SourceView {
+  const { staged, taken, plan, cut } = work;
+  const failure = work.failure ?? (plan?.do === 'refuse' ? plan.failure : undefined);
+  return {
+    id: staged.id,
+    kind: staged.kind,
+    name: staged.name,
+    bytes: taken?.bytes ?? staged.bytes,
+    mediaType: taken?.mediaType ?? null,
+    status: statuses.find(([, fits]) => fits(work))?.[0] ?? 'staged',
+    plan: plan?.do ?? null,
+    explanation: explanationOf(work),
+    chunks: cut?.chunks ?? null,
+    code: failure?.code ?? null,
+  };
+}
+
+function explanationOf({ plan, failure }: Work): string {
+  if (failure) return `left out: ${failure.message}`;
+  return plan ? explain(plan) : 'waits to be looked at';
+}
+
+export interface Counts {
+  readonly total: number;
+  readonly checked: number;
+  readonly parsed: number;
+  readonly split: number;
+  readonly skipped: number;
+  /** Refused, or failed later. */
+  readonly failed: number;
+}
+
+export function countsOf(works: readonly Work[]): Counts {
+  const count = (fits: (work: Work) => boolean): number => works.filter(fits).length;
+  return {
+    total: works.length,
+    checked: count(({ plan }) => plan !== undefined),
+    parsed: count(({ text }) => text !== undefined),
+    split: count(isReady),
+    skipped: count(({ plan }) => plan?.do === 'skip'),
+    failed: count(({ failure, plan }) => failure !== undefined || plan?.do === 'refuse'),
+  };
+}
+
+export interface AttemptView extends AttemptState {
+  readonly actions: readonly AttemptEvent[];
+  /** Whether a person may leave now and lose nothing of the attempt. */
+  readonly safeToLeave: boolean;
+  readonly corpus: string | null;
+  /** The corpus is not there yet: it comes with the commit, or not at all. */
+  readonly isDraft: boolean;
+  readonly counts: Counts | null;
+  /** The job that goes on with what the latest attempt has committed. */
+  readonly jobKey: string | null;
+  /** Why the attempt came to rest by itself. */
+  readonly trouble: { readonly code: FailureCode; readonly message: string } | null;
+  /** The one attempt of this process is somebody else's. */
+  readonly isOccupied: boolean;
+}
+
+export type Details = Omit<AttemptView, keyof AttemptState | 'actions' | 'safeToLeave'>;
+
+export function viewOfAttempt(state: AttemptState, details: Details): AttemptView {
+  return {
+    ...state,
+    actions: actionsOf(state),
+    safeToLeave: isSafeToLeave(state.phase),
+    ...details,
+  };
+}
