@@ -14,9 +14,8 @@ import {
   assemble,
   assemblePreview,
 } from './main.ts';
-import type { EmbedderSettings } from './models.ts';
+import { checkPriced, type EmbedderSettings } from './models.ts';
 import type { Estimate } from './pipeline/estimate.ts';
-import type { Embedder } from './provider/embedding.ts';
 import type { SearchFilter, SearchMode } from './search/request.ts';
 import type { Hit } from './search/search.ts';
 import {
@@ -55,7 +54,8 @@ export { Job, type JobCounts, type JobSummary } from './job-handle.ts';
 export { Failure, type FailureCode, failures } from './kernel/failure.ts';
 export type { EmbedderSettings } from './models.ts';
 export type { Event, EventKind } from './observe/event.ts';
-export type { Estimate, Range as EstimateRange } from './pipeline/estimate.ts';
+export type { Estimate } from './pipeline/estimate.ts';
+export type { Range as EstimateRange } from './pipeline/estimate-range.ts';
 export type { SearchFilter, SearchMode } from './search/request.ts';
 export type { Explanation, Hit } from './search/search.ts';
 export type { CrawlInput, InlineDocument, SourceInput } from './sources.ts';
@@ -135,13 +135,6 @@ export function openPreview(
 
 export type Spending = SpendingRow & Partial<CorpusSettings>;
 
-/** Nobody can keep to a budget without a price. */
-function checkPriced({ model, meter }: Embedder): void {
-  if (!meter || meter.centsPerMillionTokens !== undefined) return;
-  const message = `the price of ${model} is not known: set PAWL_EMBEDDER_PRICE to give a budget`;
-  throw new Failure('bad_request', message);
-}
-
 export class Pawl {
   readonly #assembled: Assembled;
   readonly #closing = new AbortController();
@@ -170,7 +163,7 @@ export class Pawl {
   /** The same for sources that `expandSources` has already looked at. */
   async submit(sources: readonly NewSource[], options: IngestOptions): Promise<Job> {
     const { corpus, force = false, priority, budgetCents } = options;
-    if (budgetCents !== undefined) checkPriced(this.#assembled.embedder);
+    if (budgetCents !== undefined) checkPriced(this.#assembled);
     const crawl = options.crawl && crawlFrom(sources, options.crawl);
     const same = options.resume
       ? await (crawl ? this.#findCrawl(sources, corpus) : this.#findSame(sources, corpus, force))
@@ -220,7 +213,7 @@ export class Pawl {
 
   /** What a corpus may cost in all; null: what it costs. */
   setCorpusBudget(corpus: string, budgetCents: number | null): Promise<void> {
-    if (budgetCents !== null) checkPriced(this.#assembled.embedder);
+    if (budgetCents !== null) checkPriced(this.#assembled);
     const { commands } = this.#assembled.engine;
     return commands.setCorpusBudget({ caller, corpus, budgetCents });
   }
@@ -234,7 +227,7 @@ export class Pawl {
     options: { budgetCents?: number | undefined } = {},
   ): Promise<Job | undefined> {
     const { engine, embedder } = this.#assembled;
-    if (options.budgetCents !== undefined) checkPriced(embedder);
+    if (options.budgetCents !== undefined) checkPriced({ embedder });
     const { model } = embedder;
     const jobKey = await engine.commands.reembed({ caller, corpus, model, ...options });
     return jobKey === undefined ? undefined : this.job(jobKey);

@@ -16,6 +16,7 @@ import {
 } from './models.ts';
 import type { Log } from './observe/log.ts';
 import { type DocumentPipelineOptions, documentPipeline } from './pipeline/document.ts';
+import type { Extractor } from './pipeline/entity/extraction.ts';
 import { type Estimate, type EstimateInput, estimateIngestion } from './pipeline/estimate.ts';
 import { processParser } from './pipeline/extract/process/process-parser.ts';
 import { allowedHosts } from './pipeline/fetch/address.ts';
@@ -68,6 +69,8 @@ export interface Assembled {
   readonly searcher: Searcher;
   /** The one that is configured. */
   readonly embedder: Embedder;
+  /** Undefined: rules and lists. */
+  readonly extractor: Extractor | undefined;
   estimate(input: EstimateInput): Promise<Estimate>;
   close(): Promise<void>;
 }
@@ -85,14 +88,16 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
       ? openSqlite({ path: join(data, 'pawl.db'), world })
       : await openPostgres({ url: options.databaseUrl });
   const embedders = embeddersFor(options.embedder ?? { choice: 'local' }, world);
+  const purse = new Purse(database, world);
+  const extractor = options.extractor && extractorOf(options.extractor, { world, purse });
   const parts = {
     ...embedders,
-    purse: new Purse(database, world),
+    purse,
     fetcher,
     rendering,
     paces: options.pace,
     parser: parser.parse,
-    extractor: options.extractor && extractorOf(options.extractor, world),
+    extractor,
   };
   const documents = documentPipeline({ ...parts, blobs });
   const pipeline = options.pipeline?.(documents) ?? documents;
@@ -115,11 +120,12 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     await parser.close();
     await rendering?.renderer.close();
     // What was paid for is waited for, and needs the database to be kept.
-    await embedders.close();
+    await Promise.all([embedders.close(), extractor?.close?.()]);
     await database.close();
   };
   const estimate = estimator(options, { parts, database, world });
-  return { database, engine, searcher, embedder: embedders.embedder, estimate, close };
+  const { embedder } = embedders;
+  return { database, engine, searcher, embedder, extractor, estimate, close };
 }
 
 interface EstimatorParts {
@@ -129,11 +135,11 @@ interface EstimatorParts {
 }
 
 function estimator(
-  { embedder: settings }: AssembleOptions,
+  { embedder: embedding, extractor: extraction }: AssembleOptions,
   { parts, database, world }: EstimatorParts,
 ): Assembled['estimate'] {
   return async (input) => {
-    const { embedder, otherEmbedder } = parts;
+    const { embedder, otherEmbedder, extractor } = parts;
     const { model } = await getCorpusSettings(database, input);
     return estimateIngestion(
       {
@@ -141,7 +147,11 @@ function estimator(
         reader: database,
         world,
         embedder: (model !== null && otherEmbedder(model)) || embedder,
-        tokensPerMinute: settings?.budget?.tokensPerMinute ?? limits.budget.tokensPerMinute,
+        extractor,
+        tokensPerMinute: {
+          embedder: (embedding?.budget ?? limits.budget).tokensPerMinute,
+          extractor: (extraction?.budget ?? limits.completion).tokensPerMinute,
+        },
       },
       input,
     );

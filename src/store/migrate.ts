@@ -12,6 +12,7 @@ import { crawling } from './migration/0003-crawl.ts';
 import { paying } from './migration/0005-money.ts';
 import { naming } from './migration/0006-entities.ts';
 import { fetchedBytes } from './migration/0008-fetched-bytes.ts';
+import { completions } from './migration/0013-completions.ts';
 import { sql } from './statement.ts';
 
 export interface Migration {
@@ -29,6 +30,7 @@ export const migrations: readonly Migration[] = [
   paying,
   naming,
   fetchedBytes,
+  completions,
 ];
 
 const createMigrations = sql`CREATE TABLE IF NOT EXISTS migrations (

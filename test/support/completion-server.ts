@@ -47,10 +47,14 @@ export async function startCompletionServer(answer: Answering): Promise<Completi
 
 /** An answer as providers give it. */
 export function withContent(content: string, finish = 'stop'): Answering {
+  return withMessage({ content }, finish);
+}
+
+export function withMessage(message: Readonly<Record<string, string>>, finish = 'stop'): Answering {
   return (_, response) => {
     response.setHeader('content-type', 'application/json').end(
       JSON.stringify({
-        choices: [{ finish_reason: finish, message: { role: 'assistant', content } }],
+        choices: [{ finish_reason: finish, message: { role: 'assistant', ...message } }],
         usage: { prompt_tokens: 1000, completion_tokens: 200 },
       }),
     );
