@@ -7,7 +7,13 @@ export interface CompletionCall {
   readonly body: {
     readonly model: string;
     readonly messages: readonly { readonly role: string; readonly content: string }[];
-    readonly response_format: { readonly type: string; readonly json_schema: object };
+    readonly response_format: {
+      readonly type: string;
+      readonly json_schema: {
+        readonly name: string;
+        readonly schema: Readonly<Record<string, unknown>>;
+      };
+    };
   };
 }
 
