@@ -28,9 +28,9 @@ import {
 import { type CorpusSettings, getCorpusSettings } from './store/corpus-settings.ts';
 import {
   type CorpusRow,
-  type DocumentRow,
   documentIdOf,
   getDocument,
+  type ListedDocument,
   listCorpora,
   listDocuments,
 } from './store/documents.ts';
@@ -59,7 +59,7 @@ export type { Range as EstimateRange } from './pipeline/estimate-range.ts';
 export type { SearchFilter, SearchMode } from './search/request.ts';
 export type { Explanation, Hit } from './search/search.ts';
 export type { CrawlInput, InlineDocument, SourceInput } from './sources.ts';
-export type { CorpusRow, DocumentRow } from './store/documents.ts';
+export type { CorpusRow, DocumentRow, ListedDocument } from './store/documents.ts';
 export type { DocumentEntity, EntityRow, RelatedRow } from './store/entities.ts';
 export type { CauseRow } from './store/inbox.ts';
 export type { ItemRow } from './store/items.ts';
@@ -248,7 +248,10 @@ export class Pawl {
   }
 
   /** The documents of a corpus in pages, each after the last id of the one before. */
-  documents(corpus: string, page: { after?: string; limit?: number } = {}): Promise<DocumentRow[]> {
+  documents(
+    corpus: string,
+    page: { after?: string; limit?: number } = {},
+  ): Promise<ListedDocument[]> {
     const { after = '', limit = limits.request.pageItemsMax } = page;
     return listDocuments(this.store, { caller, corpus, after, limit });
   }

@@ -1,6 +1,6 @@
 /** `pawl corpora`: what can be searched. */
 import { createInterface } from 'node:readline/promises';
-import type { CorpusRow, DocumentRow, Pawl, Spending } from '../index.ts';
+import type { CorpusRow, ListedDocument, Pawl, Spending } from '../index.ts';
 import { Failure } from '../kernel/failure.ts';
 import { chooseAction, onlyArgument } from './action.ts';
 import { type Call, type Command, centsOf, exits, withStore } from './command.ts';
@@ -142,7 +142,7 @@ async function setBudget(call: Call, { name }: CorpusRow, pawl: Pawl): Promise<n
   return exits.well;
 }
 
-async function* documentsOf(pawl: Pawl, name: string): AsyncGenerator<DocumentRow> {
+async function* documentsOf(pawl: Pawl, name: string): AsyncGenerator<ListedDocument> {
   for (let page = await pawl.documents(name); page.length > 0; ) {
     yield* page;
     page = await pawl.documents(name, { after: page.at(-1)?.id ?? '' });
@@ -152,7 +152,7 @@ async function* documentsOf(pawl: Pawl, name: string): AsyncGenerator<DocumentRo
 /** With `--json`, one document on each line: a corpus may be large. */
 async function printDocuments(call: Call, { name }: CorpusRow, pawl: Pawl): Promise<number> {
   const { terminal, isJson } = call;
-  const rows: DocumentRow[] = [];
+  const rows: ListedDocument[] = [];
   for await (const row of documentsOf(pawl, name)) {
     if (isJson) terminal.print(JSON.stringify(documentShape(row)));
     else rows.push(row);

@@ -2,11 +2,11 @@
 import type {
   CauseRow,
   CorpusRow,
-  DocumentRow,
   Event,
   Hit,
   ItemRow,
   JobSummary,
+  ListedDocument,
   Spending,
 } from '../index.ts';
 import { type FailureCode, failures, isFailureCode } from '../kernel/failure.ts';
@@ -112,7 +112,7 @@ export function corpusShape(corpus: CorpusRow) {
   };
 }
 
-export function documentShape(document: DocumentRow) {
+export function documentShape(document: ListedDocument) {
   return {
     document_id: document.id,
     corpus_name: document.corpus,
@@ -122,6 +122,7 @@ export function documentShape(document: DocumentRow) {
     chunks: document.chunk_count,
     text_bytes: document.text_bytes,
     content_hash: document.content_hash,
+    meta: document.meta,
     created_at: time(document.created_at),
     updated_at: time(document.updated_at),
   };

@@ -1,5 +1,5 @@
 /**
- * The document pipeline with real providers at its end: metered servers, of vectors and of entities,
+ * The document pipeline with real providers at its end: metered servers of vectors and of entities,
  * in the process that kills the workers. They write down every call, with whether one of its texts
  * had been answered before and the answer kept; and every step takes a random few milliseconds.
  */
