@@ -82,7 +82,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   const fetcher = httpFetcher({ world, allowed });
   const rendering = renderingOf(options, fetcher, world);
   const blobs = openBlobDirectory(join(data, 'blobs'), world);
-  const parser = processParser({ world });
+  const parser = processParser({ world, owner: thisProcess() });
   const database =
     options.databaseUrl === undefined
       ? openSqlite({ path: join(data, 'pawl.db'), world })
@@ -174,7 +174,7 @@ export function assemblePreview({
   allowHosts = [],
   world = realWorld(),
 }: Pick<AssembleOptions, 'allowHosts' | 'world'>): AssembledPreview {
-  const parser = processParser({ world });
+  const parser = processParser({ world, owner: thisProcess() });
   const fetcher = httpFetcher({ world, allowed: allowedHosts(allowHosts) });
   const preview = new Preview({ fetcher, parser: parser.parse, world });
   return { preview, close: () => parser.close() };

@@ -3,10 +3,12 @@
  * plain inserts into a database that flushes nothing and journals nothing. A crash would leave a
  * broken file. What Pawl loses against this is the price of never losing its place.
  */
+
 import { readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { thisProcess } from '../../src/engine/liveness.ts';
 import { splitText } from '../../src/pipeline/chunk/split.ts';
 import type { Extraction } from '../../src/pipeline/entity/extraction.ts';
 import { readLexicon } from '../../src/pipeline/entity/lexicon.ts';
@@ -28,7 +30,7 @@ await answer<Request>(async ({ pages, directory, places }): Promise<Reading[]> =
   const paths = readdirSync(pages).map((name) => join(pages, name));
   const insert = openInserts(join(directory, 'plain.db'));
   const embedder = staticEmbedder();
-  const parser = processParser({ world: realWorld() });
+  const parser = processParser({ owner: thisProcess(), world: realWorld() });
   const lexicon = readLexicon();
   const { signal } = new AbortController();
   let next = 0;

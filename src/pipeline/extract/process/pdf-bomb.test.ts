@@ -1,9 +1,11 @@
 /** PDFs that grow when they are read, through the processes that read them. */
+
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { deflateSync } from 'node:zlib';
 import { textPage, writePdf } from '../../../../test/support/pdf-writer.ts';
+import { thisProcess } from '../../../engine/liveness.ts';
 import { toFailure } from '../../../kernel/failure.ts';
 import { realWorld } from '../../../world.ts';
 import { processParser } from './process-parser.ts';
@@ -12,7 +14,7 @@ const mebibyte = 1024 * 1024;
 const lookMs = 5;
 
 function setup(t: TestContext, timeoutMs?: number) {
-  const parser = processParser({ world: realWorld(), size: 1, timeoutMs });
+  const parser = processParser({ owner: thisProcess(), world: realWorld(), size: 1, timeoutMs });
   t.after(() => parser.close());
   const parse = (bytes: Uint8Array) =>
     parser.parse(

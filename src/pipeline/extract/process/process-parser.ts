@@ -3,9 +3,7 @@
  * needed, used again for the next document, and replaced when they are spent. Who finds none free
  * waits in line; the time that a document may take counts from when its turn has come.
  */
-import { mkdtemp, realpath } from 'node:fs/promises';
-import { availableParallelism, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { availableParallelism } from 'node:os';
 import { Failure } from '../../../kernel/failure.ts';
 import { limits } from '../../../kernel/limits.ts';
 import type { World } from '../../../kernel/world.ts';
@@ -13,9 +11,12 @@ import type { Parsed, ParseInput, Parser } from '../parsed.ts';
 import { ParserChild } from './parser-child.ts';
 import { placementOf } from './placement.ts';
 import { commandFor, findCage } from './sandbox.ts';
+import { makeScratch, type Owner, removeLeftovers } from './scratch.ts';
 
 export interface ProcessParserOptions {
   readonly world: World;
+  /** This process, as others see it. */
+  readonly owner: Owner;
   /** How many processes; one for each core where nothing is said. */
   readonly size?: number | undefined;
   /** The address of the module whose `parse` is called; that of all formats where absent. */
@@ -151,11 +152,10 @@ class ParserPool {
   }
 
   async #spawn(): Promise<ParserChild> {
-    const { world } = this.#options;
-    this.#cage ??= findCage();
+    const { world, owner } = this.#options;
+    this.#cage ??= prepare(owner);
     const cage = await this.#cage;
-    // Node's permissions speak of real paths.
-    const scratch = await realpath(await mkdtemp(join(tmpdir(), 'pawl-parser-')));
+    const scratch = await makeScratch(owner);
     const commandLine = commandFor({ cage, scratch, module: this.#module });
     const child = new ParserChild({ world, commandLine, scratch });
     this.#children.add(child);
@@ -191,4 +191,10 @@ class ParserPool {
     this.#taken -= 1;
     if (!this.#isClosed) this.#serve();
   }
+}
+
+/** Before the first process: what killed ones have left is removed, and a cage is found. */
+async function prepare(owner: Owner): Promise<readonly string[]> {
+  await removeLeftovers(owner);
+  return findCage();
 }
