@@ -194,7 +194,7 @@ test('a parser sees none of our environment', async (t) => {
   t.after(() => delete process.env.PAWL_TEST_SECRET);
   const { tell } = setup(t);
   const seen = JSON.parse((await tell('environment')).markdown);
-  assert.deepEqual(Object.keys(seen).sort(), ['LANG', 'PATH', 'TMPDIR']);
+  assert.deepEqual(Object.keys(seen).sort(), ['LANG', 'OCR_FOLDER', 'PATH', 'TMPDIR']);
 });
 
 test('a parser cannot reach the network', async (t) => {
@@ -287,4 +287,14 @@ test('plain text is read without a process, up to its bound', async (t) => {
 test('a parser that cannot be loaded is no fault of the document', async (t) => {
   const { codeOf } = setup(t, { module: 'file:///nowhere/parse.ts' });
   assert.equal(await codeOf('say a'), 'machine_busy');
+});
+
+test('text is recognized with the one model that all parsers read', async (t) => {
+  const { parser } = setup(t, { module: undefined });
+  const bytes = readFileSync(new URL('../format/samples/notice.png', import.meta.url));
+  const input = { bytes, mediaType: 'image/png', source: 'notice.png' };
+  const { markdown } = await parser.parse(input, never);
+  assert.ok(markdown.length > 20, markdown);
+  const [pid] = parser.pids();
+  assert.deepEqual(readdirSync(readlinkSync(`/proc/${pid}/cwd`)), [], 'none of its own');
 });

@@ -32,7 +32,9 @@ export async function removeLeftovers(owner: Owner): Promise<void> {
   const names = (await readdir(tmpdir())).filter((name) => isLeftover(name, owner));
   for (const name of names.slice(0, limits.parser.leftoversMax)) {
     const path = join(tmpdir(), name);
-    if (await isOwn(path)) await rm(path, { recursive: true, force: true, maxRetries: 3 });
+    // One that cannot be removed keeps nobody from parsing: it is tried again at the next start.
+    const options = { recursive: true, force: true, maxRetries: 3 };
+    if (await isOwn(path)) await rm(path, options).catch(() => undefined);
   }
 }
 
