@@ -5,9 +5,11 @@
  *
  *   node bench/parsing.ts FOLDER-OF-HTML [ROUNDS]
  */
+
 import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { thisProcess } from '../src/engine/liveness.ts';
 import { parse } from '../src/pipeline/extract/format/parse.ts';
 import type { ParseInput, Parser } from '../src/pipeline/extract/parsed.ts';
 import { processParser } from '../src/pipeline/extract/process/process-parser.ts';
@@ -32,7 +34,7 @@ console.table([
 ]);
 
 async function measurePool(size: number) {
-  const pool = processParser({ world: realWorld(), size });
+  const pool = processParser({ owner: thisProcess(), world: realWorld(), size });
   const row = await measure(`${size} of ${size} at work`, pool.parse, pool.pids);
   await pool.close();
   return row;

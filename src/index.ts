@@ -21,8 +21,8 @@ import { type CorpusSettings, getCorpusSettings } from './store/corpus-settings.
 import { getCorpus } from './store/document-views.ts';
 import {
   type CorpusRow,
-  type DocumentRow,
   getDocument,
+  type ListedDocument,
   listCorpora,
   listDocuments,
 } from './store/documents.ts';
@@ -48,13 +48,14 @@ export { Failure, type FailureCode, failures } from './kernel/failure.ts';
 export type { EmbedderSettings } from './models.ts';
 export type { Event, EventKind } from './observe/event.ts';
 export type { IngestOptions, OpenOptions, SearchOptions } from './options.ts';
-export type { Estimate, Range as EstimateRange } from './pipeline/estimate.ts';
+export type { Estimate } from './pipeline/estimate.ts';
+export type { Range as EstimateRange } from './pipeline/estimate-range.ts';
 export type { SearchFilter, SearchMode } from './search/request.ts';
 export type { Explanation, Hit } from './search/search.ts';
 export type { CrawlInput, InlineDocument, SourceInput } from './sources.ts';
 export type { BatchTaskRow } from './store/batch-tasks.ts';
 export type { JobCounters } from './store/counters.ts';
-export type { CorpusRow, DocumentRow } from './store/documents.ts';
+export type { CorpusRow, DocumentRow, ListedDocument } from './store/documents.ts';
 export type { DocumentEntity, EntityRow, RelatedRow } from './store/entities.ts';
 export type { CauseRow } from './store/inbox.ts';
 export type { ItemRow } from './store/items.ts';
@@ -112,7 +113,7 @@ export class Pawl {
   /** The same for sources that `expandSources` has already looked at. */
   async submit(sources: readonly NewSource[], options: IngestOptions): Promise<Job> {
     const { corpus, force = false, priority, budgetCents, lane } = options;
-    if (budgetCents !== undefined) checkPriced(this.#assembled.embedder);
+    if (budgetCents !== undefined) checkPriced(this.#assembled);
     const crawl = options.crawl && crawlFrom(sources, options.crawl);
     const wanted = { caller, corpus, sources, isCrawl: crawl !== undefined, force };
     const same = options.resume ? await findUnfinished(this.store, wanted) : undefined;
@@ -171,7 +172,7 @@ export class Pawl {
 
   /** What a corpus may cost in all; null: what it costs. */
   setCorpusBudget(corpus: string, budgetCents: number | null): Promise<void> {
-    if (budgetCents !== null) checkPriced(this.#assembled.embedder);
+    if (budgetCents !== null) checkPriced(this.#assembled);
     const { commands } = this.#assembled.engine;
     return commands.setCorpusBudget({ caller, corpus, budgetCents });
   }
@@ -185,7 +186,7 @@ export class Pawl {
     options: { budgetCents?: number | undefined } = {},
   ): Promise<Job | undefined> {
     const { engine, embedder } = this.#assembled;
-    if (options.budgetCents !== undefined) checkPriced(embedder);
+    if (options.budgetCents !== undefined) checkPriced({ embedder });
     const { model } = embedder;
     const jobKey = await engine.commands.reembed({ caller, corpus, model, ...options });
     return jobKey === undefined ? undefined : this.job(jobKey);
@@ -206,7 +207,10 @@ export class Pawl {
   }
 
   /** The documents of a corpus in pages, each after the last id of the one before. */
-  documents(corpus: string, page: { after?: string; limit?: number } = {}): Promise<DocumentRow[]> {
+  documents(
+    corpus: string,
+    page: { after?: string; limit?: number } = {},
+  ): Promise<ListedDocument[]> {
     const { after = '', limit = limits.request.pageItemsMax } = page;
     return listDocuments(this.store, { caller, corpus, after, limit });
   }

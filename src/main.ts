@@ -28,6 +28,7 @@ import {
   type DocumentPipelineOptions,
   documentPipeline,
 } from './pipeline/document.ts';
+import type { Extractor } from './pipeline/entity/extraction.ts';
 import { type Estimate, type EstimateInput, estimateIngestion } from './pipeline/estimate.ts';
 import { type ProcessParser, processParser } from './pipeline/extract/process/process-parser.ts';
 import { allowedHosts } from './pipeline/fetch/address.ts';
@@ -97,6 +98,8 @@ export interface Assembled {
   readonly blobs: StreamedBlobStore;
   /** The one that is configured. */
   readonly embedder: Embedder;
+  /** Undefined: rules and lists. */
+  readonly extractor: Extractor | undefined;
   readonly lifecycle: Lifecycle;
   readonly world: World;
   estimate(input: EstimateInput): Promise<Estimate>;
@@ -109,18 +112,20 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   const fetcher = httpFetcher({ world, allowed });
   const rendering = renderingOf(options, fetcher, world);
   const blobs = openBlobDirectory(join(resolve(options.data), 'blobs'), world);
-  const parser = processParser({ world });
+  const parser = processParser({ world, owner: thisProcess() });
   const providers = providersOf(options, { world, allowed });
   const database = await openDatabase(options, world);
   const embedders = embeddersFor(options.embedder ?? { choice: 'local' }, world);
+  const purse = new Purse(database, world);
+  const extractor = options.extractor && extractorOf(options.extractor, { world, purse });
   const parts = {
     ...embedders,
-    purse: new Purse(database, world),
+    purse,
     fetcher,
     rendering,
     paces: options.pace,
     parser: parser.parse,
-    extractor: options.extractor && extractorOf(options.extractor, world),
+    extractor,
     lane: laneOf(options, { providers, storedModel: embedders.embedder.model }),
   };
   const documents = documentPipeline({ ...parts, blobs });
@@ -150,17 +155,14 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     await parser.close();
     await rendering?.renderer.close();
     // What was paid for is waited for, and needs the database to be kept.
-    await embedders.close();
+    await Promise.all([embedders.close(), extractor?.close?.()]);
     await database.close();
   };
   const estimate = estimator(options, { parts, database, world });
-  const { embedder } = embedders;
+  const models = { embedder: embedders.embedder, extractor };
   const { lifecycle } = pipeline;
-  return {
-    ...{ database, engine, searcher, batch, attempt, blobs, embedder, lifecycle, world },
-    estimate,
-    close,
-  };
+  const doors = { database, engine, searcher, batch, attempt, blobs, lifecycle, world };
+  return { ...doors, ...models, estimate, close };
 }
 
 function batchOf(
@@ -241,11 +243,11 @@ interface EstimatorParts {
 }
 
 function estimator(
-  { embedder: settings }: AssembleOptions,
+  { embedder: embedding, extractor: extraction }: AssembleOptions,
   { parts, database, world }: EstimatorParts,
 ): Assembled['estimate'] {
   return async (input) => {
-    const { embedder, otherEmbedder } = parts;
+    const { embedder, otherEmbedder, extractor } = parts;
     const { model } = await getCorpusSettings(database, input);
     return estimateIngestion(
       {
@@ -253,7 +255,11 @@ function estimator(
         reader: database,
         world,
         embedder: (model !== null && otherEmbedder(model)) || embedder,
-        tokensPerMinute: settings?.budget?.tokensPerMinute ?? limits.budget.tokensPerMinute,
+        extractor,
+        tokensPerMinute: {
+          embedder: (embedding?.budget ?? limits.budget).tokensPerMinute,
+          extractor: (extraction?.budget ?? limits.completion).tokensPerMinute,
+        },
       },
       input,
     );
@@ -276,7 +282,7 @@ export function assemblePreview({
   allowHosts = [],
   world = realWorld(),
 }: Pick<AssembleOptions, 'allowHosts' | 'world'>): AssembledPreview {
-  const parser = processParser({ world });
+  const parser = processParser({ world, owner: thisProcess() });
   const fetcher = httpFetcher({ world, allowed: allowedHosts(allowHosts) });
   const preview = new Preview({ fetcher, parser: parser.parse, world });
   return { preview, close: () => parser.close() };

@@ -3,12 +3,13 @@ import { Failure } from './kernel/failure.ts';
 import type { World } from './kernel/world.ts';
 import type { Extractor } from './pipeline/entity/extraction.ts';
 import { modelExtractor } from './pipeline/entity/model-extractor.ts';
+import type { Purse } from './pipeline/purse.ts';
 import type { BudgetLimits } from './provider/budget.ts';
 import type { Embedder } from './provider/embedding.ts';
 import { onnxEmbedder } from './provider/onnx-embedder.ts';
 import { openaiCompleter } from './provider/openai-completion.ts';
 import { openaiEmbedder } from './provider/openai-embedder.ts';
-import { priceOf } from './provider/prices.ts';
+import type { Prices } from './provider/prices.ts';
 import { withQueryMemory } from './provider/query-memory.ts';
 import { staticEmbedder } from './provider/static-embedder.ts';
 
@@ -25,6 +26,9 @@ export interface ExtractorOptions {
   readonly model: string;
   readonly url?: string | undefined;
   readonly key?: string | undefined;
+  /** In cents for a million tokens; those of the table where absent. */
+  readonly prices?: Prices | undefined;
+  readonly budget?: BudgetLimits | undefined;
 }
 
 const openaiUrl = 'https://api.openai.com/v1';
@@ -74,12 +78,14 @@ function chooseEmbedder(settings: EmbedderSettings, world: World): Embedder {
   return openaiEmbedder({ world, model, dimensions, url, key, centsPerMillionTokens, budget });
 }
 
-export function extractorOf({ model, url, key }: ExtractorOptions, world: World): Extractor {
+export function extractorOf(
+  { model, url, key, prices, budget }: ExtractorOptions,
+  { world, purse }: { world: World; purse: Purse },
+): Extractor {
   if (url === undefined && key === undefined) {
     const message = `${model} needs a key: set PAWL_EXTRACTOR_KEY, or PAWL_EXTRACTOR_URL`;
     throw new Failure('usage_error', message);
   }
-  const price = priceOf(model);
-  const prices = price && { inputCents: price.input, outputCents: price.output };
-  return modelExtractor(openaiCompleter({ model, url: url ?? openaiUrl, key, prices, world }));
+  const at = { url: url ?? openaiUrl, key };
+  return modelExtractor(openaiCompleter({ ...at, model, prices, budget, world }), purse);
 }

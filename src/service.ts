@@ -53,7 +53,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     attemptLog,
     onProgress: (event) => progress.tell(event),
   });
-  const { database, engine, world, searcher, blobs, embedder, lifecycle, attempt } = assembled;
+  const { database, engine, world, attempt } = assembled;
   const pawl = new Pawl(assembled);
   const news = new News({ database, relay: engine.relay, onError });
   const streams = new Streams({ database, news, progress, world, onError });
@@ -61,8 +61,8 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const metrics = new Metrics({ database, now: () => world.now(), streams: () => streams.size });
   let isDraining = false;
   const service: Service = {
-    ...{ database, searcher, blobs, embedder, lifecycle, world, streams, metrics, progress },
-    ...{ attempt, isLocal, commands: engine.commands, relay: engine.relay },
+    ...assembled,
+    ...{ streams, metrics, progress, isLocal, commands: engine.commands, relay: engine.relay },
     access: options.access ?? localAccess(),
     isDraining: () => isDraining,
   };

@@ -19,6 +19,9 @@ export interface Config {
   readonly extractor: string;
   readonly extractorUrl: string | undefined;
   readonly extractorKey: string | undefined;
+  readonly extractorPrice: { readonly input: number; readonly output: number } | undefined;
+  readonly extractorRequests: number;
+  readonly extractorTokens: number;
   readonly browser: string;
   readonly render: 'needed' | 'always';
   readonly pace: PaceSetting | undefined;
@@ -211,6 +214,31 @@ export const settings: { readonly [K in Key]: Setting<K> } = {
     meaning: 'The key for the model of `PAWL_EXTRACTOR`, if it needs one.',
     isSecret: true,
     parse: (text) => text,
+  },
+  extractorPrice: {
+    variable: 'PAWL_EXTRACTOR_PRICE',
+    initial: undefined,
+    form: 'cents for a million tokens of questions and of answers, such as 15/60',
+    meaning:
+      'What that model costs, where it is not in the table of prices or costs something else.',
+    parse: (text) => {
+      const [, input, output] = /^(\d+(?:\.\d+)?)\/(\d+(?:\.\d+)?)$/.exec(text) ?? [];
+      return input === undefined ? undefined : { input: Number(input), output: Number(output) };
+    },
+  },
+  extractorRequests: {
+    variable: 'PAWL_EXTRACTOR_REQUESTS',
+    initial: limits.completion.requestsPerMinute,
+    form: 'a whole number from 1',
+    meaning: 'How many requests one process sends to that model in a minute.',
+    parse: wholeFromOne,
+  },
+  extractorTokens: {
+    variable: 'PAWL_EXTRACTOR_TOKENS',
+    initial: limits.completion.tokensPerMinute,
+    form: 'a whole number from 1',
+    meaning: 'How many tokens of questions and answers one process uses of it in a minute.',
+    parse: wholeFromOne,
   },
   browser: {
     variable: 'PAWL_BROWSER',

@@ -51,6 +51,7 @@ const imports = {
       'provider/budget.ts',
       'provider/completion.ts',
       'provider/embedding.ts',
+      'provider/prices.ts',
       'provider/transcription.ts',
       'sink/sink.ts',
       'blob/blob.ts',

@@ -3,13 +3,16 @@
  * plain inserts into a database that flushes nothing and journals nothing. A crash would leave a
  * broken file. What Pawl loses against this is the price of never losing its place.
  */
+
 import { readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { thisProcess } from '../../src/engine/liveness.ts';
 import { splitText } from '../../src/pipeline/chunk/split.ts';
 import type { Extraction } from '../../src/pipeline/entity/extraction.ts';
-import { localExtractor } from '../../src/pipeline/entity/local-extractor.ts';
+import { readLexicon } from '../../src/pipeline/entity/lexicon.ts';
+import { extractEntities } from '../../src/pipeline/entity/local-extractor.ts';
 import { processParser } from '../../src/pipeline/extract/process/process-parser.ts';
 import { staticEmbedder } from '../../src/provider/static-embedder.ts';
 import { realWorld } from '../../src/world.ts';
@@ -27,8 +30,8 @@ await answer<Request>(async ({ pages, directory, places }): Promise<Reading[]> =
   const paths = readdirSync(pages).map((name) => join(pages, name));
   const insert = openInserts(join(directory, 'plain.db'));
   const embedder = staticEmbedder();
-  const parser = processParser({ world: realWorld() });
-  const extractor = localExtractor();
+  const parser = processParser({ owner: thisProcess(), world: realWorld() });
+  const lexicon = readLexicon();
   const { signal } = new AbortController();
   let next = 0;
   const work = async (): Promise<void> => {
@@ -39,7 +42,7 @@ await answer<Request>(async ({ pages, directory, places }): Promise<Reading[]> =
       const chunks = splitText(text);
       const texts = chunks.map(({ heading, text }) => (heading ? `${heading}\n${text}` : text));
       const { vectors } = await embedder.embed(texts, signal);
-      const { extraction } = await extractor.extract({ text, pieces: chunks }, signal);
+      const extraction = extractEntities(text, lexicon);
       insert({ path, title: title ?? '', text, chunks, vectors, extraction });
     }
   };

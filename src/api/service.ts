@@ -1,4 +1,5 @@
 /** What handlers are given: the engine's doors, and who asks for what. */
+
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify';
 import type { CallerContext } from '../access/caller.ts';
 import type { AttemptSession } from '../attempt/session.ts';
@@ -7,6 +8,7 @@ import type { Commands } from '../engine/commands.ts';
 import type { Relay } from '../engine/relay.ts';
 import type { Lifecycle } from '../kernel/item.ts';
 import type { World } from '../kernel/world.ts';
+import type { Extractor } from '../pipeline/entity/extraction.ts';
 import type { Embedder } from '../provider/embedding.ts';
 import type { Searcher } from '../search/search.ts';
 import type { Database } from '../store/database.ts';
@@ -23,6 +25,8 @@ export interface Service {
   readonly searcher: Searcher;
   readonly blobs: StreamedBlobStore;
   readonly embedder: Embedder;
+  /** Undefined: rules and lists find the entities. */
+  readonly extractor?: Extractor | undefined;
   readonly lifecycle: Lifecycle;
   readonly world: World;
   readonly access: Access;

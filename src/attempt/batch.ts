@@ -24,6 +24,7 @@ export interface TextFacts {
   readonly title: string | null;
   readonly language: string | null;
   readonly contentHash: string;
+  readonly meta: string;
   readonly bytes: number;
   readonly ms: number;
 }

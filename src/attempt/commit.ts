@@ -49,13 +49,14 @@ export function isReady(work: Work): work is ReadyWork {
 
 function parsedSource({ staged, taken, text, cut }: ReadyWork, batch: Batch): ParsedSource {
   const { id, kind, source } = staged;
-  const { title, language, contentHash } = text;
+  const { title, language, contentHash, meta } = text;
   return {
     kind,
     source,
     title,
     language,
     contentHash,
+    meta,
     blobKey: taken.hash,
     mediaType: taken.mediaType,
     bytes: taken.bytes,

@@ -8,7 +8,7 @@ import { readFile } from 'node:fs/promises';
 import { Failure, type FailureCode, toFailure } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
 import type { World } from '../kernel/world.ts';
-import { type ExtractInput, extract, hashOf } from '../pipeline/extract/extract.ts';
+import { type ExtractInput, extract, hashOf, metaOf } from '../pipeline/extract/extract.ts';
 import type { Parser } from '../pipeline/extract/parsed.ts';
 import type { PreviewSource } from '../pipeline/preview.ts';
 import { getCurrent } from '../store/contents.ts';
@@ -118,7 +118,10 @@ async function parseOne({ staged, taken }: Work, context: PhaseContext): Promise
   }
   const { title, language, text } = found;
   await batch.writeText(staged.id, text);
-  const facts = { title, language, contentHash: hashOf(found), bytes: Buffer.byteLength(text) };
+  const facts = {
+    ...{ title, language, contentHash: hashOf(found), meta: metaOf(found) },
+    bytes: Buffer.byteLength(text),
+  };
   batch.change(staged.id, { text: { ...facts, ms: world.now() - startedAt } });
 }
 

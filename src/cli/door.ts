@@ -1,6 +1,6 @@
 /** What commands need of Pawl: the store of this machine, or a service, both serve it. */
 import type { DocumentEntity, Job, Pawl, Spending } from '../index.ts';
-import type { DocumentRow } from '../store/documents.ts';
+import type { DocumentRow, ListedDocument } from '../store/documents.ts';
 import type { ItemRow } from '../store/items.ts';
 
 export type JobDoor = Pick<
@@ -21,7 +21,7 @@ export type DocumentOf = Pick<
   DocumentRow,
   | ('id' | 'corpus' | 'source' | 'title' | 'generation' | 'content_hash' | 'chunk_count')
   | ('text_bytes' | 'created_at' | 'updated_at')
->;
+> & { readonly meta?: ListedDocument['meta'] };
 
 export type EntityOf = Omit<DocumentEntity, 'ordinal'>;
 

@@ -28,9 +28,14 @@ function providersOf({ batchProviders }: Config): OpenOptions['batchProviders'] 
   return batchProviders === undefined ? undefined : readProviderSettings(batchProviders);
 }
 
-function extractorOf({ extractor, extractorUrl: url, extractorKey: key }: Config) {
+function extractorOf(config: Config) {
+  const { extractor, extractorUrl: url, extractorKey: key, extractorPrice: prices } = config;
   const [, model] = /^openai:(.+)$/.exec(extractor) ?? [];
-  return model === undefined ? undefined : { model, url, key };
+  const budget = {
+    requestsPerMinute: config.extractorRequests,
+    tokensPerMinute: config.extractorTokens,
+  };
+  return model === undefined ? undefined : { model, url, key, prices, budget };
 }
 
 function embedderOf(config: Config): EmbedderSettings {

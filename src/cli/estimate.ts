@@ -52,10 +52,26 @@ function print({ terminal }: Call, found: Estimate): void {
     ['model', found.model],
     ['tokens', rangeOf(tokens, number)],
     ...(tokensSaved > 0 ? [['saved', `${count(tokensSaved, 'token')} paid before`] as const] : []),
-    ['cost', cents ? rangeOf(cents, money) : 'unknown: set PAWL_EMBEDDER_PRICE'],
+    ...extractionPairs(found.extraction),
+    ['cost', cents ? rangeOf(cents, money) : unknownCost(found)],
     ['time', `about ${rangeOf(seconds, (value) => duration(value * 1000))}`],
     ['paid so far', 'nothing, and nothing is stored'],
   ]);
+}
+
+function unknownCost({ extraction }: Estimate): string {
+  return `unknown: set PAWL_EMBEDDER_PRICE${extraction ? ' and PAWL_EXTRACTOR_PRICE' : ''}`;
+}
+
+function extractionPairs(extraction: Estimate['extraction']): (readonly [string, string])[] {
+  if (!extraction) return [];
+  const { model, tokensIn, tokensOut, tokensSaved } = extraction;
+  const tokens = `${rangeOf(tokensIn, number)} asked, ${rangeOf(tokensOut, number)} answered`;
+  return [
+    ['entities by', model],
+    ['its tokens', tokens],
+    ...(tokensSaved > 0 ? [['saved', `${count(tokensSaved, 'token')} paid before`] as const] : []),
+  ];
 }
 
 function rangeOf({ least, likely, most }: EstimateRange, say: (value: number) => string): string {
@@ -73,6 +89,12 @@ function estimateShape(found: Estimate) {
     unreadable: found.unreadable,
     tokens: found.tokens,
     tokens_saved: found.tokensSaved,
+    extraction: found.extraction && {
+      model: found.extraction.model,
+      tokens_in: found.extraction.tokensIn,
+      tokens_out: found.extraction.tokensOut,
+      tokens_saved: found.extraction.tokensSaved,
+    },
     cost_cents: found.cents,
     seconds: found.seconds,
   };

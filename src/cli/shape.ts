@@ -114,6 +114,7 @@ export function documentShape(document: DocumentOf) {
     chunks: document.chunk_count,
     text_bytes: document.text_bytes,
     content_hash: document.content_hash,
+    meta: document.meta,
     created_at: time(document.created_at),
     updated_at: time(document.updated_at),
   };

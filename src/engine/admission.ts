@@ -1,6 +1,8 @@
 /** What a submission has to be before anything of it is written. */
+
 import { Failure } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
+import type { Extractor } from '../pipeline/entity/extraction.ts';
 import type { Embedder } from '../provider/embedding.ts';
 import type { JobRow } from '../store/jobs.ts';
 import type { NewSource } from '../store/submit.ts';
@@ -51,10 +53,21 @@ export function checkRaised(row: JobRow, budget: number | undefined): void {
 }
 
 /** Nobody can keep to a budget without a price. */
-export function checkPriced({ model, meter }: Embedder): void {
-  if (!meter || meter.centsPerMillionTokens !== undefined) return;
-  const message = `the price of ${model} is not known: set PAWL_EMBEDDER_PRICE to give a budget`;
-  throw new Failure('bad_request', message);
+export function checkPriced(models: {
+  readonly embedder: Embedder;
+  readonly extractor?: Extractor | undefined;
+}): void {
+  const { embedder, extractor } = models;
+  const unknown = (model: string | undefined, setting: string): Failure => {
+    const message = `the price of ${model} is not known: set ${setting} to give a budget`;
+    return new Failure('bad_request', message);
+  };
+  if (embedder.meter && embedder.meter.centsPerMillionTokens === undefined) {
+    throw unknown(embedder.model, 'PAWL_EMBEDDER_PRICE');
+  }
+  if (extractor?.meter && extractor.meter.prices === undefined) {
+    throw unknown(extractor.model, 'PAWL_EXTRACTOR_PRICE');
+  }
 }
 
 export type LaneName = 'now' | 'cheap';

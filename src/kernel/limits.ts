@@ -163,6 +163,13 @@ export const limits = {
     answerBytesMax: 4 * mebibyte,
     /** How much of a document is asked about at once. */
     passageTokensMax: 3000,
+    /** Passages of one document that are asked about side by side. */
+    passagesAtOnceMax: 4,
+    concurrencyMax: 16,
+    /** How long an answer is judged to be before it is there, beside its passage. */
+    answerFactor: 0.5,
+    requestsPerMinute: 500,
+    tokensPerMinute: 200_000,
     /** Entities that an answer about one passage may have. */
     claimsMax: 2000,
   },

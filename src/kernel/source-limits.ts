@@ -17,6 +17,8 @@ export const sourceLimits = {
     /** A process that keeps more than this between documents makes room for a new one. */
     restingMemoryBytesMax: 400 * mebibyte,
     documentsPerProcessMax: 1000,
+    /** Folders of killed processes that are removed at a start. */
+    leftoversMax: 1000,
     idleMs: 60 * second,
     /** Plain text up to this is read where it is: to hand it over would cost more. */
     inProcessBytesMax: 1 * mebibyte,

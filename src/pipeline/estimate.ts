@@ -9,6 +9,7 @@ import { toFailure } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
 import type { World } from '../kernel/world.ts';
 import type { Embedder } from '../provider/embedding.ts';
+import { costOf, type Tokens } from '../provider/prices.ts';
 import type { Reader } from '../store/database.ts';
 import { documentIdOf } from '../store/documents.ts';
 import { getResults } from '../store/results.ts';
@@ -16,13 +17,9 @@ import type { NewSource } from '../store/submit.ts';
 import { chunksOf } from './chunk/chunk.ts';
 import { inputOf } from './embed/embed.ts';
 import { vectorKey } from './embed/embed-texts.ts';
+import type { ExtractionInput, Extractor } from './entity/extraction.ts';
+import { extrapolate, mapRange, type Range, sumOf, type Total, timesOf } from './estimate-range.ts';
 import type { Pipeline, StepContext } from './pipeline.ts';
-
-export interface Range {
-  readonly least: number;
-  readonly likely: number;
-  readonly most: number;
-}
 
 export interface Estimate {
   readonly model: string;
@@ -37,9 +34,18 @@ export interface Estimate {
   /** Tokens of all texts that would be embedded, and those of them that were paid for before. */
   readonly tokens: Range;
   readonly tokensSaved: number;
-  /** Null where the price of the model is not known. */
+  /** What a model that finds entities would be asked; null where rules find them. */
+  readonly extraction: ExtractionEstimate | null;
+  /** All of it. Null where the price of a model is not known. */
   readonly cents: Range | null;
   readonly seconds: Range;
+}
+
+export interface ExtractionEstimate {
+  readonly model: string;
+  readonly tokensIn: Range;
+  readonly tokensOut: Range;
+  readonly tokensSaved: number;
 }
 
 export interface EstimateOptions {
@@ -48,7 +54,9 @@ export interface EstimateOptions {
   readonly reader: Reader;
   readonly world: World;
   readonly embedder: Embedder;
-  readonly tokensPerMinute: number;
+  /** One that costs something. */
+  readonly extractor?: Extractor | undefined;
+  readonly tokensPerMinute: { readonly embedder: number; readonly extractor: number };
 }
 
 export interface EstimateInput {
@@ -66,14 +74,13 @@ export async function estimateIngestion(
   const pages = input.sources.filter(({ kind }) => kind === 'url').length;
   const files = input.sources.filter(({ kind }) => kind !== 'url');
   const looks = await lookAt(options, input, sampleOf(files));
-  const read = extrapolate(looks, await bytesOf(files));
+  const all = { count: files.length, bytes: await bytesOf(files) };
   const found = pagesOf(pages, input.crawlPagesMax);
-  const tokens = {
-    least: read.tokens.least + found.least * pageTokens.least,
-    likely: read.tokens.likely + found.likely * pageTokens.likely,
-    most: read.tokens.most + found.most * pageTokens.most,
-  };
-  const price = options.embedder.meter ? options.embedder.meter.centsPerMillionTokens : 0;
+  const tokens = sumOf(
+    extrapolate(looks, all, ({ tokens }) => tokens),
+    timesOf(found, pageTokens),
+  );
+  const asked = askedOf(options, { looks, all, found });
   return {
     model: options.embedder.model,
     documents: mapRange(found, (count) => files.length + count),
@@ -82,16 +89,73 @@ export async function estimateIngestion(
     unchanged: looks.filter(({ outcome }) => outcome === 'unchanged').length,
     unreadable: looks.filter(({ outcome }) => outcome === 'unreadable').length,
     tokens: mapRange(tokens, Math.round),
-    tokensSaved: Math.round(read.saved),
-    cents: price === undefined ? null : mapRange(tokens, (count) => (count * price) / 1e6),
-    seconds: secondsOf(options, { tokens, pages: found, readMs: read.readMs }),
+    tokensSaved: Math.round(extrapolate(looks, all, ({ saved }) => saved).likely),
+    extraction: extractionOf(options, asked),
+    cents: centsOf(options, tokens, asked),
+    seconds: secondsOf(options, {
+      ...{ tokens, asked, pages: found },
+      readMs: extrapolate(looks, all, ({ ms }) => ms).likely,
+    }),
   };
 }
 
 const { pageTokens } = limits.estimate;
 
-function mapRange({ least, likely, most }: Range, change: (value: number) => number): Range {
-  return { least: change(least), likely: change(likely), most: change(most) };
+/** What the extractor would be asked about files and pages. */
+interface Asked {
+  readonly input: Range;
+  readonly output: Range;
+  readonly saved: number;
+}
+
+function askedOf(
+  { extractor }: EstimateOptions,
+  { looks, all, found }: { looks: readonly Look[]; all: Total; found: Range },
+): Asked {
+  /** A page that was not read is asked about as one passage. */
+  const ofPage = (of: keyof Tokens): Range =>
+    mapRange(pageTokens, (tokenCount) => {
+      const endOffset = tokenCount * charactersPerToken;
+      const piece = { startOffset: 0, endOffset, tokenCount };
+      const page = { text: ' '.repeat(endOffset), pieces: [piece] };
+      return extractor?.meter?.questionsOf(page)[0]?.tokens[of] ?? 0;
+    });
+  const rangeOf = (of: keyof Tokens): Range =>
+    sumOf(
+      extrapolate(looks, all, ({ asked }) => asked[of]),
+      timesOf(found, ofPage(of)),
+    );
+  const { likely: saved } = extrapolate(looks, all, ({ askedBefore }) => askedBefore);
+  return { input: rangeOf('input'), output: rangeOf('output'), saved };
+}
+
+const charactersPerToken = 4;
+
+function extractionOf(
+  { extractor }: EstimateOptions,
+  { input, output, saved }: Asked,
+): ExtractionEstimate | null {
+  if (!extractor?.meter || extractor.model === undefined) return null;
+  return {
+    model: extractor.model,
+    tokensIn: mapRange(input, Math.round),
+    tokensOut: mapRange(output, Math.round),
+    tokensSaved: Math.round(saved),
+  };
+}
+
+function centsOf(
+  { embedder, extractor }: EstimateOptions,
+  tokens: Range,
+  { input, output }: Asked,
+): Range | null {
+  const price = embedder.meter ? embedder.meter.centsPerMillionTokens : 0;
+  const prices = extractor?.meter ? extractor.meter.prices : { input: 0, output: 0 };
+  if (price === undefined || !prices) return null;
+  const ofAll = (at: keyof Range): number =>
+    costOf({ input: tokens[at] }, { input: price, output: 0 }) +
+    costOf({ input: input[at], output: output[at] }, prices);
+  return { least: ofAll('least'), likely: ofAll('likely'), most: ofAll('most') };
 }
 
 function pagesOf(named: number, crawlPagesMax: number | undefined): Range {
@@ -115,8 +179,13 @@ interface Look {
   /** Tokens that would be paid for, and those that were before. */
   readonly tokens: number;
   readonly saved: number;
+  /** The same of what a model would be asked for entities. */
+  readonly asked: Tokens;
+  readonly askedBefore: number;
   readonly ms: number;
 }
+
+type Paid = Pick<Look, 'tokens' | 'saved' | 'asked' | 'askedBefore'>;
 
 async function lookAt(
   options: EstimateOptions,
@@ -137,16 +206,21 @@ async function lookAtOne(
   options: EstimateOptions,
   { caller, corpus }: EstimateInput,
   source: NewSource,
-): Promise<Pick<Look, 'outcome' | 'tokens' | 'saved'>> {
-  const none = { tokens: 0, saved: 0 };
+): Promise<Pick<Look, 'outcome'> & Paid> {
+  const none: Paid = { tokens: 0, saved: 0, asked: { input: 0, output: 0 }, askedBefore: 0 };
   try {
     const context = contextOf(options, { caller, corpus, source });
     if (source.kind === 'file') await options.pipeline.steps.fetched?.(context);
     const extracted = await options.pipeline.steps.content_extracted?.(context);
     if (extracted?.failure) return { outcome: 'unreadable', ...none };
     if (extracted?.unchanged) return { outcome: 'unchanged', ...none };
-    const inputs = ((await chunksOf(context)) ?? []).map(inputOf);
-    return { outcome: 'new', ...(await countPaid(options, inputs)) };
+    const pieces = (await chunksOf(context)) ?? [];
+    const held = context.scratch.get('extracted') as { text: string } | undefined;
+    return {
+      outcome: 'new',
+      ...(await countPaid(options, pieces.map(inputOf))),
+      ...(await countAsked(options, { text: held?.text ?? '', pieces })),
+    };
   } catch (error) {
     // It would end in the inbox, and cost nothing; a defect of ours is not hidden behind that.
     const failure = toFailure(error);
@@ -171,6 +245,25 @@ async function countPaid(
     else sum.tokens += tokens;
   });
   return sum;
+}
+
+async function countAsked(
+  { extractor, reader }: EstimateOptions,
+  input: ExtractionInput,
+): Promise<Pick<Look, 'asked' | 'askedBefore'>> {
+  const questions = extractor?.meter?.questionsOf(input) ?? [];
+  const keys = questions.map(({ key }) => key);
+  const known = new Set(keys.length > 0 ? (await getResults(reader, keys)).keys() : []);
+  let [inputTokens, outputTokens, askedBefore] = [0, 0, 0];
+  for (const { key, tokens } of questions) {
+    if (known.has(key)) askedBefore += tokens.input + tokens.output;
+    else {
+      inputTokens += tokens.input;
+      outputTokens += tokens.output;
+    }
+    known.add(key);
+  }
+  return { asked: { input: inputTokens, output: outputTokens }, askedBefore };
 }
 
 /** A document that is not there yet, and will not be. */
@@ -216,46 +309,29 @@ async function sizeOf({ source, input }: NewSource): Promise<number | undefined>
   }
 }
 
-async function bytesOf(files: readonly NewSource[]): Promise<{ count: number; bytes: number }> {
+async function bytesOf(files: readonly NewSource[]): Promise<number> {
   let bytes = 0;
   for (const file of files) bytes += (await sizeOf(file)) ?? 0;
-  return { count: files.length, bytes };
-}
-
-/** Tokens follow the bytes; how far they stray from it in the sample is how far they may stray. */
-function extrapolate(looks: readonly Look[], all: { count: number; bytes: number }) {
-  const sum = (name: 'bytes' | 'tokens' | 'saved' | 'ms'): number =>
-    looks.reduce((total, look) => total + look[name], 0);
-  const bytes = sum('bytes');
-  const scale = bytes === 0 ? 0 : all.bytes / bytes;
-  const rate = bytes === 0 ? 0 : sum('tokens') / bytes;
-  const squares = looks.reduce((total, look) => total + (look.tokens - rate * look.bytes) ** 2, 0);
-  const spread = looks.length > 1 ? Math.sqrt(squares / (looks.length - 1)) : 0;
-  const unseen = 1 - looks.length / Math.max(all.count, 1);
-  const error = (all.count / Math.sqrt(Math.max(looks.length, 1))) * spread * Math.sqrt(unseen);
-  const likely = sum('tokens') * scale;
-  return {
-    tokens: { least: Math.max(0, likely - 2 * error), likely, most: likely + 2 * error },
-    saved: sum('saved') * scale,
-    readMs: sum('ms') * scale,
-  };
+  return bytes;
 }
 
 /** The slowest part decides: reading, the provider's pace, or the pace of a site. */
 function secondsOf(
   { embedder, tokensPerMinute }: EstimateOptions,
-  work: { tokens: Range; pages: Range; readMs: number },
+  work: { tokens: Range; asked: Asked; pages: Range; readMs: number },
 ): Range {
   const { domainIntervalMs } = limits.fetch;
-  const secondsFor = (tokens: number, pages: number): number => {
-    const embedding = embedder.meter ? (tokens / tokensPerMinute) * 60 : 0;
-    return Math.max(embedding, (pages * domainIntervalMs) / 1000) + work.readMs / 1000;
+  const secondsAt = (at: keyof Range): number => {
+    const embedding = embedder.meter ? (work.tokens[at] / tokensPerMinute.embedder) * 60 : 0;
+    const asked = work.asked.input[at] + work.asked.output[at];
+    const extraction = (asked / tokensPerMinute.extractor) * 60;
+    const reading = (work.pages[at] * domainIntervalMs) / 1000;
+    return Math.max(embedding, extraction, reading) + work.readMs / 1000;
   };
-  const { tokens, pages } = work;
   return {
-    least: secondsFor(tokens.least, pages.least),
-    likely: secondsFor(tokens.likely, pages.likely),
+    least: secondsAt('least'),
+    likely: secondsAt('likely'),
     // A site may be slower than we ask of it, and a provider than it promises.
-    most: 2 * secondsFor(tokens.most, pages.most),
+    most: 2 * secondsAt('most'),
   };
 }

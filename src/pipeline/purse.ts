@@ -7,6 +7,7 @@ import { Failure } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
 import type { World } from '../kernel/world.ts';
 import { failpoint } from '../observe/failpoint.ts';
+import { costOf, type Prices, type Tokens } from '../provider/prices.ts';
 import {
   isBudgeted,
   releaseReservation,
@@ -25,8 +26,18 @@ export interface Purchase {
   readonly item: PipelineItem;
   readonly step: string;
   readonly model: string;
-  /** Undefined where nobody knows it. */
-  readonly centsPerMillionTokens: number | undefined;
+  /** Undefined where nobody knows them. */
+  readonly prices: Prices | undefined;
+  /** Where a person says what the model costs. */
+  readonly priceSetting: string;
+}
+
+/** What came back, and what is to be paid for it. */
+export interface Answer {
+  readonly key: string;
+  /** Undefined: it is of no use, and has cost as much all the same. It is not kept. */
+  readonly value: Uint8Array | undefined;
+  readonly tokens: Tokens;
 }
 
 export class Purse {
@@ -49,28 +60,28 @@ export class Purse {
   }
 
   /**
-   * Sets aside what a call of so many tokens will cost; `budget_exhausted` where it may not. False:
+   * Sets aside what calls of so many tokens will cost; `budget_exhausted` where it may not. False:
    * there is no budget, and nothing to set aside.
    */
-  async reserve(purchase: Purchase, tokens: number): Promise<boolean> {
-    const { item, model } = purchase;
+  async reserve(purchase: Purchase, tokens: Tokens): Promise<boolean> {
+    const { item, step } = purchase;
     const { jobId, caller, corpus } = item;
     if (!(await isBudgeted(this.#database, { jobId, caller, corpus }))) return false;
     const cents = centsFor(tokens, purchase);
     const now = this.#database.now();
     const until = now + limits.result.reservationMsMax;
-    const shortage = await this.#database.write((transaction) =>
-      reserve(transaction, { itemId: item.id, jobId, caller, corpus, cents, now, until }),
-    );
-    if (shortage) throw exhausted(shortage, { cents, model });
+    const wish = { itemId: item.id, step, jobId, caller, corpus, cents, now, until };
+    const shortage = await this.#database.write((transaction) => reserve(transaction, wish));
+    if (shortage) throw exhausted(shortage, purchase, cents);
     return true;
   }
 
   /** Keeps answers and charges for them, in one commit. */
-  async keep(purchase: Purchase, answers: readonly ResultRow[]): Promise<void> {
+  async keep(purchase: Purchase, answers: readonly Answer[]): Promise<void> {
     const { item, step, model } = purchase;
-    const tokensIn = answers.reduce((sum, { tokens }) => sum + tokens, 0);
-    const cost = centsFor(tokensIn, purchase);
+    const tokens = sumOf(answers);
+    const { input: tokensIn, output: tokensOut } = tokens;
+    const cost = centsFor(tokens, purchase);
     await this.#database.write(async (transaction) => {
       const now = this.#database.now();
       await charge(transaction, {
@@ -78,56 +89,66 @@ export class Purse {
         jobId: item.jobId,
         now,
         tokensIn,
-        tokensUnpriced: cost === undefined ? tokensIn : 0,
+        tokensOut,
+        tokensUnpriced: cost === undefined ? tokensIn + tokensOut : 0,
         costCents: cost ?? 0,
       });
-      await settleReservation(transaction, { itemId: item.id, cents: cost ?? 0 });
-      await putResults(transaction, answers, { model, now });
-      const detail = { model, answers: answers.length, tokens_in: tokensIn };
-      await appendEvents(
-        transaction,
-        [
-          {
-            kind: 'work_paid',
-            jobId: item.jobId,
-            itemId: item.id,
-            step,
-            detail: { ...detail, cost_cents: cost ?? null },
-          },
-        ],
-        now,
-      );
+      await settleReservation(transaction, { itemId: item.id, step, cents: cost ?? 0 });
+      await putResults(transaction, rowsOf(answers), { model, now });
+      const detail = {
+        model,
+        answers: answers.length,
+        tokens_in: tokensIn,
+        ...(tokensOut > 0 && { tokens_out: tokensOut }),
+        cost_cents: cost ?? null,
+      };
+      const event = {
+        kind: 'work_paid',
+        jobId: item.jobId,
+        itemId: item.id,
+        step,
+        detail,
+      } as const;
+      await appendEvents(transaction, [event], now);
       failpoint(this.#world, 'paid.before-commit');
     });
     failpoint(this.#world, 'paid.after-commit');
   }
 
-  /** The call came to nothing: what was set aside for it comes back. */
-  async release({ id }: PipelineItem): Promise<void> {
-    await this.#database.write((transaction) => releaseReservation(transaction, id));
+  /** The calls came to nothing: what was set aside for them comes back. */
+  async release({ item, step }: Purchase): Promise<void> {
+    await this.#database.write((transaction) =>
+      releaseReservation(transaction, { itemId: item.id, step }),
+    );
   }
 }
 
-const million = 1_000_000;
+function sumOf(answers: readonly Answer[]): Tokens {
+  const sum = (name: keyof Tokens): number =>
+    answers.reduce((all, { tokens }) => all + tokens[name], 0);
+  return { input: sum('input'), output: sum('output') };
+}
 
-export function centsFor(
-  tokens: number,
-  { centsPerMillionTokens }: Pick<Purchase, 'centsPerMillionTokens'>,
-): number | undefined {
-  return centsPerMillionTokens === undefined
-    ? undefined
-    : (tokens * centsPerMillionTokens) / million;
+function rowsOf(answers: readonly Answer[]): ResultRow[] {
+  return answers.flatMap(({ key, value, tokens }) =>
+    value ? { key, value, tokens: tokens.input, tokens_out: tokens.output } : [],
+  );
+}
+
+export function centsFor(tokens: Tokens, { prices }: Pick<Purchase, 'prices'>): number | undefined {
+  return prices && costOf(tokens, prices);
 }
 
 function exhausted(
   { of, budgetCents, spentCents, reservedCents }: Shortage,
-  { cents, model }: { cents: number | undefined; model: string },
+  { model, priceSetting }: Purchase,
+  cents: number | undefined,
 ): Failure {
   const round = (value: number): string => String(Number(value.toPrecision(4)));
   const budget = `the budget of this ${of} is ${round(budgetCents)} cents`;
   const message =
     cents === undefined
-      ? `${budget}, and the price of ${model} is not known: set PAWL_EMBEDDER_PRICE`
+      ? `${budget}, and the price of ${model} is not known: set ${priceSetting}`
       : `${budget}: ${round(spentCents)} are spent, ${round(reservedCents)} set aside, and the ` +
         `next call costs ${round(cents)}`;
   return new Failure('budget_exhausted', message, { context: { of, budget_cents: budgetCents } });

@@ -7,12 +7,14 @@ import {
   type CompletionServer,
   startCompletionServer,
   withContent,
+  withMessage,
   withStatus,
 } from '../../test/support/completion-server.ts';
-import type { FailureCode } from '../kernel/failure.ts';
+import { type FailureCode, toFailure } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
 import type { World } from '../kernel/world.ts';
 import { realWorld } from '../world.ts';
+import { type Completion, guessCompletion } from './completion.ts';
 import { type OpenaiCompletionOptions, openaiCompleter } from './openai-completion.ts';
 
 const request = {
@@ -35,9 +37,9 @@ describe('a completer asks as OpenAI does', () => {
 
   test('with the schema, the key and nothing but the two messages', async () => {
     server.answer = withContent('{"a":1}');
-    const prices = { inputCents: 100, outputCents: 400 };
-    const answer = await completer({ prices }).complete(request, never);
-    assert.deepEqual(answer, { text: '{"a":1}', tokensIn: 1000, tokensOut: 200, costCents: 0.18 });
+    const answer = await completer().complete(request, never);
+    const tokens = { input: 1000, output: 200 };
+    assert.deepEqual(answer, { outcome: '{"a":1}', tokens, isPayer: true });
     const call = server.calls.at(-1);
     assert.equal(call?.authorization, 'Bearer k');
     assert.deepEqual(call?.body.messages, [
@@ -59,8 +61,6 @@ describe('a completer asks as OpenAI does', () => {
     ['500', withStatus(500), 'provider_unavailable'],
     ['503', withStatus(503), 'provider_unavailable'],
     ['no JSON', (_, response) => response.end('<html>'), 'step_output_invalid'],
-    ['no content', (_, response) => response.end('{"choices":[]}'), 'step_output_invalid'],
-    ['an answer cut short', withContent('{"entities":[', 'length'), 'step_output_invalid'],
     ['a closed connection', (_, response) => response.destroy(), 'provider_unavailable'],
     [
       'a redirect',
@@ -79,6 +79,85 @@ describe('a completer asks as OpenAI does', () => {
       await assert.rejects(completer().complete(request, never), { code });
     });
   }
+
+  const useless: readonly (readonly [what: string, answer: Answering])[] = [
+    ['no content', withMessage({})],
+    ['a refusal', withMessage({ refusal: 'I would rather not.' })],
+    ['an answer cut short', withContent('{"entities":[', 'length')],
+  ];
+  for (const [what, answer] of useless) {
+    test(`${what} is of no use, and is kept account of before it is told`, async () => {
+      server.answer = answer;
+      const kept: Completion[] = [];
+      const told = await completer().complete(request, never, async (each) => {
+        kept.push(each);
+      });
+      assert.equal(toFailure(told.outcome).code, 'step_output_invalid');
+      assert.deepEqual(kept, [{ outcome: told.outcome, tokens: { input: 1000, output: 200 } }]);
+    });
+  }
+
+  test('a server that does not count is counted for', async () => {
+    server.answer = (_, response) => {
+      const message = { content: 'x'.repeat(299) };
+      response.end(JSON.stringify({ choices: [{ message }] }));
+    };
+    const { tokens } = await completer().complete(request, never);
+    assert.deepEqual(tokens, { input: guessCompletion(request).input, output: 101 });
+  });
+
+  test('the price is that of the table, unless another is told', () => {
+    assert.deepEqual(completer({ model: 'gpt-4o-mini' }).prices, { input: 15, output: 60 });
+    assert.equal(completer().prices, undefined);
+    const prices = { input: 1, output: 2 };
+    assert.deepEqual(completer({ prices }).prices, prices);
+  });
+
+  test('the budget of a minute is not exceeded', async () => {
+    server.answer = withContent('{}');
+    const asked = completer({ budget: { requestsPerMinute: 1, tokensPerMinute: 1000 } });
+    await asked.complete(request, never);
+    const before = server.calls.length;
+    await assert.rejects(asked.complete(request, never), { code: 'rate_limited' });
+    assert.equal(server.calls.length, before);
+  });
+
+  test('the same question at the same time is asked once, and the first pays', async () => {
+    server.answer = withContent('{}');
+    const asked = completer();
+    const before = server.calls.length;
+    const kept: number[] = [];
+    const answers = await Promise.all(
+      [1, 2, 3].map((who) => asked.complete(request, never, async () => void kept.push(who))),
+    );
+    assert.equal(server.calls.length - before, 1);
+    assert.deepEqual(kept, [1]);
+    assert.deepEqual(
+      answers.map(({ isPayer }) => isPayer),
+      [true, false, false],
+    );
+    await asked.complete(request, never);
+    assert.equal(server.calls.length - before, 2);
+  });
+
+  test('an answer is kept although its step was called off, and closing waits for it', async () => {
+    const controller = new AbortController();
+    let reply = (): void => undefined;
+    server.answer = (...call) => {
+      reply = () => withContent('{}')(...call);
+      controller.abort();
+    };
+    const asked = completer();
+    const kept: Completion[] = [];
+    const answer = asked.complete(request, controller.signal, async (each) => {
+      kept.push(each);
+    });
+    await assert.rejects(answer, { name: 'AbortError' });
+    const closed = asked.close?.();
+    reply();
+    await closed;
+    assert.equal(kept.length, 1);
+  });
 
   test('429 waits as long as the provider asks, and so does the next question', async () => {
     server.answer = withStatus(429, { 'retry-after': '7' });

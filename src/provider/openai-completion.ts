@@ -1,9 +1,17 @@
 /** Completions from any endpoint that speaks OpenAI's chat completions, with structured output. */
 import { Failure, type FailureCode } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
-import type { World } from '../kernel/world.ts';
-import { Budget } from './budget.ts';
-import type { Completer, Completion, CompletionRequest } from './completion.ts';
+import { pause, type World } from '../kernel/world.ts';
+import { Budget, type BudgetLimits } from './budget.ts';
+import {
+  type Completer,
+  type Completion,
+  type CompletionRequest,
+  guessCompletion,
+} from './completion.ts';
+import { guessTokens } from './embedding.ts';
+import { InFlight } from './in-flight.ts';
+import { type Prices, priceOf } from './prices.ts';
 
 export interface OpenaiCompletionOptions {
   readonly model: string;
@@ -11,9 +19,9 @@ export interface OpenaiCompletionOptions {
   readonly url: string;
   readonly key?: string | undefined;
   readonly world: World;
-  readonly budget?: Budget | undefined;
-  /** What a million tokens cost, in cents. */
-  readonly prices?: { readonly inputCents: number; readonly outputCents: number } | undefined;
+  readonly budget?: BudgetLimits | undefined;
+  /** Those of the table where absent. */
+  readonly prices?: Prices | undefined;
   readonly fetch?: typeof globalThis.fetch | undefined;
 }
 
@@ -26,23 +34,36 @@ interface Answer {
 }
 
 export function openaiCompleter(options: OpenaiCompletionOptions): Completer {
-  const { model, world, budget = new Budget(model, world) } = options;
+  const { model, world, prices = priceOf(model) } = options;
+  const budget = new Budget(hostOf(options.url), world, options.budget ?? limits.completion);
+  const inFlight = new InFlight<Completion>(limits.completion.concurrencyMax);
+  const closing = new AbortController();
+  const send = async (request: CompletionRequest): Promise<Completion> => {
+    const guess = guessCompletion(request);
+    budget.take(guess.input + guess.output);
+    const { status, headers, body } = await post(options, bodyOf(model, request), closing.signal);
+    if (status === 200) return completionOf(body, { model, request });
+    const failure = refusalOf(options, { status, retryAfter: headers.get('retry-after'), body });
+    if (failure.retryAfterMs !== undefined) budget.close(failure.retryAfterMs);
+    throw failure;
+  };
   return {
     model,
-    complete: async (request, signal) => {
-      budget.take(estimateTokens(request));
-      const { status, headers, body } = await post(options, bodyOf(model, request), signal);
-      if (status === 200) return completionOf(body, options);
-      const failure = refusalOf(options, { status, retryAfter: headers.get('retry-after'), body });
-      if (failure.retryAfterMs !== undefined) budget.close(failure.retryAfterMs);
-      throw failure;
+    prices: prices && { input: prices.input, output: prices.output },
+    // What was sent is paid for: a step that is called off does not call it back.
+    complete: async (request, signal, keep) => {
+      const asking = { key: JSON.stringify(request), signal, send: () => send(request), keep };
+      const { answer, isPayer } = await inFlight.ask(asking);
+      return { ...answer, isPayer };
+    },
+    close: async () => {
+      const grace = new AbortController();
+      const patience = pause(world, limits.loop.shutdownGraceMs, grace.signal);
+      await Promise.race([inFlight.idle(), patience]);
+      grace.abort();
+      closing.abort();
     },
   };
-}
-
-/** English has about four characters to a token; other scripts have fewer, and cost more. */
-function estimateTokens({ instruction, input }: CompletionRequest): number {
-  return Math.ceil((Buffer.byteLength(instruction) + Buffer.byteLength(input)) / 4);
 }
 
 function bodyOf(model: string, request: CompletionRequest): string {
@@ -112,24 +133,29 @@ async function readBody(response: globalThis.Response): Promise<string> {
   return Buffer.concat(parts).toString();
 }
 
-function completionOf(body: string, { model, prices }: OpenaiCompletionOptions): Completion {
-  const answer = parseAnswer(body, model);
-  const [choice] = answer.choices ?? [];
+interface Asked {
+  readonly model: string;
+  readonly request: CompletionRequest;
+}
+
+function completionOf(body: string, asked: Asked): Completion {
+  const answer = parseAnswer(body, asked.model);
+  const outcome = outcomeOf(answer, asked.model);
+  const { prompt_tokens: input, completion_tokens: output } = answer.usage ?? {};
+  const guess = guessCompletion(asked.request).input;
+  // Some servers do not count. What was cut short or refused has cost something, too.
+  const said = answer.choices?.[0]?.message?.content;
+  const guessed = typeof said === 'string' ? guessTokens(said) : 0;
+  return { outcome, tokens: { input: countOf(input, guess), output: countOf(output, guessed) } };
+}
+
+function outcomeOf({ choices }: Answer, model: string): string | Failure {
+  const [choice] = choices ?? [];
   const content = choice?.message?.content;
-  if (typeof choice?.message?.refusal === 'string') {
-    throw new Failure('step_output_invalid', `${model} refused to answer`);
-  }
-  if (choice?.finish_reason === 'length') {
-    throw new Failure('step_output_invalid', `${model} ended in the middle of its answer`);
-  }
-  if (typeof content !== 'string') {
-    throw new Failure('step_output_invalid', `${model} answered without content`);
-  }
-  const tokensIn = countOf(answer.usage?.prompt_tokens);
-  const tokensOut = countOf(answer.usage?.completion_tokens);
-  const { inputCents = 0, outputCents = 0 } = prices ?? {};
-  const costCents = (tokensIn * inputCents + tokensOut * outputCents) / 1_000_000;
-  return { text: content, tokensIn, tokensOut, costCents };
+  const invalid = (what: string) => new Failure('step_output_invalid', `${model} ${what}`);
+  if (typeof choice?.message?.refusal === 'string') return invalid('refused to answer');
+  if (choice?.finish_reason === 'length') return invalid('ended in the middle of its answer');
+  return typeof content === 'string' ? content : invalid('answered without content');
 }
 
 function parseAnswer(body: string, model: string): Answer {
@@ -143,8 +169,9 @@ function parseAnswer(body: string, model: string): Answer {
   throw new Failure('step_output_invalid', `${model} answered with something else than an object`);
 }
 
-function countOf(value: unknown): number {
-  return typeof value === 'number' && Number.isFinite(value) && value > 0 ? Math.floor(value) : 0;
+function countOf(value: unknown, guess: number): number {
+  const isCount = typeof value === 'number' && Number.isFinite(value) && value >= 0;
+  return isCount ? Math.floor(value) : guess;
 }
 
 const codes: Readonly<Record<number, FailureCode>> = {

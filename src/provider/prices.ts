@@ -1,8 +1,8 @@
 /**
  * What models cost, in cents for a million tokens, from the source and of the date beside them. A
  * price that has changed since, or that was agreed with the vendor, is set in the configuration
- * (`PAWL_EMBEDDER_PRICE`); a model that is not here has no known price, and its cost is shown as
- * unknown, not as nothing.
+ * (`PAWL_EMBEDDER_PRICE`, `PAWL_EXTRACTOR_PRICE`); a model that is not here has no known price, and
+ * its cost is shown as unknown, not as nothing.
  */
 export interface Price {
   readonly input: number;
@@ -40,11 +40,19 @@ export function priceOf(model: string): Price | undefined {
   return Object.hasOwn(prices, model) ? prices[model] : undefined;
 }
 
+/** In cents for a million tokens. */
+export type Prices = Pick<Price, 'input' | 'output'>;
+
+export interface Tokens {
+  readonly input: number;
+  readonly output: number;
+}
+
 const million = 1_000_000;
 
 export function costOf(
   tokens: { readonly input: number; readonly output?: number },
-  price: Pick<Price, 'input' | 'output'>,
+  price: Prices,
 ): number {
   return (tokens.input * price.input + (tokens.output ?? 0) * price.output) / million;
 }

@@ -11,6 +11,8 @@ import { sql } from './statement.ts';
 
 export interface Wish {
   readonly itemId: number;
+  /** Steps of one item may run side by side: each sets aside its own. */
+  readonly step: string;
   readonly jobId: number;
   readonly caller: string;
   readonly corpus: string;
@@ -37,24 +39,25 @@ const lockJob = sql<JobBudget>`
   SELECT budget_cents, cost_cents FROM jobs WHERE id = :job_id {forUpdate}`;
 const reserved = `
   SELECT CAST(COALESCE(SUM(cents), 0) AS {real}) AS cents FROM reservations
-  WHERE item_id <> :item_id AND until > :now`;
+  WHERE NOT (item_id = :item_id AND step = :step) AND until > :now`;
 const reservedOfJob = sql<{ cents: number }>`${reserved} AND job_id = :job_id`;
 const reservedOfCorpus = sql<{ cents: number }>`
   ${reserved} AND caller = :caller AND corpus = :corpus`;
 const put = sql`
-  INSERT INTO reservations (item_id, job_id, caller, corpus, cents, until)
-  VALUES (:item_id, :job_id, :caller, :corpus, :cents, :until)
-  ON CONFLICT (item_id) DO UPDATE SET cents = excluded.cents, until = excluded.until`;
+  INSERT INTO reservations (item_id, step, job_id, caller, corpus, cents, until)
+  VALUES (:item_id, :step, :job_id, :caller, :corpus, :cents, :until)
+  ON CONFLICT (item_id, step) DO UPDATE SET cents = excluded.cents, until = excluded.until`;
 
-/** Sets money aside for an item's next call, in place of what it had; or says why it cannot. */
+/** Sets money aside for a step's next calls, in place of what it had; or says why it cannot. */
 export async function reserve(transaction: Transaction, wish: Wish): Promise<Shortage | undefined> {
-  const { itemId, jobId, caller, corpus, now } = wish;
+  const { itemId, step, jobId, caller, corpus, now } = wish;
   // The corpus before the job, as a flip does.
   const known = await getCorpusSettings(transaction, { caller, corpus });
   const isLimited = known.budget_cents !== null;
   const settings = isLimited ? await lockCorpusSettings(transaction, { caller, corpus }) : known;
   const [job] = await transaction.run(lockJob, { job_id: jobId });
-  const same = { item_id: itemId, now };
+  const own = { item_id: itemId, step };
+  const same = { ...own, now };
   if (job && job.budget_cents !== null) {
     const [row] = await transaction.run(reservedOfJob, { ...same, job_id: jobId });
     const shortage = shortageOf(wish, {
@@ -76,7 +79,7 @@ export async function reserve(transaction: Transaction, wish: Wish): Promise<Sho
     if (shortage) return shortage;
   }
   const { cents = 0, until } = wish;
-  await transaction.run(put, { item_id: itemId, job_id: jobId, caller, corpus, cents, until });
+  await transaction.run(put, { ...own, job_id: jobId, caller, corpus, cents, until });
   return undefined;
 }
 
@@ -100,21 +103,26 @@ export async function isBudgeted(
 }
 
 const settle = sql`
-  UPDATE reservations SET cents = {greatest}(0, cents - :cents) WHERE item_id = :item_id`;
+  UPDATE reservations SET cents = {greatest}(0, cents - :cents)
+  WHERE item_id = :item_id AND step = :step`;
 
 /** So much of what was set aside has now been spent. */
 export async function settleReservation(
   transaction: Transaction,
-  { itemId, cents }: { itemId: number; cents: number },
+  { itemId, step, cents }: { itemId: number; step: string; cents: number },
 ): Promise<void> {
-  await transaction.run(settle, { item_id: itemId, cents });
+  await transaction.run(settle, { item_id: itemId, step, cents });
 }
 
-const release = sql`DELETE FROM reservations WHERE item_id = :item_id`;
+const release = sql`
+  DELETE FROM reservations WHERE item_id = :item_id AND step = :step`;
 
-/** Nothing more will be spent on the item for now. */
-export async function releaseReservation(transaction: Transaction, itemId: number): Promise<void> {
-  await transaction.run(release, { item_id: itemId });
+/** Nothing more will be spent by the step for now. */
+export async function releaseReservation(
+  transaction: Transaction,
+  { itemId, step }: { itemId: number; step: string },
+): Promise<void> {
+  await transaction.run(release, { item_id: itemId, step });
 }
 
 const prune = sql`DELETE FROM reservations WHERE until <= :now`;

@@ -35,9 +35,11 @@ export function documentIdOf(caller: string, corpus: string, source: string): st
 }
 
 const byId = sql<DocumentRow>`SELECT * FROM documents WHERE id = :id`;
-const ofCorpus = sql<DocumentRow>`
-  SELECT * FROM documents WHERE corpus = :corpus AND caller = :caller AND id > :after
-  ORDER BY id LIMIT :limit`;
+const ofCorpus = sql<DocumentRow & { readonly meta: string | null }>`
+  SELECT documents.*, texts.meta FROM documents
+  LEFT JOIN texts ON texts.generation_id = documents.generation_id
+  WHERE documents.corpus = :corpus AND documents.caller = :caller AND documents.id > :after
+  ORDER BY documents.id LIMIT :limit`;
 const corpora = sql<CorpusRow>`
   SELECT corpora.name, corpora.created_at, COUNT(documents.id) AS documents,
     COALESCE(SUM(documents.chunk_count), 0) AS chunks,
@@ -61,11 +63,19 @@ export async function getDocument(reader: Reader, id: string): Promise<DocumentR
   return (await reader.run(byId, { id }))[0];
 }
 
-export function listDocuments(
+/** What a document says of itself: author, date, canonical address, pages. */
+export type Meta = Readonly<Record<string, string | number | boolean>>;
+
+export interface ListedDocument extends DocumentRow {
+  readonly meta: Meta;
+}
+
+export async function listDocuments(
   reader: Reader,
   filter: { caller: string; corpus: string; after: string; limit: number },
-): Promise<DocumentRow[]> {
-  return reader.run(ofCorpus, filter);
+): Promise<ListedDocument[]> {
+  const rows = await reader.run(ofCorpus, filter);
+  return rows.map(({ meta, ...row }) => ({ ...row, meta: meta === null ? {} : JSON.parse(meta) }));
 }
 
 export function listCorpora(reader: Reader, caller: string): Promise<CorpusRow[]> {
@@ -102,13 +112,16 @@ export interface TextRow {
   readonly language: string | null;
   readonly body: string;
   readonly content_hash: string;
+  /** JSON of `Meta`. */
+  readonly meta: string;
 }
 
 const putText = sql`
-  INSERT INTO texts (generation_id, document_id, title, language, body, content_hash, created_at)
-  VALUES (:generation_id, :document_id, :title, :language, :body, :content_hash, :now)
+  INSERT INTO texts (generation_id, document_id, title, language, body, content_hash, meta,
+    created_at)
+  VALUES (:generation_id, :document_id, :title, :language, :body, :content_hash, :meta, :now)
   ON CONFLICT (generation_id) DO UPDATE SET title = excluded.title, language = excluded.language,
-    body = excluded.body, content_hash = excluded.content_hash`;
+    body = excluded.body, content_hash = excluded.content_hash, meta = excluded.meta`;
 const textOf = sql<TextRow>`SELECT * FROM texts WHERE generation_id = :generation_id`;
 
 export async function writeText(

@@ -24,9 +24,12 @@ export interface ResultRow {
   readonly key: string;
   readonly value: Uint8Array;
   readonly tokens: number;
+  /** Those of the answer; vectors have none. */
+  readonly tokens_out: number;
 }
 
-const among = sql<ResultRow>`SELECT key, value, tokens FROM results WHERE key {amongKeys}`;
+const among = sql<ResultRow>`
+  SELECT key, value, tokens, tokens_out FROM results WHERE key {amongKeys}`;
 
 export async function getResults(
   reader: Reader,
@@ -36,9 +39,17 @@ export async function getResults(
   return new Map(rows.map((row) => [row.key, row]));
 }
 
-const put = sqlRows({ key: 'text', model: 'text', value: 'bytes', tokens: 'int', now: 'int' })`
-  INSERT INTO results (key, model, value, tokens, created_at)
-  SELECT :key, :model, :value, :tokens, :now {rows} WHERE 1 = 1 ON CONFLICT (key) DO NOTHING`;
+const put = sqlRows({
+  key: 'text',
+  model: 'text',
+  value: 'bytes',
+  tokens: 'int',
+  tokens_out: 'int',
+  now: 'int',
+})`
+  INSERT INTO results (key, model, value, tokens, tokens_out, created_at)
+  SELECT :key, :model, :value, :tokens, :tokens_out, :now {rows} WHERE 1 = 1
+  ON CONFLICT (key) DO NOTHING`;
 
 export async function putResults(
   transaction: Transaction,
@@ -49,7 +60,14 @@ export async function putResults(
   const sorted = rows.toSorted((one, other) => (one.key < other.key ? -1 : 1));
   await transaction.each(
     put,
-    sorted.map(({ key, value, tokens }) => ({ key, model, value, tokens, now })),
+    sorted.map(({ key, value, tokens, tokens_out }) => ({
+      key,
+      model,
+      value,
+      tokens,
+      tokens_out,
+      now,
+    })),
   );
 }
 

@@ -24,6 +24,8 @@ export interface ParsedSource {
   readonly title: string | null;
   readonly language: string | null;
   readonly contentHash: string;
+  /** What the document says of itself, as JSON. */
+  readonly meta: string;
   readonly blobKey: string;
   readonly mediaType: string;
   readonly bytes: number;
@@ -140,6 +142,7 @@ async function writeParsed(
     language: source.language,
     body,
     content_hash: source.contentHash,
+    meta: source.meta,
   };
   await writeText(transaction, text, now);
   if (!reached.includes('chunked')) return 0;

@@ -48,7 +48,7 @@ export async function recover(
   try {
     await scene.start('submitter', { seed, jobs }).ended;
     const leased = await killHolder(scene, places, seed);
-    const successor = scene.start('worker', { seed, places, failureRate: 0 });
+    const successor = scene.start('worker', { seed, places, failureRate: 0, lossRate: 0 });
     const ready = await successor.first('ready');
     if (!ready?.worker) throw new Error(`the next worker did not start: ${successor.errors}`);
     const { worker } = ready;
@@ -77,7 +77,13 @@ export async function recover(
 
 /** Kills the only worker while it holds items that have come differently far. */
 async function killHolder(scene: Scene, places: number, seed: number): Promise<LeasedRow[]> {
-  const holder = scene.start('worker', { seed, places, stepMsMax: 150, failureRate: 0 });
+  const holder = scene.start('worker', {
+    seed,
+    places,
+    stepMsMax: 150,
+    failureRate: 0,
+    lossRate: 0,
+  });
   const isSpread = async (): Promise<boolean> => {
     const leased = await scene.database.run(leasedItems);
     return new Set(leased.map(({ progress }) => progress)).size >= 4;

@@ -60,7 +60,7 @@ export class Scene {
       data: directory,
       database: databaseUrl,
       ...(program === 'worker'
-        ? { provider: this.#provider.url }
+        ? { provider: this.#provider.url, completions: this.#provider.completionsUrl }
         : { log: join(directory, 'submissions') }),
       ...options,
     });

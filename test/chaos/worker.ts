@@ -4,7 +4,7 @@ import { assemble } from '../../src/main.ts';
 import { failpointHook } from '../../src/observe/failpoint-hook.ts';
 import { realWorld } from '../../src/world.ts';
 import { chanceFrom } from './chance.ts';
-import { metered, meteredProvider } from './metered.ts';
+import { metered, meteredExtractor, meteredProvider } from './metered.ts';
 import { report } from './program.ts';
 
 const { values } = parseArgs({
@@ -12,10 +12,12 @@ const { values } = parseArgs({
     data: { type: 'string', default: '' },
     database: { type: 'string' },
     provider: { type: 'string', default: '' },
+    completions: { type: 'string', default: '' },
     seed: { type: 'string', default: '1' },
     places: { type: 'string', default: '8' },
     stepMsMax: { type: 'string', default: '4' },
     failureRate: { type: 'string', default: '0.03' },
+    lossRate: { type: 'string', default: '0.08' },
     failpoint: { type: 'string' },
   },
 });
@@ -29,10 +31,12 @@ const { engine, close } = await assemble({
   // Retries come soon: a wait of seconds would test nothing but patience.
   world: { ...realWorld(hook), random: () => chance.next() * 0.05 },
   embedder: meteredProvider(values.provider),
+  extractor: meteredExtractor(values.completions),
   pipeline: metered({
     chance,
     stepMsMax: Number(values.stepMsMax),
     failureRate: Number(values.failureRate),
+    lossRate: Number(values.lossRate),
   }),
   onError: (what, error) => report({ kind: 'error', what: `${what}: ${String(error)}` }),
 });

@@ -2,6 +2,7 @@
 import { describe, test } from 'node:test';
 import { type EngineTest, openEngine } from '../support/engine-fixture.ts';
 import type { OpenStore } from '../support/store-fixture.ts';
+import { completionTests } from './engine/completion.ts';
 import { documentEngineTests } from './engine/document.ts';
 import { handoverTests } from './engine/handover.ts';
 import { interruptionTests } from './engine/interruption.ts';
@@ -18,6 +19,7 @@ const groups: Readonly<Record<string, readonly EngineTest[]>> = {
   handovers: handoverTests,
   documents: documentEngineTests,
   money: moneyTests,
+  completions: completionTests,
   'embedding anew': reembedTests,
   relay: relayTests,
 };

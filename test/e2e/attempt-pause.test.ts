@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { thisProcess } from '../../src/engine/liveness.ts';
 import {
   type ProcessParserOptions,
   processParser,
@@ -26,8 +27,8 @@ function realFiles(): { name: string; text: string }[] {
   return [...unique.values()].slice(0, filesMax);
 }
 
-async function setup(t: Cleanup, options: Omit<ProcessParserOptions, 'world'> = {}) {
-  const parser = processParser({ world: realWorld(), ...options });
+async function setup(t: Cleanup, options: Omit<ProcessParserOptions, 'world' | 'owner'> = {}) {
+  const parser = processParser({ owner: thisProcess(), world: realWorld(), ...options });
   const bundle = await setupSession(t, { parser: parser.parse });
   t.after(() => parser.close());
   return { ...bundle, parser };

@@ -151,6 +151,10 @@ describe('pawl with --json', () => {
   });
 });
 
+const page = `<html><head><meta name="author" content="Ada Lovelace"><title>Cats</title></head>
+<body><article><h1>Cats</h1><p>${'The cat sleeps on the harmonium. '.repeat(12)}</p></article>
+</body></html>`;
+
 describe('pawl corpora', () => {
   test('lists, shows and deletes', async (t) => {
     const place = openWorkplace(t);
@@ -158,12 +162,17 @@ describe('pawl corpora', () => {
     await place.run(ingest);
     assert.match((await place.run(['corpora'])).stdout, /notes +1 +1 /);
     assert.match((await place.run(['corpora', 'documents', 'notes'])).stdout, /The cat .*cat\.md/);
+    place.write('docs/cat.html', page);
+    await place.run(ingest);
+    const documents = await place.read(['corpora', 'documents', 'notes']);
+    const told = documents.find(({ source_url }) => String(source_url).endsWith('.html'))?.meta;
+    assert.equal((told as Record<string, unknown>).author, 'Ada Lovelace');
     const deleted = await place.run(['corpora', 'delete', 'notes']);
-    assert.match(deleted.stdout, /deleted 1 document of notes/);
+    assert.match(deleted.stdout, /deleted 2 documents of notes/);
     const gone = await place.run(['search', 'notes', 'harmonium']);
     assert.deepEqual([gone.code, /corpus_unknown/.test(gone.stderr)], [1, true]);
     assert.equal((await place.run(ingest)).code, 0);
-    assert.equal((await found(place, 'harmonium')).length, 1);
+    assert.equal((await found(place, 'harmonium')).length, 2);
   });
 });
 

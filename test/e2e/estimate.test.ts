@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
-import { open } from '../../src/index.ts';
+import { type OpenOptions, open } from '../../src/index.ts';
+import { startCompletionServer, withContent } from '../support/completion-server.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 /** The price makes cents of tokens, and nobody is ever asked at this address. */
@@ -13,12 +14,16 @@ const embedder = {
   centsPerMillionTokens: 1_000_000,
 };
 
-async function setup(t: TestContext, files: Readonly<Record<string, string | Uint8Array>>) {
+async function setup(
+  t: TestContext,
+  files: Readonly<Record<string, string | Uint8Array>>,
+  more: Pick<OpenOptions, 'extractor'> = {},
+) {
   const folder = temporaryDirectory(t);
   const docs = join(folder, 'docs');
   mkdirSync(docs);
   for (const [name, body] of Object.entries(files)) writeFileSync(join(docs, name), body);
-  const pawl = await open({ data: join(folder, 'store'), embedder, work: false });
+  const pawl = await open({ data: join(folder, 'store'), embedder, work: false, ...more });
   t.after(() => pawl.close());
   return { pawl, docs };
 }
@@ -58,6 +63,39 @@ describe('an estimate', () => {
     assert.ok(found.tokens.likely > 8 && found.tokens.likely < 30, String(found.tokens.likely));
     assert.equal(found.cents?.likely, found.tokens.likely);
     assert.deepEqual(await pawl.corpora(), []);
+  });
+
+  test('counts what a model would be asked for entities, and what was asked before', async (t) => {
+    const server = await startCompletionServer(withContent('{"entities":[]}'));
+    t.after(() => server.close());
+    // A cent for each token of a question, and two for each of an answer.
+    const prices = { input: 1_000_000, output: 2_000_000 };
+    const extractor = { model: 'tiny', url: server.url, prices };
+    const texts = { 'one.txt': 'The walrus sleeps.', 'two.txt': 'The lantern glows.' };
+    const files = { ...texts, 'three.txt': texts['one.txt'] };
+    const { docs } = await setup(t, files);
+    const pawl = await open({ data: temporaryDirectory(t), work: false, extractor });
+    t.after(() => pawl.close());
+    const first = await pawl.estimate([docs], { corpus: 'zoo' });
+    const { extraction, cents } = first;
+    const { tokensIn, tokensOut } = extraction ?? assert.fail('a model is asked');
+    assert.equal(extraction?.model, 'tiny');
+    assert.ok(tokensIn.likely > 600 && tokensIn.likely < 3000, String(tokensIn.likely));
+    assert.equal(cents?.likely, tokensIn.likely + 2 * tokensOut.likely);
+    assert.equal(server.calls.length, 0);
+    await pawl.work();
+    await (await pawl.ingest([join(docs, 'one.txt')], { corpus: 'other' })).wait();
+    const second = (await pawl.estimate([docs], { corpus: 'zoo' })).extraction;
+    assert.ok((second?.tokensIn.likely ?? 0) < tokensIn.likely / 2, 'two of three are answered');
+    assert.ok((second?.tokensSaved ?? 0) > tokensIn.likely / 2);
+    const page = await pawl.estimate(['https://example.com/a'], { corpus: 'zoo' });
+    const range = page.extraction?.tokensIn ?? assert.fail('pages count, too');
+    assert.ok(range.least < range.likely && range.likely < range.most);
+    const unpriced = { extractor: { model: 'tiny', url: server.url } };
+    const blind = await setup(t, texts, unpriced);
+    assert.equal((await blind.pawl.estimate([blind.docs], { corpus: 'zoo' })).cents, null);
+    const limited = blind.pawl.ingest([blind.docs], { corpus: 'zoo', budgetCents: 5 });
+    await assert.rejects(limited, { code: 'bad_request', message: /PAWL_EXTRACTOR_PRICE/ });
   });
 
   test('gives a range for pages it has not read', async (t) => {

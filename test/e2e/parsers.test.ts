@@ -1,8 +1,10 @@
 /** Documents that hang, crash and grow, in a job with others. */
+
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import type { BlobStore } from '../../src/blob/blob.ts';
+import { thisProcess } from '../../src/engine/liveness.ts';
 import { open } from '../../src/index.ts';
 import { extractStep } from '../../src/pipeline/extract/extract.ts';
 import { processParser } from '../../src/pipeline/extract/process/process-parser.ts';
@@ -19,7 +21,13 @@ const noBlobs: BlobStore = {
 
 /** A store whose pages tell their parser what to do. */
 async function setup(t: TestContext, timeoutMs = 60_000) {
-  const parser = processParser({ world: realWorld(), module: wild, size: 2, timeoutMs });
+  const parser = processParser({
+    owner: thisProcess(),
+    world: realWorld(),
+    module: wild,
+    size: 2,
+    timeoutMs,
+  });
   const pawl = await open({
     data: temporaryDirectory(t),
     pipeline: (documents) => ({

@@ -7,7 +7,13 @@ export interface CompletionCall {
   readonly body: {
     readonly model: string;
     readonly messages: readonly { readonly role: string; readonly content: string }[];
-    readonly response_format: { readonly type: string; readonly json_schema: object };
+    readonly response_format: {
+      readonly type: string;
+      readonly json_schema: {
+        readonly name: string;
+        readonly schema: Readonly<Record<string, unknown>>;
+      };
+    };
   };
 }
 
@@ -47,10 +53,14 @@ export async function startCompletionServer(answer: Answering): Promise<Completi
 
 /** An answer as providers give it. */
 export function withContent(content: string, finish = 'stop'): Answering {
+  return withMessage({ content }, finish);
+}
+
+export function withMessage(message: Readonly<Record<string, string>>, finish = 'stop'): Answering {
   return (_, response) => {
     response.setHeader('content-type', 'application/json').end(
       JSON.stringify({
-        choices: [{ finish_reason: finish, message: { role: 'assistant', content } }],
+        choices: [{ finish_reason: finish, message: { role: 'assistant', ...message } }],
         usage: { prompt_tokens: 1000, completion_tokens: 200 },
       }),
     );

@@ -11,11 +11,13 @@ export interface PdfOptions {
   /** Object `5 + pages` and following. */
   readonly objects?: readonly string[];
   readonly resources?: string;
+  /** How the contents are packed, such as `/FlateDecode`: they are given as packed. */
+  readonly filters?: string;
 }
 
 /** One page for each content stream; `null` is a page without any. */
 export function writePdf(contents: readonly (string | null)[], options: PdfOptions = {}): Buffer {
-  const { catalog = '', count = contents.length, resources = '' } = options;
+  const { catalog = '', count = contents.length, resources = '', filters = '' } = options;
   const first = 4;
   const kids = contents.map((_, index) => `${first + 2 * index} 0 R`).join(' ');
   const id = Buffer.alloc(16, 7);
@@ -24,7 +26,7 @@ export function writePdf(contents: readonly (string | null)[], options: PdfOptio
     `<< /Type /Catalog /Pages 2 0 R ${catalog} >>`,
     `<< /Type /Pages /Kids [${kids}] /Count ${count} >>`,
     '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>',
-    ...contents.flatMap((content, index) => pageOf(content, { index, resources, lock })),
+    ...contents.flatMap((content, index) => pageOf(content, { index, resources, filters, lock })),
     ...(options.objects ?? []),
   ];
   return fileOf(bodies, lock ? `/Encrypt ${lock.dictionary} /ID [<${hex(id)}> <${hex(id)}>]` : '');
@@ -38,16 +40,19 @@ export function textPage(words: string): string {
 interface Page {
   readonly index: number;
   readonly resources: string;
+  readonly filters: string;
   readonly lock: Lock | undefined;
 }
 
-function pageOf(content: string | null, { index, resources, lock }: Page): string[] {
+function pageOf(content: string | null, page: Page): string[] {
+  const { index, resources, filters, lock } = page;
   const number = 4 + 2 * index + 1;
-  const page = `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792]
+  const dictionary = `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792]
     /Resources << /Font << /F1 3 0 R >> ${resources} >> /Contents ${number} 0 R >>`;
   const plain = Buffer.from(content ?? '', 'latin1');
   const bytes = lock ? scramble(lock.keyOf(number), plain) : plain;
-  return [page, `<< /Length ${bytes.length} >>\nstream\n${bytes.toString('latin1')}\nendstream`];
+  const head = `<< /Length ${bytes.length} /Filter [${filters}] >>`;
+  return [dictionary, `${head}\nstream\n${bytes.toString('latin1')}\nendstream`];
 }
 
 function fileOf(bodies: readonly string[], trailer: string): Buffer {

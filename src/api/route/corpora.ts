@@ -22,14 +22,14 @@ export function corpusRoutes(service: Service) {
     'POST /corpora/:name/budget': async ({ caller: { callerId: caller }, params, body }) => {
       const { name: corpus } = await ownCorpus(service, caller, params.name);
       const { budget_cents: budgetCents } = body;
-      if (budgetCents !== null) checkPriced(embedder);
+      if (budgetCents !== null) checkPriced(service);
       await commands.setCorpusBudget({ caller, corpus, budgetCents });
       return corpusDetail(service, caller, corpus);
     },
     'POST /corpora/:name/reembed': async ({ caller: { callerId: caller }, params, body }) => {
       const { name: corpus } = await ownCorpus(service, caller, params.name);
       const { budget_cents: budgetCents } = body;
-      if (budgetCents !== undefined) checkPriced(embedder);
+      if (budgetCents !== undefined) checkPriced(service);
       const { model } = embedder;
       const jobKey = await commands.reembed({ caller, corpus, model, budgetCents });
       return { name: corpus, job_id: jobKey ?? null };

@@ -61,7 +61,7 @@ export function jobRoutes(service: Service) {
 }
 
 export function steeringRoutes(service: Service) {
-  const { commands, embedder } = service;
+  const { commands } = service;
   return {
     'POST /jobs/:id/cancel': async ({ caller, params }) => {
       const receipt = await commands.cancel(caller.callerId, params.id);
@@ -87,7 +87,7 @@ export function steeringRoutes(service: Service) {
     },
     'POST /jobs/:id/resume': async ({ caller, params, body }) => {
       const budgetCents = body.budget_cents;
-      if (budgetCents !== undefined) checkPriced(embedder);
+      if (budgetCents !== undefined) checkPriced(service);
       await commands.resume(caller.callerId, params.id, budgetCents);
       return moved(await ownJob(service, caller.callerId, params.id));
     },
@@ -126,7 +126,7 @@ export async function ownJob({ database }: Service, caller: string, key: string)
 
 async function submit(service: Service, ask: Ask<'POST /jobs'>) {
   const { body, caller, log } = ask;
-  if (body.budget_cents !== undefined) checkPriced(service.embedder);
+  if (body.budget_cents !== undefined) checkPriced(service);
   const sources = sourcesOf(body);
   const { crawl } = body;
   const { jobKey, isReplayed } = await service.commands.submit({

@@ -36,7 +36,7 @@ async function submitFiles(service: Service, ask: Ask<'POST /jobs/upload'>) {
   const corpus = fields.get('corpus_name');
   if (corpus === undefined) throw new Failure('bad_request', 'the field corpus_name is missing');
   if (sources.length === 0) throw new Failure('sources_empty', 'there is no file in the request');
-  if (fields.has('budget_cents')) checkPriced(service.embedder);
+  if (fields.has('budget_cents')) checkPriced(service);
   const request = JSON.stringify([[...fields], sources]);
   const { jobKey, isReplayed } = await service.commands.submit({
     caller: ask.caller.callerId,

@@ -2,6 +2,7 @@
 import { Failure } from '../../kernel/failure.ts';
 import { limits } from '../../kernel/limits.ts';
 import type { Embedder, Embeddings, PaidVector } from '../../provider/embedding.ts';
+import type { Prices } from '../../provider/prices.ts';
 import { keyOf } from '../../store/results.ts';
 import type { StepContext } from '../pipeline.ts';
 import { centsFor, type Purchase, type Purse } from '../purse.ts';
@@ -92,7 +93,8 @@ class Buying {
       item: context.item,
       step: 'embedded',
       model: embedder.model,
-      centsPerMillionTokens: embedder.meter?.centsPerMillionTokens,
+      prices: pricesOf(embedder),
+      priceSetting: 'PAWL_EMBEDDER_PRICE',
     };
   }
 
@@ -116,9 +118,9 @@ class Buying {
       vectors: inputs.map(({ text }) => vectors.get(text) as Uint8Array),
       ...paid,
       tokensSaved,
-      savedCents: centsFor(tokensSaved, this.#purchase) ?? 0,
+      savedCents: centsFor({ input: tokensSaved, output: 0 }, this.#purchase) ?? 0,
       isMetered: true,
-      isPriced: this.#purchase.centsPerMillionTokens !== undefined,
+      isPriced: this.#purchase.prices !== undefined,
     };
   }
 
@@ -145,15 +147,15 @@ class Buying {
   }
 
   async #call(batch: readonly EmbedInput[], texts: readonly string[]): Promise<Embeddings> {
-    const { item, signal } = this.#context;
-    const tokens = batch.reduce((sum, input) => sum + input.tokens, 0);
-    const isReserved = await this.#purse.reserve(this.#purchase, tokens);
+    const { signal } = this.#context;
+    const input = batch.reduce((sum, { tokens }) => sum + tokens, 0);
+    const isReserved = await this.#purse.reserve(this.#purchase, { input, output: 0 });
     try {
       const answer = await this.#embedder.embed(texts, signal, (paid) => this.#keep(paid));
       return checked(answer, texts.length, this.#embedder);
     } catch (error) {
       // Who was interrupted may have a call under way that is still to be paid.
-      if (isReserved && !signal.aborted) await this.#purse.release(item);
+      if (isReserved && !signal.aborted) await this.#purse.release(this.#purchase);
       throw error;
     }
   }
@@ -165,8 +167,14 @@ class Buying {
       paid.map(({ text, vector, tokens }) => ({
         key: vectorKey(model, text),
         value: vector,
-        tokens,
+        tokens: { input: tokens, output: 0 },
       })),
     );
   }
+}
+
+/** What a vector costs is what its text costs. */
+function pricesOf({ meter }: Embedder): Prices | undefined {
+  const input = meter?.centsPerMillionTokens;
+  return input === undefined ? undefined : { input, output: 0 };
 }

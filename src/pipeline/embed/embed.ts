@@ -96,7 +96,7 @@ function resultOf(
         if (saved.tokensSaved > 0) {
           await charge(transaction, { itemId: item.id, jobId: item.jobId, now, ...saved });
         }
-        await releaseReservation(transaction, item.id);
+        await releaseReservation(transaction, { itemId: item.id, step: 'embedded' });
       }
       return undefined;
     },

@@ -38,7 +38,7 @@ export function reembedStep(options: EmbedOptions): StepFunction {
         if (saved.tokensSaved > 0) {
           await charge(transaction, { itemId: item.id, jobId: item.jobId, now, ...saved });
         }
-        await releaseReservation(transaction, item.id);
+        await releaseReservation(transaction, { itemId: item.id, step: 'embedded' });
         return undefined;
       },
     };

@@ -1,31 +1,67 @@
 /** `entity_extracted`: whom and what the document names, where, and who is named together. */
 import { limits } from '../../kernel/limits.ts';
+import { releaseReservation } from '../../store/budgets.ts';
+import type { Transaction } from '../../store/database.ts';
 import { getText } from '../../store/documents.ts';
 import { insertEntities } from '../../store/entities.ts';
+import { charge } from '../../store/spending.ts';
 import { chunksOf } from '../chunk/chunk.ts';
-import type { StepContext, StepFunction } from '../pipeline.ts';
+import type { PipelineItem, StepContext, StepFunction, StepResult } from '../pipeline.ts';
 import { withoutText } from '../superseded.ts';
-import type { Extraction, Extractor } from './extraction.ts';
+import type { Extraction, ExtractionCosts, Extractor } from './extraction.ts';
 
 export function entityStep(extractor: Extractor): StepFunction {
   return async (context) => {
     const text = await textOf(context);
     const chunks = await chunksOf(context);
     if (text === undefined || !chunks) return withoutText(context);
-    const { extraction, detail, ...costs } = await extractor.extract(
+    const { extraction, detail, costs } = await extractor.extract(
       { text, pieces: chunks },
-      context.signal,
+      context,
     );
     const rows = rowsOf(extraction);
     return {
-      ...(extractor.model !== undefined && { model: extractor.model, ...costs }),
-      detail: { entities: rows.entities.length, ...detail },
-      effect: async (transaction) => {
+      ...(extractor.model !== undefined && { model: extractor.model }),
+      ...(costs && !costs.isMetered && usageOf(costs)),
+      detail: {
+        entities: rows.entities.length,
+        ...detail,
+        ...(costs?.isMetered && costDetailOf(costs)),
+      },
+      effect: async (transaction, now) => {
         await insertEntities(transaction, context.item.id, rows);
+        if (costs?.isMetered) await settle(transaction, { ...context.item, now, costs });
         return undefined;
       },
     };
   };
+}
+
+function usageOf({ paid, costCents }: ExtractionCosts): Partial<StepResult> {
+  return { tokensIn: paid.input, tokensOut: paid.output, costCents };
+}
+
+/** What was metered is charged already, with the answers themselves: here it is only told. */
+function costDetailOf({ paid, saved, ...costs }: ExtractionCosts): Record<string, unknown> {
+  return {
+    tokens_in: paid.input,
+    tokens_out: paid.output,
+    cost_cents: costs.isPriced ? costs.costCents : null,
+    tokens_saved: saved.input + saved.output,
+    ...(costs.isPriced && { saved_cents: costs.savedCents }),
+  };
+}
+
+async function settle(
+  transaction: Transaction,
+  { id, jobId, now, costs }: PipelineItem & { now: number; costs: ExtractionCosts },
+): Promise<void> {
+  const tokensSaved = costs.saved.input + costs.saved.output;
+  if (tokensSaved > 0) {
+    const { savedCents } = costs;
+    await charge(transaction, { itemId: id, jobId, now, tokensSaved, savedCents });
+  }
+  await releaseReservation(transaction, { itemId: id, step: 'entity_extracted' });
 }
 
 async function textOf({ item, reader, scratch }: StepContext): Promise<string | undefined> {

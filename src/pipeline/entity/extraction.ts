@@ -1,4 +1,7 @@
 /** What an extractor finds in a document, whoever does the finding. */
+import type { Prices, Tokens } from '../../provider/prices.ts';
+import type { StepContext } from '../pipeline.ts';
+
 export const entityKinds = [
   'person',
   'organization',
@@ -57,14 +60,36 @@ export interface ExtractionInput {
 
 export interface ExtractionReport {
   readonly extraction: Extraction;
-  readonly tokensIn: number;
-  readonly tokensOut: number;
-  readonly costCents: number;
+  /** Undefined where it costs nothing. */
+  readonly costs?: ExtractionCosts;
   readonly detail: Readonly<Record<string, number>>;
+}
+
+export interface ExtractionCosts {
+  readonly paid: Tokens;
+  readonly costCents: number;
+  /** What was not paid, because it had been before. */
+  readonly saved: Tokens;
+  readonly savedCents: number;
+  /** Its answers are kept and charged as they come. */
+  readonly isMetered: boolean;
+  readonly isPriced: boolean;
+}
+
+export interface ExtractionMeter {
+  /** Undefined where nobody has told us. */
+  readonly prices: Prices | undefined;
+  /** What would be asked about a document, by the keys of the answers, and about what it costs. */
+  questionsOf(input: ExtractionInput): readonly { readonly key: string; readonly tokens: Tokens }[];
 }
 
 export interface Extractor {
   /** Undefined: no model, but rules. */
   readonly model: string | undefined;
-  extract(input: ExtractionInput, signal: AbortSignal): Promise<ExtractionReport>;
+  readonly meter?: ExtractionMeter | undefined;
+  extract(
+    input: ExtractionInput,
+    context: Pick<StepContext, 'item' | 'signal' | 'progress'>,
+  ): Promise<ExtractionReport>;
+  close?: (() => Promise<void>) | undefined;
 }

@@ -14,8 +14,7 @@ export function localExtractor(): Extractor {
     model: undefined,
     extract: async ({ text }) => {
       lexicon ??= readLexicon();
-      const extraction = extractEntities(text, lexicon);
-      return { extraction, tokensIn: 0, tokensOut: 0, costCents: 0, detail: {} };
+      return { extraction: extractEntities(text, lexicon), detail: {} };
     },
   };
 }

@@ -4,7 +4,22 @@ import { limits } from '../../kernel/limits.ts';
 import type { CompletionRequest } from '../../provider/completion.ts';
 import { modelExtractor, passagesOf } from './model-extractor.ts';
 
-const never = new AbortController().signal;
+const context = {
+  item: {
+    id: 1,
+    jobId: 1,
+    caller: 'ann',
+    corpus: 'notes',
+    documentId: 'd',
+    sourceKind: 'inline',
+    source: 's',
+    gate: null,
+    force: false,
+    attempt: 1,
+  },
+  signal: new AbortController().signal,
+  progress: () => undefined,
+};
 
 /** One piece for each paragraph, each of so many tokens. */
 function inputOf(text: string, tokenCount = 10) {
@@ -20,13 +35,15 @@ function extractorThatSays(...answers: readonly unknown[]) {
   const requests: CompletionRequest[] = [];
   const extractor = modelExtractor({
     model: 'm',
+    prices: { input: 2000, output: 15_000 },
     complete: async (request) => {
       const answer = answers[requests.push(request) - 1];
-      const text = typeof answer === 'string' ? answer : JSON.stringify(answer);
-      return { text, tokensIn: 100, tokensOut: 20, costCents: 0.5 };
+      const outcome = typeof answer === 'string' ? answer : JSON.stringify(answer);
+      return { outcome, tokens: { input: 100, output: 20 }, isPayer: true };
     },
   });
-  return { requests, extract: (text: string) => extractor.extract(inputOf(text), never) };
+  const extract = (text: string) => extractor.extract(inputOf(text), context);
+  return { requests, extract };
 }
 
 const ada = { name: 'Ada Lovelace', kind: 'person', mentions: ['Ada Lovelace', 'Lovelace'] };
@@ -45,9 +62,9 @@ test('every place of what the model names is found, and the costs are told', asy
     ],
   });
   assert.deepEqual(report.extraction.relations, [{ one: 0, other: 1, weight: 1 }]);
-  const { tokensIn, tokensOut, costCents, detail } = report;
-  assert.deepEqual([tokensIn, tokensOut, costCents], [100, 20, 0.5]);
-  assert.deepEqual(detail, { mentions_dropped: 0 });
+  assert.deepEqual(report.costs?.paid, { input: 100, output: 20 });
+  assert.equal(report.costs?.costCents, 0.5);
+  assert.deepEqual(report.detail, { mentions_dropped: 0 });
 });
 
 test('what does not stand in the text is dropped and counted', async () => {

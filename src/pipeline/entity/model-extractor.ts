@@ -5,7 +5,13 @@
 import { createHash } from 'node:crypto';
 import { Failure } from '../../kernel/failure.ts';
 import { limits } from '../../kernel/limits.ts';
-import type { Completer, CompletionRequest } from '../../provider/completion.ts';
+import {
+  type Completer,
+  type CompletionRequest,
+  guessCompletion,
+} from '../../provider/completion.ts';
+import type { Purse } from '../purse.ts';
+import { answerKey, askModel } from './ask-model.ts';
 import {
   type Entity,
   type EntityKind,
@@ -17,32 +23,42 @@ import {
 import { relationsOf } from './relation.ts';
 import { isLetterOrDigit } from './scan.ts';
 
-export function modelExtractor(completer: Completer): Extractor {
+export function modelExtractor(completer: Completer, purse?: Purse): Extractor {
+  const { model, prices } = completer;
+  const read = (text: string): Claim[] => readClaims(text, model);
   return {
-    model: completer.model,
-    extract: async (input, signal) => {
+    model,
+    meter: {
+      prices,
+      questionsOf: (input) =>
+        questionsOf(input).map((request) => ({
+          key: answerKey(model, request),
+          tokens: guessCompletion(request),
+        })),
+    },
+    extract: async (input, context) => {
+      const passages = passagesOf(input);
+      const asked = await askModel(context, questionsOf(input), { completer, purse, read });
       const findings = new Findings(input);
-      let [tokensIn, tokensOut, costCents] = [0, 0, 0];
-      for (const passage of passagesOf(input)) {
-        signal.throwIfAborted();
-        const request = requestFor(input.text.slice(passage.start, passage.end));
-        const answer = await completer.complete(request, signal);
-        for (const claim of readClaims(answer.text, completer.model)) findings.add(claim, passage);
-        tokensIn += answer.tokensIn;
-        tokensOut += answer.tokensOut;
-        costCents += answer.costCents;
-      }
+      asked.answers.forEach((claims, index) => {
+        for (const claim of claims) findings.add(claim, passages[index] as Passage);
+      });
       const entities = findings.entities();
       const extraction = { entities, relations: relationsOf(entities) };
-      const detail = { mentions_dropped: findings.dropped };
-      return { extraction, tokensIn, tokensOut, costCents, detail };
+      const costs = { ...asked, isMetered: purse !== undefined, isPriced: prices !== undefined };
+      return { extraction, costs, detail: { mentions_dropped: findings.dropped } };
     },
+    close: completer.close,
   };
 }
 
 /** What would be asked about a document, in order. */
 export function questionsOf(input: ExtractionInput): CompletionRequest[] {
-  return passagesOf(input).map(({ start, end }) => requestFor(input.text.slice(start, end)));
+  return passagesOf(input).map((passage) => requestFor(textOf(input, passage)));
+}
+
+function textOf({ text }: ExtractionInput, { start, end }: Passage): string {
+  return text.slice(start, end);
 }
 
 interface Passage {

@@ -38,6 +38,7 @@ export function extractStep(blobs: BlobStore, parser: Parser): StepFunction {
           language: extracted.language,
           body: extracted.text,
           content_hash: contentHash,
+          meta: metaOf(extracted),
         };
         await writeText(transaction, row, now);
         return undefined;
@@ -94,6 +95,13 @@ export async function extract(
     text: parsed.markdown,
     meta: parsed.meta,
   };
+}
+
+/** Documents lie: what a database would refuse in a text is taken out, as it is from the text. */
+export function metaOf({ meta }: Pick<Extracted, 'meta'>): string {
+  return JSON.stringify(meta, (_, value: unknown) =>
+    typeof value === 'string' ? value.replaceAll('\0', '').toWellFormed() : value,
+  );
 }
 
 /** What tells whether a document has changed. */

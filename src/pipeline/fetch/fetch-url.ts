@@ -16,6 +16,7 @@ import { getGateLimits, holdGate, setGateLimits } from '../../store/gates.ts';
 import { writeRobots } from '../../store/robots.ts';
 import { currentValidators, type ValidatorsRow, writeValidators } from '../../store/validators.ts';
 import { type Discovery, discover } from '../crawl/discover.ts';
+import { unsupported } from '../extract/format/unsupported.ts';
 import type { PipelineItem, StepContext, StepResult } from '../pipeline.ts';
 import { type Content, readContent } from './content.ts';
 import type { Fetcher } from './http.ts';
@@ -95,8 +96,7 @@ export function contentOf(
   if (bytes.length === 0) throw new Failure('empty_source', `${url.host} answered with no content`);
   const content = readContent(bytes, headers.get('content-type'));
   if (content && isReadable(content.mediaType)) return content;
-  const found = content?.mediaType ?? 'neither text nor a known format';
-  throw new Failure('unsupported_mime', `${item.source} is ${found}`);
+  throw unsupported(item.source, content?.mediaType);
 }
 
 /** The page as text, where it is one whose links may be followed. */

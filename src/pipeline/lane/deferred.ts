@@ -4,7 +4,7 @@
  */
 import { type BlobStore, getPart } from '../../blob/blob.ts';
 import { Failure } from '../../kernel/failure.ts';
-import type { Completer } from '../../provider/completion.ts';
+import type { Completer, CompletionRequest } from '../../provider/completion.ts';
 import { dropLines, isCheapLane, type LineRow, linesOfStep } from '../../store/batch-lines.ts';
 import { insertVectors } from '../../store/chunks.ts';
 import { getCorpusSettings } from '../../store/corpus-settings.ts';
@@ -137,33 +137,43 @@ export function deferredEntityStep({ lane, blobs, normal }: LaneOptions): StepFu
     blobs,
     normal,
     questions: async (context) => {
-      const text = (await getText(context.reader, context.item.id))?.body;
-      const pieces = await chunksOf(context);
-      if (text === undefined || !pieces) return undefined;
-      return questionsOf({ text, pieces }).map(
-        ({ instruction, input, schema, schemaName: schema_name }) => ({
-          instruction,
-          input,
-          schema,
-          schema_name,
-        }),
-      );
+      const asked = await questionsAbout(context);
+      return asked?.map(({ instruction, input, schema, schemaName: schema_name }) => ({
+        instruction,
+        input,
+        schema,
+        schema_name,
+      }));
     },
-    work: (context, answers) => entityStep(modelExtractor(replaying(lane.model, answers)))(context),
+    work: async (context, answers) => {
+      const asked = (await questionsAbout(context)) ?? [];
+      return entityStep(modelExtractor(replaying(lane.model, asked, answers)))(context);
+    },
   });
 }
 
-/** Answers in the order of the questions: the same text asks the same in the same order. */
-function replaying(model: string, answers: readonly Answer[]): Completer {
-  const left = [...answers].reverse();
+async function questionsAbout(context: StepContext): Promise<CompletionRequest[] | undefined> {
+  const text = (await getText(context.reader, context.item.id))?.body;
+  const pieces = await chunksOf(context);
+  return text === undefined || !pieces ? undefined : questionsOf({ text, pieces });
+}
+
+/** The same text asks the same questions: each is answered as the batch answered it. */
+function replaying(
+  model: string,
+  asked: readonly CompletionRequest[],
+  answers: readonly Answer[],
+): Completer {
+  const known = new Map(asked.map(({ input }, index) => [input, answers[index]]));
   return {
     model,
-    complete: async () => {
-      const answer = left.pop();
-      if (answer?.text === undefined) {
+    prices: undefined,
+    complete: async ({ input }) => {
+      const outcome = known.get(input)?.text;
+      if (outcome === undefined) {
         throw new Failure('step_output_invalid', `${model}: the batch has too few answers`);
       }
-      return { text: answer.text, tokensIn: 0, tokensOut: 0, costCents: 0 };
+      return { outcome, tokens: { input: 0, output: 0 }, isPayer: false };
     },
   };
 }

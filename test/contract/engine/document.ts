@@ -3,9 +3,10 @@ import type { BlobStore } from '../../../src/blob/blob.ts';
 import { Failure } from '../../../src/kernel/failure.ts';
 import { documentPipeline } from '../../../src/pipeline/document.ts';
 import { parse } from '../../../src/pipeline/extract/format/parse.ts';
+import type { Parser } from '../../../src/pipeline/extract/parsed.ts';
 import type { Pipeline, StepFunction } from '../../../src/pipeline/pipeline.ts';
 import { staticEmbedder } from '../../../src/provider/static-embedder.ts';
-import { documentIdOf, getDocument } from '../../../src/store/documents.ts';
+import { documentIdOf, getDocument, listDocuments } from '../../../src/store/documents.ts';
 import type { EngineFixture, EngineTest } from '../../support/engine-fixture.ts';
 import { searchStore } from '../../support/search-store.ts';
 import type { Submitted } from '../../support/store-fixture.ts';
@@ -60,6 +61,20 @@ export const documentEngineTests: readonly EngineTest[] = [
       assert.deepEqual(await found(bench, 'lantern'), ['## Cage\n\nA lantern.']);
       const row = await bench.store.job(job.key);
       assert.deepEqual([row.documents_emitted, row.chunks_indexed], [1, 2]);
+    },
+  ],
+  [
+    'what a document says of itself is listed with it, without what no database takes',
+    async (bench) => {
+      const meta = { author: 'A\0da \ud800', pages: 3, date: '1843-07-10' };
+      const parser: Parser = async (...call) => ({ ...(await parse(...call)), meta });
+      const pipeline = documentPipeline({ blobs, embedder: staticEmbedder(), fetcher, parser });
+      await bench.start({}, { pipeline });
+      await ingest(bench, 'The walrus sleeps.');
+      const page = { caller: 'ann', corpus: 'notes', after: '', limit: 10 };
+      const [row] = await listDocuments(bench.store.database, page);
+      assert.deepEqual(row?.meta, { ...meta, author: 'Ada \ufffd' });
+      assert.equal(row?.id, documentId);
     },
   ],
   [

@@ -271,8 +271,8 @@ export const moneyTests: readonly EngineTest[] = [
       await database.write((transaction) =>
         transaction.run(
           {
-            text: `INSERT INTO reservations (item_id, job_id, caller, corpus, cents, until)
-              VALUES (999, :id, 'ann', 'notes', 9, :until)`,
+            text: `INSERT INTO reservations (item_id, step, job_id, caller, corpus, cents, until)
+              VALUES (999, 'embedded', :id, 'ann', 'notes', 9, :until)`,
           },
           { id, until: bench.world.now() + 60_000 },
         ),
@@ -294,6 +294,7 @@ export const moneyTests: readonly EngineTest[] = [
         key: keyOf({ step: 'embedded', model: 'm', input: `text ${index}` }),
         value: Uint8Array.of(index),
         tokens: fakeTokens('one'),
+        tokens_out: 0,
       }));
       for (const [now, row] of rows.entries()) {
         await database.write((transaction) => putResults(transaction, [row], { model: 'm', now }));

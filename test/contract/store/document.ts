@@ -36,7 +36,7 @@ async function write(store: StoreFixture, generation_id: number, words: string):
   const chunk = { key: `k${generation_id}`, ordinal: 0, heading: 'Head', text: words };
   const place = { startOffset: 0, endOffset: words.length, tokenCount: 1 };
   await store.database.write(async (transaction) => {
-    const text = { title: 'Page', language: null, body: words, content_hash: words };
+    const text = { title: 'Page', language: null, body: words, content_hash: words, meta: '{}' };
     await writeText(transaction, { generation_id, document_id: documentId, ...text }, 1);
     await insertChunks(transaction, { documentId, generationId: generation_id }, [
       { ...chunk, ...place },

@@ -30,7 +30,8 @@ async function name(
   const { ids } = await store.submit({ sources: [{ kind: 'inline', source }] });
   const generation_id = ids[0] as number;
   const id = documentIdOf('ann', 'notes', source);
-  const text = { title: null, language: null, body: 'words', content_hash: `${generation_id}` };
+  const hash = { content_hash: `${generation_id}`, meta: '{}' };
+  const text = { title: null, language: null, body: 'words', ...hash };
   await store.database.write(async (transaction) => {
     await writeText(transaction, { generation_id, document_id: id, ...text }, 1);
     await insertEntities(transaction, generation_id, found);

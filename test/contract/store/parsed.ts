@@ -22,6 +22,7 @@ function parsed(name: string, texts: readonly string[]): ParsedSource {
     title: name,
     language: 'en',
     contentHash: `hash of ${name}`,
+    meta: '{}',
     blobKey: `blob of ${name}`,
     mediaType: 'text/plain',
     bytes: body.length,

@@ -46,6 +46,8 @@ export class ParserChild {
   #isAlive = true;
   #documents = 0;
   #restingBytes = 0;
+  /** The most that it was seen to hold for its present document. */
+  #seenBytes = 0;
 
   constructor({ world, commandLine, scratch }: ChildOptions) {
     this.#world = world;
@@ -204,7 +206,12 @@ export class ParserChild {
     if (error) return new Failure('machine_busy', error.message, { cause: error });
     const { exitCode, signalCode } = this.#process;
     const isMemory = /out of memory|bad_alloc|cannot allocate memory/i.test(this.#lastWords);
-    if (isMemory) return new Failure('parse_memory', 'the parser ran out of memory');
+    // A library that is refused more memory gives up without a word, well before it has too much.
+    const isRefused =
+      signalCode === 'SIGABRT' && this.#seenBytes > limits.parser.memoryBytesMax / 2;
+    if (isMemory || isRefused) {
+      return new Failure('parse_memory', 'the parser ran out of memory');
+    }
     const how = signalCode === null ? `the code ${exitCode}` : signalCode;
     return new Failure('parse_crashed', `the parser ended with ${how}`, {
       cause: this.#lastWords === '' ? undefined : new Error(this.#lastWords),
@@ -214,10 +221,12 @@ export class ParserChild {
   /** Looks at the memory again and again; the returned function stops it. */
   #watchMemory(source: string): () => void {
     const { memoryBytesMax, memoryLookMs } = limits.parser;
+    this.#seenBytes = 0;
     let cancel = (): void => undefined;
     const look = (): void => {
       const used = memoryOf(this.pid);
       if (used === undefined) return;
+      this.#seenBytes = Math.max(this.#seenBytes, used);
       if (used > memoryBytesMax) {
         const message = `${source} took ${used} of ${memoryBytesMax} bytes of memory to parse`;
         this.kill(new Failure('parse_memory', message));

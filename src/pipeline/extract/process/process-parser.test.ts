@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +9,7 @@ import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { temporaryDirectory } from '../../../../test/support/temporary.ts';
 import { until } from '../../../../test/support/wait.ts';
+import { thisProcess } from '../../../engine/liveness.ts';
 import { Failure } from '../../../kernel/failure.ts';
 import { limits } from '../../../kernel/limits.ts';
 import { realWorld } from '../../../world.ts';
@@ -20,7 +21,13 @@ const wild = import.meta.resolve('./fixture/wild-parser.ts');
 const never = new AbortController().signal;
 
 function setup(t: TestContext, options: Partial<ProcessParserOptions> = {}) {
-  const parser = processParser({ world: realWorld(), module: wild, size: 1, ...options });
+  const parser = processParser({
+    owner: thisProcess(),
+    world: realWorld(),
+    module: wild,
+    size: 1,
+    ...options,
+  });
   t.after(() => parser.close());
   /** What the parser makes of a document that tells it what to do. */
   const tell = (text: string, signal: AbortSignal = never): Promise<Parsed> =>
@@ -187,7 +194,7 @@ test('a parser sees none of our environment', async (t) => {
   t.after(() => delete process.env.PAWL_TEST_SECRET);
   const { tell } = setup(t);
   const seen = JSON.parse((await tell('environment')).markdown);
-  assert.deepEqual(Object.keys(seen).sort(), ['LANG', 'PATH', 'TMPDIR']);
+  assert.deepEqual(Object.keys(seen).sort(), ['LANG', 'OCR_FOLDER', 'PATH', 'TMPDIR']);
 });
 
 test('a parser cannot reach the network', async (t) => {
@@ -226,8 +233,13 @@ for (const deed of [undefined, 'spin']) {
     const pid = Number(told);
     t.after(() => existsSync(`/proc/${pid}`) && process.kill(pid, 'SIGKILL'));
     assert.ok(existsSync(`/proc/${pid}`));
+    const scratch = readlinkSync(`/proc/${pid}/cwd`);
     parent.kill('SIGKILL');
     await until(() => isGone(pid), { what: `parser ${pid} to end` });
+    await until(() => isGone(parent.pid ?? 0), { what: 'its Pawl to be buried' });
+    assert.ok(existsSync(scratch), 'nobody was left to remove it');
+    await setup(t).tell('count');
+    assert.ok(!existsSync(scratch), 'the next one removes it');
   });
 }
 
@@ -288,4 +300,14 @@ test('who gives up while a process starts waits no longer, and the next one gets
   await assert.rejects(first, { code: 'canceled' });
   assert.ok(performance.now() - startedAt < 50);
   assert.equal((await tell('count')).meta.pid, pid);
+});
+
+test('text is recognized with the one model that all parsers read', async (t) => {
+  const { parser } = setup(t, { module: undefined });
+  const bytes = readFileSync(new URL('../format/samples/notice.png', import.meta.url));
+  const input = { bytes, mediaType: 'image/png', source: 'notice.png' };
+  const { markdown } = await parser.parse(input, never);
+  assert.ok(markdown.length > 20, markdown);
+  const [pid] = parser.pids();
+  assert.deepEqual(readdirSync(readlinkSync(`/proc/${pid}/cwd`)), [], 'none of its own');
 });

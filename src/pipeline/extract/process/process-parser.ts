@@ -3,19 +3,22 @@
  * needed, used again for the next document, and replaced when they are spent. Who finds none free
  * waits in line; the time that a document may take counts from when its turn has come.
  */
-import { mkdtemp, realpath } from 'node:fs/promises';
-import { availableParallelism, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { realpath } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
 import { Failure } from '../../../kernel/failure.ts';
 import { limits } from '../../../kernel/limits.ts';
 import type { World } from '../../../kernel/world.ts';
+import { unpackOcrModel } from '../format/ocr-model.ts';
 import type { Parsed, ParseInput, Parser } from '../parsed.ts';
 import { ParserChild } from './parser-child.ts';
 import { placementOf } from './placement.ts';
-import { commandFor, findCage } from './sandbox.ts';
+import { commandFor, findCage, type SandboxOptions } from './sandbox.ts';
+import { makeScratch, type Owner, removeLeftovers } from './scratch.ts';
 
 export interface ProcessParserOptions {
   readonly world: World;
+  /** This process, as others see it. */
+  readonly owner: Owner;
   /** How many processes; one for each core where nothing is said. */
   readonly size?: number | undefined;
   /** The address of the module whose `parse` is called; that of all formats where absent. */
@@ -54,7 +57,7 @@ class ParserPool {
   /** Each with what calls off its end. */
   readonly #idle = new Map<ParserChild, () => void>();
   readonly #waiting = new Set<Waiting>();
-  #cage: Promise<readonly string[]> | undefined;
+  #ground: Promise<Ground> | undefined;
   /** Places that are taken: by a process, or by one that is about to be. */
   #taken = 0;
   #isClosed = false;
@@ -156,12 +159,11 @@ class ParserPool {
   }
 
   async #spawn(): Promise<ParserChild> {
-    const { world } = this.#options;
-    this.#cage ??= findCage();
-    const cage = await this.#cage;
-    // Node's permissions speak of real paths.
-    const scratch = await realpath(await mkdtemp(join(tmpdir(), 'pawl-parser-')));
-    const commandLine = commandFor({ cage, scratch, module: this.#module });
+    const { world, owner } = this.#options;
+    this.#ground ??= prepare(owner);
+    const ground = await this.#ground;
+    const scratch = await makeScratch(owner);
+    const commandLine = commandFor({ ...ground, scratch, module: this.#module });
     const child = new ParserChild({ world, commandLine, scratch });
     this.#children.add(child);
     if (this.#isClosed) child.kill(new Failure('canceled', 'the parsers were closed'));
@@ -196,4 +198,18 @@ class ParserPool {
     this.#taken -= 1;
     if (!this.#isClosed) this.#serve();
   }
+}
+
+type Ground = Pick<SandboxOptions, 'cage' | 'ocrFolder'>;
+
+/** Before the first process: what killed ones have left goes, and what all of them need is made. */
+async function prepare(owner: Owner): Promise<Ground> {
+  await removeLeftovers(owner);
+  // Node's permissions speak of real paths. Where the model cannot be put for all (no room, or
+  // somebody else sits there), each parser that needs it unpacks its own.
+  const ocrFolder = await unpackOcrModel().then(
+    (folder) => realpath(folder),
+    () => undefined,
+  );
+  return { cage: await findCage(), ocrFolder };
 }

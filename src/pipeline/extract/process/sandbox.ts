@@ -9,6 +9,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { limits } from '../../../kernel/limits.ts';
+import { ocrFolderVariable } from '../format/ocr-model.ts';
 
 export interface CommandLine {
   readonly command: string;
@@ -57,10 +58,14 @@ export interface SandboxOptions {
   readonly scratch: string;
   /** The address of the module whose `parse` is called. */
   readonly module: string;
+  /** Where the model for text recognition is, if it is there for all. */
+  readonly ocrFolder: string | undefined;
 }
 
-export function commandFor({ cage, scratch, module }: SandboxOptions): CommandLine {
-  const readable = [sources, join(dirname(sources), 'package.json'), ...packageFolders(), scratch];
+export function commandFor(options: SandboxOptions): CommandLine {
+  const { cage, scratch, module, ocrFolder } = options;
+  const own = [sources, join(dirname(sources), 'package.json'), ...packageFolders()];
+  const readable = [...own, ...(ocrFolder === undefined ? [] : [ocrFolder]), scratch];
   const [command = '', ...args] = [
     ...cage,
     process.execPath,
@@ -75,7 +80,11 @@ export function commandFor({ cage, scratch, module }: SandboxOptions): CommandLi
     module,
   ];
   // Nothing of our environment: it holds keys, proxies, and options for Node.
-  return { command, args, env: { PATH: systemPath, TMPDIR: scratch, LANG: 'C.UTF-8' } };
+  const places = {
+    TMPDIR: scratch,
+    ...(ocrFolder !== undefined && { [ocrFolderVariable]: ocrFolder }),
+  };
+  return { command, args, env: { PATH: systemPath, LANG: 'C.UTF-8', ...places } };
 }
 
 /** Where Node looks for packages: beside the sources, and in every folder above. */
