@@ -25,6 +25,7 @@ import { ChromiumRenderer } from './pipeline/fetch/browser.ts';
 import { findBrowser } from './pipeline/fetch/browser-launch.ts';
 import { type Fetcher, httpFetcher } from './pipeline/fetch/http.ts';
 import type { Paces } from './pipeline/fetch/politeness.ts';
+import { httpPost, type Post } from './pipeline/fetch/post.ts';
 import type { RenderWhen } from './pipeline/fetch/render.ts';
 import { checkTarget } from './pipeline/fetch/resolve.ts';
 import type { Rendering } from './pipeline/fetch/shown.ts';
@@ -75,6 +76,8 @@ export interface Assembled {
   readonly embedder: Embedder;
   readonly lifecycle: Lifecycle;
   readonly world: World;
+  /** To addresses that others have named. */
+  readonly post: Post;
   estimate(input: EstimateInput): Promise<Estimate>;
   close(): Promise<void>;
 }
@@ -129,7 +132,8 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   const estimate = estimator(options, { parts, database, world });
   const { embedder } = embedders;
   const { lifecycle } = pipeline;
-  return { database, engine, searcher, blobs, embedder, lifecycle, world, estimate, close };
+  const post = httpPost({ world, allowed });
+  return { database, engine, searcher, blobs, embedder, lifecycle, world, post, estimate, close };
 }
 
 interface EstimatorParts {

@@ -6,12 +6,20 @@
 import type { Static, TSchema } from 'typebox';
 import { asking, corpora } from './contract/corpora.ts';
 import { history, inbox } from './contract/history.ts';
-import { jobs } from './contract/jobs.ts';
+import { jobs, webhooks } from './contract/jobs.ts';
 import { service } from './contract/service.ts';
 
 export type { Route } from './contract/row.ts';
 
-export const contract = { ...jobs, ...history, ...inbox, ...corpora, ...asking, ...service };
+export const contract = {
+  ...jobs,
+  ...webhooks,
+  ...history,
+  ...inbox,
+  ...corpora,
+  ...asking,
+  ...service,
+};
 
 export type Contract = typeof contract;
 export type RouteName = keyof Contract;

@@ -6,6 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { CallerContext } from '../access/caller.ts';
 import { Failure } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
+import { classifyAddress } from '../pipeline/fetch/address.ts';
 import { problemOf } from './problem.ts';
 import type { ServerOptions } from './server.ts';
 import type { Service } from './service.ts';
@@ -67,7 +68,7 @@ async function admit(
   { access }: Service,
 ): Promise<void> {
   const { name } = request.routeOptions.config;
-  request.caller = await access.authenticate(keyOf(request));
+  request.caller = await access.authenticate(keyOf(request), sourceOf(request));
   const decision = await access.admit(request.caller, name);
   if (Number.isFinite(decision.limit)) {
     reply.headers({
@@ -80,6 +81,16 @@ async function admit(
   const retryAfterMs = decision.retryAfterSeconds * 1000;
   const message = `more than ${decision.limit} requests within the hour`;
   throw new Failure('rate_limit_hit', message, { retryAfterMs });
+}
+
+/**
+ * The address that a request came from, unless it says nothing about who sent it: a proxy in front
+ * of Pawl, on this machine or in its network, brings the requests of everyone.
+ */
+function sourceOf({ socket }: FastifyRequest): string | undefined {
+  const { remoteAddress } = socket;
+  if (remoteAddress === undefined || classifyAddress(remoteAddress) !== 'public') return undefined;
+  return remoteAddress;
 }
 
 /** Only from its header: an address is written down in too many places. */

@@ -176,7 +176,18 @@ export const limits = {
     callersMax: 10_000,
     loggedRequestsMax: 4_000_000,
     queueDepthMax: 1_000_000,
+    queueCountAgeMsMax: 1 * second,
     queueRetryAfterMs: 30 * second,
+  },
+
+  webhook: {
+    timeoutMs: 15 * second,
+    /** A sender of which nothing is heard for so long has died. */
+    leaseMs: 1 * minute,
+    pollMs: 30 * second,
+    atOnceMax: 16,
+    retry: { attemptsMax: 10, baseMs: 5 * second, factor: 4, capMs: 6 * hour },
+    secretCharactersMin: 24,
   },
 
   /** What a key may be. */

@@ -17,15 +17,17 @@ export interface NewJob {
   readonly force: boolean;
   readonly priority: number;
   readonly budgetCents?: number | undefined;
+  /** Where its end is told. */
+  readonly webhookUrl?: string | undefined;
   readonly itemsTotal: number;
   readonly now: number;
 }
 
 const insertJobRow = sql<{ id: number }>`
-  INSERT INTO jobs (key, caller, corpus, type, url, force, priority, budget_cents, state,
-    items_total, created_at, updated_at)
-  VALUES (:key, :caller, :corpus, :type, :url, :force, :priority, :budget_cents, 'queued',
-    :items_total, :now, :now)
+  INSERT INTO jobs (key, caller, corpus, type, url, force, priority, budget_cents,
+    webhook_url, state, items_total, created_at, updated_at)
+  VALUES (:key, :caller, :corpus, :type, :url, :force, :priority, :budget_cents,
+    :webhook_url, 'queued', :items_total, :now, :now)
   RETURNING id`;
 
 export async function insertJob(transaction: Transaction, job: NewJob): Promise<number> {
@@ -33,6 +35,7 @@ export async function insertJob(transaction: Transaction, job: NewJob): Promise<
     ...job,
     force: job.force ? 1 : 0,
     budget_cents: job.budgetCents,
+    webhook_url: job.webhookUrl,
     items_total: job.itemsTotal,
   });
   return row?.id as number;

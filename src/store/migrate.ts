@@ -13,6 +13,7 @@ import { paying } from './migration/0005-money.ts';
 import { naming } from './migration/0006-entities.ts';
 import { fetchedBytes } from './migration/0008-fetched-bytes.ts';
 import { service } from './migration/0009-service.ts';
+import { webhooks } from './migration/0012-webhooks.ts';
 import { sql } from './statement.ts';
 
 export interface Migration {
@@ -31,6 +32,7 @@ export const migrations: readonly Migration[] = [
   naming,
   fetchedBytes,
   service,
+  webhooks,
 ];
 
 const createMigrations = sql`CREATE TABLE IF NOT EXISTS migrations (

@@ -6,6 +6,7 @@ import { type JobState, job as jobMachine } from '../../kernel/job.ts';
 import { limits } from '../../kernel/limits.ts';
 import { isFinal } from '../../kernel/machine.ts';
 import type { StageState } from '../../kernel/stage.ts';
+import { readUrl } from '../../pipeline/fetch/url.ts';
 import { crawlFrom, inlineSource, urlSource } from '../../sources.ts';
 import { listCausesOfJob } from '../../store/inbox.ts';
 import { listItems } from '../../store/items.ts';
@@ -17,6 +18,7 @@ import { viewItems } from '../item-views.ts';
 import type { NewJob } from '../schema.ts';
 import type { Ask, Handlers, Service } from '../service.ts';
 import { jobDetailShape, jobShape } from '../shape.ts';
+import { webhookSecret } from './webhooks.ts';
 
 export function jobRoutes(service: Service) {
   const { database } = service;
@@ -128,6 +130,11 @@ async function submit(service: Service, ask: Ask<'POST /jobs'>) {
   const { body, caller, log } = ask;
   if (body.budget_cents !== undefined) checkPriced(service.embedder);
   const sources = sourcesOf(body);
+  if (body.lane === 'cheap') {
+    const message = 'the cheap lane needs a provider with batches, and none is configured';
+    throw new Failure('bad_request', `${message}: leave lane out, or say now`);
+  }
+  await service.room.check();
   const { crawl } = body;
   const { jobKey, isReplayed } = await service.commands.submit({
     caller: caller.callerId,
@@ -137,15 +144,38 @@ async function submit(service: Service, ask: Ask<'POST /jobs'>) {
     priority: body.priority,
     force: body.force,
     budgetCents: body.budget_cents,
+    webhookUrl: webhookOf(service, body),
     idempotency: idempotencyOf(ask.headers['idempotency-key'], JSON.stringify(body)),
   });
   log.info({ job_id: jobKey, caller_id: caller.callerId, replayed: isReplayed }, 'job submitted');
-  if (isReplayed) ask.reply.header('idempotency-replayed', 'true');
-  return accepted(jobKey, sources.length);
+  return accepted(service, ask, { jobKey, isReplayed, corpus: body.corpus_name, sources });
 }
 
-export function accepted(jobKey: string, count: number) {
-  return { job_id: jobKey, status: 'pending', state: 'queued', url_count: count } as const;
+/** Read as it will be called: what cannot be is refused now. */
+function webhookOf(service: Service, { webhook_url }: NewJob): string | undefined {
+  if (webhook_url === undefined) return undefined;
+  webhookSecret(service);
+  return readUrl(webhook_url).href;
+}
+
+interface Accepted {
+  readonly jobKey: string;
+  readonly isReplayed: boolean;
+  readonly corpus: string;
+  readonly sources: readonly NewSource[];
+}
+
+export function accepted(
+  { audit, room }: Service,
+  { caller, reply }: Pick<Ask<'POST /jobs'>, 'caller' | 'reply'>,
+  { jobKey, isReplayed, corpus, sources: { length } }: Accepted,
+) {
+  if (isReplayed) reply.header('idempotency-replayed', 'true');
+  else {
+    room.accepted(length);
+    audit.emit('job_submitted', caller, { job_id: jobKey, corpus_name: corpus, url_count: length });
+  }
+  return { job_id: jobKey, status: 'pending', state: 'queued', url_count: length } as const;
 }
 
 const ways = ['url', 'urls', 'documents', 'crawl'] as const;
