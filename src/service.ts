@@ -12,6 +12,7 @@ import { ProgressBoard } from './api/progress-board.ts';
 import { QueueRoom } from './api/queue-room.ts';
 import { buildServer } from './api/server.ts';
 import type { Service } from './api/service.ts';
+import { Standings } from './api/standings.ts';
 import { Streams } from './api/streams.ts';
 import { Outbox } from './engine/outbox.ts';
 import { Pawl } from './index.ts';
@@ -73,6 +74,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     commands: engine.commands,
     relay: engine.relay,
     access: guarded.access ?? localAccess(),
+    standings: new Standings({ database, world }),
     room: new QueueRoom({ database, world, max: options.queueDepthMax }),
     webhooks: { secret, ring: () => outbox.ring() },
     isDraining: () => isDraining,

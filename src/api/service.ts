@@ -15,6 +15,7 @@ import type { AnswerOf, BodyOf, HeadersOf, ParamsOf, QueryOf, RouteName } from '
 import type { Metrics } from './metrics.ts';
 import type { ProgressBoard } from './progress-board.ts';
 import type { QueueRoom } from './queue-room.ts';
+import type { Standings } from './standings.ts';
 import type { Streams } from './streams.ts';
 
 export interface Service {
@@ -29,6 +30,7 @@ export interface Service {
   readonly access: ServiceAccess;
   readonly audit: Audit;
   readonly room: QueueRoom;
+  readonly standings: Standings;
   /** Ringing it has deliveries sent at once. */
   readonly webhooks: { readonly secret: string | undefined; ring(): void };
   readonly streams: Streams;

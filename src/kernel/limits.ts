@@ -283,6 +283,9 @@ export const limits = {
     /** Entities in one answer: these lists have no cursor. */
     entitiesMax: 10_000,
     jobsScannedMax: 1000,
+    /** How long, and of how many jobs, it is remembered where their items stand. */
+    standingsAgeMsMax: 250,
+    standingsRememberedMax: 1000,
     /** Places in the queue are counted up to this. */
     placesCountedMax: 10_000,
     pageItemsDefault: 50,

@@ -2,16 +2,15 @@
 import { createHash } from 'node:crypto';
 import { checkPriced } from '../../engine/admission.ts';
 import { Failure } from '../../kernel/failure.ts';
-import { type JobState, job as jobMachine } from '../../kernel/job.ts';
+import type { JobState } from '../../kernel/job.ts';
 import { limits } from '../../kernel/limits.ts';
-import { isFinal } from '../../kernel/machine.ts';
 import type { StageState } from '../../kernel/stage.ts';
 import { readUrl } from '../../pipeline/fetch/url.ts';
 import { crawlFrom, inlineSource, urlSource } from '../../sources.ts';
 import { listCausesOfJob } from '../../store/inbox.ts';
 import { listItems } from '../../store/items.ts';
-import { listJobPage, listStandings, type StandingRow } from '../../store/job-views.ts';
-import { getJob, type JobRow, statusOf } from '../../store/jobs.ts';
+import { listJobPage } from '../../store/job-views.ts';
+import { getJob, type JobRow, statusFrom, statusOf } from '../../store/jobs.ts';
 import type { NewSource } from '../../store/submit.ts';
 import { limitOf, nextCursor, numberCursor } from '../cursor.ts';
 import { viewItems } from '../item-views.ts';
@@ -41,10 +40,12 @@ export function jobRoutes(service: Service) {
     },
     'GET /jobs/:id': async ({ caller, params }) => {
       const row = await ownJob(service, caller.callerId, params.id);
+      const standings = await service.standings.of(row);
+      const progress = standings.flatMap((each) => (each.is_open === 1 ? [each.progress] : []));
       return jobDetailShape({
         row,
-        status: await statusOf(database, row, service.lifecycle),
-        standings: await standingsOf(service, row),
+        status: statusFrom(row, progress, service.lifecycle),
+        standings,
         causes: row.items_failed > 0 ? await listCausesOfJob(database, row.id) : [],
         now: database.now(),
       });
@@ -99,20 +100,6 @@ export function steeringRoutes(service: Service) {
       return { ...moved(row), items_retried: retried };
     },
   } satisfies Partial<Handlers>;
-}
-
-/** Where nothing moves, the job's own counts say where its items stand: they need not be read. */
-async function standingsOf({ database }: Service, row: JobRow): Promise<StandingRow[]> {
-  if (row.started_at !== null && !isFinal(jobMachine, row.state)) {
-    return listStandings(database, row.id);
-  }
-  const { items_total: total, items_done: done, items_failed: failed } = row;
-  const canceled = row.items_canceled;
-  const counts = { enqueued: total - done - failed - canceled, done, failed, canceled };
-  const still = { progress: 0, is_open: 0, attempt: 0, due_at: null };
-  return Object.entries(counts)
-    .filter(([, count]) => count > 0)
-    .map(([step, count]) => ({ step, count, ...still }));
 }
 
 function moved({ key, state }: JobRow): { job_id: string; state: JobState } {
