@@ -1,5 +1,6 @@
 /** What `npm run bench` can measure besides the engine. */
 import { existsSync } from 'node:fs';
+import { benchApi } from './api.ts';
 import { benchChunking } from './chunking.ts';
 import { readCollections } from './collection.ts';
 import { benchExtraction } from './extraction.ts';
@@ -9,7 +10,7 @@ import { benchPipeline } from './pipeline/suite.ts';
 import { benchRanking } from './ranking.ts';
 import { benchVectors } from './vectors.ts';
 
-export const suites = ['search', 'chunking', 'extraction', 'pipeline'] as const;
+export const suites = ['search', 'chunking', 'extraction', 'pipeline', 'api'] as const;
 type SuiteName = (typeof suites)[number];
 
 export interface SuiteOptions {
@@ -21,7 +22,7 @@ export interface SuiteOptions {
 }
 
 const collectionsText = 'a folder with collections (NAME.json.gz: documents, queries, qrels)';
-const wanted: Readonly<Record<Exclude<SuiteName, 'pipeline'>, string>> = {
+const wanted: Readonly<Record<Exclude<SuiteName, 'pipeline' | 'api'>, string>> = {
   search: collectionsText,
   chunking: collectionsText,
   extraction: 'a checkout of the article extraction benchmark (ground-truth.json, html/)',
@@ -34,6 +35,7 @@ export function isSuite(name: string): name is SuiteName {
 /** Nothing where there is nothing to measure with. */
 export async function runSuite(name: SuiteName, options: SuiteOptions): Promise<Section[]> {
   const { data, trafilatura, isQuick, tell } = options;
+  if (name === 'api') return benchApi({ isQuick, tell });
   if (name === 'pipeline') return benchPipeline({ isQuick, tell });
   if (name === 'extraction') return benchExtraction({ data, trafilatura, isQuick, tell });
   if (data === undefined || !existsSync(data)) {

@@ -18,6 +18,7 @@ import { printCommandHelp, printHelp } from './cli/help.ts';
 import { inbox } from './cli/inbox.ts';
 import { ingest } from './cli/ingest.ts';
 import { jobs } from './cli/jobs.ts';
+import { mcp } from './cli/mcp.ts';
 import { search } from './cli/search.ts';
 import { serve } from './cli/serve.ts';
 import { openTerminal, type Terminal } from './cli/terminal.ts';
@@ -37,6 +38,7 @@ const commands: readonly Command[] = [
   batch,
   extract,
   chunk,
+  mcp,
   doctor,
   diagram,
 ];

@@ -36,6 +36,7 @@ import { ChromiumRenderer } from './pipeline/fetch/browser.ts';
 import { findBrowser } from './pipeline/fetch/browser-launch.ts';
 import { type Fetcher, httpFetcher } from './pipeline/fetch/http.ts';
 import type { Paces } from './pipeline/fetch/politeness.ts';
+import { httpPost, type Post } from './pipeline/fetch/post.ts';
 import type { RenderWhen } from './pipeline/fetch/render.ts';
 import { checkTarget } from './pipeline/fetch/resolve.ts';
 import type { Rendering } from './pipeline/fetch/shown.ts';
@@ -102,6 +103,8 @@ export interface Assembled {
   readonly extractor: Extractor | undefined;
   readonly lifecycle: Lifecycle;
   readonly world: World;
+  /** To addresses that others have named. */
+  readonly post: Post;
   estimate(input: EstimateInput): Promise<Estimate>;
   close(): Promise<void>;
 }
@@ -162,7 +165,8 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   const models = { embedder: embedders.embedder, extractor };
   const { lifecycle } = pipeline;
   const doors = { database, engine, searcher, batch, attempt, blobs, lifecycle, world };
-  return { ...doors, ...models, estimate, close };
+  const post = httpPost({ world, allowed });
+  return { ...doors, ...models, post, estimate, close };
 }
 
 function batchOf(

@@ -6,6 +6,7 @@ export interface Config {
   readonly host: string;
   readonly port: number;
   readonly key: string | undefined;
+  readonly webhookSecret: string | undefined;
   readonly databaseUrl: string | undefined;
   readonly workers: number;
   readonly allowHosts: readonly string[] | undefined;
@@ -97,6 +98,19 @@ export const settings: { readonly [K in Key]: Setting<K> } = {
     meaning: 'The key that commands send to the service that `--url` names.',
     isSecret: true,
     parse: (text) => (/^\S+$/.test(text) ? text : undefined),
+  },
+  webhookSecret: {
+    variable: 'PAWL_WEBHOOK_SECRET',
+    initial: undefined,
+    form: `${limits.webhook.secretCharactersMin} printable characters or more`,
+    meaning:
+      "What the secrets are made from by which each caller's webhooks are signed. " +
+      'Absent: jobs with a `webhook_url` are refused.',
+    isSecret: true,
+    parse: (text) =>
+      text.length >= limits.webhook.secretCharactersMin && /^[\x21-\x7e]+$/.test(text)
+        ? text
+        : undefined,
   },
   databaseUrl: {
     variable: 'PAWL_DATABASE_URL',

@@ -1,30 +1,13 @@
-/** Who may ask, and how much: what the server needs to know of it. */
-import type { CallerContext } from '../access/caller.ts';
+/** Who may ask where no keys are configured: whoever is on this machine, without a limit. */
+import type { Access, AccessStanding, RateDecision } from '../access/access.ts';
+import { localCaller } from '../access/caller.ts';
 
-export interface RateDecision {
-  readonly allowed: boolean;
-  readonly limit: number;
-  readonly remaining: number;
-  readonly resetAtMs: number;
-  readonly retryAfterSeconds: number;
-}
+export type { Access, RateDecision } from '../access/access.ts';
 
-export interface Access {
-  /** Throws a failure where the key is missing, wrong, or cannot be checked. */
-  authenticate(key: string | undefined): Promise<CallerContext>;
-  admit(caller: CallerContext, route: string): Promise<RateDecision>;
-}
+/** What the server needs of it; a part that is not configured has no standing. */
+export type ServiceAccess = Access & { readonly standing?: AccessStanding };
 
-/** Whoever reaches the loopback address may do everything: there is one caller. */
-export function localAccess(): Access {
-  const local: CallerContext = {
-    callerId: 'local',
-    callerType: 'user',
-    tier: null,
-    scopes: [],
-    rawClaims: {},
-    internal: false,
-  };
+export function localAccess(): ServiceAccess {
   const unlimited: RateDecision = {
     allowed: true,
     limit: Number.POSITIVE_INFINITY,
@@ -32,5 +15,5 @@ export function localAccess(): Access {
     resetAtMs: 0,
     retryAfterSeconds: 0,
   };
-  return { authenticate: async () => local, admit: async () => unlimited };
+  return { authenticate: async () => localCaller, admit: async () => unlimited };
 }

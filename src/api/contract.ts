@@ -7,12 +7,12 @@ import type { Static, TSchema } from 'typebox';
 import { attemptContract } from './attempt-contract.ts';
 import { asking, corpora } from './contract/corpora.ts';
 import { history, inbox } from './contract/history.ts';
-import { jobs } from './contract/jobs.ts';
+import { jobs, webhooks } from './contract/jobs.ts';
 import { service } from './contract/service.ts';
 
 export type { Route } from './contract/row.ts';
 
-const documents = { ...jobs, ...history, ...inbox, ...corpora };
+const documents = { ...jobs, ...webhooks, ...history, ...inbox, ...corpora };
 
 export const contract = { ...documents, ...attemptContract, ...asking, ...service };
 

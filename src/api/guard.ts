@@ -6,6 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { CallerContext } from '../access/caller.ts';
 import { Failure } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
+import { classifyAddress } from '../pipeline/fetch/address.ts';
 import { problemOf } from './problem.ts';
 import type { ServerOptions } from './server.ts';
 import type { Service } from './service.ts';
@@ -29,6 +30,7 @@ const safeHeaders = {
 } as const;
 
 export function guardRequest(app: FastifyInstance, { service, isLocal }: ServerOptions): void {
+  const sources: Sources = new WeakMap();
   const timers = new WeakMap<FastifyRequest, () => void>();
   const stopTimer = (request: FastifyRequest): void => timers.get(request)?.();
   app.decorateRequest('caller');
@@ -39,7 +41,7 @@ export function guardRequest(app: FastifyInstance, { service, isLocal }: ServerO
     refuseEncoded(request);
     if (hasBody(request)) timers.set(request, limitBody(request, reply, service));
     if (config?.isOpen || request.is404) return;
-    await admit(request, reply, service);
+    await admit(request, reply, { access: service.access, sources });
   });
   app.addHook('preHandler', (request, _, done) => {
     if (!request.routeOptions.config?.isUpload) stopTimer(request);
@@ -64,10 +66,10 @@ export function guardRequest(app: FastifyInstance, { service, isLocal }: ServerO
 async function admit(
   request: FastifyRequest,
   reply: FastifyReply,
-  { access }: Service,
+  { access, sources }: Pick<Service, 'access'> & { sources: Sources },
 ): Promise<void> {
   const { name } = request.routeOptions.config;
-  request.caller = await access.authenticate(keyOf(request));
+  request.caller = await access.authenticate(keyOf(request), sourceOf(request, sources));
   const decision = await access.admit(request.caller, name);
   if (Number.isFinite(decision.limit)) {
     reply.headers({
@@ -81,6 +83,21 @@ async function admit(
   const message = `more than ${decision.limit} requests within the hour`;
   throw new Failure('rate_limit_hit', message, { retryAfterMs });
 }
+
+/**
+ * The address that a request came from, unless it says nothing about who sent it: a proxy in front
+ * of Pawl, on this machine or in its network, brings the requests of everyone.
+ */
+function sourceOf({ socket }: FastifyRequest, known: Sources): string | undefined {
+  if (known.has(socket)) return known.get(socket);
+  const { remoteAddress = '' } = socket;
+  const source = classifyAddress(remoteAddress) === 'public' ? remoteAddress : undefined;
+  known.set(socket, source);
+  return source;
+}
+
+/** By connection: the address of one does not change. */
+type Sources = WeakMap<object, string | undefined>;
 
 /** Only from its header: an address is written down in too many places. */
 function keyOf({ headers }: FastifyRequest): string | undefined {

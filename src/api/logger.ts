@@ -4,7 +4,7 @@
  */
 import type { FastifyServerOptions } from 'fastify';
 import type { EventKind } from '../observe/event.ts';
-import type { Log, LogLevel } from '../observe/log.ts';
+import type { LogLevel } from '../observe/log.ts';
 import type { Told } from './news.ts';
 
 export interface LogOptions {
@@ -49,31 +49,6 @@ function errorShape(error: unknown) {
     message: typeof code === 'string' ? code : '',
     stack: frames.join('\n'),
   };
-}
-
-/** The log of what is made before the server is, and says something only later. */
-export class LateLog implements Log {
-  #log: Pick<Log, 'error' | 'warn' | 'info' | 'debug'> | undefined;
-
-  open(log: Pick<Log, 'error' | 'warn' | 'info' | 'debug'>): void {
-    this.#log = log;
-  }
-
-  error(message: string): void {
-    this.#log?.error(message);
-  }
-
-  warn(message: string): void {
-    this.#log?.warn(message);
-  }
-
-  info(message: string): void {
-    this.#log?.info(message);
-  }
-
-  debug(message: string): void {
-    this.#log?.debug(message);
-  }
 }
 
 interface TransitionLog {

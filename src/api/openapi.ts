@@ -13,6 +13,7 @@ const named: Readonly<Record<string, TSchema>> = {
   JobDetail: schema.JobDetail,
   CancelReceipt: schema.CancelReceipt,
   JobMoved: schema.JobMoved,
+  Delivery: schema.Delivery,
   Item: schema.Item,
   Event: schema.Event,
   Events: schema.Events,

@@ -69,6 +69,8 @@ export const NewJob = Type.Object(
       }),
     ),
     force: Type.Optional(Type.Boolean()),
+    lane: Type.Optional(oneOf(['now', 'cheap'])),
+    webhook_url: Type.Optional(url),
     budget_cents: Type.Optional(
       Type.Number({ minimum: 0, description: 'The job is paused before it would cost more.' }),
     ),
@@ -174,6 +176,19 @@ export const JobMoved = Type.Object({
   job_id: Type.String(),
   state: oneOf(jobMachine.states),
   items_retried: Type.Optional(count),
+});
+
+export const Delivery = Type.Object({
+  delivery_id: Type.String({ description: 'The `webhook-id` that its receiver sees.' }),
+  type: Type.String(),
+  url: Type.String(),
+  state: oneOf(['pending', 'delivered', 'failed']),
+  attempt: count,
+  status: nullable(Type.Integer()),
+  error: nullable(Type.String()),
+  next_try_at: nullable(time),
+  tried_at: nullable(time),
+  created_at: time,
 });
 
 export const Item = Type.Object({
@@ -335,7 +350,13 @@ export const Check = Type.Object({ ok: Type.Boolean(), detail: Type.String() });
 
 export const Ready = Type.Object({
   ready: Type.Boolean(),
-  checks: Type.Object({ store: Check, queue: Check, provider: Check }),
+  checks: Type.Object({
+    store: Check,
+    queue: Check,
+    provider: Check,
+    membership: Type.Optional(Check),
+    redis: Type.Optional(Check),
+  }),
 });
 
 export const Problem = Type.Object({
@@ -355,6 +376,7 @@ export { stages };
 export type NewJob = Static<typeof NewJob>;
 export type Job = Static<typeof Job>;
 export type JobDetail = Static<typeof JobDetail>;
+export type Delivery = Static<typeof Delivery>;
 export type Item = Static<typeof Item>;
 export type Event = Static<typeof Event>;
 export type Cause = Static<typeof Cause>;

@@ -23,6 +23,7 @@ import { jobRoutes, steeringRoutes } from './route/jobs.ts';
 import { searchRoutes } from './route/search.ts';
 import { serviceRoutes } from './route/service.ts';
 import { uploadRoutes } from './route/upload.ts';
+import { webhookRoutes } from './route/webhooks.ts';
 import type { Handler, Handlers, Service } from './service.ts';
 import { compileValidator } from './validation.ts';
 
@@ -93,6 +94,7 @@ function handlersOf(service: Service, news: News): Handlers {
     ...jobRoutes(service),
     ...steeringRoutes(service),
     ...uploadRoutes(service),
+    ...webhookRoutes(service),
     ...historyRoutes(service, news),
     ...inboxRoutes(service),
     ...corpusRoutes(service),

@@ -1,6 +1,7 @@
 /** What handlers are given: the engine's doors, and who asks for what. */
 
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify';
+import type { Audit } from '../access/audit.ts';
 import type { CallerContext } from '../access/caller.ts';
 import type { AttemptSession } from '../attempt/session.ts';
 import type { StreamedBlobStore } from '../blob/blob.ts';
@@ -12,10 +13,12 @@ import type { Extractor } from '../pipeline/entity/extraction.ts';
 import type { Embedder } from '../provider/embedding.ts';
 import type { Searcher } from '../search/search.ts';
 import type { Database } from '../store/database.ts';
-import type { Access } from './access.ts';
+import type { ServiceAccess } from './access.ts';
 import type { AnswerOf, BodyOf, HeadersOf, ParamsOf, QueryOf, RouteName } from './contract.ts';
 import type { Metrics } from './metrics.ts';
 import type { ProgressBoard } from './progress-board.ts';
+import type { QueueRoom } from './queue-room.ts';
+import type { Standings } from './standings.ts';
 import type { Streams } from './streams.ts';
 
 export interface Service {
@@ -29,7 +32,12 @@ export interface Service {
   readonly extractor?: Extractor | undefined;
   readonly lifecycle: Lifecycle;
   readonly world: World;
-  readonly access: Access;
+  readonly access: ServiceAccess;
+  readonly audit: Audit;
+  readonly room: QueueRoom;
+  readonly standings: Standings;
+  /** Ringing it has deliveries sent at once. */
+  readonly webhooks: { readonly secret: string | undefined; ring(): void };
   readonly streams: Streams;
   readonly metrics: Metrics;
   readonly progress: ProgressBoard;

@@ -1,6 +1,7 @@
 /** `pawl serve`: the service, with something to search on the first start. */
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import type { Config } from '../config.ts';
 import type { Pawl } from '../index.ts';
 import type { RunningService } from '../service.ts';
 import { expandSources } from '../sources.ts';
@@ -31,6 +32,8 @@ export const serve: Command = {
       ...engineOptions(config),
       host: config.host,
       port: config.port,
+      keys: keysOf(config),
+      webhookSecret: config.webhookSecret,
       log: { level: config.log, write: (line) => call.terminal.tell(line.trimEnd()) },
     });
     try {
@@ -45,6 +48,13 @@ export const serve: Command = {
   },
 };
 
+function keysOf(config: Config) {
+  const { apiKeys, internalKey, internalCallerIds, membershipUrl, redisUrl } = config;
+  const { rateCapacity, rateFloor } = config;
+  const known = { apiKeys, internalKey, internalCallerIds, membershipUrl };
+  return { ...known, redisUrl, rateCapacity, rateFloor };
+}
+
 function tellAddress({ terminal, isJson }: Call, { address }: RunningService): void {
   if (isJson) {
     terminal.print(JSON.stringify({ address }));
@@ -56,8 +66,10 @@ function tellAddress({ terminal, isJson }: Call, { address }: RunningService): v
 
 /** Somebody who starts Pawl for the first time has something to search at once. */
 async function readSamples(call: Call, pawl: Pawl): Promise<void> {
-  const { terminal, flags, interrupt, isJson } = call;
-  if (flags['no-sample'] === true || !(await isNew(pawl))) return;
+  const { terminal, flags, interrupt, isJson, config } = call;
+  // They would belong to the owner of the machine, whom nobody can be where keys are asked for.
+  const isGuarded = config.apiKeys !== undefined || config.membershipUrl !== undefined;
+  if (flags['no-sample'] === true || isGuarded || !(await isNew(pawl))) return;
   const sources = await expandSources([samples]);
   const job = await pawl.submit(sources, { corpus });
   if (!isJson) terminal.tell(`reading ${count(sources.length, 'sample document')} into ${corpus}`);

@@ -73,6 +73,8 @@ export interface SubmitInput {
   readonly budgetCents?: number | undefined;
   readonly idempotency?: IdempotentRequest | undefined;
   readonly lane?: 'now' | 'cheap' | undefined;
+  /** Where the end of the job is told. */
+  readonly webhookUrl?: string | undefined;
 }
 
 /** What a cancel did: stopped, kept, and spent for nothing. */
@@ -97,6 +99,8 @@ export class Commands {
     checkSources(input.sources);
     const { database, world, checkSource } = this.#options;
     if (checkSource) input.sources.forEach(checkSource);
+    const { webhookUrl } = input;
+    if (webhookUrl !== undefined) checkSource?.({ kind: 'url', source: webhookUrl });
     const key = world.uuid();
     return this.#write('submit', (transaction) =>
       insertSubmission(transaction, {

@@ -5,6 +5,7 @@ import { limits } from '../kernel/limits.ts';
 import { oldestOpenTask } from '../store/batch-tasks.ts';
 import { pruneReservations } from '../store/budgets.ts';
 import type { Database } from '../store/database.ts';
+import { pruneDeliveries } from '../store/deliveries.ts';
 import { pruneEvents } from '../store/events.ts';
 import { pruneFetches, readPlace, usedBlobs, writePlace } from '../store/fetches.ts';
 import { pruneKeys } from '../store/idempotency.ts';
@@ -47,7 +48,11 @@ export function pruneHistory(database: Database): Promise<number> {
     const now = database.now();
     const events = { before: now - limits.event.retentionDays * dayMs, limit };
     const keys = { before: now - limits.job.idempotencyTtlMs, limit };
-    return (await pruneEvents(transaction, events)) + (await pruneKeys(transaction, keys));
+    return (
+      (await pruneEvents(transaction, events)) +
+      (await pruneKeys(transaction, keys)) +
+      (await pruneDeliveries(transaction, events))
+    );
   });
 }
 

@@ -316,6 +316,10 @@ const asking = {
     title: 'No such item',
     advice: 'Check the id in the list of items of its job.',
   }),
+  delivery_unknown: row('E_UNKNOWN', 'fatal', 404, {
+    title: 'No such delivery',
+    advice: 'Check the id in the list of deliveries of its job.',
+  }),
   document_unknown: row('E_UNKNOWN', 'fatal', 404, {
     title: 'No such document',
     advice: 'Check the id in the list of documents of its corpus.',

@@ -227,7 +227,18 @@ export const limits = {
     callersMax: 10_000,
     loggedRequestsMax: 4_000_000,
     queueDepthMax: 1_000_000,
+    queueCountAgeMsMax: 1 * second,
     queueRetryAfterMs: 30 * second,
+  },
+
+  webhook: {
+    timeoutMs: 15 * second,
+    /** A sender of which nothing is heard for so long has died. */
+    leaseMs: 1 * minute,
+    pollMs: 30 * second,
+    atOnceMax: 16,
+    retry: { attemptsMax: 10, baseMs: 5 * second, factor: 4, capMs: 6 * hour },
+    secretCharactersMin: 24,
   },
 
   /** What a key may be. */
@@ -323,6 +334,9 @@ export const limits = {
     /** Entities in one answer: these lists have no cursor. */
     entitiesMax: 10_000,
     jobsScannedMax: 1000,
+    /** How long, and of how many jobs, it is remembered where their items stand. */
+    standingsAgeMsMax: 250,
+    standingsRememberedMax: 1000,
     /** Places in the queue are counted up to this. */
     placesCountedMax: 10_000,
     pageItemsDefault: 50,

@@ -17,16 +17,18 @@ export interface NewJob {
   readonly force: boolean;
   readonly priority: number;
   readonly budgetCents?: number | undefined;
+  /** Where its end is told. */
+  readonly webhookUrl?: string | undefined;
   readonly itemsTotal: number;
   readonly lane?: string | undefined;
   readonly now: number;
 }
 
 const insertJobRow = sql<{ id: number }>`
-  INSERT INTO jobs (key, caller, corpus, type, url, force, priority, budget_cents, lane, state,
-    items_total, created_at, updated_at)
-  VALUES (:key, :caller, :corpus, :type, :url, :force, :priority, :budget_cents, :lane, 'queued',
-    :items_total, :now, :now)
+  INSERT INTO jobs (key, caller, corpus, type, url, force, priority, budget_cents, lane,
+    webhook_url, state, items_total, created_at, updated_at)
+  VALUES (:key, :caller, :corpus, :type, :url, :force, :priority, :budget_cents, :lane,
+    :webhook_url, 'queued', :items_total, :now, :now)
   RETURNING id`;
 
 export async function insertJob(transaction: Transaction, job: NewJob): Promise<number> {
@@ -34,6 +36,7 @@ export async function insertJob(transaction: Transaction, job: NewJob): Promise<
     ...job,
     force: job.force ? 1 : 0,
     budget_cents: job.budgetCents,
+    webhook_url: job.webhookUrl,
     items_total: job.itemsTotal,
     lane: job.lane ?? 'now',
   });

@@ -117,11 +117,22 @@ export async function statusOf(
   row: JobRow,
   lifecycle: Lifecycle = itemLifecycle,
 ): Promise<StageState> {
+  const isStill = row.started_at === null || statusOfEnd[row.state] !== undefined;
+  const sets = isStill ? [] : await reader.run(openProgress, { job_id: row.id });
+  const progress = sets.map((set) => set.progress);
+  return statusFrom(row, progress, lifecycle);
+}
+
+/** The same for whoever knows already how far the job's open items are. */
+export function statusFrom(
+  row: JobRow,
+  openProgressSets: readonly number[],
+  lifecycle: Lifecycle = itemLifecycle,
+): StageState {
   const ended = statusOfEnd[row.state];
   if (ended) return ended;
   if (row.started_at === null) return 'pending';
-  const sets = await reader.run(openProgress, { job_id: row.id });
-  const next = sets.map(({ progress }) => lifecycle.ready(progress)[0]);
+  const next = openProgressSets.map((progress) => lifecycle.ready(progress)[0]);
   return lifecycle.steps.find(({ step }) => next.includes(step))?.stage ?? 'embedding';
 }
 

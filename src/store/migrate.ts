@@ -14,6 +14,7 @@ import { naming } from './migration/0006-entities.ts';
 import { fetchedBytes } from './migration/0008-fetched-bytes.ts';
 import { service } from './migration/0009-service.ts';
 import { batching } from './migration/0010-batch.ts';
+import { webhooks } from './migration/0012-webhooks.ts';
 import { completions } from './migration/0013-completions.ts';
 import { sql } from './statement.ts';
 
@@ -34,6 +35,7 @@ export const migrations: readonly Migration[] = [
   fetchedBytes,
   service,
   batching,
+  webhooks,
   completions,
 ];
 

@@ -31,6 +31,7 @@ export interface Submission {
   /** The sources are documents that are embedded anew. */
   readonly isReembedding?: boolean | undefined;
   readonly budgetCents?: number | undefined;
+  readonly webhookUrl?: string | undefined;
   readonly priority: number;
   readonly force: boolean;
   /** The same request again is not a second job. */

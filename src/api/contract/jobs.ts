@@ -24,6 +24,8 @@ export const jobs = {
       'payload_too_large',
       'idempotency_conflict',
       'queue_full',
+      'private_address',
+      'action_not_allowed',
     ],
     example: {
       corpus_name: 'handbook',
@@ -109,5 +111,32 @@ export const jobs = {
     status: 200,
     answer: schema.JobMoved,
     failures: ['job_unknown', 'action_not_allowed'],
+  },
+} as const satisfies Record<string, Route>;
+
+export const webhooks = {
+  'GET /jobs/:id/deliveries': {
+    group: 'Webhooks',
+    summary: "What was told of a job's end to its webhook, and whether it was taken",
+    params: byId,
+    query: query(schema.page),
+    status: 200,
+    answer: schema.pageOf(schema.Delivery),
+    failures: ['job_unknown', 'bad_request'],
+  },
+  'POST /jobs/:id/deliveries/:delivery/replay': {
+    group: 'Webhooks',
+    summary: 'Tell it again, under the same id',
+    params: Type.Object({ ...byId.properties, delivery: Type.String({ maxLength: 64 }) }),
+    status: 202,
+    answer: schema.Delivery,
+    failures: ['job_unknown', 'delivery_unknown'],
+  },
+  'GET /webhooks/secret': {
+    group: 'Webhooks',
+    summary: 'The secret by which your webhooks are signed',
+    status: 200,
+    answer: Type.Object({ secret: Type.String() }),
+    failures: ['action_not_allowed'],
   },
 } as const satisfies Record<string, Route>;

@@ -2,21 +2,22 @@
 import { createHash } from 'node:crypto';
 import { checkPriced } from '../../engine/admission.ts';
 import { Failure } from '../../kernel/failure.ts';
-import { type JobState, job as jobMachine } from '../../kernel/job.ts';
+import type { JobState } from '../../kernel/job.ts';
 import { limits } from '../../kernel/limits.ts';
-import { isFinal } from '../../kernel/machine.ts';
 import type { StageState } from '../../kernel/stage.ts';
+import { readUrl } from '../../pipeline/fetch/url.ts';
 import { crawlFrom, inlineSource, urlSource } from '../../sources.ts';
 import { listCausesOfJob } from '../../store/inbox.ts';
 import { listItems } from '../../store/items.ts';
-import { listJobPage, listStandings, type StandingRow } from '../../store/job-views.ts';
-import { getJob, type JobRow, statusOf } from '../../store/jobs.ts';
+import { listJobPage } from '../../store/job-views.ts';
+import { getJob, type JobRow, statusFrom, statusOf } from '../../store/jobs.ts';
 import type { NewSource } from '../../store/submit.ts';
 import { limitOf, nextCursor, numberCursor } from '../cursor.ts';
 import { viewItems } from '../item-views.ts';
 import type { NewJob } from '../schema.ts';
 import type { Ask, Handlers, Service } from '../service.ts';
 import { jobDetailShape, jobShape } from '../shape.ts';
+import { webhookSecret } from './webhooks.ts';
 
 export function jobRoutes(service: Service) {
   const { database } = service;
@@ -39,10 +40,12 @@ export function jobRoutes(service: Service) {
     },
     'GET /jobs/:id': async ({ caller, params }) => {
       const row = await ownJob(service, caller.callerId, params.id);
+      const standings = await service.standings.of(row);
+      const progress = standings.flatMap((each) => (each.is_open === 1 ? [each.progress] : []));
       return jobDetailShape({
         row,
-        status: await statusOf(database, row, service.lifecycle),
-        standings: await standingsOf(service, row),
+        status: statusFrom(row, progress, service.lifecycle),
+        standings,
         causes: row.items_failed > 0 ? await listCausesOfJob(database, row.id) : [],
         now: database.now(),
       });
@@ -99,20 +102,6 @@ export function steeringRoutes(service: Service) {
   } satisfies Partial<Handlers>;
 }
 
-/** Where nothing moves, the job's own counts say where its items stand: they need not be read. */
-async function standingsOf({ database }: Service, row: JobRow): Promise<StandingRow[]> {
-  if (row.started_at !== null && !isFinal(jobMachine, row.state)) {
-    return listStandings(database, row.id);
-  }
-  const { items_total: total, items_done: done, items_failed: failed } = row;
-  const canceled = row.items_canceled;
-  const counts = { enqueued: total - done - failed - canceled, done, failed, canceled };
-  const still = { progress: 0, is_open: 0, attempt: 0, due_at: null };
-  return Object.entries(counts)
-    .filter(([, count]) => count > 0)
-    .map(([step, count]) => ({ step, count, ...still }));
-}
-
 function moved({ key, state }: JobRow): { job_id: string; state: JobState } {
   return { job_id: key, state };
 }
@@ -128,6 +117,11 @@ async function submit(service: Service, ask: Ask<'POST /jobs'>) {
   const { body, caller, log } = ask;
   if (body.budget_cents !== undefined) checkPriced(service);
   const sources = sourcesOf(body);
+  if (body.lane === 'cheap') {
+    const message = 'the cheap lane needs a provider with batches, and none is configured';
+    throw new Failure('bad_request', `${message}: leave lane out, or say now`);
+  }
+  await service.room.check();
   const { crawl } = body;
   const { jobKey, isReplayed } = await service.commands.submit({
     caller: caller.callerId,
@@ -137,15 +131,38 @@ async function submit(service: Service, ask: Ask<'POST /jobs'>) {
     priority: body.priority,
     force: body.force,
     budgetCents: body.budget_cents,
+    webhookUrl: webhookOf(service, body),
     idempotency: idempotencyOf(ask.headers['idempotency-key'], JSON.stringify(body)),
   });
   log.info({ job_id: jobKey, caller_id: caller.callerId, replayed: isReplayed }, 'job submitted');
-  if (isReplayed) ask.reply.header('idempotency-replayed', 'true');
-  return accepted(jobKey, sources.length);
+  return accepted(service, ask, { jobKey, isReplayed, corpus: body.corpus_name, sources });
 }
 
-export function accepted(jobKey: string, count: number) {
-  return { job_id: jobKey, status: 'pending', state: 'queued', url_count: count } as const;
+/** Read as it will be called: what cannot be is refused now. */
+function webhookOf(service: Service, { webhook_url }: NewJob): string | undefined {
+  if (webhook_url === undefined) return undefined;
+  webhookSecret(service);
+  return readUrl(webhook_url).href;
+}
+
+interface Accepted {
+  readonly jobKey: string;
+  readonly isReplayed: boolean;
+  readonly corpus: string;
+  readonly sources: readonly NewSource[];
+}
+
+export function accepted(
+  { audit, room }: Service,
+  { caller, reply }: Pick<Ask<'POST /jobs'>, 'caller' | 'reply'>,
+  { jobKey, isReplayed, corpus, sources: { length } }: Accepted,
+) {
+  if (isReplayed) reply.header('idempotency-replayed', 'true');
+  else {
+    room.accepted(length);
+    audit.emit('job_submitted', caller, { job_id: jobKey, corpus_name: corpus, url_count: length });
+  }
+  return { job_id: jobKey, status: 'pending', state: 'queued', url_count: length } as const;
 }
 
 const ways = ['url', 'urls', 'documents', 'crawl'] as const;

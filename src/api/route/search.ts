@@ -6,9 +6,9 @@ import { whyOf } from '../why.ts';
 import { ownCorpus } from './corpora.ts';
 
 export function searchRoutes(service: Service) {
-  const { searcher, metrics } = service;
+  const { searcher, metrics, audit } = service;
   return {
-    'POST /search': async ({ caller, body, log }) => {
+    'POST /search': async ({ caller, body }) => {
       const { corpus_name: corpus, query, top_k: topK, mode, explain, filter } = body;
       await ownCorpus(service, caller.callerId, corpus);
       const startedAt = performance.now();
@@ -23,7 +23,7 @@ export function searchRoutes(service: Service) {
       });
       const spanMs = performance.now() - startedAt;
       metrics.seeSearch(spanMs / 1000);
-      log.info({ corpus, results: hits.length, caller_id: caller.callerId }, 'corpus searched');
+      audit.emit('corpus_searched', caller, { corpus_name: corpus, results: hits.length });
       return { results: hits.map(hitShape), query_ms: Math.round(spanMs * 10) / 10 };
     },
     'GET /why': async ({ caller, query }) => {

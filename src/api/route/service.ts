@@ -2,6 +2,7 @@
 import { limits } from '../../kernel/limits.ts';
 import { readSchemaVersion } from '../../store/health.ts';
 import { countQueues } from '../../store/places.ts';
+import type { ServiceAccess } from '../access.ts';
 import { docsPage } from '../docs-page.ts';
 import { openApiDocument } from '../openapi.ts';
 import type { Handlers, Service } from '../service.ts';
@@ -9,7 +10,7 @@ import type { Handlers, Service } from '../service.ts';
 type Check = { ok: boolean; detail: string };
 
 export function serviceRoutes(service: Service) {
-  const { database, embedder, metrics, isDraining } = service;
+  const { database, embedder, metrics, access, isDraining } = service;
   return {
     'GET /healthz': async () => ({ status: 'ok' }),
     'GET /readyz': async ({ reply }) => {
@@ -33,7 +34,7 @@ export function serviceRoutes(service: Service) {
       };
       const ready = !isDraining() && Object.values(checks).every(({ ok }) => ok);
       if (!ready) reply.code(503);
-      return { ready, checks };
+      return { ready, checks: { ...checks, ...standingOf(access) } };
     },
     'GET /metrics': async ({ reply }) => {
       reply.type(metrics.contentType);
@@ -46,6 +47,20 @@ export function serviceRoutes(service: Service) {
       return html;
     },
   } satisfies Partial<Handlers>;
+}
+
+/**
+ * What Pawl works without for a while: callers that are known stay known, and windows are kept in
+ * memory. It is told, but a balancer must not take every process away for it.
+ */
+function standingOf({ standing }: ServiceAccess): { membership?: Check; redis?: Check } {
+  const { membership, redis } = standing ?? {};
+  return {
+    ...(membership && {
+      membership: { ok: membership.circuit === 'closed', detail: `circuit ${membership.circuit}` },
+    }),
+    ...(redis && { redis: { ok: redis.isReady, detail: `circuit ${redis.circuit}` } }),
+  };
 }
 
 /** Why something cannot be used is for the operator's eyes: the log has it, the answer has not. */

@@ -15,6 +15,7 @@ export function uploadRoutes(service: Service) {
   return {
     'POST /jobs/upload': async (ask) => {
       const { callerId } = ask.caller;
+      await service.room.check();
       const count = underWay.get(callerId) ?? 0;
       if (count >= limits.request.uploadsPerCallerMax) {
         throw new Failure('too_many_uploads', `${count} uploads of yours are under way`);
@@ -48,8 +49,7 @@ async function submitFiles(service: Service, ask: Ask<'POST /jobs/upload'>) {
     idempotency: idempotencyOf(ask.headers['idempotency-key'], request),
   });
   ask.log.info({ job_id: jobKey, files: sources.length, replayed: isReplayed }, 'files submitted');
-  if (isReplayed) ask.reply.header('idempotency-replayed', 'true');
-  return accepted(jobKey, sources.length);
+  return accepted(service, ask, { jobKey, isReplayed, corpus, sources });
 }
 
 async function receive(service: Service, { request }: Ask<'POST /jobs/upload'>) {

@@ -1,0 +1,63 @@
+/**
+ * Where the items of a job stand. Of a job that moves they are counted all, which takes the longer
+ * the more there are; so what was counted just now serves everyone who asks in the next moment.
+ */
+import { job as jobMachine } from '../kernel/job.ts';
+import { limits } from '../kernel/limits.ts';
+import { isFinal } from '../kernel/machine.ts';
+import type { World } from '../kernel/world.ts';
+import type { Database } from '../store/database.ts';
+import { listStandings, type StandingRow } from '../store/job-views.ts';
+import type { JobRow } from '../store/jobs.ts';
+
+interface Counted {
+  readonly at: number;
+  readonly updatedAt: number;
+  readonly rows: Promise<StandingRow[]>;
+}
+
+export class Standings {
+  readonly #database: Database;
+  readonly #world: World;
+  readonly #counted = new Map<number, Counted>();
+
+  constructor({ database, world }: { database: Database; world: World }) {
+    this.#database = database;
+    this.#world = world;
+  }
+
+  async of(row: JobRow): Promise<StandingRow[]> {
+    if (row.started_at === null || isFinal(jobMachine, row.state)) return standingStill(row);
+    const now = this.#world.now();
+    const known = this.#counted.get(row.id);
+    // A job that was written to since, by a command or by the end of an item, is counted anew.
+    const isFresh =
+      known !== undefined &&
+      known.updatedAt === row.updated_at &&
+      now - known.at < limits.request.standingsAgeMsMax;
+    if (isFresh) return known.rows;
+    const rows = listStandings(this.#database, row.id);
+    this.#remember(row.id, { at: now, updatedAt: row.updated_at, rows });
+    return rows;
+  }
+
+  #remember(jobId: number, counted: Counted): void {
+    this.#counted.delete(jobId);
+    this.#counted.set(jobId, counted);
+    counted.rows.catch(() => this.#counted.delete(jobId));
+    const [oldest] = this.#counted.keys();
+    const isCrowded = this.#counted.size > limits.request.standingsRememberedMax;
+    if (isCrowded && oldest !== undefined) this.#counted.delete(oldest);
+  }
+}
+
+/** Where nothing moves, the job's own counts say where its items stand: they need not be read. */
+function standingStill(row: JobRow): StandingRow[] {
+  const { items_total: total, items_done: done, items_failed: failed } = row;
+  const canceled = row.items_canceled;
+  const counts = { enqueued: total - done - failed - canceled, done, failed, canceled };
+  const still = { progress: 0, is_open: 0, attempt: 0, due_at: null };
+  return Object.entries(counts)
+    .filter(([, count]) => count > 0)
+    .map(([step, count]) => ({ step, count, ...still }));
+}
