@@ -15,7 +15,7 @@ import { buildServer } from './api/server.ts';
 import type { Service } from './api/service.ts';
 import { Standings } from './api/standings.ts';
 import { Streams } from './api/streams.ts';
-import type { News as AttemptNews } from './attempt/session.ts';
+import type { News as AttemptNews, AttemptSession } from './attempt/session.ts';
 import { Outbox } from './engine/outbox.ts';
 import { Pawl } from './index.ts';
 import { Failure } from './kernel/failure.ts';
@@ -93,13 +93,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const close = (): Promise<void> => {
     isDraining = true;
     streams.close();
-    // What a person has under way is discarded before anything else ends.
-    closed ??= attempt
-      .close()
-      .then(() => drain(app, world))
-      .then(() => Promise.all([news.stop(), outbox.stop()]))
-      .then(() => pawl.close())
-      .finally(() => guarded.close());
+    closed ??= closeAll({ attempt, app, world, news, outbox, pawl }).finally(guarded.close);
     return closed;
   };
   try {
@@ -112,6 +106,23 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     throw listenFailure(error, { host, port });
   }
   return { address: addressOf(app.server.address() as AddressInfo), pawl, close };
+}
+
+interface Parts {
+  readonly attempt: AttemptSession;
+  readonly app: FastifyInstance;
+  readonly world: World;
+  readonly news: News;
+  readonly outbox: Outbox;
+  readonly pawl: Pawl;
+}
+
+async function closeAll({ attempt, app, world, news, outbox, pawl }: Parts): Promise<void> {
+  // What a person has under way is discarded before anything else ends.
+  await attempt.close();
+  await drain(app, world);
+  await Promise.all([news.stop(), outbox.stop()]);
+  await pawl.close();
 }
 
 /** Between two numbered events, and without a number of its own. */
