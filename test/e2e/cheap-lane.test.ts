@@ -6,7 +6,7 @@ import { openBlobDirectory } from '../../src/blob/directory.ts';
 import { type IngestOptions, open, type Pawl } from '../../src/index.ts';
 import { deferredEmbedStep } from '../../src/pipeline/lane/deferred.ts';
 import type { StepFunction } from '../../src/pipeline/pipeline.ts';
-import { toSignedBytes } from '../../src/provider/vector-bytes.ts';
+import { fromSignedBytes, toSignedBytes } from '../../src/provider/vector-bytes.ts';
 import { countWithoutCause } from '../../src/store/items.ts';
 import { realWorld } from '../../src/world.ts';
 import { type LineOutcome, OpenaiServer } from '../support/batch/openai-server.ts';
@@ -141,10 +141,11 @@ describe('the cheap lane', () => {
     const vectors = await pawl.store.run<{ model: string; vector: Uint8Array }>({
       text: 'SELECT model, vector FROM vectors',
     });
-    const bytes = [...new Uint8Array(Int8Array.from([42, -85, 127]).buffer)];
+    const shares = (vector: Uint8Array) =>
+      [...fromSignedBytes(vector)].map((value, _, all) => (value / Math.max(...all)).toFixed(2));
     assert.deepEqual(
-      vectors.map(({ model, vector }) => [model, ...vector]),
-      [1, 2].map(() => ['text-embedding-3-small', ...bytes]),
+      vectors.map(({ model, vector }) => [model, ...shares(vector)]),
+      [1, 2].map(() => ['text-embedding-3-small', '0.33', '-0.67', '1.00']),
     );
     const { state, costCents } = await job.summary();
     assert.deepEqual([state, costCents], ['succeeded', 200]);

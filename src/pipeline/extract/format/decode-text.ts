@@ -52,7 +52,9 @@ export function wideCharset(bytes: Uint8Array): string | undefined {
   const [even = 0, odd = 0] = zeros;
   const half = sample.length / 2;
   const charset = odd > even ? 'utf-16le' : 'utf-16be';
-  const isOneSided = Math.min(even, odd) === 0 && Math.max(even, odd) >= wideShareMin * half;
+  // A single zero is no pattern.
+  const needed = Math.max(2, wideShareMin * half);
+  const isOneSided = Math.min(even, odd) === 0 && Math.max(even, odd) >= needed;
   return isOneSided && tryDecode(bytes, charset) !== undefined ? charset : undefined;
 }
 
