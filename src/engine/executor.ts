@@ -7,15 +7,14 @@ import { retryPolicyFor } from '../kernel/backoff.ts';
 import { Failure, failures, pauseReasons, toFailure } from '../kernel/failure.ts';
 import type { Lifecycle, Progress } from '../kernel/item.ts';
 import { type Reaction, react, strongest } from '../kernel/reaction.ts';
-import { redact } from '../kernel/redact.ts';
 import type { World } from '../kernel/world.ts';
 import type { NewEvent } from '../observe/event.ts';
 import { failpoint } from '../observe/failpoint.ts';
 import type { Pipeline, PipelineItem, StepResult } from '../pipeline/pipeline.ts';
 import type { Reader } from '../store/database.ts';
-import type { ErrorRecord } from '../store/items.ts';
 import { EffectError, type Lease, type Move, type Report } from '../store/reports.ts';
 import type { ClaimedRow } from '../store/transition.ts';
+import { errorRecord, toldOf } from './error-record.ts';
 import { type Ledger, leaseOf } from './ledger.ts';
 
 export interface ExecutorOptions {
@@ -247,7 +246,7 @@ class Attempt {
           this.#event('step_failed', step, {
             error_kind: failures[failure.code].kind,
             code: failure.code,
-            message: failure.message,
+            message: toldOf(failure.message, this.#item.source),
             duration_ms: ms,
             ...result?.detail,
           }),
@@ -316,7 +315,7 @@ class Attempt {
       move: { to: 'failed', error: { ...error } },
       event: this.#event('item_failed', step, {
         code: failure.code,
-        message: failure.message,
+        message: error.message,
         reason,
       }),
     };
@@ -362,34 +361,5 @@ function detailOf(result: StepResult, ms: number): Record<string, unknown> {
     ...(result.costCents && { cost_cents: result.costCents }),
     ...(result.counts?.chunks !== undefined && { chunks: result.counts.chunks }),
     ...result.detail,
-  };
-}
-
-export function errorRecord(error: {
-  readonly step: string;
-  readonly stage: string;
-  readonly failure: Failure;
-  readonly message: string;
-  readonly attempt: number;
-  readonly worker: string;
-  readonly source: string;
-  readonly now: number;
-}): ErrorRecord {
-  const { failure, source } = error;
-  const row = failures[failure.code];
-  return {
-    stage: error.stage,
-    step: error.step,
-    code: failure.code,
-    error_code: row.errorCode,
-    kind: row.kind,
-    message: error.message,
-    context: {
-      url: redact(source),
-      attempt: error.attempt,
-      worker_id: error.worker,
-      ...failure.context,
-    },
-    at: new Date(error.now).toISOString(),
   };
 }

@@ -1,0 +1,38 @@
+/** What is stored and told of a failure. */
+import { type Failure, failures } from '../kernel/failure.ts';
+import { redact } from '../kernel/redact.ts';
+import type { ErrorRecord } from '../store/items.ts';
+
+/** The name of an upload is its sender's: it stays with the item, and goes into no message. */
+export function toldOf(message: string, source: string): string {
+  return source.startsWith('upload:') ? message.replaceAll(source, 'the upload') : message;
+}
+
+export function errorRecord(error: {
+  readonly step: string;
+  readonly stage: string;
+  readonly failure: Failure;
+  readonly message: string;
+  readonly attempt: number;
+  readonly worker: string;
+  readonly source: string;
+  readonly now: number;
+}): ErrorRecord {
+  const { failure, source } = error;
+  const row = failures[failure.code];
+  return {
+    stage: error.stage,
+    step: error.step,
+    code: failure.code,
+    error_code: row.errorCode,
+    kind: row.kind,
+    message: toldOf(error.message, source),
+    context: {
+      url: toldOf(redact(source), source),
+      attempt: error.attempt,
+      worker_id: error.worker,
+      ...failure.context,
+    },
+    at: new Date(error.now).toISOString(),
+  };
+}
