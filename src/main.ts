@@ -17,6 +17,7 @@ import {
 } from './models.ts';
 import type { NewEvent } from './observe/event.ts';
 import type { Log } from './observe/log.ts';
+import type { ModelCall } from './observe/trace.ts';
 import { type DocumentPipelineOptions, documentPipeline } from './pipeline/document.ts';
 import { type Estimate, type EstimateInput, estimateIngestion } from './pipeline/estimate.ts';
 import { processParser } from './pipeline/extract/process/process-parser.ts';
@@ -61,6 +62,8 @@ export interface AssembleOptions {
   readonly pace?: Paces | undefined;
   readonly world?: World | undefined;
   readonly onError?: ((what: string, error: unknown) => void) | undefined;
+  /** Told of each call of a model. */
+  readonly onCall?: ((call: ModelCall) => void) | undefined;
   /** Told how far a long step has come. */
   readonly onProgress?: ((event: NewEvent) => void) | undefined;
   /** Builds another pipeline than that of documents: the way to add a step. */
@@ -94,7 +97,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     options.databaseUrl === undefined
       ? openSqlite({ path: join(data, 'pawl.db'), world })
       : await openPostgres({ url: options.databaseUrl });
-  const embedders = embeddersFor(options.embedder ?? { choice: 'local' }, world);
+  const embedders = embeddersFor(options.embedder ?? { choice: 'local' }, world, options.onCall);
   const parts = {
     ...embedders,
     purse: new Purse(database, world),

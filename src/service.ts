@@ -1,7 +1,7 @@
 /** Pawl as a service: the engine and the HTTP server in one process. */
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import { makeAudit } from './access/audit.ts';
+import { type Audit, makeAudit } from './access/audit.ts';
 import { localAccess, type ServiceAccess } from './api/access.ts';
 import { isLoopbackHost } from './api/guard.ts';
 import { auditEnd, LateLogger } from './api/late-logger.ts';
@@ -14,13 +14,20 @@ import { buildServer } from './api/server.ts';
 import type { Service } from './api/service.ts';
 import { Standings } from './api/standings.ts';
 import { Streams } from './api/streams.ts';
+import { stepSpans, traceCalls } from './api/tracing.ts';
 import { Outbox } from './engine/outbox.ts';
 import { Pawl } from './index.ts';
 import { Failure } from './kernel/failure.ts';
 import { limits } from './kernel/limits.ts';
 import type { World } from './kernel/world.ts';
-import { type AccessSettings, type AssembleOptions, assemble, assembleAccess } from './main.ts';
-import type { NewEvent } from './observe/event.ts';
+import {
+  type AccessSettings,
+  type Assembled,
+  type AssembleOptions,
+  assemble,
+  assembleAccess,
+} from './main.ts';
+import { OtlpSender } from './observe/otlp.ts';
 import type { EndRow } from './store/deliveries.ts';
 import { realWorld } from './world.ts';
 
@@ -36,6 +43,8 @@ export interface ServiceOptions extends Omit<AssembleOptions, 'onProgress'> {
   readonly queueDepthMax?: number | undefined;
   /** What the secrets of webhooks are made from; without it there are none. */
   readonly webhookSecret?: string | undefined;
+  /** Where spans are sent; without it none are made. */
+  readonly otlpUrl?: string | undefined;
   /** False: this process only answers, and leaves the work to others. */
   readonly work?: boolean | undefined;
   readonly log: LogOptions;
@@ -49,53 +58,34 @@ export interface RunningService {
 }
 
 export async function startService(options: ServiceOptions): Promise<RunningService> {
-  const { host, port, log } = options;
   const world = options.world ?? realWorld();
   const logger = new LateLogger(options.onError);
+  const { failed: onError } = logger;
   const audit = makeAudit(world, (record) => logger.audit(record));
   const guarded = await openGuard(options, { world, audit, log: logger });
-  const isLocal = guarded.access === undefined;
-  if (isLocal) refuseOpenHost(host);
+  if (guarded.access === undefined) refuseOpenHost(options.host);
+  const spans = openSpans(options, world, onError);
   const progress = new ProgressBoard();
-  const { failed: onError } = logger;
-  const onProgress = (event: NewEvent): void => progress.tell(event);
-  const assembled = await assemble({ ...options, world, onError, onProgress });
-  const { database, engine, searcher, blobs, embedder, lifecycle, post } = assembled;
-  const pawl = new Pawl(assembled);
-  const news = new News({ database, relay: engine.relay, onError });
-  const streams = new Streams({ database, news, progress, world, onError });
-  const metrics = new Metrics({ database, now: () => world.now(), streams: () => streams.size });
-  const { webhookSecret: secret } = options;
-  const onEnd = (end: EndRow): void => auditEnd(audit, end);
-  const outbox = new Outbox({ database, world, post, secret, onEnd, onError });
-  let isDraining = false;
-  const service: Service = {
-    ...{ database, searcher, blobs, embedder, lifecycle, world, streams, metrics, progress, audit },
-    commands: engine.commands,
-    relay: engine.relay,
-    access: guarded.access ?? localAccess(),
-    standings: new Standings({ database, world }),
-    room: new QueueRoom({ database, world, max: options.queueDepthMax }),
-    webhooks: { secret, ring: () => outbox.ring() },
-    isDraining: () => isDraining,
-  };
-  const app = await buildServer({ service, news, log, isLocal });
-  logger.open(app.log, isLocal ? undefined : log);
-  news.listen((told) => {
-    logTransitions(app.log, told);
-    if (told.some(({ isEnd }) => isEnd)) outbox.ring();
-    metrics.see(told).catch((error) => onError('metrics', error));
+  const assembled = await assemble({
+    ...options,
+    ...{ world, onError, onProgress: progress.tell },
+    onCall: spans && traceCalls(spans.tell, world),
   });
+  const pawl = new Pawl(assembled);
+  const { access } = guarded;
+  const parts = { options, world, logger, audit, access, spans, progress, assembled };
+  const { app, news, outbox, drain } = await build(parts);
+  const end = async (): Promise<void> => {
+    await drain();
+    await Promise.all([news.stop(), outbox.stop()]);
+    await Promise.all([pawl.close(), spans?.flush()]).finally(guarded.close);
+  };
   let closed: Promise<void> | undefined;
   const close = (): Promise<void> => {
-    isDraining = true;
-    streams.close();
-    closed ??= drain(app, world)
-      .then(() => Promise.all([news.stop(), outbox.stop()]))
-      .then(() => pawl.close())
-      .finally(() => guarded.close());
+    closed ??= end();
     return closed;
   };
+  const { host, port } = options;
   try {
     await news.start();
     outbox.ring();
@@ -106,6 +96,65 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     throw listenFailure(error, { host, port });
   }
   return { address: addressOf(app.server.address() as AddressInfo), pawl, close };
+}
+
+interface Parts {
+  readonly options: ServiceOptions;
+  readonly world: World;
+  readonly logger: LateLogger;
+  readonly audit: Audit;
+  readonly access: ServiceAccess | undefined;
+  readonly spans: OtlpSender | undefined;
+  readonly progress: ProgressBoard;
+  readonly assembled: Assembled;
+}
+
+/** The server, and all that reads the event log for it. */
+async function build({ options, world, logger, audit, access, spans, ...parts }: Parts) {
+  const { progress, assembled } = parts;
+  const { database, engine, searcher, blobs, embedder, lifecycle, post } = assembled;
+  const { failed: onError } = logger;
+  const { log, webhookSecret: secret } = options;
+  const isLocal = access === undefined;
+  const news = new News({ database, relay: engine.relay, onError });
+  const streams = new Streams({ database, news, progress, world, onError });
+  const metrics = new Metrics({ database, now: () => world.now(), streams: () => streams.size });
+  const onEnd = (end: EndRow): void => auditEnd(audit, end);
+  const outbox = new Outbox({ database, world, post, secret, onEnd, onError });
+  let isDraining = false;
+  const service: Service = {
+    ...{ database, searcher, blobs, embedder, lifecycle, world, streams, metrics, progress, audit },
+    commands: engine.commands,
+    relay: engine.relay,
+    access: access ?? localAccess(),
+    standings: new Standings({ database, world }),
+    room: new QueueRoom({ database, world, max: options.queueDepthMax }),
+    trace: spans?.tell,
+    webhooks: { secret, ring: () => outbox.ring() },
+    isDraining: () => isDraining,
+  };
+  const app = await buildServer({ service, news, log, isLocal });
+  logger.open(app.log, isLocal ? undefined : log);
+  news.listen((told) => {
+    logTransitions(app.log, told);
+    if (told.some(({ isEnd }) => isEnd)) outbox.ring();
+    if (spans) stepSpans(told, engine.worker).forEach(spans.tell);
+    metrics.see(told).catch((error) => onError('metrics', error));
+  });
+  const drain = (): Promise<void> => {
+    isDraining = true;
+    streams.close();
+    return drained(app, world);
+  };
+  return { app, news, outbox, drain };
+}
+
+function openSpans(
+  { otlpUrl: url }: ServiceOptions,
+  world: World,
+  onError: (what: string, error: unknown) => void,
+): OtlpSender | undefined {
+  return url === undefined ? undefined : new OtlpSender({ url, world, onError });
 }
 
 /** Undefined where no key is asked for. */
@@ -119,7 +168,7 @@ async function openGuard(
 }
 
 /** What is being answered is answered, but not waited for without end. */
-async function drain(app: FastifyInstance, world: World): Promise<void> {
+async function drained(app: FastifyInstance, world: World): Promise<void> {
   const closeAll = (): void => app.server.closeAllConnections();
   const cancel = world.setTimer(closeAll, limits.loop.shutdownGraceMs);
   await app.close();
