@@ -23,6 +23,7 @@ import {
 } from './models.ts';
 import type { NewEvent } from './observe/event.ts';
 import { type Log, makeLog } from './observe/log.ts';
+import type { ModelCall } from './observe/trace.ts';
 import {
   type DocumentLane,
   type DocumentPipelineOptions,
@@ -84,6 +85,8 @@ export interface AssembleOptions {
   readonly onError?: ((what: string, error: unknown) => void) | undefined;
   /** Where the interactive attempt tells what it does; nowhere where absent. */
   readonly attemptLog?: Log | undefined;
+  /** Told of each call of a model. */
+  readonly onCall?: ((call: ModelCall) => void) | undefined;
   /** Told how far a long step has come. */
   readonly onProgress?: ((event: NewEvent) => void) | undefined;
   /** Builds another pipeline than that of documents: the way to add a step. */
@@ -118,7 +121,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   const parser = processParser({ world, owner: thisProcess() });
   const providers = providersOf(options, { world, allowed });
   const database = await openDatabase(options, world);
-  const embedders = embeddersFor(options.embedder ?? { choice: 'local' }, world);
+  const embedders = embeddersFor(options.embedder ?? { choice: 'local' }, world, options.onCall);
   const purse = new Purse(database, world);
   const extractor = options.extractor && extractorOf(options.extractor, { world, purse });
   const parts = {

@@ -1,11 +1,13 @@
 /** Which models compute, by their settings: those that embed, and the one that finds entities. */
 import { Failure } from './kernel/failure.ts';
 import type { World } from './kernel/world.ts';
+import type { ModelCall } from './observe/trace.ts';
 import type { Extractor } from './pipeline/entity/extraction.ts';
 import { modelExtractor } from './pipeline/entity/model-extractor.ts';
 import type { Purse } from './pipeline/purse.ts';
 import type { BudgetLimits } from './provider/budget.ts';
 import type { Embedder } from './provider/embedding.ts';
+import { observed } from './provider/observed-embedder.ts';
 import { onnxEmbedder } from './provider/onnx-embedder.ts';
 import { openaiCompleter } from './provider/openai-completion.ts';
 import { openaiEmbedder } from './provider/openai-embedder.ts';
@@ -34,16 +36,24 @@ export interface ExtractorOptions {
 const openaiUrl = 'https://api.openai.com/v1';
 
 /** The embedder that is configured, and those of corpora that were begun with another model. */
-export function embeddersFor(settings: EmbedderSettings, world: World) {
+export function embeddersFor(
+  settings: EmbedderSettings,
+  world: World,
+  onCall?: (call: ModelCall) => void,
+) {
   const made = new Map<string, Embedder>();
-  const embedder = chooseEmbedder(settings, world);
+  const choose = (chosen: EmbedderSettings): Embedder => {
+    const found = chooseEmbedder(chosen, world);
+    return onCall ? observed(found, world, onCall) : found;
+  };
+  const embedder = choose(settings);
   made.set(embedder.model, embedder);
   const otherEmbedder = (model: string): Embedder | undefined => {
     const choice = model === staticEmbedder().model ? 'local' : `openai:${model}`;
     // A folder cannot be found by the name of its model.
     if (model.startsWith('onnx:')) return made.get(model);
     const { url, key, budget } = settings;
-    const other = made.get(model) ?? chooseEmbedder({ choice, url, key, budget }, world);
+    const other = made.get(model) ?? choose({ choice, url, key, budget });
     made.set(model, other);
     return other;
   };

@@ -1,7 +1,7 @@
 /** Pawl as a service: the engine and the HTTP server in one process. */
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import { makeAudit } from './access/audit.ts';
+import { type Audit, makeAudit } from './access/audit.ts';
 import { localAccess, type ServiceAccess } from './api/access.ts';
 import { attemptShape, stagedShape } from './api/attempt-shape.ts';
 import { isLoopbackHost } from './api/guard.ts';
@@ -15,14 +15,21 @@ import { buildServer } from './api/server.ts';
 import type { Service } from './api/service.ts';
 import { Standings } from './api/standings.ts';
 import { Streams } from './api/streams.ts';
-import type { News as AttemptNews, AttemptSession } from './attempt/session.ts';
+import { stepSpans, traceCalls } from './api/tracing.ts';
+import type { News as AttemptNews } from './attempt/session.ts';
 import { Outbox } from './engine/outbox.ts';
 import { Pawl } from './index.ts';
 import { Failure } from './kernel/failure.ts';
 import { limits } from './kernel/limits.ts';
 import type { World } from './kernel/world.ts';
-import { type AccessSettings, type AssembleOptions, assemble, assembleAccess } from './main.ts';
-import type { NewEvent } from './observe/event.ts';
+import {
+  type AccessSettings,
+  type Assembled,
+  type AssembleOptions,
+  assemble,
+  assembleAccess,
+} from './main.ts';
+import { OtlpSender } from './observe/otlp.ts';
 import type { EndRow } from './store/deliveries.ts';
 import { realWorld } from './world.ts';
 
@@ -38,6 +45,8 @@ export interface ServiceOptions extends Omit<AssembleOptions, 'onProgress' | 'at
   readonly queueDepthMax?: number | undefined;
   /** What the secrets of webhooks are made from; without it there are none. */
   readonly webhookSecret?: string | undefined;
+  /** Where spans are sent; without it none are made. */
+  readonly otlpUrl?: string | undefined;
   /** False: this process only answers, and leaves the work to others. */
   readonly work?: boolean | undefined;
   readonly log: LogOptions;
@@ -51,51 +60,34 @@ export interface RunningService {
 }
 
 export async function startService(options: ServiceOptions): Promise<RunningService> {
-  const { host, port, log } = options;
   const world = options.world ?? realWorld();
   const logger = new LateLogger(options.onError);
+  const { failed: onError } = logger;
   const audit = makeAudit(world, (record) => logger.audit(record));
   const guarded = await openGuard(options, { world, audit, log: logger });
-  const isLocal = guarded.access === undefined;
-  if (isLocal) refuseOpenHost(host);
+  if (guarded.access === undefined) refuseOpenHost(options.host);
+  const spans = openSpans(options, world, onError);
   const progress = new ProgressBoard();
-  const { failed: onError } = logger;
-  const onProgress = (event: NewEvent): void => progress.tell(event);
-  const assembled = await assemble({ ...options, world, onError, onProgress, attemptLog: logger });
-  const { database, engine, attempt, post } = assembled;
-  const pawl = new Pawl(assembled);
-  const news = new News({ database, relay: engine.relay, onError });
-  const streams = new Streams({ database, news, progress, world, onError });
-  attempt.listen((told) => tellAttempt(streams, told));
-  const metrics = new Metrics({ database, now: () => world.now(), streams: () => streams.size });
-  const { webhookSecret: secret } = options;
-  const onEnd = (end: EndRow): void => auditEnd(audit, end);
-  const outbox = new Outbox({ database, world, post, secret, onEnd, onError });
-  let isDraining = false;
-  const service: Service = {
-    ...assembled,
-    ...{ streams, metrics, progress, audit, isLocal },
-    ...{ commands: engine.commands, relay: engine.relay },
-    access: guarded.access ?? localAccess(),
-    standings: new Standings({ database, world }),
-    room: new QueueRoom({ database, world, max: options.queueDepthMax }),
-    webhooks: { secret, ring: () => outbox.ring() },
-    isDraining: () => isDraining,
-  };
-  const app = await buildServer({ service, news, log, isLocal });
-  logger.open(app.log, isLocal ? undefined : log);
-  news.listen((told) => {
-    logTransitions(app.log, told);
-    if (told.some(({ isEnd }) => isEnd)) outbox.ring();
-    metrics.see(told).catch((error) => onError('metrics', error));
+  const assembled = await assemble({
+    ...options,
+    ...{ world, onError, onProgress: progress.tell, attemptLog: logger },
+    onCall: spans && traceCalls(spans.tell, world),
   });
+  const pawl = new Pawl(assembled);
+  const { access } = guarded;
+  const parts = { options, world, logger, audit, access, spans, progress, assembled };
+  const { app, news, outbox, drain } = await build(parts);
+  const end = async (): Promise<void> => {
+    await drain();
+    await Promise.all([news.stop(), outbox.stop()]);
+    await Promise.all([pawl.close(), spans?.flush()]).finally(guarded.close);
+  };
   let closed: Promise<void> | undefined;
   const close = (): Promise<void> => {
-    isDraining = true;
-    streams.close();
-    closed ??= closeAll({ attempt, app, world, news, outbox, pawl }).finally(guarded.close);
+    closed ??= end();
     return closed;
   };
+  const { host, port } = options;
   try {
     await news.start();
     outbox.ring();
@@ -109,26 +101,71 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
 }
 
 interface Parts {
-  readonly attempt: AttemptSession;
-  readonly app: FastifyInstance;
+  readonly options: ServiceOptions;
   readonly world: World;
-  readonly news: News;
-  readonly outbox: Outbox;
-  readonly pawl: Pawl;
+  readonly logger: LateLogger;
+  readonly audit: Audit;
+  readonly access: ServiceAccess | undefined;
+  readonly spans: OtlpSender | undefined;
+  readonly progress: ProgressBoard;
+  readonly assembled: Assembled;
 }
 
-async function closeAll({ attempt, app, world, news, outbox, pawl }: Parts): Promise<void> {
-  // What a person has under way is discarded before anything else ends.
-  await attempt.close();
-  await drain(app, world);
-  await Promise.all([news.stop(), outbox.stop()]);
-  await pawl.close();
+/** The server, and all that reads the event log for it. */
+async function build({ options, world, logger, audit, access, spans, ...parts }: Parts) {
+  const { progress, assembled } = parts;
+  const { database, engine, attempt, post } = assembled;
+  const { failed: onError } = logger;
+  const { log, webhookSecret: secret } = options;
+  const isLocal = access === undefined;
+  const news = new News({ database, relay: engine.relay, onError });
+  const streams = new Streams({ database, news, progress, world, onError });
+  attempt.listen((told) => tellAttempt(streams, told));
+  const metrics = new Metrics({ database, now: () => world.now(), streams: () => streams.size });
+  const onEnd = (end: EndRow): void => auditEnd(audit, end);
+  const outbox = new Outbox({ database, world, post, secret, onEnd, onError });
+  let isDraining = false;
+  const service: Service = {
+    ...assembled,
+    ...{ streams, metrics, progress, audit, isLocal },
+    ...{ commands: engine.commands, relay: engine.relay },
+    access: access ?? localAccess(),
+    standings: new Standings({ database, world }),
+    room: new QueueRoom({ database, world, max: options.queueDepthMax }),
+    trace: spans?.tell,
+    webhooks: { secret, ring: () => outbox.ring() },
+    isDraining: () => isDraining,
+  };
+  const app = await buildServer({ service, news, log, isLocal });
+  logger.open(app.log, isLocal ? undefined : log);
+  news.listen((told) => {
+    logTransitions(app.log, told);
+    if (told.some(({ isEnd }) => isEnd)) outbox.ring();
+    if (spans) stepSpans(told, engine.worker).forEach(spans.tell);
+    metrics.see(told).catch((error) => onError('metrics', error));
+  });
+  const drain = async (): Promise<void> => {
+    isDraining = true;
+    streams.close();
+    // What a person has under way is discarded before anything else ends.
+    await attempt.close();
+    await drained(app, world);
+  };
+  return { app, news, outbox, drain };
 }
 
 /** Between two numbered events, and without a number of its own. */
 function tellAttempt(streams: Streams, told: AttemptNews): void {
   if (told.kind === 'attempt') streams.tell(told.caller, 'attempt', attemptShape(told.view));
   else streams.tell(told.caller, 'attempt_source', stagedShape(told.view));
+}
+
+function openSpans(
+  { otlpUrl: url }: ServiceOptions,
+  world: World,
+  onError: (what: string, error: unknown) => void,
+): OtlpSender | undefined {
+  return url === undefined ? undefined : new OtlpSender({ url, world, onError });
 }
 
 /** Undefined where no key is asked for. */
@@ -142,7 +179,7 @@ async function openGuard(
 }
 
 /** What is being answered is answered, but not waited for without end. */
-async function drain(app: FastifyInstance, world: World): Promise<void> {
+async function drained(app: FastifyInstance, world: World): Promise<void> {
   const closeAll = (): void => app.server.closeAllConnections();
   const cancel = world.setTimer(closeAll, limits.loop.shutdownGraceMs);
   await app.close();

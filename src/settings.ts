@@ -7,6 +7,7 @@ export interface Config {
   readonly port: number;
   readonly key: string | undefined;
   readonly webhookSecret: string | undefined;
+  readonly otlpUrl: string | undefined;
   readonly databaseUrl: string | undefined;
   readonly workers: number;
   readonly allowHosts: readonly string[] | undefined;
@@ -111,6 +112,16 @@ export const settings: { readonly [K in Key]: Setting<K> } = {
       text.length >= limits.webhook.secretCharactersMin && /^[\x21-\x7e]+$/.test(text)
         ? text
         : undefined,
+  },
+  otlpUrl: {
+    variable: 'PAWL_OTLP_URL',
+    initial: undefined,
+    form: 'an http or https address such as http://127.0.0.1:4318',
+    meaning:
+      'An OpenTelemetry collector that takes OTLP over HTTP: spans of requests, of steps and of ' +
+      'calls of models are sent to `/v1/traces` there.',
+    isSecret: true,
+    parse: (text) => (/^https?:\/\//.test(text) && URL.canParse(text) ? text : undefined),
   },
   databaseUrl: {
     variable: 'PAWL_DATABASE_URL',

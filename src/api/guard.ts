@@ -10,6 +10,7 @@ import { classifyAddress } from '../pipeline/fetch/address.ts';
 import { problemOf } from './problem.ts';
 import type { ServerOptions } from './server.ts';
 import type { Service } from './service.ts';
+import { requestSpan } from './tracing.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -60,6 +61,7 @@ export function guardRequest(app: FastifyInstance, { service, isLocal }: ServerO
     service.metrics.seeRequest({ method, route, status: reply.statusCode }, seconds);
     const told = { method, route, status: reply.statusCode, ms: Math.round(reply.elapsedTime) };
     request.log.info(told, 'answered');
+    service.trace?.(requestSpan(request, reply, service.world.now()));
   });
 }
 

@@ -22,14 +22,14 @@ export class ProgressBoard {
   }
 
   /** Takes a `step_progressed` of the executor. */
-  tell({ jobId, itemId, step, detail }: NewEvent): void {
+  readonly tell = ({ jobId, itemId, step, detail }: NewEvent): void => {
     if (jobId === null || itemId == null || step == null) return;
     const working = { step, done: Number(detail?.done), total: Number(detail?.total) };
     this.#byItem.delete(itemId);
     this.#byItem.set(itemId, working);
     if (this.#byItem.size > limits.request.placesCountedMax) this.#forgetOldest();
     for (const listener of this.#listeners) listener(jobId, itemId, working);
-  }
+  };
 
   /** Only of a step that has not been reached since. */
   of(itemId: number, isReached: (step: string) => boolean): Working | null {

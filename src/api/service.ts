@@ -9,6 +9,7 @@ import type { Commands } from '../engine/commands.ts';
 import type { Relay } from '../engine/relay.ts';
 import type { Lifecycle } from '../kernel/item.ts';
 import type { World } from '../kernel/world.ts';
+import type { Trace } from '../observe/trace.ts';
 import type { Extractor } from '../pipeline/entity/extraction.ts';
 import type { Embedder } from '../provider/embedding.ts';
 import type { Searcher } from '../search/search.ts';
@@ -36,6 +37,8 @@ export interface Service {
   readonly audit: Audit;
   readonly room: QueueRoom;
   readonly standings: Standings;
+  /** Absent where nobody collects spans. */
+  readonly trace?: Trace | undefined;
   /** Ringing it has deliveries sent at once. */
   readonly webhooks: { readonly secret: string | undefined; ring(): void };
   readonly streams: Streams;

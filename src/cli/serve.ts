@@ -34,6 +34,7 @@ export const serve: Command = {
       port: config.port,
       keys: keysOf(config),
       webhookSecret: config.webhookSecret,
+      otlpUrl: config.otlpUrl,
       log: { level: config.log, write: (line) => call.terminal.tell(line.trimEnd()) },
     });
     try {

@@ -1,7 +1,12 @@
-/** What is stored of a failure. */
+/** What is stored and told of a failure. */
 import { type Failure, failures } from '../kernel/failure.ts';
 import { redact } from '../kernel/redact.ts';
 import type { ErrorRecord } from '../store/items.ts';
+
+/** The name of an upload is its sender's: it stays with the item, and goes into no message. */
+export function toldOf(message: string, source: string): string {
+  return source.startsWith('upload:') ? message.replaceAll(source, 'the upload') : message;
+}
 
 export function errorRecord(error: {
   readonly step: string;
@@ -21,9 +26,9 @@ export function errorRecord(error: {
     code: failure.code,
     error_code: row.errorCode,
     kind: row.kind,
-    message: error.message,
+    message: toldOf(error.message, source),
     context: {
-      url: redact(source),
+      url: toldOf(redact(source), source),
       attempt: error.attempt,
       worker_id: error.worker,
       ...failure.context,

@@ -15,7 +15,7 @@ import { insertLines } from '../store/batch-lines.ts';
 import type { Reader } from '../store/database.ts';
 import { EffectError, type Lease, type Move, type Report } from '../store/reports.ts';
 import type { ClaimedRow } from '../store/transition.ts';
-import { errorRecord } from './error-record.ts';
+import { errorRecord, toldOf } from './error-record.ts';
 import { type Ledger, leaseOf } from './ledger.ts';
 
 export { errorRecord } from './error-record.ts';
@@ -276,7 +276,7 @@ class Attempt {
           this.#event('step_failed', step, {
             error_kind: failures[failure.code].kind,
             code: failure.code,
-            message: failure.message,
+            message: toldOf(failure.message, this.#item.source),
             duration_ms: ms,
             ...result?.detail,
           }),
@@ -345,7 +345,7 @@ class Attempt {
       move: { to: 'failed', error: { ...error } },
       event: this.#event('item_failed', step, {
         code: failure.code,
-        message: failure.message,
+        message: error.message,
         reason,
       }),
     };

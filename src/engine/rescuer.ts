@@ -17,7 +17,7 @@ import { failUnheld, type MovedRow, takeLeases } from '../store/intervention.ts'
 import { JobDeltas, settleJobs } from '../store/settle.ts';
 import { listWorkers, lockWorker, removeWorker, type WorkerRow } from '../store/workers.ts';
 import type { Ring } from './bell.ts';
-import { errorRecord } from './executor.ts';
+import { errorRecord } from './error-record.ts';
 import type { Liveness } from './liveness.ts';
 
 export interface RescuerOptions {

@@ -231,6 +231,14 @@ export const limits = {
     queueRetryAfterMs: 30 * second,
   },
 
+  trace: {
+    batchMax: 512,
+    /** Beyond so many that wait to be sent, spans are dropped. */
+    spansHeldMax: 4096,
+    waitMs: 2 * second,
+    timeoutMs: 10 * second,
+  },
+
   webhook: {
     timeoutMs: 15 * second,
     /** A sender of which nothing is heard for so long has died. */

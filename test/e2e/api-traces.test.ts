@@ -1,0 +1,88 @@
+/** Spans, as a collector of OpenTelemetry gets them. */
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { openBench } from './api-client.ts';
+
+interface Sent {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId?: string;
+  readonly name: string;
+  readonly kind: number;
+  readonly startTimeUnixNano: string;
+  readonly endTimeUnixNano: string;
+  readonly status: { readonly code: number };
+  readonly attributes: readonly { readonly key: string; readonly value: object }[];
+}
+
+async function collector(t: TestContext) {
+  const spans: Sent[] = [];
+  const paths = new Set<string>();
+  const server = createServer((request, response) => {
+    const pieces: Buffer[] = [];
+    request.on('data', (piece) => pieces.push(piece));
+    request.on('end', () => {
+      paths.add(request.url ?? '');
+      const body = JSON.parse(Buffer.concat(pieces).toString());
+      for (const { scopeSpans } of body.resourceSpans) {
+        for (const scope of scopeSpans) spans.push(...scope.spans);
+      }
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => server.close());
+  const otlpUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  return { spans, paths, otlpUrl };
+}
+
+test('requests, steps and calls of models are told to a collector', async (t) => {
+  const { spans, paths, otlpUrl } = await collector(t);
+  const bench = await openBench(t, { otlpUrl });
+  const traceId = 'a'.repeat(32);
+  const headers = { traceparent: `00-${traceId}-${'b'.repeat(16)}-01` };
+  const documents = [
+    { id: 'x', text: 'A heron waits.' },
+    { id: 'y', text: '' },
+  ];
+  const id = await bench.submit({ corpus_name: 'a', documents }, headers);
+  await bench.ended(id);
+  await bench.service.close();
+  assert.deepEqual([...paths], ['/v1/traces']);
+  const request = spans.find(({ name }) => name === 'POST /jobs');
+  assert.deepEqual(
+    [request?.traceId, request?.parentSpanId, request?.kind],
+    [traceId, 'b'.repeat(16), 2],
+  );
+  const steps = spans.filter((span) => span.traceId === id.replaceAll('-', ''));
+  const names = new Set(steps.map(({ name }) => name));
+  for (const step of ['fetched', 'chunked', 'embedded', 'indexed', 'done']) {
+    assert.ok(names.has(`step ${step}`), step);
+  }
+  const failed = steps.filter(({ status }) => status.code === 2);
+  assert.deepEqual(
+    failed.map(({ name }) => name),
+    ['step fetched'],
+  );
+  assert.equal(new Set(steps.map(({ spanId }) => spanId)).size, steps.length);
+  assert.ok(spans.some(({ name, kind }) => name === 'embeddings' && kind === 3));
+  for (const { startTimeUnixNano: start, endTimeUnixNano: end } of spans) {
+    assert.match(start, /^\d{19}$/);
+    assert.ok(BigInt(end) >= BigInt(start));
+  }
+  assert.ok(!JSON.stringify(spans).includes('heron'));
+});
+
+test('a collector that is away costs a line in the log, and nothing else', async (t) => {
+  const errors: string[] = [];
+  const onError = (what: string): void => void errors.push(what);
+  const bench = await openBench(t, { otlpUrl: 'http://127.0.0.1:1', onError });
+  const job = await bench.ended(
+    await bench.submit({ corpus_name: 'a', documents: [{ text: 'A heron.' }] }),
+  );
+  assert.equal(job.status, 'done');
+  await bench.service.close();
+  assert.deepEqual(errors, ['traces']);
+});
