@@ -1,5 +1,6 @@
 /** Every setting, in one table: its variable, its flag, what it may be and what it means. */
 import { limits } from './kernel/limits.ts';
+import { list, type PaceSetting, parsePace, wholeFromOne, wholeNumber } from './setting-forms.ts';
 
 export interface Config {
   readonly data: string;
@@ -39,10 +40,7 @@ export interface Config {
   readonly failpoint: string | undefined;
 }
 
-/** By domain: how many of its pages may be read at once, and how far apart. */
-export type PaceSetting = Readonly<
-  Record<string, { readonly concurrency: number; readonly intervalMs: number }>
->;
+export type { PaceSetting } from './setting-forms.ts';
 
 export type Key = keyof Config;
 
@@ -372,36 +370,3 @@ export const settings: { readonly [K in Key]: Setting<K> } = {
     parse: (text) => text,
   },
 };
-
-function wholeNumber(text: string, most: number): number | undefined {
-  const value = Number(text);
-  return Number.isInteger(value) && value >= 1 && value <= most ? value : undefined;
-}
-
-function list(text: string, entry: RegExp): readonly string[] | undefined {
-  const entries = text.split(',').map((part) => part.trim());
-  return entries.every((part) => entry.test(part)) ? entries : undefined;
-}
-
-function parsePace(text: string): PaceSetting | undefined {
-  const { slowestDomainIntervalMs, paceConcurrencyMax } = limits.fetch;
-  const entries = text.split(',').map((entry) => {
-    const found = /^([a-z0-9.:[\]-]+)=(\d{1,4})\/(\d{1,7})$/i.exec(entry.trim()) ?? [];
-    const [, domain = '', concurrency, intervalMs] = found;
-    const pace = { concurrency: Number(concurrency), intervalMs: Number(intervalMs) };
-    return [domain.toLowerCase(), pace] as const;
-  });
-  const isFit = entries.every(
-    ([domain, { concurrency, intervalMs }]) =>
-      domain !== '' &&
-      concurrency >= 1 &&
-      concurrency <= paceConcurrencyMax &&
-      intervalMs <= slowestDomainIntervalMs,
-  );
-  return isFit ? Object.fromEntries(entries) : undefined;
-}
-
-function wholeFromOne(text: string): number | undefined {
-  const value = Number(text);
-  return Number.isSafeInteger(value) && value >= 1 ? value : undefined;
-}

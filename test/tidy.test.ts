@@ -79,7 +79,8 @@ const imports = {
   },
   rootFiles: {
     'src/config.ts': ['kernel/failure.ts', 'settings.ts'],
-    'src/settings.ts': ['kernel/limits.ts'],
+    'src/settings.ts': ['kernel/limits.ts', 'setting-forms.ts'],
+    'src/setting-forms.ts': ['kernel/limits.ts'],
   },
   packages: {
     pg: ['store'],
