@@ -53,7 +53,8 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     attemptLog,
     onProgress: (event) => progress.tell(event),
   });
-  const { database, engine, world, searcher, blobs, embedder, lifecycle, attempt } = assembled;
+  const { database, engine, world, searcher, blobs, embedder, lifecycle, attempt, batch } =
+    assembled;
   const pawl = new Pawl(assembled);
   const news = new News({ database, relay: engine.relay, onError });
   const streams = new Streams({ database, news, progress, world, onError });
@@ -62,7 +63,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   let isDraining = false;
   const service: Service = {
     ...{ database, searcher, blobs, embedder, lifecycle, world, streams, metrics, progress },
-    ...{ attempt, isLocal, commands: engine.commands, relay: engine.relay },
+    ...{ attempt, isLocal, commands: engine.commands, relay: engine.relay, batch: batch.commands },
     access: options.access ?? localAccess(),
     isDraining: () => isDraining,
   };

@@ -73,7 +73,6 @@ const imports = {
       'sources.ts',
       'world.ts',
       'batch-providers.ts',
-      'batch-shape.ts',
     ],
   },
   rootFiles: {

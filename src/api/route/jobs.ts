@@ -136,6 +136,7 @@ async function submit(service: Service, ask: Ask<'POST /jobs'>) {
     crawl: crawl && crawlFrom(sources, crawl),
     priority: body.priority,
     force: body.force,
+    lane: body.lane,
     budgetCents: body.budget_cents,
     idempotency: idempotencyOf(ask.headers['idempotency-key'], JSON.stringify(body)),
   });
