@@ -285,8 +285,8 @@ export class Pawl {
   }
 
   /** Accepts a batch task. When this resolves, it is on disk; its provider hears of it later. */
-  submitBatchTask(body: unknown): Promise<string> {
-    return this.#assembled.batch.commands.submit(caller, body);
+  async submitBatchTask(body: unknown): Promise<string> {
+    return (await this.#assembled.batch.commands.submit(caller, body)).key;
   }
 
   /** Batch tasks, newest first. */

@@ -114,7 +114,7 @@ interface Parts {
 /** The server, and all that reads the event log for it. */
 async function build({ options, world, logger, audit, access, spans, ...parts }: Parts) {
   const { progress, assembled } = parts;
-  const { database, engine, attempt, post } = assembled;
+  const { database, engine, attempt, batch, post } = assembled;
   const { failed: onError } = logger;
   const { log, webhookSecret: secret } = options;
   const isLocal = access === undefined;
@@ -128,7 +128,7 @@ async function build({ options, world, logger, audit, access, spans, ...parts }:
   const service: Service = {
     ...assembled,
     ...{ streams, metrics, progress, audit, isLocal },
-    ...{ commands: engine.commands, relay: engine.relay },
+    ...{ commands: engine.commands, relay: engine.relay, batch: batch.commands },
     access: access ?? localAccess(),
     standings: new Standings({ database, world }),
     room: new QueueRoom({ database, world, max: options.queueDepthMax }),

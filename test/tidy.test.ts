@@ -74,7 +74,6 @@ const imports = {
       'sources.ts',
       'world.ts',
       'batch-providers.ts',
-      'batch-shape.ts',
     ],
   },
   rootFiles: {

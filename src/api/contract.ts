@@ -5,6 +5,7 @@
  */
 import type { Static, TSchema } from 'typebox';
 import { attemptContract } from './attempt-contract.ts';
+import { batch } from './contract/batch.ts';
 import { asking, corpora } from './contract/corpora.ts';
 import { history, inbox } from './contract/history.ts';
 import { jobs, webhooks } from './contract/jobs.ts';
@@ -14,7 +15,7 @@ export type { Route } from './contract/row.ts';
 
 const documents = { ...jobs, ...webhooks, ...history, ...inbox, ...corpora };
 
-export const contract = { ...documents, ...attemptContract, ...asking, ...service };
+export const contract = { ...documents, ...attemptContract, ...batch, ...asking, ...service };
 
 export type Contract = typeof contract;
 export type RouteName = keyof Contract;

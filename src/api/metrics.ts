@@ -6,6 +6,7 @@ import { countWithoutCause } from '../store/items.ts';
 import { countInFlight } from '../store/job-views.ts';
 import { getJobById } from '../store/jobs.ts';
 import { countQueues } from '../store/places.ts';
+import { addBatchGauges } from './batch-metrics.ts';
 import type { Told } from './news.ts';
 
 const requestSeconds = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60];
@@ -62,6 +63,7 @@ export class Metrics {
       labels: ['method', 'route', 'status'],
     });
     this.#addGauges(registers);
+    addBatchGauges(registers, options);
   }
 
   async see(told: readonly Told[]): Promise<void> {

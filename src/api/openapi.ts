@@ -1,6 +1,7 @@
 /** The contract as an OpenAPI 3.1 document. */
 import type { TSchema } from 'typebox';
 import { type FailureCode, failures } from '../kernel/failure.ts';
+import { BatchTask, NewBatchTask } from './contract/batch.ts';
 import { contract, type Route } from './contract.ts';
 import * as schema from './schema.ts';
 import { isBodyNeeded } from './validation.ts';
@@ -32,6 +33,8 @@ const named: Readonly<Record<string, TSchema>> = {
   Hit: schema.Hit,
   Why: schema.Why,
   Ready: schema.Ready,
+  NewBatchTask,
+  BatchTask,
   Problem: schema.Problem,
 };
 

@@ -3,6 +3,7 @@
  * OpenAPI document all come from here.
  */
 import Type, { type Static } from 'typebox';
+import { lanes } from '../engine/admission.ts';
 import { failures } from '../kernel/failure.ts';
 import { job as jobMachine } from '../kernel/job.ts';
 import { limits } from '../kernel/limits.ts';
@@ -26,6 +27,9 @@ import {
 
 export * from './corpus-schema.ts';
 export { CorpusName, Count, oneOf, page, pageOf, Url } from './schema-parts.ts';
+
+/** `cheap` leaves what providers take to their batches: half the price, within a day. */
+export const lane = oneOf(lanes);
 
 const stages = ['scraping', 'chunking', 'embedding'] as const;
 
@@ -69,7 +73,7 @@ export const NewJob = Type.Object(
       }),
     ),
     force: Type.Optional(Type.Boolean()),
-    lane: Type.Optional(oneOf(['now', 'cheap'])),
+    lane: Type.Optional(lane),
     webhook_url: Type.Optional(url),
     budget_cents: Type.Optional(
       Type.Number({ minimum: 0, description: 'The job is paused before it would cost more.' }),
@@ -116,6 +120,7 @@ export const Job = Type.Object({
   url: nullable(Type.String()),
   corpus_name: Type.String(),
   priority: Type.Integer(),
+  lane,
   partial: Type.Boolean({ description: 'Ended with some documents done and some not.' }),
   items_total: count,
   items_done: count,

@@ -16,6 +16,7 @@ import { type LogOptions, loggerOptions } from './logger.ts';
 import type { News } from './news.ts';
 import { problemOf, retryAfterOf, toTold } from './problem.ts';
 import { attemptRoutes } from './route/attempt.ts';
+import { batchRoutes } from './route/batch.ts';
 import { corpusRoutes, documentRoutes, entityRoutes } from './route/corpora.ts';
 import { historyRoutes } from './route/history.ts';
 import { inboxRoutes } from './route/inbox.ts';
@@ -101,6 +102,7 @@ function handlersOf(service: Service, news: News): Handlers {
     ...documentRoutes(service),
     ...entityRoutes(service),
     ...attemptRoutes(service),
+    ...batchRoutes(service),
     ...searchRoutes(service),
     ...serviceRoutes(service),
   };

@@ -5,6 +5,7 @@ import type { Audit } from '../access/audit.ts';
 import type { CallerContext } from '../access/caller.ts';
 import type { AttemptSession } from '../attempt/session.ts';
 import type { StreamedBlobStore } from '../blob/blob.ts';
+import type { BatchCommands } from '../engine/batch-commands.ts';
 import type { Commands } from '../engine/commands.ts';
 import type { Relay } from '../engine/relay.ts';
 import type { Lifecycle } from '../kernel/item.ts';
@@ -25,6 +26,7 @@ import type { Streams } from './streams.ts';
 export interface Service {
   readonly database: Database;
   readonly commands: Commands;
+  readonly batch: BatchCommands;
   readonly relay: Relay;
   readonly searcher: Searcher;
   readonly blobs: StreamedBlobStore;

@@ -37,6 +37,7 @@ export function jobShape(row: JobRow, status: StageState, now: number): schema.J
     url: row.url,
     corpus_name: row.corpus,
     priority: row.priority,
+    lane: row.lane,
     partial: isPartialJob(row),
     items_total: row.items_total,
     items_done: row.items_done,

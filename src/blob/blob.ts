@@ -12,6 +12,8 @@ export interface BlobStore {
     key: string,
     place: { readonly at: number; readonly bytes: number },
   ): Promise<Uint8Array>;
+  /** The same bytes as `get`, one piece after the other. */
+  getStream?(key: string): Promise<AsyncIterable<Uint8Array>>;
 }
 
 /** Stores what comes in parts, by the store's own way if it has one. */
@@ -32,6 +34,14 @@ export async function getPart(
 ): Promise<Uint8Array> {
   if (blobs.getPart) return blobs.getPart(key, place);
   return (await blobs.get(key)).subarray(place.at, place.at + place.bytes);
+}
+
+/** What is stored, in pieces if the store has a way to; what is gone is known before the first. */
+export async function getPieces(
+  blobs: BlobStore,
+  key: string,
+): Promise<AsyncIterable<Uint8Array> | readonly Uint8Array[]> {
+  return blobs.getStream ? blobs.getStream(key) : [await blobs.get(key)];
 }
 
 /** Which of these keys something refers to. */

@@ -56,6 +56,9 @@ export function openBlobDirectory(directory: string, world: World): StreamedBlob
     async getPart(key, place) {
       return readPart(await openBlob(join(folderOf(key), key), key), key, place);
     },
+    async getStream(key) {
+      return (await openBlob(join(folderOf(key), key), key)).createReadStream();
+    },
     parts: folders,
     sweep({ part, ...sweep }) {
       const folder = join(directory, part.toString(16).padStart(2, '0'));

@@ -1,22 +1,12 @@
 /** `pawl batch`: work that an outside provider does for hours, and how far it is. */
 import { readFileSync } from 'node:fs';
-import { batchTaskShape } from '../batch-shape.ts';
-import type { BatchTaskRow } from '../index.ts';
+import type { BatchTask } from '../api/contract/batch.ts';
 import { type BatchTaskState, batchTask } from '../kernel/batch-task.ts';
 import { limits } from '../kernel/limits.ts';
-import { allowedActions } from '../kernel/machine.ts';
 import type { ProviderState } from '../kernel/provider-state.ts';
 import { chooseAction, onlyArgument } from './action.ts';
-import {
-  type Call,
-  type Command,
-  exits,
-  numberOf,
-  textOf,
-  usageError,
-  withOwnStore,
-  withPawl,
-} from './command.ts';
+import { withBatch } from './batch-door.ts';
+import { type Call, type Command, exits, numberOf, textOf, usageError } from './command.ts';
 import { printPairs, printTable } from './table.ts';
 import type { Style, Terminal } from './terminal.ts';
 import { ago, exactTime, number, printable } from './wording.ts';
@@ -36,11 +26,10 @@ export const batch: Command = {
 async function submit(call: Call, args: readonly string[]): Promise<number> {
   const path = onlyArgument(args, 'file');
   const body = readTask(path);
-  return withPawl(call, { work: false }, async (pawl) => {
-    const id = await pawl.submitBatchTask(body);
-    const task = await pawl.batchTask(id);
-    const sentence = `accepted batch task ${id}; a running Pawl hands it to its provider`;
-    call.terminal.print(call.isJson ? JSON.stringify(batchTaskShape(task)) : sentence);
+  return withBatch(call, { makesStore: true }, async (door) => {
+    const task = await door.submit(body);
+    const sentence = `accepted batch task ${task.task_id}; a running Pawl hands it to its provider`;
+    call.terminal.print(call.isJson ? JSON.stringify(task) : sentence);
     return exits.well;
   });
 }
@@ -63,18 +52,11 @@ async function list(call: Call): Promise<number> {
   const { terminal, flags } = call;
   const state = readState(textOf(flags, 'state'));
   const limit = numberOf(flags, 'limit', { min: 1, max: limits.request.pageItemsMax });
-  return withOwnStore(call, async (pawl) => {
-    const rows = await pawl.batchTasks({
-      ...(state !== undefined && { state }),
-      ...(limit !== undefined && { limit }),
-    });
-    if (call.isJson) {
-      terminal.print(JSON.stringify({ items: rows.map(batchTaskShape), next_cursor: null }));
-    } else if (rows.length === 0) {
-      terminal.print('no batch tasks');
-    } else {
-      printTasks(terminal, rows);
-    }
+  return withBatch(call, { makesStore: false }, async (door) => {
+    const page = await door.list({ state, limit });
+    if (call.isJson) terminal.print(JSON.stringify(page));
+    else if (page.items.length === 0) terminal.print('no batch tasks');
+    else printTasks(terminal, page.items);
     return exits.well;
   });
 }
@@ -85,7 +67,7 @@ function readState(text: string | undefined): BatchTaskState | undefined {
   throw usageError(`--state must be one of ${batchTask.states.join(', ')}, not ${text}`);
 }
 
-function printTasks(terminal: Terminal, rows: readonly BatchTaskRow[]): void {
+function printTasks(terminal: Terminal, tasks: readonly BatchTask[]): void {
   const now = Date.now();
   printTable(
     terminal,
@@ -98,14 +80,14 @@ function printTasks(terminal: Terminal, rows: readonly BatchTaskRow[]): void {
       { title: 'FAILED', align: 'right' },
       { title: 'SUBMITTED' },
     ],
-    rows.map((row) => [
-      row.key.slice(0, 8),
-      row.task_type,
-      row.provider ?? '',
-      terminal.paint(styles[row.state] ?? 'reset', row.state),
-      number(row.results_ok),
-      number(row.results_failed),
-      ago(row.created_at, now),
+    tasks.map((task) => [
+      task.task_id.slice(0, 8),
+      printable(task.task_type),
+      printable(task.provider ?? ''),
+      terminal.paint(styles[task.state] ?? 'reset', task.state),
+      number(task.results_ok),
+      number(task.results_failed),
+      ago(Date.parse(task.created_at), now),
     ]),
   );
 }
@@ -120,44 +102,43 @@ const styles: Partial<Record<BatchTaskState, Style>> = {
 
 async function show(call: Call, args: readonly string[]): Promise<number> {
   const id = onlyArgument(args, 'task');
-  return withOwnStore(call, async (pawl) => {
-    const row = await pawl.batchTask(id);
-    if (call.isJson) call.terminal.print(JSON.stringify(batchTaskShape(row)));
-    else printTask(call.terminal, row);
+  return withBatch(call, { makesStore: false }, async (door) => {
+    const task = await door.show(id);
+    if (call.isJson) call.terminal.print(JSON.stringify(task));
+    else printTask(call.terminal, task);
     return exits.well;
   });
 }
 
-function printTask(terminal: Terminal, row: BatchTaskRow): void {
-  const state = row.provider_state === null ? undefined : JSON.parse(row.provider_state);
-  const { jobs = [], invalid_urls: invalid = [] } = (state ?? {}) as Partial<ProviderState>;
-  const error = row.error === null ? undefined : JSON.parse(row.error);
+function printTask(terminal: Terminal, task: BatchTask): void {
+  const { jobs = [] } = (task.provider_state ?? {}) as Partial<ProviderState>;
+  const { error, invalid_urls: invalid } = task;
+  const createdAt = Date.parse(task.created_at);
+  const type = `${task.task_type}${task.provider === null ? '' : ` at ${task.provider}`}`;
   printPairs(terminal, [
-    ['task', row.key],
-    ['type', `${row.task_type}${row.provider === null ? '' : ` at ${row.provider}`}`],
-    ['state', terminal.paint(styles[row.state] ?? 'reset', row.state)],
-    ['results', `${number(row.results_ok)} ok, ${number(row.results_failed)} failed`],
-    ['submitted', `${ago(row.created_at, Date.now())} (${exactTime(row.created_at)})`],
+    ['task', task.task_id],
+    ['type', printable(type)],
+    ['state', terminal.paint(styles[task.state] ?? 'reset', task.state)],
+    ['results', `${number(task.results_ok)} ok, ${number(task.results_failed)} failed`],
+    ['submitted', `${ago(createdAt, Date.now())} (${exactTime(createdAt)})`],
     ...jobs.map((job, index) => {
       const model = job.model === undefined ? '' : `${job.model}: `;
       const text = `${model}${job.status} ${job.external_job_id} ${job.error ?? ''}`.trim();
       return [index === 0 ? 'jobs' : '', printable(text)] as const;
     }),
     ...invalid.map((url, index) => [index === 0 ? 'invalid' : '', printable(url)] as const),
-    ...(row.output_key === null ? [] : [['output', `blob:${row.output_key}`] as const]),
+    ...(task.output === null ? [] : [['output', task.output] as const]),
     ...(error ? [['error', printable(`${error.code}: ${error.message}`)] as const] : []),
-    ['you can', allowedActions(batchTask, row.state).join(', ') || 'do nothing more'],
+    ['you can', task.actions.join(', ') || 'do nothing more'],
   ]);
 }
 
 async function cancel(call: Call, args: readonly string[]): Promise<number> {
   const id = onlyArgument(args, 'task');
-  return withOwnStore(call, async (pawl) => {
-    const { key } = await pawl.batchTask(id);
-    await pawl.cancelBatchTask(key);
-    const sentence = `canceled batch task ${key}; its provider is told when Pawl runs`;
-    const shape = JSON.stringify(batchTaskShape(await pawl.batchTask(key)));
-    call.terminal.print(call.isJson ? shape : sentence);
+  return withBatch(call, { makesStore: false }, async (door) => {
+    const task = await door.cancel(id);
+    const sentence = `canceled batch task ${task.task_id}; its provider is told when Pawl runs`;
+    call.terminal.print(call.isJson ? JSON.stringify(task) : sentence);
     return exits.well;
   });
 }

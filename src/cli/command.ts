@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import type { ClientOptions } from '../client/client.ts';
 import type { Config } from '../config.ts';
 import { type OpenOptions, open, type Pawl } from '../index.ts';
 import { Failure } from '../kernel/failure.ts';
@@ -110,13 +111,20 @@ export function centsOf(flags: Flags, name: string): number | undefined {
 
 /** Opens what was named: a service, or the store. */
 export async function withDoor<T>(call: Call, use: (pawl: PawlDoor) => Promise<T>): Promise<T> {
-  const url = textOf(call.flags, 'url');
-  if (url === undefined) return withPawl(call, { work: false }, use);
+  const service = serviceOf(call);
+  if (!service) return withPawl(call, { work: false }, use);
+  const { remotePawl } = await import('./remote.ts');
+  return use(remotePawl(service));
+}
+
+/** The service that `--url` names, if it is there. */
+export function serviceOf({ flags, config }: Call): ClientOptions | undefined {
+  const url = textOf(flags, 'url');
+  if (url === undefined) return undefined;
   if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
     throw usageError(`--url must be an address such as http://127.0.0.1:7300, not ${url}`);
   }
-  const { remotePawl } = await import('./remote.ts');
-  return use(remotePawl({ url, key: call.config.key }));
+  return { url, key: config.key };
 }
 
 /** Opens the store for as long as the work takes. */
@@ -145,15 +153,6 @@ export async function withPawl<T>(
 export async function withStore<T>(call: Call, use: (pawl: PawlDoor) => Promise<T>): Promise<T> {
   if (call.flags.url === undefined) refuseMissing(call);
   return withDoor(call, use);
-}
-
-/** The same for what only the store of this machine can answer. */
-export async function withOwnStore<T>(call: Call, use: (pawl: Pawl) => Promise<T>): Promise<T> {
-  if (call.flags.url !== undefined) {
-    throw usageError('this is asked of the store on this machine: leave --url out');
-  }
-  refuseMissing(call);
-  return withPawl(call, { work: false }, use);
 }
 
 export function refuseMissing({ config }: Call): void {

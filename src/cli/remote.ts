@@ -176,7 +176,8 @@ async function findJob(client: Client, id: string): Promise<Job> {
 type SubmitOptions = Parameters<PawlDoor['submit']>[1];
 
 async function submit(client: Client, sources: readonly NewSource[], options: SubmitOptions) {
-  const { corpus: corpus_name, force, priority, crawl, budgetCents: budget_cents } = options;
+  const { corpus: corpus_name, force, priority, lane, crawl } = options;
+  const chosen = { corpus_name, force, priority, lane, budget_cents: options.budgetCents };
   const kinds = new Set(sources.map(({ kind }) => kind));
   if (kinds.size > 1) {
     const message = 'a service takes files, addresses or text in one job, not several of them';
@@ -187,10 +188,9 @@ async function submit(client: Client, sources: readonly NewSource[], options: Su
     for (const { source } of sources) {
       files.push({ name: relative(process.cwd(), source), blob: await openAsBlob(source) });
     }
-    return client.upload({ corpus_name, files, priority, force, budget_cents });
+    return client.upload({ ...chosen, files });
   }
-  const body = { corpus_name, force, priority, budget_cents, ...whatOf(sources, crawl) };
-  return client.ask('POST /jobs', { body });
+  return client.ask('POST /jobs', { body: { ...chosen, ...whatOf(sources, crawl) } });
 }
 
 function whatOf(

@@ -39,6 +39,7 @@ export interface Upload {
   readonly files: readonly { readonly name: string; readonly blob: Blob }[];
   readonly priority?: number | undefined;
   readonly force?: boolean | undefined;
+  readonly lane?: 'now' | 'cheap' | undefined;
   readonly budget_cents?: number | undefined;
   readonly idempotencyKey?: string | undefined;
 }
@@ -102,6 +103,7 @@ export class Client {
     form.set('corpus_name', upload.corpus_name);
     if (upload.priority !== undefined) form.set('priority', String(upload.priority));
     if (upload.force) form.set('force', 'true');
+    if (upload.lane !== undefined) form.set('lane', upload.lane);
     if (upload.budget_cents !== undefined) form.set('budget_cents', String(upload.budget_cents));
     for (const { name, blob } of upload.files) form.append('file', blob, name);
     const key = upload.idempotencyKey;

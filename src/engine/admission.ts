@@ -70,9 +70,11 @@ export function checkPriced(models: {
   }
 }
 
-export type LaneName = 'now' | 'cheap';
+export const lanes = ['now', 'cheap'] as const;
+export type LaneName = (typeof lanes)[number];
 
 export function checkLane(lane: string = 'now'): LaneName {
-  if (lane === 'now' || lane === 'cheap') return lane;
+  const found = lanes.find((each) => each === lane);
+  if (found) return found;
   throw new Failure('bad_request', `a lane is now or cheap, not ${lane}`);
 }

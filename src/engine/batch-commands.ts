@@ -8,6 +8,7 @@ import type { JsonObject } from '../kernel/provider-state.ts';
 import type { World } from '../kernel/world.ts';
 import { type BatchTaskRow, insertBatchTask, moveTask, seizeTask } from '../store/batch-tasks.ts';
 import type { Database } from '../store/database.ts';
+import { type IdempotentRequest, takeKey } from '../store/idempotency.ts';
 import type { BatchProviders, TaskInput } from './batch-plan.ts';
 import { type BatchOptions, taskEvent } from './batch-submit.ts';
 
@@ -31,6 +32,12 @@ export interface BatchTaskBody {
   readonly dataset_ids?: readonly string[];
 }
 
+export interface SubmittedTask {
+  readonly key: string;
+  /** The same request had made it before. */
+  readonly isReplayed: boolean;
+}
+
 export class BatchCommands {
   readonly #options: BatchCommandOptions;
 
@@ -39,18 +46,25 @@ export class BatchCommands {
   }
 
   /** Accepts a task. When this resolves, the intent is on disk; the provider hears of it later. */
-  async submit(caller: string, body: unknown): Promise<string> {
+  async submit(
+    caller: string,
+    body: unknown,
+    idempotency?: IdempotentRequest,
+  ): Promise<SubmittedTask> {
     const { database, world, ring } = this.#options;
     const asked = readBody(body);
     const { provider, input } =
       asked.urls === undefined ? await this.#completion(asked) : this.#transcription(asked);
     const key = world.uuid();
     const task = { key, caller, provider, taskType: asked.task_type, input, now: database.now() };
-    await database.write((transaction) =>
-      insertBatchTask(transaction, { ...task, input: { ...input } }),
-    );
+    const earlier = await database.write(async (transaction) => {
+      const request = idempotency && { ...idempotency, caller, jobKey: key, now: task.now };
+      const found = request && (await takeKey(transaction, request));
+      if (found === undefined) await insertBatchTask(transaction, { ...task, input: { ...input } });
+      return found;
+    });
     ring();
-    return key;
+    return { key: earlier ?? key, isReplayed: earlier !== undefined };
   }
 
   /** Ends a task for us at once, and at the provider as soon as that can be reached. */

@@ -284,9 +284,10 @@ export function nextPollMs(world: World, intervalMs = limits.batch.pollIntervalM
 
 export function taskEvent(
   kind: NewEvent['kind'],
-  row: Pick<BatchTaskRow, 'key' | 'task_type' | 'provider'>,
+  row: Pick<BatchTaskRow, 'key' | 'caller' | 'task_type' | 'provider'>,
   detail: JsonObject = {},
 ): NewEvent {
-  const { key, task_type, provider } = row;
-  return { kind, jobId: null, detail: { task_id: key, task_type, provider, ...detail } };
+  const { key, caller, task_type, provider } = row;
+  const named = { task_id: key, task_type, provider, caller };
+  return { kind, jobId: null, detail: { ...named, ...detail } };
 }

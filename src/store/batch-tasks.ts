@@ -67,7 +67,7 @@ export async function insertBatchTask(
   const { key, caller, taskType, provider, now } = task;
   const row = { key, caller, provider, now, task_type: taskType };
   const [inserted] = await transaction.run(insert, { ...row, input: JSON.stringify(task.input) });
-  const detail = { task_id: key, task_type: taskType, provider };
+  const detail = { task_id: key, task_type: taskType, provider, caller };
   await appendEvents(transaction, [{ kind: 'batch_task_created', jobId: null, detail }], now);
   return inserted?.id as number;
 }
@@ -257,7 +257,9 @@ export function findBatchTasks(
   caller: string,
   start: string,
 ): Promise<BatchTaskRow[]> {
-  return reader.run(keysLike, { caller, pattern: `${start.replace(/[^0-9a-f-]/gi, '')}%` });
+  // What no id begins with must not be shortened to something that one does.
+  if (!/^[0-9a-f-]+$/i.test(start)) return Promise.resolve([]);
+  return reader.run(keysLike, { caller, pattern: `${start}%` });
 }
 
 /** Newest first. */

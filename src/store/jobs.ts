@@ -14,6 +14,7 @@ export interface JobRow {
   readonly url: string | null;
   readonly force: number;
   readonly priority: number;
+  readonly lane: 'now' | 'cheap';
   readonly state: JobState;
   readonly items_total: number;
   readonly items_done: number;

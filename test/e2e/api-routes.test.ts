@@ -215,8 +215,12 @@ describe('callers', () => {
   };
 
   test('see nothing of each other, on any route', async (t) => {
-    const bench = await openBench(t, { access });
+    const batchProviders = { openai: { url: 'http://127.0.0.1:9', key: 'key' } };
+    const bench = await openBench(t, { access, batchProviders });
     const [ann, bob] = [{ 'x-api-key': 'ann' }, { 'x-api-key': 'bob' }];
+    const requests = [{ custom_id: 'one', input: 'Who?' }];
+    const asked = { task_type: 'completion', models: ['gpt-4o-mini'], requests };
+    const { body: task } = await bench.ask('POST /batch/tasks', { body: asked, headers: ann });
     const body = {
       corpus_name: 'a',
       documents: [
@@ -240,6 +244,7 @@ describe('callers', () => {
       items: String(item.item_id),
       documents: document,
       corpora: 'a',
+      batch: String(task.task_id),
     };
     const named = (Object.keys(contract) as RouteName[]).filter((name) => name.includes(':'));
     assert.ok(named.length >= 14);
@@ -250,7 +255,8 @@ describe('callers', () => {
       const { status } = await bench.ask(name, { params, headers: bob, body });
       assert.equal(status, 404, name);
     }
-    for (const name of ['GET /jobs', 'GET /inbox', 'GET /corpora', 'GET /events'] as const) {
+    const lists = ['GET /jobs', 'GET /inbox', 'GET /corpora', 'GET /events'] as const;
+    for (const name of [...lists, 'GET /batch/tasks'] as const) {
       const { body: list } = await bench.ask<List<unknown>>(name, { headers: bob });
       assert.deepEqual(list.items, [], name);
     }

@@ -130,7 +130,5 @@ describe('a webhook', () => {
     const body = { ...document, webhook_url: 'https://example.com/hook' };
     const answer = await ask('POST /jobs', { body });
     assert.deepEqual([answer.status, answer.body.code], [409, 'action_not_allowed']);
-    const cheap = await ask('POST /jobs', { body: { ...document, lane: 'cheap' } });
-    assert.deepEqual([cheap.status, cheap.body.code], [400, 'bad_request']);
   });
 });

@@ -134,7 +134,8 @@ class TaskSimulation {
     const options = this.#optionsOf(living, this.#options.store.database);
     const commands = new BatchCommands({ ...options, ring: () => undefined });
     const provider = recognition.toUpperCase();
-    const key = await commands.submit('ann', { task_type: 'transcription', provider, urls });
+    const body = { task_type: 'transcription', provider, urls };
+    const { key } = await commands.submit('ann', body);
     if (!random.chance(0.15)) return;
     this.#schedule.push(nobody, random.whole(1, 3_600_000), () => {
       commands.cancel('ann', key).then(

@@ -40,6 +40,7 @@ export const jobs = {
       corpus_name: CorpusName,
       priority: Type.Optional(Type.Integer()),
       force: Type.Optional(Type.Boolean()),
+      lane: Type.Optional(schema.lane),
       budget_cents: Type.Optional(Type.Number()),
       file: schema.Files,
     }),

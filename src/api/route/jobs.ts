@@ -117,10 +117,6 @@ async function submit(service: Service, ask: Ask<'POST /jobs'>) {
   const { body, caller, log } = ask;
   if (body.budget_cents !== undefined) checkPriced(service);
   const sources = sourcesOf(body);
-  if (body.lane === 'cheap') {
-    const message = 'the cheap lane needs a provider with batches, and none is configured';
-    throw new Failure('bad_request', `${message}: leave lane out, or say now`);
-  }
   await service.room.check();
   const { crawl } = body;
   const { jobKey, isReplayed } = await service.commands.submit({
@@ -130,6 +126,7 @@ async function submit(service: Service, ask: Ask<'POST /jobs'>) {
     crawl: crawl && crawlFrom(sources, crawl),
     priority: body.priority,
     force: body.force,
+    lane: body.lane,
     budgetCents: body.budget_cents,
     webhookUrl: webhookOf(service, body),
     idempotency: idempotencyOf(ask.headers['idempotency-key'], JSON.stringify(body)),

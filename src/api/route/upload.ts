@@ -3,7 +3,7 @@
  * The job is written when the last file is whole; before that there is nothing to see of it.
  */
 import type { MultipartFile, MultipartValue } from '@fastify/multipart';
-import { checkCorpusName, checkPriced } from '../../engine/admission.ts';
+import { checkCorpusName, checkLane, checkPriced } from '../../engine/admission.ts';
 import { Failure } from '../../kernel/failure.ts';
 import { limits } from '../../kernel/limits.ts';
 import type { NewSource } from '../../store/submit.ts';
@@ -45,6 +45,7 @@ async function submitFiles(service: Service, ask: Ask<'POST /jobs/upload'>) {
     sources,
     priority: numberOf(fields, 'priority'),
     force: fields.get('force') === 'true',
+    lane: checkLane(fields.get('lane')),
     budgetCents: numberOf(fields, 'budget_cents'),
     idempotency: idempotencyOf(ask.headers['idempotency-key'], request),
   });
@@ -68,7 +69,7 @@ async function receive(service: Service, { request }: Ask<'POST /jobs/upload'>) 
   return { fields, sources: [...sources.values()] };
 }
 
-const known = ['corpus_name', 'priority', 'force', 'budget_cents'];
+const known = ['corpus_name', 'priority', 'force', 'lane', 'budget_cents'];
 
 function readField({ fieldname, value }: MultipartValue): string {
   if (!known.includes(fieldname) || typeof value !== 'string') {
@@ -76,6 +77,7 @@ function readField({ fieldname, value }: MultipartValue): string {
     throw new Failure('bad_request', message);
   }
   if (fieldname === 'corpus_name') checkCorpusName(value);
+  if (fieldname === 'lane') checkLane(value);
   return value;
 }
 

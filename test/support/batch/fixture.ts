@@ -61,8 +61,8 @@ export class BatchFixture {
     this.commands = new BatchCommands({ ...this.options, ring: () => undefined });
   }
 
-  submit(body: unknown): Promise<string> {
-    return this.commands.submit('ann', body);
+  async submit(body: unknown): Promise<string> {
+    return (await this.commands.submit('ann', body)).key;
   }
 
   deliver(): Promise<number> {

@@ -1,0 +1,36 @@
+/** How a batch task is shown, by `--json` and over HTTP. */
+import { type BatchTaskState, batchTask } from '../kernel/batch-task.ts';
+import { allowedActions } from '../kernel/machine.ts';
+import type { BatchTaskRow } from '../store/batch-tasks.ts';
+import type { BatchTask } from './contract/batch.ts';
+
+export function batchTaskShape(row: BatchTaskRow): BatchTask {
+  return {
+    task_id: row.key,
+    task_type: row.task_type,
+    provider: row.provider,
+    status: row.state.toUpperCase() as Uppercase<BatchTaskState>,
+    state: row.state,
+    provider_state: json(row.provider_state),
+    invalid_urls: json<{ invalid_urls?: string[] }>(row.input)?.invalid_urls ?? [],
+    output: row.output_key === null ? null : `blob:${row.output_key}`,
+    error: json(row.error),
+    results_ok: row.results_ok,
+    results_failed: row.results_failed,
+    tokens: { in: row.tokens_in, out: row.tokens_out },
+    poll_errors: row.poll_errors,
+    next_at: row.ended_at === null ? time(row.next_at) : null,
+    actions: [...allowedActions(batchTask, row.state)],
+    created_at: new Date(row.created_at).toISOString(),
+    submitted_at: time(row.submitted_at),
+    ended_at: time(row.ended_at),
+  };
+}
+
+function time(at: number | null): string | null {
+  return at === null ? null : new Date(at).toISOString();
+}
+
+function json<Shape = Record<string, unknown>>(text: string | null): Shape | null {
+  return text === null ? null : JSON.parse(text);
+}
