@@ -17,11 +17,13 @@ process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 
 const checks: Readonly<Record<string, () => Promise<Outcome>>> = {
   types: () => runTool('tsc', ['--pretty', 'false']),
+  'types of the workbench': () => runTool('tsc', ['--pretty', 'false', '-p', 'web']),
   'lint and format': () => runTool('biome', ['ci', '--colors=off', '--max-diagnostics=50']),
   tidy: () => runTest('test/tidy.test.ts'),
   ...(existsSync('test/generated.test.ts') && {
     'generated files': () => runTest('test/generated.test.ts'),
   }),
+  'built workbench': () => runTest('test/web-build.test.ts'),
 };
 
 const verdicts = await Promise.all(Object.entries(checks).map(([name, run]) => report(name, run)));

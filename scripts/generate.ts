@@ -1,6 +1,11 @@
-/** Writes docs/generated/ from the code. `test/generated.test.ts` fails when the two differ. */
+/**
+ * Writes docs/generated/ from the code, and builds the workbench into web/dist/. The tests
+ * `test/generated.test.ts` and `test/web-build.test.ts` fail when what is committed differs.
+ */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { build } from 'vite';
+import { viteOptions } from '../web/vite-options.ts';
 import { generatedPages } from './generated-pages.ts';
 
 const folder = fileURLToPath(new URL('../docs/generated/', import.meta.url));
@@ -10,3 +15,7 @@ for (const [name, text] of Object.entries(generatedPages())) {
   writeFileSync(`${folder}${name}`, text);
   console.log(`docs/generated/${name}`);
 }
+
+const built = fileURLToPath(new URL('../web/dist/', import.meta.url));
+await build(viteOptions(built));
+console.log('web/dist/');

@@ -42,7 +42,11 @@ async function main(patterns: readonly string[]): Promise<number> {
 
 function findSuites(patterns: readonly string[]): Suite[] {
   const byName = new Map<string, string[]>(suiteOrder.map((name) => [name, []]));
-  for (const file of globSync(['src/**/*.test.ts', 'test/**/*.test.ts']).sort()) {
+  for (const file of globSync([
+    'src/**/*.test.ts',
+    'web/**/*.test.ts',
+    'test/**/*.test.ts',
+  ]).sort()) {
     if (patterns.length > 0 && !patterns.some((pattern) => file.includes(pattern))) continue;
     const name = /^test\/([^/]+)\//.exec(file)?.[1] ?? 'unit';
     byName.set(name, [...(byName.get(name) ?? []), file]);

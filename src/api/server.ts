@@ -27,6 +27,7 @@ import { uploadRoutes } from './route/upload.ts';
 import { webhookRoutes } from './route/webhooks.ts';
 import type { Handler, Handlers, Service } from './service.ts';
 import { compileValidator } from './validation.ts';
+import { serveWorkbench } from './workbench.ts';
 
 export interface ServerOptions {
   readonly service: Service;
@@ -87,6 +88,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   });
   guardRequest(app, options);
   addRoutes(app, handlersOf(service, news));
+  serveWorkbench(app);
   return app;
 }
 
@@ -124,9 +126,6 @@ function addRoutes(app: FastifyInstance, handlers: Handlers): void {
       handler: (request, reply) => answer(handlers[name] as Handler<RouteName>, request, reply),
     });
   }
-  app.get('/', { config: { name: 'GET /', isOpen: true, isUpload: false } }, (_, reply) =>
-    reply.redirect('/docs', 302),
-  );
 }
 
 async function answer(

@@ -150,12 +150,13 @@ export class Client {
 
   #openStream({ jobId, signal }: Following, after: number | undefined): Promise<Response> {
     const path = jobId === undefined ? '/stream' : `/jobs/${encodeURIComponent(jobId)}/stream`;
-    const headers = after === undefined ? {} : { 'last-event-id': String(after) };
+    const headers: Record<string, string> =
+      after === undefined ? {} : { 'last-event-id': String(after) };
     return this.#send(path, { headers, ...(signal && { signal }) });
   }
 
   async #send(address: string, init: RequestInit): Promise<Response> {
-    const key = this.#key === undefined ? {} : { 'x-api-key': this.#key };
+    const key: Record<string, string> = this.#key === undefined ? {} : { 'x-api-key': this.#key };
     const headers = { ...key, ...(init.headers as Record<string, string>) };
     const response = await this.#fetch(`${this.#url}${address}`, { ...init, headers }).catch(
       (error: unknown) => {

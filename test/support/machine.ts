@@ -27,6 +27,11 @@ const tools: readonly Tool[] = [
     isPresent: () => findExecutable('chromium') !== undefined,
   },
   { name: 'strace', package: 'strace', isPresent: () => findExecutable('strace') !== undefined },
+  {
+    name: 'Chromium',
+    package: 'chromium',
+    isPresent: () => ['chromium', 'google-chrome'].some((name) => findExecutable(name)),
+  },
 ];
 
 /** Installs what is absent. Where it cannot, it says so, and the tests that need it fail. */

@@ -23,13 +23,20 @@ const beforeRegex =
   /(?:^|[([{,;=:?!&|+\-*%<>~^]|\b(?:return|typeof|case|in|of|do|else|void|yield|await))$/;
 
 export function readSource(path: string, text: string): Source {
-  const spans = path.endsWith('.sql') ? [] : scan(text);
+  const spans = /\.(?:sql|css)$/.test(path)
+    ? []
+    : scan(path.endsWith('.tsx') ? tagless(text) : text);
   return {
     path,
     text,
     code: blank(text, spans, (kind) => kind !== 'code'),
     uncommented: blank(text, spans, (kind) => kind === 'comment'),
   };
+}
+
+/** The slash of a tag is no division and begins no pattern. */
+function tagless(text: string): string {
+  return text.replaceAll('</', '< ').replaceAll('/>', ' >');
 }
 
 export function lineAt(text: string, index: number): number {

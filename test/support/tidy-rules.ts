@@ -41,7 +41,7 @@ export interface ImportTables {
 }
 
 export const isTest = (path: string): boolean =>
-  path.startsWith('test/') || /\.test\.ts$/.test(path);
+  path.startsWith('test/') || /\.test\.tsx?$/.test(path);
 
 export function sizeRule(limits: SizeLimits): Rule {
   return (source) => {
@@ -124,6 +124,27 @@ export function importRule(tables: ImportTables): Rule {
         ? relativeImportProblem(tables, source.path, specifier)
         : packageProblem(tables, source.path, specifier);
       return problem ? [at(source, 'import', line, problem)] : [];
+    });
+  };
+}
+
+/** The workbench runs in a browser: its own packages, and of src/ only what is said here. */
+export function webImportRule(tables: {
+  readonly packages: readonly string[];
+  readonly sources: readonly string[];
+  readonly typesOnly: readonly string[];
+}): Rule {
+  return (source) => {
+    if (!source.path.startsWith('web/') || isTest(source.path)) return [];
+    return importsOf(source).flatMap(({ line, specifier }) => {
+      const target = normalize(join(dirname(source.path), specifier));
+      const isType = /^\s*import type\b/.test(lineText(source.text, line));
+      const allowed = isType ? [...tables.sources, ...tables.typesOnly] : tables.sources;
+      const isFine = specifier.startsWith('.')
+        ? target.startsWith('web/') || isWithin(target, allowed.map(inSrc))
+        : tables.packages.includes(packageName(specifier));
+      const message = 'the workbench may not import this; only types come from the contract';
+      return isFine ? [] : [at(source, 'web-import', line, message)];
     });
   };
 }

@@ -1,0 +1,84 @@
+/** The workbench without a mouse. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import { findViolations, launchBrowser, openView, postJob, serve } from './web-browser.ts';
+
+let browser: Browser;
+before(async () => {
+  browser = await launchBrowser();
+});
+after(() => browser.close());
+
+const focused = (page: Page): Promise<unknown> =>
+  page.evaluate('document.activeElement.id || document.activeElement.textContent');
+
+async function press(page: Page, ...keys: readonly string[]): Promise<void> {
+  for (const key of keys) await page.keyboard.press(key);
+}
+
+const documents = [
+  { id: 'cat', title: 'The cat', text: 'The cat sleeps on the harmonium.' },
+  { id: 'blank', text: ' ' },
+  { id: 'nothing', text: '\n' },
+];
+
+describe('by keyboard alone', () => {
+  test('somebody adds, searches, opens, and clears the inbox', async (t) => {
+    const { address } = await serve(t);
+    const { page, visit, complaints } = await openView(t, { browser, address });
+    await postJob(address, { corpus_name: 'pets', documents });
+    await visit('/jobs');
+    await page.locator('.job-row').first().waitFor();
+    await press(page, 'j');
+    await page.locator('a.job-row:focus').waitFor();
+    await press(page, 'Enter');
+    await page.getByText('Documents emitted').waitFor();
+    await press(page, 'j');
+    await page.locator('button.item-row:focus').waitFor();
+    await press(page, 'Enter');
+    await page.getByText('What came of it').waitFor();
+
+    await press(page, '/');
+    await page.locator('input[type="search"]:focus').waitFor();
+    await page.keyboard.type('harmonium');
+    await page.locator('.hit').first().waitFor();
+    await press(page, 'Tab');
+    await page.evaluate('document.activeElement.blur()');
+    await press(page, 'j', 'Enter');
+    await page.locator('.chunk.chosen').waitFor();
+
+    await press(page, 'g', 'i');
+    await page.locator('[id^="item "]').nth(1).waitFor();
+    await press(page, 'j', 'j');
+    const first = String(await focused(page));
+    assert.match(first, /^item \d+$/);
+    await press(page, 'Enter');
+    await page.getByText('Every attempt, step by step').waitFor();
+    await press(page, 'd');
+    await page.getByRole('button', { name: 'Undo' }).waitFor();
+    assert.deepEqual(await findViolations(page), []);
+    assert.equal(await page.locator(`[id="${first}"]`).count(), 0);
+    assert.match(String(await focused(page)), /^item \d+$/);
+    await press(page, 'R');
+    await page.getByText(/will be tried again/).waitFor();
+    assert.deepEqual(complaints, []);
+  });
+
+  test('the keys are listed, and what has the focus can be seen', async (t) => {
+    const { address } = await serve(t);
+    const { page, visit } = await openView(t, { browser, address });
+    await visit('/jobs');
+    await press(page, '?');
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+    assert.deepEqual(await findViolations(page), []);
+    await press(page, 'Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    for (let presses = 0; presses < 12; presses += 1) {
+      await press(page, 'Tab');
+      const outline = 'getComputedStyle(document.activeElement).outlineStyle';
+      const what = 'document.activeElement.outerHTML';
+      assert.notEqual(await page.evaluate(outline), 'none', String(await page.evaluate(what)));
+    }
+  });
+});

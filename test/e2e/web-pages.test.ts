@@ -1,0 +1,161 @@
+/**
+ * Every page, in both themes and on a narrow screen: nothing that axe finds, nothing that does not
+ * fit.
+ */
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import type { Browser, Page } from 'playwright-core';
+import { until } from '../support/wait.ts';
+import {
+  draw,
+  findViolations,
+  launchBrowser,
+  openView,
+  postJob,
+  type Serving,
+  serve,
+} from './web-browser.ts';
+import { openSite, type Site } from './web-site.ts';
+
+const releases: (() => void | Promise<void>)[] = [];
+const suite = { after: (release: () => void | Promise<void>) => void releases.unshift(release) };
+
+let browser: Browser;
+let serving: Serving;
+let site: Site;
+let pages: readonly (readonly [title: string, path: string, text: string])[];
+
+before(async () => {
+  browser = await launchBrowser();
+  site = await openSite(suite);
+  serving = await serve(suite, { environment: { PAWL_ALLOW_HOSTS: site.host } });
+  pages = await fill();
+});
+after(async () => {
+  for (const release of releases) await release();
+  await browser.close();
+});
+
+interface Listed {
+  readonly items: readonly {
+    readonly job_id: string;
+    readonly item_id: number;
+    readonly document_id: string;
+    readonly title: string;
+  }[];
+}
+
+async function ask(path: string): Promise<Listed> {
+  return (await fetch(`${serving.address}${path}`)).json() as Promise<Listed>;
+}
+
+/** Sent as files, so that no path of this machine is in a picture. Resolves when it is done. */
+async function uploadSamples(address: string): Promise<string> {
+  const folder = fileURLToPath(new URL('../../samples/', import.meta.url));
+  const form = new FormData();
+  form.set('corpus_name', 'sample');
+  for (const name of globSync('**/*.*', { cwd: folder }).sort()) {
+    form.append('file', new Blob([readFileSync(join(folder, name))]), name);
+  }
+  const response = await fetch(`${address}/jobs/upload`, { method: 'POST', body: form });
+  const { job_id } = (await response.json()) as { job_id: string };
+  await (await fetch(`${address}/jobs/${job_id}/stream`)).text();
+  return job_id;
+}
+
+/** A job that is done, one at work, one that failed; then the addresses of all pages. */
+async function fill(): Promise<typeof pages> {
+  const { address } = serving;
+  const sample = await uploadSamples(address);
+  site.break('/lost');
+  site.hold('/slow');
+  const urls = (names: readonly string[]) => names.map((name) => `${site.origin}${name}`);
+  const lost = await postJob(address, { corpus_name: 'news', urls: urls(['/lost/1', '/lost/2']) });
+  const blank = [{ id: 'blank', title: 'Blank', text: '  ' }];
+  await postJob(address, { corpus_name: 'notes', documents: blank });
+  await until(async () => /"failed"/.test(JSON.stringify(await ask(`/jobs/${lost}`))), {
+    what: 'the lost pages to fail',
+    timeoutMs: 30_000,
+  });
+  const moving = await postJob(address, {
+    corpus_name: 'news',
+    urls: urls(['/one', '/two', '/slow/three', '/slow/four', '/five']),
+  });
+  const first = (await ask(`/jobs/${moving}/items`)).items[0]?.item_id ?? 0;
+  const { items: documents } = await ask('/corpora/sample/documents');
+  const document = documents.find(({ title }) => title === 'Returns and refunds');
+  const query = encodeURIComponent('refund for a late delivery');
+  return [
+    ['jobs', '/jobs', 'Could not fetch the URL. Check that it is accessible.'],
+    ['jobs-none', '/jobs?status=canceled', 'No job is like that'],
+    ['job', `/jobs/${sample}?item=5`, 'What came of it'],
+    ['job-moving', `/jobs/${moving}?item=${first + 2}`, 'What came of it'],
+    ['job-failed', `/jobs/${lost}`, '2 documents: The site answered 404'],
+    ['job-events', `/jobs/${sample}?tab=events`, 'job succeeded'],
+    ['job-lifecycle', `/jobs/${moving}?tab=lifecycle`, 'Its documents'],
+    ['job-unknown', '/jobs/nothing', 'No such job'],
+    ['search', `/search?corpus=sample&q=${query}&explain=true`, 'How long a refund takes'],
+    ['search-empty', '/search?corpus=sample', 'Search sample'],
+    ['inbox', '/inbox', 'The site answered 404'],
+    ['add', '/add', 'Addresses, one for each line'],
+    ['corpora', '/corpora', 'sample'],
+    ['corpus', '/corpora/sample', 'Returns and refunds'],
+    ['document', `/documents/${document?.document_id}`, 'generation 1'],
+    ['system', '/system', 'Documents without a forward cause'],
+  ];
+}
+
+/** All that it will show is there. */
+async function settle(page: Page, text: string): Promise<void> {
+  await page.getByRole('main').getByText(text).first().waitFor();
+  await page.locator('.skeleton').first().waitFor({ state: 'detached' });
+}
+
+const views = [
+  { name: 'light', colorScheme: 'light', width: 1280 },
+  { name: 'dark', colorScheme: 'dark', width: 1280 },
+  { name: 'narrow', colorScheme: 'light', width: 390 },
+] as const;
+
+const drawnTwice = ['jobs', 'job', 'search', 'inbox'];
+const isDrawn = (title: string, view: string): boolean =>
+  view === 'light' || drawnTwice.includes(title);
+
+describe('every page', () => {
+  for (const { name, colorScheme, width } of views) {
+    test(`is accessible and fits, ${name}`, async (t) => {
+      const { address } = serving;
+      const options = { width, colorScheme };
+      const { page, visit, complaints } = await openView(t, { browser, address }, options);
+      const problems: string[] = [];
+      for (const [title, path, text] of pages) {
+        await visit(path);
+        await settle(page, text);
+        const violations = await findViolations(page);
+        problems.push(...violations.map((violation) => `${title}: ${violation}`));
+        const wide = (await page.evaluate('document.documentElement.scrollWidth')) as number;
+        if (wide > width) problems.push(`${title} is ${wide} wide, on a screen of ${width}`);
+        if (isDrawn(title, name)) await draw(page, `${title}-${name}`);
+      }
+      assert.deepEqual(problems, []);
+      assert.deepEqual(complaints, []);
+    });
+  }
+
+  test('follows the system into the dark, and a switch overrules it', async (t) => {
+    const { address } = serving;
+    const options = { colorScheme: 'dark' } as const;
+    const { page, visit } = await openView(t, { browser, address }, options);
+    await visit('/jobs');
+    const theme = () => page.evaluate('document.documentElement.dataset.theme');
+    assert.equal(await theme(), 'dark');
+    await page.getByRole('button', { name: 'Theme: system' }).click();
+    assert.equal(await theme(), 'light');
+    await page.reload();
+    await page.getByRole('button', { name: 'Theme: light' }).waitFor();
+    assert.equal(await theme(), 'light');
+  });
+});

@@ -1,0 +1,63 @@
+/** What a run of events means for what is shown. */
+import type { Event } from '../../src/api/schema.ts';
+
+export interface Changes {
+  isAny: boolean;
+  readonly jobs: Set<string>;
+  /** Documents that moved, by the job they belong to. */
+  readonly items: Map<string, Set<number>>;
+  /** Jobs that have got more documents. */
+  readonly grown: Set<string>;
+  hasNewJobs: boolean;
+  inbox: boolean;
+  documents: boolean;
+  readonly documentIds: Set<string>;
+}
+
+export function noChanges(): Changes {
+  return {
+    isAny: false,
+    jobs: new Set(),
+    items: new Map(),
+    grown: new Set(),
+    hasNewJobs: false,
+    inbox: false,
+    documents: false,
+    documentIds: new Set(),
+  };
+}
+
+const inboxKinds: ReadonlySet<Event['kind']> = new Set([
+  'item_failed',
+  'item_retried',
+  'item_discarded',
+  'item_canceled',
+  'job_retried',
+  'document_deleted',
+  'corpus_deleted',
+]);
+
+const documentKinds: ReadonlySet<Event['kind']> = new Set([
+  'generation_flipped',
+  'document_deleted',
+  'corpus_deleted',
+]);
+
+export function noteEvent(changes: Changes, { kind, job_id, item_id, detail }: Event): void {
+  changes.isAny = true;
+  if (job_id !== null) changes.jobs.add(job_id);
+  if (job_id !== null && item_id !== null) noteItem(changes, job_id, item_id);
+  if (job_id !== null && (kind === 'pages_found' || kind === 'job_accepted')) {
+    changes.grown.add(job_id);
+  }
+  if (kind === 'job_accepted') changes.hasNewJobs = true;
+  if (inboxKinds.has(kind)) changes.inbox = true;
+  if (!documentKinds.has(kind)) return;
+  changes.documents = true;
+  if (typeof detail.document_id === 'string') changes.documentIds.add(detail.document_id);
+}
+
+export function noteItem(changes: Changes, jobId: string, itemId: number): void {
+  const items = changes.items.get(jobId) ?? new Set();
+  changes.items.set(jobId, items.add(itemId));
+}

@@ -1,0 +1,84 @@
+/**
+ * Discarding is final, so it waits a few seconds during which it can be undone. What waits is sent
+ * at the latest when the page is left.
+ */
+import type { Chosen } from '../../src/api/schema.ts';
+import { Client } from '../../src/client/client.ts';
+import type { Keyring } from './keyring.ts';
+
+export interface DiscardsOptions {
+  readonly client: () => Client;
+  readonly keyring: Keyring;
+  readonly onDone: () => void;
+  readonly onError: (error: unknown) => void;
+}
+
+const undoMs = 6000;
+
+interface Waiting {
+  readonly name: string;
+  readonly chosen: Chosen;
+  readonly timer: ReturnType<typeof setTimeout>;
+}
+
+export class Discards {
+  readonly #options: DiscardsOptions;
+  readonly #listeners = new Set<() => void>();
+  #waiting: readonly Waiting[] = [];
+  #names: ReadonlySet<string> = new Set();
+
+  constructor(options: DiscardsOptions) {
+    this.#options = options;
+    addEventListener('pagehide', () => this.#sendAll());
+  }
+
+  /** What is not to be shown any more: the id of an item, or a cause. */
+  get names(): ReadonlySet<string> {
+    return this.#names;
+  }
+
+  listen = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  add(name: string, chosen: Chosen): void {
+    const timer = setTimeout(() => void this.#send(name), undoMs);
+    this.#set([...this.#waiting, { name, chosen, timer }]);
+  }
+
+  undo(name: string): void {
+    for (const waiting of this.#waiting) if (waiting.name === name) clearTimeout(waiting.timer);
+    this.#set(this.#waiting.filter((waiting) => waiting.name !== name));
+  }
+
+  async #send(name: string): Promise<void> {
+    const waiting = this.#waiting.find((each) => each.name === name);
+    if (!waiting) return;
+    try {
+      await this.#options.client().ask('POST /inbox/discard', { body: waiting.chosen });
+    } catch (error) {
+      this.#options.onError(error);
+    }
+    this.#options.onDone();
+    this.undo(name);
+  }
+
+  /** A page that is being left waits for no answer; the browser sends these all the same. */
+  #sendAll(): void {
+    const lasting: typeof fetch = (input, init) => fetch(input, { ...init, keepalive: true });
+    const { key } = this.#options.keyring;
+    const client = new Client({ url: location.origin, key, fetch: lasting });
+    for (const { chosen, timer } of this.#waiting) {
+      clearTimeout(timer);
+      void client.ask('POST /inbox/discard', { body: chosen });
+    }
+    this.#set([]);
+  }
+
+  #set(waiting: readonly Waiting[]): void {
+    this.#waiting = waiting;
+    this.#names = new Set(waiting.map(({ name }) => name));
+    for (const listener of this.#listeners) listener();
+  }
+}

@@ -1,0 +1,91 @@
+/**
+ * A list of jobs can have been read hundreds of pages deep: it is never read anew as a whole. Jobs
+ * that changed are read one by one and put in their place, new ones come on top.
+ */
+import type { InfiniteData, QueryClient } from '@tanstack/react-query';
+import type { AnswerOf } from '../../src/api/contract.ts';
+import type { Job } from '../../src/api/schema.ts';
+import type { Client } from '../../src/client/client.ts';
+import type { Changes } from './change.ts';
+
+export interface JobFilter {
+  readonly corpus_name?: string | undefined;
+  readonly status?: Job['status'] | undefined;
+  readonly state?: Job['state'] | undefined;
+  readonly failed_stage?: 'scraping' | 'chunking' | 'embedding' | undefined;
+}
+
+export type JobPage = AnswerOf<'GET /jobs'>;
+export type JobPages = InfiniteData<JobPage, string | undefined>;
+
+export const jobsPerPage = 200;
+
+export function isMatch(job: Job, filter: JobFilter): boolean {
+  return (
+    (filter.corpus_name === undefined || job.corpus_name === filter.corpus_name) &&
+    (filter.status === undefined || job.status === filter.status) &&
+    (filter.state === undefined || job.state === filter.state) &&
+    (filter.failed_stage === undefined || job.failed_stage === filter.failed_stage)
+  );
+}
+
+/** Each job in its place, as it is now; gone where the filter does not want it any more. */
+export function patchPages(
+  pages: JobPages,
+  jobs: ReadonlyMap<string, Job>,
+  filter: JobFilter,
+): JobPages {
+  const patch = (page: JobPage): JobPage => {
+    if (!page.items.some(({ job_id }) => jobs.has(job_id))) return page;
+    const items = page.items
+      .map((job) => jobs.get(job.job_id) ?? job)
+      .filter((job) => !jobs.has(job.job_id) || isMatch(job, filter));
+    return { ...page, items };
+  };
+  return { ...pages, pages: pages.pages.map(patch) };
+}
+
+/** New jobs on top of what is there; where they do not reach down to it, the list begins anew. */
+export function placeOnTop(pages: JobPages, newest: JobPage): JobPages {
+  const [first, ...others] = pages.pages;
+  const known = new Set(first?.items.map(({ job_id }) => job_id));
+  const fresh = newest.items.filter(({ job_id }) => !known.has(job_id));
+  const isJoined = fresh.length < newest.items.length || newest.next_cursor === null;
+  if (!first || !isJoined) return { pages: [newest], pageParams: [undefined] };
+  const items = [...fresh, ...first.items].sort((a, b) => b.created_at.localeCompare(a.created_at));
+  return { ...pages, pages: [{ ...first, items }, ...others] };
+}
+
+export async function refreshJobLists(
+  queries: QueryClient,
+  client: Client,
+  changes: Changes,
+): Promise<void> {
+  const lists = queries.getQueryCache().findAll({ queryKey: ['jobs'], type: 'active' });
+  for (const { queryKey, state } of lists) {
+    const filter = queryKey[1] as JobFilter;
+    const pages = state.data as JobPages | undefined;
+    if (!pages) continue;
+    const shown = pages.pages.flatMap(({ items }) => items.map(({ job_id }) => job_id));
+    const changed = shown.filter((id) => changes.jobs.has(id));
+    const read = changed.map((id) => client.ask('GET /jobs/:id', { params: { id } }));
+    const jobs = new Map((await Promise.all(read)).map((job) => [job.job_id, job as Job]));
+    const newest = await newestOf(client, filter, { changes, shown: new Set(shown) });
+    queries.setQueryData<JobPages>(queryKey, (now) => {
+      const patched = now && patchPages(now, jobs, filter);
+      return patched && newest ? placeOnTop(patched, newest) : patched;
+    });
+  }
+}
+
+/** A job that is not shown may be new, or may have come to match the filter. */
+async function newestOf(
+  client: Client,
+  filter: JobFilter,
+  { changes, shown }: { changes: Changes; shown: ReadonlySet<string> },
+): Promise<JobPage | undefined> {
+  const isFiltered = Object.values(filter).some((value) => value !== undefined);
+  const hasOthers = isFiltered && [...changes.jobs].some((id) => !shown.has(id));
+  if (!changes.hasNewJobs && !hasOthers) return undefined;
+  return client.ask('GET /jobs', { query: { ...filter, limit: jobsPerPage } });
+}

@@ -1,0 +1,140 @@
+/**
+ * One stream of events for the whole page. It says what has changed; what is shown is then read
+ * anew, so that an event is never applied twice, and none that was missed leaves a trace. The
+ * stream itself resumes after the last event that came.
+ */
+import type { QueryClient } from '@tanstack/react-query';
+import type { Event } from '../../src/api/schema.ts';
+import type { Client, Progress } from '../../src/client/client.ts';
+import { type Changes, noChanges, noteEvent, noteItem } from './change.ts';
+import { refreshItemLists } from './item-list.ts';
+import { refreshJobLists } from './job-list.ts';
+
+export interface LiveOptions {
+  readonly client: () => Client;
+  readonly queries: QueryClient;
+  /** A stream that cannot be had is told of, and tried again. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** Between two readings, and before a stream that was given up is tried again. */
+const restMs = 300;
+const againMs = 1000;
+const countMs = 2000;
+/** A list that was read further is left as it is until it is opened again. */
+const pagesReadAnewMax = 2;
+
+export class Live {
+  readonly #options: LiveOptions;
+  readonly #watchers = new Set<(progress: Progress) => void>();
+  #changes: Changes = noChanges();
+  #isFlushing = false;
+  #after: number | undefined;
+  #countedAt = 0;
+  #stop: AbortController | undefined;
+
+  constructor(options: LiveOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#stop?.abort();
+    const stop = new AbortController();
+    this.#stop = stop;
+    void this.#run(stop.signal);
+  }
+
+  stop(): void {
+    this.#stop?.abort();
+  }
+
+  /** Told of progress within a step, which is not part of the history. */
+  watch(watcher: (progress: Progress) => void): () => void {
+    this.#watchers.add(watcher);
+    return () => this.#watchers.delete(watcher);
+  }
+
+  async #run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const { client } = this.#options;
+      try {
+        await this.#begin(client());
+        const onProgress = (progress: Progress): void => {
+          for (const watcher of this.#watchers) watcher(progress);
+        };
+        for await (const event of client().follow({ after: this.#after, signal, onProgress })) {
+          this.#see(event);
+        }
+      } catch (error) {
+        this.#options.onError(error);
+      }
+      await new Promise((resolve) => setTimeout(resolve, againMs));
+    }
+  }
+
+  /** From the newest event on. If there are fewer than were seen, it is another store. */
+  async #begin(client: Client): Promise<void> {
+    const { newest_seq } = await client.ask('GET /events', { query: { limit: 1 } });
+    const isOther = this.#after !== undefined && newest_seq < this.#after;
+    if (this.#after !== undefined && !isOther) return;
+    this.#after = newest_seq;
+    await this.#options.queries.invalidateQueries();
+  }
+
+  #see(event: Event): void {
+    this.#after = event.seq;
+    noteEvent(this.#changes, event);
+    if (!this.#isFlushing) void this.#flush();
+  }
+
+  /** One reading after the other, so that fast news never cancels a reading that is under way. */
+  async #flush(): Promise<void> {
+    this.#isFlushing = true;
+    while (this.#changes.isAny) {
+      const changes = this.#changes;
+      this.#changes = noChanges();
+      await this.#refresh(changes);
+      await new Promise((resolve) => setTimeout(resolve, restMs));
+    }
+    this.#isFlushing = false;
+  }
+
+  async #refresh(changes: Changes): Promise<void> {
+    const { queries, client } = this.#options;
+    const later = (jobId: string, itemId: number): void => {
+      this.#changes.isAny = true;
+      noteItem(this.#changes, jobId, itemId);
+    };
+    const keys = [
+      ...[...changes.jobs].map((id) => ['job', id]),
+      ...(changes.inbox ? [['inbox'], ['inbox-count']] : []),
+    ];
+    await Promise.allSettled([
+      ...keys.map((queryKey) => queries.invalidateQueries({ queryKey })),
+      refreshJobLists(queries, client(), changes),
+      refreshItemLists({ queries, client: client(), later }, changes),
+      this.#refreshDocuments(changes),
+    ]);
+  }
+
+  /** Counting a corpus is not cheap, so while documents stream in it is done now and then. */
+  async #refreshDocuments({ documents, documentIds }: Changes): Promise<void> {
+    if (!documents) return;
+    const { queries } = this.#options;
+    if (Date.now() - this.#countedAt < countMs) {
+      Object.assign(this.#changes, { isAny: true, documents: true });
+      for (const id of documentIds) this.#changes.documentIds.add(id);
+      return;
+    }
+    const isShort = ({ state }: { state: { data: unknown } }): boolean =>
+      ((state.data as { pages?: unknown[] } | undefined)?.pages?.length ?? 0) <= pagesReadAnewMax;
+    await Promise.allSettled([
+      queries.invalidateQueries({ queryKey: ['corpora'] }),
+      queries.invalidateQueries({ queryKey: ['documents'], predicate: isShort }),
+      ...[...documentIds].map((id) =>
+        queries.invalidateQueries({ queryKey: ['document', id], exact: true }),
+      ),
+    ]);
+    this.#countedAt = Date.now();
+  }
+}

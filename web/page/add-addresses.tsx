@@ -1,0 +1,75 @@
+/** Addresses, one for each line, and what is known of each. */
+import { useQuery } from '@tanstack/react-query';
+import { useDeferredValue, useMemo } from 'react';
+import type { Why } from '../../src/api/schema.ts';
+import { Failure } from '../../src/kernel/failure.ts';
+import { useWorkbench } from '../workbench.ts';
+import { CheckedList } from './checked-list.tsx';
+import { checkLines } from './preflight.ts';
+
+export interface AddressesProps {
+  readonly lines: string;
+  readonly corpus: string;
+  readonly onChange: (text: string) => void;
+}
+
+const askedMax = 20;
+
+const knowns: Readonly<Record<Why['verdict'], string>> = {
+  searchable: 'already in the corpus: read again, replaced if it has changed',
+  replacing: 'is being read just now',
+  pending: 'is on its way already',
+  failed: 'failed before: will be tried again',
+  canceled: 'was canceled before',
+  deleted: 'was deleted before: will be there again',
+  unknown: 'new',
+};
+
+export function Addresses({ lines, corpus, onChange }: AddressesProps) {
+  const checked = useMemo(() => checkLines(lines), [lines]);
+  const known = useKnown(
+    useDeferredValue(checked.filter(({ verdict }) => verdict === 'ready').map(({ name }) => name)),
+    corpus,
+  );
+  return (
+    <>
+      <label className="field">
+        <span>Addresses, one for each line</span>
+        <textarea
+          className="input"
+          rows={6}
+          value={lines}
+          placeholder="https://example.org/handbook"
+          onChange={(event) => onChange(event.target.value)}
+        />
+      </label>
+      <CheckedList checked={checked} known={known} />
+    </>
+  );
+}
+
+/** The first few are asked about; a corpus that is not there yet knows nothing. */
+function useKnown(names: readonly string[], corpus: string) {
+  const { client } = useWorkbench();
+  const asked = names.slice(0, askedMax);
+  const { data } = useQuery({
+    queryKey: ['preflight', corpus, asked],
+    enabled: asked.length > 0 && corpus !== '',
+    retry: false,
+    queryFn: async ({ signal }) => {
+      const known = new Map<string, string>();
+      for (const url of asked) {
+        const query = { corpus_name: corpus, url };
+        const why = await client()
+          .ask('GET /why', { query, signal })
+          .catch((error: unknown) => {
+            if (error instanceof Failure && error.code === 'corpus_unknown') return undefined;
+            throw error;
+          });
+        known.set(url, knowns[why?.verdict ?? 'unknown']);
+      }
+      return known;
+    },
+  });
+  return data;
+}

@@ -1,0 +1,85 @@
+/** A whole site: where to begin, how far to go, what to leave out. */
+import type { BodyOf } from '../../src/api/contract.ts';
+import { limits } from '../../src/kernel/limits.ts';
+import { checkAddress } from './preflight.ts';
+
+export interface CrawlPlan {
+  readonly url: string;
+  readonly depth: string;
+  readonly limit: string;
+  readonly include: string;
+  readonly exclude: string;
+}
+
+const { crawlDepthMax, crawlDepthDefault, crawlPagesMax, crawlPagesDefault } = limits.job;
+
+export const noCrawl: CrawlPlan = {
+  url: '',
+  depth: String(crawlDepthDefault),
+  limit: String(crawlPagesDefault),
+  include: '',
+  exclude: '',
+};
+
+export function crawlProblem({ url, depth, limit }: CrawlPlan): string | undefined {
+  if (url.trim() === '') return 'say where the crawl begins';
+  const { verdict, note } = checkAddress(url.trim());
+  if (verdict !== 'ready') return `the address ${note}`;
+  if (!isWithin(depth, 0, crawlDepthMax)) return `a depth is from 0 to ${crawlDepthMax}`;
+  if (!isWithin(limit, 1, crawlPagesMax)) return `a limit is from 1 to ${crawlPagesMax} pages`;
+  return undefined;
+}
+
+function isWithin(text: string, least: number, most: number): boolean {
+  return /^\d+$/.test(text) && Number(text) >= least && Number(text) <= most;
+}
+
+export function crawlBody(plan: CrawlPlan): NonNullable<BodyOf<'POST /jobs'>['crawl']> {
+  const include = globsOf(plan.include);
+  const exclude = globsOf(plan.exclude);
+  return {
+    url: checkAddress(plan.url.trim()).name,
+    depth: Number(plan.depth),
+    limit: Number(plan.limit),
+    ...(include.length > 0 && { include }),
+    ...(exclude.length > 0 && { exclude }),
+  };
+}
+
+const globsOf = (text: string): string[] => text.split(/[\s,]+/).filter((glob) => glob !== '');
+
+const fields = [
+  { name: 'url', label: 'Begin at', hint: 'https://example.org/docs/' },
+  { name: 'depth', label: 'Links away from there, at most', hint: '3' },
+  { name: 'limit', label: 'Pages, at most', hint: '1000' },
+  { name: 'include', label: 'Only paths like', hint: '/docs/*' },
+  { name: 'exclude', label: 'No paths like', hint: '/archive/*' },
+] as const;
+
+export interface CrawlFormProps {
+  readonly plan: CrawlPlan;
+  readonly onChange: (plan: CrawlPlan) => void;
+}
+
+export function CrawlForm({ plan, onChange }: CrawlFormProps) {
+  return (
+    <div className="stack">
+      {fields.map(({ name, label, hint }) => (
+        <label key={name} className="field">
+          <span>{label}</span>
+          <input
+            className="input"
+            value={plan[name]}
+            placeholder={hint}
+            inputMode={name === 'depth' || name === 'limit' ? 'numeric' : undefined}
+            onChange={(event) => onChange({ ...plan, [name]: event.target.value })}
+          />
+        </label>
+      ))}
+      <p className="soft">
+        Links and sitemaps are followed on the same site. robots.txt is heeded, and the site sets
+        the pace.
+      </p>
+    </div>
+  );
+}

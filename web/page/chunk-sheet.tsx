@@ -1,0 +1,92 @@
+/** The text of a document, cut where its chunks begin; what two of them share is shown softer. */
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { useEffect, useRef } from 'react';
+import type { Chunk } from '../../src/api/schema.ts';
+import { Empty, flowing, Problem, Skeleton } from '../part/basic.tsx';
+import { counted } from '../part/wording.ts';
+import { useWorkbench } from '../workbench.ts';
+
+const chunksPerPage = 200;
+
+export interface ChunkSheetProps {
+  readonly documentId: string;
+  readonly generation: number;
+  readonly chosen: string | undefined;
+}
+
+export function ChunkSheet({ documentId: id, generation, chosen }: ChunkSheetProps) {
+  const { client } = useWorkbench();
+  const query = useInfiniteQuery({
+    queryKey: ['document', id, 'chunks', generation],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam: cursor, signal }) =>
+      client().ask('GET /documents/:id/chunks', {
+        params: { id },
+        query: { limit: chunksPerPage, cursor },
+        signal,
+      }),
+    getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
+  });
+  const chunks = query.data?.pages.flatMap(({ items }) => items) ?? [];
+  if (query.isPending) return <Skeleton lines={12} />;
+  if (query.isError && chunks.length === 0) return <Problem error={query.error} />;
+  if (chunks.length === 0) return <Empty title="This document has no text" />;
+  return (
+    <div className="sheet">
+      {chunks.map((chunk, index) => (
+        <ChunkView
+          key={chunk.chunk_id}
+          chunk={chunk}
+          before={chunks[index - 1]}
+          isChosen={chunk.chunk_id === chosen}
+        />
+      ))}
+      {query.hasNextPage && (
+        <button type="button" className="button" onClick={() => void query.fetchNextPage()}>
+          Read on
+        </button>
+      )}
+    </div>
+  );
+}
+
+interface ChunkViewProps {
+  readonly chunk: Chunk;
+  readonly before: Chunk | undefined;
+  readonly isChosen: boolean;
+}
+
+function ChunkView({ chunk, before, isChosen }: ChunkViewProps) {
+  const element = useRef<HTMLElement>(null);
+  useEffect(() => {
+    if (isChosen) element.current?.scrollIntoView({ block: 'center' });
+  }, [isChosen]);
+  const shared = overlapOf(chunk, before);
+  const text = flowing(chunk.text);
+  return (
+    <article
+      ref={element}
+      className={isChosen ? 'chunk chosen' : 'chunk'}
+      aria-label={`Chunk ${chunk.ordinal + 1}`}
+    >
+      <div className="chunk-head">
+        <span>{`#${chunk.ordinal + 1}`}</span>
+        <span>{counted(chunk.tokens, 'token')}</span>
+        <span className="cut">{chunk.heading.replaceAll(' > ', ' › ')}</span>
+      </div>
+      {shared > 0 && (
+        <span className="overlap" title="Also the end of the chunk before">
+          {text.slice(0, shared)}
+        </span>
+      )}
+      {text.slice(shared)}
+    </article>
+  );
+}
+
+/** How much of its beginning is also the end of the one before; offsets are of the whole text. */
+function overlapOf(chunk: Chunk, before: Chunk | undefined): number {
+  if (!before || before.end_offset <= chunk.start_offset) return 0;
+  const shared = before.end_offset - chunk.start_offset;
+  return before.text.endsWith(chunk.text.slice(0, shared)) ? shared : 0;
+}

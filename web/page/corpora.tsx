@@ -1,0 +1,80 @@
+/** What can be searched: how much, and how fresh. */
+import { Link } from '@tanstack/react-router';
+import type { Corpus } from '../../src/api/schema.ts';
+import { Empty, Problem, Skeleton, Time, Wide } from '../part/basic.tsx';
+import { useCorpora } from '../part/corpus-query.ts';
+import { bytes, count } from '../part/wording.ts';
+
+export function CorporaPage() {
+  const { data, isPending, isError, error, refetch } = useCorpora();
+  return (
+    <div className="page">
+      <header className="page-head">
+        <h1>Corpora</h1>
+        <Link to="/add" className="button primary">
+          Add documents
+        </Link>
+      </header>
+      {isPending && <Skeleton lines={5} />}
+      {isError && !data && <Problem error={error} onRetry={() => void refetch()} />}
+      {data?.items.length === 0 && (
+        <Empty
+          title="There is no corpus yet"
+          next={
+            <Link to="/add" className="button primary">
+              Add documents
+            </Link>
+          }
+        >
+          A corpus is a set of documents that are searched together. The first document makes it.
+        </Empty>
+      )}
+      {data && data.items.length > 0 && <CorpusTable corpora={data.items} />}
+    </div>
+  );
+}
+
+function CorpusTable({ corpora }: { corpora: readonly Corpus[] }) {
+  return (
+    <div className="card flush">
+      <Wide label="All corpora">
+        <table className="table">
+          <thead>
+            <tr>
+              <th>Name</th>
+              <th className="number">Documents</th>
+              <th className="number">Chunks</th>
+              <th className="number">Text</th>
+              <th className="number">Changed</th>
+              <th>
+                <span className="hidden-text">Search</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {corpora.map((corpus) => (
+              <tr key={corpus.name}>
+                <td>
+                  <Link to="/corpora/$name" params={{ name: corpus.name }}>
+                    {corpus.name}
+                  </Link>
+                </td>
+                <td className="number">{count(corpus.documents)}</td>
+                <td className="number">{count(corpus.chunks)}</td>
+                <td className="number">{bytes(corpus.text_bytes)}</td>
+                <td className="number">
+                  <Time at={corpus.updated_at} />
+                </td>
+                <td className="number">
+                  <Link to="/search" search={{ corpus: corpus.name }}>
+                    Search
+                  </Link>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Wide>
+    </div>
+  );
+}

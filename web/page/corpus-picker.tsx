@@ -1,0 +1,43 @@
+/** Which corpus: one that is there, or a new one. */
+import { useState } from 'react';
+import { Menu } from '../part/choice.tsx';
+import { corpusProblem } from './preflight.ts';
+
+const fresh = '+ new';
+
+export interface CorpusPickerProps {
+  readonly names: readonly string[];
+  readonly value: string;
+  readonly onChange: (name: string) => void;
+}
+
+export function CorpusPicker({ names, value, onChange }: CorpusPickerProps) {
+  const [isNew, setNew] = useState(false);
+  const isNaming = isNew || !names.includes(value);
+  const problem = isNaming ? corpusProblem(value) : undefined;
+  const options = [...names.map((name) => ({ value: name, name })), { value: fresh, name: 'new…' }];
+  const pick = (name: string): void => {
+    setNew(name === fresh);
+    onChange(name === fresh ? '' : name);
+  };
+  return (
+    <div className="row" style={{ alignItems: 'flex-end' }}>
+      {names.length > 0 && (
+        <Menu label="Corpus" options={options} value={isNaming ? fresh : value} onChange={pick} />
+      )}
+      {isNaming && (
+        <label className="field">
+          <span>Name of the new corpus</span>
+          <input
+            className="input"
+            value={value}
+            placeholder="handbook"
+            aria-invalid={problem !== undefined && value !== ''}
+            onChange={(event) => onChange(event.target.value)}
+          />
+        </label>
+      )}
+      {problem !== undefined && value !== '' && <span className="tone-bad">{problem}</span>}
+    </div>
+  );
+}

@@ -1,0 +1,74 @@
+/** What failed, by cause, with what to do about it. Every action has a key. */
+import { useQuery } from '@tanstack/react-query';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { Empty, Problem, Skeleton } from '../part/basic.tsx';
+import { Menu } from '../part/choice.tsx';
+import { useCorpora } from '../part/corpus-query.ts';
+import { counted } from '../part/wording.ts';
+import { useWorkbench } from '../workbench.ts';
+import { InboxList } from './inbox-list.tsx';
+
+export function InboxPage() {
+  const { corpus } = useSearch({ from: '/inbox' });
+  const { client } = useWorkbench();
+  const query = useQuery({
+    queryKey: ['inbox', corpus ?? ''],
+    queryFn: ({ signal }) =>
+      client().ask('GET /inbox', { query: { corpus_name: corpus, limit: 1 }, signal }),
+  });
+  const causes = query.data?.causes ?? [];
+  const total = causes.reduce((sum, cause) => sum + cause.count, 0);
+  return (
+    <div className="page narrow">
+      <header className="page-head">
+        <h1>Inbox</h1>
+        <span className="soft number">{counted(total, 'document')}</span>
+        <CorpusMenu corpus={corpus} />
+      </header>
+      {query.isPending && <Skeleton lines={6} />}
+      {query.isError && !query.data && (
+        <Problem error={query.error} onRetry={() => void query.refetch()} />
+      )}
+      {query.isSuccess && total === 0 && (
+        <Empty
+          title="Nothing has failed"
+          next={
+            <Link to="/jobs" className="button">
+              See the jobs
+            </Link>
+          }
+        >
+          A document that cannot be read, fetched or indexed comes here, with its cause and what to
+          do about it. Retries that Pawl makes by itself do not.
+        </Empty>
+      )}
+      {total > 0 && <InboxList causes={causes} corpus={corpus} />}
+      {total > 0 && (
+        <p className="soft small">
+          <kbd>j</kbd> <kbd>k</kbd> move, <kbd>Enter</kbd> opens, <kbd>r</kbd> tries again,{' '}
+          <kbd>d</kbd> discards; <kbd>R</kbd> and <kbd>D</kbd> do it for the whole cause.
+        </p>
+      )}
+    </div>
+  );
+}
+
+function CorpusMenu({ corpus }: { corpus: string | undefined }) {
+  const navigate = useNavigate({ from: '/inbox' });
+  const { data } = useCorpora();
+  const names = [
+    ...new Set([...(corpus ? [corpus] : []), ...(data?.items ?? []).map((c) => c.name)]),
+  ];
+  const options = [
+    { value: '', name: 'all corpora' },
+    ...names.map((name) => ({ value: name, name })),
+  ];
+  return (
+    <Menu
+      label="Corpus"
+      options={options}
+      value={corpus ?? ''}
+      onChange={(value) => void navigate({ search: { corpus: value || undefined } })}
+    />
+  );
+}

@@ -1,0 +1,86 @@
+/** What a person may do to a job, as its lifecycle allows, and the receipt for it. */
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { AnswerOf } from '../../src/api/contract.ts';
+import type { JobDetail } from '../../src/api/schema.ts';
+import type { Client } from '../../src/client/client.ts';
+import { Confirm } from '../part/dialog.tsx';
+import { counted, money } from '../part/wording.ts';
+import { useWorkbench } from '../workbench.ts';
+
+/** What the lifecycle of a job leaves to people. */
+type Action = 'cancel' | 'pause' | 'resume' | 'retry';
+type Act = (client: Client, id: string) => Promise<string>;
+
+/** Each returns its receipt. */
+const acts: Readonly<Record<Action, Act>> = {
+  cancel: async (client, id) =>
+    receiptOf(await client.ask('POST /jobs/:id/cancel', { params: { id } })),
+  pause: async (client, id) => {
+    await client.ask('POST /jobs/:id/pause', { params: { id } });
+    return 'Paused. Every document stays where it is until you resume.';
+  },
+  resume: async (client, id) => {
+    await client.ask('POST /jobs/:id/resume', { params: { id } });
+    return 'Resumed. Every document goes on from where it was.';
+  },
+  retry: async (client, id) => {
+    const { items_retried = 0 } = await client.ask('POST /jobs/:id/retry', { params: { id } });
+    return `${counted(items_retried, 'document')} will be tried again, each from where it stopped.`;
+  },
+};
+
+function receiptOf({ stopped, kept, spent }: AnswerOf<'POST /jobs/:id/cancel'>): string {
+  return (
+    `Canceled. Stopped: ${counted(stopped.items, 'document')}. ` +
+    `Kept: ${counted(kept.documents, 'document')} with ${counted(kept.chunks, 'chunk')}. ` +
+    `Spent: ${money(spent.cost_cents)}.`
+  );
+}
+
+const names: Readonly<Record<Action, string>> = {
+  cancel: 'Cancel',
+  pause: 'Pause',
+  resume: 'Resume',
+  retry: 'Retry',
+};
+
+const isAction = (action: string): action is Action => Object.hasOwn(acts, action);
+
+export function JobActions({ job }: { job: JobDetail }) {
+  const { client, queries, notices } = useWorkbench();
+  const [isAsking, setAsking] = useState(false);
+  const mutation = useMutation({
+    mutationFn: (action: Action) => acts[action](client(), job.job_id),
+    onSuccess: (receipt) => notices.tell(receipt),
+    onError: (error) => notices.tell(error.message, { tone: 'bad' }),
+    onSettled: () => queries.invalidateQueries({ queryKey: ['job', job.job_id] }),
+  });
+  const isUseful = (action: string): action is Action =>
+    isAction(action) && (action !== 'retry' || job.items_failed + job.items_canceled > 0);
+  return (
+    <span className="row">
+      {job.actions.filter(isUseful).map((action) => (
+        <button
+          key={action}
+          type="button"
+          className={action === 'cancel' ? 'button danger' : 'button'}
+          disabled={mutation.isPending}
+          onClick={() => (action === 'cancel' ? setAsking(true) : mutation.mutate(action))}
+        >
+          {names[action]}
+        </button>
+      ))}
+      {isAsking && (
+        <Confirm
+          title="Cancel this job?"
+          verb="Cancel the job"
+          onConfirm={() => mutation.mutate('cancel')}
+          onClose={() => setAsking(false)}
+        >
+          What is done stays searchable. What is open ends where it is, and can be retried later.
+        </Confirm>
+      )}
+    </span>
+  );
+}

@@ -1,0 +1,68 @@
+/** The event log of a job, newest first. */
+import { useMemo } from 'react';
+import type { Event } from '../../src/api/schema.ts';
+import { eventsMax, useJobLog } from '../live/job-log.ts';
+import { Problem, Skeleton } from '../part/basic.tsx';
+import { LongList } from '../part/long-list.tsx';
+import { count, exactTime, words } from '../part/wording.ts';
+
+const rowHeight = 24;
+const clock = new Intl.DateTimeFormat('en-GB', {
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  fractionalSecondDigits: 3,
+});
+
+export function EventLog({ jobId }: { jobId: string }) {
+  const { data, isError, error, refetch } = useJobLog(jobId, true);
+  const rows = useMemo(() => data?.events.toReversed() ?? [], [data]);
+  if (isError && !data) return <Problem error={error} onRetry={() => void refetch()} />;
+  if (!data) return <Skeleton />;
+  return (
+    <>
+      <p className="soft">
+        {`${count(rows.length)} events, newest first.`}
+        {data.isCut &&
+          ` Only the first ${count(eventsMax)} are shown: the rest is at /jobs/${jobId}/events.`}
+      </p>
+      <div
+        className="log"
+        style={{ height: `min(32rem, ${rows.length * rowHeight + 2}px)`, display: 'grid' }}
+      >
+        <LongList
+          label="Events"
+          rows={rows}
+          rowHeight={rowHeight}
+          keyOf={({ seq }) => seq}
+          render={(event) => <EventRow event={event} />}
+        />
+      </div>
+    </>
+  );
+}
+
+function EventRow({ event }: { event: Event }) {
+  const { seq, at, kind, item_id, step, attempt, worker, detail } = event;
+  const who = [
+    item_id !== null && `document ${item_id}`,
+    step !== null && words(step),
+    attempt !== null && attempt > 1 && `attempt ${attempt}`,
+    worker !== null && `by ${worker}`,
+  ];
+  const more = Object.entries(detail).map(([name, value]) => `${name}=${plain(value)}`);
+  return (
+    <div className="event" data-seq={seq}>
+      <span className="number soft">{seq}</span>
+      <time className="wide" dateTime={at} title={exactTime(at)}>
+        {clock.format(new Date(at))}
+      </time>
+      <span>{words(kind)}</span>
+      <span className="cut soft">{[...who.filter(Boolean), ...more].join(' · ')}</span>
+    </div>
+  );
+}
+
+function plain(value: unknown): string {
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}

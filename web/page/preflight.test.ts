@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { limits } from '../../src/kernel/limits.ts';
+import { checkAddress, checkFiles, checkLines, corpusProblem } from './preflight.ts';
+
+const verdicts: readonly [line: string, verdict: string, note: RegExp][] = [
+  ['https://example.org/a#part', 'ready', /ready/],
+  ['example.org/a', 'ready', /ready/],
+  ['not an address', 'refused', /without spaces/],
+  ['ftp://example.org', 'refused', /only http and https/],
+  ['https://', 'refused', /not an address/],
+  ['https://user:word@example.org', 'refused', /name or a password/],
+  ['intranet', 'refused', /full host name/],
+  [`https://example.org/${'a'.repeat(3000)}`, 'refused', /too long/],
+];
+
+describe('before anything is sent', () => {
+  for (const [line, verdict, note] of verdicts) {
+    test(`${line.slice(0, 40)} is ${verdict}`, () => {
+      const checked = checkAddress(line);
+      assert.equal(checked.verdict, verdict);
+      assert.match(checked.note, note);
+    });
+  }
+
+  test('an address that is there twice is sent once', () => {
+    const checked = checkLines('https://a.org/x\n\n https://a.org/x#y \nhttps://a.org/z');
+    assert.deepEqual(
+      checked.map(({ verdict }) => verdict),
+      ['ready', 'twice', 'ready'],
+    );
+  });
+
+  test('a file that is empty, too large or there twice is left out', () => {
+    const file = (name: string, size: number) =>
+      ({ name, size, webkitRelativePath: '' }) as unknown as File;
+    const files = [file('a', 5), file('a', 5), file('b', 0)];
+    const large = file('c', limits.document.sourceBytesMax + 1);
+    assert.deepEqual(
+      checkFiles([...files, large]).map(({ verdict }) => verdict),
+      ['ready', 'twice', 'refused', 'refused'],
+    );
+  });
+
+  test('a corpus needs a name that the service takes', () => {
+    assert.equal(corpusProblem('hand-book.2'), undefined);
+    assert.match(corpusProblem('') ?? '', /a name/);
+    assert.match(corpusProblem('Hand Book') ?? '', /small letters/);
+  });
+});

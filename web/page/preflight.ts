@@ -1,0 +1,73 @@
+/** What can be said of a source before it is sent. */
+import { limits } from '../../src/kernel/limits.ts';
+import { bytes } from '../part/wording.ts';
+
+export interface Checked {
+  readonly name: string;
+  readonly verdict: 'ready' | 'refused' | 'twice';
+  readonly note: string;
+}
+
+/** One address for each line; what is not one is named, with the reason. */
+export function checkLines(text: string): Checked[] {
+  const seen = new Set<string>();
+  return text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+    .map((line) => {
+      const checked = checkAddress(line);
+      if (checked.verdict !== 'ready') return checked;
+      if (seen.has(checked.name)) return { ...checked, verdict: 'twice', note: 'is there already' };
+      seen.add(checked.name);
+      return checked;
+    });
+}
+
+export function checkAddress(line: string): Checked {
+  const refuse = (note: string): Checked => ({ name: line, verdict: 'refused', note });
+  const given = /^[a-z][a-z0-9+.-]*:/i.test(line) ? line : `https://${line}`;
+  if (/\s/.test(line)) return refuse('one address for each line, without spaces');
+  if (!URL.canParse(given)) return refuse('is not an address');
+  const url = new URL(given);
+  if (!/^https?:$/.test(url.protocol)) return refuse('only http and https can be fetched');
+  if (
+    !url.hostname.includes('.') &&
+    url.hostname !== 'localhost' &&
+    !url.hostname.startsWith('[')
+  ) {
+    return refuse('has no full host name');
+  }
+  if (url.username !== '') return refuse('must not hold a name or a password');
+  if (url.href.length > limits.job.sourceUrlCharactersMax) return refuse('is too long');
+  url.hash = '';
+  return { name: url.href, verdict: 'ready', note: 'ready' };
+}
+
+export function checkFiles(files: readonly File[]): Checked[] {
+  const { sourceBytesMax } = limits.document;
+  const seen = new Set<string>();
+  return files.map((file) => {
+    const name = nameOf(file);
+    const isTwice = seen.has(name);
+    seen.add(name);
+    if (file.size === 0) return { name, verdict: 'refused', note: 'is empty' };
+    if (file.size > sourceBytesMax) {
+      const note = `${bytes(file.size)}: a file has up to ${bytes(sourceBytesMax)}`;
+      return { name, verdict: 'refused', note };
+    }
+    if (isTwice) return { name, verdict: 'twice', note: 'is there already' };
+    return { name, verdict: 'ready', note: bytes(file.size) };
+  });
+}
+
+/** With its folders, where a folder was dropped or chosen. */
+export function nameOf(file: File): string {
+  return file.webkitRelativePath || file.name;
+}
+
+export function corpusProblem(name: string): string | undefined {
+  if (name === '') return 'give the corpus a name';
+  if (limits.corpus.namePattern.test(name)) return undefined;
+  return 'a name has small letters, digits, dots, dashes and underscores, and no dash in front';
+}

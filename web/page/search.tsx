@@ -1,0 +1,194 @@
+/** Instant search: what is asked is in the address, so that a search can be sent to somebody. */
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useDeferredValue, useEffect, useRef } from 'react';
+import { Empty, Problem, Skeleton } from '../part/basic.tsx';
+import { Menu, Segments } from '../part/choice.tsx';
+import { useCorpora } from '../part/corpus-query.ts';
+import { counted, duration } from '../part/wording.ts';
+import type { SearchSearch } from '../router.tsx';
+import { useWorkbench } from '../workbench.ts';
+import { Hits } from './search-hits.tsx';
+import { WhyNot } from './why-not.tsx';
+
+const modes = [
+  { value: 'hybrid', name: 'Hybrid' },
+  { value: 'keyword', name: 'Keyword' },
+  { value: 'vector', name: 'Vector' },
+] as const;
+
+const hitsMax = 20;
+
+type Asked = SearchSearch & { readonly corpus: string; readonly q: string };
+
+function useFound(asked: SearchSearch) {
+  const { client } = useWorkbench();
+  const { corpus = '', q = '', mode, source, title, explain } = asked;
+  const filter = source || title ? { filter: { source, title } } : {};
+  return useQuery({
+    queryKey: ['search', asked],
+    enabled: corpus !== '' && q.trim() !== '',
+    placeholderData: keepPreviousData,
+    queryFn: ({ signal }) =>
+      client().ask('POST /search', {
+        body: { corpus_name: corpus, query: q, top_k: hitsMax, mode, explain, ...filter },
+        signal,
+      }),
+  });
+}
+
+export function SearchPage() {
+  const given = useSearch({ from: '/search' });
+  const navigate = useNavigate({ from: '/search' });
+  const corpora = useCorpora();
+  const names = corpora.data?.items.map(({ name }) => name) ?? [];
+  const corpus = given.corpus ?? names[0];
+  const ask = (change: SearchSearch): void =>
+    void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
+  if (corpora.isPending) return <Waiting />;
+  if (corpora.isError && !corpora.data) {
+    return (
+      <div className="page narrow">
+        <h1>Search</h1>
+        <Problem error={corpora.error} onRetry={() => void corpora.refetch()} />
+      </div>
+    );
+  }
+  return (
+    <div className="page narrow">
+      <header className="page-head">
+        <h1>Search</h1>
+      </header>
+      {corpus === undefined ? (
+        <NothingToSearch />
+      ) : (
+        <Searching asked={{ ...given, corpus, q: given.q ?? '' }} names={names} ask={ask} />
+      )}
+    </div>
+  );
+}
+
+function Waiting() {
+  return (
+    <div className="page narrow">
+      <h1>Search</h1>
+      <Skeleton lines={6} />
+    </div>
+  );
+}
+
+interface SearchingProps {
+  readonly asked: Asked;
+  readonly names: readonly string[];
+  readonly ask: (change: SearchSearch) => void;
+}
+
+function Searching({ asked, names, ask }: SearchingProps) {
+  const found = useFound(useDeferredValue(asked));
+  const { q } = asked;
+  return (
+    <>
+      <SearchForm asked={asked} names={names} ask={ask} />
+      {found.isError && <Problem error={found.error} onRetry={() => void found.refetch()} />}
+      {q.trim() === '' && (
+        <Empty title={`Search ${asked.corpus}`}>
+          Results come as you type. The address of this page always holds what was asked: send it to
+          somebody, and they see the same.
+        </Empty>
+      )}
+      {q.trim() !== '' && found.isLoading && <Skeleton lines={8} />}
+      {q.trim() !== '' && found.data && !found.isError && (
+        <>
+          <p className="soft" role="status">
+            {counted(found.data.results.length, 'passage')} · {duration(found.data.query_ms)}
+          </p>
+          <Hits hits={found.data.results} />
+        </>
+      )}
+      <WhyNot corpus={asked.corpus} query={q} />
+    </>
+  );
+}
+
+function SearchForm({ asked, names, ask }: SearchingProps) {
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => field.current?.focus(), []);
+  const options = [...new Set([asked.corpus, ...names])].map((name) => ({ value: name, name }));
+  return (
+    <search className="stack">
+      <label className="field">
+        <span className="hidden-text">What to search for</span>
+        <input
+          ref={field}
+          className="input large"
+          type="search"
+          placeholder="Ask in your own words"
+          value={asked.q}
+          onChange={(event) => ask({ q: event.target.value || undefined })}
+        />
+      </label>
+      <div className="row" style={{ alignItems: 'flex-end' }}>
+        <Menu
+          label="Corpus"
+          options={options}
+          value={asked.corpus}
+          onChange={(corpus) => ask({ corpus })}
+        />
+        <Segments
+          label="How to search"
+          options={modes}
+          value={asked.mode ?? 'hybrid'}
+          onChange={(mode) => ask({ mode: mode === 'hybrid' ? undefined : mode })}
+        />
+        <Filter
+          label="Source begins with"
+          value={asked.source}
+          onChange={(source) => ask({ source })}
+        />
+        <Filter label="Title contains" value={asked.title} onChange={(title) => ask({ title })} />
+        <label className="switch">
+          <input
+            type="checkbox"
+            checked={asked.explain ?? false}
+            onChange={(event) => ask({ explain: event.target.checked || undefined })}
+          />
+          Say why
+        </label>
+      </div>
+    </search>
+  );
+}
+
+interface FilterProps {
+  readonly label: string;
+  readonly value: string | undefined;
+  readonly onChange: (value: string | undefined) => void;
+}
+
+function Filter({ label, value, onChange }: FilterProps) {
+  return (
+    <label className="field">
+      <span>{label}</span>
+      <input
+        className="input"
+        value={value ?? ''}
+        onChange={(event) => onChange(event.target.value || undefined)}
+      />
+    </label>
+  );
+}
+
+function NothingToSearch() {
+  return (
+    <Empty
+      title="There is nothing to search yet"
+      next={
+        <Link to="/add" className="button primary">
+          Add documents
+        </Link>
+      }
+    >
+      Documents can be searched a moment after they were added.
+    </Empty>
+  );
+}

@@ -1,0 +1,173 @@
+/** The service itself: is it well, what waits, how fast it is, and whether it keeps its promise. */
+import { useQuery } from '@tanstack/react-query';
+import { Badge, Facts, Problem, Skeleton, Time, Wide } from '../part/basic.tsx';
+import { Chart } from '../part/chart.tsx';
+import {
+  latenciesOf,
+  type Moment,
+  momentOf,
+  ratesOf,
+  readMetrics,
+  type Sample,
+  sumOf,
+} from '../part/metrics.ts';
+import { count } from '../part/wording.ts';
+import { useStanding, useWorkbench } from '../workbench.ts';
+
+interface Readings {
+  readonly samples: readonly Sample[];
+  readonly moments: readonly Moment[];
+}
+
+const everyMs = 2000;
+const momentsMax = 150;
+
+function useReadings() {
+  const { client, queries } = useWorkbench();
+  return useQuery({
+    queryKey: ['metrics'],
+    refetchInterval: everyMs,
+    gcTime: Number.POSITIVE_INFINITY,
+    queryFn: async ({ signal }): Promise<Readings> => {
+      const samples = readMetrics(await client().ask('GET /metrics', { signal }));
+      const before = queries.getQueryData<Readings>(['metrics'])?.moments ?? [];
+      const moments = [...before, momentOf(samples, Date.now())].slice(-momentsMax);
+      return { samples, moments };
+    },
+  });
+}
+
+export function SystemPage() {
+  const { data, isPending, isError, error } = useReadings();
+  return (
+    <div className="page">
+      <header className="page-head">
+        <h1>System</h1>
+        <a className="button" href="/docs">
+          HTTP interface
+        </a>
+        <a className="button" href="/metrics">
+          Metrics
+        </a>
+      </header>
+      <Health />
+      {isPending && <Skeleton lines={6} />}
+      {isError && !data && <Problem error={error} />}
+      {data && <Keeping samples={data.samples} />}
+      {data && <Queues samples={data.samples} />}
+      {data && (
+        <div className="charts">
+          <Chart title="Documents" unit="/s" points={ratesOf(data.moments, 'documents')} />
+          <Chart title="Steps" unit="/s" points={ratesOf(data.moments, 'steps')} />
+          <Chart title="Requests" unit="/s" points={ratesOf(data.moments, 'requests')} />
+          <Chart title="Time of a request" unit="ms" points={latenciesOf(data.moments)} />
+        </div>
+      )}
+      {data && <Failures samples={data.samples} />}
+    </div>
+  );
+}
+
+function Health() {
+  const standing = useStanding();
+  const { data } = useQuery({
+    queryKey: ['ready'],
+    refetchInterval: everyMs,
+    queryFn: async () => readReady(await fetch('/readyz')),
+  });
+  const checks = Object.entries(data?.checks ?? {});
+  return (
+    <section className="card stack" aria-label="Health">
+      <div className="row">
+        <h2>Health</h2>
+        {data && (
+          <Badge tone={data.ready ? 'ok' : 'bad'}>{data.ready ? 'ready' : 'not ready'}</Badge>
+        )}
+        {standing === 'offline' && <Badge tone="bad">cannot be reached</Badge>}
+      </div>
+      <Wide label="Checks">
+        <table className="table">
+          <tbody>
+            {checks.map(([name, { ok, detail }]) => (
+              <tr key={name}>
+                <td>{name}</td>
+                <td>
+                  <Badge tone={ok ? 'ok' : 'bad'}>{ok ? 'well' : 'not well'}</Badge>
+                </td>
+                <td className="soft">{detail}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </Wide>
+    </section>
+  );
+}
+
+interface Ready {
+  readonly ready: boolean;
+  readonly checks: Readonly<Record<string, { readonly ok: boolean; readonly detail: string }>>;
+}
+
+/** 503 says which part is not well, in the same shape. */
+async function readReady(response: Response): Promise<Ready> {
+  return (await response.json()) as Ready;
+}
+
+function Keeping({ samples }: { samples: readonly Sample[] }) {
+  const stuck = sumOf(samples, 'pawl_items_without_forward_cause');
+  return (
+    <section className="card row" aria-label="The promise" data-stuck={stuck}>
+      <span className={`figure ${stuck === 0 ? 'tone-ok' : 'tone-bad'}`}>{count(stuck)}</span>
+      <div className="grow">
+        <h2>Documents without a forward cause</h2>
+        <p className="soft">
+          {stuck === 0
+            ? 'For every open document, something is bound to move it on.'
+            : 'Nothing would move these on: a promise is broken. Run `pawl doctor`, and report it.'}
+        </p>
+      </div>
+    </section>
+  );
+}
+
+function Queues({ samples }: { samples: readonly Sample[] }) {
+  const { connection } = useWorkbench();
+  const { share } = connection;
+  const depth = (queue: string): string => count(sumOf(samples, 'queue_depth', { queue }));
+  const facts = [
+    { name: 'Wait for their turn', value: depth('turns') },
+    { name: 'Wait for a time', value: depth('timers') },
+    { name: 'Wait at a gate', value: depth('gates') },
+    { name: 'Jobs in flight', value: count(sumOf(samples, 'jobs_inflight')) },
+    { name: 'Retries scheduled', value: count(sumOf(samples, 'retry_attempts_total')) },
+    { name: 'Streams open', value: count(sumOf(samples, 'pawl_streams_open')) },
+    ...(share
+      ? [
+          {
+            name: 'Your requests left',
+            value: `${count(share.remaining)} / ${count(share.limit)}`,
+          },
+          { name: 'More of them', value: <Time at={new Date(share.resetAt).toISOString()} /> },
+        ]
+      : [{ name: 'Limit for you', value: 'none' }]),
+  ];
+  return <Facts facts={facts} />;
+}
+
+function Failures({ samples }: { samples: readonly Sample[] }) {
+  const failed = samples.filter(({ name }) => name === 'job_failures_total');
+  if (failed.length === 0) return null;
+  return (
+    <section className="card stack" aria-label="Failures since the start">
+      <h2>Failures since the start</h2>
+      <div className="row">
+        {failed
+          .toSorted((a, b) => b.value - a.value)
+          .map(({ labels, value }) => (
+            <Badge key={labels.code} tone="bad">{`${labels.code} × ${count(value)}`}</Badge>
+          ))}
+      </div>
+    </section>
+  );
+}

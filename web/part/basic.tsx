@@ -1,0 +1,145 @@
+/** The smallest parts: what every page is made of. */
+import { type ReactNode, useEffect, useState } from 'react';
+import { Failure, failures } from '../../src/kernel/failure.ts';
+import type { Tone } from './look.ts';
+import { ago, exactTime } from './wording.ts';
+
+export type { Tone };
+
+export function Badge({ tone = 'plain', children }: { tone?: Tone; children: ReactNode }) {
+  return <span className={`badge tone-${tone}`}>{children}</span>;
+}
+
+const secondMs = 1000;
+const minuteMs = 60_000;
+
+/** How long ago; the exact time on hover. It counts on by itself. */
+export function Time({ at }: { at: string | null }) {
+  const [now, setNow] = useState(() => Date.now());
+  useEffect(() => {
+    if (at === null) return;
+    const isFresh = Math.abs(Date.now() - Date.parse(at)) < minuteMs;
+    const timer = setInterval(() => setNow(Date.now()), isFresh ? secondMs : minuteMs / 2);
+    return () => clearInterval(timer);
+  }, [at]);
+  if (at === null) return <span className="soft">never</span>;
+  return (
+    <time dateTime={at} title={exactTime(at)}>
+      {ago(at, Math.max(now, Date.now()))}
+    </time>
+  );
+}
+
+export interface EmptyProps {
+  readonly title: string;
+  readonly children?: ReactNode;
+  /** What to do next. */
+  readonly next?: ReactNode;
+}
+
+export function Empty({ title, children, next }: EmptyProps) {
+  return (
+    <div className="empty">
+      <h2>{title}</h2>
+      {children && <p>{children}</p>}
+      {next}
+    </div>
+  );
+}
+
+/** What went wrong, its code, and what can be done about it. */
+export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
+  const failure = error instanceof Failure ? error : undefined;
+  const row = failure && failures[failure.code];
+  return (
+    <div className="problem" role="alert">
+      <h2>
+        {row?.title ?? 'Something went wrong in this page'}{' '}
+        {failure && <code className="soft">{failure.code}</code>}
+      </h2>
+      <p>{error instanceof Error ? error.message : String(error)}</p>
+      {row && <p className="soft">{row.advice}</p>}
+      {failure?.context.request_id !== undefined && (
+        <p className="soft small">request {String(failure.context.request_id)}</p>
+      )}
+      {onRetry && (
+        <button type="button" className="button" onClick={onRetry}>
+          Try again
+        </button>
+      )}
+    </div>
+  );
+}
+
+const widths = ['72%', '54%', '83%', '61%', '77%', '48%'];
+
+/** Where something will be, before it is there. */
+export function Skeleton({ lines = 4 }: { lines?: number }) {
+  return (
+    <div className="stack" aria-busy="true">
+      <span className="hidden-text">Loading</span>
+      {Array.from({ length: lines }, (_, line) => line).map((line) => (
+        <span key={line} className="skeleton" style={{ width: widths[line % widths.length] }} />
+      ))}
+    </div>
+  );
+}
+
+/** What may be wider than the screen scrolls by itself, by key too. */
+export function Wide({ label, children }: { label: string; children: ReactNode }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a part that scrolls must be reached by key
+    <section className="scroll-x" aria-label={label} tabIndex={0}>
+      {children}
+    </section>
+  );
+}
+
+export interface Fact {
+  readonly name: string;
+  readonly value: ReactNode;
+  readonly isPlain?: boolean;
+}
+
+export function Facts({ facts, isWide = false }: { facts: readonly Fact[]; isWide?: boolean }) {
+  return (
+    <dl className={isWide ? 'facts wide' : 'facts'}>
+      {facts.map(({ name, value, isPlain }) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd className={isPlain ? 'plain' : undefined}>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** Text with some of its characters marked. It is always text, whatever it says. */
+export function Marked({ text, ranges }: { text: string; ranges: readonly Range[] }) {
+  const parts: ReactNode[] = [];
+  let place = 0;
+  for (const { start, end } of ranges) {
+    if (start < place || end > text.length) continue;
+    parts.push(text.slice(place, start), <mark key={start}>{text.slice(start, end)}</mark>);
+    place = end;
+  }
+  return (
+    <>
+      {parts}
+      {text.slice(place)}
+    </>
+  );
+}
+
+/**
+ * Lines that were broken only to fit a page flow on; lists, headings and tables keep their lines.
+ * A sign takes the place of a sign, so that offsets stay true.
+ */
+export function flowing(text: string): string {
+  return text.replace(/(?<=[^\n])\n(?=[^\n\-*#|>\d\s])/g, ' ');
+}
+
+export interface Range {
+  readonly start: number;
+  readonly end: number;
+}

@@ -1,0 +1,29 @@
+/** Keys that do something where nothing is being typed. */
+import { useEffect, useRef } from 'react';
+
+export type KeyTable = Readonly<Record<string, () => void>>;
+
+/** `?` is one key; `g j` is one after the other. */
+export function useKeys(table: KeyTable): void {
+  const latest = useRef(table);
+  latest.current = table;
+  useEffect(() => {
+    let before = '';
+    const press = (event: KeyboardEvent): void => {
+      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+      if (document.querySelector('dialog[open]')) return;
+      const pair = `${before} ${event.key}`;
+      const act = latest.current[pair] ?? latest.current[event.key];
+      before = event.key;
+      if (!act) return;
+      event.preventDefault();
+      act();
+    };
+    document.addEventListener('keydown', press);
+    return () => document.removeEventListener('keydown', press);
+  }, []);
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && target.matches('input, textarea, select');
+}

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { Job } from '../../src/api/schema.ts';
+import { failedStageMessages, type Stage, stageMessages } from '../../src/kernel/stage.ts';
+import { lookOf, messageOf } from './look.ts';
+
+/** Status, failed stage, state of the page, and what people read: what every workbench shows. */
+const table: readonly [Job['status'], Stage | undefined, state: RegExp, message: string][] = [
+  ['pending', undefined, /^Queued/, 'Job queued'],
+  ['scraping', undefined, /^Progress — stage 1 of 3$/, 'Fetching content…'],
+  ['chunking', undefined, /^Progress — stage 2 of 3$/, 'Processing content…'],
+  ['embedding', undefined, /^Progress — stage 3 of 3$/, 'Indexing content…'],
+  ['done', undefined, /^Success$/, 'Document indexed — ready to search'],
+  ['failed', 'scraping', /^Error$/, 'Could not fetch the URL. Check that it is accessible.'],
+  [
+    'failed',
+    'chunking',
+    /^Error$/,
+    'Content could not be processed. Try a different URL or format.',
+  ],
+  ['failed', 'embedding', /^Error$/, 'Indexing failed. This may be a temporary issue — try again.'],
+];
+
+const jobOf = (status: Job['status'], stage: Stage | undefined): Job => {
+  const message =
+    status === 'failed' ? failedStageMessages[stage ?? 'scraping'] : stageMessages[status];
+  const more = stage === undefined ? {} : { failed_stage: stage };
+  return { status, state: 'running', message, partial: false, items_failed: 0, ...more } as Job;
+};
+
+describe('a status', () => {
+  for (const [status, stage, state, message] of table) {
+    test(`${[status, stage].join(' ').trim()} is told as “${message}”`, () => {
+      const job = jobOf(status, stage);
+      assert.match(lookOf(job).state, state);
+      assert.equal(messageOf(job), message);
+    });
+  }
+
+  test('of a job that a person has paused is paused, whatever its documents are at', () => {
+    const job = { ...jobOf('scraping', undefined), state: 'paused' } as Job;
+    assert.deepEqual([lookOf(job).state, messageOf(job)], ['Paused', 'Paused']);
+  });
+});

@@ -1,0 +1,56 @@
+/** A job's status, in the words that every user of the interface reads. */
+import type { Job } from '../../src/api/schema.ts';
+import { Icon } from './icon.tsx';
+import { lookOf } from './look.ts';
+import { count } from './wording.ts';
+
+export function StatusIcon({ job }: { job: Job }) {
+  const { icon, tone, state } = lookOf(job);
+  return (
+    <span title={state}>
+      <Icon name={icon} tone={tone} />
+      <span className="hidden-text">{state}</span>
+    </span>
+  );
+}
+
+const stages = ['scraping', 'chunking', 'embedding'] as const;
+
+/** The three stages, and where among them the job is. */
+export function Stages({ job }: { job: Job }) {
+  const { state } = lookOf(job);
+  const place = placeOf(job);
+  return (
+    <div className="stages" role="img" aria-label={state}>
+      {stages.map((stage, index) => (
+        <i key={stage} className={classOf(job, index, place)} />
+      ))}
+    </div>
+  );
+}
+
+function placeOf({ status, failed_stage }: Job): number {
+  if (status === 'done') return stages.length;
+  const names: readonly string[] = stages;
+  return names.indexOf((status === 'failed' ? failed_stage : status) ?? '');
+}
+
+function classOf({ status, state }: Job, index: number, place: number): string {
+  if (index < place) return 'past';
+  if (index > place) return '';
+  if (status === 'failed') return 'broken';
+  return state === 'running' ? 'now' : 'still';
+}
+
+/** How many of the documents have ended, and how. */
+export function Meter({ job }: { job: Job }) {
+  const { items_total: total, items_done, items_failed, items_canceled } = job;
+  const share = (part: number): string => `${total === 0 ? 0 : (part / total) * 100}%`;
+  return (
+    <span className="meter" role="img" aria-label={`${count(items_done)} of ${count(total)} done`}>
+      <span style={{ width: share(items_done) }} />
+      <span className="failed" style={{ width: share(items_failed) }} />
+      <span className="canceled" style={{ width: share(items_canceled) }} />
+    </span>
+  );
+}

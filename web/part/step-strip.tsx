@@ -1,0 +1,46 @@
+/** The steps of a document as its table says: one after the other, the fan-out side by side. */
+import type { Item } from '../../src/api/schema.ts';
+import { stepTable } from '../../src/kernel/item.ts';
+import { words } from './wording.ts';
+
+/** Steps with the same steps before them run together. */
+export function columnsOf(): string[][] {
+  const columns = new Map<string, string[]>();
+  for (const { step, after } of stepTable) {
+    const key = after.join();
+    columns.set(key, [...(columns.get(key) ?? []), step]);
+  }
+  return [...columns.values()];
+}
+
+/** It can run now: all that stands before it is done. */
+function isReady(step: string, reached: readonly string[]): boolean {
+  const row = stepTable.find((each) => each.step === step);
+  return row?.after.every((before) => reached.includes(before)) ?? false;
+}
+
+export function StepStrip({ item }: { item: Item }) {
+  const { reached, step, working, error } = item;
+  const isAtWork = item.waits_on === 'worker';
+  const classOf = (name: string): string => {
+    if (reached.includes(name)) return 'reached';
+    if (step === 'failed' && error?.step === name) return 'failed';
+    if (isAtWork && (working?.step === name || isReady(name, reached))) return 'now';
+    return '';
+  };
+  return (
+    <span
+      className="steps"
+      role="img"
+      aria-label={`${reached.length} steps done, now ${words(step)}`}
+    >
+      {columnsOf().map((column) => (
+        <span key={column.join()} className="together">
+          {column.map((name) => (
+            <i key={name} className={classOf(name)} title={words(name)} />
+          ))}
+        </span>
+      ))}
+    </span>
+  );
+}
