@@ -2,7 +2,9 @@
  * The servers that `bench/api.ts` measures, each as a process of its own: Pawl with a key and its
  * limits on, and a bare Fastify that gives the same answer.
  *
- *   node bench/api-server.ts pawl KEY | bare ANSWER
+ *   node bench/api-server.ts pawl KEY | working KEY | bare ANSWER
+ *
+ * `pawl` only accepts: what the work itself costs is measured by `npm run bench -- engine`.
  */
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -13,9 +15,10 @@ import { startService } from '../src/service.ts';
 
 const [kind, given = ''] = process.argv.slice(2);
 if (kind === 'pawl') await servePawl(given);
+else if (kind === 'working') await servePawl(given, true);
 else await serveBare(JSON.parse(given));
 
-async function servePawl(key: string): Promise<void> {
+async function servePawl(key: string, work = false): Promise<void> {
   const data = mkdtempSync(join(tmpdir(), 'pawl-bench-'));
   const hash = createHash('sha256').update(key).digest('hex');
   const service = await startService({
@@ -26,8 +29,7 @@ async function servePawl(key: string): Promise<void> {
     log: { level: 'warn', write: () => undefined },
     keys: { apiKeys: [`sha256:${hash}`], rateCapacity: 1e9, rateFloor: 1e9 },
     queueDepthMax: Number.POSITIVE_INFINITY,
-    // It only accepts: what the work itself costs is measured by `npm run bench -- engine`.
-    work: false,
+    work,
   });
   process.stdout.write(`${service.address}\n`);
   process.once('SIGTERM', async () => {

@@ -70,7 +70,7 @@ function sectionOf(measured: Readonly<Record<string, readonly Measured[]>>): Sec
   };
 }
 
-async function start(...args: string[]): Promise<Started> {
+export async function start(...args: string[]): Promise<Started> {
   const script = fileURLToPath(new URL('./api-server.ts', import.meta.url));
   const child = spawn(process.execPath, [script, ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -92,7 +92,7 @@ interface Measured {
   readonly cpuMicroseconds: number;
 }
 
-interface Started {
+export interface Started {
   readonly child: ChildProcess;
   readonly address: string;
 }

@@ -8,6 +8,7 @@ import { benchLatency } from './latency.ts';
 import type { Section } from './measure/figure.ts';
 import { benchPipeline } from './pipeline/suite.ts';
 import { benchRanking } from './ranking.ts';
+import { benchStreams } from './streams.ts';
 import { benchVectors } from './vectors.ts';
 
 export const suites = ['search', 'chunking', 'extraction', 'pipeline', 'api'] as const;
@@ -35,7 +36,9 @@ export function isSuite(name: string): name is SuiteName {
 /** Nothing where there is nothing to measure with. */
 export async function runSuite(name: SuiteName, options: SuiteOptions): Promise<Section[]> {
   const { data, trafilatura, isQuick, tell } = options;
-  if (name === 'api') return benchApi({ isQuick, tell });
+  if (name === 'api') {
+    return [...(await benchApi({ isQuick, tell })), await benchStreams({ isQuick, tell })];
+  }
   if (name === 'pipeline') return benchPipeline({ isQuick, tell });
   if (name === 'extraction') return benchExtraction({ data, trafilatura, isQuick, tell });
   if (data === undefined || !existsSync(data)) {

@@ -2,10 +2,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Access } from '../../src/api/access.ts';
+import { remotePawl } from '../../src/cli/remote.ts';
 import { Client } from '../../src/client/client.ts';
 import { Failure } from '../../src/kernel/failure.ts';
 import { openBench } from './api-client.ts';
 import { openWorkplace } from './pawl-process.ts';
+
+const plain = <Row extends object>(row: Row): Row => ({ ...row });
 
 describe('pawl with --url', () => {
   test('ingests, searches, steers and explains over HTTP, and opens no store', async (t) => {
@@ -44,6 +47,33 @@ describe('pawl with --url', () => {
     assert.match((await place.run(['corpora'])).stderr, /there is no store/);
   });
 
+  test('knows names, costs, budgets and counters as the store does', async (t) => {
+    const { service } = await openBench(t);
+    const { pawl } = service;
+    const remote = remotePawl({ url: service.address });
+    const text = 'Ada Lovelace met Charles Babbage in London. Ada Lovelace wrote to him.';
+    const submitted = await pawl.ingest([{ id: 'x', text }], { corpus: 'a' });
+    await submitted.wait();
+    const job = await remote.job(submitted.id);
+    assert.deepEqual(await job.summary(), await submitted.summary());
+    const spent = await pawl.spending('a');
+    const asked: Record<string, unknown> = { ...(await remote.spending('a')) };
+    for (const [field, value] of Object.entries(spent)) assert.equal(asked[field], value, field);
+    assert.ok(spent.model);
+    const names = await remote.entities('a', { kind: 'person' });
+    assert.deepEqual(names, (await pawl.entities('a', { kind: 'person' })).map(plain));
+    assert.ok(names.length > 0);
+    const [{ id = '' } = {}] = await pawl.documents('a');
+    const [first] = await remote.documentEntities(id);
+    assert.ok((first?.places.length ?? 0) > 0);
+    const [{ name } = { name: '' }] = names;
+    const related = await remote.related('a', name);
+    assert.deepEqual(related, (await pawl.related('a', name)).map(plain));
+    await remote.setCorpusBudget('a', 5);
+    assert.equal((await pawl.spending('a')).budget_cents, 5);
+    await assert.rejects(remote.reembed('a'), { code: 'action_not_allowed' });
+  });
+
   test('says what is wrong with the address, or with the command', async (t) => {
     const { service } = await openBench(t, { work: false });
     await service.close();
@@ -53,6 +83,8 @@ describe('pawl with --url', () => {
     for (const args of [
       ['jobs', '--url', 'nowhere'],
       ['doctor', '--url', 'http://127.0.0.1:9'],
+      ['extract', 'x.txt', '--url', 'http://127.0.0.1:9'],
+      ['ingest', '-', '--corpus', 'a', '--estimate', '--url', 'http://127.0.0.1:9'],
     ]) {
       assert.equal((await place.run(args)).code, 64, args.join(' '));
     }
