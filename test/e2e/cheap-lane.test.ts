@@ -141,7 +141,7 @@ describe('the cheap lane', () => {
     const vectors = await pawl.store.run<{ model: string; vector: Uint8Array }>({
       text: 'SELECT model, vector FROM vectors',
     });
-    const bytes = [...new Uint8Array(Int8Array.from([42, -85, 127]).buffer)];
+    const bytes = [...new Uint8Array(Int8Array.from([43, -85, 127, -128, 1, 127]).buffer)];
     assert.deepEqual(
       vectors.map(({ model, vector }) => [model, ...vector]),
       [1, 2].map(() => ['text-embedding-3-small', ...bytes]),
