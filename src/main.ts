@@ -110,7 +110,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   const rendering = renderingOf(options, fetcher, world);
   const blobs = openBlobDirectory(join(resolve(options.data), 'blobs'), world);
   const parser = processParser({ world });
-  const providers = providersOf(options, { world, allowed });
+  const providers = providersOf(options, { world, allowed, blobs });
   const database = await openDatabase(options, world);
   const embedders = embeddersFor(options.embedder ?? { choice: 'local' }, world);
   const parts = {
@@ -230,6 +230,9 @@ function laneOf(
   const embeddings = modelOf(vectors, 'embedding');
   return {
     entities: modelOf(extractor?.model, 'completion'),
+    recordings: providers.hasTranscriber
+      ? { transcriberOf: (address) => providers.transcriberOf(address) }
+      : undefined,
     embeddings: embeddings && { ...embeddings, storedModel, encode: toSignedBytes },
   };
 }
