@@ -1,5 +1,6 @@
 /** The batch providers that are configured, from the file that `PAWL_BATCH_PROVIDERS` names. */
 import { readFileSync } from 'node:fs';
+import type { BlobStore } from './blob/blob.ts';
 import { Failure } from './kernel/failure.ts';
 import { limits } from './kernel/limits.ts';
 import type { World } from './kernel/world.ts';
@@ -29,6 +30,7 @@ interface Making {
   endpoint(url: string, authorize: EndpointOptions['authorize']): Endpoint;
   readonly world: World;
   readonly allowed: AllowedHosts;
+  readonly blobs: BlobStore;
 }
 
 /** One row for each provider: what its entry must hold, and what is made of it. */
@@ -106,7 +108,7 @@ export function readProviderSettings(path: string): ProviderSettings {
 
 export function makeProviders(
   settings: ProviderSettings,
-  { world, allowed }: { readonly world: World; readonly allowed: AllowedHosts },
+  { world, allowed, blobs }: Pick<Making, 'world' | 'allowed' | 'blobs'>,
 ): BatchProvider[] {
   const checkLink = async (url: URL): Promise<void> => {
     await resolveTarget(url, { resolve: systemResolve, allowed });
@@ -119,8 +121,7 @@ export function makeProviders(
     }
     return make({
       name,
-      world,
-      allowed,
+      ...{ world, allowed, blobs },
       text: (field, standard) => textOf(entry, { name, field, standard }),
       endpoint: (url, authorize) =>
         new Endpoint({ name: name.toUpperCase(), url, world, authorize, checkLink }),
@@ -139,10 +140,12 @@ function textOf(
   throw new Failure('usage_error', message);
 }
 
-/** Recordings are fetched like any document: from public addresses, within bounds. */
-function recordingReader({ world, allowed }: Making) {
+/** Recordings are ours, or fetched like any document: from public addresses, within bounds. */
+function recordingReader({ world, allowed, blobs }: Making) {
   const fetcher = httpFetcher({ world, allowed });
   return async (source: string, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>> => {
+    const [, key] = /^blob:([0-9a-f]{64})\//.exec(source) ?? [];
+    if (key !== undefined) return new Uint8Array(await blobs.get(key));
     const { bytes, status } = await fetcher.get({
       url: new URL(source),
       accept: 'audio/*, video/*, */*',

@@ -119,7 +119,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   const rendering = renderingOf(options, fetcher, world);
   const blobs = openBlobDirectory(join(resolve(options.data), 'blobs'), world);
   const parser = processParser({ world, owner: thisProcess() });
-  const providers = providersOf(options, { world, allowed });
+  const providers = providersOf(options, { world, allowed, blobs });
   const database = await openDatabase(options, world);
   const embedders = embeddersFor(options.embedder ?? { choice: 'local' }, world, options.onCall);
   const purse = new Purse(database, world);
@@ -239,6 +239,9 @@ function laneOf(
   const embeddings = modelOf(vectors, 'embedding');
   return {
     entities: modelOf(extractor?.model, 'completion'),
+    recordings: providers.hasTranscriber
+      ? { transcriberOf: (address) => providers.transcriberOf(address) }
+      : undefined,
     embeddings: embeddings && { ...embeddings, storedModel, encode: toSignedBytes },
   };
 }

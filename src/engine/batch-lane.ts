@@ -20,6 +20,7 @@ import {
 import { insertBatchTask } from '../store/batch-tasks.ts';
 import type { Database, Transaction } from '../store/database.ts';
 import { appendEvents } from '../store/events.ts';
+import { type BatchProviders, transcription } from './batch-plan.ts';
 import type { EndedTask } from './batch-submit.ts';
 import { taskEvent } from './batch-submit.ts';
 
@@ -27,6 +28,7 @@ export interface LaneOptions {
   readonly database: Database;
   readonly blobs: BlobStore;
   readonly world: World;
+  readonly providers: BatchProviders;
   readonly gatherMs?: number | undefined;
 }
 
@@ -49,6 +51,7 @@ async function makeTask(group: LooseGroup, options: LaneOptions): Promise<boolea
   const { database, blobs, world } = options;
   const half = Math.ceil(Math.min(Number(group.count), limits.batch.gatherMax) / 2);
   const limit = group.attempt === 0 ? limits.batch.gatherMax : half;
+  if (group.task_type === transcription) return makeTranscriptions(group, options);
   const lines = await linesOfGroup(database, group, limit);
   if (lines.length === 0) return false;
   const key = await putParts(blobs, requestLines(lines));
@@ -71,6 +74,34 @@ async function makeTask(group: LooseGroup, options: LaneOptions): Promise<boolea
   });
 }
 
+/** One task for all, or one for each recording, as its provider begins its jobs. */
+async function makeTranscriptions(group: LooseGroup, options: LaneOptions): Promise<boolean> {
+  const { database, world, providers } = options;
+  const { model: provider, caller } = group;
+  const lines = await linesOfGroup(database, group, limits.batch.jobsPerTaskMax);
+  if (lines.length === 0) return false;
+  const split = providers.splitOf(provider, transcription);
+  const shares = split === 'source' ? lines.map((line) => [line]) : [lines];
+  return database.write(async (transaction) => {
+    const now = database.now();
+    for (const share of shares) {
+      const urls = [...new Set(share.map(sourceOf))];
+      const models = split === 'model' ? ['long'] : [];
+      const input = { dataset_ids: [], models, urls, invalid_urls: [] };
+      const task = { key: world.uuid(), caller, taskType: transcription, provider, input, now };
+      const taskId = await insertBatchTask(transaction, task);
+      const ids = share.map(({ id }) => id);
+      const assigned = await assignLines(transaction, taskId, ids);
+      if (assigned !== ids.length) throw new Error('lines were gathered twice at once');
+    }
+    return true;
+  });
+}
+
+function sourceOf({ request }: LineRow): string {
+  return String(JSON.parse(request).source);
+}
+
 async function* requestLines(lines: readonly LineRow[]): AsyncGenerator<Uint8Array, void> {
   for (const { id, request } of lines) {
     yield Buffer.from(`${JSON.stringify({ ...JSON.parse(request), custom_id: nameOf(id) })}\n`);
@@ -88,8 +119,10 @@ export async function settleEnded(transaction: Transaction, ended: EndedTask): P
   if (lines.length === 0) return;
   const again: number[] = [];
   const outcomes: LineOutcome[] = [];
-  for (const { id, attempt } of lines) {
-    const place = results.get(nameOf(id));
+  for (const line of lines) {
+    const { id, attempt } = line;
+    const isSpoken = row.task_type === transcription;
+    const place = results.get(isSpoken ? sourceOf(line) : nameOf(id));
     const mayComeBack = place === undefined ? reason !== 'canceled' : place.isRetryable;
     if (!place?.isOk && mayComeBack && attempt === 0) {
       again.push(id);

@@ -27,6 +27,8 @@ export function inputOf(row: Pick<BatchTaskRow, 'input'>): TaskInput {
   return JSON.parse(row.input);
 }
 
+export const transcription = 'transcription';
+
 /** The configured providers, found by their name or by the name of a model. */
 export class BatchProviders {
   readonly #providers: readonly BatchProvider[];
@@ -40,9 +42,16 @@ export class BatchProviders {
   }
 
   byName(name: string | null, taskType: string): BatchProvider {
-    const isIt = (each: BatchProvider): boolean =>
-      each.name === name && each.taskTypes.includes(taskType);
-    return this.#providers.find(isIt) ?? this.#raise(`${name} for ${taskType}`);
+    return this.#named(name, taskType) ?? this.#raise(`${name} for ${taskType}`);
+  }
+
+  /** A task for somebody who is not configured any more is made all the same, and fails as one. */
+  splitOf(name: string, taskType: string): BatchProvider['split'] {
+    return this.#named(name, taskType)?.split ?? 'together';
+  }
+
+  #named(name: string | null, taskType: string): BatchProvider | undefined {
+    return this.#providers.find((each) => each.name === name && each.taskTypes.includes(taskType));
   }
 
   byModel(model: string, taskType: string): BatchProvider {
@@ -51,6 +60,17 @@ export class BatchProviders {
 
   has(model: string, taskType: string): boolean {
     return this.#find(model, taskType) !== undefined;
+  }
+
+  /** Whoever of them transcribes what stands at this address. */
+  transcriberOf(address: string): string | undefined {
+    return this.#providers.find(
+      (each) => each.taskTypes.includes(transcription) && each.refuses?.(address) === undefined,
+    )?.name;
+  }
+
+  get hasTranscriber(): boolean {
+    return this.#providers.some(({ taskTypes }) => taskTypes.includes(transcription));
   }
 
   #find(model: string, taskType: string): BatchProvider | undefined {

@@ -23,6 +23,7 @@ import {
   type LaneModel,
   type LaneOptions,
 } from './lane/deferred.ts';
+import { type RecordingLane, recordingStep } from './lane/recording.ts';
 import { persistStep } from './persist/persist.ts';
 import type { Pipeline, StepFunction } from './pipeline.ts';
 
@@ -40,6 +41,8 @@ export interface DocumentPipelineOptions extends EmbedOptions {
 
 export interface DocumentLane {
   readonly entities?: LaneModel | undefined;
+  /** Absent: nobody transcribes. */
+  readonly recordings?: RecordingLane | undefined;
   readonly embeddings?: (LaneModel & Omit<EmbeddingLaneOptions, keyof LaneOptions>) | undefined;
 }
 
@@ -47,12 +50,16 @@ export function documentPipeline(options: DocumentPipelineOptions): Pipeline {
   const { blobs, fetcher, rendering, paces, parser, extractor = localExtractor() } = options;
   const embed = embedStep(options);
   const entity = entityStep(extractor);
-  const { entities, embeddings } = options.lane ?? {};
+  const { entities, embeddings, recordings } = options.lane ?? {};
+  const extract = extractStep(blobs, parser);
+  const hasTranscribers = recordings !== undefined;
   return {
     lifecycle: item,
     steps: {
-      fetched: either(fetchStep({ blobs, fetcher, rendering, paces })),
-      content_extracted: either(extractStep(blobs, parser)),
+      fetched: either(fetchStep({ blobs, fetcher, rendering, paces, hasTranscribers })),
+      content_extracted: either(
+        recordings ? recordingStep({ ...recordings, blobs, parser, normal: extract }) : extract,
+      ),
       chunked: either(chunkStep),
       embedded: either(
         embeddings

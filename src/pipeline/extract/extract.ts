@@ -23,32 +23,42 @@ export interface ExtractInput extends ParseInput {
 
 export function extractStep(blobs: BlobStore, parser: Parser): StepFunction {
   return async (context) => {
-    const { item, reader, scratch, signal } = context;
-    const extracted = await extract(await readSource(context, blobs), parser, signal);
-    const contentHash = hashOf(extracted);
-    const current = await getDocument(reader, item.documentId);
-    if (current?.content_hash === contentHash && !item.force) return unchanged(item, contentHash);
-    scratch.set('extracted', extracted);
-    return {
-      effect: async (transaction, now) => {
-        const row = {
-          generation_id: item.id,
-          document_id: item.documentId,
-          title: extracted.title,
-          language: extracted.language,
-          body: extracted.text,
-          content_hash: contentHash,
-          meta: metaOf(extracted),
-        };
-        await writeText(transaction, row, now);
-        return undefined;
-      },
-    };
+    const source = await readSource(context, blobs);
+    return keepText(context, await extract(source, parser, context.signal));
+  };
+}
+
+/** The text of this generation, unless it is the one that the document already has. */
+export async function keepText(
+  { item, reader, scratch }: StepContext,
+  extracted: Extracted,
+): Promise<StepResult> {
+  const contentHash = hashOf(extracted);
+  const current = await getDocument(reader, item.documentId);
+  if (current?.content_hash === contentHash && !item.force) return unchanged(item, contentHash);
+  scratch.set('extracted', extracted);
+  return {
+    effect: async (transaction, now) => {
+      const row = {
+        generation_id: item.id,
+        document_id: item.documentId,
+        title: extracted.title,
+        language: extracted.language,
+        body: extracted.text,
+        content_hash: contentHash,
+        meta: metaOf(extracted),
+      };
+      await writeText(transaction, row, now);
+      return undefined;
+    },
   };
 }
 
 /** An older submission that is still at work must not replace what this one has confirmed. */
-function unchanged({ documentId, id, source }: PipelineItem, contentHash: string): StepResult {
+export function unchanged(
+  { documentId, id, source }: PipelineItem,
+  contentHash: string,
+): StepResult {
   return {
     unchanged: true,
     effect: async (transaction) => {

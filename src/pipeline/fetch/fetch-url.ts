@@ -8,6 +8,7 @@ import { Failure, toFailure } from '../../kernel/failure.ts';
 import { limits } from '../../kernel/limits.ts';
 import { redact } from '../../kernel/redact.ts';
 import type { NewEvent } from '../../observe/event.ts';
+import { isCheapLane } from '../../store/batch-lines.ts';
 import { crawlOf } from '../../store/crawls.ts';
 import type { Transaction } from '../../store/database.ts';
 import { confirm } from '../../store/documents.ts';
@@ -20,7 +21,7 @@ import { unsupported } from '../extract/format/unsupported.ts';
 import type { PipelineItem, StepContext, StepResult } from '../pipeline.ts';
 import { type Content, readContent } from './content.ts';
 import type { Fetcher } from './http.ts';
-import { isReadable } from './media-type.ts';
+import { isReadable, isRecording } from './media-type.ts';
 import { type Paces, paceAfter } from './politeness.ts';
 import { RobotsCheck } from './robots-check.ts';
 import { type Rendering, type Shown, shownPage } from './shown.ts';
@@ -34,6 +35,8 @@ export interface UrlReader {
   readonly rendering?: Rendering | undefined;
   /** Domains that may be read faster or slower than others. */
   readonly paces?: Paces | undefined;
+  /** Somebody is configured who transcribes recordings. */
+  readonly hasTranscribers?: boolean | undefined;
 }
 
 export const accept =
@@ -72,7 +75,8 @@ export async function fetchUrl(context: StepContext, reader: UrlReader): Promise
       return withVisit(confirmed(item, answer, known), { ...visit, answer });
     }
     const { rendering, blobs } = reader;
-    const came = { answer, content: contentOf(item, answer), rendering, robots, signal };
+    const content = contentOf(item, answer, await takesRecordings(context, reader));
+    const came = { answer, content, rendering, robots, signal };
     const shown = await shownPage(came);
     const result = await taken(context, shown, blobs);
     const page = { item, url: shown.answer.url, html: htmlOf(shown), robots, fetcher };
@@ -89,13 +93,23 @@ async function validatorsFor({ item, reader }: StepContext, crawl: unknown): Pro
   return item.force || crawl ? undefined : currentValidators(reader, item.documentId);
 }
 
+/** Recordings go to whoever transcribes, which takes hours: only the cheap lane waits so long. */
+export async function takesRecordings(
+  { item, reader }: StepContext,
+  { hasTranscribers = false }: Pick<UrlReader, 'hasTranscribers'>,
+): Promise<boolean> {
+  return hasTranscribers && (await isCheapLane(reader, item.jobId));
+}
+
 export function contentOf(
   item: Pick<PipelineItem, 'source'>,
   { bytes, headers, url }: Answer,
+  areRecordingsTaken = false,
 ): Content {
   if (bytes.length === 0) throw new Failure('empty_source', `${url.host} answered with no content`);
   const content = readContent(bytes, headers.get('content-type'));
   if (content && isReadable(content.mediaType)) return content;
+  if (content && isRecording(content.mediaType) && areRecordingsTaken) return content;
   throw unsupported(item.source, content?.mediaType);
 }
 

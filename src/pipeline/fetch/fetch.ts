@@ -1,21 +1,19 @@
 /** `fetched`: the raw bytes of the source are ours, and will be the same after a crash. */
 import { open, stat } from 'node:fs/promises';
-import type { BlobStore } from '../../blob/blob.ts';
 import { Failure } from '../../kernel/failure.ts';
 import { limits } from '../../kernel/limits.ts';
 import { writeFetch } from '../../store/fetches.ts';
 import { getInput } from '../../store/items.ts';
 import { unsupported } from '../extract/format/unsupported.ts';
 import type { StepContext, StepFunction, StepResult } from '../pipeline.ts';
-import { fetchUrl, type UrlReader } from './fetch-url.ts';
-import { isReadable, mediaTypeOf } from './media-type.ts';
+import { fetchUrl, takesRecordings, type UrlReader } from './fetch-url.ts';
+import { isReadable, isRecording, mediaTypeOf } from './media-type.ts';
 
 export function fetchStep(reader: UrlReader): StepFunction {
-  const { blobs } = reader;
   const readers: Readonly<Record<string, (context: StepContext) => Promise<StepResult>>> = {
-    file: (context) => fetchFile(context, blobs),
+    file: (context) => fetchFile(context, reader),
     inline: fetchInline,
-    upload: (context) => fetchUpload(context, blobs),
+    upload: (context) => fetchUpload(context, reader),
     url: (context) => fetchUrl(context, reader),
   };
   return async (context) => {
@@ -26,19 +24,20 @@ export function fetchStep(reader: UrlReader): StepFunction {
   };
 }
 
-async function fetchFile(context: StepContext, blobs: BlobStore): Promise<StepResult> {
+async function fetchFile(context: StepContext, reader: UrlReader): Promise<StepResult> {
   const bytes = await readBounded(context.item.source);
-  return keepBytes(context, bytes, () => blobs.put(bytes));
+  const takes = await takesRecordings(context, reader);
+  return keepBytes(context, { bytes, takes }, () => reader.blobs.put(bytes));
 }
 
 /** Looks at what the bytes are before they are put away, and records where they are. */
 async function keepBytes(
   context: StepContext,
-  bytes: Uint8Array,
+  { bytes, takes }: { readonly bytes: Uint8Array; readonly takes: boolean },
   put: () => Promise<string>,
 ): Promise<StepResult> {
   const { id, source } = context.item;
-  const { mediaType } = typed(source, bytes);
+  const { mediaType } = typed(source, bytes, takes);
   const blobKey = await put();
   context.scratch.set('source', { bytes, mediaType });
   return {
@@ -59,10 +58,14 @@ async function keepBytes(
 export function typed(
   source: string,
   bytes: Uint8Array,
+  areRecordingsTaken = false,
 ): { readonly bytes: Uint8Array; readonly mediaType: string } {
   if (bytes.length === 0) throw new Failure('empty_source', `${source} has no bytes`);
   const mediaType = mediaTypeOf(source, bytes);
   if (mediaType !== undefined && isReadable(mediaType)) return { bytes, mediaType };
+  if (mediaType !== undefined && areRecordingsTaken && isRecording(mediaType)) {
+    return { bytes, mediaType };
+  }
   throw unsupported(source, mediaType);
 }
 
@@ -87,12 +90,13 @@ export async function readBounded(path: string): Promise<Uint8Array> {
 }
 
 /** An upload was stored with its job: there is only to see what it is. */
-async function fetchUpload(context: StepContext, blobs: BlobStore): Promise<StepResult> {
+async function fetchUpload(context: StepContext, from: UrlReader): Promise<StepResult> {
   const { item, reader } = context;
   const input = await getInput(reader, item.id);
   if (!input) throw new Failure('source_missing', `the bytes of ${item.source} are gone`);
-  const bytes = await blobs.get(input.body);
-  return keepBytes(context, bytes, async () => input.body);
+  const bytes = await from.blobs.get(input.body);
+  const takes = await takesRecordings(context, from);
+  return keepBytes(context, { bytes, takes }, async () => input.body);
 }
 
 /** Inline documents were stored with their job: there is only to see that they are not empty. */

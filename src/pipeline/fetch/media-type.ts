@@ -8,6 +8,11 @@ export function isReadable(mediaType: string): boolean {
   return formatOf(mediaType) !== undefined;
 }
 
+/** What has words in it that only a transcript can show. */
+export function isRecording(mediaType: string): boolean {
+  return /^(?:audio|video)\//.test(mediaType);
+}
+
 const lookedAtBytes = 8192;
 
 /** Undefined for what is neither text nor a format that is known. */

@@ -30,6 +30,7 @@ export interface LaneModel {
 export interface Answer {
   readonly text?: string;
   readonly vector?: readonly number[];
+  readonly language?: string;
   readonly tokens_in?: number;
   readonly tokens_out?: number;
   readonly error?: string;
@@ -69,14 +70,14 @@ function deferring(options: Deferring): StepFunction {
   };
 }
 
-async function answerOf(line: LineRow, blobs: BlobStore): Promise<Answer> {
+export async function answerOf(line: LineRow, blobs: BlobStore): Promise<Answer> {
   const { result_key: key, result_at: at, result_bytes: bytes, error } = line;
   if (key === null || at === null || bytes === null) return { error: error ?? 'no result' };
   return JSON.parse(new TextDecoder().decode(await getPart(blobs, key, { at, bytes })));
 }
 
 /** The lines go, so that a retry by a person asks anew. */
-function refuse({ item }: StepContext, step: string, error: string): StepResult {
+export function refuse({ item }: StepContext, step: string, error: string): StepResult {
   return {
     failure: new Failure('provider_rejected', `the batch could not answer: ${error}`),
     effect: async (transaction) => {
@@ -86,7 +87,7 @@ function refuse({ item }: StepContext, step: string, error: string): StepResult 
   };
 }
 
-function dropping({ item }: StepContext, step: string, result: StepResult) {
+export function dropping({ item }: StepContext, step: string, result: StepResult) {
   return async (...args: Parameters<NonNullable<StepResult['effect']>>) => {
     const events = await result.effect?.(...args);
     await dropLines(args[0], item.id, step);

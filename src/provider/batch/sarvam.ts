@@ -40,7 +40,7 @@ export function sarvamTranscriber({ endpoint, read }: SarvamOptions): BatchProvi
     merge: 'flat',
     recognizedBy: 'note',
     refuses: (source) =>
-      /^https?:\/\//.test(source) ? undefined : 'recordings for Sarvam are read over http',
+      /^(?:https?:\/\/|blob:)/.test(source) ? undefined : 'Sarvam is sent what is read over http',
     find: async (_, { notes, signal }) => {
       const { job_id: id } = notes;
       if (id === undefined) return undefined;

@@ -1,11 +1,15 @@
 /** What is not read says what it is, and what could be submitted instead. */
 import { Failure } from '../../../kernel/failure.ts';
 
+const transcribed =
+  'submit a transcript of it, or submit it in the lane cheap, with a provider in ' +
+  'PAWL_BATCH_PROVIDERS that transcribes what stands at such an address';
+
 const advice: readonly (readonly [type: RegExp, what: string, instead: string])[] = [
   [/macroenabled/, 'an Office document with macros', 'save it without macros and submit that'],
   [/zip|gzip|bzip2|7z|rar|zstd|tar/, 'an archive', 'unpack it and submit the files in it'],
-  [/^audio\//, 'a recording', 'submit a transcript of it'],
-  [/^video\//, 'a film', 'submit a transcript of it'],
+  [/^audio\//, 'a recording', transcribed],
+  [/^video\//, 'a film', transcribed],
   [/^image\//, 'a picture of a kind that is not read', 'save it as PNG or JPEG'],
   [/^font\//, 'a font', 'submit the document that uses it'],
   [/elf|msdownload|wasm/, 'a program', 'submit its documentation or its source code'],

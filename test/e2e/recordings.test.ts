@@ -1,0 +1,113 @@
+/** Recordings in the cheap lane: from a sound to a search. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { type Job, open, type Pawl } from '../../src/index.ts';
+import { AzureServer } from '../support/batch/azure-server.ts';
+import { SarvamServer } from '../support/batch/sarvam-server.ts';
+import { type Cleanup, temporaryDirectory } from '../support/temporary.ts';
+import { serveWeb } from '../support/web-server.ts';
+import { openWorkplace } from './pawl-process.ts';
+
+/** Bytes that begin as a recording does. */
+const wave = (voice: string): Uint8Array<ArrayBuffer> =>
+  new Uint8Array(Buffer.from(`RIFF\x24\0\0\0WAVEfmt \0\0\0\0${voice}`, 'latin1'));
+
+async function ended(job: Job) {
+  for await (const _ of job.events());
+  return job.summary();
+}
+
+async function openWith(t: Cleanup, options: Parameters<typeof open>[0]): Promise<Pawl> {
+  const timing = { batchPollMs: 50, batchGatherMs: 0 };
+  const pawl = await open({ data: temporaryDirectory(t), ...timing, ...options });
+  t.after(() => pawl.close());
+  return pawl;
+}
+
+/** A site of recordings: each path has a voice of its own. */
+const site = (t: Cleanup) =>
+  serveWeb(t, (request, response) => {
+    const isThere = request.url?.endsWith('.wav');
+    response.writeHead(isThere ? 200 : 404, { 'content-type': 'audio/wav' });
+    response.end(isThere ? wave(request.url ?? '') : '');
+  });
+
+describe('recordings in the cheap lane', () => {
+  test('become the text of their documents, and one that fails fails alone', async (t) => {
+    const azure = new AzureServer();
+    azure.pollsToGo = 1;
+    azure.transcribe = (url) =>
+      url.includes('noise') ? { error: 'nobody speaks' } : { text: `The harmonium of ${url}.` };
+    await azure.start(t);
+    const { host, origin } = await site(t);
+    const pawl = await openWith(t, {
+      allowHosts: [host],
+      batchProviders: { azure: { url: azure.server.url, key: 'key' } },
+    });
+    const urls = ['one.wav', 'two.wav', 'noise.wav'].map((name) => `${origin}/${name}`);
+    const cheap = { corpus: 'talks', lane: 'cheap' } as const;
+    const { items, partial } = await ended(await pawl.ingest(urls, cheap));
+    assert.deepEqual([items.done, items.failed, partial], [2, 1, true]);
+    const hits = await pawl.search('talks', 'harmonium', { mode: 'keyword' });
+    assert.deepEqual(hits.map(({ sourceUrl }) => sourceUrl).sort(), urls.slice(0, 2));
+    const [failed] = await pawl.inbox();
+    assert.match(failed?.error ?? '', /provider_rejected/);
+    assert.match(failed?.error ?? '', /nobody speaks/);
+    const paid = azure.server.count(/^POST /);
+    assert.ok(paid >= 1 && paid <= urls.length);
+    const [first = ''] = urls;
+    const again = await ended(await pawl.ingest([first], cheap));
+    assert.equal(again.state, 'succeeded');
+    assert.equal(azure.server.count(/^POST /), paid, 'the same bytes are not paid for twice');
+  });
+
+  test('that are files are sent to whoever takes bytes, each as a job of its own', async (t) => {
+    const sarvam = new SarvamServer();
+    sarvam.pollsToGo = 1;
+    const heard = new Map([
+      ['silence.wav', ''],
+      ['noise.wav', undefined],
+    ]);
+    sarvam.transcribe = (file) => (heard.has(file) ? heard.get(file) : `A crane in ${file}.`);
+    await sarvam.server.start(t);
+    const place = openWorkplace(t);
+    const names = ['one.wav', 'two.wav', ...heard.keys()];
+    const files = names.map((name) => place.write(name, wave(name)));
+    const pawl = await openWith(t, {
+      batchProviders: { sarvam: { url: sarvam.server.url, key: 'key' } },
+    });
+    const job = await pawl.ingest(files, { corpus: 'talks', lane: 'cheap' });
+    const { items } = await ended(job);
+    assert.deepEqual([items.done, items.failed], [2, 2]);
+    const causes = (await pawl.causes()).map(({ code }) => code);
+    assert.deepEqual(causes.sort(), ['no_usable_content', 'provider_rejected']);
+    const hits = await pawl.search('talks', 'crane two', { mode: 'keyword', topK: 1 });
+    assert.match(hits[0]?.text ?? '', /A crane in two\.wav/);
+    const sent = [...sarvam.jobs.values()].flatMap((each) => [...each.files.entries()]);
+    assert.deepEqual(new Map(sent).get('one.wav'), Buffer.from(wave('one.wav')));
+    const documents = await pawl.documents('talks');
+    assert.equal(documents.length, 2);
+    const story = [];
+    for await (const { kind } of job.history({ after: 0, until: 100_000 })) story.push(kind);
+    assert.equal(story.filter((kind) => kind === 'item_deferred').length, 4);
+    assert.equal((await pawl.store.run({ text: 'SELECT id FROM batch_lines' })).length, 0);
+  });
+
+  const refusals: readonly [string, 'now' | 'cheap', boolean][] = [
+    ['in the usual lane', 'now', true],
+    ['where nobody transcribes', 'cheap', false],
+    ['where nobody takes bytes', 'cheap', true],
+  ];
+  for (const [title, lane, isConfigured] of refusals) {
+    test(`are refused ${title}, with what to do`, async (t) => {
+      const azure = { url: 'http://127.0.0.1:9', key: 'key' };
+      const pawl = await openWith(t, { ...(isConfigured && { batchProviders: { azure } }) });
+      const path = openWorkplace(t).write('talk.wav', wave('talk'));
+      const { items } = await ended(await pawl.ingest([path], { corpus: 'talks', lane }));
+      assert.deepEqual([items.done, items.failed], [0, 1]);
+      const [failed] = await pawl.inbox();
+      assert.match(failed?.error ?? '', /unsupported_mime/);
+      assert.match(failed?.error ?? '', /submit it in the lane cheap, with a provider/);
+    });
+  }
+});
