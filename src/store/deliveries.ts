@@ -33,8 +33,10 @@ export interface EndRow extends JobRow {
   readonly webhook_url: string | null;
 }
 
+/** Locks the row, and makes it where it is not: of two readers one waits for the other. */
 const lockCursor = sql<{ seq: number }>`
-  SELECT seq FROM cursors WHERE name = 'outbox' {forUpdate}`;
+  INSERT INTO cursors (name, seq) VALUES ('outbox', 0)
+  ON CONFLICT (name) DO UPDATE SET seq = cursors.seq RETURNING seq`;
 const moveCursor = sql`UPDATE cursors SET seq = :seq WHERE name = 'outbox'`;
 const newest = sql<{ value: number }>`SELECT value FROM sequence WHERE name = 'events'`;
 const ends = sql<EndRow>`

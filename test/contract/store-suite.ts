@@ -2,6 +2,7 @@
 import { describe, test } from 'node:test';
 import type { OpenStore, StoreTest } from '../support/store-fixture.ts';
 import { claimTests } from './store/claim.ts';
+import { deliveryTests } from './store/deliveries.ts';
 import { documentTests } from './store/document.ts';
 import { entityTests } from './store/entity.ts';
 import { eventTests } from './store/event.ts';
@@ -32,6 +33,7 @@ const groups: Readonly<Record<string, readonly StoreTest[]>> = {
   fetching: fetchTests,
   rescues: rescueTests,
   jobs: jobTests,
+  deliveries: deliveryTests,
   'idempotency keys': idempotencyTests,
   documents: documentTests,
   entities: entityTests,

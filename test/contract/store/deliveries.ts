@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import {
+  insertDeliveries,
+  listDeliveries,
+  nextDueAt,
+  pruneDeliveries,
+  replayDelivery,
+  settleDelivery,
+  takeDue,
+  takeEnds,
+} from '../../../src/store/deliveries.ts';
+import { getJob } from '../../../src/store/jobs.ts';
+import type { StoreFixture, StoreTest } from '../../support/store-fixture.ts';
+
+async function endJob({ commands, database }: StoreFixture) {
+  const { jobKey } = await commands.submit({
+    caller: 'ann',
+    corpus: 'notes',
+    sources: [{ kind: 'file', source: '/a.txt' }],
+    webhookUrl: 'https://example.org/hook',
+  });
+  await commands.cancel('ann', jobKey);
+  const id = (await getJob(database, jobKey))?.id ?? 0;
+  return { jobKey, id };
+}
+
+const delivery = { kind: 'job_canceled', url: 'https://example.org/hook', body: '{}' } as const;
+
+export const deliveryTests: readonly StoreTest[] = [
+  [
+    'each end of a job is taken from the log once, with where to tell it',
+    async (store) => {
+      const { database } = store;
+      const { jobKey } = await endJob(store);
+      const take = () => database.write((transaction) => takeEnds(transaction, 10));
+      const [first, second] = await Promise.all([take(), take()]);
+      const ends = [...first, ...second];
+      assert.equal(ends.length, 1);
+      const [end] = ends;
+      assert.deepEqual(
+        [end?.key, end?.kind, end?.webhook_url, end?.caller],
+        [jobKey, 'job_canceled', 'https://example.org/hook', 'ann'],
+      );
+      assert.deepEqual(await take(), []);
+    },
+  ],
+  [
+    'a delivery is taken by one sender at a time, settled, and made due again',
+    async (store) => {
+      const { database } = store;
+      const { id: job_id } = await endJob(store);
+      const row = { ...delivery, key: 'msg_1', seq: 1, job_id, created_at: 100 };
+      await database.write((transaction) => insertDeliveries(transaction, [row]));
+      assert.equal(await nextDueAt(database), 100);
+      const take = (now: number) =>
+        database.write((transaction) => takeDue(transaction, { now, until: now + 50, limit: 5 }));
+      assert.deepEqual(await take(99), []);
+      const [taken] = await take(100);
+      assert.deepEqual([taken?.key, taken?.attempt, taken?.due_at], ['msg_1', 1, 150]);
+      assert.deepEqual(await take(149), []);
+      const ended = { key: 'msg_1', due_at: null, status: 204, error: null, is_delivered: 1 };
+      const settle = (attempt: number) =>
+        database.write((transaction) => settleDelivery(transaction, { ...ended, attempt }));
+      await settle(7);
+      assert.equal(await nextDueAt(database), 150, 'a try that is not the last one says nothing');
+      await settle(1);
+      assert.equal(await nextDueAt(database), null);
+      const [listed] = await listDeliveries(database, { job_id, after: 0, limit: 5 });
+      assert.deepEqual([listed?.is_delivered, listed?.status], [1, 204]);
+      const replay = (key: string) =>
+        database.write((transaction) => replayDelivery(transaction, { key, job_id, now: 300 }));
+      assert.equal((await replay('msg_1'))?.due_at, 300);
+      assert.equal(await replay('msg_2'), undefined);
+      const prune = () =>
+        database.write((transaction) => pruneDeliveries(transaction, { before: 999, limit: 5 }));
+      assert.equal(await prune(), 0, 'what is due is kept');
+      await take(300);
+      await settle(1);
+      assert.equal(await prune(), 1);
+    },
+  ],
+];
