@@ -34,6 +34,7 @@ describe('by keyboard alone', () => {
     await page.locator('a.job-row:focus').waitFor();
     await press(page, 'Enter');
     await page.getByText('Documents emitted').waitFor();
+    await page.locator('button.item-row').first().waitFor();
     await press(page, 'j');
     await page.locator('button.item-row:focus').waitFor();
     await press(page, 'Enter');

@@ -75,33 +75,34 @@ function exponential(last: string): Buffer {
 interface Bomb {
   readonly what: string;
   readonly bytes: () => Buffer;
-  readonly code: string;
+  /** Any of these: which bound is met first may depend on how fast the machine is. */
+  readonly codes: readonly string[];
   /** That of its type where absent. */
   readonly timeoutMs?: number;
 }
 
 const bombs: readonly Bomb[] = [
-  { what: 'of half a gibibyte in one', bytes: () => inflating(512, 1), code: 'parse_memory' },
+  { what: 'of half a gibibyte in one', bytes: () => inflating(512, 1), codes: ['parse_memory'] },
   {
     what: 'of half a gibibyte, packed twice',
     bytes: () => inflating(512, 2),
-    code: 'parse_memory',
+    codes: ['parse_memory'],
   },
   {
     what: 'of forms within forms, with words in the last',
     bytes: () => exponential(textPage('Words')),
-    code: 'parse_memory',
+    codes: ['parse_memory'],
   },
   {
     what: 'of forms within forms, with nothing in the last',
     bytes: () => exponential(''),
-    code: 'parse_timeout',
+    codes: ['parse_timeout', 'parse_memory'],
     timeoutMs: 4_000,
   },
 ];
 
-for (const { what, bytes, code, timeoutMs } of bombs) {
-  test(`a PDF ${what} is ${code}, fails alone and within its bounds`, async (t) => {
+for (const { what, bytes, codes, timeoutMs } of bombs) {
+  test(`a PDF ${what} is ${codes.join(' or ')}, fails alone and within its bounds`, async (t) => {
     const { parser, parse } = setup(t, timeoutMs);
     // Started before: a bomb is to be the only thing that takes time.
     await parse(writePdf([textPage('Words before it')]));
@@ -111,7 +112,7 @@ for (const { what, bytes, code, timeoutMs } of bombs) {
       (error: unknown) => toFailure(error).code,
     );
     const most = peak();
-    assert.equal(outcome, code);
+    assert.ok(codes.includes(outcome), outcome);
     assert.ok(most < 1024 * mebibyte, `${most / mebibyte} MiB`);
     const next = await parse(writePdf([textPage('Words after it')]));
     assert.match(next.markdown, /Words after it/);
