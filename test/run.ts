@@ -16,6 +16,7 @@ interface Suite {
 const fileLimits = { timeoutMs: 300_000, lingerMs: 30_000 };
 const concurrency = 2;
 const slowestShown = 5;
+const suiteNameWidth = 10;
 
 /** These first and in this order; then every other folder of test/ that has tests. */
 const suiteOrder = ['unit', 'contract', 'simulation', 'chaos', 'e2e'];
@@ -30,9 +31,13 @@ process.exitCode = await main(process.argv.slice(2));
 async function main(patterns: readonly string[]): Promise<number> {
   const suites = findSuites(patterns);
   if (suites.length > 0) prepareMachine(console.log);
-  const results: FileResult[] = [];
-  for (const suite of suites) results.push(...(await runSuite(suite)));
-
+  const results = await runFiles(suites.flatMap(({ files }) => files));
+  console.log();
+  for (const { name, files } of suites) {
+    const own = results.filter(({ file }) => files.includes(file));
+    console.log(`  ${name.padEnd(suiteNameWidth)} ${totalLine(own)}`);
+  }
+  console.log();
   printSlowest(results);
   const { passed, failed } = total(results);
   if (results.length === 0) console.log(`No test file matches ${patterns.join(' ')}`);
@@ -56,9 +61,8 @@ function findSuites(patterns: readonly string[]): Suite[] {
     .filter((suite) => suite.files.length > 0);
 }
 
-async function runSuite({ name, files }: Suite): Promise<FileResult[]> {
-  console.log(styleText('bold', name));
-  const startedAt = performance.now();
+/** One line of files for all suites: no core waits for the last file of a suite. */
+async function runFiles(files: readonly string[]): Promise<FileResult[]> {
   const results: FileResult[] = [];
   const waiting = [...files];
   const work = async () => {
@@ -69,7 +73,6 @@ async function runSuite({ name, files }: Suite): Promise<FileResult[]> {
     }
   };
   await Promise.all(Array.from({ length: concurrency }, work));
-  console.log(`  ${totalLine(results)} in ${seconds(performance.now() - startedAt)}\n`);
   return results;
 }
 

@@ -30,6 +30,8 @@ const outputCharactersMax = 20_000;
 /** A process that left the group may hold the pipes open for ever. */
 const drainMs = 2_000;
 const reporter = fileURLToPath(new URL('./test-reporter.ts', import.meta.url));
+/** Hundreds of processes load the same modules: they are compiled once. */
+const compiled = fileURLToPath(new URL('../../node_modules/.cache/compiled', import.meta.url));
 const running = new Set<ChildProcess>();
 
 export async function runTestFile(file: string, limits: FileLimits): Promise<FileResult> {
@@ -37,6 +39,7 @@ export async function runTestFile(file: string, limits: FileLimits): Promise<Fil
   const child = spawn(process.execPath, [`--test-reporter=${reporter}`, file], {
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     detached: true,
+    env: { ...process.env, NODE_COMPILE_CACHE: compiled },
   });
   running.add(child);
   const tally = new Tally();
