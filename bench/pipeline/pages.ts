@@ -39,17 +39,23 @@ river harbour engine ledger paper village market winter garden signal archive co
 measure account library teacher school train station field weather copper timber market railway
 carries keeps shows follows measures builds repairs replaces returns explains collects delivers
 early late small public careful heavy open common northern quiet modern broken reliable recent
-Anna Weber Lisbon Vienna Hamburg Carter Nakamura Lindqvist Museum University Company Institute
 people workers visitors engineers farmers readers children records documents pages reports results`
   .split(/\s+/)
   .filter((word) => word !== '');
 
+const names = `Anna Weber|Lisbon|Vienna|Hamburg|Ruth Carter|Nakamura|Lindqvist|City Museum
+University of Graz|Northern Company|March 2021`.split(/[|\n]/);
+/** About as many as reports have. */
+const nameShare = 0.02;
+
+function wordOf(chance: Chance): string {
+  const words = chance() < nameShare ? names : vocabulary;
+  return words[Math.floor(chance() * words.length)] ?? '';
+}
+
 function sentenceOf(chance: Chance): string {
   const length = 8 + Math.floor(chance() * 14);
-  const words = Array.from(
-    { length },
-    () => vocabulary[Math.floor(chance() * vocabulary.length)] ?? '',
-  );
+  const words = Array.from({ length }, () => wordOf(chance));
   const [first = '', ...rest] = words;
   return `${first.charAt(0).toUpperCase()}${first.slice(1)} ${rest.join(' ')}.`;
 }
