@@ -10,7 +10,7 @@ import { resolveTarget, systemResolve } from './pipeline/fetch/resolve.ts';
 import { anthropicBatches } from './provider/batch/anthropic.ts';
 import { awsTranscriber } from './provider/batch/aws.ts';
 import { azureTranscriber } from './provider/batch/azure.ts';
-import type { BatchProvider } from './provider/batch/batch-provider.ts';
+import type { BatchProvider, HourPrice } from './provider/batch/batch-provider.ts';
 import { Endpoint, type EndpointOptions } from './provider/batch/endpoint.ts';
 import { geminiBatches } from './provider/batch/gemini.ts';
 import { googleTranscriber } from './provider/batch/google.ts';
@@ -119,15 +119,28 @@ export function makeProviders(
       const known = Object.keys(makers).join(', ');
       throw new Failure('usage_error', `there is no batch provider ${name}; there are: ${known}`);
     }
-    return make({
+    const made = make({
       name,
       ...{ world, allowed, blobs },
       text: (field, standard) => textOf(entry, { name, field, standard }),
       endpoint: (url, authorize) =>
         new Endpoint({ name: name.toUpperCase(), url, world, authorize, checkLink }),
     });
+    return { ...made, hourPrice: hourPriceOf(name, entry) };
   });
 }
+
+/** The price of an hour of sound in a batch; at once it costs as much, where nothing is said. */
+function hourPriceOf(name: string, entry: ProviderSettings[string]): HourPrice | undefined {
+  const { cents_per_hour: batch, normal_cents_per_hour: normal = batch } = entry;
+  if (batch === undefined && normal === undefined) return undefined;
+  if (isPrice(batch) && isPrice(normal)) return { batch, normal };
+  const message = `batch provider ${name}: cents_per_hour and normal_cents_per_hour are numbers`;
+  throw new Failure('usage_error', message);
+}
+
+const isPrice = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isFinite(value) && value >= 0;
 
 function textOf(
   entry: Readonly<Record<string, unknown>>,

@@ -240,7 +240,10 @@ function laneOf(
   return {
     entities: modelOf(extractor?.model, 'completion'),
     recordings: providers.hasTranscriber
-      ? { transcriberOf: (address) => providers.transcriberOf(address) }
+      ? {
+          transcriberOf: (address) => providers.transcriberOf(address),
+          hourPriceOf: (name) => providers.hourPriceOf(name),
+        }
       : undefined,
     embeddings: embeddings && { ...embeddings, storedModel, encode: toSignedBytes },
   };

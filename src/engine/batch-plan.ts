@@ -7,6 +7,7 @@ import type {
   BatchJobRef,
   BatchProvider,
   BatchRequest,
+  HourPrice,
   NewBatchJob,
 } from '../provider/batch/batch-provider.ts';
 import type { BatchTaskRow } from '../store/batch-tasks.ts';
@@ -67,6 +68,10 @@ export class BatchProviders {
     return this.#providers.find(
       (each) => each.taskTypes.includes(transcription) && each.refuses?.(address) === undefined,
     )?.name;
+  }
+
+  hourPriceOf(name: string): HourPrice | undefined {
+    return this.#named(name, transcription)?.hourPrice;
   }
 
   get hasTranscriber(): boolean {

@@ -46,6 +46,7 @@ export interface LineRow {
   readonly id: number;
   readonly item_id: number;
   readonly ordinal: number;
+  readonly model: string;
   readonly request: string;
   readonly attempt: number;
   readonly status: 'open' | 'ok' | 'failed';

@@ -90,8 +90,12 @@ for (const [name, make] of Object.entries(providerCases)) {
       assert.ok(statuses.every((status) => status === 'RUNNING'));
       await bench.fixture.poll(2);
       assert.equal((await bench.fixture.task(key)).state, 'completed');
-      assert.deepEqual(idsOf(await bench.fixture.output(key)), [...bench.ids].sort());
+      const output = await bench.fixture.output(key);
+      assert.deepEqual(idsOf(output), [...bench.ids].sort());
       assert.deepEqual(bench.fixture.errors, []);
+      const transcripts = (output as { transcriptions?: { duration_ms?: number }[] })
+        .transcriptions;
+      for (const { duration_ms: heard } of transcripts ?? []) assert.equal(heard, 4_120);
     });
 
     test('keeps what went well where a part failed', async (t) => {

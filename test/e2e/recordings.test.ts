@@ -17,6 +17,15 @@ async function ended(job: Job) {
   return job.summary();
 }
 
+async function normalCosts(job: Job): Promise<string[]> {
+  const costs: string[] = [];
+  for await (const { kind, step, detail } of job.events()) {
+    if (kind !== 'step_completed' || step !== 'content_extracted') continue;
+    costs.push(Number(detail?.normal_cost_cents).toFixed(2));
+  }
+  return costs;
+}
+
 async function openWith(t: Cleanup, options: Parameters<typeof open>[0]): Promise<Pawl> {
   const timing = { batchPollMs: 50, batchGatherMs: 0 };
   const pawl = await open({ data: temporaryDirectory(t), ...timing, ...options });
@@ -42,12 +51,21 @@ describe('recordings in the cheap lane', () => {
     const { host, origin } = await site(t);
     const pawl = await openWith(t, {
       allowHosts: [host],
-      batchProviders: { azure: { url: azure.server.url, key: 'key' } },
+      batchProviders: {
+        azure: {
+          ...{ url: azure.server.url, key: 'key' },
+          ...{ cents_per_hour: 1800, normal_cents_per_hour: 3600 },
+        },
+      },
     });
     const urls = ['one.wav', 'two.wav', 'noise.wav'].map((name) => `${origin}/${name}`);
     const cheap = { corpus: 'talks', lane: 'cheap' } as const;
-    const { items, partial } = await ended(await pawl.ingest(urls, cheap));
+    const job = await pawl.ingest(urls, cheap);
+    const { items, partial, costCents } = await ended(job);
     assert.deepEqual([items.done, items.failed, partial], [2, 1, true]);
+    // Two recordings of 4.12 s each: an hour costs 18 euro in a batch, and twice that at once.
+    assert.equal(costCents.toFixed(2), '4.12');
+    assert.deepEqual(await normalCosts(job), ['4.12', '4.12']);
     const hits = await pawl.search('talks', 'harmonium', { mode: 'keyword' });
     assert.deepEqual(hits.map(({ sourceUrl }) => sourceUrl).sort(), urls.slice(0, 2));
     const [failed] = await pawl.inbox();

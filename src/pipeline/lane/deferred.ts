@@ -31,6 +31,8 @@ export interface Answer {
   readonly text?: string;
   readonly vector?: readonly number[];
   readonly language?: string;
+  /** Of a recording. */
+  readonly duration_ms?: number;
   readonly tokens_in?: number;
   readonly tokens_out?: number;
   readonly error?: string;

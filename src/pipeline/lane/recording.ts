@@ -17,6 +17,8 @@ import { answerOf, dropping, refuse } from './deferred.ts';
 export interface RecordingLane {
   /** Who transcribes what stands at an address; undefined: nobody who is configured. */
   transcriberOf(address: string): string | undefined;
+  /** What an hour of sound costs there, in cents, if it is known. */
+  hourPriceOf(transcriber: string): { batch: number; normal: number } | undefined;
 }
 
 export interface RecordingOptions extends RecordingLane {
@@ -35,14 +37,31 @@ export function recordingStep(options: RecordingOptions): StepFunction {
     if (!fetched || !isRecording(fetched.media_type)) return options.normal(context);
     const [line] = await linesOfStep(reader, item.id, step);
     if (!line) return (await sameAsBefore(context, fetched)) ?? deferral(item, fetched, options);
-    const { error, text = '', language } = await answerOf(line, options.blobs);
+    const { error, text = '', language, duration_ms } = await answerOf(line, options.blobs);
     if (error !== undefined) return refuse(context, step, error);
     if (text.trim() === '') return silent(context);
     const input = { bytes: Buffer.from(text), mediaType: 'text/plain', source: item.source };
     const extracted = await extract(input, options.parser, context.signal);
     const spoken = { ...extracted, language: language ?? extracted.language };
     const result = await keepText(context, spoken);
-    return { ...result, detail: { lane: 'cheap' }, effect: dropping(context, step, result) };
+    const cost = costOf(duration_ms, options.hourPriceOf(line.model));
+    return { ...result, model: line.model, ...cost, effect: dropping(context, step, result) };
+  };
+}
+
+const hourMs = 3_600_000;
+
+/** What was paid for this recording, and what the same would have cost at once. */
+function costOf(
+  duration: number | undefined,
+  price: ReturnType<RecordingLane['hourPriceOf']>,
+): Pick<StepResult, 'costCents' | 'detail'> {
+  const heard = { lane: 'cheap', ...(duration !== undefined && { recording_ms: duration }) };
+  if (price === undefined || duration === undefined) return { detail: heard };
+  const hours = duration / hourMs;
+  return {
+    costCents: hours * price.batch,
+    detail: { ...heard, normal_cost_cents: hours * price.normal },
   };
 }
 

@@ -126,3 +126,10 @@ async function* splitLines(
 }
 
 const tooLong = `a line of more than ${limits.batch.lineBytesMax} bytes`;
+
+/** How long a recording is, where its provider says so. */
+export function lasting(seconds: number): { duration_ms?: number } {
+  return Number.isFinite(seconds) && seconds > 0
+    ? { duration_ms: Math.round(seconds * 1_000) }
+    : {};
+}

@@ -7,6 +7,7 @@ import { toFailure } from '../../kernel/failure.ts';
 import type { JsonObject } from '../../kernel/provider-state.ts';
 import {
   checkSame,
+  lasting,
   listOf,
   needText,
   objectOf,
@@ -119,6 +120,15 @@ async function* resultsOf(
   checkSame(content.jobName, externalId);
   const { transcripts, language_code: language } = objectOf(content.results);
   const text = listOf(transcripts).map(({ transcript }) => textOf(transcript) ?? '');
-  const value = { source, text: text.join('\n'), ...(textOf(language) && { language }) };
+  const value = {
+    ...{ source, text: text.join('\n') },
+    ...(textOf(language) && { language }),
+    ...lasting(lastEndOf(objectOf(content.results))),
+  };
   yield { id: source, isOk: true, value };
+}
+
+/** Every word has its place in time; the last one that has is about as long as the recording. */
+function lastEndOf({ items }: JsonObject): number {
+  return listOf(items).reduce((end, { end_time: at }) => Math.max(end, Number(at) || 0), 0);
 }

@@ -9,6 +9,7 @@ import { limits } from '../../kernel/limits.ts';
 import type { JsonObject } from '../../kernel/provider-state.ts';
 import {
   checkSame,
+  lasting,
   listOf,
   needText,
   objectOf,
@@ -26,6 +27,7 @@ const words: Readonly<Record<string, Saying>> = {
   Failed: 'failed',
 };
 
+const ticksInSecond = 10_000_000;
 const transcriptions = '/speechtotext/v3.2/transcriptions';
 
 export function azureTranscriber(endpoint: Endpoint): BatchProvider {
@@ -119,10 +121,8 @@ function lineOf(content: JsonObject): ResultLine {
   if (id === undefined) return { id: undefined, odd: 'a transcript that names no source' };
   const phrases = listOf(content.combinedRecognizedPhrases);
   const text = phrases.map(({ display }) => textOf(display) ?? '').join('\n');
-  const ticks = Number(content.durationInTicks);
-  const durationMs = Number.isFinite(ticks) && ticks > 0 ? Math.round(ticks / 10_000) : undefined;
-  const value = { source: id, text, ...(durationMs !== undefined && { duration_ms: durationMs }) };
-  return { id, isOk: true, value };
+  const seconds = Number(content.durationInTicks) / ticksInSecond;
+  return { id, isOk: true, value: { source: id, text, ...lasting(seconds) } };
 }
 
 function* failuresOf(report: JsonObject): Generator<ResultLine, void> {

@@ -74,6 +74,12 @@ export interface PollAnswer {
   readonly results?: (() => AsyncIterable<ResultLine>) | undefined;
 }
 
+/** What an hour of sound costs, in cents: in a batch, and at once. */
+export interface HourPrice {
+  readonly batch: number;
+  readonly normal: number;
+}
+
 export interface BatchProvider {
   /** As it stands in `provider_state`. */
   readonly name: string;
@@ -84,6 +90,8 @@ export interface BatchProvider {
   readonly merge: 'flat' | 'by_model';
   /** Which models are its own, where a task does not name the provider. */
   readonly models?: RegExp | undefined;
+  /** Where it transcribes, and what it costs is known. */
+  readonly hourPrice?: HourPrice | undefined;
   /** Why it cannot take this source, or undefined. */
   refuses?(source: string): string | undefined;
   /**

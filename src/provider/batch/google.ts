@@ -5,7 +5,7 @@
  */
 import { limits } from '../../kernel/limits.ts';
 import type { JsonObject } from '../../kernel/provider-state.ts';
-import { checkSame, listOf, needText, objectOf, sayingOfError, textOf } from './answer.ts';
+import { checkSame, lasting, listOf, needText, objectOf, sayingOfError, textOf } from './answer.ts';
 import type {
   BatchJobRef,
   BatchProvider,
@@ -104,7 +104,7 @@ async function poll(
 
 async function* resultsOf(results: JsonObject): AsyncGenerator<ResultLine, void> {
   for (const [source, value] of Object.entries(results)) {
-    const { error, inlineResult, transcript } = objectOf(value);
+    const { error, inlineResult, transcript, metadata } = objectOf(value);
     const problem = objectOf(error);
     if (error !== undefined && problem.code !== 0) {
       const message = textOf(problem.message) ?? 'Google could not transcribe it';
@@ -115,6 +115,9 @@ async function* resultsOf(results: JsonObject): AsyncGenerator<ResultLine, void>
     const text = spoken.map(
       ({ alternatives }) => textOf(listOf(alternatives)[0]?.transcript) ?? '',
     );
-    yield { id: source, isOk: true, value: { source, text: text.join('\n').trim() } };
+    const billed = objectOf(metadata).totalBilledDuration;
+    const seconds = Number.parseFloat(textOf(billed) ?? '');
+    const said = { source, text: text.join('\n').trim(), ...lasting(seconds) };
+    yield { id: source, isOk: true, value: said };
   }
 }

@@ -6,6 +6,7 @@
 import type { Saying } from '../../kernel/batch-decision.ts';
 import {
   checkSame,
+  lasting,
   listOf,
   needText,
   objectOf,
@@ -129,5 +130,8 @@ async function* resultsOf(
   const content = await endpoint.linked(needText(link, 'download address'), signal);
   const text = textOf(content.transcript) ?? '';
   const language = textOf(content.language_code);
-  yield { id: source, isOk: true, value: { source, text, ...(language && { language }) } };
+  const { end_time_seconds: ends } = objectOf(content.timestamps);
+  const seconds = Array.isArray(ends) ? Number(ends.at(-1)) : Number.NaN;
+  const value = { source, text, ...(language && { language }), ...lasting(seconds) };
+  yield { id: source, isOk: true, value };
 }

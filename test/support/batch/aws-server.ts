@@ -80,7 +80,11 @@ export class AwsServer {
       body: {
         jobName: name,
         status: 'COMPLETED',
-        results: { language_code: 'en-GB', transcripts: [{ transcript }] },
+        results: {
+          language_code: 'en-GB',
+          transcripts: [{ transcript }],
+          items: [{ start_time: '0.0', end_time: '4.12' }, { type: 'punctuation' }],
+        },
       },
     };
   }

@@ -62,7 +62,13 @@ export class GoogleServer {
       const alternatives = [{ transcript }];
       return transcript === undefined
         ? [uri, { error: { code: 3, message: 'audio cannot be read' } }]
-        : [uri, { inlineResult: { transcript: { results: [{ alternatives }] } } }];
+        : [
+            uri,
+            {
+              inlineResult: { transcript: { results: [{ alternatives }] } },
+              metadata: { totalBilledDuration: '4.12s' },
+            },
+          ];
     });
     return { body: { name, done: true, response: { results: Object.fromEntries(results) } } };
   }

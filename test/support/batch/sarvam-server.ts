@@ -75,6 +75,7 @@ export class SarvamServer {
 
   #content(id = ''): Reply {
     const [file = ''] = this.jobs.get(id)?.files.keys() ?? [];
-    return { body: { transcript: this.transcribe(file), language_code: 'en-IN' } };
+    const timestamps = { words: ['…'], start_time_seconds: [0], end_time_seconds: [4.12] };
+    return { body: { transcript: this.transcribe(file), language_code: 'en-IN', timestamps } };
   }
 }
