@@ -11,6 +11,7 @@ import { anthropicBatches } from './provider/batch/anthropic.ts';
 import { awsTranscriber } from './provider/batch/aws.ts';
 import { azureTranscriber } from './provider/batch/azure.ts';
 import type { BatchProvider, HourPrice } from './provider/batch/batch-provider.ts';
+import { withinBuckets } from './provider/batch/buckets.ts';
 import { Endpoint, type EndpointOptions } from './provider/batch/endpoint.ts';
 import { geminiBatches } from './provider/batch/gemini.ts';
 import { googleTranscriber } from './provider/batch/google.ts';
@@ -27,6 +28,8 @@ interface Making {
   readonly name: string;
   /** A text of the provider's entry; throws where it is missing and has no standard. */
   text(field: string, standard?: string): string;
+  /** The buckets of the operator that callers may have read. */
+  buckets(): readonly string[];
   endpoint(url: string, authorize: EndpointOptions['authorize']): Endpoint;
   readonly world: World;
   readonly allowed: AllowedHosts;
@@ -51,11 +54,10 @@ const makers: Readonly<Record<string, (making: Making) => BatchProvider>> = {
     };
     const { world } = making;
     const url = making.text('url', `https://transcribe.${region}.amazonaws.com`);
-    return awsTranscriber(
-      making.endpoint(url, async (request) =>
-        signRequest(request, { credentials, service: 'transcribe', now: world.now() }),
-      ),
+    const endpoint = making.endpoint(url, async (request) =>
+      signRequest(request, { credentials, service: 'transcribe', now: world.now() }),
     );
+    return withinBuckets(awsTranscriber(endpoint), making.buckets());
   },
   google: (making) => {
     const account = {
@@ -69,7 +71,8 @@ const makers: Readonly<Record<string, (making: Making) => BatchProvider>> = {
       authorization: `Bearer ${await token.get()}`,
     }));
     const location = making.text('location', 'global');
-    return googleTranscriber({ endpoint, project: making.text('project'), location });
+    const project = making.text('project');
+    return withinBuckets(googleTranscriber({ endpoint, project, location }), making.buckets());
   },
   sarvam: (making) => {
     const key = making.text('key');
@@ -123,11 +126,19 @@ export function makeProviders(
       name,
       ...{ world, allowed, blobs },
       text: (field, standard) => textOf(entry, { name, field, standard }),
+      buckets: () => bucketsOf(name, entry),
       endpoint: (url, authorize) =>
         new Endpoint({ name: name.toUpperCase(), url, world, authorize, checkLink }),
     });
     return { ...made, hourPrice: hourPriceOf(name, entry) };
   });
+}
+
+function bucketsOf(name: string, { buckets }: ProviderSettings[string]): readonly string[] {
+  const isList = Array.isArray(buckets) && buckets.every((each) => typeof each === 'string');
+  if (isList) return buckets;
+  const message = `batch provider ${name} needs buckets: a list of what callers may have read`;
+  throw new Failure('usage_error', message);
 }
 
 /** The price of an hour of sound in a batch; at once it costs as much, where nothing is said. */

@@ -6,8 +6,14 @@ import { limits } from '../kernel/limits.ts';
 import { allowedActions } from '../kernel/machine.ts';
 import type { JsonObject } from '../kernel/provider-state.ts';
 import type { World } from '../kernel/world.ts';
-import { type BatchTaskRow, insertBatchTask, moveTask, seizeTask } from '../store/batch-tasks.ts';
-import type { Database } from '../store/database.ts';
+import {
+  type BatchTaskRow,
+  countOpenTasks,
+  insertBatchTask,
+  moveTask,
+  seizeTask,
+} from '../store/batch-tasks.ts';
+import type { Database, Reader } from '../store/database.ts';
 import { type IdempotentRequest, takeKey } from '../store/idempotency.ts';
 import type { BatchProviders, TaskInput } from './batch-plan.ts';
 import { type BatchOptions, taskEvent } from './batch-submit.ts';
@@ -19,6 +25,7 @@ export interface BatchCommandOptions {
   readonly providers: BatchProviders;
   readonly onEnd?: BatchOptions['onEnd'];
   readonly ring: () => void;
+  readonly openTasksMax?: number | undefined;
 }
 
 /** The body of `POST /batch/tasks`, and the file of `pawl batch submit`. */
@@ -60,8 +67,10 @@ export class BatchCommands {
     const earlier = await database.write(async (transaction) => {
       const request = idempotency && { ...idempotency, caller, jobKey: key, now: task.now };
       const found = request && (await takeKey(transaction, request));
-      if (found === undefined) await insertBatchTask(transaction, { ...task, input: { ...input } });
-      return found;
+      if (found !== undefined) return found;
+      await checkRoom(transaction, caller, this.#options.openTasksMax);
+      await insertBatchTask(transaction, { ...task, input: { ...input } });
+      return undefined;
     });
     ring();
     return { key: earlier ?? key, isReplayed: earlier !== undefined };
@@ -118,6 +127,16 @@ export class BatchCommands {
       },
     };
   }
+}
+
+async function checkRoom(
+  reader: Reader,
+  caller: string,
+  max: number = limits.batch.openTasksMax,
+): Promise<void> {
+  if ((await countOpenTasks(reader, caller)) < max) return;
+  const message = `${max} batch tasks of this caller are open: wait for one to end, or cancel one`;
+  throw new Failure('queue_full', message, { retryAfterMs: limits.batch.pollIntervalMs });
 }
 
 async function* linesOf(requests: readonly JsonObject[]): AsyncGenerator<Uint8Array, void> {

@@ -182,6 +182,8 @@ export const limits = {
     pollErrorsMax: 3,
     jobsPerTaskMax: 1000,
     requestsPerTaskMax: 50_000,
+    /** Of one caller, and not counting what items have gathered. */
+    openTasksMax: 10_000,
     /** Work of items is gathered for so long, or until there is so much of it. */
     gatherMs: 60 * second,
     gatherMax: 10_000,

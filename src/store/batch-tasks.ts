@@ -72,15 +72,24 @@ export async function insertBatchTask(
   return inserted?.id as number;
 }
 
+const open = sql<{ count: number }>`
+  SELECT COUNT(*) AS count FROM batch_tasks
+  WHERE caller = :caller AND state IN ('pending', 'in_progress')`;
+
+export async function countOpenTasks(reader: Reader, caller: string): Promise<number> {
+  const [row] = await reader.run(open, { caller });
+  return Number(row?.count ?? 0);
+}
+
 const takeRows = sql<BatchTaskRow>`
   UPDATE batch_tasks SET epoch = epoch + 1, next_at = :held_until
   WHERE id IN (SELECT id FROM batch_tasks WHERE state = :state AND next_at <= :now
-    ORDER BY next_at LIMIT :limit {skipLocked})
+    ORDER BY next_at, id LIMIT :limit {skipLocked})
   RETURNING *`;
 const takeCancelRows = sql<BatchTaskRow>`
   UPDATE batch_tasks SET epoch = epoch + 1, next_at = :held_until
   WHERE id IN (SELECT id FROM batch_tasks WHERE is_cancel_due = 1 AND next_at <= :now
-    ORDER BY next_at LIMIT :limit {skipLocked})
+    ORDER BY next_at, id LIMIT :limit {skipLocked})
   RETURNING *`;
 
 export interface Taking {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { BatchCommands } from '../../../src/engine/batch-commands.ts';
 import { submitDue } from '../../../src/engine/batch-submit.ts';
 import { limits } from '../../../src/kernel/limits.ts';
 import { takeDueTasks } from '../../../src/store/batch-tasks.ts';
@@ -118,6 +119,20 @@ export const submissionTests: readonly BatchTest[] = [
       const row = await bench.task(key);
       assert.equal(row.state, 'failed');
       assert.match(row.error ?? '', /none of its addresses can be used/);
+    },
+  ],
+  [
+    'a caller with as many open tasks as may be waits for one to end, others do not',
+    async ({ options }) => {
+      const commands = new BatchCommands({ ...options, ring: () => undefined, openTasksMax: 1 });
+      const first = await commands.submit('one', recordings);
+      const again = { key: 'k', hash: 'h' };
+      await assert.rejects(commands.submit('one', recordings), { code: 'queue_full' });
+      await commands.submit('another', recordings, again);
+      const replayed = await commands.submit('another', recordings, again);
+      assert.equal(replayed.isReplayed, true);
+      await commands.cancel('one', first.key);
+      await commands.submit('one', recordings);
     },
   ],
   [
