@@ -112,15 +112,15 @@ export class Pawl {
 
   /** The same for sources that `expandSources` has already looked at. */
   async submit(sources: readonly NewSource[], options: IngestOptions): Promise<Job> {
-    const { corpus, force = false, priority, budgetCents, lane } = options;
+    const { corpus, force = false, priority, budgetCents, lane, maxWallSeconds } = options;
     if (budgetCents !== undefined) checkPriced(this.#assembled);
     const crawl = options.crawl && crawlFrom(sources, options.crawl);
     const wanted = { caller, corpus, sources, isCrawl: crawl !== undefined, force };
     const same = options.resume ? await findUnfinished(this.store, wanted) : undefined;
     if (same) return this.#jobOf(same, true);
     const { commands } = this.#assembled.engine;
-    const input = { caller, corpus, sources, crawl, force, priority, budgetCents, lane };
-    const { jobKey } = await commands.submit(input);
+    const chosen = { force, priority, budgetCents, lane, maxWallSeconds };
+    const { jobKey } = await commands.submit({ caller, corpus, sources, crawl, ...chosen });
     return this.job(jobKey);
   }
 

@@ -37,6 +37,9 @@ export interface JobSummary {
   /** What was not paid, because it had been before. */
   readonly saved: { readonly tokens: number; readonly cents: number };
   readonly budgetCents: number | null;
+  /** How long it may run, and when that time is over; null while its clock stands. */
+  readonly maxWallSeconds: number;
+  readonly deadlineAt: number | null;
   /** Why it is paused, where nobody asked for it: `budget_reached`, `quota_exhausted`. */
   readonly pauseReason: string | null;
   readonly failedStage: string | null;
@@ -203,6 +206,8 @@ export async function summarize(store: Database, row: JobRow): Promise<JobSummar
     tokensUnpriced: row.tokens_unpriced,
     saved: { tokens: row.tokens_saved, cents: row.saved_cents },
     budgetCents: row.budget_cents,
+    maxWallSeconds: row.max_wall_seconds,
+    deadlineAt: row.deadline_at,
     failedStage: row.failed_stage,
     error: row.error === null ? null : JSON.parse(row.error),
     createdAt: row.created_at,

@@ -44,6 +44,7 @@ import {
   checkPriority,
   checkRaised,
   checkSources,
+  checkWallSeconds,
 } from './admission.ts';
 import type { Ring } from './bell.ts';
 import { pauseJob } from './budget.ts';
@@ -71,6 +72,8 @@ export interface SubmitInput {
   readonly force?: boolean | undefined;
   /** What the job may cost: it is paused before it would cost more. */
   readonly budgetCents?: number | undefined;
+  /** How long it may run before what is open of it ends as failed. */
+  readonly maxWallSeconds?: number | undefined;
   readonly idempotency?: IdempotentRequest | undefined;
   readonly lane?: 'now' | 'cheap' | undefined;
   /** Where the end of the job is told. */
@@ -109,6 +112,7 @@ export class Commands {
         priority: checkPriority(input.priority),
         force: input.force ?? false,
         budgetCents: checkBudget(input.budgetCents),
+        maxWallSeconds: checkWallSeconds(input.maxWallSeconds),
         lane: checkLane(input.lane),
         now: database.now(),
       }),

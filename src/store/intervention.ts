@@ -10,6 +10,7 @@ import {
   claimedItems,
   leaveQueues,
   leaveQueuesOfDocument,
+  leaveQueuesOfItems,
   leaveTurns,
   popTimers,
   stand,
@@ -268,6 +269,43 @@ export async function failUnheld(
   await leaveTurns(transaction, items);
   await transaction.hits(
     failRow,
+    items.map(({ id, error }) => ({ id, error, now })),
+  );
+}
+
+/** An open item, whoever holds it or whatever it waits on. */
+export interface OpenRow extends MovedRow {
+  readonly attempt: number;
+  readonly worker: string | null;
+}
+
+const openOfJob = sql<OpenRow>`
+  SELECT id, job_id, gate, gate_held, rank, waits_on, progress, crashes, source, attempt, worker
+  FROM items WHERE job_id = :job_id AND waits_on IS NOT NULL ORDER BY id LIMIT :limit {forUpdate}`;
+
+/** Some of the open items of a job. Nobody else moves them until the commit. */
+export function lockOpenOfJob(
+  transaction: Transaction,
+  page: { jobId: number; limit: number },
+): Promise<OpenRow[]> {
+  return transaction.run(openOfJob, { job_id: page.jobId, limit: page.limit });
+}
+
+const failOpenRow = sqlRows({ id: 'int', error: 'json', now: 'int' })<{ id: number }>`
+  UPDATE items SET step = 'failed', waits_on = NULL, worker = NULL, due_at = NULL, gate_held = 0,
+    epoch = items.epoch + 1, error = :error, failed_at = :now, moved_at = :now {rows}
+  WHERE items.id = :id AND items.waits_on IS NOT NULL
+  RETURNING items.id`;
+
+/** Ends items that are locked as open, whoever holds them: the holder is fenced off. */
+export async function failOpen(
+  transaction: Transaction,
+  items: readonly { id: number; error: string }[],
+  now: number,
+): Promise<void> {
+  await leaveQueuesOfItems(transaction, JSON.stringify(items.map(({ id }) => id)));
+  await transaction.hits(
+    failOpenRow,
     items.map(({ id, error }) => ({ id, error, now })),
   );
 }

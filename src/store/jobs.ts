@@ -34,6 +34,9 @@ export interface JobRow {
   readonly saved_cents: number;
   readonly budget_cents: number | null;
   readonly pause_reason: string | null;
+  /** How long it may run, and when that time is over; null while its clock stands. */
+  readonly max_wall_seconds: number;
+  readonly deadline_at: number | null;
   readonly failed_stage: string | null;
   readonly error: string | null;
   readonly created_at: number;
@@ -57,6 +60,17 @@ export async function getJobById(reader: Reader, id: number): Promise<JobRow | u
 /** Reads a job that the transaction is about to change. */
 export async function lockJob(reader: Reader, key: string): Promise<JobRow | undefined> {
   return (await reader.run(lockByKey, { key }))[0];
+}
+
+const overdue = sql<{ id: number }>`
+  SELECT id FROM jobs WHERE deadline_at <= :now ORDER BY deadline_at LIMIT :limit`;
+
+/** Jobs that have run for longer than they may. */
+export function listOverdue(
+  reader: Reader,
+  page: { now: number; limit: number },
+): Promise<{ id: number }[]> {
+  return reader.run(overdue, page);
 }
 
 const newestFirst = 'id < :before ORDER BY id DESC LIMIT :limit';

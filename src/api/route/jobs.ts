@@ -128,6 +128,7 @@ async function submit(service: Service, ask: Ask<'POST /jobs'>) {
     force: body.force,
     lane: body.lane,
     budgetCents: body.budget_cents,
+    maxWallSeconds: body.max_wall_seconds,
     webhookUrl: webhookOf(service, body),
     idempotency: idempotencyOf(ask.headers['idempotency-key'], JSON.stringify(body)),
   });
