@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { StageState } from '../../../src/kernel/stage.ts';
+import { findJobs } from '../../../src/store/inbox.ts';
 import { isPartialJob, listJobs, statusOf } from '../../../src/store/jobs.ts';
 import type { StoreFixture, StoreTest } from '../../support/store-fixture.ts';
 
@@ -126,6 +127,21 @@ export const jobTests: readonly StoreTest[] = [
         keys,
       );
       assert.equal(second.length, 2);
+    },
+  ],
+  [
+    'a job is found by the beginning of its key, and by nothing that no key has in it',
+    async (store) => {
+      const { key } = await store.submit();
+      await store.submit({ caller: 'bob' });
+      const find = async (prefix: string) =>
+        (await findJobs(store.database, 'ann', prefix)).map((job) => job.key);
+      for (const prefix of [key, key.slice(0, 4), key.toUpperCase()]) {
+        assert.deepEqual(await find(prefix), [key], prefix);
+      }
+      for (const prefix of ['', 'zz!', '!', '%', '_', `${key}%`, `${key[0]}_`, "'", '\0', 'é']) {
+        assert.deepEqual(await find(prefix), [], JSON.stringify(prefix));
+      }
     },
   ],
   [
