@@ -1,5 +1,6 @@
 /** A job as the library hands it out: what it does, how it ends, and what can be done about it. */
-import type { CancelReceipt, Commands } from './engine/commands.ts';
+import type { CancelReceipt } from './engine/command-input.ts';
+import type { Commands } from './engine/commands.ts';
 import type { Relay } from './engine/relay.ts';
 import { type JobState, job as jobMachine } from './kernel/job.ts';
 import { limits } from './kernel/limits.ts';

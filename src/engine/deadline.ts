@@ -13,6 +13,7 @@ import { appendEvents } from '../store/events.ts';
 import { admitAtGates } from '../store/gates.ts';
 import { failOpen, lockOpenOfJob, type OpenRow } from '../store/intervention.ts';
 import { getJobById, type JobRow, listOverdue } from '../store/jobs.ts';
+import { pruneInPlaceOf } from '../store/prune.ts';
 import { JobDeltas, settleJobs } from '../store/settle.ts';
 import { errorRecord } from './error-record.ts';
 
@@ -61,6 +62,7 @@ async function endSome(transaction: Transaction, ending: Ending): Promise<number
   const events: NewEvent[] = isFirst ? [overdueEvent(job, failure)] : [];
   events.push(...ends.map(({ event }) => event));
   await failOpen(transaction, ends, now);
+  await pruneInPlaceOf(transaction, rows, lifecycle);
   await admitAtGates(transaction, gatesOf(rows), now);
   events.push(...(await settleJobs(transaction, deltas, now)));
   await appendEvents(transaction, events, now);

@@ -71,6 +71,7 @@ export function discard(
 export interface MovedRow {
   readonly id: number;
   readonly job_id: number;
+  readonly document_id: string;
   readonly gate: string | null;
   readonly gate_held: number;
   readonly rank: number;
@@ -80,7 +81,9 @@ export interface MovedRow {
   readonly source: string;
 }
 
-const moved = `RETURNING id, job_id, gate, gate_held, rank, waits_on, progress, crashes, source`;
+const movedColumns =
+  'job_id, document_id, gate, gate_held, rank, waits_on, progress, crashes, source';
+const moved = `RETURNING id, ${movedColumns}`;
 
 /**
  * Before they leave the queues: one that is being handed back just now must not re-enter behind.
@@ -235,7 +238,7 @@ export async function takeLeases(
 const handBackRow = sqlRows({ id: 'int', epoch: 'int' })<MovedRow>`
   UPDATE items SET waits_on = 'turn', worker = NULL, epoch = items.epoch + 1 {rows}
   WHERE items.id = :id AND items.epoch = :epoch
-  RETURNING items.id, job_id, gate, gate_held, rank, waits_on, progress, crashes, source`;
+  RETURNING items.id, ${movedColumns}`;
 
 /** Puts leases back into the queue whose holder does not know what became of its report. */
 export async function handBack(
@@ -280,7 +283,7 @@ export interface OpenRow extends MovedRow {
 }
 
 const openOfJob = sql<OpenRow>`
-  SELECT id, job_id, gate, gate_held, rank, waits_on, progress, crashes, source, attempt, worker
+  SELECT id, ${movedColumns}, attempt, worker
   FROM items WHERE job_id = :job_id AND waits_on IS NOT NULL ORDER BY id LIMIT :limit {forUpdate}`;
 
 /** Some of the open items of a job. Nobody else moves them until the commit. */
