@@ -6,7 +6,7 @@ import { whyOf } from './api/why.ts';
 import { checkPriced } from './engine/admission.ts';
 import { thisProcess } from './engine/liveness.ts';
 import { whyDead } from './engine/rescuer.ts';
-import { Job, type JobSummary, summarize } from './job-handle.ts';
+import { Job, summarize } from './job-handle.ts';
 import type { BatchTaskState } from './kernel/batch-task.ts';
 import { Failure } from './kernel/failure.ts';
 import type { JobState } from './kernel/job.ts';
@@ -155,7 +155,7 @@ export class Pawl {
   async jobs(filter: { corpus?: string; state?: JobState; limit?: number } = {}) {
     const limit = filter.limit ?? limits.request.pageItemsDefault;
     const rows = await listJobs(this.store, { ...filter, caller, limit });
-    return Promise.all(rows.map((row): Promise<JobSummary> => summarize(this.store, row)));
+    return summarize(this.store, rows);
   }
 
   corpora(): Promise<CorpusRow[]> {

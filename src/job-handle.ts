@@ -12,7 +12,7 @@ import type { Database } from './store/database.ts';
 import { listEvents, newestSequence } from './store/events.ts';
 import { type CauseRow, countUnchanged, listCausesOfJob } from './store/inbox.ts';
 import { type ErrorRecord, type ItemRow, listItems } from './store/items.ts';
-import { getJobById, isPartialJob, type JobRow, statusOf } from './store/jobs.ts';
+import { getJobById, isPartialJob, type JobRow, statusesOf } from './store/jobs.ts';
 
 export interface JobSummary {
   readonly id: string;
@@ -124,7 +124,8 @@ export class Job {
 
   /** Where the job stands. */
   async summary(): Promise<JobSummary> {
-    return summarize(this.#options.store, await this.#row());
+    const [summary] = await summarize(this.#options.store, [await this.#row()]);
+    return summary as JobSummary;
   }
 
   /** The part of the summary that costs nothing to ask for again and again. */
@@ -192,16 +193,21 @@ function countsOf(row: JobRow): JobCounts {
   };
 }
 
-export async function summarize(store: Database, row: JobRow): Promise<JobSummary> {
+export async function summarize(store: Database, rows: readonly JobRow[]): Promise<JobSummary[]> {
+  const statuses = await statusesOf(store, rows);
+  return rows.map((row, index) => summaryOf(row, statuses[index] ?? 'pending', store.now()));
+}
+
+function summaryOf(row: JobRow, status: StageState, now: number): JobSummary {
   return {
     id: row.key,
     corpus: row.corpus,
     type: row.type,
     ...countsOf(row),
-    status: await statusOf(store, row),
+    status,
     partial: isPartialJob(row),
     chunks: row.chunks_indexed,
-    counters: countersOf(row, store.now()),
+    counters: countersOf(row, now),
     tokens: { in: row.tokens_in, out: row.tokens_out },
     costCents: row.cost_cents,
     tokensUnpriced: row.tokens_unpriced,

@@ -8,14 +8,14 @@ import { Failure } from '../../kernel/failure.ts';
 import { limits } from '../../kernel/limits.ts';
 import type { NewSource } from '../../store/submit.ts';
 import type { Ask, Handlers, Service } from '../service.ts';
-import { accepted, idempotencyOf } from './jobs.ts';
+import { accepted, checkRoom, idempotencyOf } from './jobs.ts';
 
 export function uploadRoutes(service: Service) {
   const underWay = new Map<string, number>();
   return {
     'POST /jobs/upload': async (ask) => {
       const { callerId } = ask.caller;
-      await service.room.check();
+      await checkRoom(service, ask);
       const count = underWay.get(callerId) ?? 0;
       if (count >= limits.request.uploadsPerCallerMax) {
         throw new Failure('too_many_uploads', `${count} uploads of yours are under way`);
