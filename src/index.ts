@@ -6,7 +6,7 @@ import { whyOf } from './api/why.ts';
 import { checkPriced } from './engine/admission.ts';
 import { thisProcess } from './engine/liveness.ts';
 import { whyDead } from './engine/rescuer.ts';
-import { Job, type JobSummary, summarize } from './job-handle.ts';
+import { Job, summarize } from './job-handle.ts';
 import type { BatchTaskState } from './kernel/batch-task.ts';
 import { Failure } from './kernel/failure.ts';
 import type { JobState } from './kernel/job.ts';
@@ -112,15 +112,15 @@ export class Pawl {
 
   /** The same for sources that `expandSources` has already looked at. */
   async submit(sources: readonly NewSource[], options: IngestOptions): Promise<Job> {
-    const { corpus, force = false, priority, budgetCents, lane } = options;
+    const { corpus, force = false, priority, budgetCents, lane, maxWallSeconds } = options;
     if (budgetCents !== undefined) checkPriced(this.#assembled);
     const crawl = options.crawl && crawlFrom(sources, options.crawl);
     const wanted = { caller, corpus, sources, isCrawl: crawl !== undefined, force };
     const same = options.resume ? await findUnfinished(this.store, wanted) : undefined;
     if (same) return this.#jobOf(same, true);
     const { commands } = this.#assembled.engine;
-    const input = { caller, corpus, sources, crawl, force, priority, budgetCents, lane };
-    const { jobKey } = await commands.submit(input);
+    const chosen = { force, priority, budgetCents, lane, maxWallSeconds };
+    const { jobKey } = await commands.submit({ caller, corpus, sources, crawl, ...chosen });
     return this.job(jobKey);
   }
 
@@ -155,7 +155,7 @@ export class Pawl {
   async jobs(filter: { corpus?: string; state?: JobState; limit?: number } = {}) {
     const limit = filter.limit ?? limits.request.pageItemsDefault;
     const rows = await listJobs(this.store, { ...filter, caller, limit });
-    return Promise.all(rows.map((row): Promise<JobSummary> => summarize(this.store, row)));
+    return summarize(this.store, rows);
   }
 
   corpora(): Promise<CorpusRow[]> {

@@ -1,5 +1,6 @@
 /** A job as the library hands it out: what it does, how it ends, and what can be done about it. */
-import type { CancelReceipt, Commands } from './engine/commands.ts';
+import type { CancelReceipt } from './engine/command-input.ts';
+import type { Commands } from './engine/commands.ts';
 import type { Relay } from './engine/relay.ts';
 import { type JobState, job as jobMachine } from './kernel/job.ts';
 import { limits } from './kernel/limits.ts';
@@ -11,7 +12,7 @@ import type { Database } from './store/database.ts';
 import { listEvents, newestSequence } from './store/events.ts';
 import { type CauseRow, countUnchanged, listCausesOfJob } from './store/inbox.ts';
 import { type ErrorRecord, type ItemRow, listItems } from './store/items.ts';
-import { getJobById, isPartialJob, type JobRow, statusOf } from './store/jobs.ts';
+import { getJobById, isPartialJob, type JobRow, statusesOf } from './store/jobs.ts';
 
 export interface JobSummary {
   readonly id: string;
@@ -37,6 +38,9 @@ export interface JobSummary {
   /** What was not paid, because it had been before. */
   readonly saved: { readonly tokens: number; readonly cents: number };
   readonly budgetCents: number | null;
+  /** How long it may run, and when that time is over; null while its clock stands. */
+  readonly maxWallSeconds: number;
+  readonly deadlineAt: number | null;
   /** Why it is paused, where nobody asked for it: `budget_reached`, `quota_exhausted`. */
   readonly pauseReason: string | null;
   readonly failedStage: string | null;
@@ -120,7 +124,8 @@ export class Job {
 
   /** Where the job stands. */
   async summary(): Promise<JobSummary> {
-    return summarize(this.#options.store, await this.#row());
+    const [summary] = await summarize(this.#options.store, [await this.#row()]);
+    return summary as JobSummary;
   }
 
   /** The part of the summary that costs nothing to ask for again and again. */
@@ -188,21 +193,28 @@ function countsOf(row: JobRow): JobCounts {
   };
 }
 
-export async function summarize(store: Database, row: JobRow): Promise<JobSummary> {
+export async function summarize(store: Database, rows: readonly JobRow[]): Promise<JobSummary[]> {
+  const statuses = await statusesOf(store, rows);
+  return rows.map((row, index) => summaryOf(row, statuses[index] ?? 'pending', store.now()));
+}
+
+function summaryOf(row: JobRow, status: StageState, now: number): JobSummary {
   return {
     id: row.key,
     corpus: row.corpus,
     type: row.type,
     ...countsOf(row),
-    status: await statusOf(store, row),
+    status,
     partial: isPartialJob(row),
     chunks: row.chunks_indexed,
-    counters: countersOf(row, store.now()),
+    counters: countersOf(row, now),
     tokens: { in: row.tokens_in, out: row.tokens_out },
     costCents: row.cost_cents,
     tokensUnpriced: row.tokens_unpriced,
     saved: { tokens: row.tokens_saved, cents: row.saved_cents },
     budgetCents: row.budget_cents,
+    maxWallSeconds: row.max_wall_seconds,
+    deadlineAt: row.deadline_at,
     failedStage: row.failed_stage,
     error: row.error === null ? null : JSON.parse(row.error),
     createdAt: row.created_at,

@@ -48,6 +48,8 @@ export interface IngestOptions {
   readonly priority?: number | undefined;
   /** What the job may cost: before it would cost more, it is paused. */
   readonly budgetCents?: number | undefined;
+  /** How long the job may run before what is open of it ends as failed; 7 days at most. */
+  readonly maxWallSeconds?: number | undefined;
   /** `cheap`: what providers do for hours at a lower price is left to them. */
   readonly lane?: 'now' | 'cheap' | undefined;
   /** Takes the addresses for where a crawl begins, and follows their links within the site. */

@@ -41,3 +41,20 @@ export const spent = {
   saved_cents: Type.Number(),
   budget_cents: nullable(Type.Number()),
 };
+
+export const wallSeconds = Type.Integer({
+  minimum: 1,
+  maximum: limits.job.wallClockMs / 1000,
+  description: 'How long the job may run before what is open of it ends as failed; 7 days at most.',
+});
+
+/** How long a job may run, and until when. */
+export const wallClock = {
+  max_wall_seconds: wallSeconds,
+  deadline_at: nullable(
+    Type.String({
+      format: 'date-time',
+      description: 'When its time is over; null while its clock stands: queued, paused, ended.',
+    }),
+  ),
+};

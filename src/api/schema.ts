@@ -23,6 +23,8 @@ import {
   Tokens,
   time,
   Url as url,
+  wallClock,
+  wallSeconds,
 } from './schema-parts.ts';
 
 export * from './corpus-schema.ts';
@@ -78,6 +80,7 @@ export const NewJob = Type.Object(
     budget_cents: Type.Optional(
       Type.Number({ minimum: 0, description: 'The job is paused before it would cost more.' }),
     ),
+    max_wall_seconds: Type.Optional(wallSeconds),
   },
   closed,
 );
@@ -134,6 +137,7 @@ export const Job = Type.Object({
   pause_reason: nullable(
     Type.String({ description: 'Why it is paused, where nobody asked for it.' }),
   ),
+  ...wallClock,
   actions: Type.Array(oneOf(jobMachine.actions)),
   failed_stage: Type.Optional(Type.String({ description: 'Only where status is failed.' })),
   error: Type.Optional(ErrorDetail),

@@ -60,6 +60,8 @@ export function jobShape(row: JobRow, status: StageState, now: number): schema.J
     saved_cents: row.saved_cents,
     budget_cents: row.budget_cents,
     pause_reason: row.pause_reason,
+    max_wall_seconds: row.max_wall_seconds,
+    deadline_at: maybeTimeOf(row.deadline_at),
     actions: [...allowedActions(jobMachine, row.state)],
     ...(status === 'failed' && {
       ...(row.failed_stage !== null && { failed_stage: row.failed_stage }),

@@ -4,8 +4,12 @@ import type { ServerResponse } from 'node:http';
 import { Writable } from 'node:stream';
 import { describe, test } from 'node:test';
 import { type Cleanup, temporaryDirectory } from '../../test/support/temporary.ts';
+import { type Latch, makeLatch } from '../../test/support/test-world.ts';
+import { Bell } from '../engine/bell.ts';
+import { Relay } from '../engine/relay.ts';
 import { assemble } from '../main.ts';
 import { inlineSource } from '../sources.ts';
+import type { Database } from '../store/database.ts';
 import { listEvents } from '../store/events.ts';
 import { getJob } from '../store/jobs.ts';
 import { News } from './news.ts';
@@ -46,18 +50,39 @@ class Connection extends Writable {
   }
 }
 
-async function setup(t: Cleanup) {
+/** Reads of the log that wait until they are let go: news that are behind what is written. */
+function behind(database: Database): { database: Database; hold(): void; letGo(): void } {
+  let gate: Latch | undefined;
+  const run: Database['run'] = async (statement, parameters) => {
+    await gate?.opened;
+    return database.run(statement, parameters);
+  };
+  return {
+    database: Object.assign(Object.create(database), { run }),
+    hold: () => {
+      gate = makeLatch();
+    },
+    letGo: () => gate?.open(),
+  };
+}
+
+async function setup(t: Cleanup, { isBehind = false } = {}) {
   const assembled = await assemble({ data: temporaryDirectory(t) });
   const { database, engine, world } = assembled;
   const errors: unknown[] = [];
   const onError = (_: string, error: unknown): void => void errors.push(error);
-  const news = new News({ database, relay: engine.relay, onError });
+  const slow = behind(database);
+  const relay = isBehind
+    ? new Relay({ database: slow.database, world, bell: new Bell(), onError })
+    : engine.relay;
+  const news = new News({ database, relay, onError });
   const progress = new ProgressBoard();
   const streams = new Streams({ database, news, progress, world, onError });
   await news.start();
   t.after(async () => {
     streams.close();
     await news.stop();
+    await relay.close();
     await engine.relay.close();
     await assembled.close();
   });
@@ -80,7 +105,7 @@ async function setup(t: Cleanup) {
   const all = async (): Promise<number[]> =>
     (await listEvents(database, { jobId, after: 0, limit: 10_000 })).map(({ seq }) => seq);
   const cancel = () => engine.commands.cancel(caller, jobKey);
-  return { streams, progress, jobId, itemIds, open, stir, all, cancel, errors };
+  return { streams, progress, jobId, itemIds, open, stir, all, cancel, errors, slow };
 }
 
 describe('a stream', () => {
@@ -124,6 +149,27 @@ describe('a stream', () => {
         expected.filter((seq) => seq > after),
       );
     }
+  });
+
+  test('that has read what is only now handed out is not sent it again', async (t) => {
+    const { jobId, open, stir, all, cancel, slow } = await setup(t, { isBehind: true });
+    slow.hold();
+    for (let round = 0; round < 3; round += 1) await stir();
+    const written = await all();
+    // One reads all of it from the log; the other has read it elsewhere, up to the last but one.
+    const [late, ahead] = [open({ jobId, after: 0 }), open({ jobId, after: written.at(-2) ?? 0 })];
+    for (const connection of [late, ahead]) {
+      connection.read();
+      while (connection.ids.at(-1) !== written.at(-1)) await new Promise(setImmediate);
+    }
+    for (let turns = 0; turns < 10; turns += 1) await new Promise(setImmediate);
+    const ends = [once(late, 'finish'), once(ahead, 'finish')];
+    slow.letGo();
+    await cancel();
+    await Promise.all(ends);
+    const expected = await all();
+    assert.deepEqual(late.ids, expected);
+    assert.deepEqual(ahead.ids, expected.slice(written.length - 1));
   });
 
   test('of everything that is a caller’s has nothing of others', async (t) => {

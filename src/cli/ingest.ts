@@ -34,6 +34,7 @@ export const ingest: Command = {
     include: { type: 'string', value: 'GLOB', meaning: 'what a crawl takes; commas between globs' },
     exclude: { type: 'string', value: 'GLOB', meaning: 'what a crawl leaves out' },
     'budget-cents': { type: 'string', value: 'N', meaning: 'pause before it would cost more' },
+    'max-wall-seconds': { type: 'string', value: 'N', meaning: 'fail what is open after so long' },
     estimate: { type: 'boolean', meaning: 'say what it would cost, and do nothing' },
     lane: { type: 'string', value: 'LANE', meaning: 'now, or cheap: by batches, within a day' },
   },
@@ -47,15 +48,18 @@ export const ingest: Command = {
     const { positionals, flags } = call;
     const corpus = textOf(flags, 'corpus');
     if (corpus === undefined) throw usageError('name the corpus with --corpus NAME');
-    const { priorityMin: min, priorityMax: max } = limits.fairness;
-    const priority = numberOf(flags, 'priority', { min, max });
+    const { priorityMin, priorityMax } = limits.fairness;
+    const priority = numberOf(flags, 'priority', { min: priorityMin, max: priorityMax });
     const sources = await expandSources(await readInputs(positionals));
     const crawl = flags.crawl === true ? crawlOf(flags) : undefined;
     if (flags.estimate === true) return estimate(call, sources, { corpus, crawl });
     const budgetCents = centsOf(flags, 'budget-cents');
+    const seconds = { min: 1, max: limits.job.wallClockMs / 1000 };
+    const maxWallSeconds = numberOf(flags, 'max-wall-seconds', seconds);
     const lane = laneOf(textOf(flags, 'lane'));
     const force = flags.force === true;
-    return ingestSources(call, sources, { corpus, priority, crawl, budgetCents, force, lane });
+    const chosen = { priority, crawl, budgetCents, maxWallSeconds, force, lane };
+    return ingestSources(call, sources, { corpus, ...chosen });
   },
 };
 
@@ -81,6 +85,7 @@ export interface IngestCall {
   readonly force?: boolean | undefined;
   readonly crawl?: CrawlInput | undefined;
   readonly budgetCents?: number | undefined;
+  readonly maxWallSeconds?: number | undefined;
   readonly lane?: 'now' | 'cheap' | undefined;
 }
 

@@ -177,7 +177,11 @@ type SubmitOptions = Parameters<PawlDoor['submit']>[1];
 
 async function submit(client: Client, sources: readonly NewSource[], options: SubmitOptions) {
   const { corpus: corpus_name, force, priority, lane, crawl } = options;
-  const chosen = { corpus_name, force, priority, lane, budget_cents: options.budgetCents };
+  const chosen = {
+    ...{ corpus_name, force, priority, lane },
+    budget_cents: options.budgetCents,
+    max_wall_seconds: options.maxWallSeconds,
+  };
   const kinds = new Set(sources.map(({ kind }) => kind));
   if (kinds.size > 1) {
     const message = 'a service takes files, addresses or text in one job, not several of them';
@@ -243,6 +247,8 @@ function summaryOf(job: Job): JobSummary {
     tokensUnpriced: job.tokens_unpriced,
     saved: { tokens: job.tokens_saved, cents: job.saved_cents },
     budgetCents: job.budget_cents,
+    maxWallSeconds: job.max_wall_seconds,
+    deadlineAt: maybeAt(job.deadline_at),
     pauseReason: job.pause_reason,
     failedStage: job.failed_stage ?? null,
     error: job.error ?? null,

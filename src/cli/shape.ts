@@ -28,6 +28,8 @@ export function jobShape(job: JobSummary) {
     tokens_saved: job.saved.tokens,
     saved_cents: job.saved.cents,
     budget_cents: job.budgetCents,
+    max_wall_seconds: job.maxWallSeconds,
+    deadline_at: time(job.deadlineAt),
     pause_reason: job.pauseReason,
     failed_stage: job.failedStage,
     error: job.error,

@@ -41,6 +41,7 @@ export interface Upload {
   readonly force?: boolean | undefined;
   readonly lane?: 'now' | 'cheap' | undefined;
   readonly budget_cents?: number | undefined;
+  readonly max_wall_seconds?: number | undefined;
   readonly idempotencyKey?: string | undefined;
 }
 
@@ -101,10 +102,11 @@ export class Client {
   async upload(upload: Upload): Promise<AnswerOf<'POST /jobs/upload'>> {
     const form = new FormData();
     form.set('corpus_name', upload.corpus_name);
-    if (upload.priority !== undefined) form.set('priority', String(upload.priority));
     if (upload.force) form.set('force', 'true');
     if (upload.lane !== undefined) form.set('lane', upload.lane);
-    if (upload.budget_cents !== undefined) form.set('budget_cents', String(upload.budget_cents));
+    for (const name of ['priority', 'budget_cents', 'max_wall_seconds'] as const) {
+      if (upload[name] !== undefined) form.set(name, String(upload[name]));
+    }
     for (const { name, blob } of upload.files) form.append('file', blob, name);
     const key = upload.idempotencyKey;
     const response = await this.#send('/jobs/upload', {

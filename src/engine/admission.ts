@@ -40,6 +40,15 @@ export function checkBudget(cents: number | undefined): number | undefined {
   throw new Failure('bad_request', `a budget is a number of cents from 0 up, not ${cents}`);
 }
 
+/** Undefined: as long as any job may. */
+export function checkWallSeconds(seconds: number | undefined): number | undefined {
+  const most = limits.job.wallClockMs / 1000;
+  if (seconds === undefined) return undefined;
+  if (Number.isInteger(seconds) && seconds >= 1 && seconds <= most) return seconds;
+  const message = `max_wall_seconds is a whole number of seconds from 1 to ${most}, not ${seconds}`;
+  throw new Failure('bad_request', message);
+}
+
 /** To go on with the same budget would be to stop at the same call. */
 export function checkRaised(row: JobRow, budget: number | undefined): void {
   const { pause_reason, budget_cents } = row;

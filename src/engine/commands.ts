@@ -11,7 +11,6 @@ import { type Failpoint, failpoint } from '../observe/failpoint.ts';
 import { pruneGeneration } from '../store/chunks.ts';
 import { gatesOf } from '../store/claims.ts';
 import { type CorpusKey, deleteCorpusSettings, setCorpusBudget } from '../store/corpus-settings.ts';
-import type { Crawl } from '../store/crawls.ts';
 import type { Database, Transaction } from '../store/database.ts';
 import {
   deleteCorpus,
@@ -22,7 +21,6 @@ import {
 } from '../store/documents.ts';
 import { appendEvents } from '../store/events.ts';
 import { admitAtGates } from '../store/gates.ts';
-import type { IdempotentRequest } from '../store/idempotency.ts';
 import {
   cancelOfDocument,
   cancelOfJob,
@@ -33,6 +31,7 @@ import {
 import { type ItemRow, listEnded } from '../store/items.ts';
 import { forgetWaiting, moveJob, setJobBudget } from '../store/job-transition.ts';
 import { findOpenJob, type JobRow, lockJob } from '../store/jobs.ts';
+import { pruneInPlaceOf } from '../store/prune.ts';
 import { gateBit } from '../store/reports.ts';
 import { JobDeltas, settleJobs } from '../store/settle.ts';
 import { insertSubmission, type NewSource, type Submitted } from '../store/submit.ts';
@@ -44,9 +43,11 @@ import {
   checkPriority,
   checkRaised,
   checkSources,
+  checkWallSeconds,
 } from './admission.ts';
 import type { Ring } from './bell.ts';
 import { pauseJob } from './budget.ts';
+import type { CancelReceipt, SubmitInput } from './command-input.ts';
 import { checkAction, failedItem, itemEvent, jobEvent, jobsOf } from './command-rows.ts';
 import { beginReembedding, endReembedding, type ReembedInput } from './reembed.ts';
 
@@ -59,31 +60,6 @@ export interface CommandOptions {
   readonly checkSource?: ((source: NewSource) => void) | undefined;
   /** These items were taken away: whoever works on them in this process can stop. */
   readonly revoke: (itemIds: readonly number[]) => void;
-}
-
-export interface SubmitInput {
-  readonly caller: string;
-  readonly corpus: string;
-  readonly sources: readonly NewSource[];
-  /** The sources are where a crawl begins. */
-  readonly crawl?: Crawl | undefined;
-  readonly priority?: number | undefined;
-  readonly force?: boolean | undefined;
-  /** What the job may cost: it is paused before it would cost more. */
-  readonly budgetCents?: number | undefined;
-  readonly idempotency?: IdempotentRequest | undefined;
-  readonly lane?: 'now' | 'cheap' | undefined;
-  /** Where the end of the job is told. */
-  readonly webhookUrl?: string | undefined;
-}
-
-/** What a cancel did: stopped, kept, and spent for nothing. */
-export interface CancelReceipt {
-  readonly jobKey: string;
-  readonly itemsCanceled: number;
-  readonly itemsDone: number;
-  readonly itemsFailed: number;
-  readonly costCents: number;
 }
 
 export class Commands {
@@ -109,6 +85,7 @@ export class Commands {
         priority: checkPriority(input.priority),
         force: input.force ?? false,
         budgetCents: checkBudget(input.budgetCents),
+        maxWallSeconds: checkWallSeconds(input.maxWallSeconds),
         lane: checkLane(input.lane),
         now: database.now(),
       }),
@@ -131,6 +108,7 @@ export class Commands {
       'cancel',
       async (transaction, row, now) => {
         const items = await cancelOfJob(transaction, row.id, now);
+        await pruneInPlaceOf(transaction, items, this.#options.lifecycle);
         await forgetWaiting(transaction, row.id, now);
         const deltas = new JobDeltas();
         deltas.of(row.id).canceled = items.length;
@@ -230,6 +208,7 @@ export class Commands {
         now,
       );
       const discarded = rows.filter((_, index) => hits[index]);
+      await pruneInPlaceOf(transaction, discarded, this.#options.lifecycle);
       const deltas = new JobDeltas();
       for (const row of discarded) {
         deltas.of(row.job_id).failed--;

@@ -10,6 +10,7 @@ import type { NewSource } from '../store/submit.ts';
 import { Bell, type Ring } from './bell.ts';
 import { pauseForMoney } from './budget.ts';
 import { Commands } from './commands.ts';
+import { endOverdue } from './deadline.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { runItem } from './executor.ts';
 import { Keeper } from './keeper.ts';
@@ -122,6 +123,7 @@ export class Engine {
       loop('heartbeat', limits.lease.heartbeatMs, () => this.#keeper.beat()),
       loop('leases', limits.loop.rescueIntervalMs, () => this.#keeper.compare()),
       loop('rescuer', limits.loop.rescueIntervalMs, () => this.#rescue(ring)),
+      loop('deadlines', limits.loop.rescueIntervalMs, () => this.#endOverdue()),
       loop('stuck', limits.loop.sweepIntervalMs, () => requeueStuck(database, pipeline.lifecycle)),
       loop('retention', limits.loop.sweepIntervalMs, () => pruneHistory(database)),
       loop('fetched', limits.loop.sweepIntervalMs, () => sweepFetched(database, blobs)),
@@ -132,6 +134,12 @@ export class Engine {
   #revoke(itemIds: readonly number[]): void {
     const revoked = new Set(itemIds);
     this.#dispatcher.abort((itemId) => revoked.has(itemId), 'lost');
+  }
+
+  #endOverdue(): Promise<number> {
+    const { database, pipeline } = this.#options;
+    const revoke = (itemIds: readonly number[]): void => this.#revoke(itemIds);
+    return endOverdue({ database, lifecycle: pipeline.lifecycle, revoke });
   }
 
   /** False: the job has been given more money, and its item goes back to the queue. */

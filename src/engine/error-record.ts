@@ -14,7 +14,8 @@ export function errorRecord(error: {
   readonly failure: Failure;
   readonly message: string;
   readonly attempt: number;
-  readonly worker: string;
+  /** Null: nobody held it. */
+  readonly worker: string | null;
   readonly source: string;
   readonly now: number;
 }): ErrorRecord {

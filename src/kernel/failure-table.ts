@@ -232,6 +232,10 @@ const running = {
     title: 'All retries failed',
     advice: 'Look at the last error of this item, settle its cause, then retry.',
   }),
+  timeout_hard: row('E_TIMEOUT', 'fatal', 504, {
+    title: 'Job ran out of time',
+    advice: 'Retry the job: what is done stays. Or submit it again with a higher max_wall_seconds.',
+  }),
   stage_stuck: row('E_STUCK', 'fatal', 504, {
     title: 'No progress for too long',
     advice: 'Check that a worker for this stage is running, then retry.',

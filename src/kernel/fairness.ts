@@ -34,8 +34,3 @@ export function assignRanks({ virtualTime, finish, count, priority }: RankReques
   const start = Math.max(virtualTime, finish);
   return { firstRank: start - priority * headStart, finish: start + count };
 }
-
-/** The present after a claim. Items with a head start lie in the past and do not turn it back. */
-export function advanceVirtualTime(virtualTime: number, claimedRank: number): number {
-  return Math.max(virtualTime, claimedRank);
-}

@@ -3,8 +3,9 @@ import { test } from 'node:test';
 import { antiBotPolicy, ceilingMs, defaultPolicy, stagePolicies } from './backoff.ts';
 import { Failure, type FailureCode, failures } from './failure.ts';
 import { limits } from './limits.ts';
-import { outcomeOf, type Reaction, react, strongest } from './reaction.ts';
+import { type Outcome, type Reaction, react, strongest } from './reaction.ts';
 
+const outcomeOf = (failure: Failure): Outcome => ({ kind: failure.kind, failure });
 const now = 1_700_000_000_000;
 const hourMs = 3_600_000;
 const codes = Object.keys(failures) as FailureCode[];
@@ -111,11 +112,6 @@ test('the reason is a sentence that an operator can read', () => {
     'http_429: waits 1.5 s, as it was asked to; no retry is spent',
   );
   assert.equal(reasonOf('invalid_url'), 'invalid_url: a retry would end the same');
-});
-
-test('an exception of any sort has an outcome', () => {
-  const outcome = outcomeOf(new TypeError('x is undefined'));
-  assert.equal(outcome.kind, 'fatal');
 });
 
 /** In rising strength: each beats all before it. */

@@ -1,6 +1,6 @@
 /** What follows from the outcome of a step: one pure function, decided here and nowhere else. */
 import { backoffMs, type RetryPolicy } from './backoff.ts';
-import { type Failure, type FailureCode, type FailureKind, toFailure } from './failure.ts';
+import type { Failure, FailureCode, FailureKind } from './failure.ts';
 import { limits } from './limits.ts';
 
 export type Outcome =
@@ -42,12 +42,6 @@ export function react({ outcome, attempt, policy, now, random }: ReactionInput):
     case 'fatal':
       return failWith(outcome.failure, 'a retry would end the same');
   }
-}
-
-/** Whatever a step threw, as an outcome. */
-export function outcomeOf(error: unknown): Outcome {
-  const failure = toFailure(error);
-  return { kind: failure.kind, failure };
 }
 
 function waitFor(failure: Failure, now: number): Reaction {

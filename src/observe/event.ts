@@ -8,6 +8,7 @@ export const eventKinds = [
   'job_paused',
   'job_resumed',
   'job_retried',
+  'job_overdue',
   'job_succeeded',
   'job_failed',
   'job_canceled',

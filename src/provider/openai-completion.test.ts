@@ -177,9 +177,34 @@ describe('a completer asks as OpenAI does', () => {
       .catch((error) => error);
     assert.ok(dated.retryAfterMs > 80_000 && dated.retryAfterMs <= 90_000);
     server.answer = withStatus(429);
-    await assert.rejects(completer().complete(request, never), {
-      retryAfterMs: limits.wait.retryAfterMsDefault,
-    });
+    const asked = completer();
+    await assert.rejects(asked.complete(request, never), { code: 'rate_limited' });
+    const next = await asked.complete(request, never).catch((error) => error);
+    const { retryAfterMsDefault } = limits.wait;
+    assert.ok(next.retryAfterMs > 0 && next.retryAfterMs <= retryAfterMsDefault);
+  });
+
+  test('an account that is empty is no rate limit, and no fault of the document', async () => {
+    server.answer = withStatus(402);
+    await assert.rejects(completer().complete(request, never), { code: 'provider_quota' });
+    const body = { error: { message: 'You exceeded your quota.', code: 'insufficient_quota' } };
+    server.answer = withStatus(429, {}, body);
+    const error = await completer()
+      .complete(request, never)
+      .catch((failure) => failure);
+    assert.equal(error.code, 'provider_quota');
+    assert.match(error.message, /answered 429 for .*You exceeded your quota\./);
+  });
+
+  test('a refusal that repeats the document or the key tells neither', async () => {
+    const input = 'The walrus sleeps in a secret bay of the northern sea.';
+    const message = `cannot read "${input}" with sk-test-1234567890`;
+    server.answer = withStatus(400, {}, { error: { message } });
+    const error = await completer()
+      .complete({ ...request, input }, never)
+      .catch((failure) => failure);
+    assert.equal(error.code, 'provider_bad_request');
+    assert.doesNotMatch(error.message, /walrus|sk-test/);
   });
 
   test('a provider that does not answer in time is unavailable', async () => {

@@ -1,5 +1,5 @@
 /** Completions from any endpoint that speaks OpenAI's chat completions, with structured output. */
-import { Failure, type FailureCode } from '../kernel/failure.ts';
+import { Failure } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
 import { pause, type World } from '../kernel/world.ts';
 import { Budget, type BudgetLimits } from './budget.ts';
@@ -11,6 +11,7 @@ import {
 } from './completion.ts';
 import { guessTokens } from './embedding.ts';
 import { InFlight } from './in-flight.ts';
+import { readRefusal } from './openai-refusal.ts';
 import { type Prices, priceOf } from './prices.ts';
 
 export interface OpenaiCompletionOptions {
@@ -43,8 +44,13 @@ export function openaiCompleter(options: OpenaiCompletionOptions): Completer {
     budget.take(guess.input + guess.output);
     const { status, headers, body } = await post(options, bodyOf(model, request), closing.signal);
     if (status === 200) return completionOf(body, { model, request });
-    const failure = refusalOf(options, { status, retryAfter: headers.get('retry-after'), body });
-    if (failure.retryAfterMs !== undefined) budget.close(failure.retryAfterMs);
+    const { url, key } = options;
+    const texts = [request.input, request.instruction];
+    const asker = { host: hostOf(url), model, key, texts, now: world.now() };
+    const failure = readRefusal({ status, headers: Object.fromEntries(headers), body }, asker);
+    if (failure.code === 'rate_limited') {
+      budget.close(failure.retryAfterMs ?? limits.wait.retryAfterMsDefault);
+    }
     throw failure;
   };
   return {
@@ -172,43 +178,6 @@ function parseAnswer(body: string, model: string): Answer {
 function countOf(value: unknown, guess: number): number {
   const isCount = typeof value === 'number' && Number.isFinite(value) && value >= 0;
   return isCount ? Math.floor(value) : guess;
-}
-
-const codes: Readonly<Record<number, FailureCode>> = {
-  401: 'provider_auth',
-  403: 'provider_auth',
-  408: 'provider_unavailable',
-  429: 'rate_limited',
-};
-
-function refusalOf(
-  { model, url, world }: OpenaiCompletionOptions,
-  { status, retryAfter, body }: { status: number; retryAfter: string | null; body: string },
-): Failure {
-  const code = codes[status] ?? (status >= 500 ? 'provider_unavailable' : 'provider_bad_request');
-  const message = `${model} at ${hostOf(url)} answered ${status}${reasonOf(body)}`;
-  const retryAfterMs = code === 'rate_limited' ? waitOf(retryAfter, world.now()) : undefined;
-  return new Failure(code, message, { retryAfterMs, context: { status } });
-}
-
-/** A provider's own words help, unless they repeat the request: only a short message is shown. */
-function reasonOf(body: string): string {
-  try {
-    const message: unknown = JSON.parse(body)?.error?.message;
-    if (typeof message === 'string') return `: ${message.slice(0, 200)}`;
-  } catch {
-    // An error page of a proxy says nothing that the status does not.
-    return '';
-  }
-  return '';
-}
-
-function waitOf(header: string | null, now: number): number {
-  const { retryAfterMsDefault, retryAfterMsMin, retryAfterMsMax } = limits.wait;
-  const text = header?.trim() ?? '';
-  const asked = /^\d{1,9}(?:\.\d+)?$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now;
-  const wait = Number.isFinite(asked) ? asked : retryAfterMsDefault;
-  return Math.min(Math.max(wait, retryAfterMsMin), retryAfterMsMax);
 }
 
 function hostOf(url: string): string {

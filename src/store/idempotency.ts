@@ -4,7 +4,7 @@
  */
 import { Failure } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
-import type { Transaction } from './database.ts';
+import type { Reader, Transaction } from './database.ts';
 import { sql } from './statement.ts';
 
 export interface IdempotentRequest {
@@ -38,6 +38,19 @@ export async function takeKey(
     'idempotency_conflict',
     'this Idempotency-Key was used for another request within the last 24 hours',
   );
+}
+
+const living = sql<{ job_key: string }>`
+  SELECT job_key FROM idempotency
+  WHERE caller = :caller AND key = :key AND created_at > :expired`;
+
+/** Whether a request with this key was accepted before, and still counts. */
+export async function isKeyTaken(
+  reader: Reader,
+  { caller, key, now }: { caller: string; key: string; now: number },
+): Promise<boolean> {
+  const expired = now - limits.job.idempotencyTtlMs;
+  return (await reader.run(living, { caller, key, expired })).length > 0;
 }
 
 const prune = sql<{ key: string }>`

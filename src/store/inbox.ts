@@ -55,8 +55,10 @@ const jobsByPrefix = sql<JobRow>`
   SELECT * FROM jobs WHERE caller = :caller AND key LIKE :pattern ORDER BY id DESC LIMIT 2`;
 
 /** Up to two jobs whose key begins so: one is an answer, two are a question. */
-export function findJobs(reader: Reader, caller: string, prefix: string): Promise<JobRow[]> {
-  return reader.run(jobsByPrefix, { caller, pattern: `${prefix.replace(/[^0-9a-z-]/gi, '')}%` });
+export async function findJobs(reader: Reader, caller: string, prefix: string): Promise<JobRow[]> {
+  // No key has another character in it, least of all one that means something to LIKE.
+  if (!/^[0-9a-z-]+$/i.test(prefix)) return [];
+  return reader.run(jobsByPrefix, { caller, pattern: `${prefix.toLowerCase()}%` });
 }
 
 const openJobs = sql<JobRow>`

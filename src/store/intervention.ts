@@ -10,6 +10,7 @@ import {
   claimedItems,
   leaveQueues,
   leaveQueuesOfDocument,
+  leaveQueuesOfItems,
   leaveTurns,
   popTimers,
   stand,
@@ -70,6 +71,7 @@ export function discard(
 export interface MovedRow {
   readonly id: number;
   readonly job_id: number;
+  readonly document_id: string;
   readonly gate: string | null;
   readonly gate_held: number;
   readonly rank: number;
@@ -79,7 +81,9 @@ export interface MovedRow {
   readonly source: string;
 }
 
-const moved = `RETURNING id, job_id, gate, gate_held, rank, waits_on, progress, crashes, source`;
+const movedColumns =
+  'job_id, document_id, gate, gate_held, rank, waits_on, progress, crashes, source';
+const moved = `RETURNING id, ${movedColumns}`;
 
 /**
  * Before they leave the queues: one that is being handed back just now must not re-enter behind.
@@ -234,7 +238,7 @@ export async function takeLeases(
 const handBackRow = sqlRows({ id: 'int', epoch: 'int' })<MovedRow>`
   UPDATE items SET waits_on = 'turn', worker = NULL, epoch = items.epoch + 1 {rows}
   WHERE items.id = :id AND items.epoch = :epoch
-  RETURNING items.id, job_id, gate, gate_held, rank, waits_on, progress, crashes, source`;
+  RETURNING items.id, ${movedColumns}`;
 
 /** Puts leases back into the queue whose holder does not know what became of its report. */
 export async function handBack(
@@ -268,6 +272,43 @@ export async function failUnheld(
   await leaveTurns(transaction, items);
   await transaction.hits(
     failRow,
+    items.map(({ id, error }) => ({ id, error, now })),
+  );
+}
+
+/** An open item, whoever holds it or whatever it waits on. */
+export interface OpenRow extends MovedRow {
+  readonly attempt: number;
+  readonly worker: string | null;
+}
+
+const openOfJob = sql<OpenRow>`
+  SELECT id, ${movedColumns}, attempt, worker
+  FROM items WHERE job_id = :job_id AND waits_on IS NOT NULL ORDER BY id LIMIT :limit {forUpdate}`;
+
+/** Some of the open items of a job. Nobody else moves them until the commit. */
+export function lockOpenOfJob(
+  transaction: Transaction,
+  page: { jobId: number; limit: number },
+): Promise<OpenRow[]> {
+  return transaction.run(openOfJob, { job_id: page.jobId, limit: page.limit });
+}
+
+const failOpenRow = sqlRows({ id: 'int', error: 'json', now: 'int' })<{ id: number }>`
+  UPDATE items SET step = 'failed', waits_on = NULL, worker = NULL, due_at = NULL, gate_held = 0,
+    epoch = items.epoch + 1, error = :error, failed_at = :now, moved_at = :now {rows}
+  WHERE items.id = :id AND items.waits_on IS NOT NULL
+  RETURNING items.id`;
+
+/** Ends items that are locked as open, whoever holds them: the holder is fenced off. */
+export async function failOpen(
+  transaction: Transaction,
+  items: readonly { id: number; error: string }[],
+  now: number,
+): Promise<void> {
+  await leaveQueuesOfItems(transaction, JSON.stringify(items.map(({ id }) => id)));
+  await transaction.hits(
+    failOpenRow,
     items.map(({ id, error }) => ({ id, error, now })),
   );
 }

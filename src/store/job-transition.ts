@@ -4,6 +4,7 @@
  * moves.
  */
 import { type JobEvent, type JobState, job as jobMachine } from '../kernel/job.ts';
+import { limits } from '../kernel/limits.ts';
 import { type EventOf, transition } from '../kernel/machine.ts';
 import type { Transaction } from './database.ts';
 import { sql, sqlRows } from './statement.ts';
@@ -17,6 +18,8 @@ export interface NewJob {
   readonly force: boolean;
   readonly priority: number;
   readonly budgetCents?: number | undefined;
+  /** How long it may run; the longest that any may, where nothing is said. */
+  readonly maxWallSeconds?: number | undefined;
   /** Where its end is told. */
   readonly webhookUrl?: string | undefined;
   readonly itemsTotal: number;
@@ -26,9 +29,9 @@ export interface NewJob {
 
 const insertJobRow = sql<{ id: number }>`
   INSERT INTO jobs (key, caller, corpus, type, url, force, priority, budget_cents, lane,
-    webhook_url, state, items_total, created_at, updated_at)
+    webhook_url, max_wall_seconds, state, items_total, created_at, updated_at)
   VALUES (:key, :caller, :corpus, :type, :url, :force, :priority, :budget_cents, :lane,
-    :webhook_url, 'queued', :items_total, :now, :now)
+    :webhook_url, :max_wall_seconds, 'queued', :items_total, :now, :now)
   RETURNING id`;
 
 export async function insertJob(transaction: Transaction, job: NewJob): Promise<number> {
@@ -37,6 +40,7 @@ export async function insertJob(transaction: Transaction, job: NewJob): Promise<
     force: job.force ? 1 : 0,
     budget_cents: job.budgetCents,
     webhook_url: job.webhookUrl,
+    max_wall_seconds: job.maxWallSeconds ?? limits.job.wallClockMs / 1000,
     items_total: job.itemsTotal,
     lane: job.lane ?? 'now',
   });
@@ -113,12 +117,16 @@ export function countJobs(
 }
 
 const startRow = sqlRows({ id: 'int', now: 'int' })<{ id: number }>`
-  UPDATE jobs SET state = 'running', started_at = COALESCE(started_at, :now), updated_at = :now
+  UPDATE jobs SET state = 'running', started_at = COALESCE(started_at, :now), updated_at = :now,
+    deadline_at = COALESCE(deadline_at, :now + max_wall_seconds * 1000)
   {rows}
   WHERE jobs.id = :id AND jobs.state IN ('queued', 'retry_pending')
   RETURNING jobs.id`;
 
-/** One of their items was claimed: jobs that were not running are now. */
+/**
+ * One of their items was claimed: jobs that were not running are now. The clock of a job goes from
+ * here, and stands where nothing of it may run: while it is queued, paused or ended.
+ */
 export function startJobs(
   transaction: Transaction,
   ids: readonly number[],
@@ -133,7 +141,8 @@ export function startJobs(
 const moveJobRow = sql<{ id: number }>`
   UPDATE jobs SET state = :to, pause_reason = :pause_reason, failed_stage = :failed_stage,
     error = :error, updated_at = :now,
-    ended_at = CASE WHEN :ended = 1 THEN CAST(:now AS {int}) ELSE NULL END
+    ended_at = CASE WHEN :ended = 1 THEN CAST(:now AS {int}) ELSE NULL END,
+    deadline_at = CASE WHEN :timed = 1 THEN deadline_at ELSE NULL END
   WHERE id = :id AND state = :from
   RETURNING id`;
 
@@ -162,6 +171,7 @@ export async function moveJob(
     failed_stage: move.error?.stage,
     error: move.error?.json,
     ended: jobMachine.final.includes(to) ? 1 : 0,
+    timed: to === 'running' || to === 'retry_pending' ? 1 : 0,
     now: move.now,
   });
   return rows.length > 0 ? to : undefined;

@@ -34,6 +34,9 @@ export interface JobRow {
   readonly saved_cents: number;
   readonly budget_cents: number | null;
   readonly pause_reason: string | null;
+  /** How long it may run, and when that time is over; null while its clock stands. */
+  readonly max_wall_seconds: number;
+  readonly deadline_at: number | null;
   readonly failed_stage: string | null;
   readonly error: string | null;
   readonly created_at: number;
@@ -57,6 +60,17 @@ export async function getJobById(reader: Reader, id: number): Promise<JobRow | u
 /** Reads a job that the transaction is about to change. */
 export async function lockJob(reader: Reader, key: string): Promise<JobRow | undefined> {
   return (await reader.run(lockByKey, { key }))[0];
+}
+
+const overdue = sql<{ id: number }>`
+  SELECT id FROM jobs WHERE deadline_at <= :now ORDER BY deadline_at LIMIT :limit`;
+
+/** Jobs that have run for longer than they may. */
+export function listOverdue(
+  reader: Reader,
+  page: { now: number; limit: number },
+): Promise<{ id: number }[]> {
+  return reader.run(overdue, page);
 }
 
 const newestFirst = 'id < :before ORDER BY id DESC LIMIT :limit';
@@ -102,9 +116,9 @@ export async function findOpenJob(
   return (await reader.run(openOfCorpus, { caller, corpus }))[0];
 }
 
-const openProgress = sql<{ progress: number }>`
-  SELECT progress FROM items WHERE job_id = :job_id AND waits_on IS NOT NULL
-  GROUP BY progress`;
+const openProgress = sql<{ job_id: number; progress: number }>`
+  SELECT job_id, progress FROM items WHERE job_id {amongIds} AND waits_on IS NOT NULL
+  GROUP BY job_id, progress`;
 
 const statusOfEnd: Partial<Record<JobState, StageState>> = {
   succeeded: 'done',
@@ -112,16 +126,20 @@ const statusOfEnd: Partial<Record<JobState, StageState>> = {
   canceled: 'canceled',
 };
 
-/** The earliest stage that an unfinished item of the job is in. */
-export async function statusOf(
+/** The earliest stage that an unfinished item of each job is in: one question for all of them. */
+export async function statusesOf(
   reader: Reader,
-  row: JobRow,
+  rows: readonly JobRow[],
   lifecycle: Lifecycle = itemLifecycle,
-): Promise<StageState> {
-  const isStill = row.started_at === null || statusOfEnd[row.state] !== undefined;
-  const sets = isStill ? [] : await reader.run(openProgress, { job_id: row.id });
-  const progress = sets.map((set) => set.progress);
-  return statusFrom(row, progress, lifecycle);
+): Promise<StageState[]> {
+  const isMoving = (row: JobRow): boolean => row.started_at !== null && !statusOfEnd[row.state];
+  const ids = rows.filter(isMoving).map(({ id }) => id);
+  const sets = ids.length === 0 ? [] : await reader.run(openProgress, { ids: JSON.stringify(ids) });
+  const byJob = Map.groupBy(sets, ({ job_id }) => job_id);
+  return rows.map((row) => {
+    const progress = byJob.get(row.id)?.map((set) => set.progress) ?? [];
+    return statusFrom(row, progress, lifecycle);
+  });
 }
 
 /** The same for whoever knows already how far the job's open items are. */

@@ -106,6 +106,7 @@ function leaveStatements(where: string) {
 
 const leaveOfJob = leaveStatements('job_id = :job_id');
 const leaveOfDocument = leaveStatements('document_id = :document_id');
+const leaveOfItems = leaveStatements('id {amongIds}');
 
 /** All items of a job leave the queues they stand in. To be called before they change. */
 export async function leaveQueues(transaction: Transaction, jobId: number): Promise<void> {
@@ -120,6 +121,11 @@ export async function leaveQueuesOfDocument(
   for (const statement of leaveOfDocument) {
     await transaction.run(statement, { document_id: documentId });
   }
+}
+
+/** The same for some items. */
+export async function leaveQueuesOfItems(transaction: Transaction, ids: string): Promise<void> {
+  for (const statement of leaveOfItems) await transaction.run(statement, { ids });
 }
 
 const insertClaim = sql`INSERT INTO claims (worker, items) VALUES (:worker, :ids)`;

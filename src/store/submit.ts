@@ -32,6 +32,7 @@ export interface Submission {
   readonly isReembedding?: boolean | undefined;
   readonly budgetCents?: number | undefined;
   readonly webhookUrl?: string | undefined;
+  readonly maxWallSeconds?: number | undefined;
   readonly priority: number;
   readonly force: boolean;
   /** The same request again is not a second job. */

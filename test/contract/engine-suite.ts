@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import { type EngineTest, openEngine } from '../support/engine-fixture.ts';
 import type { OpenStore } from '../support/store-fixture.ts';
 import { completionTests } from './engine/completion.ts';
+import { deadlineTests } from './engine/deadline.ts';
 import { documentEngineTests } from './engine/document.ts';
 import { handoverTests } from './engine/handover.ts';
 import { interruptionTests } from './engine/interruption.ts';
@@ -17,6 +18,7 @@ const groups: Readonly<Record<string, readonly EngineTest[]>> = {
   outcomes: outcomeTests,
   interruptions: interruptionTests,
   handovers: handoverTests,
+  'wall clock': deadlineTests,
   documents: documentEngineTests,
   money: moneyTests,
   completions: completionTests,

@@ -276,6 +276,32 @@ describe('Idempotency-Key', () => {
     assert.equal(((await ask('GET /jobs')).body.items as unknown[]).length, 1);
   });
 
+  test('a request that was accepted is answered again while the queue is full', async (t) => {
+    const { ask, service } = await openBench(t, { work: false, queueDepthMax: 1 });
+    const upload = async (key: string, words: string): Promise<Response> => {
+      const form = new FormData();
+      form.set('corpus_name', 'a');
+      form.append('file', new Blob([words]), 'cat.txt');
+      const headers = { 'idempotency-key': key };
+      return fetch(`${service.address}/jobs/upload`, { method: 'POST', body: form, headers });
+    };
+    const headers = { 'idempotency-key': 'k1' };
+    const first = await ask('POST /jobs', { body, headers });
+    const uploaded = (await (await upload('k2', text)).json()) as { job_id: string };
+    const full = await ask('POST /jobs', { body });
+    assert.deepEqual([full.status, full.body.code], [429, 'queue_full']);
+    const again = await ask('POST /jobs', { body, headers });
+    assert.deepEqual([again.status, again.body], [202, first.body]);
+    assert.equal(again.headers.get('idempotency-replayed'), 'true');
+    const second = await upload('k2', text);
+    assert.deepEqual([second.status, await second.json()], [202, uploaded]);
+    const changed = await ask('POST /jobs', { body: { ...body, corpus_name: 'b' }, headers });
+    assert.deepEqual([changed.status, changed.body.code], [422, 'idempotency_conflict']);
+    const fresh = await ask('POST /jobs', { body, headers: { 'idempotency-key': 'k3' } });
+    assert.deepEqual([fresh.status, fresh.headers.get('retry-after')], [429, '30']);
+    assert.equal((await upload('k4', text)).status, 429);
+  });
+
   test('a key that is too long is refused', async (t) => {
     const { ask } = await openBench(t, { work: false });
     const headers = { 'idempotency-key': 'k'.repeat(256) };

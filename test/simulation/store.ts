@@ -34,7 +34,7 @@ const watchStatements = [
 
 const listTables = sql<{ name: string }>`
   SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'
-    AND name NOT LIKE 'chunk_search_%' AND name NOT IN ('migrations', 'sequence', 'chunk_terms')`;
+    AND name NOT LIKE 'chunk_search_%' AND name NOT IN ('migrations', 'sequence')`;
 const restartSequence = sql`UPDATE sequence SET value = 0`;
 
 export async function openStore(): Promise<SimulatedStore> {

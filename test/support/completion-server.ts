@@ -70,9 +70,10 @@ export function withMessage(message: Readonly<Record<string, string>>, finish = 
 export function withStatus(
   status: number,
   headers: Readonly<Record<string, string>> = {},
+  body: unknown = { error: { message: 'told so' } },
 ): Answering {
   return (_, response) => {
-    response.writeHead(status, headers).end(JSON.stringify({ error: { message: 'told so' } }));
+    response.writeHead(status, headers).end(JSON.stringify(body));
   };
 }
 

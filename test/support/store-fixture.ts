@@ -37,6 +37,7 @@ export interface SubmitOptions {
   readonly gate?: string;
   readonly priority?: number;
   readonly force?: boolean;
+  readonly maxWallSeconds?: number;
   readonly sources?: readonly NewSource[];
 }
 

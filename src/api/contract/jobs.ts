@@ -3,7 +3,7 @@ import Type from 'typebox';
 import { job as jobMachine } from '../../kernel/job.ts';
 import { stage as stageMachine } from '../../kernel/stage.ts';
 import * as schema from '../schema.ts';
-import { CorpusName } from '../schema-parts.ts';
+import { CorpusName, wallSeconds } from '../schema-parts.ts';
 import { byId, corpusName, query, type Route } from './row.ts';
 
 const idempotencyKey = Type.Object({ 'idempotency-key': Type.Optional(Type.String()) });
@@ -42,6 +42,7 @@ export const jobs = {
       force: Type.Optional(Type.Boolean()),
       lane: Type.Optional(schema.lane),
       budget_cents: Type.Optional(Type.Number()),
+      max_wall_seconds: Type.Optional(wallSeconds),
       file: schema.Files,
     }),
     headers: idempotencyKey,

@@ -7,10 +7,11 @@ import { limits } from '../../kernel/limits.ts';
 import type { StageState } from '../../kernel/stage.ts';
 import { readUrl } from '../../pipeline/fetch/url.ts';
 import { crawlFrom, inlineSource, urlSource } from '../../sources.ts';
+import { isKeyTaken } from '../../store/idempotency.ts';
 import { listCausesOfJob } from '../../store/inbox.ts';
 import { listItems } from '../../store/items.ts';
 import { listJobPage } from '../../store/job-views.ts';
-import { getJob, type JobRow, statusFrom, statusOf } from '../../store/jobs.ts';
+import { getJob, type JobRow, statusesOf, statusFrom } from '../../store/jobs.ts';
 import type { NewSource } from '../../store/submit.ts';
 import { limitOf, nextCursor, numberCursor } from '../cursor.ts';
 import { viewItems } from '../item-views.ts';
@@ -117,7 +118,7 @@ async function submit(service: Service, ask: Ask<'POST /jobs'>) {
   const { body, caller, log } = ask;
   if (body.budget_cents !== undefined) checkPriced(service);
   const sources = sourcesOf(body);
-  await service.room.check();
+  await checkRoom(service, ask);
   const { crawl } = body;
   const { jobKey, isReplayed } = await service.commands.submit({
     caller: caller.callerId,
@@ -128,11 +129,27 @@ async function submit(service: Service, ask: Ask<'POST /jobs'>) {
     force: body.force,
     lane: body.lane,
     budgetCents: body.budget_cents,
+    maxWallSeconds: body.max_wall_seconds,
     webhookUrl: webhookOf(service, body),
     idempotency: idempotencyOf(ask.headers['idempotency-key'], JSON.stringify(body)),
   });
   log.info({ job_id: jobKey, caller_id: caller.callerId, replayed: isReplayed }, 'job submitted');
   return accepted(service, ask, { jobKey, isReplayed, corpus: body.corpus_name, sources });
+}
+
+/** What was accepted before is answered again, however full the queues are by now. */
+export async function checkRoom(
+  { room, database }: Service,
+  { caller, headers }: Pick<Ask<'POST /jobs'>, 'caller' | 'headers'>,
+): Promise<void> {
+  try {
+    await room.check();
+  } catch (error) {
+    const key = headers['idempotency-key'];
+    const taken = { caller: caller.callerId, key: key ?? '', now: database.now() };
+    const isFull = error instanceof Failure && error.code === 'queue_full';
+    if (!isFull || key === undefined || !(await isKeyTaken(database, taken))) throw error;
+  }
 }
 
 /** Read as it will be called: what cannot be is refused now. */
@@ -224,8 +241,9 @@ async function listByStatus(service: Service, page: StatusPage) {
   let { before } = page;
   for (let scanned = 0; scanned < limits.request.jobsScannedMax; ) {
     const found = await listJobPage(database, { ...page, state, before });
-    for (const row of found) {
-      const status = await statusOf(database, row, lifecycle);
+    const statuses = await statusesOf(database, found, lifecycle);
+    for (const [index, row] of found.entries()) {
+      const status = statuses[index] as StageState;
       before = row.id;
       if (wanted === undefined || status === wanted) rows.push({ row, status });
       if (rows.length === limit) return { rows, before };

@@ -8,14 +8,14 @@ import { Failure } from '../../kernel/failure.ts';
 import { limits } from '../../kernel/limits.ts';
 import type { NewSource } from '../../store/submit.ts';
 import type { Ask, Handlers, Service } from '../service.ts';
-import { accepted, idempotencyOf } from './jobs.ts';
+import { accepted, checkRoom, idempotencyOf } from './jobs.ts';
 
 export function uploadRoutes(service: Service) {
   const underWay = new Map<string, number>();
   return {
     'POST /jobs/upload': async (ask) => {
       const { callerId } = ask.caller;
-      await service.room.check();
+      await checkRoom(service, ask);
       const count = underWay.get(callerId) ?? 0;
       if (count >= limits.request.uploadsPerCallerMax) {
         throw new Failure('too_many_uploads', `${count} uploads of yours are under way`);
@@ -47,6 +47,7 @@ async function submitFiles(service: Service, ask: Ask<'POST /jobs/upload'>) {
     force: fields.get('force') === 'true',
     lane: checkLane(fields.get('lane')),
     budgetCents: numberOf(fields, 'budget_cents'),
+    maxWallSeconds: numberOf(fields, 'max_wall_seconds'),
     idempotency: idempotencyOf(ask.headers['idempotency-key'], request),
   });
   ask.log.info({ job_id: jobKey, files: sources.length, replayed: isReplayed }, 'files submitted');
@@ -69,7 +70,7 @@ async function receive(service: Service, { request }: Ask<'POST /jobs/upload'>) 
   return { fields, sources: [...sources.values()] };
 }
 
-const known = ['corpus_name', 'priority', 'force', 'lane', 'budget_cents'];
+const known = ['corpus_name', 'priority', 'force', 'lane', 'budget_cents', 'max_wall_seconds'];
 
 function readField({ fieldname, value }: MultipartValue): string {
   if (!known.includes(fieldname) || typeof value !== 'string') {

@@ -4,6 +4,7 @@
  * missing is embedded here; what changes after that is seen under a lock, in the flip itself.
  */
 import { Failure } from '../../kernel/failure.ts';
+import { releaseReservation } from '../../store/budgets.ts';
 import { countModels, insertVectors, listChunks } from '../../store/chunks.ts';
 import {
   type CorpusSettings,
@@ -56,6 +57,9 @@ export async function completeVectors(
       const saved = savedBy(added);
       if (saved.tokensSaved > 0) {
         await charge(transaction, { itemId: item.id, jobId: item.jobId, now, ...saved });
+      }
+      if (added.some(({ isMetered }) => isMetered)) {
+        await releaseReservation(transaction, { itemId: item.id, step: 'embedded' });
       }
     },
   };

@@ -3,15 +3,9 @@
  * transaction. Until then readers see the old generation; from then on the new one.
  */
 import type { NewEvent } from '../../observe/event.ts';
-import { countOfGeneration, indexGeneration, pruneGeneration } from '../../store/chunks.ts';
-import {
-  deleteTexts,
-  flip,
-  getText,
-  lockDocument,
-  staleGenerations,
-  type TextRow,
-} from '../../store/documents.ts';
+import { countOfGeneration, indexGeneration } from '../../store/chunks.ts';
+import { flip, getText, type TextRow } from '../../store/documents.ts';
+import { pruneReplaced } from '../../store/prune.ts';
 import { type CompleteVectors, completeVectors } from '../embed/complete.ts';
 import type { EmbedOptions } from '../embed/embed.ts';
 import type { StepContext, StepFunction, StepResult } from '../pipeline.ts';
@@ -64,10 +58,7 @@ async function flipTo(
 /** `done`: what the current generation has replaced is gone. */
 export const pruneStep: StepFunction = async ({ item }) => ({
   effect: async (transaction) => {
-    await lockDocument(transaction, item.documentId);
-    const stale = await staleGenerations(transaction, item.documentId);
-    for (const generation of stale) await pruneGeneration(transaction, generation);
-    await deleteTexts(transaction, stale);
+    await pruneReplaced(transaction, item.documentId);
     return undefined;
   },
 });

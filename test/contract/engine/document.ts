@@ -109,6 +109,32 @@ export const documentEngineTests: readonly EngineTest[] = [
     },
   ],
   [
+    'a cancel between the flip and the end leaves nothing of what was replaced',
+    async (bench) => {
+      const { pipeline, release } = holding('lantern', 'done');
+      const engine = await bench.start({}, { pipeline });
+      await ingest(bench, 'The walrus sleeps.');
+      const job = await submit(bench, 'The lantern glows.');
+      await bench.world.until('the flip', async () => {
+        const { progress } = await bench.store.item(job.ids[0]);
+        return bench.store.lifecycle.isReached(progress, 'indexed');
+      });
+      const stored = async (): Promise<string[]> =>
+        (await bench.store.rows<{ text: string }>('SELECT text FROM chunks')).map(
+          (row) => row.text,
+        );
+      assert.equal((await stored()).length, 2);
+      await engine.commands.cancel('ann', job.key);
+      assert.deepEqual(await stored(), ['The lantern glows.']);
+      assert.equal((await bench.store.rows('SELECT body FROM texts')).length, 1);
+      assert.deepEqual(await found(bench, 'lantern'), ['The lantern glows.']);
+      release();
+      await engine.commands.retry('ann', job.key);
+      await bench.untilJob(job, 'succeeded');
+      assert.deepEqual(await found(bench, 'lantern'), ['The lantern glows.']);
+    },
+  ],
+  [
     'unchanged content is skipped, and force overrides that',
     async (bench) => {
       await bench.start({}, { pipeline: documents });

@@ -123,6 +123,34 @@ export const reembedTests: readonly EngineTest[] = [
     },
   ],
   [
+    'what was set aside for vectors that were missing at the flip comes back',
+    async (bench) => {
+      const both = models();
+      await ingestOld(bench, both);
+      const pipeline = pipelineOf(bench, both.next, [both.old]);
+      const own = pipeline.steps.indexed as StepFunction;
+      const latch = makeLatch();
+      const held: StepFunction = async (context) => {
+        if (context.item.source === 'late') await latch.opened;
+        return own(context);
+      };
+      const steps = { ...pipeline.steps, indexed: held };
+      await bench.start({}, { pipeline: { ...pipeline, steps }, pid: 2 });
+      // A heading is guessed for more tokens than it is charged for: something is left to return.
+      const text = `# ${'Weather '.repeat(12)}\n\nSnow in April.`;
+      const late = await submitTexts(bench, { late: text }, { budgetCents: 10_000 });
+      await bench.world.until('late to be embedded with the old', async () => {
+        const { progress } = await bench.store.item(late.ids[0]);
+        return bench.store.lifecycle.isReached(progress, 'persisted');
+      });
+      await bench.untilJob(await begin(bench), 'succeeded');
+      latch.open();
+      await bench.untilJob(late, 'succeeded');
+      assert.ok(both.next.asked.some((asked) => asked.includes('Snow in April')));
+      assert.deepEqual(await bench.store.rows('SELECT * FROM reservations'), []);
+    },
+  ],
+  [
     'a crash in the middle loses nothing and pays nothing twice',
     async (bench) => {
       const both = models();

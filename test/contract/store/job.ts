@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
 import type { StageState } from '../../../src/kernel/stage.ts';
-import { isPartialJob, listJobs, statusOf } from '../../../src/store/jobs.ts';
+import type { Reader } from '../../../src/store/database.ts';
+import { findJobs } from '../../../src/store/inbox.ts';
+import { isPartialJob, listJobs, statusesOf } from '../../../src/store/jobs.ts';
 import type { StoreFixture, StoreTest } from '../../support/store-fixture.ts';
 
 async function status(store: StoreFixture, key: string): Promise<StageState> {
-  return statusOf(store.database, await store.job(key));
+  const [found] = await statusesOf(store.database, [await store.job(key)]);
+  assert.ok(found);
+  return found;
 }
 
 export const jobTests: readonly StoreTest[] = [
@@ -126,6 +130,45 @@ export const jobTests: readonly StoreTest[] = [
         keys,
       );
       assert.equal(second.length, 2);
+    },
+  ],
+  [
+    'a job is found by the beginning of its key, and by nothing that no key has in it',
+    async (store) => {
+      const { key } = await store.submit();
+      await store.submit({ caller: 'bob' });
+      const find = async (prefix: string) =>
+        (await findJobs(store.database, 'ann', prefix)).map((job) => job.key);
+      for (const prefix of [key, key.slice(0, 4), key.toUpperCase()]) {
+        assert.deepEqual(await find(prefix), [key], prefix);
+      }
+      for (const prefix of ['', 'zz!', '!', '%', '_', `${key}%`, `${key[0]}_`, "'", '\0', 'é']) {
+        assert.deepEqual(await find(prefix), [], JSON.stringify(prefix));
+      }
+    },
+  ],
+  [
+    'where many jobs stand is one question',
+    async (store) => {
+      const keys: string[] = [];
+      for (let index = 0; index < 4; index++) keys.push((await store.submit()).key);
+      const [first, second, third] = await store.claim(3);
+      assert.ok(first && second && third);
+      await store.finish(first);
+      await store.click(second, 'fetched', 'content_extracted', 'chunked');
+      let questions = 0;
+      const reader: Reader = {
+        run: (...asked) => {
+          questions++;
+          return store.database.run(...asked);
+        },
+      };
+      const rows = await Promise.all(keys.map((key) => store.job(key)));
+      const statuses = await statusesOf(reader, rows);
+      assert.deepEqual(statuses, ['done', 'embedding', 'scraping', 'pending']);
+      assert.equal(questions, 1);
+      assert.deepEqual(await statusesOf(reader, rows.slice(0, 1)), ['done']);
+      assert.equal(questions, 1);
     },
   ],
   [

@@ -1,0 +1,105 @@
+/**
+ * The wall clock of jobs. What is open of a job that has run for longer than it may ends as failed,
+ * whoever holds it; what is done stays. A retry gives the job its whole time again. Any process may
+ * see it first: under the locks, the next one finds that nothing is left to do.
+ */
+import { Failure } from '../kernel/failure.ts';
+import type { Lifecycle } from '../kernel/item.ts';
+import { limits } from '../kernel/limits.ts';
+import type { NewEvent } from '../observe/event.ts';
+import { gatesOf } from '../store/claims.ts';
+import type { Database, Transaction } from '../store/database.ts';
+import { appendEvents } from '../store/events.ts';
+import { admitAtGates } from '../store/gates.ts';
+import { failOpen, lockOpenOfJob, type OpenRow } from '../store/intervention.ts';
+import { getJobById, type JobRow, listOverdue } from '../store/jobs.ts';
+import { pruneInPlaceOf } from '../store/prune.ts';
+import { JobDeltas, settleJobs } from '../store/settle.ts';
+import { errorRecord } from './error-record.ts';
+
+export interface DeadlineOptions {
+  readonly database: Database;
+  readonly lifecycle: Lifecycle;
+  /** These items were taken away: whoever works on them in this process can stop. */
+  readonly revoke: (itemIds: readonly number[]) => void;
+}
+
+/** Ends what is open of every job whose time is over. Returns how many items that were. */
+export async function endOverdue(options: DeadlineOptions): Promise<number> {
+  const { database, revoke } = options;
+  const page = { now: database.now(), limit: limits.loop.pruneBatchMax };
+  let ended = 0;
+  for (const { id } of await listOverdue(database, page)) {
+    // A bounded number at a time, so that other writers are not held up.
+    for (let count = Number.POSITIVE_INFINITY, before = ended; count > 0; ended += count) {
+      const isFirst = ended === before;
+      const ids = await database.write((transaction) =>
+        endSome(transaction, { ...options, jobId: id, isFirst }),
+      );
+      revoke(ids);
+      count = ids.length;
+    }
+  }
+  return ended;
+}
+
+type Ending = DeadlineOptions & { readonly jobId: number; readonly isFirst: boolean };
+
+/** Items, then gates, then their job: the order in which reports lock them. */
+async function endSome(transaction: Transaction, ending: Ending): Promise<number[]> {
+  const { database, lifecycle, jobId, isFirst } = ending;
+  const now = database.now();
+  const rows = await lockOpenOfJob(transaction, { jobId, limit: limits.loop.pruneBatchMax });
+  const job = await getJobById(transaction, jobId);
+  if (!job || job.deadline_at === null || job.deadline_at > now || rows.length === 0) return [];
+  const failure = timeOver(job);
+  const deltas = new JobDeltas();
+  const delta = deltas.of(jobId);
+  delta.failed = rows.length;
+  // What holds a place at its gate waited for the gate's pace, and was not counted as waiting.
+  delta.waiting = -rows.filter((row) => row.waits_on === 'time' && row.gate_held === 0).length;
+  const ends = rows.map((row) => endOf(row, { lifecycle, failure, now }));
+  const events: NewEvent[] = isFirst ? [overdueEvent(job, failure)] : [];
+  events.push(...ends.map(({ event }) => event));
+  await failOpen(transaction, ends, now);
+  await pruneInPlaceOf(transaction, rows, lifecycle);
+  await admitAtGates(transaction, gatesOf(rows), now);
+  events.push(...(await settleJobs(transaction, deltas, now)));
+  await appendEvents(transaction, events, now);
+  return rows.map(({ id }) => id);
+}
+
+function timeOver({ max_wall_seconds: seconds }: JobRow): Failure {
+  return new Failure('timeout_hard', `the job ran for longer than its ${seconds} s`);
+}
+
+function overdueEvent(job: JobRow, failure: Failure): NewEvent {
+  const { state, max_wall_seconds } = job;
+  const detail = { from: state, to: state, reason: failure.message, max_wall_seconds };
+  return { kind: 'job_overdue', jobId: job.id, detail };
+}
+
+function endOf(
+  row: OpenRow,
+  { lifecycle, failure, now }: { lifecycle: Lifecycle; failure: Failure; now: number },
+): { id: number; error: string; event: NewEvent } {
+  const { id, worker, source } = row;
+  const { code, message } = failure;
+  const step = lifecycle.ready(row.progress)[0] ?? lifecycle.stepOf(row.progress);
+  const { stage } = lifecycle.row(step);
+  const attempt = row.attempt + 1;
+  const error = errorRecord({ step, stage, failure, message, attempt, worker, source, now });
+  return {
+    id,
+    error: JSON.stringify(error),
+    event: {
+      kind: 'item_failed',
+      jobId: row.job_id,
+      itemId: id,
+      step,
+      attempt,
+      worker,
+      detail: { code, message },
+    },
+  };
+}
