@@ -130,6 +130,7 @@ export class Live {
       ((state.data as { pages?: unknown[] } | undefined)?.pages?.length ?? 0) <= pagesReadAnewMax;
     await Promise.allSettled([
       queries.invalidateQueries({ queryKey: ['corpora'] }),
+      queries.invalidateQueries({ queryKey: ['search'] }),
       queries.invalidateQueries({ queryKey: ['documents'], predicate: isShort }),
       ...[...documentIds].map((id) =>
         queries.invalidateQueries({ queryKey: ['document', id], exact: true }),
