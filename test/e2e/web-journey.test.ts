@@ -29,7 +29,8 @@ describe('the workbench', () => {
     await preflight.nth(3).waitFor();
     assert.equal(await preflight.count(), 4);
     assert.match((await preflight.nth(3).textContent()) ?? '', /left outempty\.mdis empty/);
-    await page.getByRole('button', { name: 'Add 3 files to pets' }).click();
+    await page.getByRole('button', { name: 'Add 3 sources to pets' }).click();
+    await page.locator('[data-attempt="complete"]').waitFor();
     await page.getByText('Document indexed — ready to search').waitFor();
     await page.getByRole('link', { name: 'Search', exact: true }).click();
     await page.getByRole('searchbox').fill('harmonium afternoon');
@@ -86,7 +87,8 @@ describe('the workbench', () => {
       .getByLabel('Addresses, one for each line')
       .fill(`${site.origin}/lost\nnot an address`);
     await page.getByText('one address for each line, without spaces').waitFor();
-    await page.getByRole('button', { name: 'Add 1 address to news' }).click();
+    await page.getByRole('button', { name: 'Add 1 source to news' }).waitFor();
+    await page.getByRole('button', { name: 'Hand over as a job' }).click();
     await page.getByText('Could not fetch the URL. Check that it is accessible.').waitFor();
     await page.getByRole('navigation').getByRole('link', { name: /Inbox/ }).click();
     await page.getByText('http_404').first().waitFor();
