@@ -3,7 +3,8 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Gate } from './gate.tsx';
-import { Badge } from './part/basic.tsx';
+import { useAttempt } from './live/attempt.ts';
+import { Badge, type Tone } from './part/basic.tsx';
 import { Dialog } from './part/dialog.tsx';
 import { Icon, type IconName } from './part/icon.tsx';
 import { useKeys } from './part/keys.ts';
@@ -48,6 +49,7 @@ function Workplace() {
               <Icon name={icon} />
               {name}
               {name === 'Inbox' && <InboxCount />}
+              {name === 'Add' && <AttemptMark />}
             </Link>
           ))}
         </nav>
@@ -70,6 +72,20 @@ function Workplace() {
     </div>
   );
 }
+
+/** An attempt goes on when its page is left: it is seen from everywhere. */
+function AttemptMark() {
+  const { data } = useAttempt();
+  const tone = data && marks[data.status];
+  if (!tone) return null;
+  return (
+    <span className="count">
+      <Badge tone={tone}>{data.status}</Badge>
+    </span>
+  );
+}
+
+const marks: Readonly<Record<string, Tone>> = { running: 'run', stopping: 'warn', paused: 'warn' };
 
 function InboxCount() {
   const { client } = useWorkbench();

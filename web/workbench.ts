@@ -3,6 +3,7 @@ import { QueryCache, QueryClient } from '@tanstack/react-query';
 import { createContext, use, useSyncExternalStore } from 'react';
 import { Client } from '../src/client/client.ts';
 import { Failure, isRetried } from '../src/kernel/failure.ts';
+import { refreshAttempt } from './live/attempt.ts';
 import { Connection, type Standing } from './live/connection.ts';
 import { Discards } from './live/discards.ts';
 import { Keyring } from './live/keyring.ts';
@@ -57,6 +58,8 @@ export function followConnection({ connection, keyring, live, queries }: Workben
     const { standing } = connection;
     const isBack = standing === 'live' && before !== 'live' && before !== 'connecting';
     before = standing;
+    // What was told before the stream was there was told to nobody.
+    if (standing === 'live') void refreshAttempt(queries);
     const predicate = ({ queryKey, state }: { queryKey: readonly unknown[]; state: Status }) =>
       queryKey[0] !== 'jobs' || state.status === 'error';
     if (isBack) void queries.refetchQueries({ type: 'active', predicate });

@@ -2,6 +2,7 @@
  * A typed client of the HTTP interface, for Node and the browser: it needs nothing but `fetch`.
  * What can be asked, and what is answered, is the contract's; only its types are used here.
  */
+import type { Attempt, Staged } from '../api/attempt-contract.ts';
 import type { AnswerOf, BodyOf, HeadersOf, ParamsOf, QueryOf, RouteName } from '../api/contract.ts';
 import type { Event, Problem } from '../api/schema.ts';
 import { Failure, isFailureCode, isRetried } from '../kernel/failure.ts';
@@ -43,6 +44,14 @@ export interface Upload {
   readonly budget_cents?: number | undefined;
   readonly max_wall_seconds?: number | undefined;
   readonly idempotencyKey?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What is brought for the next attempt. */
+export interface Staging {
+  readonly files?: readonly { readonly name: string; readonly blob: Blob }[];
+  readonly urls?: readonly string[];
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface Following {
@@ -53,7 +62,13 @@ export interface Following {
   readonly signal?: AbortSignal | undefined;
   /** Told of progress within a step, which is not part of the history. */
   readonly onProgress?: ((progress: Progress) => void) | undefined;
+  /** Told of the interactive attempt, which is not part of the history either. */
+  readonly onAttempt?: ((news: AttemptNews) => void) | undefined;
 }
+
+export type AttemptNews =
+  | { readonly kind: 'attempt'; readonly attempt: Attempt }
+  | { readonly kind: 'attempt_source'; readonly source: Staged };
 
 export interface Progress {
   readonly job_id: string;
@@ -113,8 +128,18 @@ export class Client {
       method: 'POST',
       body: form,
       headers: key === undefined ? {} : { 'idempotency-key': key },
+      ...(upload.signal && { signal: upload.signal }),
     });
     return read(response) as Promise<AnswerOf<'POST /jobs/upload'>>;
+  }
+
+  /** Stages files and addresses for the interactive attempt: all of them, or nothing. */
+  async stage({ files = [], urls = [], signal }: Staging): Promise<AnswerOf<'POST /staging'>> {
+    const form = new FormData();
+    for (const { name, blob } of files) form.append('file', blob, name);
+    for (const url of urls) form.append('url', url);
+    const body = { method: 'POST', body: form, ...(signal && { signal }) };
+    return read(await this.#send('/staging', body)) as Promise<AnswerOf<'POST /staging'>>;
   }
 
   /**
@@ -209,10 +234,13 @@ async function failureOf(response: Response): Promise<Failure> {
   });
 }
 
-function eventOf({ type, body }: Sent, { onProgress }: Following): Event | undefined {
+function eventOf(sent: Sent, { onProgress, onAttempt }: Following): Event | undefined {
+  const { type, body } = sent;
   if (body === '') return undefined;
   if (type === 'message') return JSON.parse(body);
   if (type === 'progress') onProgress?.(JSON.parse(body));
+  if (type === 'attempt') onAttempt?.({ kind: type, attempt: JSON.parse(body) });
+  if (type === 'attempt_source') onAttempt?.({ kind: type, source: JSON.parse(body) });
   return undefined;
 }
 

@@ -9,7 +9,7 @@ import { until } from '../support/wait.ts';
 
 const cli = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
 const patienceMs = 30_000;
-const lifeMs = 90_000;
+const usualLifeMs = 90_000;
 
 export interface Finished {
   readonly code: number | null;
@@ -30,6 +30,8 @@ export interface Started {
 export interface RunOptions {
   readonly environment?: Readonly<Record<string, string>>;
   readonly input?: string;
+  /** A process that lives longer is taken for one that hangs. */
+  readonly lifeMs?: number;
 }
 
 export interface Workplace {
@@ -58,7 +60,7 @@ export function openWorkplace(t: Cleanup): Workplace {
     children.add(child);
     child.once('exit', () => children.delete(child));
     child.stdin.end(options.input ?? '');
-    return watch(child);
+    return watch(child, options.lifeMs ?? usualLifeMs);
   };
   const run: Workplace['run'] = (args, options) => start(args, options).finished;
   const read: Workplace['read'] = async (args) => {
@@ -81,7 +83,7 @@ export function openWorkplace(t: Cleanup): Workplace {
   };
 }
 
-function watch(child: ChildProcess): Started {
+function watch(child: ChildProcess, lifeMs: number): Started {
   const output = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {
     child[name]?.setEncoding('utf8').on('data', (text: string) => {

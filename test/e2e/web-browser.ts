@@ -4,14 +4,70 @@
  */
 import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
+import { after, before } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import axe from 'axe-core';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { findExecutable } from '../support/server.ts';
 import type { Cleanup } from '../support/temporary.ts';
 import { openWorkplace, type RunOptions, type Started, type Workplace } from './pawl-process.ts';
+import { openSite, type Site } from './web-site.ts';
 
-const patienceMs = 20_000;
+/** What is awaited comes in a moment; on a machine that is busy with other things, in many. */
+const patienceMs = 60_000;
+/** A service that several tests share, one after the other. */
+const servedMs = 280_000;
+
+export interface Suite {
+  readonly browser: Browser;
+  readonly site: Site;
+  readonly serving: Serving;
+  readonly address: string;
+}
+
+export interface SuiteOptions extends ServeOptions {
+  /** What the tests find in it. */
+  readonly fill?: () => Promise<void>;
+}
+
+/** One browser, one site and one service for all tests of a file. */
+export function openSuite(options: SuiteOptions = {}): Suite {
+  const releases: (() => void | Promise<void>)[] = [];
+  const cleanup = {
+    after: (release: () => void | Promise<void>) => void releases.unshift(release),
+  };
+  let opened: Omit<Suite, 'address'> | undefined;
+  before(async () => {
+    const site = await openSite(cleanup);
+    const environment = { PAWL_ALLOW_HOSTS: site.host, ...options.environment };
+    const starting = serve(cleanup, { ...options, environment });
+    const browser = await launchBrowser();
+    cleanup.after(() => browser.close());
+    opened = { browser, site, serving: await starting };
+    await options.fill?.();
+  });
+  after(async () => {
+    for (const release of releases) await release();
+  });
+  const get = (): Omit<Suite, 'address'> => {
+    assert.ok(opened, 'a suite is open when its first test begins');
+    return opened;
+  };
+  return {
+    get browser() {
+      return get().browser;
+    },
+    get site() {
+      return get().site;
+    },
+    get serving() {
+      return get().serving;
+    },
+    get address() {
+      return get().serving.address;
+    },
+  };
+}
 
 export async function launchBrowser(): Promise<Browser> {
   const executablePath = findExecutable('chromium') ?? findExecutable('google-chrome');
@@ -36,13 +92,14 @@ export interface ServeOptions extends RunOptions {
 export async function serve(t: Cleanup, options: ServeOptions = {}): Promise<Serving> {
   const place = openWorkplace(t);
   const args = options.args ?? ['--no-sample'];
-  const started = place.start(['serve', '--port', '0', ...args], options);
+  const started = place.start(['serve', '--port', '0', ...args], { lifeMs: servedMs, ...options });
   const [, address = ''] = await started.seen(/listens on (http:\/\/127\.0\.0\.1:\d+)/);
   const again = async (): Promise<Started> => {
     const port = new URL(address).port;
     const kept = Object.entries(options.environment ?? {});
     const environment = Object.fromEntries(kept.filter(([name]) => name !== 'PAWL_FAILPOINT'));
-    const next = place.start(['serve', '--port', port, '--no-sample'], { environment });
+    const again = ['serve', '--port', port, '--no-sample'];
+    const next = place.start(again, { lifeMs: servedMs, environment });
     await next.seen(/listens on/);
     return next;
   };

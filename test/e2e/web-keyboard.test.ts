@@ -1,14 +1,10 @@
 /** The workbench without a mouse. */
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import type { Browser, Page } from 'playwright-core';
-import { findViolations, launchBrowser, openView, postJob, serve } from './web-browser.ts';
+import { describe, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { findViolations, openSuite, openView, postJob } from './web-browser.ts';
 
-let browser: Browser;
-before(async () => {
-  browser = await launchBrowser();
-});
-after(() => browser.close());
+const suite = openSuite();
 
 const focused = (page: Page): Promise<unknown> =>
   page.evaluate('document.activeElement.id || document.activeElement.textContent');
@@ -25,9 +21,8 @@ const documents = [
 
 describe('by keyboard alone', () => {
   test('somebody adds, searches, opens, and clears the inbox', async (t) => {
-    const { address } = await serve(t);
-    const { page, visit, complaints } = await openView(t, { browser, address });
-    await postJob(address, { corpus_name: 'pets', documents });
+    const { page, visit, complaints } = await openView(t, suite);
+    await postJob(suite.address, { corpus_name: 'pets', documents });
     await visit('/jobs');
     await page.locator('.job-row').first().waitFor();
     await press(page, 'j');
@@ -44,6 +39,7 @@ describe('by keyboard alone', () => {
     await page.locator('input[type="search"]:focus').waitFor();
     await page.keyboard.type('harmonium');
     await page.locator('.hit').first().waitFor();
+    await page.waitForURL(/q=harmonium/);
     await press(page, 'Tab');
     await page.evaluate('document.activeElement.blur()');
     await press(page, 'j', 'Enter');
@@ -51,6 +47,7 @@ describe('by keyboard alone', () => {
 
     await press(page, 'g', 'i');
     await page.locator('[id^="item "]').nth(1).waitFor();
+    await page.getByText('2 documents', { exact: true }).waitFor();
     await press(page, 'j', 'j');
     const first = String(await focused(page));
     assert.match(first, /^item \d+$/);
@@ -67,8 +64,7 @@ describe('by keyboard alone', () => {
   });
 
   test('the keys are listed, and what has the focus can be seen', async (t) => {
-    const { address } = await serve(t);
-    const { page, visit } = await openView(t, { browser, address });
+    const { page, visit } = await openView(t, suite);
     await visit('/jobs');
     await press(page, '?');
     await page.getByRole('dialog', { name: 'Keys' }).waitFor();

@@ -5,38 +5,17 @@
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { until } from '../support/wait.ts';
-import {
-  draw,
-  findViolations,
-  launchBrowser,
-  openView,
-  postJob,
-  type Serving,
-  serve,
-} from './web-browser.ts';
-import { openSite, type Site } from './web-site.ts';
+import { draw, findViolations, openSuite, openView, postJob } from './web-browser.ts';
 
-const releases: (() => void | Promise<void>)[] = [];
-const suite = { after: (release: () => void | Promise<void>) => void releases.unshift(release) };
-
-let browser: Browser;
-let serving: Serving;
-let site: Site;
 let pages: readonly (readonly [title: string, path: string, text: string])[];
-
-before(async () => {
-  browser = await launchBrowser();
-  site = await openSite(suite);
-  serving = await serve(suite, { environment: { PAWL_ALLOW_HOSTS: site.host } });
-  pages = await fill();
-});
-after(async () => {
-  for (const release of releases) await release();
-  await browser.close();
+const suite = openSuite({
+  fill: async () => {
+    pages = await fill();
+  },
 });
 
 interface Listed {
@@ -49,7 +28,7 @@ interface Listed {
 }
 
 async function ask(path: string): Promise<Listed> {
-  return (await fetch(`${serving.address}${path}`)).json() as Promise<Listed>;
+  return (await fetch(`${suite.address}${path}`)).json() as Promise<Listed>;
 }
 
 /** Sent as files, so that no path of this machine is in a picture. Resolves when it is done. */
@@ -68,7 +47,7 @@ async function uploadSamples(address: string): Promise<string> {
 
 /** A job that is done, one at work, one that failed; then the addresses of all pages. */
 async function fill(): Promise<typeof pages> {
-  const { address } = serving;
+  const { address, site } = suite;
   const sample = await uploadSamples(address);
   site.break('/lost');
   site.hold('/slow');
@@ -101,7 +80,7 @@ async function fill(): Promise<typeof pages> {
     ['search-empty', '/search?corpus=sample', 'Search sample'],
     ['inbox', '/inbox', 'The site answered 404'],
     ['add', '/add', 'Addresses, one for each line'],
-    ['corpora', '/corpora', 'sample'],
+    ['corpora', '/corpora', 'Changed'],
     ['corpus', '/corpora/sample', 'Returns and refunds'],
     ['document', `/documents/${document?.document_id}`, 'generation 1'],
     ['system', '/system', 'Documents without a forward cause'],
@@ -127,9 +106,8 @@ const isDrawn = (title: string, view: string): boolean =>
 describe('every page', () => {
   for (const { name, colorScheme, width } of views) {
     test(`is accessible and fits, ${name}`, async (t) => {
-      const { address } = serving;
       const options = { width, colorScheme };
-      const { page, visit, complaints } = await openView(t, { browser, address }, options);
+      const { page, visit, complaints } = await openView(t, suite, options);
       const problems: string[] = [];
       for (const [title, path, text] of pages) {
         await visit(path);
@@ -146,9 +124,7 @@ describe('every page', () => {
   }
 
   test('follows the system into the dark, and a switch overrules it', async (t) => {
-    const { address } = serving;
-    const options = { colorScheme: 'dark' } as const;
-    const { page, visit } = await openView(t, { browser, address }, options);
+    const { page, visit } = await openView(t, suite, { colorScheme: 'dark' });
     await visit('/jobs');
     const theme = () => page.evaluate('document.documentElement.dataset.theme');
     assert.equal(await theme(), 'dark');

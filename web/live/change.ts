@@ -10,6 +10,7 @@ export interface Changes {
   readonly grown: Set<string>;
   hasNewJobs: boolean;
   inbox: boolean;
+  attempt: boolean;
   documents: boolean;
   readonly documentIds: Set<string>;
 }
@@ -22,6 +23,7 @@ export function noChanges(): Changes {
     grown: new Set(),
     hasNewJobs: false,
     inbox: false,
+    attempt: false,
     documents: false,
     documentIds: new Set(),
   };

@@ -5,7 +5,8 @@
  */
 import type { QueryClient } from '@tanstack/react-query';
 import type { Event } from '../../src/api/schema.ts';
-import type { Client, Progress } from '../../src/client/client.ts';
+import type { AttemptNews, Client, Progress } from '../../src/client/client.ts';
+import { noteToldSource } from './attempt.ts';
 import { type Changes, noChanges, noteEvent, noteItem } from './change.ts';
 import { refreshItemLists } from './item-list.ts';
 import { refreshJobLists } from './job-list.ts';
@@ -62,7 +63,9 @@ export class Live {
         const onProgress = (progress: Progress): void => {
           for (const watcher of this.#watchers) watcher(progress);
         };
-        for await (const event of client().follow({ after: this.#after, signal, onProgress })) {
+        const onAttempt = (news: AttemptNews): void => this.#hear(news);
+        const after = this.#after;
+        for await (const event of client().follow({ after, signal, onProgress, onAttempt })) {
           this.#see(event);
         }
       } catch (error) {
@@ -87,6 +90,12 @@ export class Live {
     if (!this.#isFlushing) void this.#flush();
   }
 
+  #hear(news: AttemptNews): void {
+    if (news.kind === 'attempt_source') noteToldSource(this.#options.queries, news.source);
+    Object.assign(this.#changes, { isAny: true, attempt: true });
+    if (!this.#isFlushing) void this.#flush();
+  }
+
   /** One reading after the other, so that fast news never cancels a reading that is under way. */
   async #flush(): Promise<void> {
     this.#isFlushing = true;
@@ -108,6 +117,7 @@ export class Live {
     const keys = [
       ...[...changes.jobs].map((id) => ['job', id]),
       ...(changes.inbox ? [['inbox'], ['inbox-count']] : []),
+      ...(changes.attempt ? [['attempt'], ['staging']] : []),
     ];
     await Promise.allSettled([
       ...keys.map((queryKey) => queries.invalidateQueries({ queryKey })),
@@ -130,6 +140,7 @@ export class Live {
       ((state.data as { pages?: unknown[] } | undefined)?.pages?.length ?? 0) <= pagesReadAnewMax;
     await Promise.allSettled([
       queries.invalidateQueries({ queryKey: ['corpora'] }),
+      queries.invalidateQueries({ queryKey: ['search'] }),
       queries.invalidateQueries({ queryKey: ['documents'], predicate: isShort }),
       ...[...documentIds].map((id) =>
         queries.invalidateQueries({ queryKey: ['document', id], exact: true }),

@@ -1,16 +1,17 @@
 /** Add: addresses, files, or a whole site. What will happen to each is said before it is sent. */
-import { useBlocker, useNavigate, useSearch } from '@tanstack/react-router';
+import { useBlocker, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Problem } from '../part/basic.tsx';
 import { Tabs } from '../part/choice.tsx';
 import { useCorpora } from '../part/corpus-query.ts';
-import { counted } from '../part/wording.ts';
 import { Addresses } from './add-addresses.tsx';
 import { CrawlForm, type CrawlPlan, crawlProblem, noCrawl } from './add-crawl.tsx';
 import { FileDrop } from './add-files.tsx';
+import { AttemptView } from './attempt-view.tsx';
 import { CorpusPicker } from './corpus-picker.tsx';
 import { type Checked, checkFiles, checkLines, corpusProblem } from './preflight.ts';
-import { type Plan, useSubmission } from './submission.ts';
+import type { Plan } from './submission.ts';
+import { type OneButtonState, useOneButton } from './use-one-button.ts';
 
 const ways = [
   { value: 'addresses', name: 'Addresses' },
@@ -22,11 +23,16 @@ type Way = (typeof ways)[number]['value'];
 
 const draft = 'pawl.draft';
 
-export function AddPage() {
+export interface Draft {
+  readonly way: Way;
+  readonly corpus: string;
+  readonly lines: string;
+  readonly files: readonly File[];
+  readonly crawl: CrawlPlan;
+}
+
+function useDraft(names: readonly string[]) {
   const given = useSearch({ from: '/add' });
-  const navigate = useNavigate();
-  const corpora = useCorpora();
-  const names = corpora.data?.items.map(({ name }) => name) ?? [];
   const [way, setWay] = useState<Way>('addresses');
   const [lines, setLines] = useState(() => given.url ?? sessionStorage.getItem(draft) ?? '');
   const [files, setFiles] = useState<readonly File[]>([]);
@@ -37,57 +43,114 @@ export function AddPage() {
     sessionStorage.setItem(draft, text);
     setLines(text);
   };
-  const { plan, problem } = planOf({ way, corpus, lines, files, crawl });
-  const submission = useSubmission((jobId) => {
-    sessionStorage.removeItem(draft);
-    setFiles([]);
-    void navigate({ to: '/jobs/$id', params: { id: jobId }, ignoreBlocker: true });
-  });
-  // Only what would be lost is asked about: what was typed is kept anyway.
-  const wouldLose = submission.isSending || files.length > 0;
-  useBlocker({
-    shouldBlockFn: () => !confirm(submission.isSending ? askSending : askFiles),
-    enableBeforeUnload: wouldLose,
-    disabled: !wouldLose,
-  });
+  /** Only what was sent is forgotten. */
+  const clear = (): void => {
+    if (way === 'addresses') keep('');
+    if (way === 'files') setFiles([]);
+    setCorpus(corpus);
+  };
+  const values: Draft = { way, corpus, lines, files, crawl };
+  return { ...values, setWay, keep, setFiles, setCrawl, setCorpus, clear };
+}
+
+export function AddPage() {
+  const corpora = useCorpora();
+  const names = corpora.data?.items.map(({ name }) => name) ?? [];
+  const draft = useDraft(names);
+  const { plan, problem } = planOf(draft);
+  const one = useOneButton({ plan, corpus: draft.corpus, onSent: draft.clear });
+  useLeaving({ ...one, files: draft.files.length });
   return (
     <div className="page narrow">
       <header className="page-head">
         <h1>Add documents</h1>
       </header>
-      <CorpusPicker names={names} value={corpus} onChange={setCorpus} />
-      <Tabs label="What to add" options={ways} value={way} onChange={setWay} />
-      <div id={`panel-${way}`} role="tabpanel" aria-labelledby={`tab-${way}`} className="stack">
-        {way === 'addresses' && <Addresses lines={lines} corpus={corpus} onChange={keep} />}
-        {way === 'files' && <FileDrop files={files} onChange={setFiles} />}
-        {way === 'crawl' && <CrawlForm plan={crawl} onChange={setCrawl} />}
-      </div>
-      {submission.error !== undefined && <Problem error={submission.error} />}
-      <div className="row">
+      {!one.isBusy && (
+        <>
+          <CorpusPicker names={names} value={draft.corpus} onChange={draft.setCorpus} />
+          <Tabs label="What to add" options={ways} value={draft.way} onChange={draft.setWay} />
+          <SourceForm draft={draft} />
+        </>
+      )}
+      {one.error !== undefined && <Problem error={one.error} />}
+      <Controls one={one} plan={plan} problem={problem} />
+      {one.attempt && (one.sources.length > 0 || one.attempt.status !== 'idle') && (
+        <AttemptView attempt={one.attempt} sources={one.sources} />
+      )}
+    </div>
+  );
+}
+
+function SourceForm({ draft }: { draft: ReturnType<typeof useDraft> }) {
+  const { way, lines, corpus, files, crawl } = draft;
+  return (
+    <div id={`panel-${way}`} role="tabpanel" aria-labelledby={`tab-${way}`} className="stack">
+      {way === 'addresses' && <Addresses lines={lines} corpus={corpus} onChange={draft.keep} />}
+      {way === 'files' && <FileDrop files={files} onChange={draft.setFiles} />}
+      {way === 'crawl' && <CrawlForm plan={crawl} onChange={draft.setCrawl} />}
+    </div>
+  );
+}
+
+interface ControlsProps extends Planned {
+  readonly one: OneButtonState;
+}
+
+/** The one button; beside it the other way, which asks nothing more of the person. */
+function Controls({ one, plan, problem }: ControlsProps) {
+  const isCrawl = plan?.kind === 'crawl';
+  const { text, deed } = one.button;
+  return (
+    <div className="row">
+      {!isCrawl && (
         <button
           type="button"
           className="button primary"
-          disabled={!plan || submission.isSending}
-          onClick={() => plan && submission.start(plan)}
+          data-deed={deed ?? 'none'}
+          disabled={deed === undefined || one.isAsking}
+          onClick={() => deed && one.act(deed)}
         >
-          {buttonText(plan, submission.isSending)}
+          {text}
         </button>
-        {problem !== undefined && <span className="soft">{problem}</span>}
-      </div>
+      )}
+      {plan && !one.isBusy && (
+        <button
+          type="button"
+          className={isCrawl ? 'button primary' : 'button'}
+          title="A job goes on by itself, retries, and puts what fails into the inbox"
+          onClick={() => void one.handOver(plan)}
+        >
+          {isCrawl ? `Start crawling into ${plan.corpus}` : 'Hand over as a job'}
+        </button>
+      )}
+      {one.attempt?.occupied && (
+        <span className="soft">There is one attempt at a time. A job can be handed over now.</span>
+      )}
+      {one.button.deed === undefined && problem !== undefined && !one.isBusy && (
+        <span className="soft">{problem}</span>
+      )}
     </div>
   );
 }
 
 const askFiles = 'The files that you chose have not been sent. Leave anyway?';
-const askSending = 'The files are still being sent. Leave anyway, and send nothing?';
+const askSending = 'The files are still being sent. Leave anyway, and stop that?';
 
-interface Draft {
-  readonly way: Way;
-  readonly corpus: string;
-  readonly lines: string;
-  readonly files: readonly File[];
-  readonly crawl: CrawlPlan;
+/**
+ * Only what would be lost is asked about. What was typed is kept, and the attempt goes on without
+ * this page; but who closes the window may be about to end the service, and its phase says whether
+ * that would lose something.
+ */
+function useLeaving({ isSending, attempt, files }: Leaving): void {
+  const wouldLose = isSending || files > 0;
+  useBlocker({
+    shouldBlockFn: () => wouldLose && !confirm(isSending ? askSending : askFiles),
+    enableBeforeUnload: wouldLose || attempt?.safe_to_leave === false,
+    disabled: !wouldLose && attempt?.safe_to_leave !== false,
+  });
 }
+
+type Leaving = Pick<OneButtonState, 'isSending' | 'attempt'> & { readonly files: number };
 
 interface Planned {
   readonly plan?: Plan | undefined;
@@ -114,14 +177,3 @@ function planOf({ way, corpus, lines, files, crawl }: Draft): Planned {
 const hints = { addresses: 'Paste at least one address.', files: 'Choose at least one file.' };
 const noneReady = 'Nothing of this can be sent as it is.';
 const namesOf = (checked: readonly Checked[]): string[] => checked.map(({ name }) => name);
-
-function buttonText(plan: Plan | undefined, isSending: boolean): string {
-  if (isSending) return 'Sending…';
-  if (!plan) return 'Start';
-  if (plan.kind === 'crawl') return `Start crawling into ${plan.corpus}`;
-  const sources =
-    plan.kind === 'urls'
-      ? counted(plan.urls.length, 'address', 'addresses')
-      : counted(plan.files.length, 'file');
-  return `Add ${sources} to ${plan.corpus}`;
-}

@@ -1,7 +1,7 @@
 /** One cause: how many, what to do, and the documents that failed for it. */
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useEffect, useMemo } from 'react';
+import { useLayoutEffect, useMemo } from 'react';
 import type { Cause, Item } from '../../src/api/schema.ts';
 import { Badge, Problem, Skeleton, Time } from '../part/basic.tsx';
 import { StepStrip } from '../part/step-strip.tsx';
@@ -78,8 +78,9 @@ function CauseItems(props: CauseViewProps) {
     const all = query.data?.pages.flatMap((page) => page.items) ?? [];
     return all.filter(({ item_id }) => !hidden.has(`item ${item_id}`));
   }, [query.data, hidden]);
+  // Before it is painted: the keys must know every row that can be seen.
   // biome-ignore lint/correctness/useExhaustiveDependencies: told only when the list itself changes
-  useEffect(() => onListed(items), [items]);
+  useLayoutEffect(() => onListed(items), [items]);
   if (query.isError && items.length === 0) return <Problem error={query.error} />;
   if (query.isPending) return <Skeleton lines={2} />;
   return (

@@ -1,7 +1,8 @@
 /** Instant search: what is asked is in the address, so that a search can be sent to somebody. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useDeferredValue, useEffect, useRef } from 'react';
+import { useDeferredValue } from 'react';
+import { AddressedInput } from '../part/addressed-input.tsx';
 import { Empty, Problem, Skeleton } from '../part/basic.tsx';
 import { Menu, Segments } from '../part/choice.tsx';
 import { useCorpora } from '../part/corpus-query.ts';
@@ -15,6 +16,11 @@ const modes = [
   { value: 'hybrid', name: 'Hybrid' },
   { value: 'keyword', name: 'Keyword' },
   { value: 'vector', name: 'Vector' },
+] as const;
+
+const filters = [
+  { name: 'source', label: 'Source begins with' },
+  { name: 'title', label: 'Title contains' },
 ] as const;
 
 const hitsMax = 20;
@@ -111,22 +117,19 @@ function Searching({ asked, names, ask }: SearchingProps) {
 }
 
 function SearchForm({ asked, names, ask }: SearchingProps) {
-  const field = useRef<HTMLInputElement>(null);
-  useEffect(() => field.current?.focus(), []);
   const options = [...new Set([asked.corpus, ...names])].map((name) => ({ value: name, name }));
   return (
     <search className="stack">
-      <label className="field">
-        <span className="hidden-text">What to search for</span>
-        <input
-          ref={field}
-          className="input large"
-          type="search"
-          placeholder="Ask in your own words"
-          value={asked.q}
-          onChange={(event) => ask({ q: event.target.value || undefined })}
-        />
-      </label>
+      <AddressedInput
+        label="What to search for"
+        isLabelHidden
+        isFirst
+        className="input large"
+        type="search"
+        placeholder="Ask in your own words"
+        value={asked.q}
+        onType={(q) => ask({ q })}
+      />
       <div className="row" style={{ alignItems: 'flex-end' }}>
         <Menu
           label="Corpus"
@@ -140,12 +143,15 @@ function SearchForm({ asked, names, ask }: SearchingProps) {
           value={asked.mode ?? 'hybrid'}
           onChange={(mode) => ask({ mode: mode === 'hybrid' ? undefined : mode })}
         />
-        <Filter
-          label="Source begins with"
-          value={asked.source}
-          onChange={(source) => ask({ source })}
-        />
-        <Filter label="Title contains" value={asked.title} onChange={(title) => ask({ title })} />
+        {filters.map(({ name, label }) => (
+          <AddressedInput
+            key={name}
+            label={label}
+            className="input"
+            value={asked[name]}
+            onType={(text) => ask({ [name]: text })}
+          />
+        ))}
         <label className="switch">
           <input
             type="checkbox"
@@ -156,25 +162,6 @@ function SearchForm({ asked, names, ask }: SearchingProps) {
         </label>
       </div>
     </search>
-  );
-}
-
-interface FilterProps {
-  readonly label: string;
-  readonly value: string | undefined;
-  readonly onChange: (value: string | undefined) => void;
-}
-
-function Filter({ label, value, onChange }: FilterProps) {
-  return (
-    <label className="field">
-      <span>{label}</span>
-      <input
-        className="input"
-        value={value ?? ''}
-        onChange={(event) => onChange(event.target.value || undefined)}
-      />
-    </label>
   );
 }
 

@@ -1,5 +1,12 @@
-/** The one place that sends what was planned. How it is sent may change; the page need not know. */
-import { useMutation } from '@tanstack/react-query';
+/**
+ * The one place that sends what was planned: to be staged for the attempt, or handed over as a job
+ * at once. Files go in several requests, so that none is too large, and it is known how much of
+ * them has been sent.
+ */
+import { useRef, useState } from 'react';
+import { Client } from '../../src/client/client.ts';
+import { isRetried, toFailure } from '../../src/kernel/failure.ts';
+import { progressFetch } from '../live/progress-fetch.ts';
 import { useWorkbench } from '../workbench.ts';
 import { type CrawlPlan, crawlBody } from './add-crawl.tsx';
 import { nameOf } from './preflight.ts';
@@ -10,35 +17,116 @@ export type Plan =
   | { readonly kind: 'crawl'; readonly corpus: string; readonly crawl: CrawlPlan };
 
 export interface Submission {
-  readonly isSending: boolean;
+  /** Of what is being sent; undefined while nothing is. */
+  readonly sentShare: number | undefined;
   readonly error: unknown;
-  readonly start: (plan: Plan) => void;
+  /** Resolves with whether all of it is staged. */
+  readonly stage: (plan: Plan) => Promise<boolean>;
+  /** Resolves with the id of the job, if there is one now. */
+  readonly handOver: (plan: Plan) => Promise<string | undefined>;
+  readonly abort: () => void;
 }
 
-export function useSubmission(onSent: (jobId: string) => void): Submission {
-  const { client } = useWorkbench();
-  const { mutate, isPending, error } = useMutation({
-    mutationFn: ({ plan, key }: { plan: Plan; key: string }) => send(plan, key),
-    onSuccess: ({ job_id }) => onSent(job_id),
-    // The key makes it safe: what was accepted once is not accepted again.
-    retry: 2,
-  });
-  const send = (plan: Plan, key: string) => {
-    const headers = { 'idempotency-key': key };
-    const { corpus: corpus_name } = plan;
-    if (plan.kind === 'files') {
-      const files = plan.files.map((file) => ({ name: nameOf(file), blob: file }));
-      return client().upload({ corpus_name, files, idempotencyKey: key });
+const requestBytesMax = 32_000_000;
+const requestFilesMax = 50;
+const triesMax = 3;
+
+type Sender = (client: Client, sending: Sending) => Promise<unknown>;
+
+interface Sending {
+  readonly signal: AbortSignal;
+  /** The bytes of requests before this one. */
+  sentBefore: number;
+}
+
+export function useSubmission(): Submission {
+  const { keyring } = useWorkbench();
+  const [sentShare, setShare] = useState<number>();
+  const [error, setError] = useState<unknown>();
+  const stop = useRef<AbortController>(undefined);
+  const run = async <Answer>(plan: Plan, send: Sender): Promise<Answer | undefined> => {
+    const total = plan.kind === 'files' ? bytesOf(plan.files) : 0;
+    stop.current = new AbortController();
+    const sending: Sending = { signal: stop.current.signal, sentBefore: 0 };
+    const onSent = (bytes: number): void =>
+      setShare(total === 0 ? 0 : Math.min((sending.sentBefore + bytes) / total, 1));
+    const { key } = keyring;
+    const client = new Client({ url: location.origin, key, fetch: progressFetch(onSent) });
+    setShare(0);
+    setError(undefined);
+    try {
+      return (await send(client, sending)) as Answer;
+    } catch (failed) {
+      if (!sending.signal.aborted) setError(failed);
+      return undefined;
+    } finally {
+      setShare(undefined);
     }
-    const body =
-      plan.kind === 'urls'
-        ? { corpus_name, urls: [...plan.urls] }
-        : { corpus_name, crawl: crawlBody(plan.crawl) };
-    return client().ask('POST /jobs', { body, headers });
   };
   return {
-    isSending: isPending,
-    error: error ?? undefined,
-    start: (plan) => mutate({ plan, key: crypto.randomUUID() }),
+    sentShare,
+    error,
+    stage: async (plan) => (await run<boolean>(plan, stageWith(plan))) ?? false,
+    handOver: (plan) => run<string>(plan, handOverWith(plan, crypto.randomUUID())),
+    abort: () => stop.current?.abort(),
   };
+}
+
+/** What is staged under a name replaces what was: sending it again does no harm. */
+function stageWith(plan: Plan): Sender {
+  return async (client, sending) => {
+    const { signal } = sending;
+    if (plan.kind === 'urls') await client.stage({ urls: plan.urls, signal });
+    for (const files of plan.kind === 'files' ? batchesOf(plan.files) : []) {
+      await client.stage({ files: files.map(namedOf), signal });
+      sending.sentBefore += bytesOf(files);
+    }
+    return true;
+  };
+}
+
+/** The key makes it safe to ask again: what was accepted once is not accepted again. */
+function handOverWith(plan: Plan, key: string): Sender {
+  return async (client, { signal }) => {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return (await submit(client, plan, { key, signal })).job_id;
+      } catch (error) {
+        const isHopeless = !isRetried(toFailure(error).code) || tries >= triesMax;
+        if (isHopeless || signal.aborted) throw error;
+      }
+    }
+  };
+}
+
+function submit(
+  client: Client,
+  plan: Plan,
+  { key: idempotencyKey, signal }: { key: string; signal: AbortSignal },
+): Promise<{ job_id: string }> {
+  const { corpus: corpus_name } = plan;
+  if (plan.kind === 'files') {
+    const files = plan.files.map(namedOf);
+    return client.upload({ corpus_name, files, idempotencyKey, signal });
+  }
+  const body =
+    plan.kind === 'urls'
+      ? { corpus_name, urls: [...plan.urls] }
+      : { corpus_name, crawl: crawlBody(plan.crawl) };
+  return client.ask('POST /jobs', { body, headers: { 'idempotency-key': idempotencyKey }, signal });
+}
+
+const namedOf = (file: File) => ({ name: nameOf(file), blob: file });
+const bytesOf = (files: readonly File[]): number => files.reduce((sum, { size }) => sum + size, 0);
+
+function batchesOf(files: readonly File[]): File[][] {
+  const batches: File[][] = [];
+  for (const file of files) {
+    const last = batches.at(-1);
+    const isFull =
+      !last || last.length >= requestFilesMax || bytesOf(last) + file.size > requestBytesMax;
+    if (isFull) batches.push([file]);
+    else last.push(file);
+  }
+  return batches;
 }

@@ -3,6 +3,8 @@ import { useEffect, useRef } from 'react';
 
 export type KeyTable = Readonly<Record<string, () => void>>;
 
+const prefix = 'g';
+
 /** `?` is one key; `g j` is one after the other. */
 export function useKeys(table: KeyTable): void {
   const latest = useRef(table);
@@ -12,8 +14,9 @@ export function useKeys(table: KeyTable): void {
     const press = (event: KeyboardEvent): void => {
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
       if (document.querySelector('dialog[open]')) return;
-      const pair = `${before} ${event.key}`;
-      const act = latest.current[pair] ?? latest.current[event.key];
+      // After `g`, a key is the second of a pair, whoever listens to it alone.
+      const name = before === prefix ? `${prefix} ${event.key}` : event.key;
+      const act = latest.current[name];
       before = event.key;
       if (!act) return;
       event.preventDefault();

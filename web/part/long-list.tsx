@@ -18,7 +18,7 @@ const aheadRows = 12;
 export function LongList<Row>(props: LongListProps<Row>) {
   const { label, rows, rowHeight, keyOf, render, onEnd } = props;
   const frame = useRef<HTMLDivElement>(null);
-  const [chosen, setChosen] = useState(-1);
+  const [chosen, setChosen] = useState<string | number>();
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => frame.current,
@@ -30,16 +30,24 @@ export function LongList<Row>(props: LongListProps<Row>) {
   useEffect(() => {
     if (rows.length > 0 && last >= rows.length - aheadRows) onEnd?.();
   }, [last, rows.length, onEnd]);
-  const choose = (index: number): void => {
-    const place = Math.min(Math.max(index, 0), rows.length - 1);
-    setChosen(place);
-    virtual.scrollToIndex(place);
-    requestAnimationFrame(() => {
-      const row = frame.current?.querySelector(`[data-index="${place}"]`);
-      row?.querySelector<HTMLElement>('a, button')?.focus({ preventScroll: true });
-    });
+  const focus = (place: number): boolean => {
+    const row = frame.current?.querySelector(`[data-index="${place}"]`);
+    const target = row?.querySelector<HTMLElement>('a, button');
+    target?.focus({ preventScroll: true });
+    return target !== null && target !== undefined;
   };
-  useKeys({ j: () => choose(chosen + 1), k: () => choose(chosen - 1) });
+  const move = (step: number): void => {
+    // By its key: rows that come on top do not change which one is chosen.
+    const now = rows.findIndex((row) => keyOf(row) === chosen);
+    const place = Math.min(Math.max(now + step, 0), rows.length - 1);
+    const row = rows[place];
+    if (row === undefined) return;
+    setChosen(keyOf(row));
+    virtual.scrollToIndex(place);
+    // A row that is in the page has the focus before the next key comes.
+    if (!focus(place)) requestAnimationFrame(() => focus(place));
+  };
+  useKeys({ j: () => move(1), k: () => move(-1) });
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a part that scrolls must be reached by key
     <section ref={frame} className="list fill" aria-label={label} tabIndex={0}>

@@ -1,0 +1,125 @@
+/** The one button: sources are staged, looked at, read, cut and stored at one stroke, or paused. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { draw, findViolations, openSuite, openView } from './web-browser.ts';
+
+const suite = openSuite();
+
+const fileOf = (name: string, text: string) => ({
+  name,
+  mimeType: 'text/plain',
+  buffer: Buffer.from(text),
+});
+
+const at = (page: Page, status: string) => page.locator(`[data-attempt="${status}"]`).waitFor();
+
+async function chooseFiles(page: Page, files: readonly ReturnType<typeof fileOf>[]): Promise<void> {
+  await page.getByRole('tab', { name: 'Files' }).click();
+  await page.getByLabel('choose them').setInputFiles([...files]);
+}
+
+describe('the one button', () => {
+  test('pauses and resumes an attempt, which outlives the page that began it', async (t) => {
+    const { site } = suite;
+    site.hold('/slow');
+    const { page, visit, complaints } = await openView(t, suite);
+    await visit('/add?corpus=birds');
+    const urls = ['/heron', '/slow/owl', '/slow/wren'].map((path) => site.origin + path);
+    await page.getByLabel('Addresses, one for each line').fill(urls.join('\n'));
+    await page.getByRole('button', { name: 'Add 3 sources to birds' }).click();
+    await at(page, 'running');
+    await page.locator('[data-sources="3"]').waitFor();
+    await page.getByText('it would be lost if the service ended now').waitFor();
+    assert.deepEqual(await findViolations(page), []);
+    await draw(page, 'add-running-light');
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await at(page, 'paused');
+    await page.getByRole('listitem').filter({ hasText: 'preflight' }).waitFor();
+    // Elsewhere and back, and read anew: it is where it was, and nobody was asked anything.
+    await page.getByRole('navigation').getByRole('link', { name: 'Jobs' }).click();
+    await page.getByRole('heading', { name: 'Jobs' }).waitFor();
+    await page.getByRole('navigation').getByRole('link', { name: 'Add' }).click();
+    await at(page, 'paused');
+    assert.deepEqual(await findViolations(page), []);
+    await draw(page, 'add-paused-light');
+    const wren = page.locator('[data-source]').filter({ hasText: '/slow/wren' });
+    await wren.getByRole('button', { name: 'Remove' }).click();
+    await page.locator('[data-sources="2"]').waitFor();
+    site.release('/slow');
+    await page.getByRole('button', { name: 'Resume' }).click();
+    await at(page, 'complete');
+    await page.getByText('Document indexed — ready to search').waitFor();
+    const stored = page.locator('[data-source="split"]');
+    await stored.nth(1).waitFor();
+    assert.equal(await stored.count(), 2);
+    assert.deepEqual(await findViolations(page), []);
+    await draw(page, 'add-complete-light');
+    await page.getByRole('link', { name: 'Open the job' }).click();
+    await page.getByText('2 of 2').waitFor();
+    assert.deepEqual(complaints, []);
+  });
+
+  test('says what became of each source, and tries again what was left out', async (t) => {
+    const { site } = suite;
+    site.break('/gone');
+    const { page, visit } = await openView(t, suite);
+    await visit('/add?corpus=notes');
+    const same = fileOf('copy.txt', 'The heron waits in the reeds.');
+    await chooseFiles(page, [fileOf('heron.txt', 'The heron waits in the reeds.'), same]);
+    await page.getByRole('button', { name: 'Add 2 sources to notes' }).click();
+    await at(page, 'complete');
+    await page.getByText('it has the same content as heron.txt').waitFor();
+    await page.getByRole('tab', { name: 'Addresses' }).click();
+    await page.getByLabel('Addresses, one for each line').fill(`${site.origin}/gone`);
+    await page.getByRole('button', { name: 'Add 1 source to notes' }).click();
+    await at(page, 'idle');
+    await page.locator('[data-source="refused"]').getByText('http_404').waitFor();
+    site.mend('/gone');
+    await page.getByRole('button', { name: 'Add 1 source to notes' }).click();
+    await at(page, 'complete');
+    await page.getByText('Document indexed — ready to search').waitFor();
+  });
+
+  test('says how much of a file has been sent, and stops sending', async (t) => {
+    const { page, context, visit } = await openView(t, suite);
+    await visit('/add?corpus=large');
+    await chooseFiles(page, [fileOf('large.txt', 'The heron waits.\n'.repeat(300_000))]);
+    const session = await context.newCDPSession(page);
+    const rates = { offline: false, latency: 0, downloadThroughput: -1 };
+    const slow = { ...rates, uploadThroughput: 2_000_000 };
+    await session.send('Network.emulateNetworkConditions', slow);
+    await page.getByRole('button', { name: 'Add 1 source to large' }).click();
+    const sending = page.getByRole('button', { name: /Sending, [1-9]\d? %: stop/ });
+    await sending.click();
+    const again = page.getByRole('button', { name: 'Add 1 source to large' });
+    await again.waitFor();
+    const staging = await (await fetch(`${suite.address}/staging`)).json();
+    assert.deepEqual((staging as { items: unknown[] }).items, []);
+    await session.send('Network.emulateNetworkConditions', { ...rates, uploadThroughput: -1 });
+    await again.click();
+    await page.locator('[data-source="split"]').filter({ hasText: 'large.txt' }).waitFor();
+    await page.getByText('stored', { exact: true }).waitFor();
+  });
+
+  test('asks before the window is closed only while something could be lost', async (t) => {
+    const { site } = suite;
+    site.hold('/still');
+    const { page, visit } = await openView(t, suite);
+    await visit('/add?corpus=still');
+    await page.getByLabel('Addresses, one for each line').fill(`${site.origin}/still`);
+    await page.getByRole('button', { name: 'Add 1 source to still' }).click();
+    await at(page, 'running');
+    const question = page.waitForEvent('dialog');
+    const closing = page.close({ runBeforeUnload: true });
+    const dialog = await question;
+    assert.equal(dialog.type(), 'beforeunload');
+    await dialog.dismiss();
+    await closing;
+    site.release('/still');
+    await at(page, 'complete');
+    const closed = page.waitForEvent('close');
+    await page.close({ runBeforeUnload: true });
+    await closed;
+  });
+});

@@ -1,0 +1,151 @@
+/** The attempt: its phases, how far its sources have come, and whether it is safe to leave. */
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { phaseTable } from '../../src/kernel/attempt.ts';
+import { failures, isFailureCode } from '../../src/kernel/failure.ts';
+import type { Attempt, Staged } from '../live/attempt.ts';
+import { Badge, type Tone } from '../part/basic.tsx';
+import { messageOf } from '../part/look.ts';
+import { Stages } from '../part/status.tsx';
+import { counted, words } from '../part/wording.ts';
+import { useWorkbench } from '../workbench.ts';
+import { isOpen } from './attempt-button.ts';
+import { StagedList } from './staged-list.tsx';
+
+const looks: Readonly<Record<Attempt['status'], { tone: Tone; name: string }>> = {
+  idle: { tone: 'plain', name: 'Not started' },
+  running: { tone: 'run', name: 'Running' },
+  stopping: { tone: 'warn', name: 'Stopping' },
+  paused: { tone: 'warn', name: 'Paused' },
+  complete: { tone: 'ok', name: 'Complete' },
+};
+
+const doings: Readonly<Record<Attempt['phase'], string>> = {
+  not_started: 'It is about to begin.',
+  preflight: 'Looking at each source: whether it can be had, and whether it is new.',
+  parsing: 'Reading the text of each source.',
+  splitting: 'Cutting the texts into chunks.',
+  atomic_text_commit: 'Storing all of it at one stroke.',
+  text_committed: 'All of it is stored.',
+};
+
+const sentences: Readonly<Record<Attempt['status'], (attempt: Attempt) => string>> = {
+  idle: ({ sources }) =>
+    sources ? 'It came to nothing: what is left is below, with the reason.' : 'Ready to be added.',
+  running: ({ phase }) => doings[phase],
+  stopping: () => 'What is under way comes to rest.',
+  paused: () => 'What has been done is kept, and is not done again when you resume.',
+  complete: ({ job_id }) =>
+    job_id === null
+      ? 'The corpus has all of it already: nothing had to be stored.'
+      : 'Text and chunks were stored at one stroke. A job makes them searchable.',
+};
+
+const isSafe = 'It is stored: nothing can be lost any more.';
+const isUnsafe =
+  'You may look at other pages meanwhile. Nothing of it is in the corpus yet: it would be lost ' +
+  'if the service ended now.';
+
+export interface AttemptViewProps {
+  readonly attempt: Attempt;
+  readonly sources: readonly Staged[];
+}
+
+export function AttemptView({ attempt, sources }: AttemptViewProps) {
+  const { status, trouble } = attempt;
+  return (
+    <section className="stack" aria-label="The attempt" data-attempt={status}>
+      <div className="row" role="status">
+        <Badge tone={looks[status].tone}>{looks[status].name}</Badge>
+        <span>{sentences[status](attempt)}</span>
+        {isOpen(attempt) && <span className="soft">{`into ${attempt.corpus_name}`}</span>}
+      </div>
+      {status !== 'idle' && <PhaseStrip attempt={attempt} />}
+      {attempt.sources && <Counts sources={attempt.sources} />}
+      {trouble && <Trouble {...trouble} />}
+      {isOpen(attempt) && <p className="soft small">{attempt.safe_to_leave ? isSafe : isUnsafe}</p>}
+      {status === 'complete' && attempt.job_id !== null && <Following jobId={attempt.job_id} />}
+      {sources.length > 0 && <StagedList sources={sources} status={status} />}
+    </section>
+  );
+}
+
+const phases = phaseTable.map(({ phase }) => phase).filter((phase) => phase !== 'not_started');
+
+function PhaseStrip({ attempt: { status, phase } }: { attempt: Attempt }) {
+  const place = status === 'complete' ? phases.length : phases.indexOf(phase as (typeof phases)[0]);
+  return (
+    <ol className="phases" aria-label="Phases">
+      {phases.map((name, index) => (
+        <li
+          key={name}
+          className={classOf(index, place, status)}
+          aria-current={index === place ? 'step' : undefined}
+        >
+          {words(name)}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function classOf(index: number, place: number, status: Attempt['status']): string {
+  if (index < place) return 'past';
+  if (index > place) return '';
+  return status === 'running' ? 'now' : 'still';
+}
+
+function Counts({ sources }: { sources: NonNullable<Attempt['sources']> }) {
+  const { total, checked, parsed, split, skipped, failed } = sources;
+  const share = (part: number): string => `${total === 0 ? 0 : (part / total) * 100}%`;
+  const told = [
+    `${checked} looked at`,
+    `${parsed} read`,
+    `${split} cut`,
+    `${skipped} skipped`,
+    `${failed} left out`,
+  ];
+  return (
+    <div className="row">
+      <span className="grow meter" role="img" aria-label={`${split} of ${total} sources are ready`}>
+        <span style={{ width: share(split) }} />
+        <span className="canceled" style={{ width: share(skipped) }} />
+        <span className="failed" style={{ width: share(failed) }} />
+      </span>
+      <span className="soft number">{`${counted(total, 'source')}: ${told.join(', ')}`}</span>
+    </div>
+  );
+}
+
+function Trouble({ code, message }: { code: string; message: string }) {
+  const row = isFailureCode(code) ? failures[code] : undefined;
+  return (
+    <div className="problem" role="alert">
+      <h2>
+        {row?.title ?? 'It came to rest by itself'} <code className="soft">{code}</code>
+      </h2>
+      <p>{message}</p>
+      {row && <p className="soft">{row.advice}</p>}
+    </div>
+  );
+}
+
+/** What the attempt has stored goes on as a job like any other. */
+function Following({ jobId: id }: { jobId: string }) {
+  const { client } = useWorkbench();
+  const { data: job } = useQuery({
+    queryKey: ['job', id],
+    queryFn: ({ signal }) => client().ask('GET /jobs/:id', { params: { id }, signal }),
+  });
+  return (
+    <div className="card stack tight">
+      <div className="row apart">
+        <strong>{job ? messageOf(job) : 'The job begins.'}</strong>
+        <Link to="/jobs/$id" params={{ id }} className="button">
+          Open the job
+        </Link>
+      </div>
+      {job && <Stages job={job} />}
+    </div>
+  );
+}

@@ -1,0 +1,109 @@
+/** Each source of the attempt: how far it has come, and what will become of it. */
+import { useMutation } from '@tanstack/react-query';
+import { type Attempt, forgetToldSources, refreshAttempt, type Staged } from '../live/attempt.ts';
+import { Badge, type Tone } from '../part/basic.tsx';
+import { bytes, counted, shortSource } from '../part/wording.ts';
+import { useWorkbench } from '../workbench.ts';
+
+const looks: Readonly<Record<Staged['status'], { tone: Tone; name: string }>> = {
+  staged: { tone: 'plain', name: 'waits' },
+  checked: { tone: 'run', name: 'looked at' },
+  parsed: { tone: 'run', name: 'read' },
+  split: { tone: 'ok', name: 'cut' },
+  skipped: { tone: 'plain', name: 'skipped' },
+  refused: { tone: 'bad', name: 'left out' },
+  failed: { tone: 'bad', name: 'left out' },
+};
+const stored = { tone: 'ok', name: 'stored' } as const;
+const fetched = { tone: 'run', name: 'fetched' } as const;
+
+const shownMax = 200;
+
+export interface StagedListProps {
+  readonly sources: readonly Staged[];
+  readonly status: Attempt['status'];
+}
+
+export function StagedList({ sources, status }: StagedListProps) {
+  const { client, notices, queries } = useWorkbench();
+  const remove = useMutation({
+    mutationFn: (ids: readonly string[]) =>
+      client().ask('DELETE /staging', { query: { id: ids.join(',') } }),
+    onSuccess: (_, ids) => forgetToldSources(queries, ids),
+    onError: (error) => notices.tell(error.message, { tone: 'bad' }),
+    onSettled: () => refreshAttempt(queries),
+  });
+  // What is being worked on cannot be taken back, and what is stored is staged no more.
+  const isHeld = status === 'running' || status === 'stopping';
+  const left = isHeld ? [] : sources.filter((source) => !isStored(source, status));
+  const removable = new Set(left.map(({ id }) => id));
+  return (
+    <div className="card flush">
+      <ul aria-label="Sources" data-sources={sources.length}>
+        {sources.slice(0, shownMax).map((source) => (
+          <StagedRow
+            key={source.id}
+            source={source}
+            isStored={isStored(source, status)}
+            onRemove={removable.has(source.id) ? () => remove.mutate([source.id]) : undefined}
+          />
+        ))}
+      </ul>
+      {sources.length > shownMax && (
+        <p className="entry soft">{`and ${counted(sources.length - shownMax, 'more', 'more')}`}</p>
+      )}
+      {removable.size > 1 && (
+        <p className="entry">
+          <button
+            type="button"
+            className="button quiet"
+            onClick={() => remove.mutate([...removable])}
+          >
+            {`Take all ${removable.size} back`}
+          </button>
+        </p>
+      )}
+    </div>
+  );
+}
+
+const isStored = ({ status: reached }: Staged, status: Attempt['status']): boolean =>
+  status === 'complete' && reached === 'split';
+
+/** Its bytes are there, but it is judged only together with the others. */
+function lookOf({ status, media_type }: Staged): { tone: Tone; name: string } {
+  return status === 'staged' && media_type !== null ? fetched : looks[status];
+}
+
+interface StagedRowProps {
+  readonly source: Staged;
+  readonly isStored: boolean;
+  readonly onRemove: (() => void) | undefined;
+}
+
+function StagedRow({ source, isStored, onRemove }: StagedRowProps) {
+  const look = isStored ? stored : lookOf(source);
+  const size = [
+    ...(source.bytes === null ? [] : [bytes(source.bytes)]),
+    ...(source.chunks === null ? [] : [counted(source.chunks, 'chunk')]),
+  ];
+  return (
+    <li className="entry wraps" data-source={source.status}>
+      <Badge tone={look.tone}>{look.name}</Badge>
+      <span className="grow cut" title={source.name}>
+        {shortSource(source.name)}
+      </span>
+      <span className="soft number">{size.join(' · ')}</span>
+      {onRemove && (
+        <button type="button" className="button quiet" onClick={onRemove}>
+          Remove
+        </button>
+      )}
+      {!isStored && source.status !== 'staged' && (
+        <span className="soft small line">
+          {source.explanation} {source.code && <code>{source.code}</code>}
+        </span>
+      )}
+    </li>
+  );
+}
