@@ -8,6 +8,7 @@ import { getJobById } from '../store/jobs.ts';
 import { countQueues } from '../store/places.ts';
 import { addBatchGauges } from './batch-metrics.ts';
 import type { Told } from './news.ts';
+import { addStandingGauge, addWebhookGauge } from './standing-metrics.ts';
 
 const requestSeconds = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60];
 const jobSeconds = [0.1, 0.5, 1, 5, 15, 60, 300, 1800, 7200, 86_400];
@@ -28,6 +29,9 @@ export class Metrics {
   readonly #jobsFailed: Counter<'stage'>;
   readonly #retries: Counter;
   readonly #events: Counter<'kind'>;
+  readonly #cost: Counter<'model'>;
+  /** Tells how Membership and Redis are, before a reading. */
+  readonly seeStanding: ReturnType<typeof addStandingGauge>;
   readonly #embedding: Histogram<'operation'>;
   readonly #chunking: Histogram;
   readonly #requests: Histogram<'method' | 'route' | 'status'>;
@@ -50,6 +54,7 @@ export class Metrics {
     this.#jobsFailed = counter('jobs_failed_total', 'Jobs that failed', ['stage']);
     this.#retries = counter('retry_attempts_total', 'Retries that were scheduled');
     this.#events = counter('pawl_events_total', 'Events, by kind', ['kind']);
+    this.#cost = counter('pawl_cost_cents_total', 'What models were paid, in cents', ['model']);
     this.#embedding = histogram(
       'embedding_request_duration_seconds',
       'Embedding: a query read, a document written',
@@ -64,6 +69,8 @@ export class Metrics {
     });
     this.#addGauges(registers);
     addBatchGauges(registers, options);
+    addWebhookGauge(registers, options);
+    this.seeStanding = addStandingGauge(registers);
   }
 
   async see(told: readonly Told[]): Promise<void> {
@@ -94,6 +101,9 @@ export class Metrics {
   #count({ kind, step, detail = {} }: Event): void {
     if (kind === 'item_failed') this.#jobFailures.inc({ code: String(detail.code) });
     if (kind === 'retry_scheduled') this.#retries.inc();
+    if (kind === 'work_paid') {
+      this.#cost.inc({ model: String(detail.model) }, Number(detail.cost_cents ?? 0));
+    }
     if (kind !== 'step_completed') return;
     const seconds = Number(detail.duration_ms ?? 0) / 1000;
     if (step === 'embedded') this.#embedding.observe({ operation: 'write' }, seconds);

@@ -373,6 +373,11 @@ const asking = {
     title: 'Membership unavailable',
     advice: 'Retry in half a minute, and check the Membership service if it goes on.',
   }),
+  /** The gateway's word for it: a process that is away cannot say so itself. */
+  service_unavailable: row('E_SERVICE', 'transient', 503, {
+    title: 'Service unavailable',
+    advice: 'Retry in a moment, and check that the service behind the gateway runs.',
+  }),
   rate_limit_hit: row('E_LIMIT', 'rate_limited', 429, {
     title: 'Too many requests',
     advice: 'Wait as long as the Retry-After header says, then go on more slowly.',

@@ -140,6 +140,30 @@ export async function nextDueAt(reader: Reader): Promise<number | null> {
   return (await reader.run(nextDue))[0]?.due_at ?? null;
 }
 
+const counted = sql<{ waiting: number; retrying: number; failed: number }>`
+  SELECT
+    (SELECT COUNT(*) FROM deliveries WHERE due_at IS NOT NULL AND attempt <= 1) AS waiting,
+    (SELECT COUNT(*) FROM deliveries WHERE due_at IS NOT NULL AND attempt > 1) AS retrying,
+    (SELECT COUNT(*) FROM deliveries
+      WHERE created_at >= :since AND due_at IS NULL AND is_delivered = 0) AS failed`;
+
+export interface DeliveryCounts {
+  readonly waiting: number;
+  /** Those that failed at least once, and are tried again. */
+  readonly retrying: number;
+  /** Those that were given up, of what was made since a time. */
+  readonly failed: number;
+}
+
+export async function countDeliveries(
+  reader: Reader,
+  { since }: { since: number },
+): Promise<DeliveryCounts> {
+  const [row] = await reader.run(counted, { since });
+  const { waiting = 0, retrying = 0, failed = 0 } = row ?? {};
+  return { waiting: Number(waiting), retrying: Number(retrying), failed: Number(failed) };
+}
+
 const prune = sql<{ key: string }>`
   DELETE FROM deliveries WHERE key IN (
     SELECT key FROM deliveries WHERE created_at < :before AND due_at IS NULL

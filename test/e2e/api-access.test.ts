@@ -144,5 +144,7 @@ describe('a service behind Membership', () => {
       'GET /readyz',
     );
     assert.deepEqual([later.body.ready, later.body.checks.membership.ok], [true, false]);
+    const metrics = (await ask<string>('GET /metrics')).body;
+    assert.match(metrics, /^pawl_dependency_ready\{dependency="membership"\} 0$/m);
   });
 });

@@ -299,6 +299,7 @@ describe('the service about itself', () => {
       'chunking_duration_seconds_count 1',
       'embedding_request_duration_seconds_count{operation="write"} 1',
       'pawl_items_without_forward_cause 0',
+      'pawl_webhooks{state="failed"} 0',
     ]) {
       assert.ok(metrics.includes(line), line);
     }

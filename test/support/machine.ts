@@ -26,6 +26,7 @@ const tools: readonly Tool[] = [
     package: 'chromium',
     isPresent: () => findExecutable('chromium') !== undefined,
   },
+  { name: 'nginx', package: 'nginx', isPresent: () => findExecutable('nginx') !== undefined },
   { name: 'strace', package: 'strace', isPresent: () => findExecutable('strace') !== undefined },
   {
     name: 'Chromium',

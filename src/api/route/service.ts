@@ -38,6 +38,7 @@ export function serviceRoutes(service: Service) {
     },
     'GET /metrics': async ({ reply }) => {
       reply.type(metrics.contentType);
+      metrics.seeStanding(access.standing);
       return metrics.read();
     },
     'GET /openapi.json': async () => openApiDocument(),

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import {
+  countDeliveries,
   insertDeliveries,
   listDeliveries,
   nextDueAt,
@@ -77,6 +78,31 @@ export const deliveryTests: readonly StoreTest[] = [
       await take(300);
       await settle(1);
       assert.equal(await prune(), 1);
+    },
+  ],
+  [
+    'deliveries are counted by how they stand',
+    async (store) => {
+      const { database } = store;
+      const { id: job_id } = await endJob(store);
+      const rows = ['new', 'twice', 'sent', 'lost', 'lost-long-ago'].map((key, at) => ({
+        ...{ ...delivery, key, seq: at + 1, job_id },
+        created_at: key === 'lost-long-ago' ? 50 : 100,
+      }));
+      await database.write((transaction) => insertDeliveries(transaction, rows.slice(1)));
+      const take = (now: number) =>
+        database.write((transaction) => takeDue(transaction, { now, until: now, limit: 9 }));
+      await take(100);
+      await take(101);
+      await database.write(async (transaction) => {
+        const ended = { attempt: 2, due_at: null, status: 500, error: null, is_delivered: 0 };
+        await settleDelivery(transaction, { ...ended, key: 'sent', is_delivered: 1 });
+        await settleDelivery(transaction, { ...ended, key: 'lost' });
+        await settleDelivery(transaction, { ...ended, key: 'lost-long-ago' });
+        await insertDeliveries(transaction, rows.slice(0, 1));
+      });
+      const counts = await countDeliveries(database, { since: 60 });
+      assert.deepEqual(counts, { waiting: 1, retrying: 1, failed: 1 });
     },
   ],
 ];

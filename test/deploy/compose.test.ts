@@ -1,0 +1,246 @@
+/** The compose files and the image: whole, closed to the outside, and with settings that exist. */
+import assert from 'node:assert/strict';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, test } from 'node:test';
+import { loadConfig } from '../../src/config.ts';
+import { settings } from '../../src/settings.ts';
+import {
+  type Compose,
+  type ComposeService,
+  deployFolder,
+  interpolate,
+  readDeploy,
+  readExample,
+  readYaml,
+  root,
+  variablesIn,
+} from './deploy-files.ts';
+
+const compose = readYaml<Compose>('compose.yaml');
+const traefik = readYaml<Compose>('compose.traefik.yaml');
+const services = Object.entries(compose.services);
+const roles = ['orchestrator', 'scraper', 'chunking', 'embedding'] as const;
+const roleServices = roles.map((role): [string, ComposeService] => [
+  role,
+  compose.services[role] as ComposeService,
+]);
+
+/** Settings of the services, which are named here before they are in the table of settings. */
+const awaited: readonly string[] = [
+  ...['PAWL_REDIS_ORCH_URL', 'PAWL_REDIS_SCRAPE_URL', 'PAWL_REDIS_EMBED_URL'],
+  ...['PAWL_ORCHESTRATOR_URL', 'PAWL_CHUNKING_URL', 'PAWL_QDRANT_URL', 'PAWL_QDRANT_KEY'],
+  ...['PAWL_NEO4J_URL', 'PAWL_NEO4J_USER', 'PAWL_NEO4J_PASSWORD'],
+];
+const variables = Object.values(settings).map(({ variable }): string => variable);
+
+/** Images that bring their own user, or need root, with why. */
+const users: Readonly<Record<string, string>> = {
+  qdrant: 'the image "unprivileged" has a user of its own',
+  alloy: 'reads the socket of Docker, which is as good as root in any case',
+};
+
+describe('compose.yaml', () => {
+  test('has four roles of one image, and what they stand on', () => {
+    const stores = ['postgres', 'redis-orch', 'redis-scrape', 'redis-embed', 'qdrant', 'neo4j'];
+    assert.deepEqual(
+      Object.keys(compose.services).sort(),
+      [...roles, ...stores, 'gateway', 'alloy'].sort(),
+    );
+    for (const [role, { image, command, build }] of roleServices) {
+      assert.equal(image, '${PAWL_IMAGE:-pawl:local}');
+      assert.deepEqual(command, ['serve', '--role', role, '--no-sample']);
+      assert.ok(existsSync(join(deployFolder, build?.context ?? '', build?.dockerfile ?? '')));
+    }
+  });
+
+  test('publishes the gateway and nothing else', () => {
+    const published = services.filter(([, { ports }]) => ports !== undefined);
+    assert.deepEqual(
+      published.map(([name]) => name),
+      ['gateway'],
+    );
+    for (const store of ['services', 'stores']) {
+      assert.equal(compose.networks?.[store]?.internal, true, store);
+    }
+    const reachable = services.filter(([, { networks }]) => networks?.includes('edge'));
+    assert.deepEqual(
+      reachable.map(([name]) => name),
+      ['gateway'],
+    );
+  });
+
+  test('lets nothing run as root, write its image, or gain privileges', () => {
+    for (const [name, service] of services) {
+      const { read_only, cap_drop, security_opt, restart, mem_limit, user, image } = service;
+      assert.equal(read_only, true, name);
+      assert.deepEqual(cap_drop, ['ALL'], name);
+      assert.deepEqual(security_opt, ['no-new-privileges:true'], name);
+      assert.equal(restart, 'unless-stopped', name);
+      assert.ok(mem_limit, `${name} has no bound of memory`);
+      if (users[name] === undefined) assert.match(user ?? '', /^[1-9]\d*:[1-9]\d*$/, name);
+      if (image?.includes('$') === false) assert.match(image, /:v?\d+\.\d+/, `${name}: ${image}`);
+    }
+  });
+
+  test('knows of everything whether it is well, and waits for it', () => {
+    for (const [name, { healthcheck, image, depends_on = {} }] of services) {
+      assert.ok(healthcheck ?? image?.includes('PAWL_IMAGE'), `${name} is never asked`);
+      for (const [other, { condition }] of Object.entries(depends_on)) {
+        assert.ok(compose.services[other], `${name} waits for ${other}`);
+        assert.equal(condition, 'service_healthy');
+      }
+    }
+    assert.match(readDeploy('Dockerfile'), /^HEALTHCHECK /m);
+  });
+
+  test('keeps Redis from forgetting: nothing is evicted, everything is written', () => {
+    for (const name of ['redis-orch', 'redis-scrape', 'redis-embed']) {
+      const command = compose.services[name]?.command?.join(' ') ?? '';
+      assert.match(command, /--maxmemory-policy noeviction --appendonly yes/, name);
+      assert.deepEqual(compose.services[name]?.volumes, [`${name}:/data`]);
+    }
+  });
+
+  test('names files, volumes and networks that exist', () => {
+    for (const [name, { volumes = [], networks = [] }] of services) {
+      for (const network of networks) assert.ok(network in (compose.networks ?? {}), network);
+      for (const volume of volumes) {
+        const [from = ''] = volume.split(':');
+        const isThere = from.startsWith('.')
+          ? existsSync(join(deployFolder, from))
+          : from.startsWith('/var/run/') || from in (compose.volumes ?? {});
+        assert.ok(isThere, `${name}: ${from}`);
+      }
+    }
+  });
+});
+
+describe('the settings of the roles', () => {
+  const given = new Map([...readExample()].map(([name, value]) => [name, value || sampleOf(name)]));
+
+  for (const [role, { environment = {} }] of roleServices) {
+    test(`${role} is told nothing that Pawl does not know, and nothing that it refuses`, () => {
+      const told = Object.entries(environment).map(([name, text]): [string, string] => [
+        name,
+        interpolate(text, given),
+      ]);
+      const { warnings } = loadConfig({ environment: Object.fromEntries(told) });
+      const unknown = warnings.filter((line) => !awaited.includes(line.split(' ')[0] ?? ''));
+      assert.deepEqual(unknown, []);
+    });
+  }
+
+  test('are awaited only as long as they are not there', () => {
+    const here = awaited.filter((name) => variables.includes(name));
+    assert.deepEqual(here, [], 'they are settings now: remove them from the list in this file');
+  });
+
+  test('come from example.env, which has no secret that works', () => {
+    const example = readExample();
+    const used = ['compose.yaml', 'compose.traefik.yaml'].flatMap((n) =>
+      variablesIn(readDeploy(n)),
+    );
+    assert.deepEqual([...new Set(used)].sort(), [...example.keys()].sort());
+    for (const [name, value] of example) {
+      if (/PASSWORD|KEY|SECRET/.test(name)) assert.equal(value, '', name);
+    }
+  });
+
+  test('stop the start where a secret is missing', () => {
+    const text = readDeploy('compose.yaml');
+    for (const name of ['POSTGRES_PASSWORD', 'NEO4J_PASSWORD', 'QDRANT_KEY', 'PAWL_INTERNAL_KEY']) {
+      const all = [...text.matchAll(new RegExp(`\\$\\{${name}[^}]*\\}`, 'g'))].map(
+        ([found]) => found,
+      );
+      assert.ok(all.length > 0 && all.every((found) => found.includes(':?')), name);
+    }
+  });
+});
+
+describe('compose.traefik.yaml', () => {
+  const labels = Object.assign({}, ...Object.values(traefik.services).map((s) => s.labels ?? {}));
+
+  test('takes the gateway’s place, and adds nothing else', () => {
+    const added = Object.keys(traefik.services).filter((name) => !(name in compose.services));
+    assert.deepEqual(added, ['traefik']);
+    assert.deepEqual(traefik.services.gateway, { profiles: ['nginx'] });
+    const { read_only, cap_drop, ports } = traefik.services.traefik ?? {};
+    assert.deepEqual([read_only, cap_drop, ports?.length], [true, ['ALL'], 1]);
+  });
+
+  test('limits as nginx does', () => {
+    const zones = readDeploy('nginx/rules/limits.conf').matchAll(/zone=(\w+):\S+ rate=(\d+)r\/s/g);
+    const rates = new Map(
+      [...zones].map(([, zone = '', rate = '']) => [zone.replace('_', '-'), rate]),
+    );
+    const averages = Object.entries(labels).flatMap(([label, value]) => {
+      const name = /middlewares\.([\w-]+)\.ratelimit\.average$/.exec(label)?.[1];
+      return name === undefined ? [] : [[name, value] as const];
+    });
+    assert.ok(averages.length >= 7);
+    for (const [name, average] of averages) assert.equal(average, rates.get(name), name);
+  });
+
+  test('names middlewares and services that it defines', () => {
+    const names = Object.keys(labels);
+    for (const [label, value] of Object.entries(labels)) {
+      if (label.endsWith('.middlewares')) {
+        for (const name of String(value).split(',')) {
+          assert.ok(
+            names.some((n) => n.startsWith(`traefik.http.middlewares.${name}.`)),
+            name,
+          );
+        }
+      }
+      if (/routers\.[\w-]+\.service$/.test(label)) {
+        assert.ok(
+          names.some((n) => n.startsWith(`traefik.http.services.${value}.`)),
+          String(value),
+        );
+      }
+    }
+  });
+});
+
+describe('the image', () => {
+  const dockerfile = readDeploy('Dockerfile');
+  const copies = [...dockerfile.matchAll(/^COPY (?!--from)(.+)$/gm)].flatMap(([, args = '']) =>
+    args.split(' ').slice(0, -1),
+  );
+
+  test('holds everything that the sources read beside themselves', () => {
+    const read = globSync('src/**/!(*.test).ts', { cwd: root }).flatMap((path) => {
+      const text = readFileSync(join(root, path), 'utf8');
+      const found = [...text.matchAll(/new URL\('(\.\.\/[^']+)', import\.meta\.url\)/g)];
+      return found.map(([, target = '']) => join(dirname(path), target));
+    });
+    assert.ok(read.length >= 4);
+    for (const path of read.filter((target) => !target.startsWith('src'))) {
+      const isCopied = copies.some((copy) => path === copy || path.startsWith(`${copy}/`));
+      assert.ok(isCopied, `${path} is not in the image`);
+    }
+  });
+
+  test('is made of files that exist and are not ignored', () => {
+    const ignored = readDeploy('Dockerfile.dockerignore').split('\n');
+    for (const copy of copies) {
+      assert.ok(existsSync(join(root, copy)), copy);
+      assert.ok(ignored.includes(`!${copy}`), `${copy} is ignored`);
+    }
+  });
+
+  test('runs as a user other than root, on the Node that Pawl is written for', () => {
+    assert.match(dockerfile, /^USER [1-9]\d*:[1-9]\d*$/m);
+    const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+    const [, major] = /^ARG NODE=node:(\d+)\.\d+\.\d+-\w+-slim$/m.exec(dockerfile) ?? [];
+    assert.equal(major, dependencies.node.split('.')[0]);
+  });
+});
+
+/** Something that would do, for what is left to fill in. */
+function sampleOf(name: string): string {
+  if (name === 'PAWL_API_KEYS') return `sha256:${'a'.repeat(64)}`;
+  if (/_URL$/.test(name)) return 'http://127.0.0.1:8081';
+  return 'a-secret-of-more-than-24-characters';
+}

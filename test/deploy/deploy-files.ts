@@ -1,0 +1,65 @@
+/** The files of `deploy/`, read as the programs that they are for would read them. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parse } from 'yaml';
+
+export const root = fileURLToPath(new URL('../../', import.meta.url));
+export const deployFolder = join(root, 'deploy');
+
+export interface ComposeService {
+  readonly image?: string;
+  readonly build?: { readonly context: string; readonly dockerfile: string };
+  readonly user?: string;
+  readonly command?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly ports?: readonly string[];
+  readonly networks?: readonly string[];
+  readonly volumes?: readonly string[];
+  readonly profiles?: readonly string[];
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly read_only?: boolean;
+  readonly restart?: string;
+  readonly cap_drop?: readonly string[];
+  readonly security_opt?: readonly string[];
+  readonly mem_limit?: string;
+  readonly healthcheck?: { readonly test: readonly string[] };
+  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
+}
+
+export interface Compose {
+  readonly services: Readonly<Record<string, ComposeService>>;
+  readonly networks?: Readonly<Record<string, { readonly internal?: boolean }>>;
+  readonly volumes?: Readonly<Record<string, unknown>>;
+}
+
+export function readDeploy(name: string): string {
+  return readFileSync(join(deployFolder, name), 'utf8');
+}
+
+export function readYaml<Shape>(name: string): Shape {
+  return parse(readDeploy(name), { merge: true }) as Shape;
+}
+
+/** The variables of `example.env`, each with what it is there. */
+export function readExample(): Map<string, string> {
+  const lines = readDeploy('example.env').split('\n');
+  const pairs = lines.flatMap((line) => /^([A-Z][A-Z0-9_]*)=(.*)$/.exec(line) ?? []);
+  const found = new Map<string, string>();
+  for (let at = 0; at < pairs.length; at += 3) found.set(pairs[at + 1] ?? '', pairs[at + 2] ?? '');
+  return found;
+}
+
+/** What compose makes of `${NAME}`, `${NAME:-other}` and `${NAME:?message}`. */
+export function interpolate(text: string, values: ReadonlyMap<string, string>): string {
+  return text.replace(/\$\{(\w+)(?::([-?])([^}]*))?\}/g, (_, name, kind, rest) => {
+    const value = values.get(name) ?? '';
+    if (value !== '') return value;
+    if (kind === '?') throw new Error(`${name}: ${rest}`);
+    return kind === '-' ? rest : '';
+  });
+}
+
+export function variablesIn(text: string): string[] {
+  return [...text.matchAll(/\$\{(\w+)/g)].map(([, name = '']) => name);
+}
