@@ -121,9 +121,10 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   const parser = processParser({ world, owner: thisProcess() });
   const providers = providersOf(options, { world, allowed, blobs });
   const database = await openDatabase(options, world);
-  const embedders = embeddersFor(options.embedder ?? { choice: 'local' }, world, options.onCall);
+  const { onCall } = options;
+  const embedders = embeddersFor(options.embedder ?? { choice: 'local' }, world, onCall);
   const purse = new Purse(database, world);
-  const extractor = options.extractor && extractorOf(options.extractor, { world, purse });
+  const extractor = options.extractor && extractorOf(options.extractor, { world, purse, onCall });
   const parts = {
     ...embedders,
     purse,

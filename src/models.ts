@@ -7,6 +7,7 @@ import { modelExtractor } from './pipeline/entity/model-extractor.ts';
 import type { Purse } from './pipeline/purse.ts';
 import type { BudgetLimits } from './provider/budget.ts';
 import type { Embedder } from './provider/embedding.ts';
+import { observedCompleter } from './provider/observed-completer.ts';
 import { observed } from './provider/observed-embedder.ts';
 import { onnxEmbedder } from './provider/onnx-embedder.ts';
 import { openaiCompleter } from './provider/openai-completion.ts';
@@ -90,12 +91,15 @@ function chooseEmbedder(settings: EmbedderSettings, world: World): Embedder {
 
 export function extractorOf(
   { model, url, key, prices, budget }: ExtractorOptions,
-  { world, purse }: { world: World; purse: Purse },
+  parts: { world: World; purse: Purse; onCall?: ((call: ModelCall) => void) | undefined },
 ): Extractor {
   if (url === undefined && key === undefined) {
     const message = `${model} needs a key: set PAWL_EXTRACTOR_KEY, or PAWL_EXTRACTOR_URL`;
     throw new Failure('usage_error', message);
   }
   const at = { url: url ?? openaiUrl, key };
-  return modelExtractor(openaiCompleter({ ...at, model, prices, budget, world }), purse);
+  const { world, purse, onCall } = parts;
+  const completer = openaiCompleter({ ...at, model, prices, budget, world });
+  const asked = onCall ? observedCompleter(completer, world, onCall) : completer;
+  return modelExtractor(asked, purse);
 }

@@ -64,18 +64,19 @@ export function stepSpans(told: readonly Told[], worker: string): Span[] {
 }
 
 export function traceCalls(trace: Trace, world: World): (call: ModelCall) => void {
-  return ({ model, texts, tokens, startMs, endMs, isFailed }) => {
+  return ({ operation, model, texts, tokens, tokensOut, startMs, endMs, isFailed }) => {
     const id = world.uuid();
     trace({
       traceId: traceOfJob(id),
       spanId: spanIdOf(id),
-      name: 'embeddings',
+      name: operation,
       kind: 'client',
       ...{ startMs, endMs, isFailed },
       attributes: {
-        'gen_ai.operation.name': 'embeddings',
+        'gen_ai.operation.name': operation,
         'gen_ai.request.model': model,
         'gen_ai.usage.input_tokens': tokens,
+        'gen_ai.usage.output_tokens': tokensOut,
         'pawl.texts': texts,
       },
     });

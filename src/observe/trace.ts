@@ -21,9 +21,12 @@ export type Trace = (span: Span) => void;
 
 /** Told of each call of a model. */
 export interface ModelCall {
+  readonly operation: 'embeddings' | 'chat';
   readonly model: string;
   readonly texts: number;
   readonly tokens: number;
+  /** Where it answers in tokens. */
+  readonly tokensOut?: number | undefined;
   readonly startMs: number;
   readonly endMs: number;
   readonly isFailed: boolean;

@@ -14,7 +14,12 @@ export function observed(
     close: async () => embedder.close?.(),
     async embed(texts, signal, keep) {
       const startMs = world.now();
-      const told = { model: embedder.model, texts: texts.length, startMs };
+      const told = {
+        operation: 'embeddings',
+        model: embedder.model,
+        texts: texts.length,
+        startMs,
+      } as const;
       try {
         const answer = await embedder.embed(texts, signal, keep);
         onCall({ ...told, tokens: answer.tokensIn, endMs: world.now(), isFailed: false });

@@ -1,9 +1,13 @@
 /** The service on Postgres: what its own statements say there. */
 import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
-import type { Item, Why } from '../../src/api/schema.ts';
+import type { Delivery, Item, Why } from '../../src/api/schema.ts';
+import { realWorld } from '../../src/world.ts';
 import { type Postgres, startPostgres } from '../support/postgres.ts';
 import type { Cleanup } from '../support/temporary.ts';
+import { until } from '../support/wait.ts';
 import { openBench } from './api-client.ts';
 
 let postgres: Postgres;
@@ -33,6 +37,42 @@ describe('the service on Postgres', () => {
       params: { id: String(list.items[0]?.job_id) },
     });
     assert.equal(items.body.items[0]?.explanation, 'Next in the queue, to be fetched.');
+  });
+
+  test('tells the end of a job to its webhook, tries again, and tells it anew when asked', async (t) => {
+    const received: string[] = [];
+    const statuses = [500];
+    const receiver = createServer((request, response) => {
+      received.push(String(request.headers['webhook-id']));
+      request.resume().on('end', () => response.writeHead(statuses.shift() ?? 204).end());
+    });
+    await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+    t.after(() => receiver.close());
+    const host = `127.0.0.1:${(receiver.address() as AddressInfo).port}`;
+    const { ask, submit } = await openBench(t, {
+      databaseUrl: await postgres.createDatabase(),
+      webhookSecret: 'a-secret-for-webhooks-of-this-test',
+      allowHosts: [host],
+      world: { ...realWorld(), random: () => 0 },
+    });
+    const documents = [{ id: 'x', text: 'A heron waits.' }];
+    const webhook_url = `http://${host}/hook`;
+    const id = await submit({ corpus_name: 'a', documents, webhook_url });
+    const delivered = await until(
+      async () => {
+        const { body } = await ask<{ items: Delivery[] }>('GET /jobs/:id/deliveries', {
+          params: { id },
+        });
+        return body.items.find(({ state }) => state === 'delivered');
+      },
+      { what: 'the delivery' },
+    );
+    assert.deepEqual([delivered.attempt, delivered.type], [2, 'job.succeeded']);
+    const params = { id, delivery: delivered.delivery_id };
+    const replay = await ask('POST /jobs/:id/deliveries/:delivery/replay', { params });
+    assert.equal(replay.status, 202);
+    await until(() => received.length === 3, { what: 'the replay' });
+    assert.deepEqual([...new Set(received)], [delivered.delivery_id]);
   });
 
   test('streams, lists, explains and measures', async (t) => {

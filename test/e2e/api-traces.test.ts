@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
+import { startCompletionServer, withContent, withStatus } from '../support/completion-server.ts';
 import { openBench } from './api-client.ts';
 
 interface Sent {
@@ -73,6 +74,32 @@ test('requests, steps and calls of models are told to a collector', async (t) =>
     assert.ok(BigInt(end) >= BigInt(start));
   }
   assert.ok(!JSON.stringify(spans).includes('heron'));
+});
+
+test('questions to the model that finds entities are told of, too', async (t) => {
+  const { spans, otlpUrl } = await collector(t);
+  const model = await startCompletionServer(withContent('{"entities":[]}'));
+  t.after(() => model.close());
+  const extractor = { model: 'finder', url: model.url, key: 'a-key' };
+  const bench = await openBench(t, { otlpUrl, extractor });
+  const submit = (text: string) => bench.submit({ corpus_name: 'a', documents: [{ text }] });
+  await bench.ended(await submit('Ada Lovelace saw a heron.'));
+  model.answer = withStatus(401);
+  await bench.ended(await submit('Grace Hopper saw a moth.'));
+  await bench.service.close();
+  const chats = spans.filter(({ name }) => name === 'chat');
+  assert.deepEqual(
+    chats.map(({ kind, status }) => [kind, status.code === 2]),
+    [
+      [3, false],
+      [3, true],
+    ],
+  );
+  const [asked] = chats;
+  const attributes = new Map(asked?.attributes.map(({ key, value }) => [key, value]));
+  assert.deepEqual(attributes.get('gen_ai.request.model'), { stringValue: 'finder' });
+  assert.deepEqual(attributes.get('gen_ai.usage.output_tokens'), { intValue: '200' });
+  assert.ok(!/Lovelace|heron|a-key/.test(JSON.stringify(spans)));
 });
 
 test('a collector that is away costs a line in the log, and nothing else', async (t) => {
