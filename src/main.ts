@@ -51,6 +51,10 @@ import type { Embedder } from './provider/embedding.ts';
 import { priceOf } from './provider/prices.ts';
 import { toSignedBytes } from './provider/vector-bytes.ts';
 import { Searcher } from './search/search.ts';
+import { Mirror, type VectorIndex } from './search/vector/mirror.ts';
+import { SinkIndex } from './search/vector/sink-index.ts';
+import type { Sink } from './sink/sink.ts';
+import { type OpenSinks, openSinks, type SinkSettings } from './sinks.ts';
 import { getCorpusSettings } from './store/corpus-settings.ts';
 import type { Database } from './store/database.ts';
 import { openGateAt } from './store/gates.ts';
@@ -81,6 +85,8 @@ export interface AssembleOptions {
   readonly batchAdapters?: readonly BatchProvider[] | undefined;
   readonly batchPollMs?: number | undefined;
   readonly batchGatherMs?: number | undefined;
+  /** Where generations are delivered to beside the store. */
+  readonly sinks?: SinkSettings | undefined;
   readonly world?: World | undefined;
   readonly onError?: ((what: string, error: unknown) => void) | undefined;
   /** Where the interactive attempt tells what it does; nowhere where absent. */
@@ -100,6 +106,7 @@ export interface Assembled {
   readonly batch: BatchRunner;
   readonly attempt: AttemptSession;
   readonly blobs: StreamedBlobStore;
+  readonly sinks: readonly Sink[];
   /** The one that is configured. */
   readonly embedder: Embedder;
   /** Undefined: rules and lists. */
@@ -123,6 +130,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   const database = await openDatabase(options, world);
   const embedders = embeddersFor(options.embedder ?? { choice: 'local' }, world, options.onCall);
   const purse = new Purse(database, world);
+  const sinks = await openSinks(options.sinks ?? {}, world);
   const extractor = options.extractor && extractorOf(options.extractor, { world, purse });
   const parts = {
     ...embedders,
@@ -134,17 +142,13 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     extractor,
     lane: laneOf(options, { providers, storedModel: embedders.embedder.model }),
   };
-  const documents = documentPipeline({ ...parts, blobs });
-  const pipeline = options.pipeline?.(documents) ?? documents;
+  const pipeline = pipelineOf(options, { ...parts, blobs, sinks: sinks.sinks });
   await migrate(database, pipeline.lifecycle);
   await openGates(database, options.pace ?? {});
   const { onError = () => undefined } = options;
   const engine = new Engine({
-    database,
-    pipeline,
-    world,
+    ...{ database, pipeline, world, blobs, sinks: sinks.sinks },
     liveness: thisProcess(),
-    blobs,
     checkSource: ({ kind, source }) => {
       if (kind === 'url') checkTarget(readUrl(source), allowed);
     },
@@ -153,7 +157,8 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     onProgress: options.onProgress,
   });
   const batch = batchOf(options, { database, blobs, world, providers, onError });
-  const searcher = new Searcher({ database, ...embedders.forQueries });
+  const mirror = vectorsOf(database, sinks);
+  const searcher = new Searcher({ database, ...embedders.forQueries, mirror });
   const attempt = await attemptOf(options, { database, blobs, world, engine, parser, fetcher });
   const close = async (): Promise<void> => {
     // While the store is open: what the attempt still has under way must come to rest.
@@ -161,15 +166,26 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     await parser.close();
     await rendering?.renderer.close();
     // What was paid for is waited for, and needs the database to be kept.
-    await Promise.all([embedders.close(), extractor?.close?.()]);
+    await Promise.all([embedders.close(), extractor?.close?.(), sinks.close()]);
     await database.close();
   };
   const estimate = estimator(options, { parts, database, world });
-  const models = { embedder: embedders.embedder, extractor };
   const { lifecycle } = pipeline;
   const doors = { database, engine, searcher, batch, attempt, blobs, lifecycle, world };
   const post = httpPost({ world, allowed });
-  return { ...doors, ...models, post, estimate, close };
+  const { embedder } = embedders;
+  return { ...doors, embedder, extractor, sinks: sinks.sinks, post, estimate, close };
+}
+
+function pipelineOf({ pipeline }: AssembleOptions, parts: DocumentPipelineOptions): Pipeline {
+  const documents = documentPipeline(parts);
+  return pipeline?.(documents) ?? documents;
+}
+
+/** The store's own vectors, unless a sink is searched; then they stand in for it. */
+function vectorsOf(database: Database, { searched }: OpenSinks): VectorIndex {
+  const otherwise = new Mirror(database);
+  return searched ? new SinkIndex({ database, sink: searched, otherwise }) : otherwise;
 }
 
 function batchOf(

@@ -359,6 +359,8 @@ export const Ready = Type.Object({
     store: Check,
     queue: Check,
     provider: Check,
+    qdrant: Type.Optional(Check),
+    neo4j: Type.Optional(Check),
     membership: Type.Optional(Check),
     redis: Type.Optional(Check),
   }),

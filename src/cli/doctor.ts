@@ -1,13 +1,17 @@
 /** `pawl doctor`: is this machine fit, is the store sound, and if not, what to do. */
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import type { Config } from '../config.ts';
 import type { Pawl } from '../index.ts';
-import { toFailure } from '../kernel/failure.ts';
+import { failures, toFailure } from '../kernel/failure.ts';
+import { limits } from '../kernel/limits.ts';
 import { findBrowser } from '../pipeline/fetch/browser-launch.ts';
+import { openSinks } from '../sinks.ts';
 import { findDamage, readDurability, readSchemaVersion } from '../store/health.ts';
 import { countWithoutCause } from '../store/items.ts';
 import { migrations } from '../store/migrate.ts';
 import { type Call, type Command, exits, refuseMissing, storePath, withPawl } from './command.ts';
+import { engineOptions } from './engine-options.ts';
 import { bytes, count } from './wording.ts';
 
 interface Finding {
@@ -27,7 +31,9 @@ export const doctor: Command = {
     const { data, browser } = call.config;
     // A store is sound or not, whatever is the matter with the browser.
     const store = await checkStore({ ...call, config: { ...call.config, browser: 'off' } });
-    const findings = [checkNode(), ...checkFolder(data), ...checkBrowser(browser), ...store];
+    const sinks = await checkSinks(call.config);
+    const machine = [checkNode(), ...checkFolder(data), ...checkBrowser(browser)];
+    const findings = [...machine, ...sinks, ...store];
     for (const finding of findings) printFinding(call, finding);
     return findings.some(({ verdict }) => verdict === 'fail') ? exits.error : exits.well;
   },
@@ -64,6 +70,27 @@ function checkBrowser(setting: string): Finding[] {
     const advice = 'install Chromium, set PAWL_BROWSER to its path, or to off';
     return [{ check: 'browser', verdict: 'fail', found: toFailure(error).message, advice }];
   }
+}
+
+/** What is delivered to beside the store. */
+async function checkSinks(config: Config): Promise<Finding[]> {
+  const { sinks, world } = engineOptions(config);
+  const open = await openSinks(sinks, world);
+  const findings = await Promise.all(
+    open.sinks.map(async (sink): Promise<Finding> => {
+      const { name: check } = sink;
+      try {
+        const signal = AbortSignal.timeout(limits.sink.searchMs);
+        return { check, verdict: 'ok', found: await sink.check(signal) };
+      } catch (error) {
+        const { code, message } = toFailure(error);
+        const { advice } = failures[code];
+        return { check, verdict: 'fail', found: message, advice };
+      }
+    }),
+  );
+  await open.close();
+  return findings;
 }
 
 const freeBytesMin = 1024 ** 3;

@@ -20,7 +20,14 @@ export function engineOptions(config: Config) {
     embedder: embedderOf(config),
     batchProviders: providersOf(config),
     batchPollMs: config.batchPollSeconds * 1000,
+    sinks: sinksOf(config),
     world: realWorld(hook),
+  };
+}
+
+function sinksOf({ qdrantUrl, qdrantKey: key, qdrantPrefix: prefix }: Config) {
+  return {
+    qdrant: qdrantUrl === undefined ? undefined : { url: qdrantUrl, key, prefix },
   };
 }
 
