@@ -5,7 +5,7 @@ import { openAttempt } from './attempt/open.ts';
 import type { AttemptSession } from './attempt/session.ts';
 import { makeProviders, type ProviderSettings } from './batch-providers.ts';
 import type { BlobStore, StreamedBlobStore } from './blob/blob.ts';
-import { openBlobDirectory } from './blob/directory.ts';
+import { type BlobSettings, openBlobs } from './blobs.ts';
 import { BatchProviders } from './engine/batch-plan.ts';
 import { BatchRunner } from './engine/batch-runner.ts';
 import type { BatchOptions } from './engine/batch-submit.ts';
@@ -85,6 +85,8 @@ export interface AssembleOptions {
   readonly batchAdapters?: readonly BatchProvider[] | undefined;
   readonly batchPollMs?: number | undefined;
   readonly batchGatherMs?: number | undefined;
+  /** Where the fetched bytes are kept; in the data folder where absent. */
+  readonly blobs?: BlobSettings | undefined;
   /** Where generations are delivered to beside the store. */
   readonly sinks?: SinkSettings | undefined;
   readonly world?: World | undefined;
@@ -124,7 +126,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   const allowed = allowedHosts(options.allowHosts ?? []);
   const fetcher = httpFetcher({ world, allowed });
   const rendering = renderingOf(options, fetcher, world);
-  const blobs = openBlobDirectory(join(resolve(options.data), 'blobs'), world);
+  const blobs = await openBlobs(options.blobs, { data: options.data, world });
   const parser = processParser({ world, owner: thisProcess() });
   const providers = providersOf(options, { world, allowed, blobs });
   const database = await openDatabase(options, world);
@@ -166,7 +168,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     await parser.close();
     await rendering?.renderer.close();
     // What was paid for is waited for, and needs the database to be kept.
-    await Promise.all([embedders.close(), extractor?.close?.(), sinks.close()]);
+    await Promise.all([embedders.close(), extractor?.close?.(), sinks.close(), blobs.close()]);
     await database.close();
   };
   const estimate = estimator(options, { parts, database, world });

@@ -359,6 +359,7 @@ export const Ready = Type.Object({
     store: Check,
     queue: Check,
     provider: Check,
+    blobs: Type.Optional(Check),
     qdrant: Type.Optional(Check),
     neo4j: Type.Optional(Check),
     membership: Type.Optional(Check),

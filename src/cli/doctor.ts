@@ -1,6 +1,7 @@
 /** `pawl doctor`: is this machine fit, is the store sound, and if not, what to do. */
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { openBlobs } from '../blobs.ts';
 import type { Config } from '../config.ts';
 import type { Pawl } from '../index.ts';
 import { failures, toFailure } from '../kernel/failure.ts';
@@ -31,7 +32,7 @@ export const doctor: Command = {
     const { data, browser } = call.config;
     // A store is sound or not, whatever is the matter with the browser.
     const store = await checkStore({ ...call, config: { ...call.config, browser: 'off' } });
-    const sinks = await checkSinks(call.config);
+    const sinks = await checkOutside(call.config);
     const machine = [checkNode(), ...checkFolder(data), ...checkBrowser(browser)];
     const findings = [...machine, ...sinks, ...store];
     for (const finding of findings) printFinding(call, finding);
@@ -72,25 +73,29 @@ function checkBrowser(setting: string): Finding[] {
   }
 }
 
-/** What is delivered to beside the store. */
-async function checkSinks(config: Config): Promise<Finding[]> {
-  const { sinks, world } = engineOptions(config);
+/** The bucket, and what is delivered to beside the store. */
+async function checkOutside(config: Config): Promise<Finding[]> {
+  const { blobs: settings, sinks, world } = engineOptions(config);
+  const blobs = await openBlobs(settings, { data: config.data, world });
   const open = await openSinks(sinks, world);
-  const findings = await Promise.all(
-    open.sinks.map(async (sink): Promise<Finding> => {
-      const { name: check } = sink;
-      try {
-        const signal = AbortSignal.timeout(limits.sink.searchMs);
-        return { check, verdict: 'ok', found: await sink.check(signal) };
-      } catch (error) {
-        const { code, message } = toFailure(error);
-        const { advice } = failures[code];
-        return { check, verdict: 'fail', found: message, advice };
-      }
-    }),
-  );
-  await open.close();
-  return findings;
+  const signal = AbortSignal.timeout(limits.sink.searchMs);
+  const asked: [string, () => Promise<string>][] = open.sinks.map((sink) => [
+    sink.name,
+    () => sink.check(signal),
+  ]);
+  const { check: checkBlobs } = blobs;
+  if (checkBlobs) asked.unshift(['blobs', checkBlobs]);
+  const findings = asked.map(async ([check, ask]): Promise<Finding> => {
+    try {
+      return { check, verdict: 'ok', found: await ask() };
+    } catch (error) {
+      const { code, message } = toFailure(error);
+      return { check, verdict: 'fail', found: message, advice: failures[code].advice };
+    }
+  });
+  const found = await Promise.all(findings);
+  await Promise.all([open.close(), blobs.close()]);
+  return found;
 }
 
 const freeBytesMin = 1024 ** 3;

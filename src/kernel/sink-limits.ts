@@ -28,10 +28,7 @@ export const sinkLimits = {
   /** A bucket of blobs. */
   bucket: {
     callMs: 2 * minute,
-    /** Larger blobs go in parts of this size; S3 takes none below 5 MiB but the last. */
-    partBytes: 8 * mebibyte,
-    partsMax: 10_000,
-    listBytesMax: 8 * mebibyte,
+    /** Pages of a thousand names that one sweep of a part looks at. */
     listPagesMax: 1000,
     attemptsMax: 4,
     retryBaseMs: 200,

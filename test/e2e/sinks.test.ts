@@ -1,13 +1,19 @@
 /** Pawl with Qdrant beside its store, as a library and as a service. */
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { open, type Pawl } from '../../src/index.ts';
 import { startService } from '../../src/service.ts';
 import { QdrantServer, refused } from '../support/qdrant/qdrant-server.ts';
+import { bucket, credentials, startS3 } from '../support/s3-server.ts';
 import { type Cleanup, temporaryDirectory } from '../support/temporary.ts';
 import { until } from '../support/wait.ts';
+import { openWorkplace } from './pawl-process.ts';
 
 const corpus = 'handbook';
+const welcome = fileURLToPath(new URL('../../samples/welcome.md', import.meta.url));
 const documents = [
   { id: 'health', title: 'Health', text: 'A physician examines all employees each year.' },
   { id: 'travel', title: 'Travel', text: 'Flights are booked by the office in advance.' },
@@ -122,4 +128,51 @@ test('a service says how its sinks are, and is not ready without them', async (t
   assert.deepEqual(await ready(), [200, true]);
   await server.http.close();
   assert.deepEqual(await ready(), [503, false]);
+});
+
+test('fetched bytes are kept in a bucket, whichever folder the processes have', async (t) => {
+  const server = await startS3(t);
+  const { accessKeyId: keyId, secretAccessKey: secret, region } = credentials;
+  const url = `s3://${bucket}/handbook/`;
+  const blobs = { url, endpoint: server.endpoint, region, keyId, secret };
+  const data = temporaryDirectory(t);
+  const pawl = await open({ data, blobs });
+  t.after(() => pawl.close());
+  await (await pawl.ingest([welcome], { corpus })).wait();
+  assert.ok((await pawl.search(corpus, 'welcome')).length > 0);
+  const names = server.objects.listObjects(bucket).objects.map(({ key }) => key);
+  assert.equal(names.length, 1);
+  assert.match(names[0] ?? '', /^handbook\/[0-9a-f]{2}\/[0-9a-f]{64}$/);
+  assert.equal(existsSync(join(data, 'blobs')), false);
+  await assert.rejects(open({ data: temporaryDirectory(t), blobs: { url } }), {
+    code: 'usage_error',
+  });
+});
+
+test('pawl doctor looks at the bucket and at the sinks', async (t) => {
+  const qdrant = await new QdrantServer().start(t);
+  const s3 = await startS3(t);
+  const settings = {
+    PAWL_QDRANT_URL: qdrant.url,
+    PAWL_BLOB_URL: `s3://${bucket}`,
+    PAWL_BLOB_ENDPOINT: s3.endpoint,
+    PAWL_BLOB_REGION: credentials.region,
+    PAWL_BLOB_KEY_ID: credentials.accessKeyId,
+    PAWL_BLOB_SECRET: credentials.secretAccessKey,
+  };
+  const workplace = openWorkplace(t);
+  const doctor = async (environment: Record<string, string>) => {
+    const { stdout } = await workplace.run(['doctor', '--json'], { environment });
+    const findings = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { check: string; verdict: string });
+    return findings
+      .filter(({ check }) => ['blobs', 'qdrant'].includes(check))
+      .map(({ check, verdict }) => `${check} ${verdict}`);
+  };
+  assert.deepEqual(await doctor(settings), ['blobs ok', 'qdrant ok']);
+  await qdrant.http.close();
+  const wrong = { ...settings, PAWL_BLOB_SECRET: 'another' };
+  assert.deepEqual(await doctor(wrong), ['blobs fail', 'qdrant fail']);
 });

@@ -12,7 +12,7 @@ export const imports = {
     queue: ['kernel', 'observe'],
     provider: ['kernel', 'observe'],
     sink: ['kernel', 'observe'],
-    blob: ['kernel', 'observe'],
+    blob: ['kernel', 'observe', 'provider/batch/signature.ts'],
     // Steps know ports, never adapters; main chooses those.
     pipeline: [
       'kernel',
@@ -46,6 +46,7 @@ export const imports = {
       'world.ts',
       'batch-providers.ts',
       'sinks.ts',
+      'blobs.ts',
     ],
   },
   rootFiles: {
@@ -61,7 +62,7 @@ export const imports = {
     'playwright-core': ['pipeline/fetch'],
     'gpt-tokenizer': ['pipeline/chunk'],
     tldts: ['pipeline'],
-    undici: ['pipeline', 'provider'],
+    undici: ['pipeline', 'provider', 'blob'],
     // Never installed by Pawl: whoever wants it puts it beside.
     'onnxruntime-node': ['provider'],
     '@mozilla/readability': ['pipeline'],

@@ -11,7 +11,7 @@ import type { Handlers, Service } from '../service.ts';
 type Check = { ok: boolean; detail: string };
 
 export function serviceRoutes(service: Service) {
-  const { database, embedder, metrics, access, isDraining, sinks } = service;
+  const { database, embedder, metrics, access, isDraining, blobs, sinks } = service;
   return {
     'GET /healthz': async () => ({ status: 'ok' }),
     'GET /readyz': async ({ reply }) => {
@@ -32,6 +32,7 @@ export function serviceRoutes(service: Service) {
           await embedder.embed(['ready'], AbortSignal.timeout(limits.search.timeoutMs));
           return model;
         }),
+        ...(blobs.check && { blobs: await check(async () => (await blobs.check?.()) ?? '') }),
         ...(await checkSinks(sinks)),
       };
       const ready = !isDraining() && Object.values(checks).every(({ ok }) => ok);
