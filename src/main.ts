@@ -5,7 +5,7 @@ import { openAttempt } from './attempt/open.ts';
 import type { AttemptSession } from './attempt/session.ts';
 import { makeProviders, type ProviderSettings } from './batch-providers.ts';
 import type { BlobStore, StreamedBlobStore } from './blob/blob.ts';
-import { openBlobDirectory } from './blob/directory.ts';
+import { type BlobSettings, openBlobs } from './blobs.ts';
 import { BatchProviders } from './engine/batch-plan.ts';
 import { BatchRunner } from './engine/batch-runner.ts';
 import type { BatchOptions } from './engine/batch-submit.ts';
@@ -51,6 +51,10 @@ import type { Embedder } from './provider/embedding.ts';
 import { priceOf } from './provider/prices.ts';
 import { toSignedBytes } from './provider/vector-bytes.ts';
 import { Searcher } from './search/search.ts';
+import { Mirror, type VectorIndex } from './search/vector/mirror.ts';
+import { SinkIndex } from './search/vector/sink-index.ts';
+import type { Sink } from './sink/sink.ts';
+import { type OpenSinks, openSinks, type SinkSettings } from './sinks.ts';
 import { getCorpusSettings } from './store/corpus-settings.ts';
 import type { Database } from './store/database.ts';
 import { openGateAt } from './store/gates.ts';
@@ -81,6 +85,10 @@ export interface AssembleOptions {
   readonly batchAdapters?: readonly BatchProvider[] | undefined;
   readonly batchPollMs?: number | undefined;
   readonly batchGatherMs?: number | undefined;
+  /** Where the fetched bytes are kept; in the data folder where absent. */
+  readonly blobs?: BlobSettings | undefined;
+  /** Where generations are delivered to beside the store. */
+  readonly sinks?: SinkSettings | undefined;
   readonly world?: World | undefined;
   readonly onError?: ((what: string, error: unknown) => void) | undefined;
   /** Where the interactive attempt tells what it does; nowhere where absent. */
@@ -100,6 +108,7 @@ export interface Assembled {
   readonly batch: BatchRunner;
   readonly attempt: AttemptSession;
   readonly blobs: StreamedBlobStore;
+  readonly sinks: readonly Sink[];
   /** The one that is configured. */
   readonly embedder: Embedder;
   /** Undefined: rules and lists. */
@@ -117,13 +126,14 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   const allowed = allowedHosts(options.allowHosts ?? []);
   const fetcher = httpFetcher({ world, allowed });
   const rendering = renderingOf(options, fetcher, world);
-  const blobs = openBlobDirectory(join(resolve(options.data), 'blobs'), world);
+  const blobs = await openBlobs(options.blobs, { data: options.data, world });
   const parser = processParser({ world, owner: thisProcess() });
   const providers = providersOf(options, { world, allowed, blobs });
   const database = await openDatabase(options, world);
   const { onCall } = options;
   const embedders = embeddersFor(options.embedder ?? { choice: 'local' }, world, onCall);
   const purse = new Purse(database, world);
+  const sinks = await openSinks(options.sinks ?? {}, world);
   const extractor = options.extractor && extractorOf(options.extractor, { world, purse, onCall });
   const parts = {
     ...embedders,
@@ -135,17 +145,13 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     extractor,
     lane: laneOf(options, { providers, storedModel: embedders.embedder.model }),
   };
-  const documents = documentPipeline({ ...parts, blobs });
-  const pipeline = options.pipeline?.(documents) ?? documents;
+  const pipeline = pipelineOf(options, { ...parts, blobs, sinks: sinks.sinks });
   await migrate(database, pipeline.lifecycle);
   await openGates(database, options.pace ?? {});
   const { onError = () => undefined } = options;
   const engine = new Engine({
-    database,
-    pipeline,
-    world,
+    ...{ database, pipeline, world, blobs, sinks: sinks.sinks },
     liveness: thisProcess(),
-    blobs,
     checkSource: ({ kind, source }) => {
       if (kind === 'url') checkTarget(readUrl(source), allowed);
     },
@@ -154,7 +160,8 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     onProgress: options.onProgress,
   });
   const batch = batchOf(options, { database, blobs, world, providers, onError });
-  const searcher = new Searcher({ database, ...embedders.forQueries });
+  const mirror = vectorsOf(database, sinks);
+  const searcher = new Searcher({ database, ...embedders.forQueries, mirror });
   const attempt = await attemptOf(options, { database, blobs, world, engine, parser, fetcher });
   const close = async (): Promise<void> => {
     // While the store is open: what the attempt still has under way must come to rest.
@@ -162,15 +169,26 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     await parser.close();
     await rendering?.renderer.close();
     // What was paid for is waited for, and needs the database to be kept.
-    await Promise.all([embedders.close(), extractor?.close?.()]);
+    await Promise.all([embedders.close(), extractor?.close?.(), sinks.close(), blobs.close()]);
     await database.close();
   };
   const estimate = estimator(options, { parts, database, world });
-  const models = { embedder: embedders.embedder, extractor };
   const { lifecycle } = pipeline;
   const doors = { database, engine, searcher, batch, attempt, blobs, lifecycle, world };
   const post = httpPost({ world, allowed });
-  return { ...doors, ...models, post, estimate, close };
+  const { embedder } = embedders;
+  return { ...doors, embedder, extractor, sinks: sinks.sinks, post, estimate, close };
+}
+
+function pipelineOf({ pipeline }: AssembleOptions, parts: DocumentPipelineOptions): Pipeline {
+  const documents = documentPipeline(parts);
+  return pipeline?.(documents) ?? documents;
+}
+
+/** The store's own vectors, unless a sink is searched; then they stand in for it. */
+function vectorsOf(database: Database, { searched }: OpenSinks): VectorIndex {
+  const otherwise = new Mirror(database);
+  return searched ? new SinkIndex({ database, sink: searched, otherwise }) : otherwise;
 }
 
 function batchOf(

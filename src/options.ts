@@ -31,6 +31,10 @@ export interface OpenOptions {
   readonly batchPollMs?: number | undefined;
   /** How long the cheap lane gathers work before it makes a task of it. */
   readonly batchGatherMs?: number | undefined;
+  /** Where the fetched bytes are kept; in the data folder where nothing is said. */
+  readonly blobs?: AssembleOptions['blobs'];
+  /** Where generations are delivered to beside the store: Qdrant for vectors. */
+  readonly sinks?: AssembleOptions['sinks'];
   /** False: this process only asks and commands, and leaves the work to others. */
   readonly work?: boolean | undefined;
   /** Called when something in the background failed and will be tried again. */

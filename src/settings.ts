@@ -1,8 +1,9 @@
 /** Every setting, in one table: its variable, its flag, what it may be and what it means. */
 import { limits } from './kernel/limits.ts';
 import { list, type PaceSetting, parsePace, wholeFromOne, wholeNumber } from './setting-forms.ts';
+import { type SinkConfig, sinkSettings } from './sink-settings.ts';
 
-export interface Config {
+export interface Config extends SinkConfig {
   readonly data: string;
   readonly host: string;
   readonly port: number;
@@ -44,7 +45,7 @@ export type { PaceSetting } from './setting-forms.ts';
 
 export type Key = keyof Config;
 
-interface Setting<K extends Key> {
+export interface Setting<K extends Key> {
   readonly variable: `PAWL_${string}`;
   readonly flag?: string;
   readonly initial: Config[K];
@@ -354,6 +355,7 @@ export const settings: { readonly [K in Key]: Setting<K> } = {
     meaning: 'How often a batch provider is asked about each of its tasks.',
     parse: (text) => wholeNumber(text, 3600),
   },
+  ...sinkSettings,
   log: {
     variable: 'PAWL_LOG',
     initial: 'warn',

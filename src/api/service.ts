@@ -14,6 +14,7 @@ import type { Trace } from '../observe/trace.ts';
 import type { Extractor } from '../pipeline/entity/extraction.ts';
 import type { Embedder } from '../provider/embedding.ts';
 import type { Searcher } from '../search/search.ts';
+import type { Sink } from '../sink/sink.ts';
 import type { Database } from '../store/database.ts';
 import type { ServiceAccess } from './access.ts';
 import type { AnswerOf, BodyOf, HeadersOf, ParamsOf, QueryOf, RouteName } from './contract.ts';
@@ -31,6 +32,7 @@ export interface Service {
   readonly searcher: Searcher;
   readonly blobs: StreamedBlobStore;
   readonly embedder: Embedder;
+  readonly sinks: readonly Sink[];
   /** Undefined: rules and lists find the entities. */
   readonly extractor?: Extractor | undefined;
   readonly lifecycle: Lifecycle;

@@ -14,6 +14,8 @@ export interface BlobStore {
   ): Promise<Uint8Array>;
   /** The same bytes as `get`, one piece after the other. */
   getStream?(key: string): Promise<AsyncIterable<Uint8Array>>;
+  /** Says what it is; throws if it cannot be used. Absent for a folder of this machine. */
+  check?(): Promise<string>;
 }
 
 /** Stores what comes in parts, by the store's own way if it has one. */

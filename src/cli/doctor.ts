@@ -1,13 +1,18 @@
 /** `pawl doctor`: is this machine fit, is the store sound, and if not, what to do. */
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { openBlobs } from '../blobs.ts';
+import type { Config } from '../config.ts';
 import type { Pawl } from '../index.ts';
-import { toFailure } from '../kernel/failure.ts';
+import { failures, toFailure } from '../kernel/failure.ts';
+import { limits } from '../kernel/limits.ts';
 import { findBrowser } from '../pipeline/fetch/browser-launch.ts';
+import { openSinks } from '../sinks.ts';
 import { findDamage, readDurability, readSchemaVersion } from '../store/health.ts';
 import { countWithoutCause } from '../store/items.ts';
 import { migrations } from '../store/migrate.ts';
 import { type Call, type Command, exits, refuseMissing, storePath, withPawl } from './command.ts';
+import { engineOptions } from './engine-options.ts';
 import { bytes, count } from './wording.ts';
 
 interface Finding {
@@ -27,7 +32,9 @@ export const doctor: Command = {
     const { data, browser } = call.config;
     // A store is sound or not, whatever is the matter with the browser.
     const store = await checkStore({ ...call, config: { ...call.config, browser: 'off' } });
-    const findings = [checkNode(), ...checkFolder(data), ...checkBrowser(browser), ...store];
+    const sinks = await checkOutside(call.config);
+    const machine = [checkNode(), ...checkFolder(data), ...checkBrowser(browser)];
+    const findings = [...machine, ...sinks, ...store];
     for (const finding of findings) printFinding(call, finding);
     return findings.some(({ verdict }) => verdict === 'fail') ? exits.error : exits.well;
   },
@@ -64,6 +71,31 @@ function checkBrowser(setting: string): Finding[] {
     const advice = 'install Chromium, set PAWL_BROWSER to its path, or to off';
     return [{ check: 'browser', verdict: 'fail', found: toFailure(error).message, advice }];
   }
+}
+
+/** The bucket, and what is delivered to beside the store. */
+async function checkOutside(config: Config): Promise<Finding[]> {
+  const { blobs: settings, sinks, world } = engineOptions(config);
+  const blobs = await openBlobs(settings, { data: config.data, world });
+  const open = await openSinks(sinks, world);
+  const signal = AbortSignal.timeout(limits.sink.searchMs);
+  const asked: [string, () => Promise<string>][] = open.sinks.map((sink) => [
+    sink.name,
+    () => sink.check(signal),
+  ]);
+  const { check: checkBlobs } = blobs;
+  if (checkBlobs) asked.unshift(['blobs', checkBlobs]);
+  const findings = asked.map(async ([check, ask]): Promise<Finding> => {
+    try {
+      return { check, verdict: 'ok', found: await ask() };
+    } catch (error) {
+      const { code, message } = toFailure(error);
+      return { check, verdict: 'fail', found: message, advice: failures[code].advice };
+    }
+  });
+  const found = await Promise.all(findings);
+  await Promise.all([open.close(), blobs.close()]);
+  return found;
 }
 
 const freeBytesMin = 1024 ** 3;

@@ -20,7 +20,21 @@ export function engineOptions(config: Config) {
     embedder: embedderOf(config),
     batchProviders: providersOf(config),
     batchPollMs: config.batchPollSeconds * 1000,
+    blobs: blobsOf(config),
+    sinks: sinksOf(config),
     world: realWorld(hook),
+  };
+}
+
+function blobsOf(config: Config) {
+  const { blobUrl: url, blobEndpoint: endpoint, blobRegion: region } = config;
+  const { blobKeyId: keyId, blobSecret: secret, blobSession: session } = config;
+  return url === undefined ? undefined : { url, endpoint, region, keyId, secret, session };
+}
+
+function sinksOf({ qdrantUrl, qdrantKey: key, qdrantPrefix: prefix }: Config) {
+  return {
+    qdrant: qdrantUrl === undefined ? undefined : { url: qdrantUrl, key, prefix },
   };
 }
 

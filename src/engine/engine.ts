@@ -5,11 +5,13 @@ import { limits } from '../kernel/limits.ts';
 import type { World } from '../kernel/world.ts';
 import type { NewEvent } from '../observe/event.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
+import type { Sink } from '../sink/sink.ts';
 import type { Database } from '../store/database.ts';
 import type { NewSource } from '../store/submit.ts';
 import { Bell, type Ring } from './bell.ts';
 import { pauseForMoney } from './budget.ts';
 import { Commands } from './commands.ts';
+import { Courier } from './courier.ts';
 import { endOverdue } from './deadline.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { runItem } from './executor.ts';
@@ -29,6 +31,8 @@ export interface EngineOptions {
   readonly liveness: Liveness;
   /** Fetched bytes, to be swept where nobody needs them any more. */
   readonly blobs?: SweptBlobs | undefined;
+  /** What is kept in step with what is deleted, and filled where it is new. */
+  readonly sinks?: readonly Sink[] | undefined;
   /** Throws for a source that could never be read, before a job is made of it. */
   readonly checkSource?: ((source: NewSource) => void) | undefined;
   /** Items that are worked on at once. */
@@ -48,6 +52,7 @@ export class Engine {
   readonly #keeper: Keeper;
   readonly #loops: readonly Loop[];
   readonly #bell: Bell;
+  readonly #couriers: readonly Courier[];
   #unlisten: (() => void) | undefined;
 
   constructor(options: EngineOptions) {
@@ -94,6 +99,7 @@ export class Engine {
       checkSource: options.checkSource,
       revoke: (itemIds) => this.#revoke(itemIds),
     });
+    this.#couriers = (options.sinks ?? []).map((sink) => new Courier(database, sink));
     this.#loops = this.#makeLoops(ring);
   }
 
@@ -109,6 +115,7 @@ export class Engine {
   /** Hands back what is not finished, so that the next process need not wait for it. */
   async stop(): Promise<void> {
     this.#unlisten?.();
+    for (const courier of this.#couriers) courier.stop();
     await Promise.all(this.#loops.map((loop) => loop.stop()));
     await this.#dispatcher.stop();
     await this.#keeper.unregister();
@@ -128,6 +135,9 @@ export class Engine {
       loop('retention', limits.loop.sweepIntervalMs, () => pruneHistory(database)),
       loop('fetched', limits.loop.sweepIntervalMs, () => sweepFetched(database, blobs)),
       loop('results', limits.loop.sweepIntervalMs, () => pruneMoney(database)),
+      ...this.#couriers.map((courier) =>
+        loop(courier.name, limits.sink.pollMs, () => courier.run()),
+      ),
     ];
   }
 

@@ -3,6 +3,8 @@
  * answers with, the code that outside tools group by (`errorCode`, which several codes may share),
  * and what people read. A code is never renamed: it is stored, counted and matched by others.
  */
+import { sinkFailures } from './failure-sinks.ts';
+
 export type FailureKind = 'rate_limited' | 'transient' | 'schema_invalid' | 'fatal';
 
 export interface FailureRow {
@@ -208,14 +210,7 @@ const delivering = {
     title: 'Out of GPU memory',
     advice: 'Lower the batch size of the model server, or give it more memory, then retry.',
   }),
-  qdrant_unavailable: row('E_QDRANT', 'transient', 503, {
-    title: 'Qdrant unavailable',
-    advice: 'Check that Qdrant runs at PAWL_QDRANT_URL, then retry.',
-  }),
-  neo4j_write_lock: row('E_NEO4J', 'transient', 503, {
-    title: 'Neo4j is locked',
-    advice: 'Look for a long transaction in Neo4j and end it, then retry.',
-  }),
+  ...sinkFailures,
   step_output_invalid: row('E_STEP_OUTPUT', 'schema_invalid', 502, {
     title: 'Result has the wrong shape',
     advice: 'Choose another model or parser: the same input would give the same result again.',

@@ -3,6 +3,7 @@
  * what comes from outside, pages and files, stand in `source-limits.ts`.
  * The unit stands last in the name. `limits.test.ts` holds the relations between them.
  */
+import { sinkLimits } from './sink-limits.ts';
 import { sourceLimits } from './source-limits.ts';
 import { day, hour, kibibyte, mebibyte, minute, second } from './unit.ts';
 
@@ -91,6 +92,8 @@ export const limits = {
   },
 
   ...sourceLimits,
+
+  ...sinkLimits,
 
   /** The interactive attempt: what a person stages, and what is made of it before the commit. */
   attempt: {

@@ -3,6 +3,7 @@ import type { BlobStore } from '../blob/blob.ts';
 import { item } from '../kernel/item.ts';
 import { limits } from '../kernel/limits.ts';
 import type { Stage } from '../kernel/stage.ts';
+import type { Sink } from '../sink/sink.ts';
 import { chunkStep } from './chunk/chunk.ts';
 import { type EmbedOptions, embedStep } from './embed/embed.ts';
 import { reembedStep } from './embed/reembed.ts';
@@ -37,6 +38,8 @@ export interface DocumentPipelineOptions extends EmbedOptions {
   readonly extractor?: Extractor | undefined;
   /** What the cheap lane leaves to batch tasks; nothing, where absent. */
   readonly lane?: DocumentLane | undefined;
+  /** Where generations are delivered to beside the store. */
+  readonly sinks?: readonly Sink[] | undefined;
 }
 
 export interface DocumentLane {
@@ -47,7 +50,7 @@ export interface DocumentLane {
 }
 
 export function documentPipeline(options: DocumentPipelineOptions): Pipeline {
-  const { blobs, fetcher, rendering, paces, parser, extractor = localExtractor() } = options;
+  const { blobs, fetcher, rendering, paces, parser, extractor = localExtractor(), sinks } = options;
   const embed = embedStep(options);
   const entity = entityStep(extractor);
   const { entities, embeddings, recordings } = options.lane ?? {};
@@ -65,14 +68,14 @@ export function documentPipeline(options: DocumentPipelineOptions): Pipeline {
         embeddings
           ? deferredEmbedStep({ ...embeddings, lane: embeddings, blobs, normal: embed })
           : embed,
-        reembedStep(options),
+        reembedStep(options, sinks),
       ),
       entity_extracted: either(
         entities ? deferredEntityStep({ lane: entities, blobs, normal: entity }) : entity,
       ),
-      persisted: either(persistStep),
-      indexed: either(indexStep(options)),
-      done: either(pruneStep),
+      persisted: either(persistStep(sinks)),
+      indexed: either(indexStep(options, sinks)),
+      done: either(pruneStep(sinks)),
     },
     timeoutMs: (step) =>
       step === 'content_extracted' ? limits.step.extractMs : limits.step.workerMs[stageOf(step)],

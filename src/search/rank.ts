@@ -17,7 +17,7 @@ import { chooseTerms, termsOf } from './feedback.ts';
 import { type Fused, fuse, type ListName, placeKey, type RankedList } from './fusion.ts';
 import { type SearchRequest, toPassageFilter, topKOf } from './request.ts';
 import { isStopWord, searchWordsOf } from './terms.ts';
-import type { Mirror } from './vector/mirror.ts';
+import type { AllowedPlaces, VectorIndex } from './vector/mirror.ts';
 import type { VectorHit } from './vector/partition.ts';
 import type { WordMirror } from './word/word-mirror.ts';
 
@@ -35,7 +35,7 @@ export interface RankOptions {
   readonly database: Database;
   readonly embedder: Embedder;
   readonly otherEmbedder?: ((model: string) => Embedder | undefined) | undefined;
-  readonly mirror: Mirror;
+  readonly mirror: VectorIndex;
   readonly words: WordMirror;
   /** Remembers from one search to the next. */
   readonly stemOf: (word: string) => string;
@@ -70,7 +70,7 @@ interface FirstLists {
   readonly keyword: readonly ScoredRow[];
   readonly vector: readonly ScoredRow[];
   readonly filter: PassageFilter | undefined;
-  readonly allowed: Allowed | undefined;
+  readonly allowed: AllowedPlaces | undefined;
 }
 
 async function hybrid(
@@ -113,7 +113,7 @@ async function feedbackWords(
 
 interface Asked {
   readonly words: readonly string[];
-  readonly allowed: Allowed | undefined;
+  readonly allowed: AllowedPlaces | undefined;
   readonly filter: PassageFilter | undefined;
 }
 
@@ -129,7 +129,7 @@ async function keywordRows(
   const hits = words.every(isStopWord)
     ? undefined
     : await options.words.use({ caller, corpus }, (index) =>
-        index.search({ terms, size, isAllowed: allowed }),
+        index.search({ terms, size, isAllowed: allowed?.isAllowed }),
       );
   if (hits) return hits.map(toRow);
   return listMatching(options.database, { caller, corpus, words, filter, limit: size });
@@ -139,19 +139,21 @@ function toRow({ generationId, ordinal, score }: VectorHit): ScoredRow {
   return { generation_id: generationId, ordinal, score };
 }
 
-type Allowed = (place: { generationId: number; ordinal: number }) => boolean;
-
 /** Undefined: everything is. */
 async function allowedBy(
   { database }: RankOptions,
   { caller, corpus }: SearchRequest,
   filter: PassageFilter | undefined,
-): Promise<Allowed | undefined> {
+): Promise<AllowedPlaces | undefined> {
   if (!filter) return undefined;
   const rows = await listAllowed(database, { caller, corpus, filter });
   const keys = new Set(rows.map((row: PlaceRow) => placeKey(row)));
-  return ({ generationId, ordinal }) =>
-    keys.has(placeKey({ generation_id: generationId, ordinal }));
+  return {
+    rows,
+    isOfChunks: filter.heading_pattern !== null,
+    isAllowed: ({ generationId, ordinal }) =>
+      keys.has(placeKey({ generation_id: generationId, ordinal })),
+  };
 }
 
 /** The query is embedded as the corpus is, whatever is configured now. */
@@ -173,7 +175,7 @@ async function embedderFor(
 async function vectorRows(
   options: RankOptions,
   request: SearchRequest,
-  isAllowed: Allowed | undefined,
+  allowed: AllowedPlaces | undefined,
 ): Promise<ScoredRow[]> {
   const { mirror } = options;
   const { caller, corpus, query } = request;
@@ -189,7 +191,7 @@ async function vectorRows(
     size: limits.search.candidatesMax,
     // Twice what is shown, as some of it is folded away.
     rescored: Math.max(topKOf(request) * 2, limits.search.rescoredMin),
-    isAllowed,
+    allowed,
   });
   return hits.map(toRow);
 }

@@ -15,7 +15,7 @@ import { type Highlight, markStems } from './highlight.ts';
 import { defaultWeights, type RankOptions, rankPassages, type Weights } from './rank.ts';
 import { checkRequest, type SearchRequest, topKOf } from './request.ts';
 import { searchWordsOf, stemmer } from './terms.ts';
-import { Mirror } from './vector/mirror.ts';
+import { Mirror, type VectorIndex } from './vector/mirror.ts';
 import { WordMirror } from './word/word-mirror.ts';
 
 export interface Hit {
@@ -47,7 +47,8 @@ export interface SearcherOptions {
   /** Embedders of corpora that were begun with another model than the configured one. */
   readonly otherEmbedder?: ((model: string) => Embedder | undefined) | undefined;
   readonly weights?: Weights | undefined;
-  readonly mirror?: Mirror | undefined;
+  /** Where vectors are searched; in memory, where nothing is said. */
+  readonly mirror?: VectorIndex | undefined;
   readonly words?: WordMirror | undefined;
 }
 

@@ -139,7 +139,11 @@ const pruneStatements = {
   sqlite: [sql`DELETE FROM chunk_search WHERE rowid ${ofGenerations}`],
   postgres: [sql`DELETE FROM chunk_search WHERE chunk_id ${ofGenerations}`],
 };
-const pruneRest = ['chunks', 'vectors', 'entities', 'entity_relations', 'fetches'].map(
+const generationTables = [
+  ...['chunks', 'vectors', 'entities', 'entity_relations', 'fetches'],
+  'sink_deliveries',
+];
+const pruneRest = generationTables.map(
   (table) => sql`DELETE FROM ${table} WHERE generation_id = :generation_id`,
 );
 

@@ -12,7 +12,7 @@ export const imports = {
     queue: ['kernel', 'observe'],
     provider: ['kernel', 'observe'],
     sink: ['kernel', 'observe'],
-    blob: ['kernel', 'observe'],
+    blob: ['kernel', 'observe', 'provider/batch/signature.ts'],
     // Steps know ports, never adapters; main chooses those.
     pipeline: [
       'kernel',
@@ -23,6 +23,7 @@ export const imports = {
       'provider/embedding.ts',
       'provider/prices.ts',
       'provider/transcription.ts',
+      'provider/vector-bytes.ts',
       'sink/sink.ts',
       'blob/blob.ts',
     ],
@@ -44,20 +45,24 @@ export const imports = {
       'sources.ts',
       'world.ts',
       'batch-providers.ts',
+      'sinks.ts',
+      'blobs.ts',
     ],
   },
   rootFiles: {
     'src/config.ts': ['kernel/failure.ts', 'settings.ts'],
-    'src/settings.ts': ['kernel/limits.ts', 'setting-forms.ts'],
+    'src/settings.ts': ['kernel/limits.ts', 'setting-forms.ts', 'sink-settings.ts'],
+    'src/sink-settings.ts': ['settings.ts'],
     'src/setting-forms.ts': ['kernel/limits.ts'],
   },
   packages: {
     pg: ['store'],
     ioredis: ['access', 'queue'],
+    'neo4j-driver': ['sink'],
     'playwright-core': ['pipeline/fetch'],
     'gpt-tokenizer': ['pipeline/chunk'],
     tldts: ['pipeline'],
-    undici: ['pipeline', 'provider'],
+    undici: ['pipeline', 'provider', 'blob'],
     // Never installed by Pawl: whoever wants it puts it beside.
     'onnxruntime-node': ['provider'],
     '@mozilla/readability': ['pipeline'],

@@ -1,5 +1,6 @@
 /** The service about itself. */
 import { limits } from '../../kernel/limits.ts';
+import type { Sink } from '../../sink/sink.ts';
 import { readSchemaVersion } from '../../store/health.ts';
 import { countQueues } from '../../store/places.ts';
 import type { ServiceAccess } from '../access.ts';
@@ -10,7 +11,7 @@ import type { Handlers, Service } from '../service.ts';
 type Check = { ok: boolean; detail: string };
 
 export function serviceRoutes(service: Service) {
-  const { database, embedder, metrics, access, isDraining } = service;
+  const { database, embedder, metrics, access, isDraining, blobs, sinks } = service;
   return {
     'GET /healthz': async () => ({ status: 'ok' }),
     'GET /readyz': async ({ reply }) => {
@@ -31,6 +32,8 @@ export function serviceRoutes(service: Service) {
           await embedder.embed(['ready'], AbortSignal.timeout(limits.search.timeoutMs));
           return model;
         }),
+        ...(blobs.check && { blobs: await check(async () => (await blobs.check?.()) ?? '') }),
+        ...(await checkSinks(sinks)),
       };
       const ready = !isDraining() && Object.values(checks).every(({ ok }) => ok);
       if (!ready) reply.code(503);
@@ -48,6 +51,17 @@ export function serviceRoutes(service: Service) {
       return html;
     },
   } satisfies Partial<Handlers>;
+}
+
+/** A document is not done before its sinks have it: without them nothing goes forward. */
+async function checkSinks(sinks: readonly Sink[]): Promise<Partial<Record<string, Check>>> {
+  const checks = sinks.map(
+    async (sink): Promise<[string, Check]> => [
+      sink.name,
+      await check(() => sink.check(AbortSignal.timeout(limits.search.timeoutMs))),
+    ],
+  );
+  return Object.fromEntries(await Promise.all(checks));
 }
 
 /**

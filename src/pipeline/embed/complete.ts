@@ -24,6 +24,8 @@ import {
 } from './embed.ts';
 
 export interface CompleteVectors {
+  /** What was missing. */
+  readonly added: readonly EmbeddedChunks[];
   readonly spent: Pick<StepResult, 'model' | 'tokensIn' | 'costCents' | 'detail'>;
   /** Writes what was missing, or refuses the flip because something else is missing by now. */
   write(transaction: Transaction, now: number): Promise<void>;
@@ -44,6 +46,7 @@ export async function completeVectors(
     }
   }
   return {
+    added,
     spent: spentOn(added),
     write: async (transaction, now) => {
       const settings = await holdCorpusSettings(transaction, item);

@@ -4,17 +4,20 @@
  * to the new model (`store/reembedding.ts`).
  */
 import { Failure } from '../../kernel/failure.ts';
+import type { Sink } from '../../sink/sink.ts';
 import { releaseReservation } from '../../store/budgets.ts';
 import { countModels, insertVectors } from '../../store/chunks.ts';
 import { getCorpusSettings } from '../../store/corpus-settings.ts';
 import type { Transaction } from '../../store/database.ts';
 import { getDocument, lockDocument } from '../../store/documents.ts';
+import { recordDeliveries } from '../../store/sinks.ts';
 import { charge } from '../../store/spending.ts';
+import { deliver, storedGeneration } from '../persist/deliver.ts';
 import type { PipelineItem, StepFunction } from '../pipeline.ts';
 import { embedStored } from './complete.ts';
 import { detailOf, type EmbedOptions, rowsOf, savedBy } from './embed.ts';
 
-export function reembedStep(options: EmbedOptions): StepFunction {
+export function reembedStep(options: EmbedOptions, sinks: readonly Sink[] = []): StepFunction {
   return async (context) => {
     const { item, reader } = context;
     const { next_model: model } = await getCorpusSettings(reader, item);
@@ -26,6 +29,15 @@ export function reembedStep(options: EmbedOptions): StepFunction {
     const present = (await countModels(reader, generationId)).get(model) ?? 0;
     if (present >= document.chunk_count) return { model };
     const part = await embedStored(context, options, { model, generationId });
+    const head = { ...document, id: generationId, documentId: document.id };
+    const delivered = await deliver(
+      sinks.filter(({ keeps }) => keeps === 'vectors'),
+      {
+        generation: storedGeneration(reader, head, [part]),
+        models: [model],
+        signal: context.signal,
+      },
+    );
     return {
       model,
       ...(part.isMetered
@@ -34,6 +46,7 @@ export function reembedStep(options: EmbedOptions): StepFunction {
       effect: async (transaction, now) => {
         await refuseReplaced(transaction, item, generationId);
         await insertVectors(transaction, generationId, rowsOf(part));
+        await recordDeliveries(transaction, delivered);
         const saved = savedBy([part]);
         if (saved.tokensSaved > 0) {
           await charge(transaction, { itemId: item.id, jobId: item.jobId, now, ...saved });

@@ -3,26 +3,45 @@
  * transaction. Until then readers see the old generation; from then on the new one.
  */
 import type { NewEvent } from '../../observe/event.ts';
+import type { Sink } from '../../sink/sink.ts';
 import { countOfGeneration, indexGeneration } from '../../store/chunks.ts';
 import { flip, getText, type TextRow } from '../../store/documents.ts';
 import { pruneReplaced } from '../../store/prune.ts';
+import { recordDeliveries, type SinkDelivery } from '../../store/sinks.ts';
 import { type CompleteVectors, completeVectors } from '../embed/complete.ts';
 import type { EmbedOptions } from '../embed/embed.ts';
+import { deliver, readStanding, settleDocument, storedGeneration } from '../persist/deliver.ts';
+import { headOf } from '../persist/persist.ts';
 import type { StepContext, StepFunction, StepResult } from '../pipeline.ts';
 import { withoutText } from '../superseded.ts';
 
-export function indexStep(options: EmbedOptions): StepFunction {
+export function indexStep(options: EmbedOptions, sinks: readonly Sink[] = []): StepFunction {
   return async (context) => {
     const text = await getText(context.reader, context.item.id);
     if (!text) return withoutText(context);
-    return flipTo(context, text, await completeVectors(context, options));
+    const vectors = await completeVectors(context, options);
+    const delivered = await deliverAdded(context, sinks, { text, vectors });
+    return flipTo(context, text, { ...vectors, delivered });
   };
+}
+
+/** What the corpus has come to need since `persisted` is in the sinks, too, before the flip. */
+async function deliverAdded(
+  { item, reader, signal }: StepContext,
+  sinks: readonly Sink[],
+  { text, vectors: { added } }: { text: TextRow; vectors: CompleteVectors },
+): Promise<SinkDelivery[]> {
+  const ofVectors = sinks.filter(({ keeps }) => keeps === 'vectors');
+  if (added.length === 0 || ofVectors.length === 0) return [];
+  const generation = storedGeneration(reader, headOf(item, text), added);
+  const models = added.map(({ model }) => model);
+  return deliver(ofVectors, { generation, models, signal });
 }
 
 async function flipTo(
   { item, reader }: StepContext,
   text: TextRow,
-  vectors: CompleteVectors,
+  vectors: CompleteVectors & { readonly delivered: readonly SinkDelivery[] },
 ): Promise<StepResult> {
   const { chunks } = await countOfGeneration(reader, item.id);
   return {
@@ -30,6 +49,7 @@ async function flipTo(
     counts: { documents: 1 },
     effect: async (transaction, now) => {
       await vectors.write(transaction, now);
+      await recordDeliveries(transaction, vectors.delivered);
       await indexGeneration(transaction, item.id, text.title ?? '');
       const generation = await flip(
         transaction,
@@ -55,10 +75,17 @@ async function flipTo(
   };
 }
 
-/** `done`: what the current generation has replaced is gone. */
-export const pruneStep: StepFunction = async ({ item }) => ({
-  effect: async (transaction) => {
-    await pruneReplaced(transaction, item.documentId);
-    return undefined;
-  },
-});
+/** `done`: what the current generation has replaced is gone, first from the sinks. */
+export function pruneStep(sinks: readonly Sink[] = []): StepFunction {
+  return async ({ item, reader, signal }) => {
+    if (sinks.length > 0) {
+      await settleDocument(sinks, await readStanding(reader, item), signal);
+    }
+    return {
+      effect: async (transaction) => {
+        await pruneReplaced(transaction, item.documentId);
+        return undefined;
+      },
+    };
+  };
+}

@@ -11,9 +11,12 @@ export interface AwsCredentials {
 
 const algorithm = 'AWS4-HMAC-SHA256';
 
+/** A body that is not at hand in one piece is named by its hash. */
+export type SignedRequest = OutgoingRequest & { readonly bodyHash?: string };
+
 /** The headers that prove who sends the request, at this moment. */
 export function signRequest(
-  request: OutgoingRequest,
+  request: SignedRequest,
   { credentials, service, now }: { credentials: AwsCredentials; service: string; now: number },
 ): Record<string, string> {
   const time = new Date(now).toISOString().replace(/[-:]|\.\d{3}/g, '');
@@ -34,7 +37,7 @@ export function signRequest(
     ...headers.map(([name, value]) => `${name}:${value}`),
     '',
     names,
-    sha256(request.body ?? ''),
+    request.bodyHash ?? sha256(request.body ?? ''),
   ].join('\n');
   const toSign = [algorithm, time, scope, sha256(canonical)].join('\n');
   const key = [credentials.region, service, 'aws4_request'].reduce(

@@ -1,9 +1,10 @@
 /** The current vectors of each corpus, held in memory, and put in order by their stored bytes. */
 import { type CurrentRow, getVectors, listVectors } from '../../store/contents.ts';
 import type { Database } from '../../store/database.ts';
+import type { PlaceRow } from '../../store/passages.ts';
 import { type Copy, Follower } from '../follower.ts';
 import { Arena, toQuery } from './arena.ts';
-import { Partition, type VectorHit, type VectorPlace, type VectorRow } from './partition.ts';
+import { Partition, type VectorHit, type VectorRow } from './partition.ts';
 import { rescore } from './rescore.ts';
 
 export interface MirrorSearch {
@@ -14,10 +15,24 @@ export interface MirrorSearch {
   readonly size: number;
   /** How many of them are put in the order of their whole vectors. */
   readonly rescored: number;
-  readonly isAllowed?: ((place: VectorPlace) => boolean) | undefined;
+  /** Undefined: everything is. */
+  readonly allowed?: AllowedPlaces | undefined;
 }
 
-export class Mirror {
+/** The places that a filter leaves. */
+export interface AllowedPlaces {
+  readonly rows: readonly PlaceRow[];
+  /** The filter may allow some chunks of a document and others not. */
+  readonly isOfChunks: boolean;
+  isAllowed(place: { generationId: number; ordinal: number }): boolean;
+}
+
+/** What finds the nearest of the vectors that are current, nearest first. */
+export interface VectorIndex {
+  search(request: MirrorSearch): Promise<VectorHit[]>;
+}
+
+export class Mirror implements VectorIndex {
   readonly #database: Database;
   readonly #follower: Follower<VectorCopy>;
 
@@ -29,12 +44,11 @@ export class Mirror {
     });
   }
 
-  /** The nearest of the vectors that are current, nearest first. */
   async search(request: MirrorSearch): Promise<VectorHit[]> {
-    const { caller, corpus, model, vector, size, isAllowed } = request;
+    const { caller, corpus, model, vector, size, allowed } = request;
     const kind = JSON.stringify([model, vector.length]);
     const hits = await this.#follower.use({ caller, corpus, kind }, ({ partition }) =>
-      partition.search(toQuery(vector), size, isAllowed),
+      partition.search(toQuery(vector), size, allowed?.isAllowed),
     );
     return this.#inOrder(request, hits);
   }

@@ -1,0 +1,144 @@
+/**
+ * A bucket of an S3 server: signed requests, bounded in time, tried again where that may help. The
+ * hash of each body is part of what is signed, so the server checks what it was sent.
+ */
+import { Agent, type Dispatcher, request } from 'undici';
+import { backoffMs } from '../kernel/backoff.ts';
+import { Failure } from '../kernel/failure.ts';
+import { limits } from '../kernel/limits.ts';
+import { pause, type World } from '../kernel/world.ts';
+import { type AwsCredentials, signRequest } from '../provider/batch/signature.ts';
+
+export interface BucketOptions {
+  readonly bucket: string;
+  /** The server; Amazon's own where absent. */
+  readonly endpoint?: string | undefined;
+  readonly credentials: AwsCredentials;
+  readonly world: World;
+}
+
+export interface Sending {
+  readonly method: 'GET' | 'HEAD' | 'PUT' | 'DELETE';
+  /** The name of an object; the bucket itself where empty. */
+  readonly name: string;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: SentBody;
+}
+
+export interface SentBody {
+  readonly hash: string;
+  readonly bytes: number;
+  /** The same bytes from the beginning, for each attempt. */
+  open(): Uint8Array | AsyncIterable<Uint8Array>;
+}
+
+export type Answer = Dispatcher.ResponseData;
+
+const emptyHash = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
+/** Also what a clock that is a little off is answered with. */
+const retried: readonly number[] = [408, 429, 500, 502, 503, 504];
+
+export class Bucket {
+  readonly #options: BucketOptions;
+  readonly #root: string;
+  readonly #agent: Agent;
+
+  constructor(options: BucketOptions) {
+    const { bucket, endpoint, credentials } = options;
+    this.#options = options;
+    const amazon = `s3.${credentials.region}.amazonaws.com`;
+    // A name with dots would not fit the certificate of the server.
+    const own = bucket.includes('.')
+      ? `https://${amazon}/${bucket}`
+      : `https://${bucket}.${amazon}`;
+    this.#root = endpoint === undefined ? own : `${endpoint.replace(/\/+$/, '')}/${bucket}`;
+    const { callMs } = limits.bucket;
+    this.#agent = new Agent({
+      headersTimeout: callMs,
+      bodyTimeout: callMs,
+      connectTimeout: callMs,
+    });
+  }
+
+  get id(): string {
+    return this.#options.bucket;
+  }
+
+  get name(): string {
+    return `the bucket ${this.#options.bucket} at ${new URL(this.#root).host}`;
+  }
+
+  /** What the server answered; undefined where it says that there is no such object. */
+  async send(sending: Sending): Promise<Answer | undefined> {
+    const { world } = this.#options;
+    const { attemptsMax, retryBaseMs: baseMs, retryCapMs: capMs } = limits.bucket;
+    for (let attempt = 0; ; attempt += 1) {
+      const isLast = attempt + 1 >= attemptsMax;
+      try {
+        const answer = await this.#once(sending);
+        const { statusCode: status } = answer;
+        if (status < 300) return answer;
+        const text = await answer.body.text();
+        if (status === 404 && !/NoSuchBucket/.test(text)) return undefined;
+        if (isLast || !retried.includes(status)) throw this.#refusal(status, text, sending);
+      } catch (error) {
+        if (error instanceof Failure) throw error;
+        if (isLast) throw this.#unavailable(error);
+      }
+      const policy = { attempt, baseMs, capMs, factor: 2, random: world.random };
+      await pause(world, backoffMs(policy));
+    }
+  }
+
+  /** The whole of an answer. */
+  async bytesOf({ body }: Answer): Promise<Uint8Array> {
+    try {
+      return new Uint8Array(await body.arrayBuffer());
+    } catch (error) {
+      throw this.#unavailable(error);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#agent.close();
+  }
+
+  async #once({ method, name, query = {}, headers = {}, body }: Sending): Promise<Answer> {
+    const { credentials, world } = this.#options;
+    const url = new URL(`${this.#root}/${name}`);
+    for (const [key, value] of Object.entries(query)) url.searchParams.set(key, value);
+    const bodyHash = body?.hash ?? emptyHash;
+    const sent = {
+      ...headers,
+      'x-amz-content-sha256': bodyHash,
+      ...(body && { 'content-length': String(body.bytes) }),
+    };
+    const outgoing = { method, url, headers: sent, bodyHash };
+    const proof = signRequest(outgoing, { credentials, service: 's3', now: world.now() });
+    return request(url, {
+      method,
+      headers: { ...sent, ...proof },
+      body: body ? toBody(body.open()) : null,
+      dispatcher: this.#agent,
+    });
+  }
+
+  #refusal(status: number, text: string, { method, name }: Sending): Failure {
+    const [, code = ''] = /<Code>([^<]{1,100})<\/Code>/.exec(text) ?? [];
+    const message = `${this.name} answered ${status} ${code} to ${method} ${name}`;
+    const context = { status };
+    if (retried.includes(status)) return new Failure('provider_unavailable', message, { context });
+    const isAuth = status === 401 || status === 403;
+    return new Failure(isAuth ? 'provider_auth' : 'provider_bad_request', message, { context });
+  }
+
+  #unavailable(cause: unknown): Failure {
+    const message = `${this.name} cannot be reached, or broke off`;
+    return new Failure('provider_unavailable', message, { cause });
+  }
+}
+
+function toBody(body: Uint8Array | AsyncIterable<Uint8Array>): Dispatcher.DispatchOptions['body'] {
+  return body as Dispatcher.DispatchOptions['body'];
+}

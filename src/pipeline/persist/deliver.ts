@@ -1,0 +1,129 @@
+/**
+ * Delivering generations to sinks: outside of any transaction and before the click, so that a click
+ * which says that something is in a sink is true. A crash in between has the step run again, and
+ * the same is written over the same.
+ */
+import { Failure } from '../../kernel/failure.ts';
+import { limits } from '../../kernel/limits.ts';
+import { fromSignedBytes } from '../../provider/vector-bytes.ts';
+import type { Generation, Sink, SinkChunk, Standing } from '../../sink/sink.ts';
+import type { Reader } from '../../store/database.ts';
+import {
+  buriedUpTo,
+  getStanding,
+  listSinkEntities,
+  listSinkRelations,
+  listVectorChunks,
+  noModel,
+  type SinkDelivery,
+  type VectorChunkRow,
+} from '../../store/sinks.ts';
+
+/** Whose generation it is, and what its document says of itself. */
+export type GenerationHead = Omit<Generation, 'chunks' | 'entities' | 'relations'>;
+
+/** Vectors that are not in the store yet, by the ordinals of their chunks. */
+export interface NewVectors {
+  readonly model: string;
+  readonly ordinals: readonly number[];
+  readonly vectors: readonly Uint8Array[];
+}
+
+/** A generation as the store has it, read while it is written. */
+export function storedGeneration(
+  reader: Reader,
+  head: GenerationHead,
+  added: readonly NewVectors[] = [],
+): Generation {
+  return {
+    ...head,
+    chunks: (model) => {
+      const own = added.find((part) => part.model === model);
+      const ofChunk = new Map(own?.ordinals.map((ordinal, at) => [ordinal, own.vectors[at]]));
+      return chunksOf(reader, { generationId: head.id, model }, ofChunk);
+    },
+    entities: () => listSinkEntities(reader, head.id),
+    relations: () => listSinkRelations(reader, head.id),
+  };
+}
+
+async function* chunksOf(
+  reader: Reader,
+  of: { generationId: number; model: string },
+  added: ReadonlyMap<number, Uint8Array | undefined>,
+): AsyncGenerator<readonly SinkChunk[], void> {
+  const limit = limits.sink.batchMax;
+  for (let after = -1, isFull = true; isFull; ) {
+    const page = await listVectorChunks(reader, { ...of, after, limit });
+    if (page.length > 0) yield page.map((row) => toChunk(row, of, added.get(row.ordinal)));
+    after = page.at(-1)?.ordinal ?? after;
+    isFull = page.length === limit;
+  }
+}
+
+function toChunk(
+  { vector: stored, ...chunk }: VectorChunkRow,
+  { generationId, model }: { generationId: number; model: string },
+  added: Uint8Array | undefined,
+): SinkChunk {
+  const bytes = added ?? stored;
+  if (bytes) return { ...chunk, vector: unitVector(bytes) };
+  const message = `chunk ${chunk.ordinal} of generation ${generationId} has no vector of ${model}`;
+  throw new Failure('step_output_invalid', message);
+}
+
+/** Six digits are more than the stored bytes have. */
+const digits = 1e6;
+
+function unitVector(bytes: Uint8Array): number[] {
+  const words = fromSignedBytes(bytes);
+  let sum = 0;
+  for (const word of words) sum += word * word;
+  const scale = sum === 0 ? 0 : digits / Math.sqrt(sum);
+  return Array.from(words, (word) => Math.round(word * scale) / digits);
+}
+
+export interface Delivery {
+  readonly generation: Generation;
+  /** The models whose vectors go to sinks of vectors. */
+  readonly models: readonly string[];
+  readonly signal: AbortSignal;
+}
+
+/** Returns what is in the sinks now, to be recorded with the click. */
+export async function deliver(
+  sinks: readonly Sink[],
+  { generation, models, signal }: Delivery,
+): Promise<SinkDelivery[]> {
+  const deliveries = await Promise.all(
+    sinks.map(async (sink) => {
+      await sink.write(generation, models, signal);
+      const delivered = sink.keeps === 'vectors' ? models : [noModel];
+      return delivered.map((model) => ({ generationId: generation.id, sink: sink.name, model }));
+    }),
+  );
+  return deliveries.flat();
+}
+
+/** What the store says of a document, in the words of sinks. */
+export async function readStanding(
+  reader: Reader,
+  of: { documentId: string; caller: string; corpus: string },
+): Promise<Standing> {
+  const { documentId, caller, corpus } = of;
+  const buried = await buriedUpTo(reader, documentId);
+  const row = await getStanding(reader, documentId);
+  const key = { documentId, caller, corpus };
+  if (!row) return { ...key, current: undefined, asOf: buried, models: undefined };
+  const models = [row.model, row.next_model].filter((model) => model !== null);
+  return { ...key, current: row.generation_id, asOf: Math.max(row.as_of, buried), models };
+}
+
+/** Has the sinks keep of a document what is current in the store, and nothing older. */
+export async function settleDocument(
+  sinks: readonly Sink[],
+  standing: Standing,
+  signal: AbortSignal,
+): Promise<void> {
+  await Promise.all(sinks.map((sink) => sink.settle(standing, signal)));
+}

@@ -1,0 +1,92 @@
+/**
+ * Search by the vectors of a sink. The sink holds the current generation of every document, and for
+ * a while also the one before it or the one to come. So what it finds is shown to the store, in one
+ * statement, and only what is current there is kept: nothing is mixed. Where something was found
+ * that is not current, the sink is asked again without it: then a document that was replaced after
+ * the question is found in its new generation, which is in the sink since before it became current,
+ * and what is not current takes no place from what is.
+ */
+import { limits } from '../../kernel/limits.ts';
+import type { Near, Nearest, VectorSink } from '../../sink/sink.ts';
+import { getCurrent } from '../../store/contents.ts';
+import type { Database } from '../../store/database.ts';
+import type { PlaceRow } from '../../store/passages.ts';
+import { readSinkPlace } from '../../store/sinks.ts';
+import type { MirrorSearch, VectorIndex } from './mirror.ts';
+import type { VectorHit } from './partition.ts';
+
+export interface SinkIndexOptions {
+  readonly database: Database;
+  readonly sink: VectorSink;
+  /** Answers while the sink is being filled, and for a corpus that it does not have. */
+  readonly otherwise: VectorIndex;
+}
+
+export class SinkIndex implements VectorIndex {
+  readonly #options: SinkIndexOptions;
+
+  constructor(options: SinkIndexOptions) {
+    this.#options = options;
+  }
+
+  async search(request: MirrorSearch): Promise<VectorHit[]> {
+    const { database, sink, otherwise } = this.#options;
+    if (request.allowed?.rows.length === 0) return [];
+    const isFilled = (await readSinkPlace(database, sink.name)) !== undefined;
+    const hits = isFilled ? await this.#nearest(request) : undefined;
+    return hits ?? otherwise.search(request);
+  }
+
+  async #nearest(request: MirrorSearch): Promise<VectorHit[] | undefined> {
+    const { caller, corpus, model, vector, size, allowed } = request;
+    const signal = AbortSignal.timeout(limits.search.timeoutMs);
+    const within = withinOf(request);
+    const without = new Set<number>();
+    for (let round = 0; ; round += 1) {
+      const asked: Nearest = {
+        ...{ caller, corpus, model, vector, size },
+        ...(within && { within }),
+        without: [...without],
+      };
+      const found = await this.#options.sink.nearest(asked, signal);
+      if (!found) return undefined;
+      const { kept, outdated, isReplaced } = await this.#judge(request, found);
+      // A list that is not full has room: what is not current has taken no place in it.
+      const isComplete = outdated.length === 0 || (!isReplaced && found.length < size);
+      if (isComplete || round >= limits.search.restartsMax) {
+        return kept.filter((hit) => allowed?.isAllowed(hit) ?? true);
+      }
+      for (const generationId of outdated) without.add(generationId);
+    }
+  }
+
+  async #judge(
+    { caller, corpus }: MirrorSearch,
+    found: readonly Near[],
+  ): Promise<{ kept: VectorHit[]; outdated: number[]; isReplaced: boolean }> {
+    const ids = [...new Set(found.map(({ documentId }) => documentId))];
+    const rows = await getCurrent(this.#options.database, { caller, corpus, ids });
+    const current = new Map(rows.map(({ id, generation_id }) => [id, generation_id]));
+    const isKept = ({ documentId, generationId }: Near): boolean =>
+      current.get(documentId) === generationId;
+    const others = found.filter((near) => !isKept(near));
+    return {
+      kept: found.filter(isKept),
+      outdated: others.map(({ generationId }) => generationId),
+      isReplaced: others.some(
+        ({ documentId, generationId }) => generationId < (current.get(documentId) ?? 0),
+      ),
+    };
+  }
+}
+
+function withinOf({ allowed }: MirrorSearch): Nearest['within'] {
+  if (!allowed) return undefined;
+  const { rows, isOfChunks } = allowed;
+  if (isOfChunks) return { places: rows.map(toPlace) };
+  return { generations: [...new Set(rows.map(({ generation_id }) => generation_id))] };
+}
+
+function toPlace({ generation_id: generationId, ordinal }: PlaceRow) {
+  return { generationId, ordinal };
+}

@@ -1,0 +1,40 @@
+/**
+ * A collection for each corpus and model, because a collection's vectors all have one length. Its
+ * name says both, and can be read back. What file systems or addresses might take for something
+ * else, capital letters included, stands as `=` and its bytes in hexadecimal digits.
+ */
+import { Failure } from '../kernel/failure.ts';
+import { limits } from '../kernel/limits.ts';
+import type { CorpusModel } from './sink.ts';
+
+const separator = '~';
+
+export function collectionName(prefix: string, { corpus, model }: CorpusModel): string {
+  const name = [prefix, corpus, model].map(encode).join(separator);
+  if (name.length <= limits.sink.collectionNameMax) return name;
+  const bound = limits.sink.collectionNameMax;
+  const message = `the collection for ${model} in ${corpus} would need more than ${bound} letters`;
+  throw new Failure('qdrant_refused', `${message}: use a model with a shorter name`);
+}
+
+/** Undefined for a collection that is not one of ours. */
+export function readCollectionName(prefix: string, name: string): CorpusModel | undefined {
+  const parts = name.split(separator);
+  const [own, corpus, model] = parts.map(decode);
+  if (parts.length !== 3 || own !== prefix) return undefined;
+  return corpus && model ? { corpus, model } : undefined;
+}
+
+function encode(text: string): string {
+  return text.replace(/[^a-z0-9._-]/gu, (letter) =>
+    [...Buffer.from(letter)].map((byte) => `=${byte.toString(16).padStart(2, '0')}`).join(''),
+  );
+}
+
+function decode(text: string): string | undefined {
+  if (!/^(?:[a-z0-9._-]|=[0-9a-f]{2})*$/.test(text)) return undefined;
+  const bytes = text.replace(/=([0-9a-f]{2})|(.)/g, (_, hex, letter) =>
+    hex === undefined ? Buffer.from(letter as string).toString('hex') : hex,
+  );
+  return Buffer.from(bytes, 'hex').toString();
+}

@@ -1,0 +1,136 @@
+/**
+ * Qdrant's REST interface: bounded in time and bytes, without redirects, interrupted by a signal.
+ * What it answers is the `result` of its envelope, or a failure with a code.
+ */
+import { Failure, type FailureCode } from '../kernel/failure.ts';
+import { limits } from '../kernel/limits.ts';
+import type { World } from '../kernel/world.ts';
+
+export interface QdrantAddress {
+  readonly url: string;
+  readonly key?: string | undefined;
+  readonly world: World;
+  readonly fetch?: typeof globalThis.fetch | undefined;
+}
+
+export interface QdrantCall {
+  readonly body?: unknown;
+  readonly timeoutMs?: number;
+  readonly signal: AbortSignal;
+}
+
+export class QdrantClient {
+  readonly #address: QdrantAddress;
+  readonly #root: string;
+
+  constructor(address: QdrantAddress) {
+    this.#address = address;
+    this.#root = address.url.replace(/\/+$/, '');
+  }
+
+  /** `PUT /collections/notes/points?wait=true`, for instance. */
+  async ask<T>(call: string, options: QdrantCall): Promise<T> {
+    const { result } = await this.#send<{ result: T }>(call, options);
+    return result;
+  }
+
+  /** The same; undefined where Qdrant says that there is no such thing. */
+  async askFor<T>(call: string, options: QdrantCall): Promise<T | undefined> {
+    try {
+      return await this.ask<T>(call, options);
+    } catch (error) {
+      if (error instanceof Failure && error.context.status === 404) return undefined;
+      throw error;
+    }
+  }
+
+  /** The few answers that have no envelope. */
+  async #send<T>(call: string, { body, timeoutMs, signal }: QdrantCall): Promise<T> {
+    const { world, key, fetch = globalThis.fetch } = this.#address;
+    const [method = '', path = ''] = call.split(' ');
+    const overdue = new AbortController();
+    const stop = world.setTimer(() => overdue.abort(), timeoutMs ?? limits.sink.callMs);
+    try {
+      const response = await fetch(`${this.#root}${path}`, {
+        method,
+        headers: {
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+          ...(key !== undefined && { 'api-key': key }),
+        },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+        // A redirect would carry the key and the text to somebody else.
+        redirect: 'error',
+        signal: AbortSignal.any([signal, overdue.signal]),
+      });
+      const text = await readText(response);
+      if (!response.ok) throw refusalOf(call, { response, text, now: world.now() });
+      return JSON.parse(text) as T;
+    } catch (error) {
+      // Whoever was interrupted is told so; that Qdrant took too long is Qdrant's.
+      if (error instanceof Failure || signal.aborted) throw error;
+      const message = `Qdrant cannot be reached, or broke off, at ${call}`;
+      throw new Failure('qdrant_unavailable', message, { cause: error });
+    } finally {
+      stop();
+    }
+  }
+
+  check(signal: AbortSignal): Promise<{ title?: string; version?: string }> {
+    return this.#send('GET /', { signal, timeoutMs: limits.sink.searchMs });
+  }
+}
+
+async function readText(response: Response): Promise<string> {
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const part of response.body ?? []) {
+    bytes += part.length;
+    if (bytes > limits.sink.answerBytesMax) {
+      const message = `Qdrant answered with more than ${limits.sink.answerBytesMax} bytes`;
+      throw new Failure('qdrant_refused', message);
+    }
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString();
+}
+
+const codes: Readonly<Record<number, FailureCode>> = {
+  408: 'qdrant_unavailable',
+  429: 'rate_limited',
+};
+
+function refusalOf(
+  call: string,
+  { response, text, now }: { response: Response; text: string; now: number },
+): Failure {
+  const { status } = response;
+  const retryAfterMs = waitMsOf(response.headers.get('retry-after'), now);
+  // Who says when to come back is busy, and not broken: that spends no retry.
+  const isBusy = status === 503 && retryAfterMs !== undefined;
+  const code = isBusy
+    ? 'rate_limited'
+    : (codes[status] ?? (status >= 500 ? 'qdrant_unavailable' : 'qdrant_refused'));
+  const message = `Qdrant answered ${status} to ${call}: ${reasonOf(text)}`;
+  return new Failure(code, message.slice(0, limits.sink.errorCharactersMax), {
+    retryAfterMs,
+    context: { status },
+  });
+}
+
+function reasonOf(text: string): string {
+  try {
+    const { status } = JSON.parse(text) as { status?: { error?: string } };
+    return status?.error ?? text;
+  } catch {
+    // A page of a proxy: as it is, cut short.
+    return text;
+  }
+}
+
+function waitMsOf(header: string | null, now: number): number | undefined {
+  if (header === null) return undefined;
+  const asked = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - now;
+  if (!Number.isFinite(asked)) return undefined;
+  const { retryAfterMsMin, retryAfterMsMax } = limits.wait;
+  return Math.min(Math.max(asked, retryAfterMsMin), retryAfterMsMax);
+}

@@ -1,0 +1,172 @@
+/** What blobs are promised, wherever they are kept. */
+import assert from 'node:assert/strict';
+import { createHash, randomBytes } from 'node:crypto';
+import { describe, test } from 'node:test';
+import type { StreamedBlobStore, SweptBlobs, UsedBlobs } from '../../src/blob/blob.ts';
+import type { Cleanup } from '../support/temporary.ts';
+
+export interface BlobCase {
+  readonly blobs: StreamedBlobStore & SweptBlobs;
+  /** Makes a blob look as if it had been put long ago. */
+  age(key: string): void;
+}
+
+const bytesOf = (text: string): Uint8Array => Buffer.from(text);
+const hashOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+
+const using =
+  (...used: string[]): UsedBlobs =>
+  async (keys) =>
+    new Set(keys.filter((key) => used.includes(key)));
+
+async function* inPieces(bytes: Uint8Array, size: number) {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
+
+async function gathered(pieces: AsyncIterable<Uint8Array> | undefined): Promise<Buffer> {
+  const held: Uint8Array[] = [];
+  for await (const piece of pieces ?? []) held.push(piece);
+  return Buffer.concat(held);
+}
+
+async function sweep(
+  { blobs }: BlobCase,
+  used: UsedBlobs,
+  { limit = 100, before = Date.now() - 60_000 } = {},
+): Promise<number> {
+  let removed = 0;
+  for (let part = 0; part < blobs.parts; part += 1) {
+    removed += await blobs.sweep({ part, before, limit, used });
+  }
+  return removed;
+}
+
+/** Two texts whose keys begin alike, so that they share a part. */
+function neighbours(): [string, string] {
+  const partOf = (text: string) => hashOf(bytesOf(text)).slice(0, 2);
+  for (let at = 1; ; at += 1) if (partOf(`${at}`) === partOf('0')) return ['0', `${at}`];
+}
+
+type BlobTest = readonly [title: string, run: (given: BlobCase) => Promise<void>];
+
+const tests: readonly BlobTest[] = [
+  [
+    'bytes come back as they were put, under their hash, however often they are put',
+    async ({ blobs }) => {
+      for (const bytes of [bytesOf(''), bytesOf('walrus'), randomBytes(300_000)]) {
+        assert.equal(await blobs.put(bytes), hashOf(bytes));
+        assert.equal(await blobs.put(bytes), hashOf(bytes));
+        assert.deepEqual(Buffer.from(await blobs.get(hashOf(bytes))), Buffer.from(bytes));
+        assert.deepEqual(
+          await gathered(await blobs.getStream?.(hashOf(bytes))),
+          Buffer.from(bytes),
+        );
+      }
+    },
+  ],
+  [
+    'bytes that come in pieces are one blob, and what breaks off is none',
+    async ({ blobs }) => {
+      const bytes = randomBytes(2_000_000);
+      const put = await blobs.putStream(inPieces(bytes, 70_001));
+      assert.deepEqual(put, { key: hashOf(bytes), bytes: bytes.length });
+      assert.deepEqual(Buffer.from(await blobs.get(put.key)), bytes);
+      const half = async function* () {
+        yield bytesOf('half of it');
+        throw new Error('the line is cut');
+      };
+      await assert.rejects(blobs.putStream(half()), /the line is cut/);
+      await assert.rejects(blobs.get(hashOf(bytesOf('half of it'))), { code: 'source_missing' });
+    },
+  ],
+  [
+    'a part of a blob is read alone, and one that is not there is told',
+    async ({ blobs }) => {
+      const key = await blobs.put(bytesOf('the walrus sleeps'));
+      const part = (await blobs.getPart?.(key, { at: 4, bytes: 6 })) ?? new Uint8Array();
+      assert.equal(Buffer.from(part).toString(), 'walrus');
+      const late = blobs.getPart?.(key, { at: 12, bytes: 60 });
+      await assert.rejects(Promise.resolve(late), { code: 'source_missing' });
+    },
+  ],
+  [
+    'what was never put is missing, and said to be',
+    async ({ blobs }) => {
+      const key = hashOf(bytesOf('never'));
+      await assert.rejects(blobs.get(key), { code: 'source_missing' });
+      await assert.rejects(Promise.resolve(blobs.getStream?.(key)), { code: 'source_missing' });
+      const part = blobs.getPart?.(key, { at: 0, bytes: 1 });
+      await assert.rejects(Promise.resolve(part), { code: 'source_missing' });
+    },
+  ],
+  [
+    'a sweep removes what is old and not used, and nothing else',
+    async (given) => {
+      const { blobs, age } = given;
+      const [used, unused] = [await blobs.put(bytesOf('used')), await blobs.put(bytesOf('unused'))];
+      for (const key of [used, unused]) age(key);
+      const young = await blobs.put(bytesOf('young'));
+      assert.equal(await sweep(given, using(used)), 1);
+      assert.equal(Buffer.from(await blobs.get(young)).toString(), 'young');
+      // What was set aside is removed for good when it is old itself.
+      await sweep(given, using(used, young), { before: Date.now() + 60_000 });
+      assert.equal(Buffer.from(await blobs.get(used)).toString(), 'used');
+      await assert.rejects(blobs.get(unused), { code: 'source_missing' });
+    },
+  ],
+  [
+    'a sweep keeps what is young, and what is put again however old it is',
+    async (given) => {
+      const { blobs, age } = given;
+      const again = await blobs.put(bytesOf('again'));
+      age(again);
+      assert.equal(await blobs.put(bytesOf('again')), again);
+      const young = await blobs.put(bytesOf('young'));
+      assert.equal(await sweep(given, using()), 0);
+      for (const key of [again, young]) await blobs.get(key);
+    },
+  ],
+  [
+    'a blob that is put again while it is being removed is there',
+    async (given) => {
+      const { blobs, age } = given;
+      const text = bytesOf('in that moment');
+      const key = await blobs.put(text);
+      age(key);
+      let isUsed = false;
+      const used: UsedBlobs = async (keys) => {
+        if (!keys.includes(key) || isUsed) return new Set(isUsed ? keys : []);
+        // Nobody uses it when the sweep asks; then it is put, and soon used.
+        await blobs.put(text);
+        isUsed = true;
+        return new Set();
+      };
+      await sweep(given, used);
+      assert.deepEqual(Buffer.from(await blobs.get(key)), Buffer.from(text));
+      await sweep(given, used, { before: Date.now() + 60_000 });
+      assert.deepEqual(Buffer.from(await blobs.get(key)), Buffer.from(text));
+    },
+  ],
+  [
+    'a sweep ends at its limit, comes to the rest the next time, and past those that are used',
+    async (given) => {
+      const { blobs, age } = given;
+      const keys = await Promise.all(neighbours().map((text) => blobs.put(bytesOf(text))));
+      keys.forEach(age);
+      assert.equal(await sweep(given, using(), { limit: 1 }), 1);
+      assert.equal(await sweep(given, using(), { limit: 1 }), 1);
+      const [one = ''] = await Promise.all(neighbours().map((text) => blobs.put(bytesOf(text))));
+      keys.forEach(age);
+      assert.equal(await sweep(given, using(one), { limit: 1 }), 1);
+      await blobs.get(one);
+    },
+  ],
+];
+
+export function blobSuite(name: string, open: (t: Cleanup) => Promise<BlobCase>): void {
+  describe(`blobs in ${name}`, () => {
+    for (const [title, run] of tests) {
+      test(title, { timeout: 60_000 }, async (t) => run(await open(t)));
+    }
+  });
+}

@@ -1,0 +1,186 @@
+/** Qdrant beside a store when something goes wrong: at each point the next run mends it. */
+import assert from 'node:assert/strict';
+import { describe, type TestContext, test } from 'node:test';
+import { limits } from '../../src/kernel/limits.ts';
+import { toSignedBytes } from '../../src/provider/vector-bytes.ts';
+import { pointId } from '../../src/sink/qdrant.ts';
+import { insertVectors } from '../../src/store/chunks.ts';
+import { flipModel, setNextModel } from '../../src/store/corpus-settings.ts';
+import { appendEvents } from '../../src/store/events.ts';
+import type { Reply } from '../support/batch/provider-server.ts';
+import { type QdrantServer, refused } from '../support/qdrant/qdrant-server.ts';
+import { model, notes, SinkBench, vectorOf } from './sink/bench.ts';
+import { openQdrantCase, realQdrant } from './sink/qdrant-case.ts';
+
+const skip = realQdrant === undefined ? false : 'a real Qdrant does not fail on demand';
+
+async function setup(t: TestContext) {
+  const given = await openQdrantCase(t);
+  const bench = new SinkBench(given);
+  const kept = async () => (await given.kept?.()) ?? [];
+  return { bench, server: given.server as QdrantServer, kept };
+}
+
+/** The same store, as a process sees it that knows of no sink. */
+function withoutSink({ case: given }: SinkBench): SinkBench {
+  return new SinkBench({ ...given, sink: undefined });
+}
+
+describe('Qdrant beside a store', { skip }, () => {
+  const refusals: readonly [what: string, reply: Reply, code: string, waitMs?: number][] = [
+    ['429', refused(429, 'slow down'), 'rate_limited'],
+    ['503 with a time', { status: 503, headers: { 'retry-after': '7' } }, 'rate_limited', 7000],
+    ['503', refused(503, 'starting'), 'qdrant_unavailable'],
+    ['500', refused(500, 'panic'), 'qdrant_unavailable'],
+    ['a page of a proxy', { status: 502, body: '<html>' }, 'qdrant_unavailable'],
+    ['nonsense', { status: 200, body: '<html>' }, 'qdrant_unavailable'],
+    ['400', refused(400, 'Wrong input'), 'qdrant_refused'],
+    ['401', { status: 401, body: 'Must provide an API key' }, 'qdrant_refused'],
+    ['a broken connection', (response) => response.destroy(), 'qdrant_unavailable'],
+  ];
+  for (const [what, reply, code, retryAfterMs] of refusals) {
+    test(`${what} is ${code}, and the next attempt goes through`, async (t) => {
+      const { bench, server } = await setup(t);
+      const id = await bench.make('page', ['walrus']);
+      server.http.trouble({ on: /^PUT .*\/points$/, reply });
+      await assert.rejects(bench.run('persisted', id), { code, retryAfterMs });
+      await bench.finish(id);
+      await bench.courier();
+      assert.deepEqual(await bench.seen(), ['walrus']);
+    });
+  }
+
+  test('what was applied although the answer was lost is applied once', async (t) => {
+    const { bench, server, kept } = await setup(t);
+    await bench.publish('page', ['old']);
+    const id = await bench.make('page', ['walrus', 'lantern']);
+    const reply: Reply = (response) => response.destroy();
+    for (const [step, on] of [
+      ['persisted', /^PUT .*\/points$/],
+      ['done', /\/points\/batch$/],
+    ] as const) {
+      server.http.trouble({ on, reply, isAfter: true });
+      if (step === 'done') await bench.run('indexed', id);
+      await assert.rejects(bench.run(step, id), { code: 'qdrant_unavailable' });
+      await bench.run(step, id);
+    }
+    assert.deepEqual(await kept(), ['lantern', 'walrus']);
+    assert.deepEqual(await bench.seen(), ['lantern', 'walrus']);
+  });
+
+  test('a collection that another process makes at the same moment is used', async (t) => {
+    const { bench, server } = await setup(t);
+    const id = await bench.make('page', ['walrus']);
+    const reply = refused(409, 'Wrong input: Collection already exists!');
+    server.http.trouble({ on: /^PUT \/collections\/[^/]+$/, reply, isAfter: true });
+    await bench.finish(id);
+    assert.equal(server.points.length, 1);
+  });
+
+  test('every point says whose it is, and whether it is current', async (t) => {
+    const { bench, server } = await setup(t);
+    const id = await bench.make('page', ['walrus']);
+    await bench.run('persisted', id);
+    const [point] = server.points;
+    assert.equal(point?.id, pointId({ generationId: id, ordinal: 0 }));
+    assert.match(String(point?.id), /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-/);
+    const { document_id, ...payload } = point?.payload ?? {};
+    assert.deepEqual(payload, {
+      ...{ caller: 'ann', generation: id, ordinal: 0, chunk_id: 'walrus-0', current: false },
+      ...{ heading: 'on walrus', text: 'walrus', source: 'page', title: 'page', language: 'en' },
+    });
+    await bench.run('indexed', id);
+    await bench.run('done', id);
+    assert.equal(server.points[0]?.payload.current, true);
+    const [collection] = server.collections.values();
+    const indexed = [...(collection?.indexes.keys() ?? [])];
+    assert.deepEqual(indexed, ['caller', 'document_id', 'generation', 'current']);
+  });
+
+  test('a store that was there before is brought in, and searched until then', async (t) => {
+    const { bench, server } = await setup(t);
+    const before = withoutSink(bench);
+    await before.publish('page', ['walrus']);
+    await before.publish('other', ['lantern']);
+    assert.deepEqual(await bench.seen(), ['lantern', 'walrus']);
+    assert.equal(server.http.count(/query$/), 0);
+    await bench.courier();
+    assert.equal(server.points.length, 2);
+    assert.deepEqual(await bench.seen(), ['lantern', 'walrus']);
+    assert.equal(server.http.count(/query$/), 1);
+    await bench.courier();
+    assert.equal(server.http.count(/^PUT .*\/points$/), 2, 'nothing is delivered twice');
+  });
+
+  test('what a process without the sink makes current is brought after it', async (t) => {
+    const { bench } = await setup(t);
+    await bench.publish('page', ['walrus']);
+    await bench.courier();
+    await withoutSink(bench).publish('page', ['rain']);
+    await bench.courier();
+    assert.deepEqual(await bench.seen(), ['rain']);
+  });
+
+  test('a Qdrant that has lost what it had is filled anew', async (t) => {
+    const { bench, server, kept } = await setup(t);
+    await bench.publish('page', ['walrus', 'roof']);
+    await bench.publish('other', ['lantern']);
+    await bench.courier();
+    server.collections.clear();
+    assert.deepEqual(await bench.seen(), ['lantern', 'roof', 'walrus'], 'the store stands in');
+    // Some of it is there again, so that the collection is no longer missing.
+    await bench.publish('third', ['rain']);
+    await bench.courier();
+    assert.deepEqual(await kept(), ['lantern', 'rain', 'roof', 'walrus']);
+    assert.deepEqual(await bench.seen(), ['lantern', 'rain', 'roof', 'walrus']);
+  });
+
+  test('what is deleted while Qdrant is away is gone when it is back', async (t) => {
+    const { bench, server, kept } = await setup(t);
+    await bench.publish('page', ['walrus']);
+    await bench.publish('other', ['lantern']);
+    await bench.courier();
+    await bench.remove('page');
+    server.http.trouble({ on: /batch$/, reply: refused(503, 'away'), times: 2 });
+    await assert.rejects(bench.courier(), { code: 'qdrant_unavailable' });
+    await assert.rejects(bench.courier(), { code: 'qdrant_unavailable' });
+    assert.deepEqual(await bench.seen(), ['lantern'], 'and it is not seen meanwhile');
+    await bench.courier();
+    assert.deepEqual(await kept(), ['lantern']);
+  });
+
+  test('generations that are not current take no place from those that are', async (t) => {
+    const { bench, server } = await setup(t);
+    await bench.publish('page', ['walrus']);
+    await bench.courier();
+    // More of them than a query brings, all nearer than what is current.
+    const [collection] = server.collections.values();
+    const [current] = server.points;
+    for (let index = 0; index < limits.search.candidatesMax + 10; index += 1) {
+      const payload = { ...current?.payload, generation: 1_000_000 + (index % 3) };
+      const vector = [1, 0, 0, 0, 0, 0, 0, 0];
+      collection?.points.set(`late-${index}`, { id: `late-${index}`, vector, payload });
+    }
+    assert.deepEqual(await bench.seen(), ['walrus']);
+  });
+
+  test('a corpus with another model has another collection, and the old one goes', async (t) => {
+    const { bench, server } = await setup(t);
+    const id = await bench.publish('page', ['walrus']);
+    await bench.courier();
+    const turned = { ...notes, model: 'other' };
+    await bench.store.database.write(async (transaction) => {
+      await setNextModel(transaction, turned);
+      const vector = toSignedBytes(vectorOf('walrus').slice(0, 4));
+      await insertVectors(transaction, id, [{ ordinal: 0, model: 'other', vector }]);
+      await flipModel(transaction, turned);
+      const detail = { corpus: notes.corpus, from: model, to: 'other' };
+      const event = { kind: 'corpus_reembedded', jobId: null, detail } as const;
+      await appendEvents(transaction, [event], bench.store.world.now());
+    });
+    await bench.courier();
+    const names = [...server.collections.keys()].map((name) => name.split('~').slice(1).join(' '));
+    assert.deepEqual(names, ['notes other']);
+    assert.equal(server.points.length, 1);
+  });
+});

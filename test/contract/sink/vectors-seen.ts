@@ -1,0 +1,49 @@
+/** What a search by vectors finds in a corpus, as the labels of chunks. */
+
+import { fromSignedBytes, toSignedBytes } from '../../../src/provider/vector-bytes.ts';
+import { toPassageFilter } from '../../../src/search/request.ts';
+import type { AllowedPlaces, VectorIndex } from '../../../src/search/vector/mirror.ts';
+import type { Database } from '../../../src/store/database.ts';
+import { getPassages, listAllowed } from '../../../src/store/passages.ts';
+import { type Corpus, dimensions, model } from './bench.ts';
+
+const upwards = fromSignedBytes(
+  toSignedBytes(Array.from({ length: dimensions }, (_, place) => (place === 0 ? 1 : 0))),
+);
+
+const turnsMax = 50;
+
+export async function vectorsSeen(
+  { database, index, size = 500 }: { database: Database; index: VectorIndex; size?: number },
+  of: Corpus,
+  heading?: string,
+): Promise<string[]> {
+  const allowed = await allowedBy(database, of, heading);
+  for (let turns = 0; turns < turnsMax; turns += 1) {
+    const hits = await index.search({ ...of, model, vector: upwards, size, rescored: 10, allowed });
+    const places = hits.map(({ generationId, ordinal }) => ({
+      generation_id: generationId,
+      ordinal,
+    }));
+    const rows = await getPassages(database, { ...of, places });
+    // As the search does: what was replaced between the two is looked for again.
+    if (rows.length === places.length) return rows.map(({ text }) => text).sort();
+  }
+  throw new Error(`${of.corpus} was replaced ${turnsMax} times under one search`);
+}
+
+async function allowedBy(
+  database: Database,
+  of: Corpus,
+  heading: string | undefined,
+): Promise<AllowedPlaces | undefined> {
+  const filter = toPassageFilter({ heading });
+  if (!filter) return undefined;
+  const rows = await listAllowed(database, { ...of, filter });
+  const keys = new Set(rows.map((row) => `${row.generation_id}/${row.ordinal}`));
+  return {
+    rows,
+    isOfChunks: true,
+    isAllowed: ({ generationId, ordinal }) => keys.has(`${generationId}/${ordinal}`),
+  };
+}

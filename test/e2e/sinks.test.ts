@@ -1,0 +1,178 @@
+/** Pawl with Qdrant beside its store, as a library and as a service. */
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { open, type Pawl } from '../../src/index.ts';
+import { startService } from '../../src/service.ts';
+import { QdrantServer, refused } from '../support/qdrant/qdrant-server.ts';
+import { bucket, credentials, startS3 } from '../support/s3-server.ts';
+import { type Cleanup, temporaryDirectory } from '../support/temporary.ts';
+import { until } from '../support/wait.ts';
+import { openWorkplace } from './pawl-process.ts';
+
+const corpus = 'handbook';
+const welcome = fileURLToPath(new URL('../../samples/welcome.md', import.meta.url));
+const documents = [
+  { id: 'health', title: 'Health', text: 'A physician examines all employees each year.' },
+  { id: 'travel', title: 'Travel', text: 'Flights are booked by the office in advance.' },
+  { id: 'garden', title: 'Garden', text: 'Roses are pruned in early spring.' },
+];
+
+async function setup(t: Cleanup) {
+  const server = await new QdrantServer().start(t);
+  const data = temporaryDirectory(t);
+  const errors: string[] = [];
+  const openPawl = async (isDelivering = true) => {
+    const sinks = isDelivering ? { qdrant: { url: server.url, key: server.key } } : undefined;
+    const onError = (what: string, error: unknown) => errors.push(`${what}: ${error}`);
+    const pawl = await open({ data, sinks, onError });
+    t.after(() => pawl.close());
+    return pawl;
+  };
+  t.after(() => assert.deepEqual(server.wrongs, []));
+  return { server, data, openPawl, errors };
+}
+
+/** Until Qdrant has been filled for the first time, the store answers. */
+async function untilSearched(pawl: Pawl, server: QdrantServer): Promise<void> {
+  const isSearched = async () => {
+    await pawl.search(corpus, 'doctor', { mode: 'vector' });
+    return server.http.count(/query$/) > 0;
+  };
+  await until(isSearched, { what: 'Qdrant to be searched' });
+}
+
+test('vectors are delivered to Qdrant, searched there, replaced and deleted', async (t) => {
+  const { server, openPawl, errors } = await setup(t);
+  server.key = 'secret-of-qdrant';
+  const pawl = await openPawl();
+  await (await pawl.ingest(documents, { corpus })).wait();
+  assert.equal(server.points.length, 3);
+  await untilSearched(pawl, server);
+  const titles = async (query: string, filter = {}) =>
+    (await pawl.search(corpus, query, { mode: 'vector', filter })).map(({ title }) => title);
+  assert.equal((await titles('doctor for the staff'))[0], 'Health');
+  assert.deepEqual(await titles('doctor', { title: 'gard' }), ['Garden']);
+  const [health] = await pawl.search(corpus, 'doctor', { mode: 'vector', topK: 1 });
+  const changed = [{ id: 'travel', title: 'Trains', text: 'Carriages leave on Mondays.' }];
+  await (await pawl.ingest(changed, { corpus })).wait();
+  await pawl.deleteDocument(health?.documentId ?? '');
+  assert.deepEqual((await titles('doctor flights carriages')).sort(), ['Garden', 'Trains']);
+  await until(() => server.points.length === 2, { what: 'the deleted one to be gone there' });
+  assert.ok(server.points.every(({ payload }) => payload.current === true));
+  await pawl.deleteCorpus(corpus);
+  await until(() => server.collections.size === 0, { what: 'the collection to be gone' });
+  assert.deepEqual(errors, []);
+});
+
+test('the same hits come from Qdrant as from the store', async (t) => {
+  const { server, openPawl } = await setup(t);
+  const many = Array.from({ length: 60 }, (_, n) => ({
+    id: `n${n}`,
+    title: `Note ${n}`,
+    text: `Note ${n} on ${documents[n % 3]?.title}: number ${n} pays ${n % 5} invoices.`,
+  }));
+  const pawl = await openPawl();
+  await (await pawl.ingest(many, { corpus })).wait();
+  await untilSearched(pawl, server);
+  const own = await openPawl(false);
+  for (const query of ['invoices on health', 'garden number 7', 'travel']) {
+    const [there, here] = await Promise.all(
+      [pawl, own].map(async (each) => {
+        const asked = { mode: 'vector', topK: 100, explain: true } as const;
+        const hits = await each.search(corpus, query, asked);
+        return new Map(hits.map(({ chunkId, explanation }) => [chunkId, explanation?.parts[0]]));
+      }),
+    );
+    assert.equal(there?.size, here?.size);
+    for (const [id, part] of here ?? []) {
+      const difference = (there?.get(id)?.score ?? Number.NaN) - (part?.score ?? 0);
+      assert.ok(Math.abs(difference) < 1e-5, `${id}: ${difference}`);
+    }
+  }
+});
+
+test('a document is not done, and its old text is found, until Qdrant has it', async (t) => {
+  const { server, openPawl } = await setup(t);
+  const pawl = await openPawl();
+  await (await pawl.ingest(documents, { corpus })).wait();
+  server.http.trouble({ on: /^PUT .*points$/, reply: refused(400, 'no'), times: 1 });
+  const changed = [{ id: 'travel', title: 'Trains', text: 'Carriages leave on Mondays.' }];
+  const job = await pawl.ingest(changed, { corpus });
+  await job.wait();
+  const [cause] = await pawl.causes(corpus);
+  assert.equal(cause?.code, 'qdrant_refused');
+  const titles = (await pawl.search(corpus, 'flights carriages')).map(({ title }) => title);
+  assert.ok(titles.includes('Travel') && !titles.includes('Trains'));
+  const inbox = await pawl.inbox({ corpus });
+  await pawl.retryItems(inbox.map(({ id }) => id));
+  await job.wait();
+  assert.equal((await pawl.search(corpus, 'carriages'))[0]?.title, 'Trains');
+});
+
+test('a service says how its sinks are, and is not ready without them', async (t) => {
+  const server = await new QdrantServer().start(t);
+  const service = await startService({
+    ...{ data: temporaryDirectory(t), host: '127.0.0.1', port: 0 },
+    sinks: { qdrant: { url: server.url } },
+    log: { level: 'silent', write: () => undefined },
+  });
+  t.after(() => service.close());
+  const ready = async () => {
+    const response = await fetch(`${service.address}/readyz`);
+    const { checks } = (await response.json()) as { checks: { qdrant?: { ok: boolean } } };
+    return [response.status, checks.qdrant?.ok];
+  };
+  assert.deepEqual(await ready(), [200, true]);
+  await server.http.close();
+  assert.deepEqual(await ready(), [503, false]);
+});
+
+test('fetched bytes are kept in a bucket, whichever folder the processes have', async (t) => {
+  const server = await startS3(t);
+  const { accessKeyId: keyId, secretAccessKey: secret, region } = credentials;
+  const url = `s3://${bucket}/handbook/`;
+  const blobs = { url, endpoint: server.endpoint, region, keyId, secret };
+  const data = temporaryDirectory(t);
+  const pawl = await open({ data, blobs });
+  t.after(() => pawl.close());
+  await (await pawl.ingest([welcome], { corpus })).wait();
+  assert.ok((await pawl.search(corpus, 'welcome')).length > 0);
+  const names = server.objects.listObjects(bucket).objects.map(({ key }) => key);
+  assert.equal(names.length, 1);
+  assert.match(names[0] ?? '', /^handbook\/[0-9a-f]{2}\/[0-9a-f]{64}$/);
+  assert.equal(existsSync(join(data, 'blobs')), false);
+  await assert.rejects(open({ data: temporaryDirectory(t), blobs: { url } }), {
+    code: 'usage_error',
+  });
+});
+
+test('pawl doctor looks at the bucket and at the sinks', async (t) => {
+  const qdrant = await new QdrantServer().start(t);
+  const s3 = await startS3(t);
+  const settings = {
+    PAWL_QDRANT_URL: qdrant.url,
+    PAWL_BLOB_URL: `s3://${bucket}`,
+    PAWL_BLOB_ENDPOINT: s3.endpoint,
+    PAWL_BLOB_REGION: credentials.region,
+    PAWL_BLOB_KEY_ID: credentials.accessKeyId,
+    PAWL_BLOB_SECRET: credentials.secretAccessKey,
+  };
+  const workplace = openWorkplace(t);
+  const doctor = async (environment: Record<string, string>) => {
+    const { stdout } = await workplace.run(['doctor', '--json'], { environment });
+    const findings = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { check: string; verdict: string });
+    return findings
+      .filter(({ check }) => ['blobs', 'qdrant'].includes(check))
+      .map(({ check, verdict }) => `${check} ${verdict}`);
+  };
+  assert.deepEqual(await doctor(settings), ['blobs ok', 'qdrant ok']);
+  await qdrant.http.close();
+  const wrong = { ...settings, PAWL_BLOB_SECRET: 'another' };
+  assert.deepEqual(await doctor(wrong), ['blobs fail', 'qdrant fail']);
+});
