@@ -10,12 +10,15 @@ import { asking, corpora } from './contract/corpora.ts';
 import { history, inbox } from './contract/history.ts';
 import { jobs, webhooks } from './contract/jobs.ts';
 import { service } from './contract/service.ts';
+import { system } from './contract/system.ts';
 
 export type { Route } from './contract/row.ts';
 
 const documents = { ...jobs, ...webhooks, ...history, ...inbox, ...corpora };
 
-export const contract = { ...documents, ...attemptContract, ...batch, ...asking, ...service };
+const about = { ...service, ...system };
+
+export const contract = { ...documents, ...attemptContract, ...batch, ...asking, ...about };
 
 export type Contract = typeof contract;
 export type RouteName = keyof Contract;

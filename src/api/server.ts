@@ -23,6 +23,7 @@ import { inboxRoutes } from './route/inbox.ts';
 import { jobRoutes, steeringRoutes } from './route/jobs.ts';
 import { searchRoutes } from './route/search.ts';
 import { serviceRoutes } from './route/service.ts';
+import { systemRoutes } from './route/system.ts';
 import { uploadRoutes } from './route/upload.ts';
 import { webhookRoutes } from './route/webhooks.ts';
 import type { Handler, Handlers, Service } from './service.ts';
@@ -107,6 +108,7 @@ function handlersOf(service: Service, news: News): Handlers {
     ...batchRoutes(service),
     ...searchRoutes(service),
     ...serviceRoutes(service),
+    ...systemRoutes(service),
   };
 }
 

@@ -83,7 +83,7 @@ async function fill(): Promise<typeof pages> {
     ['corpora', '/corpora', 'Changed'],
     ['corpus', '/corpora/sample', 'Returns and refunds'],
     ['document', `/documents/${document?.document_id}`, 'generation 1'],
-    ['system', '/system', 'Documents without a forward cause'],
+    ['system', '/system', 'Pace of sites'],
   ];
 }
 
