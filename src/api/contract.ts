@@ -9,6 +9,7 @@ import { batch } from './contract/batch.ts';
 import { asking, corpora } from './contract/corpora.ts';
 import { history, inbox } from './contract/history.ts';
 import { jobs, webhooks } from './contract/jobs.ts';
+import { runs } from './contract/runs.ts';
 import { service } from './contract/service.ts';
 import { system } from './contract/system.ts';
 
@@ -16,7 +17,7 @@ export type { Route } from './contract/row.ts';
 
 const documents = { ...jobs, ...webhooks, ...history, ...inbox, ...corpora };
 
-const about = { ...service, ...system };
+const about = { ...service, ...system, ...runs };
 
 export const contract = { ...documents, ...attemptContract, ...batch, ...asking, ...about };
 

@@ -21,6 +21,7 @@ import { corpusRoutes, documentRoutes, entityRoutes } from './route/corpora.ts';
 import { historyRoutes } from './route/history.ts';
 import { inboxRoutes } from './route/inbox.ts';
 import { jobRoutes, steeringRoutes } from './route/jobs.ts';
+import { runRoutes } from './route/runs.ts';
 import { searchRoutes } from './route/search.ts';
 import { serviceRoutes } from './route/service.ts';
 import { systemRoutes } from './route/system.ts';
@@ -104,6 +105,7 @@ function handlersOf(service: Service, news: News): Handlers {
     ...corpusRoutes(service),
     ...documentRoutes(service),
     ...entityRoutes(service),
+    ...runRoutes(service),
     ...attemptRoutes(service),
     ...batchRoutes(service),
     ...searchRoutes(service),

@@ -17,6 +17,11 @@ interface System {
   readonly caller: { readonly caller_id: string };
 }
 
+interface List {
+  readonly items: readonly Readonly<Record<string, unknown>>[];
+  readonly next_cursor: string | null;
+}
+
 test('tells who is at work, on how much, and what the pace of a domain allows', async (t) => {
   const site = await openSite(t);
   site.hold('/slow');
@@ -43,4 +48,28 @@ test('tells who is at work, on how much, and what the pace of a domain allows', 
   site.release('/slow');
   await bench.ended(id);
   assert.deepEqual((await look()).domains, []);
+});
+
+test('tells every time that a document was worked on, newest first, to its owner', async (t) => {
+  const bench = await openBench(t);
+  const ids: unknown[] = [];
+  for (const text of ['The heron waits.', 'The heron flies.', 'The heron sleeps.']) {
+    const job = await bench.submit({ corpus_name: 'a', documents: [{ id: 'heron', text }] });
+    await bench.ended(job);
+    ids.unshift(job);
+  }
+  const { body } = await bench.ask<List>('GET /corpora/:name/documents', { params: { name: 'a' } });
+  const params = { id: String(body.items[0]?.document_id) };
+  const look = (query = {}) => bench.ask<List>('GET /documents/:id/items', { params, query });
+  const runs = (await look()).body;
+  assert.deepEqual(
+    runs.items.map(({ job_id, step }) => [job_id, step]),
+    ids.map((id) => [id, 'done']),
+  );
+  const first = (await look({ limit: 2 })).body;
+  const rest = (await look({ limit: 2, cursor: String(first.next_cursor) })).body;
+  assert.deepEqual([...first.items, ...rest.items], runs.items);
+  assert.equal(rest.next_cursor, null);
+  const none = await bench.ask('GET /documents/:id/items', { params: { id: 'none' } });
+  assert.deepEqual([none.status, none.body.code], [404, 'document_unknown']);
 });

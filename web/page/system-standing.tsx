@@ -34,7 +34,7 @@ export function Standings() {
           {data.caller.tier !== null && `, of tier ${data.caller.tier}`}.{' '}
           {share ? (
             <>
-              {`${count(share.remaining)} of ${counted(share.limit, 'request')} are left in this window; more `}
+              {`${count(share.remaining)} of ${counted(share.limit, 'request')} are left; more `}
               <Time at={new Date(share.resetAt).toISOString()} />.
             </>
           ) : (
