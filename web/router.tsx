@@ -12,6 +12,7 @@ import {
 } from '@tanstack/react-router';
 import type { Job } from '../src/api/schema.ts';
 import type { JobFilter } from './live/job-list.ts';
+import type { TaskState } from './live/task-list.ts';
 import { JobsPage } from './page/jobs.tsx';
 import { Empty, Problem } from './part/basic.tsx';
 import { Shell } from './shell.tsx';
@@ -136,13 +137,29 @@ const document = createRoute({
   component: lazyRouteComponent(() => import('./page/document.tsx'), 'DocumentPage'),
 });
 
+const batch = createRoute({
+  getParentRoute: () => root,
+  path: '/batch',
+  validateSearch: (given: Given): { state?: TaskState | undefined } => ({
+    state: text(given, 'state') as TaskState | undefined,
+  }),
+  component: lazyRouteComponent(() => import('./page/batch.tsx'), 'BatchPage'),
+});
+
+const batchTask = createRoute({
+  getParentRoute: () => root,
+  path: '/batch/$id',
+  component: lazyRouteComponent(() => import('./page/batch-task.tsx'), 'BatchTaskPage'),
+});
+
 const system = createRoute({
   getParentRoute: () => root,
   path: '/system',
   component: lazyRouteComponent(() => import('./page/system.tsx'), 'SystemPage'),
 });
 
-const pages = [home, jobs, job, search, inbox, add, corpora, corpus, document, system] as const;
+const documents = [home, jobs, job, search, inbox, add, corpora, corpus, document] as const;
+const pages = [...documents, batch, batchTask, system] as const;
 
 export function makeRouter() {
   return createRouter({

@@ -19,6 +19,7 @@ const places = [
   { to: '/jobs', name: 'Jobs', icon: 'jobs', key: 'j' },
   { to: '/inbox', name: 'Inbox', icon: 'inbox', key: 'i' },
   { to: '/corpora', name: 'Corpora', icon: 'corpora', key: 'c' },
+  { to: '/batch', name: 'Batch', icon: 'batch', key: 'b' },
   { to: '/system', name: 'System', icon: 'system', key: 'y' },
 ] as const satisfies readonly { to: string; name: string; icon: IconName; key: string }[];
 

@@ -1,23 +1,27 @@
 /** How a batch task is shown, by `--json` and over HTTP. */
 import { type BatchTaskState, batchTask } from '../kernel/batch-task.ts';
 import { allowedActions } from '../kernel/machine.ts';
+import type { ProviderState } from '../kernel/provider-state.ts';
 import type { BatchTaskRow } from '../store/batch-tasks.ts';
+import { batchCost } from './batch-cost.ts';
 import type { BatchTask } from './contract/batch.ts';
 
 export function batchTaskShape(row: BatchTaskRow): BatchTask {
+  const state = json<ProviderState>(row.provider_state);
   return {
     task_id: row.key,
     task_type: row.task_type,
     provider: row.provider,
     status: row.state.toUpperCase() as Uppercase<BatchTaskState>,
     state: row.state,
-    provider_state: json(row.provider_state),
+    provider_state: state && { ...state },
     invalid_urls: json<{ invalid_urls?: string[] }>(row.input)?.invalid_urls ?? [],
     output: row.output_key === null ? null : `blob:${row.output_key}`,
     error: json(row.error),
     results_ok: row.results_ok,
     results_failed: row.results_failed,
     tokens: { in: row.tokens_in, out: row.tokens_out },
+    cost: batchCost(row, state),
     poll_errors: row.poll_errors,
     next_at: row.ended_at === null ? time(row.next_at) : null,
     actions: [...allowedActions(batchTask, row.state)],

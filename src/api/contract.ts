@@ -9,13 +9,17 @@ import { batch } from './contract/batch.ts';
 import { asking, corpora } from './contract/corpora.ts';
 import { history, inbox } from './contract/history.ts';
 import { jobs, webhooks } from './contract/jobs.ts';
+import { runs } from './contract/runs.ts';
 import { service } from './contract/service.ts';
+import { system } from './contract/system.ts';
 
 export type { Route } from './contract/row.ts';
 
 const documents = { ...jobs, ...webhooks, ...history, ...inbox, ...corpora };
 
-export const contract = { ...documents, ...attemptContract, ...batch, ...asking, ...service };
+const about = { ...service, ...system, ...runs };
+
+export const contract = { ...documents, ...attemptContract, ...batch, ...asking, ...about };
 
 export type Contract = typeof contract;
 export type RouteName = keyof Contract;

@@ -21,8 +21,10 @@ import { corpusRoutes, documentRoutes, entityRoutes } from './route/corpora.ts';
 import { historyRoutes } from './route/history.ts';
 import { inboxRoutes } from './route/inbox.ts';
 import { jobRoutes, steeringRoutes } from './route/jobs.ts';
+import { runRoutes } from './route/runs.ts';
 import { searchRoutes } from './route/search.ts';
 import { serviceRoutes } from './route/service.ts';
+import { systemRoutes } from './route/system.ts';
 import { uploadRoutes } from './route/upload.ts';
 import { webhookRoutes } from './route/webhooks.ts';
 import type { Handler, Handlers, Service } from './service.ts';
@@ -103,10 +105,12 @@ function handlersOf(service: Service, news: News): Handlers {
     ...corpusRoutes(service),
     ...documentRoutes(service),
     ...entityRoutes(service),
+    ...runRoutes(service),
     ...attemptRoutes(service),
     ...batchRoutes(service),
     ...searchRoutes(service),
     ...serviceRoutes(service),
+    ...systemRoutes(service),
   };
 }
 

@@ -85,3 +85,17 @@ test('a clock that is set back gives nothing away and takes nothing', () => {
   world.skip(1000);
   assert.equal(waitFor(), 0);
 });
+
+test('it says what is left of the minute, and until when it is closed', () => {
+  const { world, budget, waitFor } = setup();
+  waitFor(1500);
+  budget.close(2000);
+  assert.deepEqual(budget.look(), {
+    provider: 'embedder',
+    requestsPerMinute: 60,
+    tokensPerMinute: 6000,
+    requestsLeft: 59,
+    tokensLeft: 4500,
+    closedUntil: world.now() + 2000,
+  });
+});

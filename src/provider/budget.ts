@@ -12,6 +12,15 @@ export interface BudgetLimits {
   readonly tokensPerMinute: number;
 }
 
+/** What is left of a minute. */
+export interface Pace extends BudgetLimits {
+  readonly provider: string;
+  readonly requestsLeft: number;
+  readonly tokensLeft: number;
+  /** Nobody asks before that time. */
+  readonly closedUntil: number;
+}
+
 const minuteMs = 60_000;
 
 export class Budget {
@@ -58,6 +67,17 @@ export class Budget {
   /** The provider itself asked us to stay away: nobody of this process asks before that time. */
   close(forMs: number): void {
     this.#closedUntil = Math.max(this.#closedUntil, this.#world.now() + forMs);
+  }
+
+  look(): Pace {
+    this.#refill();
+    return {
+      provider: this.#provider,
+      ...this.#limits,
+      requestsLeft: Math.max(0, this.#requests),
+      tokensLeft: Math.max(0, this.#tokens),
+      closedUntil: this.#closedUntil,
+    };
   }
 
   #refill(): void {

@@ -3,6 +3,8 @@
  * much time that nothing should be computed twice. What these answer is handed to `keep` first:
  * once it is kept, no crash can make it be paid for again.
  */
+import type { Pace } from './budget.ts';
+
 export interface Embeddings {
   /** As `vector-bytes.ts` writes them. */
   readonly vectors: readonly Uint8Array[];
@@ -33,6 +35,8 @@ export interface Embedder {
   /** The model with its parameters: vectors of two embedders with the same one can be compared. */
   readonly model: string;
   readonly meter?: Meter | undefined;
+  /** What it may still be asked for in this minute, where there is a bound. */
+  readonly pace?: (() => Pace) | undefined;
   embed(texts: readonly string[], signal: AbortSignal, keep?: Keep): Promise<Embeddings>;
   /** Waits a little for answers that are under way, so that they are kept, and then gives up. */
   close?(): Promise<void>;

@@ -11,6 +11,7 @@ export function observed(
   return {
     model: embedder.model,
     meter: embedder.meter,
+    pace: embedder.pace,
     close: async () => embedder.close?.(),
     async embed(texts, signal, keep) {
       const startMs = world.now();

@@ -7,7 +7,7 @@ import { Pool } from 'undici';
 import { Failure, toFailure } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
 import { pause, type World } from '../kernel/world.ts';
-import { Budget, type BudgetLimits } from './budget.ts';
+import { Budget, type BudgetLimits, type Pace } from './budget.ts';
 import { type Answered, Collector } from './collector.ts';
 import type { Embedder } from './embedding.ts';
 import { readAnswer } from './openai-answer.ts';
@@ -36,6 +36,7 @@ export function openaiEmbedder(options: OpenaiOptions): Embedder {
   return {
     model: dimensions === undefined ? model : `${model}@${dimensions}`,
     meter: { centsPerMillionTokens: price },
+    pace: () => server.pace(),
     async embed(texts, signal, keep) {
       const { vectors, tokensPaid } = await collector.ask(texts, signal, keep);
       const costCents = costOf({ input: tokensPaid }, { input: price ?? 0, output: 0 });
@@ -69,6 +70,10 @@ class Server {
       headersTimeout: options.requestMs ?? limits.budget.requestMs,
       bodyTimeout: options.requestMs ?? limits.budget.requestMs,
     });
+  }
+
+  pace(): Pace {
+    return this.#budget.look();
   }
 
   /** One request: it takes from the budget of the minute, or fails with the time to wait. */

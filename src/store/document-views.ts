@@ -92,3 +92,15 @@ const ownCorpora = sql<CorpusRow>`
 export function listOwnCorpora(reader: Reader, caller: string): Promise<CorpusRow[]> {
   return reader.run(ownCorpora, { caller });
 }
+
+const runsOf = sql<ItemRow>`
+  SELECT * FROM items WHERE document_id = :document_id AND id < :before
+  ORDER BY id DESC LIMIT :limit`;
+
+/** The items of a document, newest first. The generation of one is gone once the next is there. */
+export function listRuns(
+  reader: Reader,
+  page: { readonly document_id: string; readonly before: number; readonly limit: number },
+): Promise<ItemRow[]> {
+  return reader.run(runsOf, { ...page });
+}

@@ -17,6 +17,7 @@ import { migrationTests } from './store/migration.ts';
 import { parsedTests } from './store/parsed.ts';
 import { reportTests } from './store/report.ts';
 import { rescueTests } from './store/rescue.ts';
+import { standingTests } from './store/standing.ts';
 import { statementTests } from './store/statement.ts';
 import { transactionTests } from './store/transaction.ts';
 
@@ -30,6 +31,7 @@ const groups: Readonly<Record<string, readonly StoreTest[]>> = {
   interventions: interventionTests,
   'parsed documents': parsedTests,
   gates: gateTests,
+  standings: standingTests,
   fetching: fetchTests,
   rescues: rescueTests,
   jobs: jobTests,

@@ -74,6 +74,7 @@ async function fill(): Promise<typeof pages> {
     ['job-moving', `/jobs/${moving}?item=${first + 2}`, 'What came of it'],
     ['job-failed', `/jobs/${lost}`, '2 documents: The site answered 404'],
     ['job-events', `/jobs/${sample}?tab=events`, 'job succeeded'],
+    ['job-item-events', `/jobs/${sample}?tab=events&item=5`, 'events of document 5'],
     ['job-lifecycle', `/jobs/${moving}?tab=lifecycle`, 'Its documents'],
     ['job-unknown', '/jobs/nothing', 'No such job'],
     ['search', `/search?corpus=sample&q=${query}&explain=true`, 'How long a refund takes'],
@@ -83,7 +84,7 @@ async function fill(): Promise<typeof pages> {
     ['corpora', '/corpora', 'Changed'],
     ['corpus', '/corpora/sample', 'Returns and refunds'],
     ['document', `/documents/${document?.document_id}`, 'generation 1'],
-    ['system', '/system', 'Documents without a forward cause'],
+    ['system', '/system', 'Pace of sites'],
   ];
 }
 
@@ -122,6 +123,22 @@ describe('every page', () => {
       assert.deepEqual(complaints, []);
     });
   }
+
+  test('of a document leads to its own events, and back to those of all', async (t) => {
+    const { page, visit } = await openView(t, suite);
+    await visit(pages.find(([title]) => title === 'job')?.[1] ?? '');
+    await page.getByRole('link', { name: 'Its events' }).click();
+    await page.getByText('events of document 5').waitFor();
+    const texts = await page.locator('[data-seq]').allInnerTexts();
+    assert.ok(texts.length > 3 && texts.every((text) => /document 5\b/.test(text)), texts.join());
+    await page.getByRole('button', { name: 'Show those of all documents' }).click();
+    await page.getByText(/^\d+ events, newest first\.$/).waitFor();
+    await page
+      .locator('[data-seq]')
+      .filter({ hasText: /document (?!5\b)/ })
+      .first()
+      .waitFor();
+  });
 
   test('follows the system into the dark, and a switch overrules it', async (t) => {
     const { page, visit } = await openView(t, suite, { colorScheme: 'dark' });

@@ -11,6 +11,8 @@ export interface Changes {
   hasNewJobs: boolean;
   inbox: boolean;
   attempt: boolean;
+  /** Batch tasks that moved. */
+  readonly tasks: Set<string>;
   documents: boolean;
   readonly documentIds: Set<string>;
 }
@@ -24,6 +26,7 @@ export function noChanges(): Changes {
     hasNewJobs: false,
     inbox: false,
     attempt: false,
+    tasks: new Set(),
     documents: false,
     documentIds: new Set(),
   };
@@ -54,6 +57,7 @@ export function noteEvent(changes: Changes, { kind, job_id, item_id, detail }: E
   }
   if (kind === 'job_accepted') changes.hasNewJobs = true;
   if (inboxKinds.has(kind)) changes.inbox = true;
+  if (typeof detail.task_id === 'string') changes.tasks.add(detail.task_id);
   if (!documentKinds.has(kind)) return;
   changes.documents = true;
   if (typeof detail.document_id === 'string') changes.documentIds.add(detail.document_id);

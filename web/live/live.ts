@@ -10,6 +10,7 @@ import { noteToldSource } from './attempt.ts';
 import { type Changes, noChanges, noteEvent, noteItem } from './change.ts';
 import { refreshItemLists } from './item-list.ts';
 import { refreshJobLists } from './job-list.ts';
+import { refreshTaskLists } from './task-list.ts';
 
 export interface LiveOptions {
   readonly client: () => Client;
@@ -116,12 +117,14 @@ export class Live {
     };
     const keys = [
       ...[...changes.jobs].map((id) => ['job', id]),
+      ...[...changes.tasks].map((id) => ['batch-task', id]),
       ...(changes.inbox ? [['inbox'], ['inbox-count']] : []),
       ...(changes.attempt ? [['attempt'], ['staging']] : []),
     ];
     await Promise.allSettled([
       ...keys.map((queryKey) => queries.invalidateQueries({ queryKey })),
       refreshJobLists(queries, client(), changes),
+      refreshTaskLists(queries, client(), changes.tasks),
       refreshItemLists({ queries, client: client(), later }, changes),
       this.#refreshDocuments(changes),
     ]);

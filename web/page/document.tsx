@@ -8,6 +8,7 @@ import { Confirm } from '../part/dialog.tsx';
 import { bytes, count, linkOf, shortSource } from '../part/wording.ts';
 import { useWorkbench } from '../workbench.ts';
 import { ChunkSheet } from './chunk-sheet.tsx';
+import { Runs } from './document-runs.tsx';
 
 export function DocumentPage() {
   const { id } = useParams({ from: '/documents/$id' });
@@ -35,6 +36,7 @@ export function DocumentPage() {
             <aside className="stack">
               <Origin document={document} />
               <Entities document={document} />
+              <Runs document={document} />
             </aside>
           </div>
         </>

@@ -4,7 +4,7 @@ import type { Event } from '../../src/api/schema.ts';
 import { eventsMax, useJobLog } from '../live/job-log.ts';
 import { Problem, Skeleton } from '../part/basic.tsx';
 import { LongList } from '../part/long-list.tsx';
-import { count, exactTime, words } from '../part/wording.ts';
+import { count, counted, exactTime, words } from '../part/wording.ts';
 
 const rowHeight = 24;
 const clock = new Intl.DateTimeFormat('en-GB', {
@@ -14,17 +14,34 @@ const clock = new Intl.DateTimeFormat('en-GB', {
   fractionalSecondDigits: 3,
 });
 
-export function EventLog({ jobId }: { jobId: string }) {
+export interface EventLogProps {
+  readonly jobId: string;
+  /** Only what happened to this document. */
+  readonly itemId: number | undefined;
+  readonly onAll: () => void;
+}
+
+export function EventLog({ jobId, itemId, onAll }: EventLogProps) {
   const { data, isError, error, refetch } = useJobLog(jobId, true);
-  const rows = useMemo(() => data?.events.toReversed() ?? [], [data]);
+  const rows = useMemo(() => {
+    const all = data?.events.toReversed() ?? [];
+    return itemId === undefined ? all : all.filter(({ item_id }) => item_id === itemId);
+  }, [data, itemId]);
   if (isError && !data) return <Problem error={error} onRetry={() => void refetch()} />;
   if (!data) return <Skeleton />;
   return (
     <>
       <p className="soft">
-        {`${count(rows.length)} events, newest first.`}
+        {itemId === undefined
+          ? `${count(rows.length)} events, newest first.`
+          : `${counted(rows.length, 'event')} of document ${itemId}, newest first.`}
         {data.isCut &&
           ` Only the first ${count(eventsMax)} are shown: the rest is at /jobs/${jobId}/events.`}
+        {itemId !== undefined && (
+          <button type="button" className="button quiet" onClick={onAll}>
+            Show those of all documents
+          </button>
+        )}
       </p>
       <div
         className="log"

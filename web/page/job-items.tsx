@@ -201,6 +201,14 @@ function ItemActions({ item }: { item: Item }) {
           Try again
         </button>
       )}
+      <Link
+        to="/jobs/$id"
+        params={{ id: item.job_id }}
+        search={{ tab: 'events', item: item.item_id }}
+        className="button"
+      >
+        Its events
+      </Link>
       {item.reached.includes('indexed') && (
         <Link to="/documents/$id" params={{ id: item.document_id }} className="button">
           Open document

@@ -45,7 +45,7 @@ export function JobPage() {
 }
 
 function JobView({ job }: { job: JobDetail }) {
-  const { tab = 'items' } = useSearch({ from: '/jobs/$id' });
+  const { tab = 'items', item } = useSearch({ from: '/jobs/$id' });
   const navigate = useNavigate({ from: '/jobs/$id' });
   return (
     <>
@@ -60,7 +60,13 @@ function JobView({ job }: { job: JobDetail }) {
       />
       <div id={`panel-${tab}`} role="tabpanel" aria-labelledby={`tab-${tab}`} className="stack">
         {tab === 'items' && <JobItems job={job} />}
-        {tab === 'events' && <EventLog jobId={job.job_id} />}
+        {tab === 'events' && (
+          <EventLog
+            jobId={job.job_id}
+            itemId={item}
+            onAll={() => void navigate({ search: (before) => ({ ...before, item: undefined }) })}
+          />
+        )}
         {tab === 'lifecycle' && <Lifecycle job={job} />}
       </div>
     </>

@@ -1,8 +1,9 @@
 /** The service itself: is it well, what waits, how fast it is, and whether it keeps its promise. */
 import { useQuery } from '@tanstack/react-query';
-import { Badge, Facts, Problem, Skeleton, Time, Wide } from '../part/basic.tsx';
+import { Badge, Facts, Problem, Skeleton, Wide } from '../part/basic.tsx';
 import { Chart } from '../part/chart.tsx';
 import {
+  depthsOf,
   latenciesOf,
   type Moment,
   momentOf,
@@ -13,6 +14,7 @@ import {
 } from '../part/metrics.ts';
 import { count } from '../part/wording.ts';
 import { useStanding, useWorkbench } from '../workbench.ts';
+import { Standings } from './system-standing.tsx';
 
 interface Readings {
   readonly samples: readonly Sample[];
@@ -55,12 +57,16 @@ export function SystemPage() {
       {isError && !data && <Problem error={error} />}
       {data && <Keeping samples={data.samples} />}
       {data && <Queues samples={data.samples} />}
+      <Standings />
       {data && (
         <div className="charts">
           <Chart title="Documents" unit="/s" points={ratesOf(data.moments, 'documents')} />
           <Chart title="Steps" unit="/s" points={ratesOf(data.moments, 'steps')} />
+          <Chart title="Waiting" unit="documents" points={depthsOf(data.moments)} />
+          <Chart title="Embedding" unit="ms" points={latenciesOf(data.moments, 'embedding')} />
+          <Chart title="Searching" unit="ms" points={latenciesOf(data.moments, 'search')} />
           <Chart title="Requests" unit="/s" points={ratesOf(data.moments, 'requests')} />
-          <Chart title="Time of a request" unit="ms" points={latenciesOf(data.moments)} />
+          <Chart title="A request" unit="ms" points={latenciesOf(data.moments, 'request')} />
         </div>
       )}
       {data && <Failures samples={data.samples} />}
@@ -132,8 +138,6 @@ function Keeping({ samples }: { samples: readonly Sample[] }) {
 }
 
 function Queues({ samples }: { samples: readonly Sample[] }) {
-  const { connection } = useWorkbench();
-  const { share } = connection;
   const depth = (queue: string): string => count(sumOf(samples, 'queue_depth', { queue }));
   const facts = [
     { name: 'Wait for their turn', value: depth('turns') },
@@ -142,15 +146,6 @@ function Queues({ samples }: { samples: readonly Sample[] }) {
     { name: 'Jobs in flight', value: count(sumOf(samples, 'jobs_inflight')) },
     { name: 'Retries scheduled', value: count(sumOf(samples, 'retry_attempts_total')) },
     { name: 'Streams open', value: count(sumOf(samples, 'pawl_streams_open')) },
-    ...(share
-      ? [
-          {
-            name: 'Your requests left',
-            value: `${count(share.remaining)} / ${count(share.limit)}`,
-          },
-          { name: 'More of them', value: <Time at={new Date(share.resetAt).toISOString()} /> },
-        ]
-      : [{ name: 'Limit for you', value: 'none' }]),
   ];
   return <Facts facts={facts} />;
 }

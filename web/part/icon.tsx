@@ -5,6 +5,7 @@ const paths = {
   jobs: 'M2.5 4h11M2.5 8h11M2.5 12h7',
   inbox: 'M2 9.5 4 3h8l2 6.5V13H2zM2 9.5h3.5l1 2h3l1-2H14',
   corpora: 'M3 2.5h7l3 3v8H3zM10 2.5v3h3M5.5 8h5M5.5 10.5h5',
+  batch: 'M2.5 5.5 8 2.5l5.5 3L8 8.5zM2.5 8.5 8 11.5l5.5-3M2.5 11.5 8 14.5l5.5-3',
   system: 'M2 9h3l1.5-5 3 8.5L11 9h3',
   done: 'M3 8.5 6.5 12 13 4.5',
   failed: 'M4 4l8 8M12 4l-8 8',

@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { latenciesOf, type Moment, ratesOf, readMetrics, sumOf } from './metrics.ts';
+import {
+  depthsOf,
+  latenciesOf,
+  type Moment,
+  momentOf,
+  ratesOf,
+  readMetrics,
+  sumOf,
+} from './metrics.ts';
 
 const text = `# HELP queue_depth Items that wait
 # TYPE queue_depth gauge
@@ -10,11 +18,7 @@ pawl_streams_open 1
 `;
 
 const moment = (at: number, more: Partial<Moment>): Moment => ({
-  at,
-  documents: 0,
-  steps: 0,
-  requests: 0,
-  requestSeconds: 0,
+  ...momentOf([], at),
   ...more,
 });
 
@@ -41,6 +45,18 @@ describe('the figures of the service', () => {
 
   test('become the time that a request took', () => {
     const moments = [moment(0, {}), moment(1000, { requests: 4, requestSeconds: 0.02 })];
-    assert.deepEqual(latenciesOf(moments), [{ at: 1000, value: 5 }]);
+    assert.deepEqual(latenciesOf(moments, 'request'), [{ at: 1000, value: 5 }]);
+    assert.deepEqual(latenciesOf(moments, 'search'), [{ at: 1000, value: 0 }]);
+  });
+
+  test('tell queries from documents, and add up what waits in every queue', () => {
+    const name = 'embedding_request_duration_seconds';
+    const samples = readMetrics(
+      `${name}_count{operation="read"} 2\n${name}_sum{operation="read"} 0.5\n` +
+        `${name}_count{operation="write"} 7\n${text}`,
+    );
+    const { searches, searchSeconds, embeddings, waiting } = momentOf(samples, 1);
+    assert.deepEqual([searches, searchSeconds, embeddings, waiting], [2, 0.5, 7, 103]);
+    assert.deepEqual(depthsOf([momentOf(samples, 1)]), [{ at: 1, value: 103 }]);
   });
 });

@@ -30,23 +30,36 @@ export function sumOf(
   return samples.filter(isWanted).reduce((sum, { value }) => sum + value, 0);
 }
 
-/** What is charted: counts that only grow, at a moment. */
+/** What is charted, at a moment: counts and times that only grow, and what waits. */
 export interface Moment {
   readonly at: number;
   readonly documents: number;
   readonly steps: number;
   readonly requests: number;
   readonly requestSeconds: number;
+  readonly searches: number;
+  readonly searchSeconds: number;
+  readonly embeddings: number;
+  readonly embeddingSeconds: number;
+  readonly waiting: number;
 }
 
 export function momentOf(samples: readonly Sample[], at: number): Moment {
   const events = (kind: string): number => sumOf(samples, 'pawl_events_total', { kind });
+  const requests = 'pawl_http_request_duration_seconds';
+  const embeddings = 'embedding_request_duration_seconds';
+  const [read, write] = [{ operation: 'read' }, { operation: 'write' }];
   return {
     at,
     documents: events('generation_flipped') + events('item_unchanged'),
     steps: events('step_completed'),
-    requests: sumOf(samples, 'pawl_http_request_duration_seconds_count'),
-    requestSeconds: sumOf(samples, 'pawl_http_request_duration_seconds_sum'),
+    requests: sumOf(samples, `${requests}_count`),
+    requestSeconds: sumOf(samples, `${requests}_sum`),
+    searches: sumOf(samples, `${embeddings}_count`, read),
+    searchSeconds: sumOf(samples, `${embeddings}_sum`, read),
+    embeddings: sumOf(samples, `${embeddings}_count`, write),
+    embeddingSeconds: sumOf(samples, `${embeddings}_sum`, write),
+    waiting: sumOf(samples, 'queue_depth'),
   };
 }
 
@@ -55,24 +68,36 @@ export interface Point {
   readonly value: number;
 }
 
+type Growing = Exclude<keyof Moment, 'at' | 'waiting'>;
+
 /** From each moment to the next: how many in a second. A service that began anew begins at 0. */
-export function ratesOf(
-  moments: readonly Moment[],
-  name: 'documents' | 'steps' | 'requests',
-): Point[] {
+export function ratesOf(moments: readonly Moment[], name: Growing): Point[] {
   return pairsOf(moments).map(([before, now]) => {
     const grown = now[name] - before[name];
     return { at: now.at, value: Math.max(grown, 0) / ((now.at - before.at) / 1000) };
   });
 }
 
-/** How long a request took, on the average between two moments. */
-export function latenciesOf(moments: readonly Moment[]): Point[] {
+const timed = {
+  request: ['requests', 'requestSeconds'],
+  search: ['searches', 'searchSeconds'],
+  embedding: ['embeddings', 'embeddingSeconds'],
+} as const satisfies Record<string, readonly [Growing, Growing]>;
+
+/** How many milliseconds each took, on the average between two moments; 0 where there was none. */
+export function latenciesOf(moments: readonly Moment[], name: keyof typeof timed): Point[] {
+  const [count, seconds] = timed[name];
   return pairsOf(moments).map(([before, now]) => {
-    const requests = now.requests - before.requests;
-    const seconds = now.requestSeconds - before.requestSeconds;
-    return { at: now.at, value: requests > 0 ? (seconds / requests) * 1000 : 0 };
+    const grown = now[count] - before[count];
+    return {
+      at: now.at,
+      value: grown > 0 ? ((now[seconds] - before[seconds]) / grown) * 1000 : 0,
+    };
   });
+}
+
+export function depthsOf(moments: readonly Moment[]): Point[] {
+  return moments.map(({ at, waiting }) => ({ at, value: waiting }));
 }
 
 function pairsOf(moments: readonly Moment[]): (readonly [Moment, Moment])[] {

@@ -45,6 +45,7 @@ export function bytes(value: number): string {
 
 export function money(cents: number): string {
   if (cents === 0) return 'free';
+  if (cents < 0.1) return `${Number(cents.toPrecision(2))} ¢`;
   return cents < 100 ? `${cents.toFixed(2)} ¢` : `$${(cents / 100).toFixed(2)}`;
 }
 

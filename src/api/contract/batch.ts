@@ -65,6 +65,12 @@ export const BatchTask = Type.Object({
   results_ok: Count,
   results_failed: Count,
   tokens: Tokens,
+  cost: nullable(
+    Type.Object(
+      { cents: Type.Number(), at_once_cents: Type.Number() },
+      { description: 'By the vendor’s list, and what it would have cost at once; null: unknown.' },
+    ),
+  ),
   poll_errors: Count,
   next_at: nullable(time),
   actions: Type.Array(oneOf(batchTask.actions)),

@@ -117,7 +117,7 @@ export async function ownCorpus({ database }: Service, caller: string, name: str
   throw new Failure('corpus_unknown', `there is no corpus ${JSON.stringify(name)}`);
 }
 
-async function ownDocument(
+export async function ownDocument(
   { database }: Service,
   caller: string,
   id: string,

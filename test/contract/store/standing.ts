@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { limits } from '../../../src/kernel/limits.ts';
+import { listDomainStandings, listWorkerStandings } from '../../../src/store/standing.ts';
+import type { StoreTest } from '../../support/store-fixture.ts';
+
+const gate = 'example.org';
+const { domainConcurrencyMax: concurrency, domainIntervalMs: intervalMs } = limits.fetch;
+
+export const standingTests: readonly StoreTest[] = [
+  [
+    'each worker is told of with the items that it holds, the busiest first',
+    async (store) => {
+      await store.submit({ items: 5 });
+      await store.register('idle', 2);
+      await store.claim(3);
+      const standings = await listWorkerStandings(store.database);
+      assert.deepEqual(
+        standings.map(({ worker, items }) => [worker, items]),
+        [
+          ['worker', 3],
+          ['idle', 0],
+        ],
+      );
+      assert.equal(standings[1]?.beatAt, store.world.now());
+    },
+  ],
+  [
+    'a domain is told of to those who read from it, with all that wait behind its gate',
+    async (store) => {
+      await store.submit({ items: 6, gate });
+      await store.submit({ items: 2, gate: 'other.org', caller: 'bob' });
+      const seenBy = (caller: string) => listDomainStandings(store.database, { caller, limit: 9 });
+      const [domain, ...others] = await seenBy('ann');
+      assert.deepEqual(others, []);
+      assert.deepEqual(
+        { ...domain, nextAt: 0 },
+        {
+          domain: gate,
+          concurrency,
+          intervalMs,
+          nextAt: 0,
+          held: concurrency,
+          waiting: 6 - concurrency,
+        },
+      );
+      assert.deepEqual(
+        (await seenBy('bob')).map((row) => row.domain),
+        ['other.org'],
+      );
+      assert.deepEqual(await seenBy('carl'), []);
+    },
+  ],
+];

@@ -1,0 +1,132 @@
+/** Work that was handed to providers for hours: all batch tasks, newest first, live. */
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useCallback, useMemo } from 'react';
+import { batchTask } from '../../src/kernel/batch-task.ts';
+import { type Task, type TaskState, tasksPerPage } from '../live/task-list.ts';
+import { Empty, Problem, Skeleton, Time } from '../part/basic.tsx';
+import { Menu } from '../part/choice.tsx';
+import { LongList } from '../part/long-list.tsx';
+import { count, counted, words } from '../part/wording.ts';
+import { useWorkbench } from '../workbench.ts';
+import { costText, TaskBadge, taskName } from './task-look.tsx';
+
+const rowHeight = 40;
+
+function useTasks(state: TaskState | undefined) {
+  const { client } = useWorkbench();
+  return useInfiniteQuery({
+    queryKey: ['batch-tasks', state ?? ''],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam: cursor, signal }) =>
+      client().ask('GET /batch/tasks', { query: { state, limit: tasksPerPage, cursor }, signal }),
+    getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
+  });
+}
+
+export function BatchPage() {
+  const { state } = useSearch({ from: '/batch' });
+  const query = useTasks(state);
+  const { hasNextPage, isFetchingNextPage, fetchNextPage } = query;
+  const rows = useMemo(() => query.data?.pages.flatMap(({ items }) => items) ?? [], [query.data]);
+  const readOn = useCallback(() => {
+    if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
+  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+  return (
+    <div className="page fills">
+      <header className="page-head">
+        <h1>Batch tasks</h1>
+        <span className="soft number">
+          {counted(rows.length, 'task')}
+          {hasNextPage && ' so far'}
+        </span>
+      </header>
+      <StateMenu state={state} />
+      {query.isPending && <Skeleton lines={8} />}
+      {query.isError && rows.length === 0 && (
+        <Problem error={query.error} onRetry={() => void query.refetch()} />
+      )}
+      {query.isSuccess && rows.length === 0 && <NoTasks isFiltered={state !== undefined} />}
+      {rows.length > 0 && (
+        <LongList
+          label="Batch tasks"
+          rows={rows}
+          rowHeight={rowHeight}
+          keyOf={({ task_id }) => task_id}
+          render={(task) => <TaskRow task={task} />}
+          onEnd={readOn}
+        />
+      )}
+    </div>
+  );
+}
+
+function StateMenu({ state }: { state: TaskState | undefined }) {
+  const navigate = useNavigate({ from: '/batch' });
+  const options = ['', ...batchTask.states].map((value) => ({
+    value,
+    name: value === '' ? 'any' : words(value),
+  }));
+  return (
+    <div className="row">
+      <Menu
+        label="State"
+        options={options}
+        value={state ?? ''}
+        onChange={(value) =>
+          void navigate({ search: { state: (value || undefined) as TaskState | undefined } })
+        }
+      />
+    </div>
+  );
+}
+
+function TaskRow({ task }: { task: Task }) {
+  const { results_ok, results_failed, invalid_urls } = task;
+  const results = [
+    `${count(results_ok)} done`,
+    ...(results_failed > 0 ? [`${count(results_failed)} failed`] : []),
+    ...(invalid_urls.length > 0 ? [`${count(invalid_urls.length)} left out`] : []),
+  ];
+  return (
+    <Link to="/batch/$id" params={{ id: task.task_id }} className="task-row" preload={false}>
+      <span>
+        <TaskBadge state={task.state} />
+      </span>
+      <span className="cut">{taskName(task)}</span>
+      <span className="cut soft wide">{results.join(', ')}</span>
+      <span className="cut soft wide">{costText(task)}</span>
+      <span className="number soft">
+        <Time at={task.created_at} />
+      </span>
+    </Link>
+  );
+}
+
+function NoTasks({ isFiltered }: { isFiltered: boolean }) {
+  if (isFiltered) {
+    return (
+      <Empty
+        title="No task is like that"
+        next={
+          <Link to="/batch" search={{}} className="button">
+            Show all tasks
+          </Link>
+        }
+      />
+    );
+  }
+  return (
+    <Empty
+      title="Nothing has been handed to a provider"
+      next={
+        <a className="button" href="/docs">
+          How to hand something over
+        </a>
+      }
+    >
+      Recordings, questions and texts that can wait for hours cost half at many providers. Send them
+      with `POST /batch/tasks` or `pawl batch submit`, or choose the cheap lane for a job.
+    </Empty>
+  );
+}

@@ -1,0 +1,61 @@
+/** How a document came to be what it is: every time that it was worked on, newest first. */
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import type { Document, Item } from '../../src/api/schema.ts';
+import { Badge, Problem, Skeleton, Time, type Tone } from '../part/basic.tsx';
+import { words } from '../part/wording.ts';
+import { useWorkbench } from '../workbench.ts';
+
+const runsPerPage = 10;
+
+export function Runs({ document }: { document: Document }) {
+  const { client } = useWorkbench();
+  const { document_id: id, generation } = document;
+  const query = useInfiniteQuery({
+    queryKey: ['document', id, 'runs', generation],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam: cursor, signal }) =>
+      client().ask('GET /documents/:id/items', {
+        params: { id },
+        query: { limit: runsPerPage, cursor },
+        signal,
+      }),
+    getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
+  });
+  const runs = query.data?.pages.flatMap(({ items }) => items) ?? [];
+  return (
+    <section className="card stack" aria-label="Its generations">
+      <h2>Its generations</h2>
+      <p className="soft small">
+        A search finds the present generation only. The text of those before it is gone; what was
+        done for them is not.
+      </p>
+      {query.isPending && <Skeleton lines={2} />}
+      {query.isError && runs.length === 0 && <Problem error={query.error} />}
+      <ol className="stack tight">
+        {runs.map((run) => (
+          <RunRow key={run.item_id} run={run} />
+        ))}
+      </ol>
+      {query.hasNextPage && (
+        <button type="button" className="button" onClick={() => void query.fetchNextPage()}>
+          Show earlier ones
+        </button>
+      )}
+    </section>
+  );
+}
+
+const tones: Readonly<Record<string, Tone>> = { done: 'ok', failed: 'bad', canceled: 'plain' };
+
+function RunRow({ run }: { run: Item }) {
+  return (
+    <li className="row">
+      <Badge tone={tones[run.step] ?? 'run'}>{words(run.step)}</Badge>
+      <Link to="/jobs/$id" params={{ id: run.job_id }} search={{ item: run.item_id }}>
+        <Time at={run.moved_at} />
+      </Link>
+      <span className="soft small grow">{run.explanation}</span>
+    </li>
+  );
+}
