@@ -1,11 +1,13 @@
 // Runs before the npm scripts, on whatever Node is there, with nothing installed yet: brings
-// node_modules in line with package-lock.json, and is silent when it already is.
+// node_modules in line with package-lock.json, and is silent when it already is. With `--omit=dev`
+// what only developers need may be absent, and is not installed.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
+const onlyToRun = process.argv.includes('--omit=dev');
 
 if (!isInstalled()) install();
 
@@ -16,7 +18,7 @@ function isInstalled() {
   const wanted = readPackages(`${root}package-lock.json`);
   const present = readPackages(`${root}node_modules/.package-lock.json`);
   return Object.entries(wanted).every(([path, entry]) => {
-    if (path === '') return true;
+    if (path === '' || (onlyToRun && (entry.dev || entry.devOptional))) return true;
     const found = present[path];
     // What is optional and absent belongs to another platform.
     return found === undefined ? entry.optional === true : found.version === entry.version;
@@ -31,6 +33,7 @@ function install() {
   const startedAt = performance.now();
   process.stderr.write('Installing dependencies... ');
   const args = ['ci', '--no-audit', '--no-fund', '--loglevel=error'];
+  if (onlyToRun) args.push('--omit=dev');
   const npm = process.env.npm_execpath;
   const options = { cwd: root, encoding: 'utf8' };
   const result = npm?.endsWith('.js')
