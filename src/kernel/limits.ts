@@ -3,6 +3,7 @@
  * what comes from outside, pages and files, stand in `source-limits.ts`.
  * The unit stands last in the name. `limits.test.ts` holds the relations between them.
  */
+import { queueLimits } from './queue-limits.ts';
 import { sourceLimits } from './source-limits.ts';
 import { day, hour, kibibyte, mebibyte, minute, second } from './unit.ts';
 
@@ -285,6 +286,9 @@ export const limits = {
     circuitFailuresMax: 3,
     circuitOpenMs: 5 * second,
   },
+
+  /** Messages between processes. */
+  queue: queueLimits,
 
   audit: {
     fieldCharactersMax: 256,
