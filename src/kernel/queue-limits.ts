@@ -25,4 +25,6 @@ export const queueLimits = {
   /** All that is open is put on its queue again after this time, whatever is known. */
   refillMs: 60 * second,
   refillPageMax: 500,
+  /** Questions of one process that are on their way to a queue at once. */
+  putsWaitingMax: 10_000,
 } as const;

@@ -44,11 +44,13 @@ export const imports = {
       'sources.ts',
       'world.ts',
       'batch-providers.ts',
+      'redis-settings.ts',
     ],
   },
   rootFiles: {
     'src/config.ts': ['kernel/failure.ts', 'settings.ts'],
-    'src/settings.ts': ['kernel/limits.ts', 'setting-forms.ts'],
+    'src/settings.ts': ['kernel/limits.ts', 'setting-forms.ts', 'redis-settings.ts'],
+    'src/redis-settings.ts': ['settings.ts'],
     'src/setting-forms.ts': ['kernel/limits.ts'],
   },
   packages: {
