@@ -30,6 +30,7 @@ import {
   assembleAccess,
 } from './main.ts';
 import { OtlpSender } from './observe/otlp.ts';
+import type { Queue } from './queue/queue.ts';
 import type { EndRow } from './store/deliveries.ts';
 import { realWorld } from './world.ts';
 
@@ -45,6 +46,8 @@ export interface ServiceOptions extends Omit<AssembleOptions, 'onProgress' | 'at
   readonly queueDepthMax?: number | undefined;
   /** What the secrets of webhooks are made from; without it there are none. */
   readonly webhookSecret?: string | undefined;
+  /** The queues to other processes, to be counted. */
+  readonly queues?: readonly Queue[] | undefined;
   /** Where spans are sent; without it none are made. */
   readonly otlpUrl?: string | undefined;
   /** False: this process only answers, and leaves the work to others. */
@@ -121,7 +124,9 @@ async function build({ options, world, logger, audit, access, spans, ...parts }:
   const news = new News({ database, relay: engine.relay, onError });
   const streams = new Streams({ database, news, progress, world, onError });
   attempt.listen((told) => tellAttempt(streams, told));
-  const metrics = new Metrics({ database, now: () => world.now(), streams: () => streams.size });
+  const metrics = new Metrics({
+    ...{ database, now: () => world.now(), streams: () => streams.size, queues: options.queues },
+  });
   const onEnd = (end: EndRow): void => auditEnd(audit, end);
   const outbox = new Outbox({ database, world, post, secret, onEnd, onError });
   let isDraining = false;

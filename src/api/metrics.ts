@@ -1,6 +1,7 @@
 /** Figures for Prometheus: counted from the event log, or asked of the store when read. */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Event } from '../observe/event.ts';
+import type { Queue } from '../queue/queue.ts';
 import type { Database } from '../store/database.ts';
 import { countWithoutCause } from '../store/items.ts';
 import { countInFlight } from '../store/job-views.ts';
@@ -18,6 +19,8 @@ export interface MetricsOptions {
   readonly database: Database;
   readonly now: () => number;
   readonly streams: () => number;
+  /** The queues to other processes. */
+  readonly queues?: readonly Queue[] | undefined;
 }
 
 export class Metrics {
@@ -109,7 +112,7 @@ export class Metrics {
   }
 
   #addGauges(registers: Registry[]): void {
-    const { database, streams, now } = this.#options;
+    const { database, streams, now, queues = [] } = this.#options;
     const countCauses = async (): Promise<number> => {
       if (now() - this.#withoutCause.at > causeAgeMsMax) {
         this.#withoutCause = { count: await countWithoutCause(database), at: now() };
@@ -129,11 +132,13 @@ export class Metrics {
     });
     new Gauge({
       name: 'queue_depth',
-      help: 'Items that wait: for their turn, for a time, at a gate',
+      help: 'What waits: items for their turn, for a time, at a gate; messages for a process',
       labelNames: ['queue'],
       registers,
       async collect() {
+        this.reset();
         for (const { queue, count } of await countQueues(database)) this.set({ queue }, count);
+        for (const [queue, count] of await depthsOf(queues)) this.set({ queue }, count);
       },
     });
     new Gauge({
@@ -153,4 +158,13 @@ export class Metrics {
       },
     });
   }
+}
+
+/** A queue that is away is left out: the last known figure would look like the present one. */
+async function depthsOf(queues: readonly Queue[]): Promise<[name: string, waiting: number][]> {
+  const depths = await Promise.allSettled(queues.map((queue) => queue.depth()));
+  return queues.flatMap(({ name }, at): [string, number][] => {
+    const depth = depths[at];
+    return depth?.status === 'fulfilled' ? [[name, depth.value.waiting]] : [];
+  });
 }
