@@ -8,6 +8,7 @@ import { countInFlight } from '../store/job-views.ts';
 import { getJobById } from '../store/jobs.ts';
 import { countQueues } from '../store/places.ts';
 import { addBatchGauges } from './batch-metrics.ts';
+import type { HotResult } from './hot-jobs.ts';
 import type { Told } from './news.ts';
 
 const requestSeconds = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60];
@@ -34,6 +35,7 @@ export class Metrics {
   readonly #embedding: Histogram<'operation'>;
   readonly #chunking: Histogram;
   readonly #requests: Histogram<'method' | 'route' | 'status'>;
+  readonly #hotReads: Counter<'result'>;
   #withoutCause = { count: 0, at: Number.NEGATIVE_INFINITY };
 
   constructor(options: MetricsOptions) {
@@ -65,6 +67,7 @@ export class Metrics {
       buckets: requestSeconds,
       labels: ['method', 'route', 'status'],
     });
+    this.#hotReads = counter('pawl_hot_view_reads_total', 'Jobs looked for in Redis', ['result']);
     this.#addGauges(registers);
     addBatchGauges(registers, options);
   }
@@ -75,6 +78,10 @@ export class Metrics {
       this.#count(event);
       if (event.jobId !== null && event.kind.startsWith('job_')) await this.#seeEnd(event);
     }
+  }
+
+  seeHot(result: HotResult): void {
+    this.#hotReads.inc({ result });
   }
 
   seeSearch(seconds: number): void {

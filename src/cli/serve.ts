@@ -34,6 +34,7 @@ export const serve: Command = {
       host: config.host,
       port: config.port,
       keys: keysOf(config),
+      hotUrl: redisAddresses(config).orch,
       webhookSecret: config.webhookSecret,
       otlpUrl: config.otlpUrl,
       log: { level: config.log, write: (line) => call.terminal.tell(line.trimEnd()) },

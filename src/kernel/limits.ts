@@ -3,7 +3,7 @@
  * what comes from outside, pages and files, stand in `source-limits.ts`.
  * The unit stands last in the name. `limits.test.ts` holds the relations between them.
  */
-import { queueLimits } from './queue-limits.ts';
+import { hotViewLimits, queueLimits } from './queue-limits.ts';
 import { sourceLimits } from './source-limits.ts';
 import { day, hour, kibibyte, mebibyte, minute, second } from './unit.ts';
 
@@ -289,6 +289,9 @@ export const limits = {
 
   /** Messages between processes. */
   queue: queueLimits,
+
+  /** What orchestrators show each other of jobs. */
+  hotView: hotViewLimits,
 
   audit: {
     fieldCharactersMax: 256,

@@ -1,5 +1,5 @@
 /** The bounds of messages between processes, and of what Redis holds for several of them. */
-import { minute, second } from './unit.ts';
+import { kibibyte, minute, second } from './unit.ts';
 
 export const queueLimits = {
   /** A run is asked to end, and some time later its message is given to another. */
@@ -27,4 +27,18 @@ export const queueLimits = {
   refillPageMax: 500,
   /** Questions of one process that are on their way to a queue at once. */
   putsWaitingMax: 10_000,
+} as const;
+
+export const hotViewLimits = {
+  /** Kept for so long after the last write. */
+  ttlMs: 1 * minute,
+  /** One of a job that has not ended is looked after when it is older. */
+  ageMsMax: 5 * second,
+  /** A job that moves is written this often. */
+  writeMs: 100,
+  /** Jobs that are looked at in one go. */
+  flushMax: 500,
+  bodyCharactersMax: 256 * kibibyte,
+  /** The shape of what is written; it rises when that changes. */
+  form: 1,
 } as const;
