@@ -15,6 +15,11 @@ export const queueLimits = {
   /** A consumer that is stopped waits so long for runs that do not heed it. */
   abandonMs: 5 * second,
   addBatchMax: 500,
+  /** Nothing is added to a Redis that is fuller: who takes messages out needs some room, too. */
+  memoryFactor: 0.9,
+  memoryCheckMs: 1 * second,
+  /** A consumer that Redis refuses rests for so long. */
+  refusedMs: 1 * second,
   commandTimeoutMs: 5 * second,
   /** Messages that one process holds in memory. */
   embeddedMessagesMax: 100_000,
