@@ -50,6 +50,7 @@ import type { BatchProvider } from './provider/batch/batch-provider.ts';
 import type { Embedder } from './provider/embedding.ts';
 import { priceOf } from './provider/prices.ts';
 import { toSignedBytes } from './provider/vector-bytes.ts';
+import type { HotStore, HotStoreOptions } from './queue/hot-store.ts';
 import { Searcher } from './search/search.ts';
 import { Mirror, type VectorIndex } from './search/vector/mirror.ts';
 import { SinkIndex } from './search/vector/sink-index.ts';
@@ -339,6 +340,12 @@ export async function assembleAccess(settings: AccessSettings): Promise<Assemble
   const remote = new RedisLink({ url, world, log });
   await remote.settled();
   return { access: openAccess({ ...settings, remote }), close: () => remote.close() };
+}
+
+/** What several orchestrators show each other. */
+export async function assembleHotStore(options: HotStoreOptions): Promise<HotStore> {
+  const { openHotStore } = await import('./queue/hot-store.ts');
+  return openHotStore(options);
 }
 
 async function openGates(database: Database, paces: Paces): Promise<void> {

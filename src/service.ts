@@ -5,6 +5,8 @@ import { type Audit, makeAudit } from './access/audit.ts';
 import { localAccess, type ServiceAccess } from './api/access.ts';
 import { attemptShape, stagedShape } from './api/attempt-shape.ts';
 import { isLoopbackHost } from './api/guard.ts';
+import { HotJobs } from './api/hot-jobs.ts';
+import { JobPictures } from './api/job-pictures.ts';
 import { auditEnd, LateLogger } from './api/late-logger.ts';
 import { type LogOptions, logTransitions } from './api/logger.ts';
 import { Metrics } from './api/metrics.ts';
@@ -28,8 +30,11 @@ import {
   type AssembleOptions,
   assemble,
   assembleAccess,
+  assembleHotStore,
 } from './main.ts';
 import { OtlpSender } from './observe/otlp.ts';
+import type { HotStore } from './queue/hot-store.ts';
+import type { Queue } from './queue/queue.ts';
 import type { EndRow } from './store/deliveries.ts';
 import { realWorld } from './world.ts';
 
@@ -45,6 +50,10 @@ export interface ServiceOptions extends Omit<AssembleOptions, 'onProgress' | 'at
   readonly queueDepthMax?: number | undefined;
   /** What the secrets of webhooks are made from; without it there are none. */
   readonly webhookSecret?: string | undefined;
+  /** The Redis in which orchestrators on one Postgres show each other what they know. */
+  readonly hotUrl?: string | undefined;
+  /** The queues to other processes, to be counted. */
+  readonly queues?: readonly Queue[] | undefined;
   /** Where spans are sent; without it none are made. */
   readonly otlpUrl?: string | undefined;
   /** False: this process only answers, and leaves the work to others. */
@@ -75,11 +84,13 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   });
   const pawl = new Pawl(assembled);
   const { access } = guarded;
-  const parts = { options, world, logger, audit, access, spans, progress, assembled };
-  const { app, news, outbox, drain } = await build(parts);
+  const hot = await openHot(options, { world, log: logger });
+  const parts = { options, world, logger, audit, access, spans, progress, assembled, hot };
+  const { app, news, outbox, shown, drain } = await build(parts);
   const end = async (): Promise<void> => {
     await drain();
     await Promise.all([news.stop(), outbox.stop()]);
+    await shown.stop();
     await Promise.all([pawl.close(), spans?.flush()]).finally(guarded.close);
   };
   let closed: Promise<void> | undefined;
@@ -109,11 +120,12 @@ interface Parts {
   readonly spans: OtlpSender | undefined;
   readonly progress: ProgressBoard;
   readonly assembled: Assembled;
+  readonly hot: HotStore | undefined;
 }
 
 /** The server, and all that reads the event log for it. */
 async function build({ options, world, logger, audit, access, spans, ...parts }: Parts) {
-  const { progress, assembled } = parts;
+  const { progress, assembled, hot } = parts;
   const { database, engine, attempt, batch, post } = assembled;
   const { failed: onError } = logger;
   const { log, webhookSecret: secret } = options;
@@ -121,7 +133,10 @@ async function build({ options, world, logger, audit, access, spans, ...parts }:
   const news = new News({ database, relay: engine.relay, onError });
   const streams = new Streams({ database, news, progress, world, onError });
   attempt.listen((told) => tellAttempt(streams, told));
-  const metrics = new Metrics({ database, now: () => world.now(), streams: () => streams.size });
+  const metrics = new Metrics({
+    ...{ database, now: () => world.now(), streams: () => streams.size, queues: options.queues },
+  });
+  const shown = showJobs({ assembled, news, metrics, world, hot, onError });
   const onEnd = (end: EndRow): void => auditEnd(audit, end);
   const outbox = new Outbox({ database, world, post, secret, onEnd, onError });
   let isDraining = false;
@@ -130,7 +145,7 @@ async function build({ options, world, logger, audit, access, spans, ...parts }:
     ...{ streams, metrics, progress, audit, isLocal },
     ...{ commands: engine.commands, relay: engine.relay, batch: batch.commands },
     access: access ?? localAccess(),
-    standings: new Standings({ database, world }),
+    jobs: shown.jobs,
     room: new QueueRoom({ database, world, max: options.queueDepthMax }),
     trace: spans?.tell,
     webhooks: { secret, ring: () => outbox.ring() },
@@ -151,7 +166,48 @@ async function build({ options, world, logger, audit, access, spans, ...parts }:
     await attempt.close();
     await drained(app, world);
   };
-  return { app, news, outbox, drain };
+  return { app, news, outbox, shown, drain };
+}
+
+interface ShowingParts {
+  readonly assembled: Assembled;
+  readonly news: News;
+  readonly metrics: Metrics;
+  readonly world: World;
+  readonly hot: HotStore | undefined;
+  readonly onError: (what: string, error: unknown) => void;
+}
+
+/** Jobs from the store; with Redis, what all orchestrators know, and a wake-up for each commit. */
+function showJobs({ assembled, news, metrics, world, hot, onError }: ShowingParts) {
+  const { database, lifecycle, engine } = assembled;
+  const standings = new Standings({ database, world });
+  const pictures = new JobPictures({ database, standings, lifecycle });
+  if (!hot) return { jobs: pictures.shown, stop: async () => undefined };
+  const jobs = new HotJobs({
+    ...{ store: hot, pictures, world, onError },
+    now: () => database.now(),
+    position: () => news.position,
+    onRead: (result) => metrics.seeHot(result),
+  });
+  news.listen((told) => jobs.see(told));
+  hot.listen(() => engine.relay.wake());
+  const unlisten = engine.relay.onCommit(() => hot.ring());
+  const stop = async (): Promise<void> => {
+    unlisten();
+    await jobs.stop();
+    hot.close();
+  };
+  return { jobs, stop };
+}
+
+/** One process alone has nobody to show anything to. */
+async function openHot(
+  { hotUrl: url, databaseUrl }: ServiceOptions,
+  parts: Pick<AccessSettings, 'world' | 'log'>,
+): Promise<HotStore | undefined> {
+  if (url === undefined || databaseUrl === undefined) return undefined;
+  return assembleHotStore({ url, ...parts });
 }
 
 /** Between two numbered events, and without a number of its own. */

@@ -1,9 +1,10 @@
 /** Every setting, in one table: its variable, its flag, what it may be and what it means. */
 import { limits } from './kernel/limits.ts';
+import { type RedisConfig, redisSettings } from './redis-settings.ts';
 import { list, type PaceSetting, parsePace, wholeFromOne, wholeNumber } from './setting-forms.ts';
 import { type SinkConfig, sinkSettings } from './sink-settings.ts';
 
-export interface Config extends SinkConfig {
+export interface Config extends RedisConfig, SinkConfig {
   readonly data: string;
   readonly host: string;
   readonly port: number;
@@ -17,7 +18,6 @@ export interface Config extends SinkConfig {
   readonly internalKey: string | undefined;
   readonly internalCallerIds: readonly string[] | undefined;
   readonly membershipUrl: string | undefined;
-  readonly redisUrl: string | undefined;
   readonly rateCapacity: number;
   readonly rateFloor: number;
   readonly extractor: string;
@@ -192,14 +192,7 @@ export const settings: { readonly [K in Key]: Setting<K> } = {
       return isPlain && /^https?:$/.test(url?.protocol ?? '') ? text : undefined;
     },
   },
-  redisUrl: {
-    variable: 'PAWL_REDIS_URL',
-    initial: undefined,
-    form: 'an address such as redis://user:password@host:6379/0',
-    meaning: 'Where several processes count requests together. Absent: each counts its own.',
-    isSecret: true,
-    parse: (text) => (/^rediss?:\/\//.test(text) && URL.canParse(text) ? text : undefined),
-  },
+  ...redisSettings,
   rateCapacity: {
     variable: 'PAWL_RATE_CAPACITY',
     initial: limits.rate.capacityRequests,

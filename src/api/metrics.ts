@@ -1,12 +1,14 @@
 /** Figures for Prometheus: counted from the event log, or asked of the store when read. */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Event } from '../observe/event.ts';
+import type { Queue } from '../queue/queue.ts';
 import type { Database } from '../store/database.ts';
 import { countWithoutCause } from '../store/items.ts';
 import { countInFlight } from '../store/job-views.ts';
 import { getJobById } from '../store/jobs.ts';
 import { countQueues } from '../store/places.ts';
 import { addBatchGauges } from './batch-metrics.ts';
+import type { HotResult } from './hot-jobs.ts';
 import type { Told } from './news.ts';
 import { addStandingGauge, addWebhookGauge } from './standing-metrics.ts';
 
@@ -19,6 +21,8 @@ export interface MetricsOptions {
   readonly database: Database;
   readonly now: () => number;
   readonly streams: () => number;
+  /** The queues to other processes. */
+  readonly queues?: readonly Queue[] | undefined;
 }
 
 export class Metrics {
@@ -35,6 +39,7 @@ export class Metrics {
   readonly #embedding: Histogram<'operation'>;
   readonly #chunking: Histogram;
   readonly #requests: Histogram<'method' | 'route' | 'status'>;
+  readonly #hotReads: Counter<'result'>;
   #withoutCause = { count: 0, at: Number.NEGATIVE_INFINITY };
 
   constructor(options: MetricsOptions) {
@@ -67,6 +72,7 @@ export class Metrics {
       buckets: requestSeconds,
       labels: ['method', 'route', 'status'],
     });
+    this.#hotReads = counter('pawl_hot_view_reads_total', 'Jobs looked for in Redis', ['result']);
     this.#addGauges(registers);
     addBatchGauges(registers, options);
     addWebhookGauge(registers, options);
@@ -79,6 +85,10 @@ export class Metrics {
       this.#count(event);
       if (event.jobId !== null && event.kind.startsWith('job_')) await this.#seeEnd(event);
     }
+  }
+
+  seeHot(result: HotResult): void {
+    this.#hotReads.inc({ result });
   }
 
   seeSearch(seconds: number): void {
@@ -119,7 +129,7 @@ export class Metrics {
   }
 
   #addGauges(registers: Registry[]): void {
-    const { database, streams, now } = this.#options;
+    const { database, streams, now, queues = [] } = this.#options;
     const countCauses = async (): Promise<number> => {
       if (now() - this.#withoutCause.at > causeAgeMsMax) {
         this.#withoutCause = { count: await countWithoutCause(database), at: now() };
@@ -139,11 +149,13 @@ export class Metrics {
     });
     new Gauge({
       name: 'queue_depth',
-      help: 'Items that wait: for their turn, for a time, at a gate',
+      help: 'What waits: items for their turn, for a time, at a gate; messages for a process',
       labelNames: ['queue'],
       registers,
       async collect() {
+        this.reset();
         for (const { queue, count } of await countQueues(database)) this.set({ queue }, count);
+        for (const [queue, count] of await depthsOf(queues)) this.set({ queue }, count);
       },
     });
     new Gauge({
@@ -163,4 +175,13 @@ export class Metrics {
       },
     });
   }
+}
+
+/** A queue that is away is left out: the last known figure would look like the present one. */
+async function depthsOf(queues: readonly Queue[]): Promise<[name: string, waiting: number][]> {
+  const depths = await Promise.allSettled(queues.map((queue) => queue.depth()));
+  return queues.flatMap(({ name }, at): [string, number][] => {
+    const depth = depths[at];
+    return depth?.status === 'fulfilled' ? [[name, depth.value.waiting]] : [];
+  });
 }

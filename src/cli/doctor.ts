@@ -15,7 +15,7 @@ import { type Call, type Command, exits, refuseMissing, storePath, withPawl } fr
 import { engineOptions } from './engine-options.ts';
 import { bytes, count } from './wording.ts';
 
-interface Finding {
+export interface Finding {
   readonly check: string;
   readonly verdict: 'ok' | 'warn' | 'fail';
   readonly found: string;
@@ -33,8 +33,10 @@ export const doctor: Command = {
     // A store is sound or not, whatever is the matter with the browser.
     const store = await checkStore({ ...call, config: { ...call.config, browser: 'off' } });
     const sinks = await checkOutside(call.config);
+    // Loaded here, so that no other command has to wait for it.
+    const { checkRedis } = await import('./doctor-redis.ts');
     const machine = [checkNode(), ...checkFolder(data), ...checkBrowser(browser)];
-    const findings = [...machine, ...sinks, ...store];
+    const findings = [...machine, ...(await checkRedis(call.config)), ...sinks, ...store];
     for (const finding of findings) printFinding(call, finding);
     return findings.some(({ verdict }) => verdict === 'fail') ? exits.error : exits.well;
   },

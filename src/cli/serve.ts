@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../config.ts';
 import type { Pawl } from '../index.ts';
+import { redisAddresses } from '../redis-settings.ts';
 import type { RunningService } from '../service.ts';
 import { expandSources } from '../sources.ts';
 import { type Call, type Command, exits } from './command.ts';
@@ -33,6 +34,7 @@ export const serve: Command = {
       host: config.host,
       port: config.port,
       keys: keysOf(config),
+      hotUrl: redisAddresses(config).orch,
       webhookSecret: config.webhookSecret,
       otlpUrl: config.otlpUrl,
       log: { level: config.log, write: (line) => call.terminal.tell(line.trimEnd()) },
@@ -50,10 +52,10 @@ export const serve: Command = {
 };
 
 function keysOf(config: Config) {
-  const { apiKeys, internalKey, internalCallerIds, membershipUrl, redisUrl } = config;
+  const { apiKeys, internalKey, internalCallerIds, membershipUrl } = config;
   const { rateCapacity, rateFloor } = config;
   const known = { apiKeys, internalKey, internalCallerIds, membershipUrl };
-  return { ...known, redisUrl, rateCapacity, rateFloor };
+  return { ...known, redisUrl: redisAddresses(config).orch, rateCapacity, rateFloor };
 }
 
 function tellAddress({ terminal, isJson }: Call, { address }: RunningService): void {

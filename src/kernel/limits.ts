@@ -3,6 +3,7 @@
  * what comes from outside, pages and files, stand in `source-limits.ts`.
  * The unit stands last in the name. `limits.test.ts` holds the relations between them.
  */
+import { hotViewLimits, queueLimits } from './queue-limits.ts';
 import { sinkLimits } from './sink-limits.ts';
 import { sourceLimits } from './source-limits.ts';
 import { day, hour, kibibyte, mebibyte, minute, second } from './unit.ts';
@@ -290,6 +291,12 @@ export const limits = {
     circuitFailuresMax: 3,
     circuitOpenMs: 5 * second,
   },
+
+  /** Messages between processes. */
+  queue: queueLimits,
+
+  /** What orchestrators show each other of jobs. */
+  hotView: hotViewLimits,
 
   audit: {
     fieldCharactersMax: 256,
