@@ -33,7 +33,7 @@ export interface OpenOptions {
   readonly batchGatherMs?: number | undefined;
   /** Where the fetched bytes are kept; in the data folder where nothing is said. */
   readonly blobs?: AssembleOptions['blobs'];
-  /** Where generations are delivered to beside the store: Qdrant for vectors. */
+  /** Copies for others, and for searches: vectors in Qdrant, entities in Neo4j. */
   readonly sinks?: AssembleOptions['sinks'];
   /** False: this process only asks and commands, and leaves the work to others. */
   readonly work?: boolean | undefined;

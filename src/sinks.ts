@@ -12,6 +12,15 @@ export interface SinkSettings {
         readonly prefix?: string | undefined;
       }
     | undefined;
+  /** Entities and their relations are delivered there. */
+  readonly neo4j?:
+    | {
+        readonly url: string;
+        readonly user: string;
+        readonly password?: string | undefined;
+        readonly database?: string | undefined;
+      }
+    | undefined;
 }
 
 export interface OpenSinks {
@@ -22,9 +31,10 @@ export interface OpenSinks {
 }
 
 export async function openSinks(settings: SinkSettings, world: World): Promise<OpenSinks> {
-  const { qdrant } = settings;
+  const { qdrant, neo4j } = settings;
   const searched = qdrant && (await import('./sink/qdrant.ts')).openQdrant({ ...qdrant, world });
-  const sinks: Sink[] = [searched].filter((sink) => sink !== undefined);
+  const graph = neo4j && (await import('./sink/neo4j.ts')).openNeo4j({ ...neo4j, world });
+  const sinks: Sink[] = [searched, graph].filter((sink) => sink !== undefined);
   const close = async (): Promise<void> => {
     await Promise.all(sinks.map((sink) => sink.close()));
   };

@@ -32,9 +32,12 @@ function blobsOf(config: Config) {
   return url === undefined ? undefined : { url, endpoint, region, keyId, secret, session };
 }
 
-function sinksOf({ qdrantUrl, qdrantKey: key, qdrantPrefix: prefix }: Config) {
+function sinksOf(config: Config) {
+  const { qdrantUrl, qdrantKey: key, qdrantPrefix: prefix } = config;
+  const { neo4jUrl, neo4jUser: user, neo4jPassword: password, neo4jDatabase: database } = config;
   return {
     qdrant: qdrantUrl === undefined ? undefined : { url: qdrantUrl, key, prefix },
+    neo4j: neo4jUrl === undefined ? undefined : { url: neo4jUrl, user, password, database },
   };
 }
 

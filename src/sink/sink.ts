@@ -50,6 +50,8 @@ export interface Standing {
   readonly documentId: string;
   /** Undefined: the document is deleted. */
   readonly current: number | undefined;
+  readonly title: string | null;
+  readonly language: string | null;
   /** No generation up to this one can become current any more. */
   readonly asOf: number;
   /** The models whose vectors the document has; undefined: whichever there may be. */

@@ -16,7 +16,7 @@ const tests: readonly SinkTest[] = [
       await bench.run('persisted', id);
       assert.deepEqual(await bench.seen(), []);
       await bench.run('indexed', id);
-      assert.deepEqual(await bench.seen(), ['lantern', 'walrus']);
+      assert.deepEqual(await bench.seen(), bench.case.isLater ? [] : ['lantern', 'walrus']);
       await bench.run('done', id);
       assert.deepEqual(await bench.seen(), ['lantern', 'walrus']);
     },
@@ -29,7 +29,8 @@ const tests: readonly SinkTest[] = [
       await bench.run('persisted', id);
       assert.deepEqual(await bench.seen(), ['lantern', 'walrus']);
       await bench.run('indexed', id);
-      assert.deepEqual(await bench.seen(), ['rain']);
+      const { isLater = false } = bench.case;
+      assert.deepEqual(await bench.seen(), isLater ? ['lantern', 'walrus'] : ['rain']);
       await bench.run('done', id);
       assert.deepEqual(await bench.seen(), ['rain']);
       assert.deepEqual((await bench.case.kept?.()) ?? ['rain'], ['rain']);
@@ -67,7 +68,7 @@ const tests: readonly SinkTest[] = [
       await bench.publish('other', ['lantern']);
       await bench.courier();
       await bench.remove('page');
-      assert.deepEqual(await bench.seen(), ['lantern']);
+      if (!bench.case.isLater) assert.deepEqual(await bench.seen(), ['lantern']);
       await bench.courier();
       assert.deepEqual(await bench.seen(), ['lantern']);
       assert.deepEqual((await bench.case.kept?.()) ?? ['lantern'], ['lantern']);

@@ -6,6 +6,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { open, type Pawl } from '../../src/index.ts';
 import { startService } from '../../src/service.ts';
+import { BoltServer } from '../support/neo4j/bolt-server.ts';
 import { QdrantServer, refused } from '../support/qdrant/qdrant-server.ts';
 import { bucket, credentials, startS3 } from '../support/s3-server.ts';
 import { type Cleanup, temporaryDirectory } from '../support/temporary.ts';
@@ -175,4 +176,33 @@ test('pawl doctor looks at the bucket and at the sinks', async (t) => {
   await qdrant.http.close();
   const wrong = { ...settings, PAWL_BLOB_SECRET: 'another' };
   assert.deepEqual(await doctor(wrong), ['blobs fail', 'qdrant fail']);
+});
+
+test('entities are delivered to Neo4j, replaced and deleted with their documents', async (t) => {
+  const server = await new BoltServer().start(t);
+  server.password = 'secret-of-neo4j';
+  const errors: string[] = [];
+  const pawl = await open({
+    data: temporaryDirectory(t),
+    sinks: { neo4j: { url: server.url, user: 'neo4j', password: server.password } },
+    onError: (what, error) => errors.push(`${what}: ${error}`),
+  });
+  t.after(() => pawl.close());
+  const story = (place: string) => ({
+    id: 'story',
+    text: `Ada Lovelace met Charles Babbage in ${place} on 5 June 1833.`,
+  });
+  await (await pawl.ingest([story('London')], { corpus })).wait();
+  const names = () => [...server.graph.entities.values()].map(({ name }) => name).sort();
+  const listed = async () => (await pawl.entities(corpus)).map(({ name }) => name).sort();
+  assert.ok(names().includes('London'));
+  assert.deepEqual(names(), await listed());
+  await (await pawl.ingest([story('Paris')], { corpus })).wait();
+  assert.deepEqual(names(), await listed());
+  assert.ok(!names().includes('London'));
+  const [document] = await pawl.documents(corpus);
+  await pawl.deleteDocument(document?.id ?? '');
+  await until(() => server.graph.documents.size === 0, { what: 'the document to be gone' });
+  assert.deepEqual(names(), []);
+  assert.deepEqual(errors, []);
 });

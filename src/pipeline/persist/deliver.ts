@@ -113,7 +113,8 @@ export async function readStanding(
   const { documentId, caller, corpus } = of;
   const buried = await buriedUpTo(reader, documentId);
   const row = await getStanding(reader, documentId);
-  const key = { documentId, caller, corpus };
+  const { title = null, language = null } = row ?? {};
+  const key = { documentId, caller, corpus, title, language };
   if (!row) return { ...key, current: undefined, asOf: buried, models: undefined };
   const models = [row.model, row.next_model].filter((model) => model !== null);
   return { ...key, current: row.generation_id, asOf: Math.max(row.as_of, buried), models };

@@ -28,6 +28,8 @@ export interface SinkCase {
   readonly keeps: 'vectors' | 'entities';
   readonly store: StoreFixture;
   readonly sink?: Sink | undefined;
+  /** Readers ask it alone: what the store has made current is seen when the sink has been told. */
+  readonly isLater?: boolean | undefined;
   /** What readers see of a corpus now; a word narrows it to headings that contain it. */
   seen(of: Corpus, heading?: string): Promise<string[]>;
   /** Everything that is kept, current or not; undefined where it cannot be looked into. */

@@ -1,0 +1,106 @@
+/**
+ * Every statement that Neo4j is sent. What comes from documents goes in as parameters, never as
+ * Cypher. The graph:
+ *
+ *   (:PawlDocument {id, caller, corpus, source, title, language, generation})
+ *   (:PawlEntity {key, caller, corpus, kind, name})
+ *   (:PawlDocument)-[:NAMES {generation, mentions, aliases}]->(:PawlEntity)
+ *   (:PawlEntity)-[:NAMED_WITH {document, generation, weight}]->(:PawlEntity)
+ *
+ * A relationship counts while its generation is that of its document. So one property of one node
+ * says what is current, and whoever reads sees all of one generation and nothing of another.
+ */
+export const schema: readonly string[] = [
+  'CREATE CONSTRAINT pawl_document IF NOT EXISTS FOR (d:PawlDocument) REQUIRE d.id IS UNIQUE',
+  'CREATE CONSTRAINT pawl_entity IF NOT EXISTS FOR (e:PawlEntity) REQUIRE e.key IS UNIQUE',
+  'CREATE INDEX pawl_document_corpus IF NOT EXISTS FOR (d:PawlDocument) ON (d.corpus)',
+  'CREATE INDEX pawl_entity_corpus IF NOT EXISTS FOR (e:PawlEntity) ON (e.corpus, e.name)',
+  'CREATE INDEX pawl_named_with IF NOT EXISTS FOR ()-[w:NAMED_WITH]-() ON (w.document)',
+];
+
+export const ping = 'RETURN 1 AS one';
+
+/** A document that is new has no generation yet that counts. */
+export const writeDocument = `
+MERGE (d:PawlDocument {id: $id})
+ON CREATE SET d.caller = $caller, d.corpus = $corpus, d.source = $source, d.generation = 0`;
+
+export const writeEntities = `
+MATCH (d:PawlDocument {id: $id})
+UNWIND $rows AS row
+MERGE (e:PawlEntity {key: row.key})
+ON CREATE SET e.caller = $caller, e.corpus = $corpus, e.kind = row.kind, e.name = row.name
+MERGE (d)-[n:NAMES {generation: $generation}]->(e)
+SET n.mentions = row.mentions, n.aliases = row.aliases`;
+
+export const writeRelations = `
+UNWIND $rows AS row
+MATCH (one:PawlEntity {key: row.one})
+MATCH (other:PawlEntity {key: row.other})
+MERGE (one)-[w:NAMED_WITH {document: $id, generation: $generation}]->(other)
+SET w.weight = row.weight`;
+
+/** One that comes too late, after a newer one has been made current, changes nothing. */
+export const flip = `
+MATCH (d:PawlDocument {id: $id})
+WHERE d.generation <= $asOf
+SET d.generation = $current, d.title = $title, d.language = $language`;
+
+/** Returns the entities that may have nobody left who names them. */
+export const removeNames = `
+MATCH (d:PawlDocument {id: $id})-[n:NAMES]->(e:PawlEntity)
+WHERE n.generation <= $asOf AND n.generation <> $current
+DELETE n
+RETURN DISTINCT e.key AS key`;
+
+export const removeRelations = `
+MATCH ()-[w:NAMED_WITH {document: $id}]->()
+WHERE w.generation <= $asOf AND w.generation <> $current
+DELETE w`;
+
+export const removeUnnamed = `
+UNWIND $keys AS key
+MATCH (e:PawlEntity {key: key})
+WHERE NOT (e)--()
+DELETE e`;
+
+/** One that is being written anew stays, without a generation that counts. */
+export const removeDocument = `
+MATCH (d:PawlDocument {id: $id})
+WHERE d.generation <= $asOf AND NOT (d)--()
+DELETE d`;
+
+export const listCorpora = 'MATCH (d:PawlDocument) RETURN DISTINCT d.corpus AS corpus';
+
+export const removeDocuments = `
+MATCH (d:PawlDocument {corpus: $corpus})
+WITH d LIMIT $limit
+DETACH DELETE d
+RETURN count(*) AS count`;
+
+export const removeEntities = `
+MATCH (e:PawlEntity {corpus: $corpus})
+WITH e LIMIT $limit
+DETACH DELETE e
+RETURN count(*) AS count`;
+
+export const countDocuments = `
+MATCH (d:PawlDocument {corpus: $corpus})
+RETURN count(d) AS count`;
+
+/** For other readers: what a corpus names now. */
+export const currentEntities = `
+MATCH (d:PawlDocument {caller: $caller, corpus: $corpus})-[n:NAMES]->(e:PawlEntity)
+WHERE n.generation = d.generation
+RETURN e.kind AS kind, e.name AS name, sum(n.mentions) AS mentions, count(d) AS documents
+ORDER BY mentions DESC, documents DESC, kind, name
+LIMIT $limit`;
+
+/** For other readers: what is named together with an entity now. */
+export const currentRelations = `
+MATCH (e:PawlEntity {caller: $caller, corpus: $corpus, name: $name})-[w:NAMED_WITH]-(o:PawlEntity)
+MATCH (d:PawlDocument {id: w.document})
+WHERE w.generation = d.generation
+RETURN o.kind AS kind, o.name AS name, sum(w.weight) AS weight, count(d) AS documents
+ORDER BY weight DESC, documents DESC, kind, name
+LIMIT $limit`;
