@@ -54,6 +54,7 @@ export class Metrics {
     this.#jobsFailed = counter('jobs_failed_total', 'Jobs that failed', ['stage']);
     this.#retries = counter('retry_attempts_total', 'Retries that were scheduled');
     this.#events = counter('pawl_events_total', 'Events, by kind', ['kind']);
+    this.seeStanding = addStandingGauge(registers);
     this.#cost = counter('pawl_cost_cents_total', 'What models were paid, in cents', ['model']);
     this.#embedding = histogram(
       'embedding_request_duration_seconds',
@@ -69,8 +70,6 @@ export class Metrics {
     });
     this.#addGauges(registers);
     addBatchGauges(registers, options);
-    addWebhookGauge(registers, options);
-    this.seeStanding = addStandingGauge(registers);
   }
 
   async see(told: readonly Told[]): Promise<void> {
@@ -162,5 +161,6 @@ export class Metrics {
         this.set(streams());
       },
     });
+    addWebhookGauge(registers, { database, now });
   }
 }
