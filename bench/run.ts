@@ -5,6 +5,7 @@
  *   npm run bench -- [engine] [--runs N] [--quick] [--only 'pawl postgres']
  *   npm run bench -- search | chunking | extraction | pipeline | api [--quick] [--data DIR]
  *   npm run bench -- crawl [--pages N] [--distance MS]
+ *   npm run bench -- scale          no measurement: a model of what a million a day takes
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, release, totalmem, type } from 'node:os';
@@ -15,6 +16,7 @@ import { benchCrawl } from './crawl.ts';
 import { reportEngine } from './engine/report.ts';
 import { runEngineSuite } from './engine/suite.ts';
 import { isMet, reportSections } from './measure/figure.ts';
+import { reportScale } from './scale/report.ts';
 import { isSuite, runSuite, suites } from './suites.ts';
 
 const results = fileURLToPath(new URL('./results/', import.meta.url));
@@ -40,6 +42,10 @@ async function main(): Promise<number> {
   });
   const tell = (line: string): void => console.error(line);
   const [suite = 'engine'] = positionals;
+  if (suite === 'scale') {
+    console.log(reportScale());
+    return 0;
+  }
   if (suite === 'crawl') {
     const [pages, distanceMs] = [Number(values.pages), Number(values.distance)];
     return benchCrawl({ pages, distanceMs, tell });
@@ -50,6 +56,7 @@ async function main(): Promise<number> {
   if (unknown !== undefined || !Number.isInteger(runs) || runs < 1) {
     console.error(`usage: npm run bench -- [engine] [--runs N] [--quick] [--only WORDS]
        npm run bench -- crawl [--pages N] [--distance MS]
+       npm run bench -- scale
        npm run bench -- ${suites.join(' | ')} [--data DIR] [--quick]`);
     return 64;
   }

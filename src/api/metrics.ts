@@ -59,6 +59,7 @@ export class Metrics {
     this.#jobsFailed = counter('jobs_failed_total', 'Jobs that failed', ['stage']);
     this.#retries = counter('retry_attempts_total', 'Retries that were scheduled');
     this.#events = counter('pawl_events_total', 'Events, by kind', ['kind']);
+    this.seeStanding = addStandingGauge(registers);
     this.#cost = counter('pawl_cost_cents_total', 'What models were paid, in cents', ['model']);
     this.#embedding = histogram(
       'embedding_request_duration_seconds',
@@ -75,8 +76,6 @@ export class Metrics {
     this.#hotReads = counter('pawl_hot_view_reads_total', 'Jobs looked for in Redis', ['result']);
     this.#addGauges(registers);
     addBatchGauges(registers, options);
-    addWebhookGauge(registers, options);
-    this.seeStanding = addStandingGauge(registers);
   }
 
   async see(told: readonly Told[]): Promise<void> {
@@ -174,6 +173,7 @@ export class Metrics {
         this.set(streams());
       },
     });
+    addWebhookGauge(registers, { database, now });
   }
 }
 

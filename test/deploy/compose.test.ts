@@ -30,7 +30,8 @@ const roleServices = roles.map((role): [string, ComposeService] => [
 const awaited: readonly string[] = [
   ...['PAWL_REDIS_ORCH_URL', 'PAWL_REDIS_SCRAPE_URL', 'PAWL_REDIS_EMBED_URL'],
   ...['PAWL_ORCHESTRATOR_URL', 'PAWL_CHUNKING_URL', 'PAWL_QDRANT_URL', 'PAWL_QDRANT_KEY'],
-  ...['PAWL_NEO4J_URL', 'PAWL_NEO4J_USER', 'PAWL_NEO4J_PASSWORD'],
+  ...['PAWL_BLOB_URL', 'PAWL_BLOB_ENDPOINT', 'PAWL_BLOB_REGION', 'PAWL_BLOB_KEY_ID'],
+  ...['PAWL_BLOB_SECRET', 'PAWL_NEO4J_URL', 'PAWL_NEO4J_USER', 'PAWL_NEO4J_PASSWORD'],
 ];
 const variables = Object.values(settings).map(({ variable }): string => variable);
 
@@ -240,6 +241,9 @@ describe('the image', () => {
 
 /** Something that would do, for what is left to fill in. */
 function sampleOf(name: string): string {
+  if (name === 'PAWL_BLOB_URL') return 's3://bucket/prefix';
+  if (name === 'PAWL_BLOB_REGION') return 'eu-west-1';
+  if (name === 'PAWL_BLOB_ENDPOINT') return 'http://127.0.0.1:9000';
   if (name === 'PAWL_API_KEYS') return `sha256:${'a'.repeat(64)}`;
   if (/_URL$/.test(name)) return 'http://127.0.0.1:8081';
   return 'a-secret-of-more-than-24-characters';

@@ -1,0 +1,144 @@
+/**
+ * The four roles with exactly what `deploy/compose.yaml` tells them, as processes, behind the
+ * gateway: only hosts and ports are other ones, and Qdrant and Neo4j are left out.
+ */
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { describe, type TestContext, test } from 'node:test';
+import { settings } from '../../src/settings.ts';
+import { type Compose, interpolate, readExample, readYaml } from '../deploy/deploy-files.ts';
+import { startGateway } from '../support/nginx.ts';
+import { startPostgres } from '../support/postgres.ts';
+import { startRedis } from '../support/redis.ts';
+import { freePort } from '../support/server.ts';
+import { until } from '../support/wait.ts';
+import { pagesOf, serveWeb } from '../support/web-server.ts';
+import { askGateway, type GatewayAsking } from './gateway-client.ts';
+import { openWorkplace, type Started } from './pawl-process.ts';
+
+const roles = ['orchestrator', 'scraper', 'chunking', 'embedding'] as const;
+type Role = (typeof roles)[number];
+type Ports = Readonly<Record<Role, number>>;
+
+const key = 'a-key-of-somebody-outside';
+const keyHash = createHash('sha256').update(key).digest('hex');
+const page =
+  '<title>Herons</title><main><p>A grey heron waits for eels beside the old weir.</p></main>';
+
+describe('the roles of compose.yaml behind the gateway', { timeout: 120_000 }, () => {
+  const skip = 'role' in settings ? false : 'this Pawl has no roles';
+
+  test('read a page for a caller outside, and find it', { skip }, async (t) => {
+    const site = await serveWeb(t, pagesOf({ '/heron': page }));
+    const { gateway, processes, ports } = await openRoles(t, site.host);
+    const ask = (path: string, asking: GatewayAsking = {}) => {
+      const headers = { 'content-type': 'application/json', 'x-api-key': key, ...asking.headers };
+      return askGateway(gateway.port, path, { from: '127.0.0.2', ...asking, headers });
+    };
+    const post = (path: string, body: object) =>
+      ask(path, { method: 'POST', body: JSON.stringify(body) });
+
+    const made = await post('/jobs', { corpus_name: 'birds', url: `${site.origin}/heron` });
+    assert.equal(made.status, 202, made.text);
+    const { job_id } = made.json();
+    // The stream ends with the job: it came through the gateway, the scraper and embedding.
+    const told = await ask(`/jobs/${String(job_id)}/stream`);
+    assert.match(told.text, /"kind":"job_succeeded"/);
+    const found = await post('/search', { corpus_name: 'birds', query: 'heron at the weir' });
+    const [first] = found.json().results as { source_url: string }[];
+    assert.equal(first?.source_url, `${site.origin}/heron`);
+    const lines = () => gateway.logLines().map((line) => JSON.parse(line));
+    const search = await until(() => lines().find(({ path }) => path === '/search'), {
+      what: 'the line of the search in the access log',
+    });
+    assert.equal(search.upstream_addr, `127.0.0.1:${ports.embedding}`);
+
+    const scraped = await post('/scrape', { url: `${site.origin}/heron` });
+    assert.equal(scraped.status, 200, scraped.text);
+    assert.match(scraped.text, /grey heron/);
+    const callback = await post(`/jobs/${String(job_id)}/complete`, { stage: 'scraping' });
+    assert.equal(callback.status, 403);
+
+    processes.scraper.child.kill('SIGKILL');
+    await processes.scraper.finished;
+    const away = await post('/scrape', { url: `${site.origin}/heron` });
+    assert.deepEqual([away.status, away.json().code], [503, 'service_unavailable']);
+    assert.equal((await post('/search', { corpus_name: 'birds', query: 'eels' })).status, 200);
+  });
+});
+
+async function openRoles(t: TestContext, allowed: string) {
+  const postgres = await startPostgres();
+  t.after(() => postgres.stop());
+  const redis = await Promise.all(['orch', 'scrape', 'embed'].map(() => startRedis()));
+  t.after(async () => void (await Promise.all(redis.map((each) => each.stop()))));
+  const ports: Ports = {
+    orchestrator: await freePort(),
+    scraper: await freePort(),
+    chunking: await freePort(),
+    embedding: await freePort(),
+  };
+  const [orch = '', scrape = '', embed = ''] = redis.map(({ port }) => String(port));
+  const places = new Map([
+    ['redis-orch:6379', `127.0.0.1:${orch}`],
+    ['redis-scrape:6379', `127.0.0.1:${scrape}`],
+    ['redis-embed:6379', `127.0.0.1:${embed}`],
+    ...roles.map((role): [string, string] => [`${role}:7300`, `127.0.0.1:${ports[role]}`]),
+  ]);
+  const database = await postgres.createDatabase();
+  const place = openWorkplace(t);
+  const start = (role: Role): Started => {
+    const { environment, command } = toldTo(role, { places, database });
+    const own = { PAWL_DATA: `${place.folder}/${role}`, PAWL_PORT: String(ports[role]) };
+    const allow = { PAWL_ALLOW_HOSTS: allowed };
+    return place.start(command, { environment: { ...environment, ...own, ...allow } });
+  };
+  const processes = {
+    chunking: start('chunking'),
+    orchestrator: start('orchestrator'),
+    scraper: start('scraper'),
+    embedding: start('embedding'),
+  };
+  await Promise.all(Object.values(processes).map((each) => heard(each)));
+  const gateway = await startGateway({ ports });
+  t.after(() => gateway.stop());
+  const isWell = async () =>
+    (await askGateway(gateway.port, '/healthz', { from: '127.0.0.3' })).status === 200;
+  await until(isWell, { what: 'the orchestrator behind the gateway' });
+  return { gateway, processes, ports };
+}
+
+/** Four processes start at once: on a busy machine that takes more than one patience. */
+async function heard(started: Started): Promise<void> {
+  const pattern = /listens on/;
+  await started.seen(pattern).catch(() => started.seen(pattern));
+}
+
+/** What compose says, with the names of its network replaced by addresses of this machine. */
+function toldTo(
+  role: Role,
+  { places, database }: { places: ReadonlyMap<string, string>; database: string },
+) {
+  const { environment = {}, command = [] } = readYaml<Compose>('compose.yaml').services[role] ?? {};
+  const values = new Map(
+    [...readExample()].map(([name, value]) => [name, value || valueOfSecret(name)]),
+  );
+  const told = Object.entries(environment)
+    .filter(([name]) => !/^PAWL_(?:QDRANT|NEO4J)_/.test(name))
+    .map(([name, text]): [string, string] => {
+      if (name === 'PAWL_DATABASE_URL') return [name, database];
+      return [name, replaced(interpolate(text, values), places)];
+    });
+  return { environment: Object.fromEntries(told), command };
+}
+
+function replaced(text: string, places: ReadonlyMap<string, string>): string {
+  return [...places].reduce((result, [name, address]) => result.replace(name, address), text);
+}
+
+/** Secrets are filled in; everything else that is empty stays so. */
+function valueOfSecret(name: string): string {
+  if (name === 'PAWL_API_KEYS') return `sha256:${keyHash}`;
+  const isSecret = ['POSTGRES_PASSWORD', 'NEO4J_PASSWORD', 'QDRANT_KEY', 'PAWL_INTERNAL_KEY'];
+  return isSecret.includes(name) ? 'a-secret-of-more-than-24-characters' : '';
+}
