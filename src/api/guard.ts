@@ -38,7 +38,6 @@ export function guardRequest(app: FastifyInstance, { service, isLocal }: ServerO
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id).headers(safeHeaders);
     const { config } = request.routeOptions;
-    refuseManyHeaders(request);
     refuseCrossSite(request, isLocal);
     refuseEncoded(request);
     if (hasBody(request)) timers.set(request, limitBody(request, reply, service));
@@ -106,13 +105,6 @@ type Sources = WeakMap<object, string | undefined>;
 function keyOf({ headers }: FastifyRequest): string | undefined {
   const key = headers['x-api-key'];
   return Array.isArray(key) ? key[0] : key;
-}
-
-/** Who sends hundreds of them wants some of them overlooked. */
-function refuseManyHeaders({ raw }: FastifyRequest): void {
-  const { headersMax } = limits.request;
-  if (raw.rawHeaders.length <= 2 * headersMax) return;
-  throw new Failure('headers_too_large', `a request has up to ${headersMax} headers`);
 }
 
 const safeMethods = new Set(['GET', 'HEAD']);

@@ -64,8 +64,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   });
   const server = app.server as Server;
   server.maxConnections = request.connectionsMax;
-  // One more than is allowed is seen, and refused; what is beyond that would be left out unseen.
-  server.maxHeadersCount = request.headersMax + 1;
+  server.maxHeadersCount = request.headersMax;
   app.removeContentTypeParser('text/plain');
   app.setValidatorCompiler(compileValidator as never);
   app.setSerializerCompiler(() => JSON.stringify);
