@@ -8,6 +8,7 @@ import { contract, type Route, type RouteName } from '../../src/api/contract.ts'
 import type { Item, Job } from '../../src/api/schema.ts';
 import { limits } from '../../src/kernel/limits.ts';
 import type { Cleanup } from '../support/temporary.ts';
+import { until } from '../support/wait.ts';
 import { type Bench, openBench } from './api-client.ts';
 
 const keys = { ann: 'ann-key-of-the-first', bob: 'bob-key-of-the-second' };
@@ -233,4 +234,97 @@ test('whatever is asked about by its id is not there for another caller', async 
     headers: ann,
   });
   assert.equal(own.body.results.length, 1);
+});
+
+const part = (name: string, body: string): string =>
+  `--b\r\nContent-Disposition: form-data; ${name}\r\n\r\n${body}\r\n`;
+const corpus = part('name="corpus_name"', 'a');
+const file = part('name="file"; filename="a.txt"', text);
+const many = (count: number, one: string): string => one.repeat(count);
+
+const uploads: readonly [title: string, type: string, body: string, status: number][] = [
+  ['no boundary', 'multipart/form-data', `${corpus}${file}--b--`, 400],
+  ['no end', 'multipart/form-data; boundary=b', `${corpus}${file}`, 400],
+  [
+    'an end in the middle of a part',
+    'multipart/form-data; boundary=b',
+    `${corpus}--b\r\nCont`,
+    400,
+  ],
+  ['no part', 'multipart/form-data; boundary=b', '--b--\r\n', 400],
+  ['JSON', 'application/json', '{"corpus_name":"a"}', 415],
+  ['a form without parts', 'application/x-www-form-urlencoded', 'corpus_name=a', 415],
+  [
+    'ten thousand fields',
+    'multipart/form-data; boundary=b',
+    `${many(10_000, part('name="corpus_name"', 'a'))}--b--`,
+    413,
+  ],
+  [
+    'a field that is too long',
+    'multipart/form-data; boundary=b',
+    `${part('name="corpus_name"', 'a'.repeat(2000))}${file}--b--`,
+    400,
+  ],
+  [
+    'a field of a prototype',
+    'multipart/form-data; boundary=b',
+    `${corpus}${part('name="__proto__"', 'x')}${file}--b--`,
+    400,
+  ],
+  [
+    'headers of a part without end',
+    'multipart/form-data; boundary=b',
+    `--b\r\nContent-Disposition: form-data; name="${'x'.repeat(1_000_000)}`,
+    400,
+  ],
+];
+
+describe('uploads of strangers', () => {
+  test('are answered exactly, and make no job', async (t) => {
+    const bench = await openGuarded(t);
+    const headers = { 'x-api-key': keys.ann };
+    for (const [title, type, body, status] of uploads) {
+      const response = await fetch(`${bench.service.address}/jobs/upload`, {
+        method: 'POST',
+        body,
+        headers: { ...headers, 'content-type': type },
+      });
+      const problem = await response.text();
+      assert.equal(response.status, status, `${title}: ${problem.slice(0, 300)}`);
+      assert.match(response.headers.get('content-type') ?? '', /problem\+json/, title);
+    }
+    assert.deepEqual((await bench.ask('GET /jobs', { headers })).body.items, []);
+  });
+
+  test('of which too many are under way are refused, and others are not held up', async (t) => {
+    const bench = await openGuarded(t);
+    const head = asking(
+      `X-API-Key: ${keys.ann}`,
+      'Content-Type: multipart/form-data; boundary=b',
+      'Content-Length: 1000000',
+    ).replace('GET /jobs', 'POST /jobs/upload');
+    const { port } = new URL(bench.service.address);
+    const slow = Array.from({ length: limits.request.uploadsPerCallerMax }, () => {
+      const socket = connect(Number(port), '127.0.0.1');
+      socket.on('error', () => undefined);
+      socket.write(`${head}${corpus}--b\r\n`);
+      return socket;
+    });
+    t.after(() => {
+      for (const socket of slow) socket.destroy();
+    });
+    const upload = async (key: string): Promise<number> => {
+      const body = new FormData();
+      body.set('corpus_name', 'a');
+      body.append('file', new Blob([text]), 'a.txt');
+      const headers = { 'x-api-key': key };
+      const url = `${bench.service.address}/jobs/upload`;
+      return (await fetch(url, { method: 'POST', body, headers })).status;
+    };
+    await until(async () => (await upload(keys.ann)) === 429, { what: 'all of them to begin' });
+    assert.equal(await upload(keys.bob), 202);
+    for (const socket of slow) socket.destroy();
+    await until(async () => (await upload(keys.ann)) === 202, { what: 'their places' });
+  });
 });
