@@ -11,9 +11,12 @@ const codesOfServer: Readonly<Record<string, FailureCode>> = {
   FST_REQ_FILE_TOO_LARGE: 'source_too_large',
   FST_FILES_LIMIT: 'too_many_sources',
   FST_PARTS_LIMIT: 'payload_too_large',
-  FST_FIELDS_LIMIT: 'bad_request',
+  FST_FIELDS_LIMIT: 'payload_too_large',
   FST_INVALID_MULTIPART_CONTENT_TYPE: 'content_type_unsupported',
 };
+
+/** The parser of forms gives its errors no code. */
+const brokenForm = /^Multipart: Boundary not found$|unexpected end of multipart data$/i;
 
 /** Of other errors, only these say something that the caller can use. */
 const told: ReadonlySet<FailureCode> = new Set(['storage_full', 'store_busy', 'machine_busy']);
@@ -24,6 +27,10 @@ export function toTold(error: unknown): Failure {
   const { code, statusCode, message } = (error ?? {}) as Record<string, unknown>;
   const known = typeof code === 'string' ? codesOfServer[code] : undefined;
   if (known) return new Failure(known, failures[known].advice, { cause: error });
+  if (code === undefined && brokenForm.test(String(message))) {
+    const advice = 'the multipart body has no boundary, or does not come to its end';
+    return new Failure('bad_request', advice, { cause: error });
+  }
   if (typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500) {
     return new Failure('bad_request', String(message), { cause: error });
   }

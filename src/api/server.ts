@@ -66,6 +66,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
   });
   const server = app.server as Server;
   server.maxConnections = request.connectionsMax;
+  server.maxHeadersCount = request.headersMax;
   app.removeContentTypeParser('text/plain');
   app.setValidatorCompiler(compileValidator as never);
   app.setSerializerCompiler(() => JSON.stringify);

@@ -341,6 +341,7 @@ export const limits = {
     uploadBytesMax: 1024 * mebibyte,
     headerIdCharactersMax: 128,
     headerBytesMax: 16 * kibibyte,
+    headersMax: 200,
     /** From the first byte to the end of the headers, and of the body. */
     headersMs: 10 * second,
     bodyMs: 30 * second,

@@ -39,7 +39,7 @@ describe('the service on Postgres', () => {
     assert.equal(items.body.items[0]?.explanation, 'Next in the queue, to be fetched.');
   });
 
-  test('tells the end of a job to its webhook, tries again, and tells it anew when asked', async (t) => {
+  test('tells the end of a job to its webhook, again and anew', async (t) => {
     const received: string[] = [];
     const statuses = [500];
     const receiver = createServer((request, response) => {
