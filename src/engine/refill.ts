@@ -51,11 +51,6 @@ export class Refill {
   put(queue: string, messages: readonly Message[]): void {
     this.#lanes.get(queue)?.put(messages);
   }
-
-  /** Looks at once whether anything is missing, and resolves when nothing is. */
-  async check(): Promise<void> {
-    await Promise.all([...this.#lanes.values()].map((lane) => lane.check()));
-  }
 }
 
 type LaneOptions = Omit<RefillOptions, 'queues'> & { readonly queue: Queue };
@@ -90,10 +85,6 @@ class Lane {
     this.#stopping.abort();
     await this.#loop.stop();
     await this.#adding;
-  }
-
-  check(): Promise<void> {
-    return this.#loop.runNow();
   }
 
   put(messages: readonly Message[]): void {

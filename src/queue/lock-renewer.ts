@@ -18,11 +18,15 @@ interface Held extends Lock {
   readonly since: number;
 }
 
+/** So many wait to be told of at most, where nothing new is held. */
+const releasedMax = 100;
+
 export class LockRenewer {
   readonly #options: LockRenewerOptions;
   readonly #held = new Map<number, Held>();
   readonly #started = Promise.withResolvers<void>();
   #thread: Worker;
+  #released: number[] = [];
   #last = 0;
   #isEnding = false;
 
@@ -41,9 +45,11 @@ export class LockRenewer {
     this.#last += 1;
     const hold = this.#last;
     this.#held.set(hold, { ...lock, onLost, since: performance.now() });
-    this.#tell({ do: 'hold', hold, ...lock });
+    // At once, and not at the end of the turn: what follows may keep this thread busy.
+    this.#tell({ hold, ...lock });
     return () => {
-      if (this.#held.delete(hold)) this.#tell({ do: 'release', hold });
+      if (this.#held.delete(hold)) this.#released.push(hold);
+      if (this.#released.length > releasedMax) this.#tell(undefined);
     };
   }
 
@@ -72,7 +78,7 @@ export class LockRenewer {
     this.#thread = this.#start();
     const now = performance.now();
     for (const [hold, { id, token, forMs, since }] of this.#held) {
-      this.#tell({ do: 'hold', hold, id, token, forMs: forMs - (now - since) });
+      this.#tell({ hold, id, token, forMs: forMs - (now - since) });
     }
   }
 
@@ -82,7 +88,10 @@ export class LockRenewer {
     held?.onLost();
   }
 
-  #tell(message: ToLockThread): void {
+  /** What was released goes along: it does no harm if it is renewed once more. */
+  #tell(held: ToLockThread['held']): void {
+    const message: ToLockThread = { held, released: this.#released };
+    this.#released = [];
     this.#thread.postMessage(message);
   }
 }

@@ -16,15 +16,17 @@ export interface LockThreadOptions {
   readonly renewMs: number;
 }
 
-export type ToLockThread =
-  | {
-      readonly do: 'hold';
-      readonly hold: number;
-      readonly id: string;
-      readonly token: string;
-      readonly forMs: number;
-    }
-  | { readonly do: 'release'; readonly hold: number };
+export interface ToLockThread {
+  readonly held:
+    | {
+        readonly hold: number;
+        readonly id: string;
+        readonly token: string;
+        readonly forMs: number;
+      }
+    | undefined;
+  readonly released: readonly number[];
+}
 
 export type FromLockThread =
   | { readonly said: 'started' }
@@ -89,16 +91,11 @@ class Renewal {
     setInterval(() => void this.#renew(), options.renewMs);
   }
 
-  hear(message: ToLockThread): void {
-    switch (message.do) {
-      case 'hold': {
-        const { hold, id, token, forMs } = message;
-        this.#holds.set(hold, { id, token, until: performance.now() + forMs });
-        return;
-      }
-      case 'release':
-        this.#holds.delete(message.hold);
-    }
+  hear({ held, released }: ToLockThread): void {
+    for (const hold of released) this.#holds.delete(hold);
+    if (!held) return;
+    const { hold, id, token, forMs } = held;
+    this.#holds.set(hold, { id, token, until: performance.now() + forMs });
   }
 
   async #renew(): Promise<void> {
