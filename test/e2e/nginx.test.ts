@@ -273,6 +273,22 @@ describe('a gateway in front of four services', () => {
     assert.deepEqual([line.status, line.limit_req_status], [429, 'PASSED']);
   });
 
+  test('believes a balancer about where requests come from, and nobody else', async (t) => {
+    const listen =
+      'set_real_ip_from 127.0.0.1; real_ip_header X-Forwarded-For; real_ip_recursive on;';
+    const { gateway, ask } = await openFour(t, { listen });
+    const addressOf = async (name: string, from: string, path = '/jobs') => {
+      const headers = { 'x-request-id': name, 'x-forwarded-for': '127.0.0.1, 203.0.113.9' };
+      const { status } = await ask(path, { headers, from });
+      return [status, (await lineOf(gateway, name)).remote_addr];
+    };
+    assert.deepEqual(await addressOf('by-balancer', '127.0.0.1'), [200, '203.0.113.9']);
+    assert.deepEqual(await addressOf('by-other', '127.0.0.5'), [200, '127.0.0.5']);
+    // A caller that claims to be inside is still outside.
+    const callback = await addressOf('callback', '127.0.0.1', '/jobs/1/complete');
+    assert.deepEqual(callback, [403, '203.0.113.9']);
+  });
+
   for (const place of listPlaces()) {
     test(`nginx accepts the configuration of ${place}`, (t) => {
       if (place === 'compose' && nginxVersion() < 1_027_003) {
@@ -290,11 +306,12 @@ interface Four {
   /** How a service answers; if nothing is said, with its name and what it was asked. */
   readonly answers?: { readonly [S in Service]?: (response: ServerResponse) => void };
   readonly changes?: Readonly<Record<string, string>>;
+  readonly listen?: string;
   readonly away?: Service;
 }
 
 /** Four services that tell what they were asked. */
-async function openFour(t: TestContext, { answers = {}, changes = {}, away }: Four) {
+async function openFour(t: TestContext, { answers = {}, changes = {}, listen = '', away }: Four) {
   const open = async (service: Service): Promise<number> => {
     if (service === away) return freePort();
     const server = createServer((request, response) => {
@@ -317,7 +334,7 @@ async function openFour(t: TestContext, { answers = {}, changes = {}, away }: Fo
     chunking: await open('chunking'),
     embedding: await open('embedding'),
   };
-  const gateway = await startGateway({ ports, changes });
+  const gateway = await startGateway({ ports, changes, listen });
   t.after(() => gateway.stop());
   const ask = (path: string, asking: GatewayAsking = {}) => {
     const headers = { 'x-forwarded-for': '203.0.113.9', ...asking.headers };

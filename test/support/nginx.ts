@@ -12,6 +12,8 @@ export const gatewayFolder = fileURLToPath(new URL('../../deploy/nginx', import.
 export interface GatewayOptions {
   /** Where each service listens on 127.0.0.1. */
   readonly ports: Readonly<Record<'orchestrator' | 'scraper' | 'chunking' | 'embedding', number>>;
+  /** Lines for the server of the place, beside the port. */
+  readonly listen?: string;
   /** What is written otherwise in the rules, for instance shorter times: from → to. */
   readonly changes?: Readonly<Record<string, string>>;
 }
@@ -39,9 +41,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 async function startOn(
   port: number,
   directory: string,
-  { ports, changes = {} }: GatewayOptions,
+  { ports, changes = {}, listen = '' }: GatewayOptions,
 ): Promise<Gateway> {
-  const folder = writeConfiguration(directory, 'one-machine', { ports, port, changes });
+  const filling = { ports, port, changes, listen };
+  const folder = writeConfiguration(directory, 'one-machine', filling);
   const server = await startServer({
     name: 'nginx',
     executable: findNginx(),
@@ -88,12 +91,13 @@ export function nginxVersion(): number {
 interface Filling {
   readonly ports?: GatewayOptions['ports'];
   readonly port?: number;
+  readonly listen?: string;
   readonly changes: Readonly<Record<string, string>>;
 }
 
 /** The folder as somebody would install it, with the addresses of the test in the place's files. */
 function writeConfiguration(directory: string, place: string, filling: Filling): string {
-  const { ports = {}, port, changes } = filling;
+  const { ports = {}, port, listen = '', changes } = filling;
   const folder = join(directory, 'etc');
   cpSync(gatewayFolder, folder, { recursive: true });
   cpSync(join(folder, 'places', place), join(folder, 'place'), { recursive: true });
@@ -105,9 +109,8 @@ function writeConfiguration(directory: string, place: string, filling: Filling):
     text.replaceAll(/\/var\/log\/nginx\/pawl\.(access\.json|error\.log)/g, '$1'),
   );
   if (port !== undefined) {
-    rewrite('place/listen.conf', (text) =>
-      text.replace(/^listen .*;$/m, `listen 127.0.0.1:${port};`),
-    );
+    const lines = `listen 127.0.0.1:${port};\n${listen}`;
+    rewrite('place/listen.conf', (text) => text.replace(/^listen .*;$/m, lines));
   }
   for (const [service, number] of Object.entries(ports)) {
     const server = new RegExp(`(?<=upstream ${service} \\{[^}]*?server )[^;]+`);
