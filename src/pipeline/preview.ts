@@ -3,18 +3,17 @@
  * the same code and within the same bounds as in a job, robots.txt and the pace of a domain
  * included.
  */
+import { Failure } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
 import { pause, type World } from '../kernel/world.ts';
-import type { Reader } from '../store/database.ts';
 import type { NewSource } from '../store/submit.ts';
 import { type Extracted, type ExtractInput, extract, inlineInput } from './extract/extract.ts';
 import type { Parser } from './extract/parsed.ts';
 import { readBounded, typed } from './fetch/fetch.ts';
-import { accept, bounds, contentOf } from './fetch/fetch-url.ts';
 import type { Fetcher } from './fetch/http.ts';
 import { RobotsCheck } from './fetch/robots-check.ts';
 import { readUrl } from './fetch/url.ts';
-import { failureOf } from './fetch/verdict.ts';
+import { visitor } from './fetch/visit.ts';
 
 export interface PreviewOptions {
   readonly fetcher: Fetcher;
@@ -30,9 +29,6 @@ export interface BytesSource {
 }
 
 export type PreviewSource = NewSource | BytesSource;
-
-/** No page was visited before. */
-const nothingStored: Reader = { run: async () => [] };
 
 export class Preview {
   readonly #options: PreviewOptions;
@@ -69,18 +65,12 @@ export class Preview {
     signal.throwIfAborted();
     const { fetcher, world } = this.#options;
     const now = world.now();
-    const robots = new RobotsCheck({ fetcher, reader: nothingStored, signal, now });
-    const answer = await fetcher.get({
-      url: readUrl(source),
-      accept,
-      signal,
-      redirectsMax: limits.fetch.redirectsMax,
-      bounds,
-      beforeHop: (url) => robots.admit(url),
-    });
-    const failure = failureOf(answer, now);
+    // No page was visited before.
+    const robots = new RobotsCheck({ fetcher, stored: async () => undefined, signal, now });
+    const { shown, failure } = await visitor({ fetcher })({ source, robots, now, signal });
     if (failure) throw failure;
-    const { bytes, mediaType } = contentOf({ source }, answer);
+    if (!shown) throw new Failure('bad_response', `${source} answered 304 unasked`);
+    const { bytes, mediaType } = shown.content;
     return { bytes, mediaType, source };
   }
 }

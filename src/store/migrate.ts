@@ -16,6 +16,7 @@ import { service } from './migration/0009-service.ts';
 import { batching } from './migration/0010-batch.ts';
 import { webhooks } from './migration/0012-webhooks.ts';
 import { completions } from './migration/0013-completions.ts';
+import { handoffs } from './migration/0014-handoffs.ts';
 import { sql } from './statement.ts';
 
 export interface Migration {
@@ -37,6 +38,7 @@ export const migrations: readonly Migration[] = [
   batching,
   webhooks,
   completions,
+  handoffs,
 ];
 
 const createMigrations = sql`CREATE TABLE IF NOT EXISTS migrations (

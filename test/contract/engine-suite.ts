@@ -4,6 +4,7 @@ import { type EngineTest, openEngine } from '../support/engine-fixture.ts';
 import type { OpenStore } from '../support/store-fixture.ts';
 import { completionTests } from './engine/completion.ts';
 import { documentEngineTests } from './engine/document.ts';
+import { handoffTests } from './engine/handoff.ts';
 import { handoverTests } from './engine/handover.ts';
 import { interruptionTests } from './engine/interruption.ts';
 import { moneyTests } from './engine/money.ts';
@@ -17,6 +18,7 @@ const groups: Readonly<Record<string, readonly EngineTest[]>> = {
   outcomes: outcomeTests,
   interruptions: interruptionTests,
   handovers: handoverTests,
+  handoffs: handoffTests,
   documents: documentEngineTests,
   money: moneyTests,
   completions: completionTests,

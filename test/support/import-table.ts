@@ -30,7 +30,9 @@ export const imports = {
     attempt: belowApi,
     search: belowApi,
     access: belowApi,
-    api: [...belowApi, 'attempt', 'search', 'access', 'sources.ts'],
+    // Between a step and the service that does its work in another process.
+    handoff: belowApi,
+    api: [...belowApi, 'attempt', 'search', 'access', 'handoff', 'sources.ts'],
     // In the browser, too: nothing but types from elsewhere.
     client: ['kernel', 'api'],
     cli: [
