@@ -11,15 +11,17 @@ import { BatchRunner } from './engine/batch-runner.ts';
 import type { BatchOptions } from './engine/batch-submit.ts';
 import { Engine } from './engine/engine.ts';
 import { thisProcess } from './engine/liveness.ts';
+import type { Exchange } from './handoff/exchange.ts';
+import type { Works } from './handoff/work.ts';
 import { Failure } from './kernel/failure.ts';
 import type { Lifecycle } from './kernel/item.ts';
 import { limits } from './kernel/limits.ts';
 import type { World } from './kernel/world.ts';
 import {
+  completerOf,
   type EmbedderSettings,
   type ExtractorOptions,
   embeddersFor,
-  extractorOf,
 } from './models.ts';
 import type { NewEvent } from './observe/event.ts';
 import { type Log, makeLog } from './observe/log.ts';
@@ -30,6 +32,7 @@ import {
   documentPipeline,
 } from './pipeline/document.ts';
 import type { Extractor } from './pipeline/entity/extraction.ts';
+import { modelExtractor } from './pipeline/entity/model-extractor.ts';
 import { type Estimate, type EstimateInput, estimateIngestion } from './pipeline/estimate.ts';
 import { type ProcessParser, processParser } from './pipeline/extract/process/process-parser.ts';
 import { allowedHosts } from './pipeline/fetch/address.ts';
@@ -51,6 +54,7 @@ import type { Embedder } from './provider/embedding.ts';
 import { priceOf } from './provider/prices.ts';
 import { toSignedBytes } from './provider/vector-bytes.ts';
 import { Searcher } from './search/search.ts';
+import { documentsOf, type ServicesOptions, worksOf } from './services.ts';
 import { getCorpusSettings } from './store/corpus-settings.ts';
 import type { Database } from './store/database.ts';
 import { openGateAt } from './store/gates.ts';
@@ -91,6 +95,8 @@ export interface AssembleOptions {
   readonly onProgress?: ((event: NewEvent) => void) | undefined;
   /** Builds another pipeline than that of documents: the way to add a step. */
   readonly pipeline?: ((documents: Pipeline) => Pipeline) | undefined;
+  /** The work of steps is left to services in other processes. */
+  readonly services?: ServicesOptions | undefined;
 }
 
 export interface Assembled {
@@ -106,6 +112,10 @@ export interface Assembled {
   readonly extractor: Extractor | undefined;
   readonly lifecycle: Lifecycle;
   readonly world: World;
+  /** Where steps ask services in other processes; absent where none are asked. */
+  readonly exchange: Exchange | undefined;
+  /** What this process does for others without a job. */
+  readonly works: Works;
   /** To addresses that others have named. */
   readonly post: Post;
   estimate(input: EstimateInput): Promise<Estimate>;
@@ -123,7 +133,8 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   const database = await openDatabase(options, world);
   const embedders = embeddersFor(options.embedder ?? { choice: 'local' }, world, options.onCall);
   const purse = new Purse(database, world);
-  const extractor = options.extractor && extractorOf(options.extractor, { world, purse });
+  const completer = options.extractor && completerOf(options.extractor, world);
+  const extractor = completer && modelExtractor(completer, purse);
   const parts = {
     ...embedders,
     purse,
@@ -134,11 +145,13 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     extractor,
     lane: laneOf(options, { providers, storedModel: embedders.embedder.model }),
   };
-  const documents = documentPipeline({ ...parts, blobs });
+  const { onError = () => undefined } = options;
+  const { documents, exchange } = documentsOf(options.services, {
+    ...{ tools: { ...parts, blobs }, completer, exchange: { database, world, onError } },
+  });
   const pipeline = options.pipeline?.(documents) ?? documents;
   await migrate(database, pipeline.lifecycle);
   await openGates(database, options.pace ?? {});
-  const { onError = () => undefined } = options;
   const engine = new Engine({
     database,
     pipeline,
@@ -167,9 +180,10 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   const estimate = estimator(options, { parts, database, world });
   const models = { embedder: embedders.embedder, extractor };
   const { lifecycle } = pipeline;
-  const doors = { database, engine, searcher, batch, attempt, blobs, lifecycle, world };
+  const doors = { database, engine, searcher, batch, attempt, blobs, lifecycle, world, exchange };
   const post = httpPost({ world, allowed });
-  return { ...doors, ...models, post, estimate, close };
+  const works = worksOf({ ...parts, world, completer, embedders });
+  return { ...doors, ...models, works, post, estimate, close };
 }
 
 function batchOf(

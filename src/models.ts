@@ -2,10 +2,8 @@
 import { Failure } from './kernel/failure.ts';
 import type { World } from './kernel/world.ts';
 import type { ModelCall } from './observe/trace.ts';
-import type { Extractor } from './pipeline/entity/extraction.ts';
-import { modelExtractor } from './pipeline/entity/model-extractor.ts';
-import type { Purse } from './pipeline/purse.ts';
 import type { BudgetLimits } from './provider/budget.ts';
+import type { Completer } from './provider/completion.ts';
 import type { Embedder } from './provider/embedding.ts';
 import { observed } from './provider/observed-embedder.ts';
 import { onnxEmbedder } from './provider/onnx-embedder.ts';
@@ -88,14 +86,14 @@ function chooseEmbedder(settings: EmbedderSettings, world: World): Embedder {
   return openaiEmbedder({ world, model, dimensions, url, key, centsPerMillionTokens, budget });
 }
 
-export function extractorOf(
+export function completerOf(
   { model, url, key, prices, budget }: ExtractorOptions,
-  { world, purse }: { world: World; purse: Purse },
-): Extractor {
+  world: World,
+): Completer {
   if (url === undefined && key === undefined) {
     const message = `${model} needs a key: set PAWL_EXTRACTOR_KEY, or PAWL_EXTRACTOR_URL`;
     throw new Failure('usage_error', message);
   }
   const at = { url: url ?? openaiUrl, key };
-  return modelExtractor(openaiCompleter({ ...at, model, prices, budget, world }), purse);
+  return openaiCompleter({ ...at, model, prices, budget, world });
 }

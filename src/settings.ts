@@ -1,8 +1,9 @@
 /** Every setting, in one table: its variable, its flag, what it may be and what it means. */
 import { limits } from './kernel/limits.ts';
+import { type ServiceConfig, serviceSettings } from './service-settings.ts';
 import { list, type PaceSetting, parsePace, wholeFromOne, wholeNumber } from './setting-forms.ts';
 
-export interface Config {
+export interface Config extends ServiceConfig {
   readonly data: string;
   readonly host: string;
   readonly port: number;
@@ -63,6 +64,7 @@ const levels = ['silent', 'error', 'warn', 'info', 'debug'] as const;
 const workersMax = 512;
 
 export const settings: { readonly [K in Key]: Setting<K> } = {
+  ...serviceSettings,
   data: {
     variable: 'PAWL_DATA',
     flag: '--data',

@@ -6,16 +6,23 @@
 import type { Static, TSchema } from 'typebox';
 import { attemptContract } from './attempt-contract.ts';
 import { batch } from './contract/batch.ts';
+import { callbacks } from './contract/callbacks.ts';
 import { asking, corpora } from './contract/corpora.ts';
 import { history, inbox } from './contract/history.ts';
 import { jobs, webhooks } from './contract/jobs.ts';
 import { service } from './contract/service.ts';
+import { services } from './contract/services.ts';
 
 export type { Route } from './contract/row.ts';
 
 const documents = { ...jobs, ...webhooks, ...history, ...inbox, ...corpora };
 
-export const contract = { ...documents, ...attemptContract, ...batch, ...asking, ...service };
+const work = { ...services, ...callbacks };
+
+export const contract = {
+  ...{ ...documents, ...attemptContract, ...batch, ...asking },
+  ...{ ...work, ...service },
+};
 
 export type Contract = typeof contract;
 export type RouteName = keyof Contract;

@@ -1,6 +1,8 @@
 /** Figures for Prometheus: counted from the event log, or asked of the store when read. */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { Stage } from '../kernel/stage.ts';
 import type { Event } from '../observe/event.ts';
+import type { Queue } from '../queue/queue.ts';
 import type { Database } from '../store/database.ts';
 import { countWithoutCause } from '../store/items.ts';
 import { countInFlight } from '../store/job-views.ts';
@@ -15,7 +17,10 @@ const jobSeconds = [0.1, 0.5, 1, 5, 15, 60, 300, 1800, 7200, 86_400];
 const causeAgeMsMax = 60_000;
 
 export interface MetricsOptions {
-  readonly database: Database;
+  /** Absent in a service that has none. */
+  readonly database?: Database | undefined;
+  /** Queues between processes, by their names. */
+  readonly queues?: readonly Queue[] | undefined;
   readonly now: () => number;
   readonly streams: () => number;
 }
@@ -62,8 +67,11 @@ export class Metrics {
       buckets: requestSeconds,
       labels: ['method', 'route', 'status'],
     });
-    this.#addGauges(registers);
-    addBatchGauges(registers, options);
+    const { database, queues = [] } = options;
+    addDepths(registers, { database, queues });
+    if (!database) return;
+    this.#addGauges(registers, database);
+    addBatchGauges(registers, { ...options, database });
   }
 
   async see(told: readonly Told[]): Promise<void> {
@@ -72,6 +80,12 @@ export class Metrics {
       this.#count(event);
       if (event.jobId !== null && event.kind.startsWith('job_')) await this.#seeEnd(event);
     }
+  }
+
+  /** What a service has done for others. */
+  seeWork(stage: Stage, seconds: number): void {
+    if (stage === 'embedding') this.#embedding.observe({ operation: 'write' }, seconds);
+    if (stage === 'chunking') this.#chunking.observe(seconds);
   }
 
   seeSearch(seconds: number): void {
@@ -102,14 +116,15 @@ export class Metrics {
 
   async #seeEnd({ kind, jobId, at }: Event): Promise<void> {
     if (!['job_succeeded', 'job_failed', 'job_canceled'].includes(kind)) return;
-    const row = await getJobById(this.#options.database, jobId ?? 0);
+    const { database } = this.#options;
+    const row = database && (await getJobById(database, jobId ?? 0));
     if (!row) return;
     this.#jobDuration.observe(Math.max(at - row.created_at, 0) / 1000);
     if (kind === 'job_failed') this.#jobsFailed.inc({ stage: row.failed_stage ?? 'unknown' });
   }
 
-  #addGauges(registers: Registry[]): void {
-    const { database, streams, now } = this.#options;
+  #addGauges(registers: Registry[], database: Database): void {
+    const { streams, now } = this.#options;
     const countCauses = async (): Promise<number> => {
       if (now() - this.#withoutCause.at > causeAgeMsMax) {
         this.#withoutCause = { count: await countWithoutCause(database), at: now() };
@@ -125,15 +140,6 @@ export class Metrics {
         this.reset();
         for (const type of ['ingest', 'crawl']) this.set({ type }, 0);
         for (const { type, count } of await countInFlight(database)) this.set({ type }, count);
-      },
-    });
-    new Gauge({
-      name: 'queue_depth',
-      help: 'Items that wait: for their turn, for a time, at a gate',
-      labelNames: ['queue'],
-      registers,
-      async collect() {
-        for (const { queue, count } of await countQueues(database)) this.set({ queue }, count);
       },
     });
     new Gauge({
@@ -153,4 +159,33 @@ export class Metrics {
       },
     });
   }
+}
+
+interface DepthOptions {
+  readonly database: Database | undefined;
+  readonly queues: readonly Queue[];
+}
+
+function addDepths(registers: Registry[], { database, queues }: DepthOptions): void {
+  new Gauge({
+    name: 'queue_depth',
+    help: 'Items that wait: for their turn, for a time, at a gate; messages between services',
+    labelNames: ['queue'],
+    registers,
+    async collect() {
+      const counts = database ? await countQueues(database) : [];
+      for (const { queue, count } of counts) this.set({ queue }, count);
+      for (const { name, depth } of await depthsOf(queues)) this.set({ queue: name }, depth);
+    },
+  });
+}
+
+/** A queue that is away has no depth; the others have. */
+async function depthsOf(queues: readonly Queue[]): Promise<{ name: string; depth: number }[]> {
+  const depths = await Promise.allSettled(queues.map((queue) => queue.depth()));
+  return depths.flatMap((found, index) => {
+    const name = queues[index]?.name;
+    if (found.status === 'rejected' || name === undefined) return [];
+    return { name, depth: found.value.waiting + found.value.active };
+  });
 }

@@ -4,14 +4,14 @@
  * included.
  */
 import { Failure } from '../kernel/failure.ts';
-import { limits } from '../kernel/limits.ts';
-import { pause, type World } from '../kernel/world.ts';
+import type { World } from '../kernel/world.ts';
 import type { NewSource } from '../store/submit.ts';
 import { type Extracted, type ExtractInput, extract, inlineInput } from './extract/extract.ts';
 import type { Parser } from './extract/parsed.ts';
 import { readBounded, typed } from './fetch/fetch.ts';
 import type { Fetcher } from './fetch/http.ts';
 import { RobotsCheck } from './fetch/robots-check.ts';
+import { Turns } from './fetch/turns.ts';
 import { readUrl } from './fetch/url.ts';
 import { visitor } from './fetch/visit.ts';
 
@@ -32,11 +32,11 @@ export type PreviewSource = NewSource | BytesSource;
 
 export class Preview {
   readonly #options: PreviewOptions;
-  /** Resolves when the next page of a domain may be read. */
-  readonly #turns = new Map<string, Promise<void>>();
+  readonly #turns: Turns;
 
   constructor(options: PreviewOptions) {
     this.#options = options;
+    this.#turns = new Turns(options.world);
   }
 
   async extract(source: PreviewSource, signal: AbortSignal): Promise<Extracted> {
@@ -50,15 +50,7 @@ export class Preview {
     if (kind === 'file') return { ...typed(source, await readBounded(source)), source };
     if (from.input !== undefined) return inlineInput(source, from.input);
     const gate = from.gate ?? readUrl(source).host;
-    return this.#inTurn(gate, signal, () => this.#fetch(source, signal));
-  }
-
-  /** The pages of one domain one after the other, with the pause of a polite visitor between. */
-  #inTurn<T>(gate: string, signal: AbortSignal, read: () => Promise<T>): Promise<T> {
-    const result = (this.#turns.get(gate) ?? Promise.resolve()).then(read);
-    const rest = () => pause(this.#options.world, limits.fetch.domainIntervalMs, signal);
-    this.#turns.set(gate, result.then(rest, rest));
-    return result;
+    return this.#turns.take(gate, signal, () => this.#fetch(source, signal));
   }
 
   async #fetch(source: string, signal: AbortSignal): Promise<ExtractInput> {

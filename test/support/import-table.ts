@@ -43,6 +43,8 @@ export const imports = {
       'index.ts',
       'config.ts',
       'service.ts',
+      'role-service.ts',
+      'roles.ts',
       'sources.ts',
       'world.ts',
       'batch-providers.ts',
@@ -50,7 +52,8 @@ export const imports = {
   },
   rootFiles: {
     'src/config.ts': ['kernel/failure.ts', 'settings.ts'],
-    'src/settings.ts': ['kernel/limits.ts', 'setting-forms.ts'],
+    'src/settings.ts': ['kernel/limits.ts', 'setting-forms.ts', 'service-settings.ts'],
+    'src/service-settings.ts': ['setting-forms.ts'],
     'src/setting-forms.ts': ['kernel/limits.ts'],
   },
   packages: {
