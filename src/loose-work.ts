@@ -1,6 +1,7 @@
 /** The services of Pawl in the one process that is all of them: for who wants one and no job. */
-import { cut } from './attempt/cut.ts';
+
 import type { WorkDoors } from './api/route/services.ts';
+import { cut } from './attempt/cut.ts';
 import { thisProcess } from './engine/liveness.ts';
 import type { OrchestratorDoor } from './handoff/callbacks.ts';
 import { startWorker } from './handoff/consumer.ts';

@@ -68,7 +68,10 @@ export function refuseOpenHost(host: string): void {
 
 const listenCodes = ['EADDRINUSE', 'EADDRNOTAVAIL', 'EACCES', 'ENOTFOUND'];
 
-export function listenFailure(error: unknown, { host, port }: { host: string; port: number }): unknown {
+export function listenFailure(
+  error: unknown,
+  { host, port }: { host: string; port: number },
+): unknown {
   const { code } = error as NodeJS.ErrnoException;
   if (code === undefined || !listenCodes.includes(code)) return error;
   const why = code === 'EADDRINUSE' ? 'something else listens there' : code;

@@ -1,6 +1,7 @@
 /** Who does the work of steps, by the role of the process: itself, or services that are asked. */
-import { thisProcess } from './engine/liveness.ts';
+
 import type { BlobStore } from './blob/blob.ts';
+import { thisProcess } from './engine/liveness.ts';
 import { Exchange, type ExchangeOptions } from './handoff/exchange.ts';
 import { parcelsBy } from './handoff/parcel.ts';
 import { handoffPipeline } from './handoff/pipeline.ts';
@@ -43,8 +44,7 @@ export function documentsOf(
     exchange,
     tools: { ...tools, cutter },
     isHere: (input) => placementOf(input).isHere,
-    modelExtractor:
-      completer && ((elsewhere) => modelExtractor(elsewhere(completer), tools.purse)),
+    modelExtractor: completer && ((elsewhere) => modelExtractor(elsewhere(completer), tools.purse)),
   });
   return { documents, exchange };
 }

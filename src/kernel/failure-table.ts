@@ -3,6 +3,8 @@
  * answers with, the code that outside tools group by (`errorCode`, which several codes may share),
  * and what people read. A code is never renamed: it is stored, counted and matched by others.
  */
+import { queueFailures } from './failure-queue.ts';
+
 export type FailureKind = 'rate_limited' | 'transient' | 'schema_invalid' | 'fatal';
 
 export interface FailureRow {
@@ -264,6 +266,7 @@ const running = {
     title: 'Machine ran short',
     advice: 'Give Pawl more memory or open files, or run fewer workers, then retry.',
   }),
+  ...queueFailures,
   schema_too_new: row('E_SCHEMA', 'fatal', 500, {
     title: 'Store is from a newer Pawl',
     advice: 'Start the version of Pawl that wrote this store, or a newer one.',

@@ -120,3 +120,12 @@ test('corpus names are lower case, begin with a letter or digit and end at their
   ];
   for (const name of refused) assert.doesNotMatch(name, namePattern);
 });
+
+test('a dead consumer loses its message long before a slow one does, which is asked first', () => {
+  const { softMs, visibilityMs, lockMs, renewMs, stalledMs } = limits.queue;
+  assert.ok(3 * renewMs <= lockMs, 'two renewals may fail');
+  assert.ok(lockMs + 2 * stalledMs <= 35_000, 'the dead are found');
+  assert.ok(softMs + lockMs + renewMs < visibilityMs, 'the signal comes before the loss');
+  assert.equal(softMs, 3_500_000);
+  assert.equal(visibilityMs, 3_600_000);
+});

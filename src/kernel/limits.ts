@@ -4,6 +4,7 @@
  * The unit stands last in the name. `limits.test.ts` holds the relations between them.
  */
 import { handoffLimits } from './handoff-limits.ts';
+import { queueLimits } from './queue-limits.ts';
 import { sourceLimits } from './source-limits.ts';
 import { day, hour, kibibyte, mebibyte, minute, second } from './unit.ts';
 
@@ -288,6 +289,9 @@ export const limits = {
     circuitFailuresMax: 3,
     circuitOpenMs: 5 * second,
   },
+
+  /** Messages between processes. */
+  queue: queueLimits,
 
   audit: {
     fieldCharactersMax: 256,

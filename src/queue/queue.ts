@@ -19,7 +19,10 @@ export interface Delivery {
   readonly message: Message;
   /** 1 at the first delivery; what its consumer died of counts, what it waited for does not. */
   readonly attempt: number;
-  /** Aborts when the soft time limit is over, or when the message was given to somebody else. */
+  /**
+   * Aborts, with a failure as its reason: `timeout_soft` when the soft time limit is over,
+   * `lease_lost` when the message was given to another, `canceled` when the consumer is stopped.
+   */
   readonly signal: AbortSignal;
 }
 
@@ -33,7 +36,7 @@ export interface ConsumeOptions {
   readonly places: number;
   /**
    * The message is acknowledged after this has settled. A throw is a consumer's own mistake: the
-   * message comes again, later each time.
+   * message comes again, later each time. What a stopped consumer throws is not: it comes at once.
    */
   readonly run: (delivery: Delivery) => Promise<Settled>;
   readonly onError: (what: string, error: unknown) => void;
@@ -44,6 +47,24 @@ export interface Consumer {
   stop(graceMs: number): Promise<void>;
 }
 
+/** How long things may take. */
+export interface QueueTimes {
+  /** A run is asked to end. */
+  readonly softMs: number;
+  /** A run that has not ended loses its message, and its place is free. */
+  readonly visibilityMs: number;
+  /** A message of a process that is dead is free after this time. */
+  readonly lockMs: number;
+  readonly renewMs: number;
+  /** How often messages of the dead are looked for. */
+  readonly stalledMs: number;
+  /** After a throw: the first wait at most, and the longest. */
+  readonly retryMs: number;
+  readonly retryMsMax: number;
+  /** A consumer that is stopped waits so long for runs that do not heed it. */
+  readonly abandonMs: number;
+}
+
 export interface Queue {
   readonly name: string;
   add(messages: readonly Message[]): Promise<void>;
@@ -52,5 +73,11 @@ export interface Queue {
   consume(options: ConsumeOptions): Promise<Consumer>;
   /** Messages that wait, and that are being worked on. */
   depth(): Promise<{ readonly waiting: number; readonly active: number }>;
+  /**
+   * True where what was in it may be lost, to one who asks: that one adds all that is open, and
+   * then says so. If it dies before, or the queue is emptied again meanwhile, the next is asked to.
+   */
+  beginFill(): Promise<boolean>;
+  endFill(): Promise<void>;
   close(): Promise<void>;
 }

@@ -58,6 +58,7 @@ export const imports = {
   },
   packages: {
     pg: ['store'],
+    bullmq: ['queue'],
     ioredis: ['access', 'queue'],
     'playwright-core': ['pipeline/fetch'],
     'gpt-tokenizer': ['pipeline/chunk'],

@@ -1,0 +1,28 @@
+/** The bounds of messages between processes, and of what Redis holds for several of them. */
+import { minute, second } from './unit.ts';
+
+export const queueLimits = {
+  /** A run is asked to end, and some time later its message is given to another. */
+  softMs: 3500 * second,
+  visibilityMs: 3600 * second,
+  /** The message of a process that is dead is free after the first, and found by the last. */
+  lockMs: 20 * second,
+  renewMs: 5 * second,
+  stalledMs: 5 * second,
+  /** After a throw: the first wait at most, and the longest. */
+  retryMs: 1 * second,
+  retryMsMax: 5 * minute,
+  /** A consumer that is stopped waits so long for runs that do not heed it. */
+  abandonMs: 5 * second,
+  addBatchMax: 500,
+  commandTimeoutMs: 5 * second,
+  /** Messages that one process holds in memory. */
+  embeddedMessagesMax: 100_000,
+  /** How often it is asked whether a queue has lost what was in it. */
+  fillCheckMs: 1 * second,
+  /** A fill that has not ended by then is begun anew. */
+  fillMs: 30 * second,
+  /** All that is open is put on its queue again after this time, whatever is known. */
+  refillMs: 60 * second,
+  refillPageMax: 500,
+} as const;

@@ -1,0 +1,175 @@
+/**
+ * Queues on BullMQ, in Redis. BullMQ keeps the lists, the delays and the fence: whoever finishes a
+ * message must hold its lock. The times are ours, the locks are renewed by `lock-thread.ts`, and a
+ * message is never given up: who asked for it decides that.
+ */
+import type { Queue as BullLists, JobsOptions } from 'bullmq';
+import type { Redis } from 'ioredis';
+import { Failure } from '../kernel/failure.ts';
+import { limits } from '../kernel/limits.ts';
+import type { World } from '../kernel/world.ts';
+import type { Log } from '../observe/log.ts';
+import { type BullMessage, startConsumer } from './bullmq-consumer.ts';
+import type { ConsumeOptions, Consumer, Message, Queue, QueueTimes } from './queue.ts';
+import { connectRedis, isAway, Outage, refuseEviction, settled } from './redis.ts';
+
+export interface BullQueueOptions {
+  readonly name: string;
+  readonly url: string;
+  readonly world: World;
+  readonly log: Log;
+  readonly times?: QueueTimes | undefined;
+}
+
+/**
+ * Refuses a Redis that drops messages. One that cannot be reached now is tried again and again; if
+ * it turns out to drop messages then, that is told as an error.
+ */
+export async function openBullQueue(options: BullQueueOptions): Promise<Queue> {
+  const { url, log, name } = options;
+  const outage = new Outage(`queue ${name}`, log);
+  const client = connectRedis(url, {
+    commandTimeout: limits.queue.commandTimeoutMs,
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+  });
+  client.on('error', (error) => outage.tell(error));
+  client.on('close', () => outage.tell(new Error('the connection was closed')));
+  client.on('ready', () => outage.end());
+  try {
+    if (await settled(client)) await refuseEviction(client, url);
+  } catch (error) {
+    client.removeAllListeners('close').disconnect();
+    throw error;
+  }
+  client.on('ready', () => {
+    refuseEviction(client, url).catch((error) => {
+      if (isAway(error)) outage.tell(error);
+      else log.error(`queue ${name}`, error);
+    });
+  });
+  const bullmq = await import('bullmq');
+  const lists = new bullmq.Queue<BullMessage, unknown, string>(listName(name), {
+    prefix,
+    connection: client,
+  });
+  lists.on('error', (error) => outage.tell(error));
+  return new BullQueue({ ...options, outage, client, lists });
+}
+
+/** All keys of a queue are in one slot of a cluster. */
+const prefix = 'pawl';
+const listName = (name: string): string => `{${name}}`;
+
+/** No colons, and no whole numbers: BullMQ has its own meaning for these. */
+const bullId = (id: string): string => `m-${encodeURIComponent(id)}`;
+
+/** Nothing is kept of what is over: the same id may come again. */
+const jobOptions: JobsOptions = {
+  removeOnComplete: true,
+  removeOnFail: true,
+  attempts: 1_000_000,
+  backoff: { type: 'pawl' },
+  stackTraceLimit: 0,
+};
+
+interface BullParts extends BullQueueOptions {
+  readonly outage: Outage;
+  readonly client: Redis;
+  readonly lists: BullLists<BullMessage, unknown, string>;
+}
+
+class BullQueue implements Queue {
+  readonly name: string;
+  readonly #parts: BullParts;
+  readonly #consumers = new Set<Consumer>();
+
+  constructor(parts: BullParts) {
+    this.name = parts.name;
+    this.#parts = parts;
+  }
+
+  async add(messages: readonly Message[]): Promise<void> {
+    const { lists } = this.#parts;
+    for (let from = 0; from < messages.length; from += limits.queue.addBatchMax) {
+      const batch = messages.slice(from, from + limits.queue.addBatchMax);
+      const jobs = batch.map(({ kind, ...data }) => {
+        return { name: kind, data, opts: { ...jobOptions, jobId: bullId(data.id) } };
+      });
+      await this.#ask('add to', () => lists.addBulk(jobs));
+    }
+  }
+
+  async remove(ids: readonly string[]): Promise<void> {
+    const { lists } = this.#parts;
+    for (let from = 0; from < ids.length; from += limits.queue.addBatchMax) {
+      const batch = ids.slice(from, from + limits.queue.addBatchMax);
+      await this.#ask('remove from', () =>
+        Promise.all(batch.map((id) => lists.remove(bullId(id)))),
+      );
+    }
+  }
+
+  async consume(options: ConsumeOptions): Promise<Consumer> {
+    const { name, url, world, log, times = limits.queue, lists } = this.#parts;
+    const keys = { prefix, name: listName(name), keyPrefix: lists.toKey('') };
+    const inner = await startConsumer({ name, url, world, log, times, keys }, options);
+    const consumer: Consumer = {
+      stop: async (graceMs) => {
+        this.#consumers.delete(consumer);
+        await inner.stop(graceMs);
+      },
+    };
+    this.#consumers.add(consumer);
+    return consumer;
+  }
+
+  async depth(): Promise<{ waiting: number; active: number }> {
+    const { lists } = this.#parts;
+    const counts = await this.#ask('count', () =>
+      lists.getJobCounts('wait', 'prioritized', 'delayed', 'active'),
+    );
+    const { active = 0, wait = 0, prioritized = 0, delayed = 0 } = counts;
+    return { waiting: wait + prioritized + delayed, active };
+  }
+
+  async beginFill(): Promise<boolean> {
+    const { client } = this.#parts;
+    const { fillMs } = limits.queue;
+    const said = await this.#ask('look at', () =>
+      client.set(this.#fillKey, 'begun', 'PX', fillMs, 'NX'),
+    );
+    return said === 'OK';
+  }
+
+  /** Not where it is absent: what was emptied during the fill is not whole. */
+  async endFill(): Promise<void> {
+    const { client } = this.#parts;
+    await this.#ask('look at', () => client.set(this.#fillKey, 'whole', 'XX'));
+  }
+
+  async close(): Promise<void> {
+    const { client } = this.#parts;
+    await Promise.all([...this.#consumers].map((consumer) => consumer.stop(0)));
+    client.removeAllListeners('close').disconnect();
+  }
+
+  get #fillKey(): string {
+    return this.#parts.lists.toKey('filled');
+  }
+
+  /** Fails at once while Redis is away: whoever asks has the question on disk. */
+  async #ask<T>(what: string, call: () => Promise<T>): Promise<T> {
+    const { client, outage, name } = this.#parts;
+    const failed = (why: string, cause?: unknown): Failure =>
+      new Failure('queue_unavailable', `cannot ${what} queue ${name}: ${why}`, { cause });
+    if (client.status !== 'ready') throw failed('Redis is away');
+    try {
+      return await call();
+    } catch (error) {
+      const { message } = error as Error;
+      if (isAway(error)) outage.tell(error);
+      throw failed(message, error);
+    }
+  }
+}

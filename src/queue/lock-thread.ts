@@ -1,0 +1,145 @@
+/**
+ * The thread that renews locks, on a connection of its own: a main thread that is busy with a long
+ * document does not lose its messages. It ends with its process, so that the dead lose theirs. A
+ * message is renewed for as long as its run may take, and then no more: one that hangs loses it.
+ */
+import { parentPort, workerData } from 'node:worker_threads';
+import type { Redis } from 'ioredis';
+import { limits } from '../kernel/limits.ts';
+import { connectRedis } from './redis.ts';
+
+export interface LockThreadOptions {
+  readonly url: string;
+  /** What the keys of the queue begin with. */
+  readonly prefix: string;
+  readonly lockMs: number;
+  readonly renewMs: number;
+}
+
+export type ToLockThread =
+  | {
+      readonly do: 'hold';
+      readonly hold: number;
+      readonly id: string;
+      readonly token: string;
+      readonly forMs: number;
+    }
+  | { readonly do: 'release'; readonly hold: number };
+
+export type FromLockThread =
+  | { readonly said: 'started' }
+  | { readonly said: 'lost'; readonly hold: number }
+  | { readonly said: 'trouble'; readonly message: string };
+
+interface Hold {
+  readonly id: string;
+  readonly token: string;
+  readonly until: number;
+}
+
+/**
+ * Answers 1 for a lock that is ours still, 0 for one that somebody else has, and 2 where nobody has
+ * one: Redis was emptied, or we were too late, but the message was not given to another yet.
+ */
+const renewScript = {
+  lua: `
+local answers = {}
+for at = 2, #KEYS do
+  local token, id = ARGV[at * 2 - 2], ARGV[at * 2 - 1]
+  local holder = redis.call('GET', KEYS[at])
+  if holder == token then
+    redis.call('PEXPIRE', KEYS[at], ARGV[1])
+    redis.call('SREM', KEYS[1], id)
+    answers[at - 1] = 1
+  else
+    answers[at - 1] = holder and 0 or 2
+  end
+end
+return answers
+`,
+};
+
+/** The command that ioredis makes of the script. */
+interface RenewingRedis {
+  renewLocks(keyCount: number, ...args: readonly (string | number)[]): Promise<number[]>;
+}
+
+const lost = 0;
+
+class Renewal {
+  readonly #options: LockThreadOptions;
+  readonly #client: Redis;
+  readonly #tell: (message: FromLockThread) => void;
+  readonly #holds = new Map<number, Hold>();
+  #isBusy = false;
+
+  constructor(options: LockThreadOptions, tell: (message: FromLockThread) => void) {
+    this.#options = options;
+    this.#tell = tell;
+    this.#client = connectRedis(options.url, {
+      connectionName: 'pawl-locks',
+      commandTimeout: limits.queue.commandTimeoutMs,
+      enableOfflineQueue: false,
+      maxRetriesPerRequest: 0,
+      scripts: { renewLocks: renewScript },
+    });
+    this.#client.on('error', (error) => tell({ said: 'trouble', message: error.message }));
+    // What was not renewed while Redis was away is renewed as soon as it is back.
+    this.#client.on('ready', () => void this.#renew());
+    setInterval(() => void this.#renew(), options.renewMs);
+  }
+
+  hear(message: ToLockThread): void {
+    switch (message.do) {
+      case 'hold': {
+        const { hold, id, token, forMs } = message;
+        this.#holds.set(hold, { id, token, until: performance.now() + forMs });
+        return;
+      }
+      case 'release':
+        this.#holds.delete(message.hold);
+    }
+  }
+
+  async #renew(): Promise<void> {
+    this.#forgetOverdue();
+    if (this.#isBusy || this.#holds.size === 0 || this.#client.status !== 'ready') return;
+    this.#isBusy = true;
+    try {
+      const holds = [...this.#holds];
+      const answers = await this.#ask(holds.map(([, hold]) => hold));
+      answers.forEach((answer, at) => {
+        const hold = holds[at]?.[0];
+        if (answer !== lost || hold === undefined || !this.#holds.delete(hold)) return;
+        this.#tell({ said: 'lost', hold });
+      });
+    } catch (error) {
+      this.#tell({ said: 'trouble', message: (error as Error).message });
+    } finally {
+      this.#isBusy = false;
+    }
+  }
+
+  /** The last renewal ends no later than the time that the run has. */
+  #forgetOverdue(): void {
+    const now = performance.now();
+    for (const [key, { until }] of this.#holds) {
+      if (now + this.#options.lockMs > until) this.#holds.delete(key);
+    }
+  }
+
+  #ask(holds: readonly Hold[]): Promise<number[]> {
+    const { prefix, lockMs } = this.#options;
+    const keys = [`${prefix}stalled`, ...holds.map(({ id }) => `${prefix}${id}:lock`)];
+    const pairs = holds.flatMap(({ token, id }) => [token, id]);
+    const client = this.#client as unknown as RenewingRedis;
+    return client.renewLocks(keys.length, ...keys, lockMs, ...pairs);
+  }
+}
+
+if (parentPort) {
+  const port = parentPort;
+  const renewal = new Renewal(workerData as LockThreadOptions, (said) => port.postMessage(said));
+  port.on('message', (message: ToLockThread) => renewal.hear(message));
+  port.postMessage({ said: 'started' } satisfies FromLockThread);
+}

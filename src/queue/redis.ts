@@ -1,0 +1,111 @@
+/** Connections to the Redis of a queue: how they are made, and when one of them is good enough. */
+import { Redis, type RedisOptions } from 'ioredis';
+import { Failure } from '../kernel/failure.ts';
+import { limits } from '../kernel/limits.ts';
+import type { Log } from '../observe/log.ts';
+
+export function connectRedis(url: string, options: RedisOptions): Redis {
+  const { connectTimeoutMs, reconnectMsMax } = limits.redis;
+  return new Redis(url, {
+    connectionName: 'pawl',
+    connectTimeout: connectTimeoutMs,
+    retryStrategy: (attempt) => Math.min(attempt * 100, reconnectMsMax),
+    ...options,
+  });
+}
+
+/** Resolves when Redis can be used, or when the first attempt to reach it has failed. */
+export async function settled(client: Redis): Promise<boolean> {
+  if (client.status === 'ready') return true;
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const ends = { ready: () => resolve(true), error: () => resolve(false) };
+  client.once('ready', ends.ready).once('error', ends.error).once('close', ends.error);
+  const isReady = await promise;
+  client.off('ready', ends.ready).off('error', ends.error).off('close', ends.error);
+  return isReady;
+}
+
+/**
+ * Every other policy than `noeviction` lets a Redis that is full drop messages in silence. It is
+ * read from INFO: those who rent a Redis often may not read its configuration.
+ */
+export async function refuseEviction(client: Redis, url: string): Promise<void> {
+  const policy = await readPolicy(client);
+  if (policy === 'noeviction') return;
+  throw new Failure('queue_evicts', evictionMessage(policy, url));
+}
+
+export async function readPolicy(client: Redis): Promise<string> {
+  const text = await client.info('memory');
+  const [, policy = 'unknown'] = /^maxmemory_policy:(\S+)/m.exec(text) ?? [];
+  return policy;
+}
+
+export function evictionMessage(policy: string, url: string): string {
+  return (
+    `the maxmemory-policy of the Redis at ${publicAddress(url)} is ${policy}: when it is full, ` +
+    `it drops messages in silence. ${evictionCure(url)}`
+  );
+}
+
+export function evictionCure(url: string): string {
+  const hasPassword = (URL.parse(url)?.password ?? '') !== '';
+  const secret = hasPassword ? ', with its password in REDISCLI_AUTH' : '';
+  return (
+    `Run \`redis-cli -u ${publicAddress(url)} CONFIG SET maxmemory-policy noeviction\`${secret}, ` +
+    'and put the line `maxmemory-policy noeviction` into its redis.conf'
+  );
+}
+
+/** The address without who logs in, and with what. */
+export function publicAddress(url: string): string {
+  const { protocol, host, pathname } = new URL(url);
+  return `${protocol}//${host}${pathname === '/' ? '' : pathname}`;
+}
+
+const codesAway = /^E(?:CONN|PIPE|TIMEDOUT|HOSTUNREACH|NETUNREACH|NOTFOUND|AI_AGAIN)/;
+const messagesAway = [
+  /^(?:connect|read|write) E/,
+  /^Connection is closed/,
+  /^Stream isn't writeable/,
+  /^Command timed out/,
+  /^Reached the max retries/,
+  // It is there, but cannot serve yet, or no more.
+  /^(?:LOADING|READONLY|UNBLOCKED|MASTERDOWN)/,
+];
+
+/** Redis is not there, as against: Redis has answered, and did not like what it was told. */
+export function isAway(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code } = error as NodeJS.ErrnoException;
+  if (typeof code === 'string' && codesAway.test(code)) return true;
+  return messagesAway.some((pattern) => pattern.test(error.message));
+}
+
+/** Says once that Redis is away, and once that it is back. */
+export class Outage {
+  readonly #log: Log;
+  readonly #what: string;
+  #isAway = false;
+
+  constructor(what: string, log: Log) {
+    this.#what = what;
+    this.#log = log;
+  }
+
+  /** Only the message: the error itself holds the command, and that may hold the password. */
+  tell(error: unknown): void {
+    if (this.#isAway) return;
+    this.#isAway = true;
+    const why = error instanceof Error ? error.message || error.name : String(error);
+    this.#log.warn(
+      `Redis of ${this.#what} is away (${why}); nothing is lost, and it is tried again`,
+    );
+  }
+
+  end(): void {
+    if (!this.#isAway) return;
+    this.#isAway = false;
+    this.#log.warn(`Redis of ${this.#what} is back`);
+  }
+}

@@ -1,0 +1,346 @@
+/** What every queue does, be it in memory or in Redis. */
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import type { Failure } from '../../src/kernel/failure.ts';
+import type {
+  ConsumeOptions,
+  Consumer,
+  Delivery,
+  Message,
+  Queue,
+  QueueTimes,
+  Settled,
+} from '../../src/queue/queue.ts';
+import { makeLatch } from '../support/test-world.ts';
+import { until } from '../support/wait.ts';
+
+export interface QueueBench {
+  /** An empty queue that is closed after the test. */
+  open(t: TestContext, times?: Partial<QueueTimes>): Promise<Queue>;
+}
+
+/** Long enough for a busy machine, short enough for a test. */
+export const testTimes: QueueTimes = {
+  softMs: 60_000,
+  visibilityMs: 120_000,
+  lockMs: 1_500,
+  renewMs: 150,
+  stalledMs: 200,
+  retryMs: 20,
+  retryMsMax: 100,
+  abandonMs: 300,
+};
+
+const finish: Settled = { do: 'finish' };
+export const message = (id: string, more: Partial<Message> = {}): Message => ({
+  id,
+  kind: 'scrape',
+  ...more,
+});
+
+/** A run that the test answers for: what was delivered, and what is to be said to it. */
+export interface Taken extends Delivery {
+  settle(settled?: Settled): void;
+  fail(error: Error): void;
+}
+
+/** A consumer whose every delivery is kept until the test says what becomes of it. */
+export async function consumeByHand(queue: Queue, options: Partial<ConsumeOptions> = {}) {
+  const taken: Taken[] = [];
+  const errors: [what: string, error: unknown][] = [];
+  const consumer = await queue.consume({
+    places: 1,
+    onError: (what, error) => errors.push([what, error]),
+    run: (delivery) => {
+      const { promise, resolve, reject } = Promise.withResolvers<Settled>();
+      const settle = (settled: Settled = finish): void => resolve(settled);
+      taken.push({ ...delivery, settle, fail: reject });
+      return promise;
+    },
+    ...options,
+  });
+  const next = (count: number): Promise<Taken> =>
+    until(() => taken[count - 1], { what: `delivery ${count}`, timeoutMs: 20_000 });
+  return { consumer, taken, errors, next };
+}
+
+const emptied = (queue: Queue): Promise<true> =>
+  until(
+    async () => {
+      const { waiting, active } = await queue.depth();
+      return waiting + active === 0 || undefined;
+    },
+    { what: 'the queue to be empty', timeoutMs: 20_000 },
+  ) as Promise<true>;
+
+const codeOf = (signal: AbortSignal): string => (signal.reason as Failure).code;
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+
+type QueueTest = readonly [
+  title: string,
+  run: (bench: QueueBench, t: TestContext) => Promise<void>,
+];
+
+export const queueTests: readonly QueueTest[] = [
+  [
+    'brings a message whole, whatever its id looks like, in the order of adding',
+    async ({ open }, t) => {
+      const queue = await open(t);
+      const ids = ['a:b:c', '42', 'with space/slash?%', 'ümläut…', 'x'.repeat(200)];
+      const messages = ids.map((id) => message(id, { jobId: 'job', request: { url: id, n: [1] } }));
+      await queue.add(messages);
+      const { next } = await consumeByHand(queue);
+      for (const [at, expected] of messages.entries()) {
+        const delivery = await next(at + 1);
+        assert.deepEqual(delivery.message, expected);
+        assert.equal(delivery.attempt, 1);
+        delivery.settle();
+      }
+      await emptied(queue);
+    },
+  ],
+
+  [
+    'takes a message that is added twice for one: while it waits, while it runs, while it is late',
+    async ({ open }, t) => {
+      const queue = await open(t);
+      await queue.add([message('a'), message('a')]);
+      await queue.add([message('a')]);
+      assert.deepEqual(await queue.depth(), { waiting: 1, active: 0 });
+      const { next, taken } = await consumeByHand(queue, { places: 2 });
+      const first = await next(1);
+      await queue.add([message('a')]);
+      first.settle({ do: 'again', afterMs: 300 });
+      await until(async () => (await queue.depth()).active === 0, { what: 'it to wait' });
+      await queue.add([message('a')]);
+      (await next(2)).settle();
+      await emptied(queue);
+      assert.equal(taken.length, 2);
+      await queue.add([message('a')]);
+      (await next(3)).settle();
+      await emptied(queue);
+    },
+  ],
+
+  [
+    'counts a message as there until its run has settled',
+    async ({ open }, t) => {
+      const queue = await open(t);
+      await queue.add([message('a'), message('b')]);
+      const { next } = await consumeByHand(queue);
+      const first = await next(1);
+      assert.deepEqual(await queue.depth(), { waiting: 1, active: 1 });
+      first.settle();
+      (await next(2)).settle();
+      await emptied(queue);
+    },
+  ],
+
+  [
+    'takes no more than there are places for',
+    async ({ open }, t) => {
+      const queue = await open(t);
+      const { next, taken } = await consumeByHand(queue, { places: 2 });
+      await queue.add(['a', 'b', 'c', 'd'].map((id) => message(id)));
+      await next(2);
+      assert.deepEqual(await queue.depth(), { waiting: 2, active: 2 });
+      for (let at = 0; at < 4; at += 1) {
+        (await next(at + 1)).settle();
+        assert.ok(taken.length <= at + 3);
+      }
+      await emptied(queue);
+    },
+  ],
+
+  [
+    'brings again what asked for it, no sooner than asked, and no attempt is spent on it',
+    async ({ open }, t) => {
+      const queue = await open(t);
+      await queue.add([message('a')]);
+      const { next, errors } = await consumeByHand(queue);
+      const first = await next(1);
+      const askedAt = Date.now();
+      first.settle({ do: 'again', afterMs: 250 });
+      const second = await next(2);
+      assert.ok(Date.now() - askedAt >= 249, `${Date.now() - askedAt} ms`);
+      assert.equal(second.attempt, 1);
+      second.settle({ do: 'again', afterMs: 0 });
+      const third = await next(3);
+      assert.equal(third.attempt, 1);
+      third.settle();
+      await emptied(queue);
+      assert.deepEqual(errors, []);
+    },
+  ],
+
+  [
+    'tells of a throw, and brings the message again as a further attempt',
+    async ({ open }, t) => {
+      const queue = await open(t);
+      await queue.add([message('a')]);
+      const { next, errors } = await consumeByHand(queue);
+      for (let attempt = 1; attempt <= 3; attempt += 1) {
+        const delivery = await next(attempt);
+        assert.equal(delivery.attempt, attempt);
+        delivery.fail(new Error(`mistake ${attempt}`));
+      }
+      (await next(4)).settle();
+      await emptied(queue);
+      assert.deepEqual(
+        errors.map(([what, error]) => `${what}: ${(error as Error).message}`),
+        [1, 2, 3].map((attempt) => `scrape a: mistake ${attempt}`),
+      );
+    },
+  ],
+
+  [
+    'asks a run to end when its time is over, and brings what it left undone again',
+    async ({ open }, t) => {
+      const queue = await open(t, { softMs: 200, visibilityMs: 30_000 });
+      await queue.add([message('a')]);
+      const { next } = await consumeByHand(queue);
+      const first = await next(1);
+      await aborted(first.signal);
+      assert.equal(codeOf(first.signal), 'timeout_soft');
+      first.fail(first.signal.reason as Failure);
+      const second = await next(2);
+      assert.equal(second.attempt, 2);
+      second.settle();
+      await emptied(queue);
+    },
+  ],
+
+  [
+    'takes the message from a run that does not end, and does not hear its late word',
+    async ({ open }, t) => {
+      const queue = await open(t, { softMs: 100, visibilityMs: 2_000, lockMs: 1_000 });
+      await queue.add([message('a')]);
+      const { next, errors } = await consumeByHand(queue);
+      const hung = await next(1);
+      const second = await next(2);
+      assert.equal(second.attempt, 2);
+      assert.equal(errors.filter(([what]) => what === 'scrape a').length, 1);
+      hung.settle();
+      await queue.add([message('a')]);
+      assert.deepEqual(await queue.depth(), { waiting: 0, active: 1 });
+      second.settle();
+      await emptied(queue);
+    },
+  ],
+
+  [
+    'stops after what runs has ended, and takes nothing more',
+    async ({ open }, t) => {
+      const queue = await open(t);
+      await queue.add([message('a'), message('b')]);
+      const { consumer, next, taken } = await consumeByHand(queue);
+      const first = await next(1);
+      const stopped = consumer.stop(30_000);
+      first.settle();
+      await stopped;
+      assert.equal(first.signal.aborted, false);
+      assert.equal(taken.length, 1);
+      assert.deepEqual(await queue.depth(), { waiting: 1, active: 0 });
+    },
+  ],
+
+  [
+    'interrupts what still runs after the grace, and another has it at once, as the same attempt',
+    async ({ open }, t) => {
+      const queue = await open(t);
+      await queue.add([message('a')]);
+      const { consumer, next, errors } = await consumeByHand(queue);
+      const first = await next(1);
+      first.signal.addEventListener('abort', () => first.fail(first.signal.reason as Failure));
+      await consumer.stop(50);
+      assert.equal(codeOf(first.signal), 'canceled');
+      assert.deepEqual(errors, []);
+      const other = await consumeByHand(queue);
+      const second = await other.next(1);
+      assert.equal(second.attempt, 1);
+      second.settle();
+      await emptied(queue);
+    },
+  ],
+
+  [
+    'does not wait for a run that does not heed it, and another has the message',
+    async ({ open }, t) => {
+      const queue = await open(t);
+      await queue.add([message('a')]);
+      const { consumer, next } = await consumeByHand(queue);
+      const first = await next(1);
+      await consumer.stop(10);
+      const other = await consumeByHand(queue);
+      const second = await other.next(1);
+      first.settle();
+      assert.equal(second.attempt, 2);
+      second.settle();
+      await emptied(queue);
+    },
+  ],
+
+  [
+    'removes what waits and what is late, and leaves alone what runs',
+    async ({ open }, t) => {
+      const queue = await open(t);
+      await queue.add([message('late')]);
+      const { next, taken } = await consumeByHand(queue);
+      (await next(1)).settle({ do: 'again', afterMs: 60_000 });
+      await until(async () => (await queue.depth()).active === 0, { what: 'it to wait' });
+      await queue.add([message('runs'), message('waits')]);
+      const running = await next(2);
+      await queue.remove(['late', 'waits', 'runs', 'unknown']);
+      assert.deepEqual(await queue.depth(), { waiting: 0, active: 1 });
+      running.settle();
+      await emptied(queue);
+      assert.deepEqual(
+        taken.map((each) => each.message.id),
+        ['late', 'runs'],
+      );
+    },
+  ],
+
+  [
+    'shares its messages out: each goes to one consumer',
+    async ({ open }, t) => {
+      const queue = await open(t);
+      const ids = Array.from({ length: 40 }, (_, at) => `m${at}`);
+      const seen: string[] = [];
+      const both = makeLatch();
+      const busy = new Set<number>();
+      const consumers: Consumer[] = [];
+      for (const who of [1, 2]) {
+        const run = async ({ message: { id } }: Delivery): Promise<Settled> => {
+          seen.push(id);
+          busy.add(who);
+          if (busy.size === 2) both.open();
+          await both.opened;
+          return finish;
+        };
+        consumers.push(await queue.consume({ places: 3, run, onError: assert.fail }));
+      }
+      await queue.add(ids.map((id) => message(id)));
+      await both.opened;
+      await emptied(queue);
+      await Promise.all(consumers.map((consumer) => consumer.stop(0)));
+      assert.deepEqual(seen.sort(), ids.sort());
+    },
+  ],
+
+  [
+    'asks one to fill it when it is new, and nobody when that one has',
+    async ({ open }, t) => {
+      const queue = await open(t);
+      assert.equal(await queue.beginFill(), true);
+      assert.equal(await queue.beginFill(), false);
+      await queue.endFill();
+      assert.equal(await queue.beginFill(), false);
+    },
+  ],
+];
