@@ -137,12 +137,9 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   const extractor = completer && modelExtractor(completer, purse);
   const parts = {
     ...embedders,
-    purse,
-    fetcher,
-    rendering,
+    ...{ purse, fetcher, rendering, extractor },
     paces: options.pace,
     parser: parser.parse,
-    extractor,
     lane: laneOf(options, { providers, storedModel: embedders.embedder.model }),
   };
   const { onError = () => undefined } = options;
@@ -153,11 +150,8 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   await migrate(database, pipeline.lifecycle);
   await openGates(database, options.pace ?? {});
   const engine = new Engine({
-    database,
-    pipeline,
-    world,
+    ...{ database, pipeline, world, blobs },
     liveness: thisProcess(),
-    blobs,
     checkSource: ({ kind, source }) => {
       if (kind === 'url') checkTarget(readUrl(source), allowed);
     },
@@ -342,8 +336,8 @@ async function openGates(database: Database, paces: Paces): Promise<void> {
 }
 
 /** No browser is started here: only that there is one is seen to. */
-function renderingOf(
-  { browser = 'off', render: when = 'needed' }: AssembleOptions,
+export function renderingOf(
+  { browser = 'off', render: when = 'needed' }: Pick<AssembleOptions, 'browser' | 'render'>,
   fetcher: Fetcher,
   world: World,
 ): Rendering | undefined {

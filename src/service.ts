@@ -126,7 +126,10 @@ async function build({ options, world, logger, audit, guarded, spans, ...parts }
   const news = new News({ database, relay: engine.relay, onError });
   const streams = new Streams({ database, news, progress, world, onError });
   attempt.listen((told) => tellAttempt(streams, told));
-  const metrics = new Metrics({ database, now: () => world.now(), streams: () => streams.size });
+  const metrics = new Metrics({
+    ...{ database, now: () => world.now(), streams: () => streams.size },
+    queues: Object.values(options.services?.queues ?? {}),
+  });
   const onEnd = (end: EndRow): void => auditEnd(audit, end);
   const outbox = new Outbox({ database, world, post, secret, onEnd, onError });
   let isDraining = false;

@@ -16,6 +16,7 @@ import {
   lockHandoff,
   lockOpenHandoffs,
   releaseHandoff,
+  removeHandoff,
 } from '../store/handoffs.ts';
 import { getJob } from '../store/jobs.ts';
 import type { Exchange, StoredAnswer, WorkerName } from './exchange.ts';
@@ -83,6 +84,7 @@ export class Callbacks implements OrchestratorDoor {
       const jobId = await jobIdOf(transaction, jobKey);
       const row = await lockHandoff(transaction, handoff);
       if (!row || row.job_id !== jobId || row.answered_at !== null) return gone;
+      if (await isOver(transaction, row)) return gone;
       // Of two deliveries, the second finds the first at work; if that dies, the question is asked
       // again.
       const isTaken = row.worker !== null && exchange?.whyDead(row) === undefined;
@@ -102,7 +104,7 @@ export class Callbacks implements OrchestratorDoor {
     const isHeard = await database.write(async (transaction) => {
       const jobId = await jobIdOf(transaction, jobKey);
       const row = await lockHandoff(transaction, key);
-      if (row?.job_id !== jobId) return false;
+      if (row?.job_id !== jobId || (await isOver(transaction, row))) return false;
       if (isLeaving) return (await releaseHandoff(transaction, { key, epoch })) !== undefined;
       return beatHandoff(transaction, { key, epoch, now: database.now() });
     });
@@ -152,7 +154,15 @@ async function openQuestion(
   const row = await namedQuestion(transaction, { jobId, stage, handoff });
   if (!row || row.job_id !== jobId || row.stage !== stage) return undefined;
   if (row.answered_at !== null || (epoch !== undefined && epoch !== row.epoch)) return undefined;
+  if (await isOver(transaction, row)) return undefined;
   return itemId === undefined || itemId === row.item_id ? row : undefined;
+}
+
+/** The item has ended without the answer: the question goes, too. */
+async function isOver(transaction: Transaction, { key, waits_on }: HandoffRow): Promise<boolean> {
+  if (waits_on !== null) return false;
+  await removeHandoff(transaction, key);
+  return true;
 }
 
 async function namedQuestion(

@@ -105,7 +105,7 @@ export class Exchange {
     await Promise.all(this.#loops.map((loop) => loop.stop()));
   }
 
-  /** Resolves with the answer, whoever gives it. Aborting leaves the question to the next holder. */
+  /** Resolves with the answer, whoever gives it. An abort leaves the question to who comes next. */
   async ask(question: Question, asked: Asked): Promise<Reply> {
     const { signal } = asked;
     signal.throwIfAborted();

@@ -16,6 +16,8 @@ export const handoffLimits = {
     /** If nobody begins for so long, the step gives its place to others for a while. */
     unbegunMsMax: 60 * second,
     parkedMs: 15 * second,
+    /** A service that cannot be reached is tried again after this. */
+    awayMs: 3 * second,
     /** A worker waits for so long itself where it is asked to come back later. */
     waitMsMax: 60 * second,
     /** Bytes that travel with a question or an answer; more go by the blob store. */

@@ -37,10 +37,13 @@ export interface HandoffRow extends HandoffStanding {
   readonly step: string;
   readonly stage: string;
   readonly kind: string;
+  /** Null: the item has ended, and nobody wants to know any more. */
+  readonly waits_on: string | null;
 }
 
 const standing = 'key, epoch, worker, beat_at, answered_at';
-const row = `${standing}, item_id, job_id, step, stage, kind`;
+const row = `${standing}, item_id, job_id, step, stage, kind,
+  (SELECT items.waits_on FROM items WHERE items.id = handoffs.item_id) AS waits_on`;
 
 /** The update changes nothing: it is there to lock the question, and to return it. */
 const openRow = sql<HandoffStanding>`

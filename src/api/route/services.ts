@@ -82,6 +82,12 @@ async function within<T>(
   }
 }
 
+/** Nobody can have us call another model than the one that is configured. */
+function modelOf({ model: own = '' }: WorkDoors, asked: string | undefined): string {
+  if (asked === undefined || asked === own) return own;
+  throw new Failure('bad_request', `texts are embedded with ${own} here, and not with ${asked}`);
+}
+
 function workOf({ works }: WorkDoors, kind: QuestionKind) {
   const work = works[kind];
   if (work) return work;
@@ -123,7 +129,8 @@ function refusedBy(shape: Shape): Failure {
 
 async function embed(doors: WorkDoors, body: BodyOf<'POST /embed'>, signal: AbortSignal) {
   const work = workOf(doors, 'embed');
-  const { texts, model = doors.model ?? '', job_id: jobId = null } = body;
+  const { texts, job_id: jobId = null } = body;
+  const model = modelOf(doors, body.model);
   const context = { signal, progress: () => undefined };
   const { value, bytes = new Uint8Array() } = answered(
     await work({ kind: 'embed', request: { texts, model } }, context),
@@ -164,7 +171,8 @@ export function cutShape({ key, ordinal, heading, text, ...rest }: NewChunk) {
 }
 
 async function enqueue(doors: WorkDoors, { body, caller }: Ask<'POST /enqueue'>) {
-  const { url, texts, model = doors.model ?? '', job_id: jobId } = body;
+  const { url, texts, job_id: jobId } = body;
+  const model = modelOf(doors, body.model);
   if ((url === undefined) === (texts === undefined)) {
     throw new Failure('bad_request', 'name either a url or texts');
   }
