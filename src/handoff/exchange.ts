@@ -26,6 +26,7 @@ import {
   removeUnwanted,
   withdrawHandoff,
 } from '../store/handoffs.ts';
+import { sweepAlone } from '../store/sweep-lock.ts';
 import type { Parcels } from './parcel.ts';
 import {
   fromWire,
@@ -93,7 +94,9 @@ export class Exchange {
       new Loop({ name, intervalMs, world, onError, runOnce });
     this.#loops = [
       loop('handoffs', limits.handoff.lookMs, () => this.#look()),
-      loop('old handoffs', limits.loop.sweepIntervalMs, () => this.#prune()),
+      loop('old handoffs', limits.loop.sweepIntervalMs, () =>
+        sweepAlone(options.database, 'handoffs', () => this.#prune()),
+      ),
     ];
   }
 

@@ -101,24 +101,33 @@ describe('four services', { timeout: 240_000 }, () => {
     assert.deepEqual(twice, [], 'no page was read again');
   });
 
-  test('go on when the queues are emptied and when their Redis is killed', async () => {
-    pages.hold(/^redis/);
-    const id = await begin('redis');
-    await until(() => pages.held > 0, { what: 'a page to be asked for' });
-    for (const name of ['scrape', 'embed', 'orch'] as const) {
-      await services.redis[name].restart('immediate');
+  test('count a callback once whose answer is lost, that comes twice, or that comes late', async () => {
+    const { gate } = services;
+    for (const mode of ['double', 'lose', 'cut'] as const) {
+      const before = gate.disturbed;
+      gate.mode = mode;
+      const id = await begin(`callback-${mode}`, 6);
+      await until(() => gate.disturbed > before + 3, {
+        what: `${mode} callbacks`,
+        timeoutMs: 30_000,
+      });
+      gate.mode = 'open';
+      await wellEnded(id, `callback-${mode}`, 6);
     }
-    pages.letGo();
-    await wellEnded(id, 'redis');
+    assert.ok((gate.said.get('already_advanced') ?? 0) >= 6, JSON.stringify([...gate.said]));
   });
 
-  test('go on when Postgres is restarted under them', async () => {
-    pages.hold(/^postgres/);
-    const id = await begin('postgres');
+  test('go on when Redis is emptied and killed, and when Postgres is restarted', async () => {
+    pages.hold(/^servers/);
+    const id = await begin('servers');
     await until(() => pages.held > 0, { what: 'a page to be asked for' });
-    await services.postgres.restart('fast');
+    // Nothing of a Redis that is killed is on its disk.
+    await Promise.all([
+      ...Object.values(services.redis).map((redis) => redis.restart('immediate')),
+      services.postgres.restart('fast'),
+    ]);
     pages.letGo();
-    await wellEnded(id, 'postgres');
+    await wellEnded(id, 'servers');
   });
 
   test('take nothing from a scraper that wakes after its work was given to another', async () => {

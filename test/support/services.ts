@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { RoleName } from '../../src/service-settings.ts';
+import { CallbackGate } from './callback-gate.ts';
 import { type Postgres, startPostgres } from './postgres.ts';
 import { type Redis, startRedis } from './redis.ts';
 import { makeDirectory, removeDirectory } from './temporary.ts';
@@ -102,6 +103,8 @@ export class Services {
   readonly redis: Readonly<Record<'orch' | 'scrape' | 'embed', Redis>>;
   readonly databaseUrl: string;
   readonly processes: RoleProcess[] = [];
+  /** Between the workers and the orchestrator. */
+  readonly gate = new CallbackGate();
   readonly #folder: string;
   readonly #environment: Readonly<Record<string, string>>;
 
@@ -168,7 +171,7 @@ export class Services {
     const chunking = this.processes.find((process) => process.role === 'chunking');
     const process = new RoleProcess(role, `${role} ${count + 1}`, {
       ...this.#environment,
-      ...(orchestrator && { PAWL_ORCHESTRATOR_URL: orchestrator.address }),
+      ...(orchestrator && { PAWL_ORCHESTRATOR_URL: this.gate.address }),
       ...(chunking && { PAWL_CHUNKING_URL: chunking.address }),
       ...more,
     });
@@ -179,12 +182,15 @@ export class Services {
 
   async stop(): Promise<void> {
     await Promise.all(this.processes.map((process) => process.kill()));
+    this.gate.close();
     const servers = [this.postgres, ...Object.values(this.redis)];
     await Promise.all(servers.map((server) => server.stop()));
     removeDirectory(this.#folder);
   }
 
   async #startRoles(): Promise<void> {
+    await this.gate.start();
+    this.gate.leadTo(() => this.orchestrator.address);
     await this.add('chunking');
     await this.add('orchestrator');
     await Promise.all([this.add('scraper'), this.add('embedding')]);

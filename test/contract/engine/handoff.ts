@@ -169,7 +169,7 @@ export const handoffTests: readonly EngineTest[] = [
       const item = await bench.store.item(job.ids[0]);
       assert.equal(item.waits_on, 'time');
       assert.deepEqual([scene.queue.waiting.size, await scene.rows()], [0, 0]);
-      for (let turn = 0; turn < 20; turn++) await bench.world.advance(limits.handoff.unbegunMsMax);
+      for (let turn = 0; turn < 4; turn++) await bench.world.advance(limits.handoff.unbegunMsMax);
       const { complete } = await scene.beginOne();
       assert.deepEqual(await complete(), succeeded);
       await bench.untilJob(job, 'succeeded');
