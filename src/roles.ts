@@ -79,7 +79,7 @@ export function redisOf(queue: QueueName, config: ServiceKeys): string | undefin
 export function checkRole(name: RoleName, config: Config): void {
   const missing = roles[name].needs.filter((need) => !isTold(need, config)).map(variableOf);
   if (missing.length === 0) return;
-  const message = `the role ${name} needs ${missing.join(', ')}: see docs/guide/scale.md`;
+  const message = `the role ${name} needs ${missing.join(', ')}: see docs/guide/services.md`;
   throw new Failure('usage_error', message);
 }
 

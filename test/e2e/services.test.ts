@@ -132,6 +132,18 @@ describe('four services', { timeout: 240_000 }, () => {
     await wellEnded(id, 'servers');
   });
 
+  test('may have two orchestrators, whichever of them is called back', async () => {
+    const second = await services.add('orchestrator');
+    let turn = 0;
+    services.gate.leadTo(() => [services.orchestrator, second][turn++ % 2]?.address ?? '');
+    const id = await begin('two', 24);
+    await wellEnded(id, 'two', 24);
+    await second.stop('SIGTERM');
+    services.gate.leadTo(() => services.orchestrator.address);
+    const after = await begin('one-again', 4);
+    await wellEnded(after, 'one-again', 4);
+  });
+
   test('take nothing from a scraper that wakes after its work was given to another', async () => {
     pages.hold(/^zombie/);
     const id = await begin('zombie', 4);
