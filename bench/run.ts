@@ -3,7 +3,8 @@
  * measured side by side with its peers; the others against what is asked of them.
  *
  *   npm run bench -- [engine] [--runs N] [--quick] [--only 'pawl postgres']
- *   npm run bench -- search | chunking | extraction | pipeline | api | services [--quick] [--data DIR]
+ *   npm run bench -- search | chunking | extraction | pipeline | api | services [--quick]
+ *     [--data DIR]
  *   npm run bench -- crawl [--pages N] [--distance MS]
  */
 import { mkdirSync, writeFileSync } from 'node:fs';

@@ -124,7 +124,7 @@ describe('a worker', () => {
     });
   }
 
-  test('of embedding tries six times, and waits for a provider without spending a try', async () => {
+  test('of embedding tries six times, and waits for a provider without spending any', async () => {
     const spent = failing('provider_unavailable', 99);
     const first = await open(spent);
     first.door.begun = { ...begun, kind: 'embed' };
@@ -210,7 +210,7 @@ describe('a worker', () => {
     assert.equal(door.completions[0]?.handoff, undefined);
   });
 
-  test('refuses what it does not do, and bytes that are too large without a blob store', async () => {
+  test('refuses what it does not do, and large bytes where there is no blob store', async () => {
     const { world, queue, door, isIdle } = await open(async () => ({
       value: {},
       bytes: new Uint8Array(limits.handoff.bytesMax + 1),

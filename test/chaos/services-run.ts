@@ -1,4 +1,4 @@
-/** `npm run chaos -- services`: breaks servers and services under one load, and says what was lost. */
+/** `npm run chaos -- services`: breaks servers and services under a load, and counts the losses. */
 import { parseArgs } from 'node:util';
 import { prepareMachine } from '../support/machine.ts';
 import { breakServices } from './services.ts';

@@ -1,7 +1,7 @@
 /**
  * One load on four services while their servers and they themselves fail, in an order that a seed
- * decides: Postgres is restarted, Redis is emptied and killed, processes are killed. In the end each
- * document must be there, once, and nothing may wait for anything.
+ * decides: Postgres is restarted, Redis is emptied and killed, processes are killed. In the end
+ * each document must be there, once, and nothing may wait for anything.
  */
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';

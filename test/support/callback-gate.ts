@@ -1,8 +1,8 @@
-/** The way from workers to the orchestrator, which a test can cut, and which can lose and double. */
+/** The way from workers to the orchestrator: a test can cut it, and have it lose and double. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** `lose`: the call arrives, its answer does not. `double`: it arrives twice. `cut`: it does not. */
+/** `lose`: the call arrives, its answer does not. `double`: it arrives twice. `cut`: never. */
 export type GateMode = 'open' | 'lose' | 'double' | 'cut';
 
 export class CallbackGate {
