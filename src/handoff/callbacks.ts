@@ -81,10 +81,8 @@ export class Callbacks implements OrchestratorDoor {
   async begin(jobKey: string, handoff: string, worker: WorkerName): Promise<Begun> {
     const { database, exchange } = this.#options;
     return database.write(async (transaction): Promise<Begun> => {
-      const jobId = await jobIdOf(transaction, jobKey);
-      const row = await lockHandoff(transaction, handoff);
-      if (!row || row.job_id !== jobId || row.answered_at !== null) return gone;
-      if (await isOver(transaction, row)) return gone;
+      const row = await questionOf(transaction, jobKey, handoff);
+      if (!row || row.answered_at !== null || (await isOver(transaction, row))) return gone;
       // Of two deliveries, the second finds the first at work; if that dies, the question is asked
       // again.
       const isTaken = row.worker !== null && exchange?.whyDead(row) === undefined;
@@ -102,9 +100,8 @@ export class Callbacks implements OrchestratorDoor {
   async beat(jobKey: string, { handoff: key, epoch, progress, isLeaving }: Beat): Promise<boolean> {
     const { database, exchange } = this.#options;
     const isHeard = await database.write(async (transaction) => {
-      const jobId = await jobIdOf(transaction, jobKey);
-      const row = await lockHandoff(transaction, key);
-      if (row?.job_id !== jobId || (await isOver(transaction, row))) return false;
+      const row = await questionOf(transaction, jobKey, key);
+      if (!row || (await isOver(transaction, row))) return false;
       if (isLeaving) return (await releaseHandoff(transaction, { key, epoch })) !== undefined;
       return beatHandoff(transaction, { key, epoch, now: database.now() });
     });
@@ -144,15 +141,29 @@ async function jobIdOf(transaction: Transaction, key: string): Promise<number> {
   throw new Failure('job_unknown', `there is no job ${key}`);
 }
 
+/** A question of this job. A job that nobody knows is told apart from one that has none. */
+async function questionOf(
+  transaction: Transaction,
+  jobKey: string,
+  handoff: string,
+): Promise<HandoffRow | undefined> {
+  const row = await lockHandoff(transaction, handoff);
+  if (row?.job_key === jobKey) return row;
+  await jobIdOf(transaction, jobKey);
+  return undefined;
+}
+
 /** The question that is answered, if it is still to be. */
 async function openQuestion(
   transaction: Transaction,
   jobKey: string,
   { stage, handoff, epoch, itemId }: Completion,
 ): Promise<HandoffRow | undefined> {
-  const jobId = await jobIdOf(transaction, jobKey);
-  const row = await namedQuestion(transaction, { jobId, stage, handoff });
-  if (!row || row.job_id !== jobId || row.stage !== stage) return undefined;
+  const row =
+    handoff === undefined
+      ? await onlyQuestion(transaction, jobKey, stage)
+      : await questionOf(transaction, jobKey, handoff);
+  if (!row || row.stage !== stage) return undefined;
   if (row.answered_at !== null || (epoch !== undefined && epoch !== row.epoch)) return undefined;
   if (await isOver(transaction, row)) return undefined;
   return itemId === undefined || itemId === row.item_id ? row : undefined;
@@ -165,11 +176,12 @@ async function isOver(transaction: Transaction, { key, waits_on }: HandoffRow): 
   return true;
 }
 
-async function namedQuestion(
+async function onlyQuestion(
   transaction: Transaction,
-  { jobId, stage, handoff }: { jobId: number; stage: Stage; handoff: string | undefined },
+  jobKey: string,
+  stage: Stage,
 ): Promise<HandoffRow | undefined> {
-  if (handoff !== undefined) return lockHandoff(transaction, handoff);
+  const jobId = await jobIdOf(transaction, jobKey);
   const [only, other] = await lockOpenHandoffs(transaction, { jobId, stage });
   if (!other) return only;
   const message = `several documents of this job are in the stage ${stage}: name the handoff`;

@@ -13,7 +13,7 @@ import { limits } from '../kernel/limits.ts';
 import type { World } from '../kernel/world.ts';
 import { failpoint } from '../observe/failpoint.ts';
 import type { PipelineItem, StepContext } from '../pipeline/pipeline.ts';
-import type { Queue } from '../queue/queue.ts';
+import type { Message, Queue } from '../queue/queue.ts';
 import type { Database } from '../store/database.ts';
 import {
   type HandoffStanding,
@@ -85,6 +85,7 @@ interface Waiting {
 export class Exchange {
   readonly #options: ExchangeOptions;
   readonly #waiting = new Map<string, Waiting>();
+  readonly #untold = new Map<QueueName, Message[]>();
   readonly #loops: readonly Loop[];
 
   constructor(options: ExchangeOptions) {
@@ -180,18 +181,30 @@ export class Exchange {
     if (asked.signal.aborted) return;
     this.#waiting.set(standing.key, waiting);
     if (standing.answered_at !== null) await this.#fetch(waiting);
-    else if (standing.worker === null) await this.#tell(waiting, standing.epoch);
+    else if (standing.worker === null) this.#tell(waiting, standing.epoch);
   }
 
-  /** Puts the id on the queue. A queue that is away is told again by the next look. */
-  async #tell(waiting: Waiting, epoch: number): Promise<void> {
-    const { queues, world, onError } = this.#options;
+  /** Puts the id on its queue, with all others of this turn. */
+  #tell(waiting: Waiting, epoch: number): void {
+    const { world } = this.#options;
     const { kind } = waiting.question;
     waiting.toldAt = world.now();
     const message = { id: messageId(waiting.key, epoch), kind, jobId: waiting.asked.jobKey };
-    await queues[questionKinds[kind].queue].add([message]).catch((error) => {
-      onError('handoff queue', error);
+    const { queue } = questionKinds[kind];
+    const gathered = this.#untold.get(queue);
+    if (gathered) return void gathered.push(message);
+    const messages: Message[] = [message];
+    this.#untold.set(queue, messages);
+    world.afterTurn(() => {
+      this.#untold.delete(queue);
+      void this.#add(queue, messages);
     });
+  }
+
+  /** A queue that is away is told again by a later look. */
+  async #add(queue: QueueName, messages: readonly Message[]): Promise<void> {
+    const { queues, onError } = this.#options;
+    await queues[queue].add(messages).catch((error) => onError('handoff queue', error));
   }
 
   async #look(): Promise<void> {
@@ -217,12 +230,12 @@ export class Exchange {
       waiting.askedAt = world.now();
       if (this.whyDead(standing) === undefined) return;
       const epoch = await database.write((transaction) => releaseHandoff(transaction, standing));
-      if (epoch !== undefined) await this.#tell(waiting, epoch);
+      if (epoch !== undefined) this.#tell(waiting, epoch);
       return;
     }
     if (world.now() - waiting.askedAt > limits.handoff.unbegunMsMax) return this.#park(waiting);
     const isOverdue = world.now() - waiting.toldAt > limits.handoff.requeueMs;
-    if (isOverdue) await this.#tell(waiting, standing.epoch);
+    if (isOverdue) this.#tell(waiting, standing.epoch);
   }
 
   /** No worker has come: the item's place goes to one that may be luckier. */

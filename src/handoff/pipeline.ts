@@ -65,9 +65,12 @@ function asking(exchange: Exchange, context: StepContext, step: string): Ask {
   return async (question, signal = context.signal) => {
     const { item, progress } = context;
     const jobKey = await jobKeyOf(context);
+    context.scratch.set(askedBy(step), true);
     return exchange.ask(question, { item, jobKey, step, signal, progress });
   };
 }
+
+const askedBy = (step: string): string => `asked by ${step}`;
 
 async function jobKeyOf({ item, reader, scratch }: StepContext): Promise<string> {
   const known = scratch.get('job') as string | undefined;
@@ -84,7 +87,7 @@ function withRemoval(
   { item, scratch }: StepContext,
   step: string,
 ): StepResult | undefined {
-  if (!scratch.has('job') || result?.deferred) return result;
+  if (!scratch.has(askedBy(step)) || result?.deferred) return result;
   return {
     ...result,
     effect: async (transaction, now) => {

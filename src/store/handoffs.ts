@@ -37,12 +37,14 @@ export interface HandoffRow extends HandoffStanding {
   readonly step: string;
   readonly stage: string;
   readonly kind: string;
+  readonly job_key: string;
   /** Null: the item has ended, and nobody wants to know any more. */
   readonly waits_on: string | null;
 }
 
 const standing = 'key, epoch, worker, beat_at, answered_at';
 const row = `${standing}, item_id, job_id, step, stage, kind,
+  (SELECT jobs.key FROM jobs WHERE jobs.id = handoffs.job_id) AS job_key,
   (SELECT items.waits_on FROM items WHERE items.id = handoffs.item_id) AS waits_on`;
 
 /** The update changes nothing: it is there to lock the question, and to return it. */
