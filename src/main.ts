@@ -53,6 +53,7 @@ import type { BatchProvider } from './provider/batch/batch-provider.ts';
 import type { Embedder } from './provider/embedding.ts';
 import { priceOf } from './provider/prices.ts';
 import { toSignedBytes } from './provider/vector-bytes.ts';
+import type { HotStore, HotStoreOptions } from './queue/hot-store.ts';
 import { Searcher } from './search/search.ts';
 import { documentsOf, type ServicesOptions, worksOf } from './services.ts';
 import { getCorpusSettings } from './store/corpus-settings.ts';
@@ -325,6 +326,12 @@ export async function assembleAccess(settings: AccessSettings): Promise<Assemble
   const remote = new RedisLink({ url, world, log });
   await remote.settled();
   return { access: openAccess({ ...settings, remote }), close: () => remote.close() };
+}
+
+/** What several orchestrators show each other. */
+export async function assembleHotStore(options: HotStoreOptions): Promise<HotStore> {
+  const { openHotStore } = await import('./queue/hot-store.ts');
+  return openHotStore(options);
 }
 
 async function openGates(database: Database, paces: Paces): Promise<void> {

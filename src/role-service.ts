@@ -15,7 +15,7 @@ import { thisProcess } from './engine/liveness.ts';
 import { type Done, startWorker } from './handoff/consumer.ts';
 import { orchestratorLink } from './handoff/link.ts';
 import { parcelsBy } from './handoff/parcel.ts';
-import { isQuestionKind, type QueueName, questionKinds } from './handoff/question.ts';
+import { isQuestionKind, questionKinds } from './handoff/question.ts';
 import { limits } from './kernel/limits.ts';
 import type { Stage } from './kernel/stage.ts';
 import type { World } from './kernel/world.ts';
@@ -26,9 +26,10 @@ import type { Log } from './observe/log.ts';
 import { processParser } from './pipeline/extract/process/process-parser.ts';
 import { allowedHosts } from './pipeline/fetch/address.ts';
 import { httpFetcher } from './pipeline/fetch/http.ts';
-import { openBullQueue } from './queue/bullmq.ts';
 import type { Consumer, Queue } from './queue/queue.ts';
-import { redisOf, roles } from './roles.ts';
+import { openQueue, type QueueName } from './queues.ts';
+import type { RedisAddresses } from './redis-settings.ts';
+import { roles } from './roles.ts';
 import { Searcher } from './search/search.ts';
 import {
   addressOf,
@@ -52,7 +53,7 @@ export interface RoleOptions extends GuardOptions, Models {
   readonly port: number;
   readonly internalKey: string;
   readonly orchestratorUrl?: string | undefined;
-  readonly redis: Parameters<typeof redisOf>[1];
+  readonly addresses: RedisAddresses;
   /** For searching. */
   readonly databaseUrl?: string | undefined;
   /** A blob store that all services reach. */
@@ -119,10 +120,9 @@ type Parts = Awaited<ReturnType<typeof openParts>>;
 
 async function openParts(options: RoleOptions, { world, log }: { world: World; log: Log }) {
   const [name] = roles[options.role].consumes;
-  const url = name && redisOf(name, options.redis);
   // First what may refuse.
-  const queue =
-    name && url !== undefined ? await openBullQueue({ name, url, world, log }) : undefined;
+  const { addresses } = options;
+  const queue = name && (await openQueue(name, { addresses, world, log }));
   const { databaseUrl } = options;
   const searches = options.role === 'embedding' && databaseUrl !== undefined;
   const database = searches ? await openPostgres({ url: databaseUrl }) : undefined;

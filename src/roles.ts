@@ -4,8 +4,9 @@
  */
 import type { RouteName } from './api/contract.ts';
 import type { Config } from './config.ts';
-import type { QueueName } from './handoff/question.ts';
 import { Failure } from './kernel/failure.ts';
+import type { QueueName } from './queues.ts';
+import { redisAddresses } from './redis-settings.ts';
 import type { RoleName } from './service-settings.ts';
 import { settings } from './settings.ts';
 
@@ -67,14 +68,6 @@ export const roles: Readonly<Record<RoleName, Role>> = {
   },
 };
 
-type ServiceKeys = Pick<Config, 'redisUrl' | 'redisScrapeUrl' | 'redisEmbedUrl'>;
-
-/** Which Redis a queue is in; undefined where none is configured. */
-export function redisOf(queue: QueueName, config: ServiceKeys): string | undefined {
-  const own = queue === 'scrape_jobs' ? config.redisScrapeUrl : config.redisEmbedUrl;
-  return own ?? config.redisUrl;
-}
-
 /** Throws with all that a role lacks. */
 export function checkRole(name: RoleName, config: Config): void {
   const missing = roles[name].needs.filter((need) => !isTold(need, config)).map(variableOf);
@@ -84,8 +77,9 @@ export function checkRole(name: RoleName, config: Config): void {
 }
 
 function isTold(need: Need, config: Config): boolean {
-  const isQueue = need === 'scrape_jobs' || need === 'embed_jobs';
-  return (isQueue ? redisOf(need, config) : config[need]) !== undefined;
+  const { scrape, embed } = redisAddresses(config);
+  if (need === 'scrape_jobs') return scrape !== undefined;
+  return (need === 'embed_jobs' ? embed : config[need]) !== undefined;
 }
 
 function variableOf(need: Need): string {

@@ -2,6 +2,8 @@
 import type { AddressInfo } from 'node:net';
 import { type Audit, makeAudit } from './access/audit.ts';
 import { attemptShape, stagedShape } from './api/attempt-shape.ts';
+import { HotJobs } from './api/hot-jobs.ts';
+import { JobPictures } from './api/job-pictures.ts';
 import { auditEnd, LateLogger } from './api/late-logger.ts';
 import { type LogOptions, logTransitions } from './api/logger.ts';
 import { Metrics } from './api/metrics.ts';
@@ -22,8 +24,15 @@ import { Pawl } from './index.ts';
 import type { Stage } from './kernel/stage.ts';
 import type { World } from './kernel/world.ts';
 import { openLoose } from './loose-work.ts';
-import { type Assembled, type AssembleOptions, assemble } from './main.ts';
+import {
+  type AccessSettings,
+  type Assembled,
+  type AssembleOptions,
+  assemble,
+  assembleHotStore,
+} from './main.ts';
 import type { OtlpSender } from './observe/otlp.ts';
+import type { HotStore } from './queue/hot-store.ts';
 import {
   addressOf,
   drained,
@@ -47,6 +56,8 @@ export interface ServiceOptions
   readonly queueDepthMax?: number | undefined;
   /** What the secrets of webhooks are made from; without it there are none. */
   readonly webhookSecret?: string | undefined;
+  /** The Redis in which orchestrators on one Postgres show each other what they know. */
+  readonly hotUrl?: string | undefined;
   /** Where spans are sent; without it none are made. */
   readonly otlpUrl?: string | undefined;
   /** False: this process only answers, and leaves the work to others. */
@@ -78,12 +89,14 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     onCall: spans && traceCalls(spans.tell, world),
   });
   const pawl = new Pawl(assembled);
-  const parts = { options, world, logger, audit, guarded, spans, progress, assembled };
-  const { app, news, outbox, drain, loose } = await build(parts);
+  const hot = await openHot(options, { world, log: logger });
+  const parts = { options, world, logger, audit, guarded, spans, progress, assembled, hot };
+  const { app, news, outbox, shown, drain, loose } = await build(parts);
   const { exchange } = assembled;
   const end = async (): Promise<void> => {
     await drain();
     await Promise.all([news.stop(), outbox.stop(), loose?.close(), exchange?.stop()]);
+    await shown.stop();
     await Promise.all([pawl.close(), spans?.flush()]).finally(guarded.close);
   };
   let closed: Promise<void> | undefined;
@@ -114,11 +127,12 @@ interface Parts {
   readonly spans: OtlpSender | undefined;
   readonly progress: ProgressBoard;
   readonly assembled: Assembled;
+  readonly hot: HotStore | undefined;
 }
 
 /** The server, and all that reads the event log for it. */
 async function build({ options, world, logger, audit, guarded, spans, ...parts }: Parts) {
-  const { progress, assembled } = parts;
+  const { progress, assembled, hot } = parts;
   const { database, engine, attempt, batch, post } = assembled;
   const { failed: onError } = logger;
   const { log, webhookSecret: secret } = options;
@@ -130,6 +144,7 @@ async function build({ options, world, logger, audit, guarded, spans, ...parts }
     ...{ database, now: () => world.now(), streams: () => streams.size },
     queues: Object.values(options.services?.queues ?? {}),
   });
+  const shown = showJobs({ assembled, news, metrics, world, hot, onError });
   const onEnd = (end: EndRow): void => auditEnd(audit, end);
   const outbox = new Outbox({ database, world, post, secret, onEnd, onError });
   let isDraining = false;
@@ -138,7 +153,7 @@ async function build({ options, world, logger, audit, guarded, spans, ...parts }
     ...{ streams, metrics, progress, audit, isLocal },
     ...{ commands: engine.commands, relay: engine.relay, batch: batch.commands },
     access,
-    standings: new Standings({ database, world }),
+    jobs: shown.jobs,
     room: new QueueRoom({ database, world, max: options.queueDepthMax }),
     trace: spans?.tell,
     webhooks: { secret, ring: () => outbox.ring() },
@@ -170,7 +185,48 @@ async function build({ options, world, logger, audit, guarded, spans, ...parts }
     await attempt.close();
     await drained(app, world);
   };
-  return { app, news, outbox, drain, loose };
+  return { app, news, outbox, shown, drain, loose };
+}
+
+interface ShowingParts {
+  readonly assembled: Assembled;
+  readonly news: News;
+  readonly metrics: Metrics;
+  readonly world: World;
+  readonly hot: HotStore | undefined;
+  readonly onError: (what: string, error: unknown) => void;
+}
+
+/** Jobs from the store; with Redis, what all orchestrators know, and a wake-up for each commit. */
+function showJobs({ assembled, news, metrics, world, hot, onError }: ShowingParts) {
+  const { database, lifecycle, engine } = assembled;
+  const standings = new Standings({ database, world });
+  const pictures = new JobPictures({ database, standings, lifecycle });
+  if (!hot) return { jobs: pictures.shown, stop: async () => undefined };
+  const jobs = new HotJobs({
+    ...{ store: hot, pictures, world, onError },
+    now: () => database.now(),
+    position: () => news.position,
+    onRead: (result) => metrics.seeHot(result),
+  });
+  news.listen((told) => jobs.see(told));
+  hot.listen(() => engine.relay.wake());
+  const unlisten = engine.relay.onCommit(() => hot.ring());
+  const stop = async (): Promise<void> => {
+    unlisten();
+    await jobs.stop();
+    hot.close();
+  };
+  return { jobs, stop };
+}
+
+/** One process alone has nobody to show anything to. */
+async function openHot(
+  { hotUrl: url, databaseUrl }: ServiceOptions,
+  parts: Pick<AccessSettings, 'world' | 'log'>,
+): Promise<HotStore | undefined> {
+  if (url === undefined || databaseUrl === undefined) return undefined;
+  return assembleHotStore({ url, ...parts });
 }
 
 /** Between two numbered events, and without a number of its own. */

@@ -39,10 +39,6 @@ export function wholeFromOne(text: string): number | undefined {
   return Number.isSafeInteger(value) && value >= 1 ? value : undefined;
 }
 
-export function isRedisUrl(text: string): boolean {
-  return /^rediss?:\/\//.test(text) && URL.canParse(text);
-}
-
 export function isHttpUrl(text: string): boolean {
   return /^https?:\/\//.test(text) && URL.canParse(text);
 }

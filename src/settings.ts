@@ -1,9 +1,10 @@
 /** Every setting, in one table: its variable, its flag, what it may be and what it means. */
 import { limits } from './kernel/limits.ts';
+import { type RedisConfig, redisSettings } from './redis-settings.ts';
 import { type ServiceConfig, serviceSettings } from './service-settings.ts';
 import { list, type PaceSetting, parsePace, wholeFromOne, wholeNumber } from './setting-forms.ts';
 
-export interface Config extends ServiceConfig {
+export interface Config extends RedisConfig, ServiceConfig {
   readonly data: string;
   readonly host: string;
   readonly port: number;
@@ -17,7 +18,6 @@ export interface Config extends ServiceConfig {
   readonly internalKey: string | undefined;
   readonly internalCallerIds: readonly string[] | undefined;
   readonly membershipUrl: string | undefined;
-  readonly redisUrl: string | undefined;
   readonly rateCapacity: number;
   readonly rateFloor: number;
   readonly extractor: string;
@@ -45,7 +45,7 @@ export type { PaceSetting } from './setting-forms.ts';
 
 export type Key = keyof Config;
 
-interface Setting<K extends Key> {
+export interface Setting<K extends Key> {
   readonly variable: `PAWL_${string}`;
   readonly flag?: string;
   readonly initial: Config[K];
@@ -193,14 +193,7 @@ export const settings: { readonly [K in Key]: Setting<K> } = {
       return isPlain && /^https?:$/.test(url?.protocol ?? '') ? text : undefined;
     },
   },
-  redisUrl: {
-    variable: 'PAWL_REDIS_URL',
-    initial: undefined,
-    form: 'an address such as redis://user:password@host:6379/0',
-    meaning: 'Where several processes count requests together. Absent: each counts its own.',
-    isSecret: true,
-    parse: (text) => (/^rediss?:\/\//.test(text) && URL.canParse(text) ? text : undefined),
-  },
+  ...redisSettings,
   rateCapacity: {
     variable: 'PAWL_RATE_CAPACITY',
     initial: limits.rate.capacityRequests,

@@ -9,6 +9,7 @@ import { countInFlight } from '../store/job-views.ts';
 import { getJobById } from '../store/jobs.ts';
 import { countQueues } from '../store/places.ts';
 import { addBatchGauges } from './batch-metrics.ts';
+import type { HotResult } from './hot-jobs.ts';
 import type { Told } from './news.ts';
 
 const requestSeconds = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60];
@@ -19,10 +20,10 @@ const causeAgeMsMax = 60_000;
 export interface MetricsOptions {
   /** Absent in a service that has none. */
   readonly database?: Database | undefined;
-  /** Queues between processes, by their names. */
-  readonly queues?: readonly Queue[] | undefined;
   readonly now: () => number;
   readonly streams: () => number;
+  /** The queues to other processes. */
+  readonly queues?: readonly Queue[] | undefined;
 }
 
 export class Metrics {
@@ -36,6 +37,7 @@ export class Metrics {
   readonly #embedding: Histogram<'operation'>;
   readonly #chunking: Histogram;
   readonly #requests: Histogram<'method' | 'route' | 'status'>;
+  readonly #hotReads: Counter<'result'>;
   #withoutCause = { count: 0, at: Number.NEGATIVE_INFINITY };
 
   constructor(options: MetricsOptions) {
@@ -67,6 +69,7 @@ export class Metrics {
       buckets: requestSeconds,
       labels: ['method', 'route', 'status'],
     });
+    this.#hotReads = counter('pawl_hot_view_reads_total', 'Jobs looked for in Redis', ['result']);
     const { database, queues = [] } = options;
     addDepths(registers, { database, queues });
     if (!database) return;
@@ -86,6 +89,10 @@ export class Metrics {
   seeWork(stage: Stage, seconds: number): void {
     if (stage === 'embedding') this.#embedding.observe({ operation: 'write' }, seconds);
     if (stage === 'chunking') this.#chunking.observe(seconds);
+  }
+
+  seeHot(result: HotResult): void {
+    this.#hotReads.inc({ result });
   }
 
   seeSearch(seconds: number): void {
@@ -169,23 +176,23 @@ interface DepthOptions {
 function addDepths(registers: Registry[], { database, queues }: DepthOptions): void {
   new Gauge({
     name: 'queue_depth',
-    help: 'Items that wait: for their turn, for a time, at a gate; messages between services',
+    help: 'What waits: items for their turn, for a time, at a gate; messages for a process',
     labelNames: ['queue'],
     registers,
     async collect() {
+      this.reset();
       const counts = database ? await countQueues(database) : [];
       for (const { queue, count } of counts) this.set({ queue }, count);
-      for (const { name, depth } of await depthsOf(queues)) this.set({ queue: name }, depth);
+      for (const [queue, count] of await depthsOf(queues)) this.set({ queue }, count);
     },
   });
 }
 
-/** A queue that is away has no depth; the others have. */
-async function depthsOf(queues: readonly Queue[]): Promise<{ name: string; depth: number }[]> {
+/** A queue that is away is left out: the last known figure would look like the present one. */
+async function depthsOf(queues: readonly Queue[]): Promise<[name: string, waiting: number][]> {
   const depths = await Promise.allSettled(queues.map((queue) => queue.depth()));
-  return depths.flatMap((found, index) => {
-    const name = queues[index]?.name;
-    if (found.status === 'rejected' || name === undefined) return [];
-    return { name, depth: found.value.waiting + found.value.active };
+  return queues.flatMap(({ name }, at): [string, number][] => {
+    const depth = depths[at];
+    return depth?.status === 'fulfilled' ? [[name, depth.value.waiting]] : [];
   });
 }

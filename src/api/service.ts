@@ -17,10 +17,10 @@ import type { Searcher } from '../search/search.ts';
 import type { Database } from '../store/database.ts';
 import type { ServiceAccess } from './access.ts';
 import type { AnswerOf, BodyOf, HeadersOf, ParamsOf, QueryOf, RouteName } from './contract.ts';
+import type { ShownJobs } from './job-pictures.ts';
 import type { Metrics } from './metrics.ts';
 import type { ProgressBoard } from './progress-board.ts';
 import type { QueueRoom } from './queue-room.ts';
-import type { Standings } from './standings.ts';
 import type { Streams } from './streams.ts';
 
 export interface Service {
@@ -38,7 +38,7 @@ export interface Service {
   readonly access: ServiceAccess;
   readonly audit: Audit;
   readonly room: QueueRoom;
-  readonly standings: Standings;
+  readonly jobs: ShownJobs;
   /** Absent where nobody collects spans. */
   readonly trace?: Trace | undefined;
   /** Ringing it has deliveries sent at once. */

@@ -26,19 +26,21 @@ export class Standings {
     this.#world = world;
   }
 
-  async of(row: JobRow): Promise<StandingRow[]> {
-    if (row.started_at === null || isFinal(jobMachine, row.state)) return standingStill(row);
+  /** Fresh are those that were counted for this very question. */
+  async of(row: JobRow): Promise<{ rows: readonly StandingRow[]; isFresh: boolean }> {
+    const isStill = row.started_at === null || isFinal(jobMachine, row.state);
+    if (isStill) return { rows: standingStill(row), isFresh: true };
     const now = this.#world.now();
     const known = this.#counted.get(row.id);
     // A job that was written to since, by a command or by the end of an item, is counted anew.
-    const isFresh =
+    const isKnown =
       known !== undefined &&
       known.updatedAt === row.updated_at &&
       now - known.at < limits.request.standingsAgeMsMax;
-    if (isFresh) return known.rows;
+    if (isKnown) return { rows: await known.rows, isFresh: false };
     const rows = listStandings(this.#database, row.id);
     this.#remember(row.id, { at: now, updatedAt: row.updated_at, rows });
-    return rows;
+    return { rows: await rows, isFresh: true };
   }
 
   #remember(jobId: number, counted: Counted): void {

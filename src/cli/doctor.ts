@@ -10,7 +10,7 @@ import { migrations } from '../store/migrate.ts';
 import { type Call, type Command, exits, refuseMissing, storePath, withPawl } from './command.ts';
 import { bytes, count } from './wording.ts';
 
-interface Finding {
+export interface Finding {
   readonly check: string;
   readonly verdict: 'ok' | 'warn' | 'fail';
   readonly found: string;
@@ -27,7 +27,10 @@ export const doctor: Command = {
     const { data, browser } = call.config;
     // A store is sound or not, whatever is the matter with the browser.
     const store = await checkStore({ ...call, config: { ...call.config, browser: 'off' } });
-    const findings = [checkNode(), ...checkFolder(data), ...checkBrowser(browser), ...store];
+    // Loaded here, so that no other command has to wait for it.
+    const { checkRedis } = await import('./doctor-redis.ts');
+    const machine = [checkNode(), ...checkFolder(data), ...checkBrowser(browser)];
+    const findings = [...machine, ...(await checkRedis(call.config)), ...store];
     for (const finding of findings) printFinding(call, finding);
     return findings.some(({ verdict }) => verdict === 'fail') ? exits.error : exits.well;
   },

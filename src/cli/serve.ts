@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { Config } from '../config.ts';
 import type { Pawl } from '../index.ts';
 import { limits } from '../kernel/limits.ts';
+import { redisAddresses } from '../redis-settings.ts';
 import type { RunningRole } from '../role-service.ts';
 import { checkRole } from '../roles.ts';
 import type { RunningService } from '../service.ts';
@@ -57,14 +58,15 @@ async function start({ config, terminal }: Call): Promise<RunningService | Runni
     log: { level: config.log, write: (line: string) => terminal.tell(line.trimEnd()) },
   };
   const { webhookSecret } = config;
+  const addresses = redisAddresses(config);
+  const store = { webhookSecret, hotUrl: addresses.orch };
   if (role === 'all') {
     const { startService } = await import('../service.ts');
-    return startService({ ...options, webhookSecret });
+    return startService({ ...options, ...store });
   }
   if (role === 'orchestrator') {
     const { startOrchestrator } = await import('../orchestrator-service.ts');
-    const services = { internalKey, chunkingUrl, redis: config };
-    return startOrchestrator({ ...options, webhookSecret, ...services });
+    return startOrchestrator({ ...options, ...store, internalKey, chunkingUrl, addresses });
   }
   const { startRole } = await import('../role-service.ts');
   return startRole({
@@ -73,16 +75,15 @@ async function start({ config, terminal }: Call): Promise<RunningService | Runni
     places: config.workers === limits.lease.itemsInFlightMax ? undefined : config.workers,
     // Nobody but services and those with a key may have pages read by it.
     keys: { ...options.keys, isClosed: true },
-    ...{ role, internalKey, orchestratorUrl, redis: config },
+    ...{ role, internalKey, orchestratorUrl, addresses },
   });
 }
 
 function keysOf(config: Config) {
   const { apiKeys, internalKey, internalCallerIds, membershipUrl } = config;
-  const redisUrl = config.redisOrchUrl ?? config.redisUrl;
   const { rateCapacity, rateFloor } = config;
   const known = { apiKeys, internalKey, internalCallerIds, membershipUrl };
-  return { ...known, redisUrl, rateCapacity, rateFloor };
+  return { ...known, redisUrl: redisAddresses(config).orch, rateCapacity, rateFloor };
 }
 
 function tellAddress(

@@ -21,6 +21,7 @@ export type Listener = (events: readonly Event[]) => void;
 export class Relay {
   readonly #database: Database;
   readonly #world: World;
+  readonly #bell: Bell;
   readonly #onError: RelayOptions['onError'];
   readonly #listeners = new Set<Listener>();
   readonly #unlisten: () => void;
@@ -33,6 +34,7 @@ export class Relay {
   constructor({ database, world, bell, onError }: RelayOptions) {
     this.#database = database;
     this.#world = world;
+    this.#bell = bell;
     this.#onError = onError;
     this.#unlisten = bell.listen('news', () => void this.#read());
   }
@@ -57,6 +59,16 @@ export class Relay {
       if (this.#listeners.size === 0) this.#cancelPoll?.();
     };
     return { after: this.#last ?? 0, stop };
+  }
+
+  /** Another process says that there is news. */
+  wake(): void {
+    void this.#read();
+  }
+
+  /** Calls back when this process has committed something. */
+  onCommit(listener: () => void): () => void {
+    return this.#bell.listen('news', listener);
   }
 
   async close(): Promise<void> {

@@ -7,17 +7,19 @@
 import type { AbortReason } from '../engine/executor.ts';
 import type { Liveness } from '../engine/liveness.ts';
 import { Loop } from '../engine/loop.ts';
+import { type OpenPage, type OpenQuestions, Refill } from '../engine/refill.ts';
 import { whyDead } from '../engine/rescuer.ts';
 import { Failure } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
 import type { World } from '../kernel/world.ts';
 import { failpoint } from '../observe/failpoint.ts';
 import type { PipelineItem, StepContext } from '../pipeline/pipeline.ts';
-import type { Message, Queue } from '../queue/queue.ts';
+import type { Queue } from '../queue/queue.ts';
 import type { Database } from '../store/database.ts';
 import {
   type HandoffStanding,
   handoffStandings,
+  listUnbegun,
   openHandoff,
   pruneHandoffs,
   readAnswer,
@@ -85,12 +87,16 @@ interface Waiting {
 export class Exchange {
   readonly #options: ExchangeOptions;
   readonly #waiting = new Map<string, Waiting>();
-  readonly #untold = new Map<QueueName, Message[]>();
+  readonly #refill: Refill;
   readonly #loops: readonly Loop[];
 
   constructor(options: ExchangeOptions) {
     this.#options = options;
-    const { world, onError } = options;
+    const { world, onError, database } = options;
+    this.#refill = new Refill({
+      ...{ queues: Object.values(options.queues), world, onError },
+      questions: { list: (page) => openQuestions(database, page) },
+    });
     const loop = (name: string, intervalMs: number, runOnce: () => Promise<void>): Loop =>
       new Loop({ name, intervalMs, world, onError, runOnce });
     this.#loops = [
@@ -102,11 +108,12 @@ export class Exchange {
   }
 
   start(): void {
+    this.#refill.start();
     for (const loop of this.#loops) loop.start();
   }
 
   async stop(): Promise<void> {
-    await Promise.all(this.#loops.map((loop) => loop.stop()));
+    await Promise.all([this.#refill, ...this.#loops].map((loop) => loop.stop()));
   }
 
   /** Resolves with the answer, whoever gives it. An abort leaves the question to who comes next. */
@@ -184,27 +191,12 @@ export class Exchange {
     else if (standing.worker === null) this.#tell(waiting, standing.epoch);
   }
 
-  /** Puts the id on its queue, with all others of this turn. */
+  /** Puts the id on its queue. One that is away is told when it is back. */
   #tell(waiting: Waiting, epoch: number): void {
-    const { world } = this.#options;
     const { kind } = waiting.question;
-    waiting.toldAt = world.now();
+    waiting.toldAt = this.#options.world.now();
     const message = { id: messageId(waiting.key, epoch), kind, jobId: waiting.asked.jobKey };
-    const { queue } = questionKinds[kind];
-    const gathered = this.#untold.get(queue);
-    if (gathered) return void gathered.push(message);
-    const messages: Message[] = [message];
-    this.#untold.set(queue, messages);
-    world.afterTurn(() => {
-      this.#untold.delete(queue);
-      void this.#add(queue, messages);
-    });
-  }
-
-  /** A queue that is away is told again by a later look. */
-  async #add(queue: QueueName, messages: readonly Message[]): Promise<void> {
-    const { queues, onError } = this.#options;
-    await queues[queue].add(messages).catch((error) => onError('handoff queue', error));
+    this.#refill.put(questionKinds[kind].queue, [message]);
   }
 
   async #look(): Promise<void> {
@@ -293,6 +285,19 @@ export class Exchange {
     const limit = limits.loop.pruneBatchMax;
     await database.write((transaction) => pruneHandoffs(transaction, { before, limit }));
   }
+}
+
+/** What waits for a worker, for a queue that has lost it. */
+async function openQuestions(
+  database: Database,
+  { queue, from, limit }: Parameters<OpenQuestions['list']>[0],
+): Promise<OpenPage> {
+  const stage = Object.values(questionKinds).find((kind) => kind.queue === queue)?.stage ?? '';
+  const rows = await listUnbegun(database, { stage, after: from, limit });
+  const messages = rows.map(({ key, epoch, kind, job_key }) => {
+    return { id: messageId(key, epoch), kind, jobId: job_key };
+  });
+  return { messages, next: rows.length < limit ? undefined : rows.at(-1)?.id };
 }
 
 /** A message of a worker that was given up is not the one of the next. */

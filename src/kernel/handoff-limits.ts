@@ -12,7 +12,7 @@ export const handoffLimits = {
     /** How often a process looks for answers that others have taken in. */
     lookMs: 250,
     /** Unless somebody has begun by then, the question is put on its queue once more. */
-    requeueMs: 2 * second,
+    requeueMs: 5 * second,
     /** If nobody begins for so long, the step gives its place to others for a while. */
     unbegunMsMax: 60 * second,
     parkedMs: 15 * second,

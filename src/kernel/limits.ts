@@ -4,7 +4,7 @@
  * The unit stands last in the name. `limits.test.ts` holds the relations between them.
  */
 import { handoffLimits } from './handoff-limits.ts';
-import { queueLimits } from './queue-limits.ts';
+import { hotViewLimits, queueLimits } from './queue-limits.ts';
 import { sourceLimits } from './source-limits.ts';
 import { day, hour, kibibyte, mebibyte, minute, second } from './unit.ts';
 
@@ -292,6 +292,9 @@ export const limits = {
 
   /** Messages between processes. */
   queue: queueLimits,
+
+  /** What orchestrators show each other of jobs. */
+  hotView: hotViewLimits,
 
   audit: {
     fieldCharactersMax: 256,

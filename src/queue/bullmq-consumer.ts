@@ -50,6 +50,9 @@ class BullConsumer implements Consumer {
   readonly #worker: BullWorker<BullMessage, unknown, string>;
   readonly #renewer: LockRenewer;
   readonly #turns = new Set<Turn>();
+  #refusal: string | undefined;
+  #cancelRest: (() => void) | undefined;
+  #isStopping = false;
 
   constructor({ parts, options, bullmq }: Assembled) {
     const { url, times, keys } = parts;
@@ -86,6 +89,8 @@ class BullConsumer implements Consumer {
 
   async stop(graceMs: number): Promise<void> {
     const { world, times } = this.#parts;
+    this.#isStopping = true;
+    this.#cancelRest?.();
     const closing = this.#worker.close();
     const cancel = world.setTimer(() => {
       for (const turn of this.#turns) turn.stop();
@@ -104,6 +109,7 @@ class BullConsumer implements Consumer {
     const { times, world } = this.#parts;
     const { id = '', name: kind, data } = job;
     if (await this.#isTooLate(job, token)) throw new Error('the message was given to another');
+    this.#refusal = undefined;
     const attempt = 1 + job.attemptsMade + job.stalledCounter;
     const message = { ...data, kind };
     const turn = new Turn({ message, attempt, times, world, consume: this.#options });
@@ -135,7 +141,23 @@ class BullConsumer implements Consumer {
     // A late word about a message that somebody else has: the fence has done its work.
     if (typeof (error as { code?: unknown }).code === 'number') return;
     if (isAway(error)) this.#outage.tell(error);
-    else this.#options.onError(`queue ${this.#parts.name}`, error);
+    else this.#rest(error);
+  }
+
+  /** BullMQ would ask a Redis that refuses it, say because it is full, as fast as it can. */
+  #rest(error: Error): void {
+    const refusal = error.message.replace(/ script: .*/s, '');
+    if (this.#refusal !== refusal) {
+      this.#refusal = refusal;
+      this.#options.onError(`queue ${this.#parts.name}`, error);
+    }
+    if (this.#cancelRest || this.#isStopping) return;
+    const resume = (): void => {
+      this.#cancelRest = undefined;
+      this.#worker.resume().catch((reason) => this.#hearTrouble(reason));
+    };
+    this.#cancelRest = this.#parts.world.setTimer(resume, limits.queue.refusedMs);
+    this.#worker.pause(true).catch((reason) => this.#hearTrouble(reason));
   }
 }
 

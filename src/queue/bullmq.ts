@@ -11,7 +11,7 @@ import type { World } from '../kernel/world.ts';
 import type { Log } from '../observe/log.ts';
 import { type BullMessage, startConsumer } from './bullmq-consumer.ts';
 import type { ConsumeOptions, Consumer, Message, Queue, QueueTimes } from './queue.ts';
-import { connectRedis, isAway, Outage, refuseEviction, settled } from './redis.ts';
+import { connectRedis, isAway, Outage, readFullness, refuseEviction, settled } from './redis.ts';
 
 export interface BullQueueOptions {
   readonly name: string;
@@ -83,6 +83,7 @@ class BullQueue implements Queue {
   readonly name: string;
   readonly #parts: BullParts;
   readonly #consumers = new Set<Consumer>();
+  #fullness = { share: 0, at: Number.NEGATIVE_INFINITY };
 
   constructor(parts: BullParts) {
     this.name = parts.name;
@@ -96,6 +97,7 @@ class BullQueue implements Queue {
       const jobs = batch.map(({ kind, ...data }) => {
         return { name: kind, data, opts: { ...jobOptions, jobId: bullId(data.id) } };
       });
+      await this.#refuseFull();
       await this.#ask('add to', () => lists.addBulk(jobs));
     }
   }
@@ -156,6 +158,20 @@ class BullQueue implements Queue {
 
   get #fillKey(): string {
     return this.#parts.lists.toKey('filled');
+  }
+
+  /** Taking a message out needs memory, too: a Redis that is full to the brim is never emptied. */
+  async #refuseFull(): Promise<void> {
+    const { client, world, name } = this.#parts;
+    const now = world.now();
+    if (now - this.#fullness.at >= limits.queue.memoryCheckMs) {
+      const share = await this.#ask('look at', () => readFullness(client));
+      this.#fullness = { share, at: now };
+    }
+    if (this.#fullness.share <= limits.queue.memoryFactor) return;
+    const percent = Math.floor(this.#fullness.share * 100);
+    const message = `${percent} % of the memory of its Redis is used: raise its maxmemory`;
+    throw new Failure('queue_unavailable', `cannot add to queue ${name}: ${message}`);
   }
 
   /** Fails at once while Redis is away: whoever asks has the question on disk. */

@@ -35,13 +35,22 @@ export async function refuseEviction(client: Redis, url: string): Promise<void> 
   throw new Failure('queue_evicts', evictionMessage(policy, url));
 }
 
-export async function readPolicy(client: Redis): Promise<string> {
+async function readPolicy(client: Redis): Promise<string> {
   const text = await client.info('memory');
   const [, policy = 'unknown'] = /^maxmemory_policy:(\S+)/m.exec(text) ?? [];
   return policy;
 }
 
-export function evictionMessage(policy: string, url: string): string {
+/** The share of its memory that is used; 0 where it has no bound. */
+export async function readFullness(client: Redis): Promise<number> {
+  const text = await client.info('memory');
+  const read = (name: string): number =>
+    Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(text)?.[1] ?? 0);
+  const most = read('maxmemory');
+  return most === 0 ? 0 : read('used_memory') / most;
+}
+
+function evictionMessage(policy: string, url: string): string {
   return (
     `the maxmemory-policy of the Redis at ${publicAddress(url)} is ${policy}: when it is full, ` +
     `it drops messages in silence. ${evictionCure(url)}`

@@ -76,6 +76,17 @@ export async function handoffStandings(
   return keys.length === 0 ? [] : reader.run(standingsOf, { keys: JSON.stringify(keys) });
 }
 
+const unbegun = sql<{ id: number; key: string; epoch: number; kind: string; job_key: string }>`
+  SELECT id, key, epoch, kind,
+    (SELECT jobs.key FROM jobs WHERE jobs.id = handoffs.job_id) AS job_key
+  FROM handoffs WHERE stage = :stage AND answered_at IS NULL AND worker IS NULL AND id > :after
+  ORDER BY id LIMIT :limit`;
+
+/** Questions of a stage that wait for a worker, in the order of asking. */
+export function listUnbegun(reader: Reader, page: { stage: string; after: number; limit: number }) {
+  return reader.run(unbegun, page);
+}
+
 const lockRow = sql<HandoffRow>`SELECT ${row} FROM handoffs WHERE key = :key {forUpdate}`;
 const lockOpen = sql<HandoffRow>`
   SELECT ${row} FROM handoffs WHERE job_id = :job_id AND stage = :stage AND answered_at IS NULL

@@ -64,6 +64,18 @@ export function listStandings(reader: Reader, jobId: number): Promise<StandingRo
   return reader.run(standings, { job_id: jobId });
 }
 
+const withSequence = sql<JobRow & { sequence: number }>`
+  SELECT jobs.*, (SELECT value FROM sequence WHERE name = 'events') AS sequence
+  FROM jobs WHERE key = :key`;
+
+/** A job, and the number of the last event of that moment: both of one snapshot. */
+export async function getJobWithSequence(
+  reader: Reader,
+  key: string,
+): Promise<(JobRow & { readonly sequence: number }) | undefined> {
+  return (await reader.run(withSequence, { key }))[0];
+}
+
 export interface OwnerRow {
   readonly id: number;
   readonly key: string;

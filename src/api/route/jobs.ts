@@ -7,10 +7,9 @@ import { limits } from '../../kernel/limits.ts';
 import type { StageState } from '../../kernel/stage.ts';
 import { readUrl } from '../../pipeline/fetch/url.ts';
 import { crawlFrom, inlineSource, urlSource } from '../../sources.ts';
-import { listCausesOfJob } from '../../store/inbox.ts';
 import { listItems } from '../../store/items.ts';
 import { listJobPage } from '../../store/job-views.ts';
-import { getJob, type JobRow, statusFrom, statusOf } from '../../store/jobs.ts';
+import { getJob, type JobRow, statusOf } from '../../store/jobs.ts';
 import type { NewSource } from '../../store/submit.ts';
 import { limitOf, nextCursor, numberCursor } from '../cursor.ts';
 import { viewItems } from '../item-views.ts';
@@ -39,16 +38,9 @@ export function jobRoutes(service: Service) {
       return { items, next_cursor: before === null ? null : String(before) };
     },
     'GET /jobs/:id': async ({ caller, params }) => {
-      const row = await ownJob(service, caller.callerId, params.id);
-      const standings = await service.standings.of(row);
-      const progress = standings.flatMap((each) => (each.is_open === 1 ? [each.progress] : []));
-      return jobDetailShape({
-        row,
-        status: statusFrom(row, progress, service.lifecycle),
-        standings,
-        causes: row.items_failed > 0 ? await listCausesOfJob(database, row.id) : [],
-        now: database.now(),
-      });
+      const picture = await service.jobs.read(params.id);
+      if (picture?.row.caller !== caller.callerId) throw unknownJob(params.id);
+      return jobDetailShape({ ...picture, now: database.now() });
     },
     'GET /jobs/:id/items': async ({ caller, params, query }) => {
       const { id: jobId } = await ownJob(service, caller.callerId, params.id);
@@ -64,10 +56,11 @@ export function jobRoutes(service: Service) {
 }
 
 export function steeringRoutes(service: Service) {
-  const { commands } = service;
+  const { commands, jobs } = service;
   return {
     'POST /jobs/:id/cancel': async ({ caller, params }) => {
       const receipt = await commands.cancel(caller.callerId, params.id);
+      await jobs.refresh(params.id);
       const row = await ownJob(service, caller.callerId, params.id);
       return {
         job_id: row.key,
@@ -86,16 +79,19 @@ export function steeringRoutes(service: Service) {
     },
     'POST /jobs/:id/pause': async ({ caller, params }) => {
       await commands.pause(caller.callerId, params.id);
+      await jobs.refresh(params.id);
       return moved(await ownJob(service, caller.callerId, params.id));
     },
     'POST /jobs/:id/resume': async ({ caller, params, body }) => {
       const budgetCents = body.budget_cents;
       if (budgetCents !== undefined) checkPriced(service);
       await commands.resume(caller.callerId, params.id, budgetCents);
+      await jobs.refresh(params.id);
       return moved(await ownJob(service, caller.callerId, params.id));
     },
     'POST /jobs/:id/retry': async ({ caller, params }) => {
       const retried = await commands.retry(caller.callerId, params.id);
+      await jobs.refresh(params.id);
       const row = await ownJob(service, caller.callerId, params.id);
       return { ...moved(row), items_retried: retried };
     },
@@ -110,7 +106,11 @@ function moved({ key, state }: JobRow): { job_id: string; state: JobState } {
 export async function ownJob({ database }: Service, caller: string, key: string): Promise<JobRow> {
   const row = await getJob(database, key);
   if (row?.caller === caller) return row;
-  throw new Failure('job_unknown', `there is no job ${key}`);
+  throw unknownJob(key);
+}
+
+function unknownJob(key: string): Failure {
+  return new Failure('job_unknown', `there is no job ${key}`);
 }
 
 async function submit(service: Service, ask: Ask<'POST /jobs'>) {

@@ -7,7 +7,8 @@ export const handoffs: Migration = {
   statements: () => [
     // Requests and answers are text and not JSON: a page may say what a database's JSON refuses.
     `CREATE TABLE handoffs (
-      key TEXT PRIMARY KEY,
+      id {id},
+      key TEXT NOT NULL UNIQUE,
       item_id {int} NOT NULL,
       job_id {int} NOT NULL,
       step TEXT NOT NULL,
@@ -26,6 +27,8 @@ export const handoffs: Migration = {
       UNIQUE (item_id, step, request_hash)
     )`,
     'CREATE INDEX handoffs_open ON handoffs (job_id, stage) WHERE answered_at IS NULL',
+    `CREATE INDEX handoffs_unbegun ON handoffs (stage, id)
+      WHERE answered_at IS NULL AND worker IS NULL`,
     'CREATE INDEX handoffs_age ON handoffs (created_at)',
   ],
   sqlite: [],

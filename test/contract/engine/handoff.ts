@@ -149,7 +149,7 @@ export const handoffTests: readonly EngineTest[] = [
       await scene.start();
       const job = await bench.store.submit();
       await bench.world.advance(3 * limits.handoff.requeueMs);
-      assert.match(String(bench.errors), /handoff queue: Error: the queue is away/);
+      assert.match(String(bench.errors), /Error: the queue is away/);
       scene.queue.isAway = false;
       await bench.world.until('the message', () => scene.queue.waiting.size > 0);
       scene.queue.waiting.clear();

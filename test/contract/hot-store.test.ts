@@ -1,0 +1,149 @@
+/** What orchestrators show each other, in a real Redis that comes and goes. */
+import assert from 'node:assert/strict';
+import { after, before, describe, type TestContext, test } from 'node:test';
+import { Redis as Client } from 'ioredis';
+import { Bell } from '../../src/engine/bell.ts';
+import { Relay } from '../../src/engine/relay.ts';
+import { limits } from '../../src/kernel/limits.ts';
+import type { Event } from '../../src/observe/event.ts';
+import { makeLog } from '../../src/observe/log.ts';
+import { openHotStore } from '../../src/queue/hot-store.ts';
+import { openPostgres } from '../../src/store/postgres.ts';
+import { realWorld } from '../../src/world.ts';
+import { openBench } from '../e2e/api-client.ts';
+import { startPostgres } from '../support/postgres.ts';
+import { type Redis, startRedis } from '../support/redis.ts';
+import { TestWorld } from '../support/test-world.ts';
+import { until } from '../support/wait.ts';
+
+let redis: Redis;
+before(async () => {
+  redis = await startRedis();
+});
+after(() => redis.stop());
+
+async function open(t: TestContext, url = redis.url, commandTimeoutMs = 20_000) {
+  const lines: string[] = [];
+  const log = makeLog('debug', (line) => lines.push(line));
+  const store = await openHotStore({ url, world: realWorld(), log, commandTimeoutMs });
+  t.after(() => store.close());
+  return { store, lines };
+}
+
+const view = (version: number, body = `as of ${version}`) => ({ version, body });
+
+describe('a view of a job', () => {
+  test('that is written late does not cover a newer one', async (t) => {
+    const { store } = await open(t);
+    assert.equal(await store.read('late'), undefined);
+    assert.equal(await store.write('late', view(7)), true);
+    assert.equal(await store.write('late', view(6)), false);
+    assert.deepEqual(await store.read('late'), view(7));
+    assert.equal(await store.write('late', view(7, 'looked after')), true);
+    assert.equal(await store.write('late', view(10)), true, 'ten is more than seven');
+    assert.equal(await store.write('late', view(9)), false);
+    assert.deepEqual(await store.read('late'), view(10));
+  });
+
+  test('is the newest of many that are written at once, by many', async (t) => {
+    const stores = await Promise.all([open(t), open(t), open(t)]);
+    const versions = Array.from({ length: 300 }, (_, at) => (at * 7919) % 300);
+    await Promise.all(
+      versions.map((version, at) => stores[at % 3]?.store.write('race', view(version))),
+    );
+    assert.deepEqual(await stores[0]?.store.read('race'), view(299));
+  });
+
+  test('ends by itself, and is not kept if it is too large', async (t) => {
+    const { store } = await open(t);
+    const client = new Client(redis.url);
+    t.after(() => client.disconnect());
+    await store.write('ending', view(1));
+    const ttlMs = await client.pttl('pawl:view:ending');
+    assert.ok(ttlMs > 0 && ttlMs <= limits.hotView.ttlMs);
+    const large = 'x'.repeat(limits.hotView.bodyCharactersMax + 1);
+    assert.equal(await store.write('large', view(1, large)), false);
+    assert.deepEqual([...(await store.versions(['ending', 'large', 'absent']))], [['ending', 1]]);
+  });
+});
+
+describe('when Redis is away', () => {
+  test('nobody waits for it, it is told once, and it is used when it is back', async (t) => {
+    const own = await startRedis();
+    t.after(() => own.stop());
+    const { store, lines } = await open(t, own.url);
+    await store.write('a', view(1));
+    process.kill(own.pid, 'SIGKILL');
+    await until(async () => (await store.read('a')) === 'away', { what: 'the loss to be seen' });
+    assert.equal(await store.write('a', view(2)), false);
+    assert.equal((await store.versions(['a'])).size, 0);
+    store.ring();
+    await own.restart('immediate');
+    const isBack = () => store.write('a', view(2));
+    await until(isBack, { what: 'Redis to be used again', timeoutMs: 20_000 });
+    assert.deepEqual(
+      lines.map((line) => line.replace(/\(.*\)/, '()')),
+      [
+        'pawl: warn: Redis of the state of jobs is away (); nothing is lost, and it is tried again',
+        'pawl: warn: Redis of the state of jobs is back',
+      ],
+    );
+  });
+
+  test('or hangs, it is asked once and then left alone for a while', async (t) => {
+    const own = await startRedis();
+    t.after(() => {
+      process.kill(own.pid, 'SIGCONT');
+      return own.stop();
+    });
+    const { store } = await open(t, own.url, 300);
+    process.kill(own.pid, 'SIGSTOP');
+    assert.equal(await store.read('a'), 'away');
+    const startedAt = performance.now();
+    for (let time = 0; time < 100; time += 1) assert.equal(await store.read('a'), 'away');
+    assert.ok(performance.now() - startedAt < 300);
+  });
+});
+
+describe('news', () => {
+  test('is rung to others, not to oneself, and again after Redis was killed', async (t) => {
+    const own = await startRedis();
+    t.after(() => own.stop());
+    const [a, b] = [await open(t, own.url), await open(t, own.url)];
+    const heard = { a: 0, b: 0 };
+    a.store.listen(() => (heard.a += 1));
+    b.store.listen(() => (heard.b += 1));
+    const ringUntilHeard = (what: string): Promise<unknown> => {
+      const { b: before } = heard;
+      const isHeard = () => {
+        a.store.ring();
+        return heard.b > before;
+      };
+      return until(isHeard, { what, timeoutMs: 20_000 });
+    };
+    await ringUntilHeard('the first ring');
+    await own.restart('immediate');
+    await ringUntilHeard('a ring after the restart');
+    assert.equal(heard.a, 0);
+  });
+
+  test('of one process is read by another at once, and not when it next looks', async (t) => {
+    const postgres = await startPostgres({ durable: false });
+    t.after(() => postgres.stop());
+    const databaseUrl = await postgres.createDatabase();
+    const bench = await openBench(t, { databaseUrl, work: false, hotUrl: redis.url });
+    const database = await openPostgres({ url: databaseUrl });
+    t.after(() => database.close());
+    // No time passes for it, so that it never looks by itself.
+    const world = new TestWorld();
+    const relay = new Relay({ database, world, bell: new Bell(), onError: assert.fail });
+    t.after(() => relay.close());
+    const { store } = await open(t);
+    store.listen(() => relay.wake());
+    const heard = Promise.withResolvers<readonly Event[]>();
+    await relay.listen((events) => heard.resolve(events));
+    await bench.submit({ corpus_name: 'a', documents: [{ id: 'cat', text: 'The cat sleeps.' }] });
+    const [event] = await heard.promise;
+    assert.equal(event?.kind, 'job_accepted');
+  });
+});

@@ -1,0 +1,90 @@
+/** `pawl doctor` and the figures of the service, with real Redis. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { makeLog } from '../../src/observe/log.ts';
+import { openQueues, queueNames } from '../../src/queues.ts';
+import { startService } from '../../src/service.ts';
+import { realWorld } from '../../src/world.ts';
+import { startRedis } from '../support/redis.ts';
+import { freePort } from '../support/server.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+import { openWorkplace } from './pawl-process.ts';
+
+describe('pawl doctor', () => {
+  test('looks at each Redis, says what to do, and prints no password', async (t) => {
+    const sound = await startRedis();
+    t.after(() => sound.stop());
+    const evicting = await startRedis({ settings: { 'maxmemory-policy': 'allkeys-lru' } });
+    t.after(() => evicting.stop());
+    const place = openWorkplace(t);
+    const environment = {
+      PAWL_REDIS_URL: sound.url,
+      PAWL_REDIS_SCRAPE_URL: evicting.url.replace('127', 'default:very-secret@127'),
+      PAWL_REDIS_EMBED_URL: `redis://:very-secret@127.0.0.1:${await freePort()}`,
+    };
+    const { code, stdout, stderr } = await place.run(['doctor', '--json'], { environment });
+    assert.equal(code, 1);
+    const findings = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, string>)
+      .filter(({ check }) => check?.startsWith('Redis'));
+    assert.deepEqual(
+      findings.map(({ check, verdict }) => [check, verdict]),
+      [
+        ['Redis orch', 'ok'],
+        ['Redis scrape', 'fail'],
+        ['Redis embed', 'fail'],
+      ],
+    );
+    const [orch, scrape, embed] = findings;
+    assert.match(
+      orch?.found ?? '',
+      /^redis:\/\/127\.0\.0\.1:\d+, \d+\.\d+.*, noeviction, .* used$/,
+    );
+    const cure = `redis-cli -u ${evicting.url} CONFIG SET maxmemory-policy noeviction`;
+    assert.ok(scrape?.advice?.includes(cure), scrape?.advice);
+    assert.match(embed?.found ?? '', /cannot be used \(.*ECONNREFUSED/);
+    assert.doesNotMatch(stdout + stderr, /very-secret/);
+  });
+
+  test('has one line for the Redis of all', async (t) => {
+    const redis = await startRedis();
+    t.after(() => redis.stop());
+    const environment = { PAWL_REDIS_URL: redis.url };
+    const { code, stdout } = await openWorkplace(t).run(['doctor'], { environment });
+    assert.equal(code, 0, stdout);
+    assert.match(stdout, /^ok +Redis +redis:.*noeviction/m);
+  });
+});
+
+test('the figures have the depth of each queue, but not while its Redis is away', async (t) => {
+  const redis = await startRedis();
+  t.after(() => redis.stop());
+  const { url } = redis;
+  const world = realWorld();
+  const log = makeLog('silent', () => undefined);
+  const addresses = { orch: url, scrape: url, embed: undefined };
+  const opened = await openQueues({ addresses, world, log });
+  t.after(() => opened.close());
+  const queues = queueNames.map((name) => opened.queues[name]);
+  const service = await startService({
+    ...{ data: temporaryDirectory(t), host: '127.0.0.1', port: 0, work: false, queues },
+    log: { level: 'silent', write: () => undefined },
+  });
+  t.after(() => service.close());
+  const read = async (): Promise<string[]> => {
+    const text = await (await fetch(`${service.address}/metrics`)).text();
+    return text.split('\n').filter((line) => /^queue_depth\{queue="\w+_jobs"/.test(line));
+  };
+  await opened.queues.scrape_jobs.add([
+    { id: 'a', kind: 'scrape' },
+    { id: 'b', kind: 'scrape' },
+  ]);
+  assert.deepEqual(await read(), [
+    'queue_depth{queue="scrape_jobs"} 2',
+    'queue_depth{queue="embed_jobs"} 0',
+  ]);
+  await redis.stop();
+  assert.deepEqual(await read(), ['queue_depth{queue="embed_jobs"} 0']);
+});
