@@ -79,6 +79,7 @@ async function run([name, ...rest]: readonly string[], terminal: Terminal): Prom
       data: textOf(flags, 'data'),
       host: textOf(flags, 'host'),
       port: textOf(flags, 'port'),
+      role: textOf(flags, 'role'),
     },
   });
   const log = makeLog(config.log, terminal.tell);

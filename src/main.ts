@@ -11,15 +11,17 @@ import { BatchRunner } from './engine/batch-runner.ts';
 import type { BatchOptions } from './engine/batch-submit.ts';
 import { Engine } from './engine/engine.ts';
 import { thisProcess } from './engine/liveness.ts';
+import type { Exchange } from './handoff/exchange.ts';
+import type { Works } from './handoff/work.ts';
 import { Failure } from './kernel/failure.ts';
 import type { Lifecycle } from './kernel/item.ts';
 import { limits } from './kernel/limits.ts';
 import type { World } from './kernel/world.ts';
 import {
+  completerOf,
   type EmbedderSettings,
   type ExtractorOptions,
   embeddersFor,
-  extractorOf,
 } from './models.ts';
 import type { NewEvent } from './observe/event.ts';
 import { type Log, makeLog } from './observe/log.ts';
@@ -30,6 +32,7 @@ import {
   documentPipeline,
 } from './pipeline/document.ts';
 import type { Extractor } from './pipeline/entity/extraction.ts';
+import { modelExtractor } from './pipeline/entity/model-extractor.ts';
 import { type Estimate, type EstimateInput, estimateIngestion } from './pipeline/estimate.ts';
 import { type ProcessParser, processParser } from './pipeline/extract/process/process-parser.ts';
 import { allowedHosts } from './pipeline/fetch/address.ts';
@@ -54,6 +57,7 @@ import type { HotStore, HotStoreOptions } from './queue/hot-store.ts';
 import { Searcher } from './search/search.ts';
 import { Mirror, type VectorIndex } from './search/vector/mirror.ts';
 import { SinkIndex } from './search/vector/sink-index.ts';
+import { documentsOf, type ServicesOptions, worksOf } from './services.ts';
 import type { Sink } from './sink/sink.ts';
 import { type OpenSinks, openSinks, type SinkSettings } from './sinks.ts';
 import { getCorpusSettings } from './store/corpus-settings.ts';
@@ -100,6 +104,8 @@ export interface AssembleOptions {
   readonly onProgress?: ((event: NewEvent) => void) | undefined;
   /** Builds another pipeline than that of documents: the way to add a step. */
   readonly pipeline?: ((documents: Pipeline) => Pipeline) | undefined;
+  /** The work of steps is left to services in other processes. */
+  readonly services?: ServicesOptions | undefined;
 }
 
 export interface Assembled {
@@ -116,6 +122,10 @@ export interface Assembled {
   readonly extractor: Extractor | undefined;
   readonly lifecycle: Lifecycle;
   readonly world: World;
+  /** Where steps ask services in other processes; absent where none are asked. */
+  readonly exchange: Exchange | undefined;
+  /** What this process does for others without a job. */
+  readonly works: Works;
   /** To addresses that others have named. */
   readonly post: Post;
   estimate(input: EstimateInput): Promise<Estimate>;
@@ -135,21 +145,24 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   const embedders = embeddersFor(options.embedder ?? { choice: 'local' }, world, onCall);
   const purse = new Purse(database, world);
   const sinks = await openSinks(options.sinks ?? {}, world);
-  const extractor = options.extractor && extractorOf(options.extractor, { world, purse, onCall });
+  const completer = options.extractor && completerOf(options.extractor, { world, onCall });
+  const extractor = completer && modelExtractor(completer, purse);
   const parts = {
     ...embedders,
-    purse,
-    fetcher,
-    rendering,
+    ...{ purse, fetcher, rendering, extractor },
     paces: options.pace,
     parser: parser.parse,
-    extractor,
     lane: laneOf(options, { providers, storedModel: embedders.embedder.model }),
   };
-  const pipeline = pipelineOf(options, { ...parts, blobs, sinks: sinks.sinks });
+  const { onError = () => undefined } = options;
+  const { documents, exchange } = documentsOf(options.services, {
+    tools: { ...parts, blobs, sinks: sinks.sinks },
+    ...{ completer, exchange: { database, world, onError } },
+    blobs: options.blobs && blobs,
+  });
+  const pipeline = options.pipeline?.(documents) ?? documents;
   await migrate(database, pipeline.lifecycle);
   await openGates(database, options.pace ?? {});
-  const { onError = () => undefined } = options;
   const engine = new Engine({
     ...{ database, pipeline, world, blobs, sinks: sinks.sinks },
     liveness: thisProcess(),
@@ -175,15 +188,12 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   };
   const estimate = estimator(options, { parts, database, world });
   const { lifecycle } = pipeline;
-  const doors = { database, engine, searcher, batch, attempt, blobs, lifecycle, world };
+  const doors = { database, engine, searcher, batch, attempt, blobs, lifecycle, world, exchange };
   const post = httpPost({ world, allowed });
+  const works = worksOf({ ...parts, world, completer, embedders });
   const { embedder } = embedders;
-  return { ...doors, embedder, extractor, sinks: sinks.sinks, post, estimate, close };
-}
-
-function pipelineOf({ pipeline }: AssembleOptions, parts: DocumentPipelineOptions): Pipeline {
-  const documents = documentPipeline(parts);
-  return pipeline?.(documents) ?? documents;
+  const models = { embedder, extractor, sinks: sinks.sinks };
+  return { ...doors, ...models, works, post, estimate, close };
 }
 
 /** The store's own vectors, unless a sink is searched; then they stand in for it. */
@@ -357,8 +367,8 @@ async function openGates(database: Database, paces: Paces): Promise<void> {
 }
 
 /** No browser is started here: only that there is one is seen to. */
-function renderingOf(
-  { browser = 'off', render: when = 'needed' }: AssembleOptions,
+export function renderingOf(
+  { browser = 'off', render: when = 'needed' }: Pick<AssembleOptions, 'browser' | 'render'>,
   fetcher: Fetcher,
   world: World,
 ): Rendering | undefined {

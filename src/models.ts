@@ -2,10 +2,8 @@
 import { Failure } from './kernel/failure.ts';
 import type { World } from './kernel/world.ts';
 import type { ModelCall } from './observe/trace.ts';
-import type { Extractor } from './pipeline/entity/extraction.ts';
-import { modelExtractor } from './pipeline/entity/model-extractor.ts';
-import type { Purse } from './pipeline/purse.ts';
 import type { BudgetLimits } from './provider/budget.ts';
+import type { Completer } from './provider/completion.ts';
 import type { Embedder } from './provider/embedding.ts';
 import { observedCompleter } from './provider/observed-completer.ts';
 import { observed } from './provider/observed-embedder.ts';
@@ -89,17 +87,15 @@ function chooseEmbedder(settings: EmbedderSettings, world: World): Embedder {
   return openaiEmbedder({ world, model, dimensions, url, key, centsPerMillionTokens, budget });
 }
 
-export function extractorOf(
+export function completerOf(
   { model, url, key, prices, budget }: ExtractorOptions,
-  parts: { world: World; purse: Purse; onCall?: ((call: ModelCall) => void) | undefined },
-): Extractor {
+  { world, onCall }: { world: World; onCall?: ((call: ModelCall) => void) | undefined },
+): Completer {
   if (url === undefined && key === undefined) {
     const message = `${model} needs a key: set PAWL_EXTRACTOR_KEY, or PAWL_EXTRACTOR_URL`;
     throw new Failure('usage_error', message);
   }
   const at = { url: url ?? openaiUrl, key };
-  const { world, purse, onCall } = parts;
   const completer = openaiCompleter({ ...at, model, prices, budget, world });
-  const asked = onCall ? observedCompleter(completer, world, onCall) : completer;
-  return modelExtractor(asked, purse);
+  return onCall ? observedCompleter(completer, world, onCall) : completer;
 }

@@ -1,10 +1,7 @@
 /** Pawl as a service: the engine and the HTTP server in one process. */
 import type { AddressInfo } from 'node:net';
-import type { FastifyInstance } from 'fastify';
 import { type Audit, makeAudit } from './access/audit.ts';
-import { localAccess, type ServiceAccess } from './api/access.ts';
 import { attemptShape, stagedShape } from './api/attempt-shape.ts';
-import { isLoopbackHost } from './api/guard.ts';
 import { HotJobs } from './api/hot-jobs.ts';
 import { JobPictures } from './api/job-pictures.ts';
 import { auditEnd, LateLogger } from './api/late-logger.ts';
@@ -13,51 +10,60 @@ import { Metrics } from './api/metrics.ts';
 import { News } from './api/news.ts';
 import { ProgressBoard } from './api/progress-board.ts';
 import { QueueRoom } from './api/queue-room.ts';
-import { buildServer } from './api/server.ts';
+import { callbackRoutes } from './api/route/callbacks.ts';
+import { workRoutes } from './api/route/services.ts';
+import { buildServer, storeHandlers } from './api/server.ts';
 import type { Service } from './api/service.ts';
 import { Standings } from './api/standings.ts';
 import { Streams } from './api/streams.ts';
 import { stepSpans, traceCalls } from './api/tracing.ts';
 import type { News as AttemptNews } from './attempt/session.ts';
 import { Outbox } from './engine/outbox.ts';
+import { Callbacks } from './handoff/callbacks.ts';
 import { Pawl } from './index.ts';
-import { Failure } from './kernel/failure.ts';
-import { limits } from './kernel/limits.ts';
+import type { Stage } from './kernel/stage.ts';
 import type { World } from './kernel/world.ts';
+import { openLoose } from './loose-work.ts';
 import {
   type AccessSettings,
   type Assembled,
   type AssembleOptions,
   assemble,
-  assembleAccess,
   assembleHotStore,
 } from './main.ts';
-import { OtlpSender } from './observe/otlp.ts';
+import type { OtlpSender } from './observe/otlp.ts';
 import type { HotStore } from './queue/hot-store.ts';
-import type { Queue } from './queue/queue.ts';
+import {
+  addressOf,
+  drained,
+  type GuardOptions,
+  listenFailure,
+  type OpenGuard,
+  openGuard,
+  openSpans,
+  refuseOpenHost,
+} from './service-parts.ts';
 import type { EndRow } from './store/deliveries.ts';
 import { realWorld } from './world.ts';
 
-export interface ServiceOptions extends Omit<AssembleOptions, 'onProgress' | 'attemptLog'> {
+export interface ServiceOptions
+  extends Omit<AssembleOptions, 'onProgress' | 'attemptLog'>,
+    GuardOptions {
   readonly host: string;
   /** 0 takes one that is free. */
   readonly port: number;
-  /** Who may ask. Without keys or Membership in it, whoever is on this machine. */
-  readonly keys?: Omit<AccessSettings, 'world' | 'audit' | 'log'> | undefined;
-  /** The same, ready made. */
-  readonly access?: ServiceAccess | undefined;
   /** How many items may wait; whoever would add to more is asked to come back later. */
   readonly queueDepthMax?: number | undefined;
   /** What the secrets of webhooks are made from; without it there are none. */
   readonly webhookSecret?: string | undefined;
   /** The Redis in which orchestrators on one Postgres show each other what they know. */
   readonly hotUrl?: string | undefined;
-  /** The queues to other processes, to be counted. */
-  readonly queues?: readonly Queue[] | undefined;
   /** Where spans are sent; without it none are made. */
   readonly otlpUrl?: string | undefined;
   /** False: this process only answers, and leaves the work to others. */
   readonly work?: boolean | undefined;
+  /** How long the services may take while somebody waits for their answer. */
+  readonly syncMs?: Partial<Record<Stage, number>> | undefined;
   readonly log: LogOptions;
 }
 
@@ -74,7 +80,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const { failed: onError } = logger;
   const audit = makeAudit(world, (record) => logger.audit(record));
   const guarded = await openGuard(options, { world, audit, log: logger });
-  if (guarded.access === undefined) refuseOpenHost(options.host);
+  if (guarded.isLocal) refuseOpenHost(options.host);
   const spans = openSpans(options, world, onError);
   const progress = new ProgressBoard();
   const assembled = await assemble({
@@ -83,13 +89,13 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     onCall: spans && traceCalls(spans.tell, world),
   });
   const pawl = new Pawl(assembled);
-  const { access } = guarded;
   const hot = await openHot(options, { world, log: logger });
-  const parts = { options, world, logger, audit, access, spans, progress, assembled, hot };
-  const { app, news, outbox, shown, drain } = await build(parts);
+  const parts = { options, world, logger, audit, guarded, spans, progress, assembled, hot };
+  const { app, news, outbox, shown, drain, loose } = await build(parts);
+  const { exchange } = assembled;
   const end = async (): Promise<void> => {
     await drain();
-    await Promise.all([news.stop(), outbox.stop()]);
+    await Promise.all([news.stop(), outbox.stop(), loose?.close(), exchange?.stop()]);
     await shown.stop();
     await Promise.all([pawl.close(), spans?.flush()]).finally(guarded.close);
   };
@@ -102,6 +108,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   try {
     await news.start();
     outbox.ring();
+    exchange?.start();
     if (options.work ?? true) await pawl.work();
     await app.listen({ host, port });
   } catch (error) {
@@ -116,7 +123,7 @@ interface Parts {
   readonly world: World;
   readonly logger: LateLogger;
   readonly audit: Audit;
-  readonly access: ServiceAccess | undefined;
+  readonly guarded: OpenGuard;
   readonly spans: OtlpSender | undefined;
   readonly progress: ProgressBoard;
   readonly assembled: Assembled;
@@ -124,17 +131,18 @@ interface Parts {
 }
 
 /** The server, and all that reads the event log for it. */
-async function build({ options, world, logger, audit, access, spans, ...parts }: Parts) {
+async function build({ options, world, logger, audit, guarded, spans, ...parts }: Parts) {
   const { progress, assembled, hot } = parts;
   const { database, engine, attempt, batch, post } = assembled;
   const { failed: onError } = logger;
   const { log, webhookSecret: secret } = options;
-  const isLocal = access === undefined;
+  const { access, isLocal } = guarded;
   const news = new News({ database, relay: engine.relay, onError });
   const streams = new Streams({ database, news, progress, world, onError });
   attempt.listen((told) => tellAttempt(streams, told));
   const metrics = new Metrics({
-    ...{ database, now: () => world.now(), streams: () => streams.size, queues: options.queues },
+    ...{ database, now: () => world.now(), streams: () => streams.size },
+    queues: Object.values(options.services?.queues ?? {}),
   });
   const shown = showJobs({ assembled, news, metrics, world, hot, onError });
   const onEnd = (end: EndRow): void => auditEnd(audit, end);
@@ -144,14 +152,25 @@ async function build({ options, world, logger, audit, access, spans, ...parts }:
     ...assembled,
     ...{ streams, metrics, progress, audit, isLocal },
     ...{ commands: engine.commands, relay: engine.relay, batch: batch.commands },
-    access: access ?? localAccess(),
+    access,
     jobs: shown.jobs,
     room: new QueueRoom({ database, world, max: options.queueDepthMax }),
     trace: spans?.tell,
     webhooks: { secret, ring: () => outbox.ring() },
     isDraining: () => isDraining,
   };
-  const app = await buildServer({ service, news, log, isLocal });
+  const { exchange } = assembled;
+  const callbacks = new Callbacks({ database, world, exchange });
+  // Whoever leaves the work to others leaves its routes to them, too.
+  const loose = exchange ? undefined : await openLoose(assembled, { callbacks, options, onError });
+  const app = await buildServer({
+    ...{ service, log, isLocal, internalKey: options.keys?.internalKey, hasWorkbench: true },
+    handlers: {
+      ...storeHandlers(service, news),
+      ...callbackRoutes(callbacks),
+      ...(loose && workRoutes(loose.doors)),
+    },
+  });
   logger.open(app.log, isLocal ? undefined : log);
   news.listen((told) => {
     logTransitions(app.log, told);
@@ -166,7 +185,7 @@ async function build({ options, world, logger, audit, access, spans, ...parts }:
     await attempt.close();
     await drained(app, world);
   };
-  return { app, news, outbox, shown, drain };
+  return { app, news, outbox, shown, drain, loose };
 }
 
 interface ShowingParts {
@@ -214,53 +233,4 @@ async function openHot(
 function tellAttempt(streams: Streams, told: AttemptNews): void {
   if (told.kind === 'attempt') streams.tell(told.caller, 'attempt', attemptShape(told.view));
   else streams.tell(told.caller, 'attempt_source', stagedShape(told.view));
-}
-
-function openSpans(
-  { otlpUrl: url }: ServiceOptions,
-  world: World,
-  onError: (what: string, error: unknown) => void,
-): OtlpSender | undefined {
-  return url === undefined ? undefined : new OtlpSender({ url, world, onError });
-}
-
-/** Undefined where no key is asked for. */
-async function openGuard(
-  { access, keys }: ServiceOptions,
-  parts: Pick<AccessSettings, 'world' | 'audit' | 'log'>,
-): Promise<{ access: ServiceAccess | undefined; close: () => void }> {
-  if (access || !keys) return { access, close: () => undefined };
-  const opened = await assembleAccess({ ...keys, ...parts });
-  return { access: opened.access.isGuarded ? opened.access : undefined, close: opened.close };
-}
-
-/** What is being answered is answered, but not waited for without end. */
-async function drained(app: FastifyInstance, world: World): Promise<void> {
-  const closeAll = (): void => app.server.closeAllConnections();
-  const cancel = world.setTimer(closeAll, limits.loop.shutdownGraceMs);
-  await app.close();
-  cancel();
-}
-
-function refuseOpenHost(host: string): void {
-  if (isLoopbackHost(host)) return;
-  throw new Failure(
-    'usage_error',
-    'without keys, whoever reaches Pawl may do everything, so it listens on this machine only, ' +
-      `and not on ${host}: set PAWL_API_KEYS or PAWL_MEMBERSHIP_URL, or leave --host out`,
-  );
-}
-
-const listenCodes = ['EADDRINUSE', 'EADDRNOTAVAIL', 'EACCES', 'ENOTFOUND'];
-
-function listenFailure(error: unknown, { host, port }: { host: string; port: number }): unknown {
-  const { code } = error as NodeJS.ErrnoException;
-  if (code === undefined || !listenCodes.includes(code)) return error;
-  const why = code === 'EADDRINUSE' ? 'something else listens there' : code;
-  const message = `Pawl cannot listen on ${host}:${port} (${why}): choose another with --port`;
-  return new Failure('usage_error', message, { cause: error });
-}
-
-function addressOf({ address, family, port }: AddressInfo): string {
-  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }

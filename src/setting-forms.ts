@@ -38,3 +38,7 @@ export function wholeFromOne(text: string): number | undefined {
   const value = Number(text);
   return Number.isSafeInteger(value) && value >= 1 ? value : undefined;
 }
+
+export function isHttpUrl(text: string): boolean {
+  return /^https?:\/\//.test(text) && URL.canParse(text);
+}

@@ -1,10 +1,11 @@
 /** Every setting, in one table: its variable, its flag, what it may be and what it means. */
 import { limits } from './kernel/limits.ts';
 import { type RedisConfig, redisSettings } from './redis-settings.ts';
+import { type ServiceConfig, serviceSettings } from './service-settings.ts';
 import { list, type PaceSetting, parsePace, wholeFromOne, wholeNumber } from './setting-forms.ts';
 import { type SinkConfig, sinkSettings } from './sink-settings.ts';
 
-export interface Config extends RedisConfig, SinkConfig {
+export interface Config extends RedisConfig, ServiceConfig, SinkConfig {
   readonly data: string;
   readonly host: string;
   readonly port: number;
@@ -64,6 +65,7 @@ const levels = ['silent', 'error', 'warn', 'info', 'debug'] as const;
 const workersMax = 512;
 
 export const settings: { readonly [K in Key]: Setting<K> } = {
+  ...serviceSettings,
   data: {
     variable: 'PAWL_DATA',
     flag: '--data',

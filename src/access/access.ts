@@ -44,6 +44,8 @@ export interface AccessOptions {
   readonly internalKey?: string | undefined;
   readonly internalCallerIds?: readonly string[] | undefined;
   readonly membershipUrl?: string | undefined;
+  /** Nobody is let in without a key, even where only services have one. */
+  readonly isClosed?: boolean | undefined;
   readonly rateCapacity?: number | undefined;
   readonly rateFloor?: number | undefined;
   readonly remote?: AccessRemote | undefined;

@@ -15,6 +15,8 @@ export interface AuthorityOptions {
   readonly internalKey?: string | undefined;
   readonly internalCallerIds?: readonly string[] | undefined;
   readonly membershipUrl?: string | undefined;
+  /** Nobody is let in without a key, even where only services have one. */
+  readonly isClosed?: boolean | undefined;
   readonly answers?: AnswerCache | undefined;
   readonly fetch?: typeof fetch | undefined;
 }
@@ -44,7 +46,7 @@ export function openAuthority(options: AuthorityOptions): Authority {
   const internalIds = readCallerIds(options.internalCallerIds ?? []);
   const membership = openMembership(options);
   const guesses = new Guesses(options.world);
-  const isGuarded = staticKeys.length > 0 || membership !== undefined;
+  const isGuarded = staticKeys.length > 0 || membership !== undefined || options.isClosed === true;
   const isOpen = !isGuarded && internalKeys.length === 0;
   return {
     isGuarded,

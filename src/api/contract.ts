@@ -6,20 +6,26 @@
 import type { Static, TSchema } from 'typebox';
 import { attemptContract } from './attempt-contract.ts';
 import { batch } from './contract/batch.ts';
+import { callbacks } from './contract/callbacks.ts';
 import { asking, corpora } from './contract/corpora.ts';
 import { history, inbox } from './contract/history.ts';
 import { jobs, webhooks } from './contract/jobs.ts';
 import { runs } from './contract/runs.ts';
 import { service } from './contract/service.ts';
+import { services } from './contract/services.ts';
 import { system } from './contract/system.ts';
 
 export type { Route } from './contract/row.ts';
 
 const documents = { ...jobs, ...webhooks, ...history, ...inbox, ...corpora };
 
+const work = { ...services, ...callbacks };
 const about = { ...service, ...system, ...runs };
 
-export const contract = { ...documents, ...attemptContract, ...batch, ...asking, ...about };
+export const contract = {
+  ...{ ...documents, ...attemptContract, ...batch, ...asking },
+  ...{ ...work, ...about },
+};
 
 export type Contract = typeof contract;
 export type RouteName = keyof Contract;

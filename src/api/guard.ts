@@ -10,16 +10,20 @@ import { classifyAddress } from '../pipeline/fetch/address.ts';
 import { problemOf } from './problem.ts';
 import type { ServerOptions } from './server.ts';
 import type { Service } from './service.ts';
+import { checkSignatures } from './signed.ts';
 import { requestSpan } from './tracing.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
     caller: CallerContext;
+    /** A service of ours has signed it with the internal key. */
+    isSigned: boolean;
   }
   interface FastifyContextConfig {
     name: string;
     isOpen: boolean;
     isUpload: boolean;
+    isInternal: boolean;
   }
 }
 
@@ -30,11 +34,13 @@ const safeHeaders = {
   'cross-origin-resource-policy': 'same-origin',
 } as const;
 
-export function guardRequest(app: FastifyInstance, { service, isLocal }: ServerOptions): void {
+export function guardRequest(app: FastifyInstance, options: ServerOptions): void {
+  const { service, isLocal } = options;
   const sources: Sources = new WeakMap();
   const timers = new WeakMap<FastifyRequest, () => void>();
   const stopTimer = (request: FastifyRequest): void => timers.get(request)?.();
   app.decorateRequest('caller');
+  checkSignatures(app, options);
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id).headers(safeHeaders);
     const { config } = request.routeOptions;
@@ -42,7 +48,10 @@ export function guardRequest(app: FastifyInstance, { service, isLocal }: ServerO
     refuseEncoded(request);
     if (hasBody(request)) timers.set(request, limitBody(request, reply, service));
     if (config?.isOpen || request.is404) return;
-    await admit(request, reply, { access: service.access, sources });
+    if (!request.isSigned) await admit(request, reply, { access: service.access, sources });
+    if (config.isInternal && !request.caller.internal) {
+      throw new Failure('forbidden', 'this is for services of Pawl: an internal key is required');
+    }
   });
   app.addHook('preHandler', (request, _, done) => {
     if (!request.routeOptions.config?.isUpload) stopTimer(request);
@@ -70,8 +79,9 @@ async function admit(
   reply: FastifyReply,
   { access, sources }: Pick<Service, 'access'> & { sources: Sources },
 ): Promise<void> {
-  const { name } = request.routeOptions.config;
+  const { name, isInternal } = request.routeOptions.config;
   request.caller = await access.authenticate(keyOf(request), sourceOf(request, sources));
+  if (isInternal) return;
   const decision = await access.admit(request.caller, name);
   if (Number.isFinite(decision.limit)) {
     reply.headers({
@@ -156,7 +166,11 @@ function hasBody({ headers }: FastifyRequest): boolean {
 }
 
 /** A body that does not come in time is not waited for. */
-function limitBody(request: FastifyRequest, reply: FastifyReply, { world }: Service): () => void {
+function limitBody(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { world }: Pick<Service, 'world'>,
+): () => void {
   const { isUpload } = request.routeOptions.config ?? {};
   const timeMs = isUpload ? limits.request.uploadMs : limits.request.bodyMs;
   return world.setTimer(() => {

@@ -1,5 +1,6 @@
 /** Figures for Prometheus: counted from the event log, or asked of the store when read. */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { Stage } from '../kernel/stage.ts';
 import type { Event } from '../observe/event.ts';
 import type { Queue } from '../queue/queue.ts';
 import type { Database } from '../store/database.ts';
@@ -18,7 +19,8 @@ const jobSeconds = [0.1, 0.5, 1, 5, 15, 60, 300, 1800, 7200, 86_400];
 const causeAgeMsMax = 60_000;
 
 export interface MetricsOptions {
-  readonly database: Database;
+  /** Absent in a service that has none. */
+  readonly database?: Database | undefined;
   readonly now: () => number;
   readonly streams: () => number;
   /** The queues to other processes. */
@@ -74,8 +76,11 @@ export class Metrics {
       labels: ['method', 'route', 'status'],
     });
     this.#hotReads = counter('pawl_hot_view_reads_total', 'Jobs looked for in Redis', ['result']);
-    this.#addGauges(registers);
-    addBatchGauges(registers, options);
+    const { database, queues = [] } = options;
+    addDepths(registers, { database, queues });
+    if (!database) return;
+    this.#addGauges(registers, database);
+    addBatchGauges(registers, { ...options, database });
   }
 
   async see(told: readonly Told[]): Promise<void> {
@@ -84,6 +89,12 @@ export class Metrics {
       this.#count(event);
       if (event.jobId !== null && event.kind.startsWith('job_')) await this.#seeEnd(event);
     }
+  }
+
+  /** What a service has done for others. */
+  seeWork(stage: Stage, seconds: number): void {
+    if (stage === 'embedding') this.#embedding.observe({ operation: 'write' }, seconds);
+    if (stage === 'chunking') this.#chunking.observe(seconds);
   }
 
   seeHot(result: HotResult): void {
@@ -121,14 +132,15 @@ export class Metrics {
 
   async #seeEnd({ kind, jobId, at }: Event): Promise<void> {
     if (!['job_succeeded', 'job_failed', 'job_canceled'].includes(kind)) return;
-    const row = await getJobById(this.#options.database, jobId ?? 0);
+    const { database } = this.#options;
+    const row = database && (await getJobById(database, jobId ?? 0));
     if (!row) return;
     this.#jobDuration.observe(Math.max(at - row.created_at, 0) / 1000);
     if (kind === 'job_failed') this.#jobsFailed.inc({ stage: row.failed_stage ?? 'unknown' });
   }
 
-  #addGauges(registers: Registry[]): void {
-    const { database, streams, now, queues = [] } = this.#options;
+  #addGauges(registers: Registry[], database: Database): void {
+    const { streams, now } = this.#options;
     const countCauses = async (): Promise<number> => {
       if (now() - this.#withoutCause.at > causeAgeMsMax) {
         this.#withoutCause = { count: await countWithoutCause(database), at: now() };
@@ -144,17 +156,6 @@ export class Metrics {
         this.reset();
         for (const type of ['ingest', 'crawl']) this.set({ type }, 0);
         for (const { type, count } of await countInFlight(database)) this.set({ type }, count);
-      },
-    });
-    new Gauge({
-      name: 'queue_depth',
-      help: 'What waits: items for their turn, for a time, at a gate; messages for a process',
-      labelNames: ['queue'],
-      registers,
-      async collect() {
-        this.reset();
-        for (const { queue, count } of await countQueues(database)) this.set({ queue }, count);
-        for (const [queue, count] of await depthsOf(queues)) this.set({ queue }, count);
       },
     });
     new Gauge({
@@ -175,6 +176,26 @@ export class Metrics {
     });
     addWebhookGauge(registers, { database, now });
   }
+}
+
+interface DepthOptions {
+  readonly database: Database | undefined;
+  readonly queues: readonly Queue[];
+}
+
+function addDepths(registers: Registry[], { database, queues }: DepthOptions): void {
+  new Gauge({
+    name: 'queue_depth',
+    help: 'What waits: items for their turn, for a time, at a gate; messages for a process',
+    labelNames: ['queue'],
+    registers,
+    async collect() {
+      this.reset();
+      const counts = database ? await countQueues(database) : [];
+      for (const { queue, count } of counts) this.set({ queue }, count);
+      for (const [queue, count] of await depthsOf(queues)) this.set({ queue }, count);
+    },
+  });
 }
 
 /** A queue that is away is left out: the last known figure would look like the present one. */

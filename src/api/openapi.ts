@@ -125,7 +125,8 @@ function answerOf({ answer, media, summary }: Route) {
 
 /** One answer for each status, with the codes that it may carry. */
 function failuresOf(route: Route) {
-  const general: FailureCode[] = route.isOpen ? [] : ['unauthorized', 'rate_limit_hit'];
+  const counted: FailureCode[] = route.isInternal ? [] : ['rate_limit_hit'];
+  const general: FailureCode[] = route.isOpen ? [] : ['unauthorized', ...counted];
   const byStatus = new Map<number, FailureCode[]>();
   for (const code of [...route.failures, ...general]) {
     const { httpStatus } = failures[code];

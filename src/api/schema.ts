@@ -359,16 +359,8 @@ export const Check = Type.Object({ ok: Type.Boolean(), detail: Type.String() });
 
 export const Ready = Type.Object({
   ready: Type.Boolean(),
-  checks: Type.Object({
-    store: Check,
-    queue: Check,
-    provider: Check,
-    blobs: Type.Optional(Check),
-    qdrant: Type.Optional(Check),
-    neo4j: Type.Optional(Check),
-    membership: Type.Optional(Check),
-    redis: Type.Optional(Check),
-  }),
+  /** By what is checked: what a process does not have is absent. */
+  checks: Type.Record(Type.String(), Check),
 });
 
 export const Problem = Type.Object({

@@ -23,7 +23,7 @@ import { inboxRoutes } from './route/inbox.ts';
 import { jobRoutes, steeringRoutes } from './route/jobs.ts';
 import { runRoutes } from './route/runs.ts';
 import { searchRoutes } from './route/search.ts';
-import { serviceRoutes } from './route/service.ts';
+import { serviceRoutes, storeChecks } from './route/service.ts';
 import { systemRoutes } from './route/system.ts';
 import { uploadRoutes } from './route/upload.ts';
 import { webhookRoutes } from './route/webhooks.ts';
@@ -32,15 +32,20 @@ import { compileValidator } from './validation.ts';
 import { serveWorkbench } from './workbench.ts';
 
 export interface ServerOptions {
-  readonly service: Service;
-  readonly news: News;
+  readonly service: Pick<Service, 'world' | 'access' | 'metrics' | 'trace'>;
+  /** Who answers; a route that nobody answers is not there. */
+  readonly handlers: Partial<Handlers>;
+  /** By which services of Pawl sign what they ask. */
+  readonly internalKey?: string | undefined;
+  /** Whether people look at it. */
+  readonly hasWorkbench: boolean;
   readonly log: LogOptions;
   /** There are no keys: only this machine may ask, and no other site through a browser. */
   readonly isLocal: boolean;
 }
 
 export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
-  const { service, news, log } = options;
+  const { service, log } = options;
   const { request } = limits;
   const app: FastifyInstance = Fastify({
     logger: loggerOptions(log),
@@ -90,12 +95,13 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
     },
   });
   guardRequest(app, options);
-  addRoutes(app, handlersOf(service, news));
-  serveWorkbench(app);
+  addRoutes(app, options.handlers);
+  if (options.hasWorkbench) serveWorkbench(app);
   return app;
 }
 
-function handlersOf(service: Service, news: News): Handlers {
+/** All that a process with a store answers, but for what services do. */
+export function storeHandlers(service: Service, news: News) {
   return {
     ...jobRoutes(service),
     ...steeringRoutes(service),
@@ -110,19 +116,25 @@ function handlersOf(service: Service, news: News): Handlers {
     ...attemptRoutes(service),
     ...batchRoutes(service),
     ...searchRoutes(service),
-    ...serviceRoutes(service),
+    ...serviceRoutes(service, storeChecks(service)),
     ...systemRoutes(service),
-  };
+  } satisfies Partial<Handlers>;
 }
 
-function addRoutes(app: FastifyInstance, handlers: Handlers): void {
+function addRoutes(app: FastifyInstance, handlers: Partial<Handlers>): void {
   for (const name of Object.keys(contract) as RouteName[]) {
     const route: Route = contract[name];
+    if (!handlers[name]) continue;
     const [method = 'GET', url = '/'] = name.split(' ');
     app.route({
       method,
       url,
-      config: { name, isOpen: route.isOpen ?? false, isUpload: route.takes !== undefined },
+      config: {
+        name,
+        isOpen: route.isOpen ?? false,
+        isUpload: route.takes !== undefined,
+        isInternal: route.isInternal ?? false,
+      },
       schema: {
         ...(route.params && { params: route.params }),
         ...(route.query && { querystring: route.query }),
@@ -147,7 +159,10 @@ async function answer(
 }
 
 /** Whoever asks may name the request; what could not be written down safely is replaced. */
-function requestIdOf(given: string | string[] | undefined, { world }: Service): string {
+function requestIdOf(
+  given: string | string[] | undefined,
+  { world }: Pick<Service, 'world'>,
+): string {
   const isUsable = typeof given === 'string' && /^[\w.:-]+$/.test(given);
   return isUsable && given.length <= limits.request.headerIdCharactersMax ? given : world.uuid();
 }
@@ -175,7 +190,11 @@ const codesOfParser: Readonly<Record<string, FailureCode>> = {
 };
 
 /** What is no HTTP never becomes a request: it is answered on the bare connection, which ends. */
-function answerRaw(error: Error & { code?: string }, socket: Socket, { world }: Service): void {
+function answerRaw(
+  error: Error & { code?: string },
+  socket: Socket,
+  { world }: Pick<Service, 'world'>,
+): void {
   if (socket.destroyed || !socket.writable) return;
   const code = codesOfParser[error.code ?? ''] ?? 'bad_request';
   const detail = code === 'bad_request' ? 'this is not a request' : failures[code].advice;

@@ -43,7 +43,7 @@ export function serveWorkbench(app: FastifyInstance): void {
   for (const path of listFiles()) {
     const url = path === 'index.html' ? '/' : `/${path}`;
     let page: Page | undefined;
-    const config = { name: `GET ${url}`, isOpen: true, isUpload: false };
+    const config = { name: `GET ${url}`, isOpen: true, isUpload: false, isInternal: false };
     app.get(url, { config }, (request, reply) => {
       page ??= readPage(path);
       return send(page, request, reply);

@@ -3,7 +3,10 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../config.ts';
 import type { Pawl } from '../index.ts';
+import { limits } from '../kernel/limits.ts';
 import { redisAddresses } from '../redis-settings.ts';
+import type { RunningRole } from '../role-service.ts';
+import { checkRole } from '../roles.ts';
 import type { RunningService } from '../service.ts';
 import { expandSources } from '../sources.ts';
 import { type Call, type Command, exits } from './command.ts';
@@ -18,30 +21,24 @@ export const serve: Command = {
   name: 'serve',
   summary: 'the HTTP service, with live progress; reads the samples on a first start',
   isLocal: true,
-  usage: ['serve [--host HOST] [--port PORT] [--no-sample]'],
+  usage: ['serve [--role ROLE] [--host HOST] [--port PORT] [--no-sample]'],
   options: {
+    role: {
+      type: 'string',
+      value: 'ROLE',
+      meaning: 'all, orchestrator, scraper, chunking or embedding (PAWL_ROLE, or all)',
+    },
     host: { type: 'string', value: 'HOST', meaning: 'where to listen (PAWL_HOST, or 127.0.0.1)' },
     port: { type: 'string', value: 'PORT', meaning: 'the port (PAWL_PORT, or 7300); 0 for any' },
     'no-sample': { type: 'boolean', meaning: 'leave an empty store empty' },
   },
   examples: ['pawl serve', 'pawl serve --port 8080 --no-sample'],
   run: async (call) => {
-    const { config } = call;
-    // Loaded here, so that no other command has to wait for it.
-    const { startService } = await import('../service.ts');
-    const service = await startService({
-      ...engineOptions(config),
-      host: config.host,
-      port: config.port,
-      keys: keysOf(config),
-      hotUrl: redisAddresses(config).orch,
-      webhookSecret: config.webhookSecret,
-      otlpUrl: config.otlpUrl,
-      log: { level: config.log, write: (line) => call.terminal.tell(line.trimEnd()) },
-    });
+    checkRole(call.config.role, call.config);
+    const service = await start(call);
     try {
       tellAddress(call, service);
-      await readSamples(call, service.pawl);
+      if ('pawl' in service) await readSamples(call, service.pawl);
       if (!call.interrupt.aborted) await once(call.interrupt, 'abort');
     } finally {
       await service.close();
@@ -51,6 +48,37 @@ export const serve: Command = {
   },
 };
 
+/** Each is loaded where it is needed, so that no other command has to wait for it. */
+async function start({ config, terminal }: Call): Promise<RunningService | RunningRole> {
+  const { role, internalKey = '', chunkingUrl = '', orchestratorUrl } = config;
+  const options = {
+    ...engineOptions(config),
+    ...{ host: config.host, port: config.port, otlpUrl: config.otlpUrl },
+    keys: keysOf(config),
+    log: { level: config.log, write: (line: string) => terminal.tell(line.trimEnd()) },
+  };
+  const { webhookSecret } = config;
+  const addresses = redisAddresses(config);
+  const store = { webhookSecret, hotUrl: addresses.orch };
+  if (role === 'all') {
+    const { startService } = await import('../service.ts');
+    return startService({ ...options, ...store });
+  }
+  if (role === 'orchestrator') {
+    const { startOrchestrator } = await import('../orchestrator-service.ts');
+    return startOrchestrator({ ...options, ...store, internalKey, chunkingUrl, addresses });
+  }
+  const { startRole } = await import('../role-service.ts');
+  return startRole({
+    ...options,
+    // In a process of its own, a service has places of its own, unless it is told a number.
+    places: config.workers === limits.lease.itemsInFlightMax ? undefined : config.workers,
+    // Nobody but services and those with a key may have pages read by it.
+    keys: { ...options.keys, isClosed: true },
+    ...{ role, internalKey, orchestratorUrl, addresses },
+  });
+}
+
 function keysOf(config: Config) {
   const { apiKeys, internalKey, internalCallerIds, membershipUrl } = config;
   const { rateCapacity, rateFloor } = config;
@@ -58,12 +86,16 @@ function keysOf(config: Config) {
   return { ...known, redisUrl: redisAddresses(config).orch, rateCapacity, rateFloor };
 }
 
-function tellAddress({ terminal, isJson }: Call, { address }: RunningService): void {
+function tellAddress(
+  { terminal, isJson, config }: Call,
+  { address }: Pick<RunningService, 'address'>,
+): void {
   if (isJson) {
     terminal.print(JSON.stringify({ address }));
     return;
   }
-  terminal.print(`Pawl listens on ${terminal.paint('bold', address)}`);
+  const what = config.role === 'all' ? 'Pawl' : `Pawl (${config.role})`;
+  terminal.print(`${what} listens on ${terminal.paint('bold', address)}`);
   terminal.print(`${terminal.paint('dim', 'what it answers to'.padEnd(20))}${address}/docs`);
 }
 

@@ -8,6 +8,7 @@ import type { Pipeline } from '../pipeline/pipeline.ts';
 import type { Sink } from '../sink/sink.ts';
 import type { Database } from '../store/database.ts';
 import type { NewSource } from '../store/submit.ts';
+import { sweepAlone } from '../store/sweep-lock.ts';
 import { Bell, type Ring } from './bell.ts';
 import { pauseForMoney } from './budget.ts';
 import { Commands } from './commands.ts';
@@ -126,15 +127,18 @@ export class Engine {
     const { world, onError, database, pipeline, blobs } = this.#options;
     const loop = (name: string, intervalMs: number, runOnce: () => Promise<unknown>): Loop =>
       new Loop({ name, intervalMs, world, onError, runOnce: async () => void (await runOnce()) });
+    // One orchestrator at a time: what they would do at once, they would do to the same rows.
+    const sweep = (name: string, runOnce: () => Promise<unknown>): Loop =>
+      loop(name, limits.loop.sweepIntervalMs, () => sweepAlone(database, name, runOnce));
     return [
       loop('heartbeat', limits.lease.heartbeatMs, () => this.#keeper.beat()),
       loop('leases', limits.loop.rescueIntervalMs, () => this.#keeper.compare()),
       loop('rescuer', limits.loop.rescueIntervalMs, () => this.#rescue(ring)),
       loop('deadlines', limits.loop.rescueIntervalMs, () => this.#endOverdue()),
-      loop('stuck', limits.loop.sweepIntervalMs, () => requeueStuck(database, pipeline.lifecycle)),
-      loop('retention', limits.loop.sweepIntervalMs, () => pruneHistory(database)),
-      loop('fetched', limits.loop.sweepIntervalMs, () => sweepFetched(database, blobs)),
-      loop('results', limits.loop.sweepIntervalMs, () => pruneMoney(database)),
+      sweep('stuck', () => requeueStuck(database, pipeline.lifecycle)),
+      sweep('retention', () => pruneHistory(database)),
+      sweep('fetched', () => sweepFetched(database, blobs)),
+      sweep('results', () => pruneMoney(database)),
       ...this.#couriers.map((courier) =>
         loop(courier.name, limits.sink.pollMs, () => courier.run()),
       ),

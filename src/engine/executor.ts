@@ -311,7 +311,8 @@ class Attempt {
     const { world } = this.#options;
     return react({
       outcome: { kind: failures[failure.code].kind, failure },
-      attempt: this.#failedAttempts,
+      // What a worker elsewhere has tried in vain is not tried all over again.
+      attempt: Math.max(this.#failedAttempts, failure.tries - 1),
       policy: retryPolicyFor(this.#lifecycle.row(step).stage, failure.code),
       now: this.#options.now(),
       random: () => world.random(),

@@ -248,6 +248,10 @@ const running = {
     title: 'Canceled',
     advice: 'Retry it if the cancellation was a mistake.',
   }),
+  service_busy: row('E_SERVICE', 'rate_limited', 503, {
+    title: 'No worker is free',
+    advice: 'Nothing to do if workers are running: Pawl goes on when one is free. Else start some.',
+  }),
   storage_full: row('E_STORAGE_FULL', 'transient', 503, {
     title: 'Storage is full',
     advice: 'Free some disk space or point PAWL_DATA at a larger disk, then retry.',

@@ -17,6 +17,8 @@ export interface FailureOptions {
   readonly cause?: unknown;
   /** How long the other side asked us to stay away. */
   readonly retryAfterMs?: number | undefined;
+  /** How often whoever reports it has tried, where that was more than once. */
+  readonly tries?: number | undefined;
   readonly context?: FailureContext | undefined;
 }
 
@@ -24,12 +26,14 @@ export class Failure extends Error {
   override readonly name = 'Failure';
   readonly code: FailureCode;
   readonly retryAfterMs: number | undefined;
+  readonly tries: number;
   readonly context: FailureContext;
 
   constructor(code: FailureCode, message: string, options: FailureOptions = {}) {
     super(redact(message), options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.retryAfterMs = options.retryAfterMs;
+    this.tries = options.tries ?? 1;
     this.context = toldContext(options.context ?? {});
   }
 

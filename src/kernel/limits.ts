@@ -3,6 +3,7 @@
  * what comes from outside, pages and files, stand in `source-limits.ts`.
  * The unit stands last in the name. `limits.test.ts` holds the relations between them.
  */
+import { handoffLimits } from './handoff-limits.ts';
 import { hotViewLimits, queueLimits } from './queue-limits.ts';
 import { sinkLimits } from './sink-limits.ts';
 import { sourceLimits } from './source-limits.ts';
@@ -236,6 +237,8 @@ export const limits = {
     queueCountAgeMsMax: 1 * second,
     queueRetryAfterMs: 30 * second,
   },
+
+  ...handoffLimits,
 
   trace: {
     batchMax: 512,

@@ -37,7 +37,18 @@ export const batchFailpoints = [
   'batch.after-output',
 ] as const;
 
-export type Failpoint = (typeof failpoints)[number] | (typeof batchFailpoints)[number];
+/** Those between services: only a store whose steps are done elsewhere passes them. */
+export const handoffFailpoints = [
+  'handoff.after-ask',
+  'handoff.before-answer',
+  'handoff.after-answer',
+  'handoff.before-callback',
+] as const;
+
+export type Failpoint =
+  | (typeof failpoints)[number]
+  | (typeof batchFailpoints)[number]
+  | (typeof handoffFailpoints)[number];
 
 export function failpoint(world: World, name: Failpoint): void {
   world.failpoint?.(name);

@@ -4,7 +4,7 @@ import { item } from '../kernel/item.ts';
 import { limits } from '../kernel/limits.ts';
 import type { Stage } from '../kernel/stage.ts';
 import type { Sink } from '../sink/sink.ts';
-import { chunkStep } from './chunk/chunk.ts';
+import { type Cutter, chunkStep, withCutter } from './chunk/chunk.ts';
 import { type EmbedOptions, embedStep } from './embed/embed.ts';
 import { reembedStep } from './embed/reembed.ts';
 import { entityStep } from './entity/entity.ts';
@@ -16,6 +16,7 @@ import { fetchStep } from './fetch/fetch.ts';
 import type { Fetcher } from './fetch/http.ts';
 import type { Paces } from './fetch/politeness.ts';
 import type { Rendering } from './fetch/shown.ts';
+import type { Visitor } from './fetch/visit.ts';
 import { indexStep, pruneStep } from './index/index-step.ts';
 import {
   deferredEmbedStep,
@@ -26,12 +27,16 @@ import {
 } from './lane/deferred.ts';
 import { type RecordingLane, recordingStep } from './lane/recording.ts';
 import { persistStep } from './persist/persist.ts';
-import type { Pipeline, StepFunction } from './pipeline.ts';
+import type { Pipeline, StepContext, StepFunction } from './pipeline.ts';
 
 export interface DocumentPipelineOptions extends EmbedOptions {
   readonly blobs: BlobStore;
   readonly fetcher: Fetcher;
   readonly rendering?: Rendering | undefined;
+  /** Who reads pages; this process, where nothing is said. */
+  readonly visitor?: Visitor | undefined;
+  /** Who cuts texts; this process, where nothing is said. */
+  readonly cutter?: Cutter | undefined;
   readonly paces?: Paces | undefined;
   readonly parser: Parser;
   /** Rules and lists, where none is given. */
@@ -50,20 +55,20 @@ export interface DocumentLane {
 }
 
 export function documentPipeline(options: DocumentPipelineOptions): Pipeline {
-  const { blobs, fetcher, rendering, paces, parser, extractor = localExtractor(), sinks } = options;
-  const embed = embedStep(options);
-  const entity = entityStep(extractor);
+  const { blobs, parser, cutter, extractor = localExtractor(), sinks } = options;
+  const embed = withCutter(embedStep(options), cutter);
+  const entity = withCutter(entityStep(extractor), cutter);
   const { entities, embeddings, recordings } = options.lane ?? {};
   const extract = extractStep(blobs, parser);
   const hasTranscribers = recordings !== undefined;
   return {
     lifecycle: item,
     steps: {
-      fetched: either(fetchStep({ blobs, fetcher, rendering, paces, hasTranscribers })),
+      fetched: either(fetchStep({ ...options, hasTranscribers })),
       content_extracted: either(
         recordings ? recordingStep({ ...recordings, blobs, parser, normal: extract }) : extract,
       ),
-      chunked: either(chunkStep),
+      chunked: either(withCutter(chunkStep, cutter)),
       embedded: either(
         embeddings
           ? deferredEmbedStep({ ...embeddings, lane: embeddings, blobs, normal: embed })
@@ -80,6 +85,22 @@ export function documentPipeline(options: DocumentPipelineOptions): Pipeline {
     timeoutMs: (step) =>
       step === 'content_extracted' ? limits.step.extractMs : limits.step.workerMs[stageOf(step)],
   };
+}
+
+/** Tools that know for which item, and for which of its steps, they are used. */
+export type BindTools = (context: StepContext, step: string) => Partial<DocumentPipelineOptions>;
+
+/** The same pipeline, with tools that are made anew for each step of each item. */
+export function boundPipeline(options: DocumentPipelineOptions, bind: BindTools): Pipeline {
+  const whole = documentPipeline(options);
+  const bound = (step: string): StepFunction => {
+    return async (context) => {
+      const tools = { ...options, ...bind(context, step) };
+      return documentPipeline(tools).steps[step]?.(context);
+    };
+  };
+  const steps = Object.keys(whole.steps).map((step) => [step, bound(step)] as const);
+  return { ...whole, steps: Object.fromEntries(steps) };
 }
 
 /** An item that embeds a document anew leaves everything else of it as it is. */

@@ -3,18 +3,17 @@
  * the same code and within the same bounds as in a job, robots.txt and the pace of a domain
  * included.
  */
-import { limits } from '../kernel/limits.ts';
-import { pause, type World } from '../kernel/world.ts';
-import type { Reader } from '../store/database.ts';
+import { Failure } from '../kernel/failure.ts';
+import type { World } from '../kernel/world.ts';
 import type { NewSource } from '../store/submit.ts';
 import { type Extracted, type ExtractInput, extract, inlineInput } from './extract/extract.ts';
 import type { Parser } from './extract/parsed.ts';
 import { readBounded, typed } from './fetch/fetch.ts';
-import { accept, bounds, contentOf } from './fetch/fetch-url.ts';
 import type { Fetcher } from './fetch/http.ts';
 import { RobotsCheck } from './fetch/robots-check.ts';
+import { Turns } from './fetch/turns.ts';
 import { readUrl } from './fetch/url.ts';
-import { failureOf } from './fetch/verdict.ts';
+import { visitor } from './fetch/visit.ts';
 
 export interface PreviewOptions {
   readonly fetcher: Fetcher;
@@ -31,16 +30,13 @@ export interface BytesSource {
 
 export type PreviewSource = NewSource | BytesSource;
 
-/** No page was visited before. */
-const nothingStored: Reader = { run: async () => [] };
-
 export class Preview {
   readonly #options: PreviewOptions;
-  /** Resolves when the next page of a domain may be read. */
-  readonly #turns = new Map<string, Promise<void>>();
+  readonly #turns: Turns;
 
   constructor(options: PreviewOptions) {
     this.#options = options;
+    this.#turns = new Turns(options.world);
   }
 
   async extract(source: PreviewSource, signal: AbortSignal): Promise<Extracted> {
@@ -54,33 +50,19 @@ export class Preview {
     if (kind === 'file') return { ...typed(source, await readBounded(source)), source };
     if (from.input !== undefined) return inlineInput(source, from.input);
     const gate = from.gate ?? readUrl(source).host;
-    return this.#inTurn(gate, signal, () => this.#fetch(source, signal));
-  }
-
-  /** The pages of one domain one after the other, with the pause of a polite visitor between. */
-  #inTurn<T>(gate: string, signal: AbortSignal, read: () => Promise<T>): Promise<T> {
-    const result = (this.#turns.get(gate) ?? Promise.resolve()).then(read);
-    const rest = () => pause(this.#options.world, limits.fetch.domainIntervalMs, signal);
-    this.#turns.set(gate, result.then(rest, rest));
-    return result;
+    return this.#turns.take(gate, signal, () => this.#fetch(source, signal));
   }
 
   async #fetch(source: string, signal: AbortSignal): Promise<ExtractInput> {
     signal.throwIfAborted();
     const { fetcher, world } = this.#options;
     const now = world.now();
-    const robots = new RobotsCheck({ fetcher, reader: nothingStored, signal, now });
-    const answer = await fetcher.get({
-      url: readUrl(source),
-      accept,
-      signal,
-      redirectsMax: limits.fetch.redirectsMax,
-      bounds,
-      beforeHop: (url) => robots.admit(url),
-    });
-    const failure = failureOf(answer, now);
+    // No page was visited before.
+    const robots = new RobotsCheck({ fetcher, stored: async () => undefined, signal, now });
+    const { shown, failure } = await visitor({ fetcher })({ source, robots, now, signal });
     if (failure) throw failure;
-    const { bytes, mediaType } = contentOf({ source }, answer);
+    if (!shown) throw new Failure('bad_response', `${source} answered 304 unasked`);
+    const { bytes, mediaType } = shown.content;
     return { bytes, mediaType, source };
   }
 }

@@ -16,6 +16,7 @@ import { service } from './migration/0009-service.ts';
 import { batching } from './migration/0010-batch.ts';
 import { webhooks } from './migration/0012-webhooks.ts';
 import { completions } from './migration/0013-completions.ts';
+import { handoffs } from './migration/0014-handoffs.ts';
 import { sinks } from './migration/0015-sinks.ts';
 import { wallClock } from './migration/0016-wall-clock.ts';
 import { openTasks } from './migration/0017-open-tasks.ts';
@@ -40,6 +41,7 @@ export const migrations: readonly Migration[] = [
   batching,
   webhooks,
   completions,
+  handoffs,
   sinks,
   wallClock,
   openTasks,

@@ -2,11 +2,14 @@
  * `npm run chaos [-- --kills N --store sqlite|postgres|both --seed S --workers N]`: kills at
  * random and at every failpoint, zombies, power cuts; then counts what was lost. The last line says
  * it, and the exit code is 1 unless it is nothing.
+ * `npm run chaos -- services [--restarts N --flushes N --kills N --process-kills N --seed S]`: the
+ * same for four services on Postgres and three Redis.
  */
 import { parseArgs } from 'node:util';
 import { prepareMachine } from '../support/machine.ts';
 import { type Postgres, startPostgres } from '../support/postgres.ts';
 import { powerSection, type Section, type SectionOptions, sectionsOfStore } from './section.ts';
+import { runServices } from './services-run.ts';
 import { type Fault, faults } from './verdict.ts';
 
 // An exit takes the children along, even those that are stopped; a bare signal would not.
@@ -16,6 +19,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 process.exitCode = await main();
 
 async function main(): Promise<number> {
+  if (process.argv[2] === 'services') return runServices(process.argv.slice(3));
   const options = readOptions();
   if (!options) {
     console.error('use: npm run chaos -- [--kills N] [--store sqlite|postgres|both] [--seed S]');

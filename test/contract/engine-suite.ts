@@ -5,6 +5,7 @@ import type { OpenStore } from '../support/store-fixture.ts';
 import { completionTests } from './engine/completion.ts';
 import { deadlineTests } from './engine/deadline.ts';
 import { documentEngineTests } from './engine/document.ts';
+import { handoffTests } from './engine/handoff.ts';
 import { handoverTests } from './engine/handover.ts';
 import { interruptionTests } from './engine/interruption.ts';
 import { moneyTests } from './engine/money.ts';
@@ -19,6 +20,7 @@ const groups: Readonly<Record<string, readonly EngineTest[]>> = {
   interruptions: interruptionTests,
   handovers: handoverTests,
   'wall clock': deadlineTests,
+  handoffs: handoffTests,
   documents: documentEngineTests,
   money: moneyTests,
   completions: completionTests,

@@ -12,6 +12,8 @@ export interface Site {
   /** Pages below this path are not answered until they are released. */
   hold(path: string): void;
   release(path: string): void;
+  /** How many requests below this path are held back. */
+  waiting(path: string): number;
 }
 
 export async function openSite(t: Cleanup): Promise<Site> {
@@ -40,6 +42,7 @@ export async function openSite(t: Cleanup): Promise<Site> {
     break: (path) => void broken.add(path),
     mend: (path) => void broken.delete(path),
     hold: (path) => void held.set(path, []),
+    waiting: (path) => held.get(path)?.length ?? 0,
     release: (path) => {
       const waiting = held.get(path) ?? [];
       held.delete(path);

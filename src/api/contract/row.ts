@@ -20,6 +20,8 @@ export interface Route {
   readonly form?: TSchema;
   /** Needs no key, and is not counted. */
   readonly isOpen?: boolean;
+  /** Only for services of Pawl, which are not counted. */
+  readonly isInternal?: boolean;
   readonly failures: readonly FailureCode[];
   /** Shown in the documentation, and sent to a running server by a test. */
   readonly example?: unknown;

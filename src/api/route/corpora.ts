@@ -111,7 +111,11 @@ async function corpusDetail(service: Service, caller: string, name: string) {
 }
 
 /** A corpus in which the caller has nothing is not there. */
-export async function ownCorpus({ database }: Service, caller: string, name: string) {
+export async function ownCorpus(
+  { database }: Pick<Service, 'database'>,
+  caller: string,
+  name: string,
+) {
   const row = await getCorpus(database, { caller, name });
   if (row) return row;
   throw new Failure('corpus_unknown', `there is no corpus ${JSON.stringify(name)}`);

@@ -6,6 +6,20 @@ import { whyOf } from '../why.ts';
 import { ownCorpus } from './corpora.ts';
 
 export function searchRoutes(service: Service) {
+  return {
+    ...searchRoute(service),
+    'GET /why': async ({ caller, query }) => {
+      const { corpus_name: corpus, url, query: words }: QueryOf<'GET /why'> = query;
+      await ownCorpus(service, caller.callerId, corpus);
+      return whyOf(service, { caller: caller.callerId, corpus, url, query: words });
+    },
+  } satisfies Partial<Handlers>;
+}
+
+export type Searching = Pick<Service, 'database' | 'searcher' | 'metrics' | 'audit'>;
+
+/** For a service that answers nothing else of a store. */
+export function searchRoute(service: Searching) {
   const { searcher, metrics, audit } = service;
   return {
     'POST /search': async ({ caller, body }) => {
@@ -25,11 +39,6 @@ export function searchRoutes(service: Service) {
       metrics.seeSearch(spanMs / 1000);
       audit.emit('corpus_searched', caller, { corpus_name: corpus, results: hits.length });
       return { results: hits.map(hitShape), query_ms: Math.round(spanMs * 10) / 10 };
-    },
-    'GET /why': async ({ caller, query }) => {
-      const { corpus_name: corpus, url, query: words }: QueryOf<'GET /why'> = query;
-      await ownCorpus(service, caller.callerId, corpus);
-      return whyOf(service, { caller: caller.callerId, corpus, url, query: words });
     },
   } satisfies Partial<Handlers>;
 }

@@ -1,5 +1,6 @@
 /** The service about itself. */
 import { limits } from '../../kernel/limits.ts';
+import type { Embedder } from '../../provider/embedding.ts';
 import type { Sink } from '../../sink/sink.ts';
 import { readSchemaVersion } from '../../store/health.ts';
 import { countQueues } from '../../store/places.ts';
@@ -10,32 +11,48 @@ import type { Handlers, Service } from '../service.ts';
 
 type Check = { ok: boolean; detail: string };
 
-export function serviceRoutes(service: Service) {
-  const { database, embedder, metrics, access, isDraining, blobs, sinks } = service;
+/** What a process needs to be of use, each with a sentence on how it is. */
+export type Checks = Readonly<Record<string, () => Promise<string>>>;
+
+export type Standing = Pick<Service, 'metrics' | 'access' | 'isDraining'>;
+
+export type Leaned = Pick<Service, 'database' | 'embedder' | 'blobs' | 'sinks'>;
+
+export function storeChecks({ database, embedder, blobs, sinks }: Leaned): Checks {
+  return {
+    store: async () => {
+      const version = await readSchemaVersion(database);
+      return `${database.dialect.name}, schema ${version}`;
+    },
+    queue: async () => {
+      const depth = (await countQueues(database)).reduce((sum, { count }) => sum + count, 0);
+      if (depth > limits.rate.queueDepthMax) throw new Error(`${depth} items wait`);
+      return `${depth} items wait`;
+    },
+    provider: () => checkEmbedder(embedder),
+    ...(blobs.check && { blobs: async () => (await blobs.check?.()) ?? '' }),
+    ...sinkChecks(sinks),
+  };
+}
+
+export async function checkEmbedder(embedder: Embedder): Promise<string> {
+  const { model, meter } = embedder;
+  // Whoever asks every few seconds must not pay for it.
+  if (meter) return `${model}, not asked, because an answer may cost something`;
+  await embedder.embed(['ready'], AbortSignal.timeout(limits.search.timeoutMs));
+  return model;
+}
+
+export function serviceRoutes({ metrics, access, isDraining }: Standing, asked: Checks) {
   return {
     'GET /healthz': async () => ({ status: 'ok' }),
     'GET /readyz': async ({ reply }) => {
-      const checks = {
-        store: await check(async () => {
-          const version = await readSchemaVersion(database);
-          return `${database.dialect.name}, schema ${version}`;
-        }),
-        queue: await check(async () => {
-          const depth = (await countQueues(database)).reduce((sum, { count }) => sum + count, 0);
-          if (depth > limits.rate.queueDepthMax) throw new Error(`${depth} items wait`);
-          return `${depth} items wait`;
-        }),
-        provider: await check(async () => {
-          const { model, meter } = embedder;
-          // Whoever asks every few seconds must not pay for it.
-          if (meter) return `${model}, not asked, because an answer may cost something`;
-          await embedder.embed(['ready'], AbortSignal.timeout(limits.search.timeoutMs));
-          return model;
-        }),
-        ...(blobs.check && { blobs: await check(async () => (await blobs.check?.()) ?? '') }),
-        ...(await checkSinks(sinks)),
-      };
-      const ready = !isDraining() && Object.values(checks).every(({ ok }) => ok);
+      const names = Object.entries(asked);
+      const found = await Promise.all(names.map(([, ask]) => check(ask)));
+      const checks = Object.fromEntries(
+        names.map(([name], index) => [name, found[index] as Check]),
+      );
+      const ready = !isDraining() && found.every(({ ok }) => ok);
       if (!ready) reply.code(503);
       return { ready, checks: { ...checks, ...standingOf(access) } };
     },
@@ -54,14 +71,9 @@ export function serviceRoutes(service: Service) {
 }
 
 /** A document is not done before its sinks have it: without them nothing goes forward. */
-async function checkSinks(sinks: readonly Sink[]): Promise<Partial<Record<string, Check>>> {
-  const checks = sinks.map(
-    async (sink): Promise<[string, Check]> => [
-      sink.name,
-      await check(() => sink.check(AbortSignal.timeout(limits.search.timeoutMs))),
-    ],
-  );
-  return Object.fromEntries(await Promise.all(checks));
+function sinkChecks(sinks: readonly Sink[]): Checks {
+  const checkOf = (sink: Sink) => () => sink.check(AbortSignal.timeout(limits.search.timeoutMs));
+  return Object.fromEntries(sinks.map((sink) => [sink.name, checkOf(sink)]));
 }
 
 /**

@@ -23,6 +23,18 @@ function tokensIn(chunks: readonly NewChunk[]): number {
   return chunks.reduce((sum, { tokenCount }) => sum + tokenCount, 0);
 }
 
+/** Cuts a text into its pieces, here or wherever that is done. */
+export type Cutter = (text: string, signal: AbortSignal) => Promise<readonly NewChunk[]>;
+
+/** The same step, whose texts are cut by somebody else. */
+export function withCutter(step: StepFunction, cutter: Cutter | undefined): StepFunction {
+  if (!cutter) return step;
+  return (context) => {
+    context.scratch.set('cutter', cutter);
+    return step(context);
+  };
+}
+
 type Chunks = Promise<readonly NewChunk[] | undefined>;
 
 /**
@@ -36,14 +48,19 @@ export function chunksOf(context: StepContext): Chunks {
   return chunks;
 }
 
-async function split({ item, reader, scratch }: StepContext): Chunks {
+async function split({ item, reader, scratch, signal }: StepContext): Chunks {
   const held = scratch.get('extracted') as { text: string } | undefined;
   const text = held?.text ?? (await getText(reader, item.id))?.body;
   if (text === undefined) return undefined;
-  // The tokenizer's vocabulary takes a moment to load, and not every process cuts text.
-  const { splitText } = await import('./split.ts');
-  const chunks = splitText(text);
+  const cut = (scratch.get('cutter') as Cutter | undefined) ?? cutHere;
+  const chunks = await cut(text, signal);
   if (chunks.length <= limits.document.chunksMax) return chunks;
   const message = `${item.source} would be ${chunks.length} of ${limits.document.chunksMax} chunks`;
   throw new Failure('source_too_large', message);
 }
+
+const cutHere: Cutter = async (text) => {
+  // The tokenizer's vocabulary takes a moment to load, and not every process cuts text.
+  const { splitText } = await import('./split.ts');
+  return splitText(text);
+};

@@ -14,39 +14,29 @@ import type { Transaction } from '../../store/database.ts';
 import { confirm } from '../../store/documents.ts';
 import { writeFetch } from '../../store/fetches.ts';
 import { getGateLimits, holdGate, setGateLimits } from '../../store/gates.ts';
-import { writeRobots } from '../../store/robots.ts';
+import { getRobots, writeRobots } from '../../store/robots.ts';
 import { currentValidators, type ValidatorsRow, writeValidators } from '../../store/validators.ts';
 import { type Discovery, discover } from '../crawl/discover.ts';
-import { unsupported } from '../extract/format/unsupported.ts';
 import type { PipelineItem, StepContext, StepResult } from '../pipeline.ts';
-import { type Content, readContent } from './content.ts';
 import type { Fetcher } from './http.ts';
-import { isReadable, isRecording } from './media-type.ts';
 import { type Paces, paceAfter } from './politeness.ts';
 import { RobotsCheck } from './robots-check.ts';
-import { type Rendering, type Shown, shownPage } from './shown.ts';
-import { readUrl } from './url.ts';
-import { type Answer, failureOf, type Redirect } from './verdict.ts';
+import type { Rendering, Shown } from './shown.ts';
+import type { Answer, Redirect } from './verdict.ts';
+import { type Visitor, visitor } from './visit.ts';
 
 export interface UrlReader {
   readonly blobs: BlobStore;
   readonly fetcher: Fetcher;
   /** Absent: no page's scripts are run. */
   readonly rendering?: Rendering | undefined;
+  /** Who makes the visit; this process, where nothing is said. */
+  readonly visitor?: Visitor | undefined;
   /** Domains that may be read faster or slower than others. */
   readonly paces?: Paces | undefined;
   /** Somebody is configured who transcribes recordings. */
   readonly hasTranscribers?: boolean | undefined;
 }
-
-export const accept =
-  'text/html, application/xhtml+xml, text/markdown, application/pdf, text/plain, */*;q=0.8';
-
-export const bounds = {
-  wireBytesMax: limits.fetch.wireBytesMax,
-  bytesMax: limits.document.sourceBytesMax,
-  beyond: 'fail',
-} as const;
 
 type Known = Awaited<ReturnType<typeof currentValidators>>;
 
@@ -54,31 +44,28 @@ export async function fetchUrl(context: StepContext, reader: UrlReader): Promise
   const { item, world, signal } = context;
   const { fetcher, paces } = reader;
   const now = world.now();
-  const robots = new RobotsCheck({ fetcher, reader: context.reader, signal, now });
+  const robots = new RobotsCheck({
+    ...{ fetcher, signal, now },
+    stored: (origin) => getRobots(context.reader, origin),
+  });
   const visit = { item, robots, paces };
   let answer: Answer | undefined;
   try {
     const crawl = await crawlOf(context.reader, { jobId: item.jobId, url: item.source });
     const known = await validatorsFor(context, crawl);
-    answer = await fetcher.get({
-      url: readUrl(item.source),
-      accept,
-      signal,
-      redirectsMax: limits.fetch.redirectsMax,
-      bounds,
+    const came = await (reader.visitor ?? visitor(reader))({
+      source: item.source,
       validators: known && { ...known, lastModified: known.last_modified },
-      beforeHop: (url) => robots.admit(url),
+      areRecordingsTaken: await takesRecordings(context, reader),
+      ...{ robots, now, signal },
     });
-    const failure = failureOf(answer, now);
-    if (failure) throw failure;
-    if (answer.status === 304) {
-      return withVisit(confirmed(item, answer, known), { ...visit, answer });
+    ({ answer } = came);
+    if (came.failure) throw came.failure;
+    const { shown } = came;
+    if (!shown) {
+      return withVisit(confirmed(item, came.answer, known), { ...visit, answer });
     }
-    const { rendering, blobs } = reader;
-    const content = contentOf(item, answer, await takesRecordings(context, reader));
-    const came = { answer, content, rendering, robots, signal };
-    const shown = await shownPage(came);
-    const result = await taken(context, shown, blobs);
+    const result = await taken(context, shown, reader.blobs);
     const page = { item, url: shown.answer.url, html: htmlOf(shown), robots, fetcher };
     const discovery = crawl && (await discover({ ...page, crawl, world, signal }));
     return withVisit(result, { ...visit, answer: shown.answer, discovery });
@@ -99,18 +86,6 @@ export async function takesRecordings(
   { hasTranscribers = false }: Pick<UrlReader, 'hasTranscribers'>,
 ): Promise<boolean> {
   return hasTranscribers && (await isCheapLane(reader, item.jobId));
-}
-
-export function contentOf(
-  item: Pick<PipelineItem, 'source'>,
-  { bytes, headers, url }: Answer,
-  areRecordingsTaken = false,
-): Content {
-  if (bytes.length === 0) throw new Failure('empty_source', `${url.host} answered with no content`);
-  const content = readContent(bytes, headers.get('content-type'));
-  if (content && isReadable(content.mediaType)) return content;
-  if (content && isRecording(content.mediaType) && areRecordingsTaken) return content;
-  throw unsupported(item.source, content?.mediaType);
 }
 
 /** The page as text, where it is one whose links may be followed. */

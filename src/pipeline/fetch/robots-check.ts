@@ -5,33 +5,55 @@
  */
 import { Failure, toFailure } from '../../kernel/failure.ts';
 import { limits } from '../../kernel/limits.ts';
-import type { Reader } from '../../store/database.ts';
-import { getRobots, type RobotsRow } from '../../store/robots.ts';
+import type { RobotsRow } from '../../store/robots.ts';
 import { type Fetcher, productToken } from './http.ts';
 import { retryAfterMs } from './retry-after.ts';
 import { decide, parseRobots, type Robots, type RobotsDecision } from './robots.ts';
 
 export interface RobotsCheckOptions {
   readonly fetcher: Fetcher;
-  readonly reader: Reader;
+  /** What was answered before, by origin. */
+  readonly stored: (origin: string) => Promise<RobotsRow | undefined>;
   readonly signal: AbortSignal;
   readonly now: number;
 }
 
+/** What a visit has learned of the rules of a site. */
+export interface LearnedRobots {
+  /** What sites answered, to be stored with the step. */
+  readonly fresh: readonly RobotsRow[];
+  /** What was decided of the page, in words. */
+  readonly decision: string | undefined;
+  /** What the first site asks for between two requests. */
+  readonly crawlDelayMs: number | undefined;
+  readonly sitemaps: readonly string[];
+}
+
 /** One visit: remembers what it asked, so that a redirect within a site asks nothing twice. */
-export class RobotsCheck {
+export class RobotsCheck implements LearnedRobots {
   readonly #options: RobotsCheckOptions;
   readonly #known = new Map<string, Promise<Robots>>();
-  /** What the site answered, to be stored with the step. */
   readonly fresh: RobotsRow[] = [];
-  /** What was decided of the page, in words. */
   decision: string | undefined;
-  /** What the first site asks for between two requests. */
   crawlDelayMs: number | undefined;
   sitemaps: readonly string[] = [];
 
   constructor(options: RobotsCheckOptions) {
     this.#options = options;
+  }
+
+  /** What is known of a site from before, however old. */
+  stored(origin: string): Promise<RobotsRow | undefined> {
+    return this.#options.stored(origin);
+  }
+
+  /** Takes over what somebody else has learned by making the visit. */
+  adopt({ fresh, decision, crawlDelayMs, sitemaps }: LearnedRobots): void {
+    this.fresh.push(...fresh);
+    for (const row of fresh) this.#known.set(row.origin, Promise.resolve(robotsIn(row)));
+    this.decision = decision;
+    this.crawlDelayMs = crawlDelayMs;
+    this.sitemaps = sitemaps;
   }
 
   /** Throws unless the address may be read. */
@@ -60,9 +82,7 @@ export class RobotsCheck {
   }
 
   async #readRobots(origin: string, isFirst: boolean): Promise<Robots> {
-    const row = await this.#rowOf(origin);
-    const isFile = row.status >= 200 && row.status < 300;
-    const robots = parseRobots(isFile ? row.body : '', productToken);
+    const robots = robotsIn(await this.#rowOf(origin));
     if (isFirst) {
       this.crawlDelayMs = robots.crawlDelayMs;
       this.sitemaps = robots.sitemaps;
@@ -71,8 +91,8 @@ export class RobotsCheck {
   }
 
   async #rowOf(origin: string): Promise<RobotsRow> {
-    const { reader, now } = this.#options;
-    const stored = await getRobots(reader, origin);
+    const { now } = this.#options;
+    const stored = await this.#options.stored(origin);
     if (stored && now - stored.fetched_at < limits.fetch.robotsTtlMs) return stored;
     try {
       const row = await this.#ask(origin);
@@ -112,6 +132,11 @@ export class RobotsCheck {
       throw unreachable(url, failure.message, new Map(), now);
     }
   }
+}
+
+function robotsIn({ status, body }: RobotsRow): Robots {
+  const isFile = status >= 200 && status < 300;
+  return parseRobots(isFile ? body : '', productToken);
 }
 
 function disallowed(url: URL, rule: string | undefined): Failure {

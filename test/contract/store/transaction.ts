@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { sql } from '../../../src/store/statement.ts';
+import { sweepAlone } from '../../../src/store/sweep-lock.ts';
 import type { StoreFixture, StoreTest } from '../../support/store-fixture.ts';
 
 const add = sql`INSERT INTO corpora (name, created_at) VALUES (:name, 1)`;
@@ -85,6 +86,24 @@ export const transactionTests: readonly StoreTest[] = [
         all.map((name) => store.database.write((transaction) => transaction.run(add, { name }))),
       );
       assert.equal((await names(store)).length, 300);
+    },
+  ],
+  [
+    'of two sessions one sweeps at a time, and the other does not wait for it',
+    async (store) => {
+      const other = await store.openAnother?.();
+      const swept: string[] = [];
+      await sweepAlone(store.database, 'dust', async () => {
+        swept.push('first');
+        // An embedded store has one writer at a time, and needs no lock.
+        if (other?.dialect.name !== 'postgres') return;
+        await sweepAlone(other, 'dust', async () => swept.push('second'));
+        await sweepAlone(other, 'ash', async () => swept.push('other'));
+      });
+      const expected = other?.dialect.name === 'postgres' ? ['first', 'other'] : ['first'];
+      assert.deepEqual(swept, expected);
+      await sweepAlone(other ?? store.database, 'dust', async () => swept.push('after'));
+      assert.equal(swept.at(-1), 'after');
     },
   ],
 ];

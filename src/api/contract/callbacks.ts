@@ -1,0 +1,81 @@
+/** What services of Pawl tell each other: only they may call these. */
+import Type from 'typebox';
+import { limits } from '../../kernel/limits.ts';
+import { closed, oneOf } from '../schema-parts.ts';
+import { byId, type Route } from './row.ts';
+
+const key = Type.String({ minLength: 1, maxLength: 64 });
+const epoch = Type.Integer({ minimum: 0 });
+const name = Type.String({ maxLength: 200 });
+const stages = oneOf(['scraping', 'chunking', 'embedding']);
+const bytes = Type.String({ contentEncoding: 'base64', description: 'Bytes beside the JSON.' });
+const anything = Type.Record(Type.String(), Type.Unknown());
+const message = Type.String({ maxLength: limits.handoff.messageCharactersMax });
+
+const internal = { group: 'Callbacks', isInternal: true, status: 200, params: byId } as const;
+
+export const callbacks = {
+  'POST /jobs/:id/begin': {
+    ...internal,
+    summary: 'A worker has taken a message, and asks what is wanted',
+    body: Type.Object(
+      {
+        handoff: key,
+        worker: Type.Object(
+          { id: name, host: name, pid: Type.Integer(), process_started: name },
+          closed,
+        ),
+      },
+      closed,
+    ),
+    answer: Type.Object({
+      status: oneOf(['begun', 'gone']),
+      epoch: Type.Optional(epoch),
+      kind: Type.Optional(Type.String()),
+      request: Type.Optional(anything),
+      bytes: Type.Optional(bytes),
+    }),
+    failures: ['forbidden', 'job_unknown', 'bad_request'],
+  },
+  'POST /jobs/:id/heartbeat': {
+    ...internal,
+    summary: 'A worker lives, tells how far it has come, or leaves',
+    body: Type.Object(
+      {
+        handoff: key,
+        epoch,
+        progress: Type.Optional(Type.Object({ done: Type.Number(), total: Type.Number() }, closed)),
+        leaving: Type.Optional(Type.Boolean()),
+      },
+      closed,
+    ),
+    answer: Type.Object({ status: oneOf(['ok', 'gone']) }),
+    failures: ['forbidden', 'job_unknown', 'bad_request'],
+  },
+  'POST /jobs/:id/complete': {
+    ...internal,
+    summary: 'A stage has ended; a second callback for it is a safe no-op',
+    body: Type.Object(
+      {
+        stage: stages,
+        status: oneOf(['success', 'failed']),
+        error_code: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
+        error_message: Type.Optional(message),
+        result: Type.Optional(anything),
+        bytes: Type.Optional(bytes),
+        item_id: Type.Optional(Type.Integer()),
+        handoff: Type.Optional(key),
+        epoch: Type.Optional(epoch),
+        retry_after_ms: Type.Optional(Type.Number({ minimum: 0 })),
+        tries: Type.Optional(Type.Integer({ minimum: 1 })),
+      },
+      closed,
+    ),
+    answer: Type.Object({
+      status: Type.String({
+        description: 'The status that follows, `job_failed`, or `already_advanced`.',
+      }),
+    }),
+    failures: ['forbidden', 'job_unknown', 'bad_request', 'payload_too_large'],
+  },
+} as const satisfies Record<string, Route>;

@@ -1,0 +1,189 @@
+/**
+ * The services as synchronous routes, and the way onto their queues. What takes too long is
+ * answered with 504: it may go on, and whoever has slow inputs uses the queue.
+ */
+
+import type { QuestionKind } from '../../handoff/question.ts';
+import { answered } from '../../handoff/question.ts';
+import { Shape } from '../../handoff/shape.ts';
+import { readAnswer, readParsed, readShown } from '../../handoff/visit-wire.ts';
+import type { Works } from '../../handoff/work.ts';
+import { Failure } from '../../kernel/failure.ts';
+import type { Stage } from '../../kernel/stage.ts';
+import type { World } from '../../kernel/world.ts';
+import type { Cutter } from '../../pipeline/chunk/chunk.ts';
+import { plainText } from '../../pipeline/extract/plain-text.ts';
+import type { Turns } from '../../pipeline/fetch/turns.ts';
+import { readUrl } from '../../pipeline/fetch/url.ts';
+import type { Queue } from '../../queue/queue.ts';
+import type { NewChunk } from '../../store/chunks.ts';
+import type { BodyOf } from '../contract.ts';
+import type { Ask, Handlers } from '../service.ts';
+
+export interface WorkDoors {
+  readonly works: Works;
+  readonly world: World;
+  /** One page of a domain after the other. */
+  readonly turns: Turns;
+  readonly cutter?: Cutter | undefined;
+  /** The model that is configured. */
+  readonly model?: string | undefined;
+  /** Vectors as they are stored, to numbers. */
+  readonly decode?: ((vector: Uint8Array) => ArrayLike<number>) | undefined;
+  /** Throws for an address that may not be read. */
+  readonly checkUrl: (url: string) => void;
+  readonly queues: Readonly<Partial<Record<'visit' | 'embed', Queue>>>;
+  readonly syncMs: Readonly<Record<Stage, number>>;
+}
+
+export function workRoutes(doors: WorkDoors) {
+  return {
+    'POST /scrape': ({ body, request }) =>
+      within(doors, 'scraping', request, (signal) => scrape(doors, body, signal)),
+    'POST /chunk': ({ body, request }) =>
+      within(doors, 'chunking', request, async (signal) => {
+        const { cutter } = doors;
+        if (!cutter) throw new Failure('route_unknown', 'this service does not cut texts');
+        const chunks = await cutter(body.text, signal);
+        return { job_id: body.job_id ?? null, chunks: chunks.map(cutShape) };
+      }),
+    'POST /embed': ({ body, request }) =>
+      within(doors, 'embedding', request, (signal) => embed(doors, body, signal)),
+    'POST /enqueue': async (ask) => enqueue(doors, ask),
+  } satisfies Partial<Handlers>;
+}
+
+type Asking = Ask<'POST /scrape'>['request'];
+
+/** Runs within the time that a stage may take while somebody waits for the answer. */
+async function within<T>(
+  { world, syncMs }: WorkDoors,
+  stage: Stage,
+  request: Asking,
+  run: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const controller = new AbortController();
+  const { signal } = controller;
+  const late = new Failure(
+    'timeout_soft',
+    `it took longer than ${syncMs[stage]} ms; for slow inputs there is POST /enqueue`,
+  );
+  const cancel = world.setTimer(() => controller.abort(late), syncMs[stage]);
+  const leave = (): void => controller.abort(new Failure('canceled', 'nobody waits any more'));
+  request.raw.once('close', leave);
+  try {
+    const ended = new Promise<never>((_, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    });
+    return await Promise.race([run(signal), ended]);
+  } finally {
+    request.raw.off('close', leave);
+    cancel();
+  }
+}
+
+/** Nobody can have us call another model than the one that is configured. */
+function modelOf({ model: own = '' }: WorkDoors, asked: string | undefined): string {
+  if (asked === undefined || asked === own) return own;
+  throw new Failure('bad_request', `texts are embedded with ${own} here, and not with ${asked}`);
+}
+
+function workOf({ works }: WorkDoors, kind: QuestionKind) {
+  const work = works[kind];
+  if (work) return work;
+  throw new Failure('route_unknown', 'this service does not do that');
+}
+
+async function scrape(doors: WorkDoors, body: BodyOf<'POST /scrape'>, signal: AbortSignal) {
+  doors.checkUrl(body.url);
+  const visit = workOf(doors, 'visit');
+  const request = { source: body.url, isParsed: true };
+  const context = { signal, progress: () => undefined };
+  const reply = await doors.turns.take(readUrl(body.url).host, signal, () =>
+    visit({ kind: 'visit', request }, context),
+  );
+  const { value, bytes = new Uint8Array() } = answered(reply);
+  const shape = new Shape(value, 'visit');
+  const told = shape.part('answer');
+  const answer = told && readAnswer(told, bytes);
+  const page = shape.part('shown');
+  const parsed = shape.part('parsed');
+  const failure = shape.part('parseFailure');
+  if (failure) throw refusedBy(failure);
+  if (!answer || !page || !parsed) {
+    throw new Failure('parse_crashed', `${body.url} could not be read this time`);
+  }
+  const { title, language, markdown, meta } = readParsed(parsed);
+  return {
+    job_id: body.job_id ?? null,
+    url: body.url,
+    final_url: answer.url.href,
+    media_type: readShown(page, answer).content.mediaType,
+    ...{ title, language, text: plainText(markdown), markdown, meta },
+  };
+}
+
+function refusedBy(shape: Shape): Failure {
+  return new Failure(shape.text('code') as Failure['code'], shape.text('message'));
+}
+
+async function embed(doors: WorkDoors, body: BodyOf<'POST /embed'>, signal: AbortSignal) {
+  const work = workOf(doors, 'embed');
+  const { texts, job_id: jobId = null } = body;
+  const model = modelOf(doors, body.model);
+  const context = { signal, progress: () => undefined };
+  const { value, bytes = new Uint8Array() } = answered(
+    await work({ kind: 'embed', request: { texts, model } }, context),
+  );
+  const shape = new Shape(value, 'embed');
+  const size = bytes.length / shape.number('count');
+  const embeddings = texts.map((_, place) => {
+    const vector = bytes.subarray(place * size, (place + 1) * size);
+    return unitVector(doors.decode?.(vector) ?? vector);
+  });
+  return {
+    job_id: jobId,
+    model: shape.text('model'),
+    dimensions: embeddings[0]?.length ?? 0,
+    embeddings,
+    tokens: shape.number('tokensIn'),
+    cost_cents: shape.number('costCents'),
+  };
+}
+
+/** Only the direction of a vector means something: here it has the length 1. */
+function unitVector(values: ArrayLike<number>): number[] {
+  const list = Array.from(values);
+  const length = Math.hypot(...list) || 1;
+  return list.map((value) => Math.round((value / length) * 1e6) / 1e6);
+}
+
+export function cutShape({ key, ordinal, heading, text, ...rest }: NewChunk) {
+  return {
+    chunk_id: key,
+    ordinal,
+    heading,
+    start_offset: rest.startOffset,
+    end_offset: rest.endOffset,
+    tokens: rest.tokenCount,
+    text,
+  };
+}
+
+async function enqueue(doors: WorkDoors, { body, caller }: Ask<'POST /enqueue'>) {
+  const { url, texts, job_id: jobId } = body;
+  const model = modelOf(doors, body.model);
+  if ((url === undefined) === (texts === undefined)) {
+    throw new Failure('bad_request', 'name either a url or texts');
+  }
+  if (jobId !== undefined && !caller.internal) {
+    throw new Failure('forbidden', 'only services of Pawl may name a job that is called back');
+  }
+  if (url !== undefined) doors.checkUrl(url);
+  const kind = url === undefined ? 'embed' : 'visit';
+  const queue = doors.queues[kind];
+  if (!queue) throw new Failure('bad_request', `this service has no queue for ${kind}`);
+  const request = url === undefined ? { texts, model } : { source: url, isParsed: true };
+  await queue.add([{ id: doors.world.uuid(), kind, jobId, request }]);
+  return { job_id: jobId ?? null, status: 'queued' as const };
+}

@@ -1,0 +1,189 @@
+/**
+ * What workers tell the orchestrator: that they begin, that they live, and how it ended. Each is
+ * one transaction with the question locked. What comes late, twice, or from a worker that was given
+ * up changes nothing, and is told so with a 200: an error would only make it come again.
+ */
+import { Failure } from '../kernel/failure.ts';
+import type { Stage } from '../kernel/stage.ts';
+import type { World } from '../kernel/world.ts';
+import { failpoint } from '../observe/failpoint.ts';
+import type { Database, Transaction } from '../store/database.ts';
+import {
+  answerHandoff,
+  beatHandoff,
+  beginHandoff,
+  type HandoffRow,
+  lockHandoff,
+  lockOpenHandoffs,
+  releaseHandoff,
+  removeHandoff,
+} from '../store/handoffs.ts';
+import { getJob } from '../store/jobs.ts';
+import type { Exchange, StoredAnswer, WorkerName } from './exchange.ts';
+import { fromWire, type Json, type Reply, stageAfter, type WireFailure } from './question.ts';
+
+export type Begun =
+  | {
+      readonly status: 'begun';
+      readonly epoch: number;
+      readonly kind: string;
+      readonly request: Json;
+      readonly bytes?: Uint8Array | undefined;
+    }
+  | { readonly status: 'gone' };
+
+export interface Beat {
+  readonly handoff: string;
+  readonly epoch: number;
+  readonly progress?: { readonly done: number; readonly total: number } | undefined;
+  /** The worker ends, and gives the question back. */
+  readonly isLeaving?: boolean | undefined;
+}
+
+export interface Completion {
+  readonly stage: Stage;
+  /** Absent: the only question of the job in this stage that is not answered. */
+  readonly handoff?: string | undefined;
+  readonly epoch?: number | undefined;
+  readonly itemId?: number | undefined;
+  readonly value?: Json | undefined;
+  readonly bytes?: Uint8Array | undefined;
+  readonly failure?: WireFailure | undefined;
+}
+
+export interface Completed {
+  /** The next status, `job_failed`, or `already_advanced`. */
+  readonly status: string;
+}
+
+/** The same door for workers in this process and for those behind HTTP. */
+export interface OrchestratorDoor {
+  begin(jobKey: string, handoff: string, worker: WorkerName): Promise<Begun>;
+  /** False: nobody wants to know any more. */
+  beat(jobKey: string, beat: Beat): Promise<boolean>;
+  complete(jobKey: string, completion: Completion): Promise<Completed>;
+}
+
+export interface CallbackOptions {
+  readonly database: Database;
+  readonly world: World;
+  /** Absent where nothing is handed to others: then no question is ever open. */
+  readonly exchange?: Exchange | undefined;
+}
+
+export class Callbacks implements OrchestratorDoor {
+  readonly #options: CallbackOptions;
+
+  constructor(options: CallbackOptions) {
+    this.#options = options;
+  }
+
+  async begin(jobKey: string, handoff: string, worker: WorkerName): Promise<Begun> {
+    const { database, exchange } = this.#options;
+    return database.write(async (transaction): Promise<Begun> => {
+      const row = await questionOf(transaction, jobKey, handoff);
+      if (!row || row.answered_at !== null || (await isOver(transaction, row))) return gone;
+      // Of two deliveries, the second finds the first at work; if that dies, the question is asked
+      // again.
+      const isTaken = row.worker !== null && exchange?.whyDead(row) === undefined;
+      if (isTaken && row.worker !== JSON.stringify(worker)) return gone;
+      const now = database.now();
+      const name = JSON.stringify(worker);
+      const begun = await beginHandoff(transaction, { key: handoff, worker: name, now });
+      if (!begun) return gone;
+      const { epoch, request, request_bytes } = begun;
+      const bytes = request_bytes ?? undefined;
+      return { status: 'begun', epoch, kind: row.kind, request: JSON.parse(request), bytes };
+    });
+  }
+
+  async beat(jobKey: string, { handoff: key, epoch, progress, isLeaving }: Beat): Promise<boolean> {
+    const { database, exchange } = this.#options;
+    const isHeard = await database.write(async (transaction) => {
+      const row = await questionOf(transaction, jobKey, key);
+      if (!row || (await isOver(transaction, row))) return false;
+      if (isLeaving) return (await releaseHandoff(transaction, { key, epoch })) !== undefined;
+      return beatHandoff(transaction, { key, epoch, now: database.now() });
+    });
+    if (isHeard && progress) exchange?.progress(key, progress.done, progress.total);
+    return isHeard;
+  }
+
+  async complete(jobKey: string, completion: Completion): Promise<Completed> {
+    const { database, world, exchange } = this.#options;
+    const { value = {}, bytes, failure, stage } = completion;
+    const key = await database.write(async (transaction) => {
+      const row = await openQuestion(transaction, jobKey, completion);
+      if (!row) return undefined;
+      const answer: StoredAnswer = { value, failure };
+      await answerHandoff(transaction, {
+        key: row.key,
+        answer: JSON.stringify(answer),
+        bytes: bytes ?? null,
+        now: database.now(),
+      });
+      failpoint(world, 'handoff.before-answer');
+      return row.key;
+    });
+    if (key === undefined) return { status: 'already_advanced' };
+    failpoint(world, 'handoff.after-answer');
+    const reply: Reply = { value, bytes, failure: failure && fromWire(failure) };
+    exchange?.answer(key, reply);
+    return { status: failure ? 'job_failed' : stageAfter(stage) };
+  }
+}
+
+const gone: Begun = { status: 'gone' };
+
+async function jobIdOf(transaction: Transaction, key: string): Promise<number> {
+  const job = await getJob(transaction, key);
+  if (job) return job.id;
+  throw new Failure('job_unknown', `there is no job ${key}`);
+}
+
+/** A question of this job. A job that nobody knows is told apart from one that has none. */
+async function questionOf(
+  transaction: Transaction,
+  jobKey: string,
+  handoff: string,
+): Promise<HandoffRow | undefined> {
+  const row = await lockHandoff(transaction, handoff);
+  if (row?.job_key === jobKey) return row;
+  await jobIdOf(transaction, jobKey);
+  return undefined;
+}
+
+/** The question that is answered, if it is still to be. */
+async function openQuestion(
+  transaction: Transaction,
+  jobKey: string,
+  { stage, handoff, epoch, itemId }: Completion,
+): Promise<HandoffRow | undefined> {
+  const row =
+    handoff === undefined
+      ? await onlyQuestion(transaction, jobKey, stage)
+      : await questionOf(transaction, jobKey, handoff);
+  if (!row || row.stage !== stage) return undefined;
+  if (row.answered_at !== null || (epoch !== undefined && epoch !== row.epoch)) return undefined;
+  if (await isOver(transaction, row)) return undefined;
+  return itemId === undefined || itemId === row.item_id ? row : undefined;
+}
+
+/** The item has ended without the answer: the question goes, too. */
+async function isOver(transaction: Transaction, { key, waits_on }: HandoffRow): Promise<boolean> {
+  if (waits_on !== null) return false;
+  await removeHandoff(transaction, key);
+  return true;
+}
+
+async function onlyQuestion(
+  transaction: Transaction,
+  jobKey: string,
+  stage: Stage,
+): Promise<HandoffRow | undefined> {
+  const jobId = await jobIdOf(transaction, jobKey);
+  const [only, other] = await lockOpenHandoffs(transaction, { jobId, stage });
+  if (!other) return only;
+  const message = `several documents of this job are in the stage ${stage}: name the handoff`;
+  throw new Failure('bad_request', message);
+}

@@ -1,0 +1,228 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { TestWorld } from '../../test/support/test-world.ts';
+import { Failure, type FailureCode } from '../kernel/failure.ts';
+import { limits } from '../kernel/limits.ts';
+import { EmbeddedQueue } from '../queue/embedded.ts';
+import type { Message } from '../queue/queue.ts';
+import type { Begun, Completion, OrchestratorDoor } from './callbacks.ts';
+import { startWorker } from './consumer.ts';
+import { parcelsBy } from './parcel.ts';
+import type { Work } from './work.ts';
+
+const worker = { id: 'w', host: 'machine', pid: 1, process_started: '7' };
+const begun: Begun = { status: 'begun', epoch: 3, kind: 'visit', request: { source: 'a' } };
+const asked: Message = { id: 'token.0', kind: 'visit', jobId: 'job' };
+
+class Orchestrator implements OrchestratorDoor {
+  begun: Begun = begun;
+  isWanted = true;
+  /** Thrown by the next so many calls. */
+  readonly away: unknown[] = [];
+  readonly calls: string[] = [];
+  readonly completions: Completion[] = [];
+
+  async begin(jobKey: string, handoff: string): Promise<Begun> {
+    this.#call(`begin ${jobKey} ${handoff}`);
+    return this.begun;
+  }
+
+  async beat(_: string, { epoch, isLeaving, progress }: Parameters<OrchestratorDoor['beat']>[1]) {
+    const told = progress ? ` ${progress.done}/${progress.total}` : '';
+    this.#call(`${isLeaving ? 'leave' : 'beat'} ${epoch}${told}`);
+    return this.isWanted;
+  }
+
+  async complete(_: string, completion: Completion) {
+    this.#call('complete');
+    this.completions.push(completion);
+    return { status: 'chunking' };
+  }
+
+  #call(name: string): void {
+    this.calls.push(name);
+    const error = name.startsWith('beat') ? undefined : this.away.shift();
+    if (error !== undefined) throw error;
+  }
+}
+
+async function open(work: Work) {
+  const world = new TestWorld();
+  const queue = new EmbeddedQueue({ name: 'scrape_jobs', world });
+  const door = new Orchestrator();
+  const errors: string[] = [];
+  const consumer = await startWorker({
+    ...{ queue, door, world, worker, places: 4, parcels: parcelsBy() },
+    works: { visit: work, embed: work },
+    onError: (what, error) => errors.push(`${what}: ${String(error)}`),
+  });
+  const isIdle = async () => (await queue.depth()).waiting + (await queue.depth()).active === 0;
+  return { world, queue, door, errors, consumer, isIdle };
+}
+
+const failing = (
+  code: FailureCode,
+  times: number,
+  retryAfterMs?: number,
+): Work & { tries: () => number } => {
+  let tries = 0;
+  const work: Work = async () => {
+    tries += 1;
+    if (tries <= times) throw new Failure(code, 'not now', { retryAfterMs });
+    return { value: { page: 'a page' } };
+  };
+  return Object.assign(work, { tries: () => tries });
+};
+
+describe('a worker', () => {
+  test('begins, does what is asked, and calls back with the epoch that it was given', async () => {
+    const { world, queue, door, isIdle } = await open(async ({ request }) => ({
+      value: { saw: request.source },
+      bytes: Buffer.from('bytes'),
+    }));
+    await queue.add([asked]);
+    await world.until('the end', isIdle);
+    assert.deepEqual(door.calls, ['begin job token', 'complete']);
+    const [completion] = door.completions;
+    const { handoff, epoch, value, failure, stage } = completion ?? {};
+    assert.deepEqual(
+      { handoff, epoch, value, failure, stage },
+      { handoff: 'token', epoch: 3, value: { saw: 'a' }, failure: undefined, stage: 'scraping' },
+    );
+    assert.equal(String(completion?.bytes), 'bytes');
+  });
+
+  test('leaves alone what nobody wants to know any more', async () => {
+    const work = failing('http_404', 0);
+    const { world, queue, door, isIdle } = await open(work);
+    door.begun = { status: 'gone' };
+    await queue.add([asked]);
+    await world.until('the end', isIdle);
+    assert.deepEqual([work.tries(), door.calls], [0, ['begin job token']]);
+  });
+
+  const outcomes: readonly [FailureCode, number, string][] = [
+    ['http_5xx', 1, 'ok'],
+    ['http_5xx', 3, 'ok'],
+    ['http_5xx', 9, 'http_5xx after 4'],
+    ['http_404', 9, 'http_404 after 1'],
+    ['step_output_invalid', 9, 'step_output_invalid after 1'],
+    // These hold back a whole site, and that is the orchestrator's to do.
+    ['http_429', 9, 'http_429 after 1'],
+    ['captcha', 9, 'captcha after 1'],
+  ];
+  for (const [code, times, expected] of outcomes) {
+    test(`that meets ${code} ${times} times while it scrapes tells ${expected}`, async () => {
+      const work = failing(code, times);
+      const { world, queue, door, isIdle } = await open(work);
+      await queue.add([asked]);
+      await world.until('the end', isIdle);
+      const failure = door.completions[0]?.failure;
+      const told = failure ? `${failure.code} after ${failure.tries ?? 1}` : 'ok';
+      assert.deepEqual([door.completions.length, told], [1, expected]);
+      assert.equal(work.tries(), failure?.tries ?? Math.min(times + 1, work.tries()));
+    });
+  }
+
+  test('of embedding tries six times, and waits for a provider without spending any', async () => {
+    const spent = failing('provider_unavailable', 99);
+    const first = await open(spent);
+    first.door.begun = { ...begun, kind: 'embed' };
+    await first.queue.add([{ ...asked, kind: 'embed' }]);
+    await first.world.until('the end', first.isIdle);
+    assert.deepEqual([spent.tries(), first.door.completions[0]?.failure?.tries], [6, 6]);
+    assert.equal(first.door.completions[0]?.stage, 'embedding');
+
+    const limited = failing('rate_limited', 20, 5_000);
+    const second = await open(limited);
+    second.door.begun = { ...begun, kind: 'embed' };
+    await second.queue.add([{ ...asked, kind: 'embed' }]);
+    await second.world.until('the end', second.isIdle);
+    assert.deepEqual([limited.tries(), second.door.completions[0]?.failure], [21, undefined]);
+
+    const long = failing('rate_limited', 1, 2 * limits.handoff.waitMsMax);
+    const third = await open(long);
+    third.door.begun = { ...begun, kind: 'embed' };
+    await third.queue.add([{ ...asked, kind: 'embed' }]);
+    await third.world.until('the end', third.isIdle);
+    const told = third.door.completions[0]?.failure;
+    assert.deepEqual(
+      [told?.code, told?.retry_after_ms],
+      ['rate_limited', 2 * limits.handoff.waitMsMax],
+    );
+  });
+
+  test('calls back until the orchestrator is there again, and does its work once', async () => {
+    const work = failing('http_404', 0);
+    const { world, queue, door, errors, isIdle } = await open(work);
+    const refused = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
+    door.away.push(refused, refused, undefined, ...Array.from({ length: 50 }, () => refused));
+    await queue.add([asked]);
+    await world.until('the end', isIdle);
+    assert.deepEqual([work.tries(), door.completions.length], [1, 1]);
+    const calls = door.calls.filter((call) => !call.startsWith('beat'));
+    assert.equal(calls.filter((call) => call === 'complete').length, 51);
+    assert.equal(errors.filter((error) => error.startsWith('orchestrator')).length, 2);
+  });
+
+  test('beats while it works, tells how far it is, and stops when it is given up', async () => {
+    const { world, queue, door, isIdle } = await open(async (_, { signal, progress }) => {
+      progress(3, 12);
+      await new Promise((_, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason));
+      });
+      throw new Error('never');
+    });
+    await queue.add([asked]);
+    await world.advance(2.5 * limits.handoff.beatMs);
+    assert.deepEqual(door.calls, ['begin job token', 'beat 3 3/12', 'beat 3 3/12']);
+    door.isWanted = false;
+    await world.until('the end', isIdle);
+    assert.deepEqual([door.completions.length, door.calls.length], [0, 4]);
+    assert.equal(world.pendingTimers, 0);
+  });
+
+  test('that is stopped gives back what it is at', async () => {
+    const { world, queue, door, consumer } = await open(
+      (_, { signal }) =>
+        new Promise((_, reject) => {
+          signal.addEventListener('abort', () => reject(signal.reason));
+        }),
+    );
+    await queue.add([asked]);
+    await world.until('the beginning', () => door.calls.length === 1);
+    const stopped = consumer.stop(1000);
+    await world.advance(2000);
+    await stopped;
+    assert.deepEqual(door.calls, ['begin job token', 'leave 3']);
+    assert.deepEqual(await queue.depth(), { waiting: 1, active: 0 });
+  });
+
+  test('does loose work for nobody, and calls back where a job was named', async () => {
+    const { world, queue, door, isIdle } = await open(failing('http_404', 0));
+    const loose = { kind: 'visit', request: { source: 'a' } };
+    await queue.add([{ ...loose, id: 'one' }]);
+    await world.until('the end', isIdle);
+    assert.deepEqual(door.calls, []);
+    await queue.add([{ ...loose, id: 'two', jobId: 'job' }]);
+    await world.until('the end', isIdle);
+    assert.deepEqual(door.calls, ['complete']);
+    assert.equal(door.completions[0]?.handoff, undefined);
+  });
+
+  test('refuses what it does not do, and large bytes where there is no blob store', async () => {
+    const { world, queue, door, isIdle } = await open(async () => ({
+      value: {},
+      bytes: new Uint8Array(limits.handoff.bytesMax + 1),
+    }));
+    await queue.add([asked]);
+    door.begun = begun;
+    await world.until('the end', isIdle);
+    assert.equal(door.completions[0]?.failure?.code, 'source_too_large');
+    assert.match(door.completions[0]?.failure?.message ?? '', /PAWL_BLOB_URL/);
+    door.begun = { ...begun, kind: 'dance' };
+    await queue.add([asked]);
+    await world.until('the end', isIdle);
+    assert.equal(door.completions[1]?.failure?.code, 'bad_request');
+  });
+});

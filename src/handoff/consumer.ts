@@ -1,0 +1,223 @@
+/**
+ * A worker of a service. It takes ids from its queue, asks the orchestrator what is wanted, does
+ * it, and calls back. It retries by itself what may go better the next time, by the same table as
+ * the engine does; what it reports as failed has failed for good, or is not its to wait for.
+ */
+import { backoffMs, retryPolicyFor } from '../kernel/backoff.ts';
+import { Failure, isAntiBot, toFailure } from '../kernel/failure.ts';
+import { limits } from '../kernel/limits.ts';
+import { react } from '../kernel/reaction.ts';
+import { pause, type World } from '../kernel/world.ts';
+import { failpoint } from '../observe/failpoint.ts';
+import type { Consumer, Delivery, Queue, Settled } from '../queue/queue.ts';
+import type { Completion, OrchestratorDoor } from './callbacks.ts';
+import { keyOfMessage, type WorkerName } from './exchange.ts';
+import type { Parcels } from './parcel.ts';
+import { isQuestionKind, type Question, questionKinds, type Reply, toWire } from './question.ts';
+import type { Works } from './work.ts';
+
+export interface WorkerOptions {
+  readonly queue: Queue;
+  readonly door: OrchestratorDoor;
+  readonly works: Works;
+  readonly parcels: Parcels;
+  readonly world: World;
+  readonly worker: WorkerName;
+  readonly places: number;
+  readonly onError: (what: string, error: unknown) => void;
+  /** Told of each question that was answered, with how long that took. */
+  readonly onDone?: ((done: Done) => void) | undefined;
+}
+
+export interface Done {
+  readonly kind: string;
+  readonly durationMs: number;
+  readonly failure: Failure | undefined;
+}
+
+const finish: Settled = { do: 'finish' };
+
+export function startWorker(options: WorkerOptions): Promise<Consumer> {
+  const { queue, places, onError } = options;
+  return queue.consume({ places, onError, run: (delivery) => new Run(options, delivery).run() });
+}
+
+class Run {
+  readonly #options: WorkerOptions;
+  readonly #delivery: Delivery;
+
+  constructor(options: WorkerOptions, delivery: Delivery) {
+    this.#options = options;
+    this.#delivery = delivery;
+  }
+
+  async run(): Promise<Settled> {
+    const { message } = this.#delivery;
+    return message.request === undefined ? this.#runAsked() : this.#runLoose(message.request);
+  }
+
+  /** A question that the orchestrator keeps. */
+  async #runAsked(): Promise<Settled> {
+    const { door, worker, parcels, onError } = this.#options;
+    const { message, signal } = this.#delivery;
+    const { jobId = '', id } = message;
+    const handoff = keyOfMessage(id);
+    const begun = await this.#insist(() => door.begin(jobId, handoff, worker));
+    if (begun.status === 'gone') return finish;
+    const { epoch, kind } = begun;
+    const given = new AbortController();
+    const stopBeat = this.#keepBeating(jobId, { handoff, epoch }, given);
+    const both = AbortSignal.any([signal, given.signal]);
+    try {
+      const { value: request, bytes } = await parcels.unpack({
+        value: begun.request,
+        bytes: begun.bytes,
+      });
+      const reply = await this.#answer({ kind, request, bytes }, both);
+      failpoint(this.#options.world, 'handoff.before-callback');
+      await this.#report(jobId, { handoff, epoch }, { kind, reply });
+      return finish;
+    } catch (error) {
+      if (given.signal.aborted) return finish;
+      if (!signal.aborted) throw error;
+      const leaving = door.beat(jobId, { handoff, epoch, isLeaving: true });
+      await leaving.catch((failure: unknown) => onError('handoff', failure));
+      return { do: 'again', afterMs: 0 };
+    } finally {
+      stopBeat();
+    }
+  }
+
+  /** Work that came with its request: only a job that was named hears of the end. */
+  async #runLoose(request: Readonly<Record<string, unknown>>): Promise<Settled> {
+    const { message, signal } = this.#delivery;
+    const reply = await this.#answer({ kind: message.kind, request }, signal);
+    if (message.jobId !== undefined) {
+      await this.#report(message.jobId, {}, { kind: message.kind, reply });
+    }
+    return finish;
+  }
+
+  /** The reply, good or bad: nothing is thrown but what ends the run itself. */
+  async #answer(
+    asked: Omit<Question, 'kind'> & { kind: string },
+    signal: AbortSignal,
+  ): Promise<Reply> {
+    const { world, works, onDone } = this.#options;
+    const { kind } = asked;
+    const work = isQuestionKind(kind) ? works[kind] : undefined;
+    const startedAt = world.now();
+    for (let failed = 0; ; failed++) {
+      let reply: Reply;
+      try {
+        if (!work || !isQuestionKind(kind)) {
+          throw new Failure('bad_request', `this service does not answer ${kind}`);
+        }
+        const progress = (done: number, total: number) => this.#progress(done, total);
+        reply = await work({ ...asked, kind }, { signal, progress });
+      } catch (error) {
+        signal.throwIfAborted();
+        reply = { value: {}, failure: toFailure(error) };
+      }
+      const waitMs = reply.failure && this.#waitMs(kind, reply.failure, failed);
+      if (waitMs === undefined) {
+        onDone?.({ kind, durationMs: world.now() - startedAt, failure: reply.failure });
+        return reply.failure ? { ...reply, failure: withTries(reply.failure, failed + 1) } : reply;
+      }
+      await pause(world, waitMs, signal);
+      signal.throwIfAborted();
+    }
+  }
+
+  /** How long to wait before the next try; undefined where the orchestrator is to hear of it. */
+  #waitMs(kind: string, failure: Failure, attempt: number): number | undefined {
+    if (!isQuestionKind(kind)) return undefined;
+    const { world } = this.#options;
+    const { stage } = questionKinds[kind];
+    // A site that asks for less, or defends itself, slows down all of its pages: those are the
+    // orchestrator's to hold back.
+    const isOfSite =
+      stage === 'scraping' && (failure.kind === 'rate_limited' || isAntiBot(failure.code));
+    if (isOfSite) return undefined;
+    const now = world.now();
+    const reaction = react({
+      outcome: { kind: failure.kind, failure },
+      ...{ attempt, now, random: () => world.random() },
+      policy: retryPolicyFor(stage, failure.code),
+    });
+    if (reaction.do !== 'retry' && reaction.do !== 'wait') return undefined;
+    const waitMs = reaction.dueAt - now;
+    return reaction.do === 'wait' && waitMs > limits.handoff.waitMsMax ? undefined : waitMs;
+  }
+
+  async #report(
+    jobId: string,
+    question: Pick<Completion, 'handoff' | 'epoch'>,
+    { kind, reply }: { kind: string; reply: Reply },
+  ): Promise<void> {
+    const { door, parcels } = this.#options;
+    const stage = isQuestionKind(kind) ? questionKinds[kind].stage : 'scraping';
+    const packed = await parcels.pack(reply).then(
+      (parcel) => ({ ...parcel, failure: reply.failure }),
+      (error: unknown) => ({ value: {}, bytes: undefined, failure: toFailure(error) }),
+    );
+    const failure = packed.failure && toWire(packed.failure);
+    const { value, bytes } = packed;
+    await this.#insist(() => door.complete(jobId, { ...question, stage, value, bytes, failure }));
+  }
+
+  /** The orchestrator may be away: it is asked until it answers, or the time of the run is over. */
+  async #insist<T>(call: () => Promise<T>): Promise<T> {
+    const { world, onError } = this.#options;
+    const { signal } = this.#delivery;
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return await call();
+      } catch (error) {
+        if (signal.aborted || !isRetriedCall(error)) throw error;
+        if (attempt === 0) onError('orchestrator', error);
+        const random = () => world.random();
+        await pause(world, backoffMs({ ...limits.handoff.callRetry, attempt, random }), signal);
+        signal.throwIfAborted();
+      }
+    }
+  }
+
+  #told: { done: number; total: number } | undefined;
+
+  #progress(done: number, total: number): void {
+    this.#told = { done, total };
+  }
+
+  /** Beats until it is called off; aborts the work when the orchestrator has given it up. */
+  #keepBeating(
+    jobId: string,
+    question: { handoff: string; epoch: number },
+    given: AbortController,
+  ): () => void {
+    const { door, world, onError } = this.#options;
+    let cancel: () => void = () => undefined;
+    const beat = (): void => {
+      door.beat(jobId, { ...question, progress: this.#told }).then(
+        (isWanted) => {
+          if (!isWanted) given.abort(new Failure('lease_lost', 'somebody else was asked'));
+        },
+        (error: unknown) => onError('heartbeat', error),
+      );
+      cancel = world.setTimer(beat, limits.handoff.beatMs);
+    };
+    cancel = world.setTimer(beat, limits.handoff.beatMs);
+    return () => cancel();
+  }
+}
+
+/** Whether the orchestrator may take the same call later: it did not refuse it. */
+function isRetriedCall(error: unknown): boolean {
+  const { kind } = toFailure(error);
+  return kind === 'transient' || kind === 'rate_limited';
+}
+
+function withTries(failure: Failure, tries: number): Failure {
+  const { code, message, retryAfterMs, cause } = failure;
+  return tries === 1 ? failure : new Failure(code, message, { retryAfterMs, tries, cause });
+}

@@ -1,0 +1,41 @@
+/** Texts are cut by the chunking service; one that is too long for a request is cut here. */
+import { Failure, toFailure } from '../kernel/failure.ts';
+import { limits } from '../kernel/limits.ts';
+import type { Cutter } from '../pipeline/chunk/chunk.ts';
+import type { NewChunk } from '../store/chunks.ts';
+import type { Post } from './link.ts';
+import { Shape } from './shape.ts';
+
+export function remoteCutter(post: Post, here: Cutter): Cutter {
+  return async (text, signal) => {
+    if (text === '' || Buffer.byteLength(text) > limits.handoff.bytesMax) return here(text, signal);
+    const answer = new Shape(await asked(post, text, signal), 'chunk');
+    return answer.list('chunks').map((chunk) => readChunk(new Shape(chunk, 'chunk')));
+  };
+}
+
+/** A service that is away is waited for: that is no fault of the document. */
+async function asked(post: Post, text: string, signal: AbortSignal) {
+  try {
+    return await post('/chunk', { text }, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    const failure = toFailure(error);
+    if (failure.code !== 'network_error' && failure.code !== 'provider_unavailable') throw failure;
+    const message = `the chunking service is away: ${failure.message}`;
+    const retryAfterMs = limits.handoff.awayMs;
+    throw new Failure('service_busy', message, { retryAfterMs, cause: error });
+  }
+}
+
+function readChunk(shape: Shape): NewChunk {
+  return {
+    key: shape.text('chunk_id'),
+    ordinal: shape.number('ordinal'),
+    heading: shape.text('heading'),
+    text: shape.text('text'),
+    startOffset: shape.number('start_offset'),
+    endOffset: shape.number('end_offset'),
+    tokenCount: shape.number('tokens'),
+  };
+}

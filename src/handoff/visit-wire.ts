@@ -1,0 +1,112 @@
+/** A visit on its way between a step and the scraper that makes it. */
+import type { Parsed } from '../pipeline/extract/parsed.ts';
+import type { Validators } from '../pipeline/fetch/http.ts';
+import type { LearnedRobots } from '../pipeline/fetch/robots-check.ts';
+import type { Shown } from '../pipeline/fetch/shown.ts';
+import type { Answer, Redirect } from '../pipeline/fetch/verdict.ts';
+import type { RobotsRow } from '../store/robots.ts';
+import type { Json } from './question.ts';
+import { Shape } from './shape.ts';
+
+export interface VisitQuestion {
+  readonly source: string;
+  readonly validators?: Validators | undefined;
+  /** What is known of the rules of its site. */
+  readonly robots?: RobotsRow | undefined;
+  readonly areRecordingsTaken: boolean;
+  /** Whether the text is wanted with the page. */
+  readonly isParsed: boolean;
+}
+
+export function visitRequest(question: VisitQuestion): Json {
+  return { ...question };
+}
+
+export function readVisitRequest(request: Json): VisitQuestion {
+  const shape = new Shape(request, 'visit');
+  const validators = shape.part('validators');
+  const robots = shape.part('robots');
+  return {
+    source: shape.text('source'),
+    validators: validators && {
+      url: validators.text('url'),
+      etag: validators.textOrNull('etag'),
+      lastModified: validators.textOrNull('lastModified'),
+    },
+    robots: robots && readRobotsRow(robots),
+    areRecordingsTaken: shape.flag('areRecordingsTaken'),
+    isParsed: shape.flag('isParsed'),
+  };
+}
+
+function readRobotsRow(shape: Shape): RobotsRow {
+  return {
+    origin: shape.text('origin'),
+    status: shape.number('status'),
+    body: shape.text('body'),
+    fetched_at: shape.number('fetched_at'),
+  };
+}
+
+/** What else of an answer matters once its body is taken. */
+const headersKept = ['content-type', 'etag', 'last-modified', 'x-robots-tag', 'retry-after'];
+
+export function answerWire({ url, status, headers, wireBytes, isCut, redirects }: Answer): Json {
+  const kept = headersKept.flatMap((name) => {
+    const value = headers.get(name);
+    return value === undefined ? [] : [[name, value]];
+  });
+  return { url: url.href, status, headers: kept, wireBytes, isCut, redirects };
+}
+
+export function readAnswer(shape: Shape, bytes: Uint8Array): Answer {
+  return {
+    url: new URL(shape.text('url')),
+    status: shape.number('status'),
+    headers: new Map(shape.list('headers') as [string, string][]),
+    bytes,
+    wireBytes: shape.number('wireBytes'),
+    isCut: shape.flag('isCut'),
+    redirects: shape.list('redirects') as Redirect[],
+  };
+}
+
+export function shownWire({ content, isRendered, detail }: Shown): Json {
+  const { mediaType, charset } = content;
+  return { mediaType, charset: charset ?? null, isRendered, detail };
+}
+
+export function readShown(shape: Shape, answer: Answer): Shown {
+  return {
+    answer,
+    content: {
+      mediaType: shape.text('mediaType'),
+      charset: shape.textOrNull('charset') ?? undefined,
+      bytes: answer.bytes,
+    },
+    isRendered: shape.flag('isRendered'),
+    detail: shape.part('detail')?.raw ?? {},
+  };
+}
+
+export function robotsWire({ fresh, decision, crawlDelayMs, sitemaps }: LearnedRobots): Json {
+  return { fresh, decision: decision ?? null, crawlDelayMs: crawlDelayMs ?? null, sitemaps };
+}
+
+export function readRobots(shape: Shape): LearnedRobots {
+  return {
+    fresh: shape.list('fresh').map((row) => readRobotsRow(new Shape(row, 'robots'))),
+    decision: shape.textOrNull('decision') ?? undefined,
+    crawlDelayMs: shape.raw.crawlDelayMs === null ? undefined : shape.number('crawlDelayMs'),
+    sitemaps: shape.texts('sitemaps'),
+  };
+}
+
+export function readParsed(shape: Shape): Parsed {
+  return {
+    title: shape.textOrNull('title'),
+    language: shape.textOrNull('language'),
+    markdown: shape.text('markdown'),
+    meta: (shape.part('meta')?.raw ?? {}) as Parsed['meta'],
+  };
+}

@@ -1,0 +1,80 @@
+/** The services of Pawl in the one process that is all of them: for who wants one and no job. */
+
+import type { WorkDoors } from './api/route/services.ts';
+import { cut } from './attempt/cut.ts';
+import { thisProcess } from './engine/liveness.ts';
+import type { OrchestratorDoor } from './handoff/callbacks.ts';
+import { startWorker } from './handoff/consumer.ts';
+import type { WorkerName } from './handoff/exchange.ts';
+import { parcelsBy } from './handoff/parcel.ts';
+import type { QueueName } from './handoff/question.ts';
+import { limits } from './kernel/limits.ts';
+import type { Stage } from './kernel/stage.ts';
+import type { World } from './kernel/world.ts';
+import type { Assembled } from './main.ts';
+import { allowedHosts } from './pipeline/fetch/address.ts';
+import { checkTarget } from './pipeline/fetch/resolve.ts';
+import { Turns } from './pipeline/fetch/turns.ts';
+import { readUrl } from './pipeline/fetch/url.ts';
+import { fromSignedBytes } from './provider/vector-bytes.ts';
+import { EmbeddedQueue } from './queue/embedded.ts';
+
+export interface LooseOptions {
+  readonly callbacks: OrchestratorDoor;
+  readonly options: {
+    readonly allowHosts?: readonly string[] | undefined;
+    readonly syncMs?: Partial<Record<Stage, number>> | undefined;
+  };
+  readonly onError: (what: string, error: unknown) => void;
+}
+
+export const placesOf: Readonly<Record<QueueName, number>> = {
+  scrape_jobs: limits.handoff.placesScrape,
+  embed_jobs: limits.handoff.placesEmbed,
+};
+
+export async function openLoose(
+  { works, world, embedder }: Pick<Assembled, 'works' | 'world' | 'embedder'>,
+  { callbacks: door, options, onError }: LooseOptions,
+) {
+  const open = async (name: QueueName) => {
+    const queue = new EmbeddedQueue({ name, world });
+    const worker = workerName(world);
+    const parts = { works, world, worker, door, onError, parcels: parcelsBy() };
+    const consumer = await startWorker({ ...parts, queue, places: placesOf[name] });
+    return { queue, consumer };
+  };
+  const [visit, embed] = await Promise.all([open('scrape_jobs'), open('embed_jobs')]);
+  const doors: WorkDoors = {
+    ...doorsOf({ world, allowHosts: options.allowHosts, syncMs: options.syncMs }),
+    ...{ works, cutter: cut, model: embedder.model },
+    queues: { visit: visit.queue, embed: embed.queue },
+  };
+  const close = async (): Promise<void> => {
+    await Promise.all([visit, embed].map(({ consumer }) => consumer.stop(0)));
+    await Promise.all([visit, embed].map(({ queue }) => queue.close()));
+  };
+  return { doors, close };
+}
+
+/** What the doors of services are the same in, whatever is behind them. */
+export function doorsOf({
+  world,
+  allowHosts = [],
+  syncMs = {},
+}: LooseOptions['options'] & { readonly world: World }) {
+  const allowed = allowedHosts(allowHosts);
+  return {
+    world,
+    turns: new Turns(world),
+    decode: fromSignedBytes,
+    checkUrl: (url: string) => checkTarget(readUrl(url), allowed),
+    syncMs: { ...limits.step.syncMs, ...syncMs },
+  };
+}
+
+/** Who a worker is, so that others on its machine can see that it has died. */
+export function workerName(world: World): WorkerName {
+  const { host, pid, processStarted } = thisProcess();
+  return { id: world.uuid().slice(-12), host, pid, process_started: processStarted };
+}

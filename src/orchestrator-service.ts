@@ -1,0 +1,32 @@
+/** The orchestrator: the service with the store, whose steps are worked on in other processes. */
+import { cut } from './attempt/cut.ts';
+import { remoteCutter } from './handoff/cutter.ts';
+import { servicePost } from './handoff/link.ts';
+import type { World } from './kernel/world.ts';
+import { makeLog } from './observe/log.ts';
+import { openQueues } from './queues.ts';
+import type { RedisAddresses } from './redis-settings.ts';
+import { type RunningService, type ServiceOptions, startService } from './service.ts';
+import { realWorld } from './world.ts';
+
+export interface OrchestratorOptions extends Omit<ServiceOptions, 'services'> {
+  readonly internalKey: string;
+  readonly chunkingUrl: string;
+  readonly addresses: RedisAddresses;
+  readonly world?: World | undefined;
+}
+
+export async function startOrchestrator(options: OrchestratorOptions): Promise<RunningService> {
+  const { internalKey: key, chunkingUrl: url, addresses, world = realWorld() } = options;
+  const log = makeLog(options.log.level, options.log.write);
+  const { queues, close: closeQueues } = await openQueues({ addresses, world, log });
+  const cutter = remoteCutter(servicePost({ url, key, world }), cut);
+  try {
+    const service = await startService({ ...options, world, services: { queues, cutter } });
+    const close = (): Promise<void> => service.close().finally(closeQueues);
+    return { ...service, close };
+  } catch (error) {
+    await closeQueues();
+    throw error;
+  }
+}

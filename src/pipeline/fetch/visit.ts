@@ -1,0 +1,80 @@
+/**
+ * One visit to a page: robots.txt is asked, the page is read, and a browser shows it where it needs
+ * that. Nothing is stored here, so it is all the same whether this process makes the visit or a
+ * scraper somewhere else.
+ */
+import { Failure, toFailure } from '../../kernel/failure.ts';
+import { limits } from '../../kernel/limits.ts';
+import { unsupported } from '../extract/format/unsupported.ts';
+import { type Content, readContent } from './content.ts';
+import type { Fetcher, Validators } from './http.ts';
+import { isReadable, isRecording } from './media-type.ts';
+import type { RobotsCheck } from './robots-check.ts';
+import { type Rendering, type Shown, shownPage } from './shown.ts';
+import { readUrl } from './url.ts';
+import { type Answer, failureOf } from './verdict.ts';
+
+export interface VisitRequest {
+  readonly source: string;
+  readonly validators?: Validators | undefined;
+  readonly robots: RobotsCheck;
+  readonly areRecordingsTaken?: boolean | undefined;
+  readonly now: number;
+  readonly signal: AbortSignal;
+}
+
+/** What came of it. Without a page and without a failure, nothing has changed since the last. */
+export type Visit =
+  | { readonly answer: Answer; readonly shown?: Shown; readonly failure?: undefined }
+  | { readonly answer: Answer | undefined; readonly shown?: undefined; readonly failure: Failure };
+
+export type Visitor = (request: VisitRequest) => Promise<Visit>;
+
+export const accept =
+  'text/html, application/xhtml+xml, text/markdown, application/pdf, text/plain, */*;q=0.8';
+
+export const bounds = {
+  wireBytesMax: limits.fetch.wireBytesMax,
+  bytesMax: limits.document.sourceBytesMax,
+  beyond: 'fail',
+} as const;
+
+export interface VisitTools {
+  readonly fetcher: Fetcher;
+  readonly rendering?: Rendering | undefined;
+}
+
+export function visitor({ fetcher, rendering }: VisitTools): Visitor {
+  return async ({ source, validators, robots, areRecordingsTaken, now, signal }) => {
+    let answer: Answer | undefined;
+    try {
+      answer = await fetcher.get({
+        url: readUrl(source),
+        ...{ accept, signal, bounds, validators },
+        redirectsMax: limits.fetch.redirectsMax,
+        beforeHop: (url) => robots.admit(url),
+      });
+      const failure = failureOf(answer, now);
+      if (failure) return { answer, failure };
+      if (answer.status === 304) return { answer };
+      const content = contentOf({ source }, answer, areRecordingsTaken);
+      const shown = await shownPage({ answer, content, rendering, robots, signal });
+      return { answer: shown.answer, shown };
+    } catch (error) {
+      if (signal.aborted) throw error;
+      return { answer, failure: toFailure(error) };
+    }
+  };
+}
+
+export function contentOf(
+  { source }: { readonly source: string },
+  { bytes, headers, url }: Answer,
+  areRecordingsTaken = false,
+): Content {
+  if (bytes.length === 0) throw new Failure('empty_source', `${url.host} answered with no content`);
+  const content = readContent(bytes, headers.get('content-type'));
+  if (content && isReadable(content.mediaType)) return content;
+  if (content && isRecording(content.mediaType) && areRecordingsTaken) return content;
+  throw unsupported(source, content?.mediaType);
+}

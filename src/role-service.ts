@@ -1,0 +1,214 @@
+/** A service without a store: it answers its routes, works off its queue, and calls back. */
+import type { AddressInfo } from 'node:net';
+import { type Audit, makeAudit } from './access/audit.ts';
+import { LateLogger } from './api/late-logger.ts';
+import type { LogOptions } from './api/logger.ts';
+import { Metrics } from './api/metrics.ts';
+import { searchRoute } from './api/route/search.ts';
+import { type Checks, checkEmbedder, serviceRoutes } from './api/route/service.ts';
+import { type WorkDoors, workRoutes } from './api/route/services.ts';
+import { buildServer } from './api/server.ts';
+import type { Handlers } from './api/service.ts';
+import { cut } from './attempt/cut.ts';
+import { type BlobSettings, openBlobs } from './blobs.ts';
+import { thisProcess } from './engine/liveness.ts';
+import { type Done, startWorker } from './handoff/consumer.ts';
+import { orchestratorLink } from './handoff/link.ts';
+import { parcelsBy } from './handoff/parcel.ts';
+import { isQuestionKind, questionKinds } from './handoff/question.ts';
+import { limits } from './kernel/limits.ts';
+import type { Stage } from './kernel/stage.ts';
+import type { World } from './kernel/world.ts';
+import { doorsOf, placesOf, workerName } from './loose-work.ts';
+import { type AssembleOptions, renderingOf } from './main.ts';
+import { completerOf, embeddersFor } from './models.ts';
+import type { Log } from './observe/log.ts';
+import { processParser } from './pipeline/extract/process/process-parser.ts';
+import { allowedHosts } from './pipeline/fetch/address.ts';
+import { httpFetcher } from './pipeline/fetch/http.ts';
+import type { Consumer, Queue } from './queue/queue.ts';
+import { openQueue, type QueueName } from './queues.ts';
+import type { RedisAddresses } from './redis-settings.ts';
+import { roles } from './roles.ts';
+import { Searcher } from './search/search.ts';
+import {
+  addressOf,
+  drained,
+  type GuardOptions,
+  listenFailure,
+  openGuard,
+  openSpans,
+  refuseOpenHost,
+} from './service-parts.ts';
+import type { RoleName } from './service-settings.ts';
+import { worksOf } from './services.ts';
+import { openPostgres } from './store/postgres.ts';
+import { realWorld } from './world.ts';
+
+type Models = Pick<AssembleOptions, 'embedder' | 'extractor' | 'browser' | 'render' | 'allowHosts'>;
+
+export interface RoleOptions extends GuardOptions, Models {
+  readonly role: Exclude<RoleName, 'all' | 'orchestrator'>;
+  readonly host: string;
+  readonly port: number;
+  readonly internalKey: string;
+  readonly orchestratorUrl?: string | undefined;
+  readonly addresses: RedisAddresses;
+  /** For searching. */
+  readonly databaseUrl?: string | undefined;
+  /** A blob store that all services reach. */
+  readonly blobs?: BlobSettings | undefined;
+  /** Messages that are worked on at once. */
+  readonly places?: number | undefined;
+  readonly otlpUrl?: string | undefined;
+  readonly syncMs?: Partial<Record<Stage, number>> | undefined;
+  readonly world?: World | undefined;
+  readonly log: LogOptions;
+  readonly onError?: ((what: string, error: unknown) => void) | undefined;
+}
+
+export interface RunningRole {
+  readonly address: string;
+  /** Takes no more messages, ends or gives back those at work, and answers what was asked. */
+  close(): Promise<void>;
+}
+
+export async function startRole(options: RoleOptions): Promise<RunningRole> {
+  const { host, port, world = realWorld() } = options;
+  const logger = new LateLogger(options.onError);
+  const { failed: onError } = logger;
+  const audit = makeAudit(world, (record) => logger.audit(record));
+  const guarded = await openGuard(options, { world, audit, log: logger });
+  if (guarded.isLocal) refuseOpenHost(host);
+  const spans = openSpans(options, world, onError);
+  const parts = await openParts(options, { world, log: logger });
+  const { queue, metrics } = parts;
+  let isDraining = false;
+  const standing = { metrics, access: guarded.access, isDraining: () => isDraining };
+  const app = await buildServer({
+    service: { world, access: guarded.access, metrics, trace: spans?.tell },
+    ...{ log: options.log, isLocal: guarded.isLocal, internalKey: options.internalKey },
+    hasWorkbench: false,
+    handlers: {
+      ...routesOf(options, { ...parts, world, audit }),
+      ...serviceRoutes(standing, checksOf(options, parts)),
+    },
+  });
+  logger.open(app.log, guarded.isLocal ? undefined : options.log);
+  const consumer = queue && (await consume(options, { ...parts, queue, world, onError }));
+  const end = async (): Promise<void> => {
+    isDraining = true;
+    await consumer?.stop(limits.loop.shutdownGraceMs);
+    await drained(app, world);
+    await Promise.all([parts.close(), spans?.flush()]).finally(guarded.close);
+  };
+  let closed: Promise<void> | undefined;
+  const close = (): Promise<void> => {
+    closed ??= end();
+    return closed;
+  };
+  try {
+    await app.listen({ host, port });
+  } catch (error) {
+    await close();
+    throw listenFailure(error, { host, port });
+  }
+  return { address: addressOf(app.server.address() as AddressInfo), close };
+}
+
+type Parts = Awaited<ReturnType<typeof openParts>>;
+
+async function openParts(options: RoleOptions, { world, log }: { world: World; log: Log }) {
+  const [name] = roles[options.role].consumes;
+  // First what may refuse.
+  const { addresses } = options;
+  const queue = name && (await openQueue(name, { addresses, world, log }));
+  const { databaseUrl } = options;
+  const searches = options.role === 'embedding' && databaseUrl !== undefined;
+  const database = searches ? await openPostgres({ url: databaseUrl }) : undefined;
+  const fetcher = httpFetcher({ world, allowed: allowedHosts(options.allowHosts ?? []) });
+  const rendering = options.role === 'scraper' ? renderingOf(options, fetcher, world) : undefined;
+  const parser = processParser({ world, owner: thisProcess() });
+  const embedders = embeddersFor(options.embedder ?? { choice: 'local' }, world);
+  const completer =
+    options.role === 'embedding' && options.extractor
+      ? completerOf(options.extractor, { world })
+      : undefined;
+  const works = worksOf({ fetcher, rendering, parser: parser.parse, world, embedders, completer });
+  const blobs = options.blobs && (await openBlobs(options.blobs, { data: '.', world }));
+  const queues = queue ? [queue] : [];
+  const metrics = new Metrics({ now: () => world.now(), streams: () => 0, queues });
+  const close = async (): Promise<void> => {
+    await Promise.all([queue?.close(), parser.close(), rendering?.renderer.close()]);
+    await Promise.all([embedders.close(), completer?.close?.(), database?.close()]);
+    await blobs?.close();
+  };
+  return { queue, database, embedders, works, metrics, blobs, close };
+}
+
+/** Of all that could be answered here, what the role answers. */
+function routesOf(
+  { role, ...options }: RoleOptions,
+  { queue, database, embedders, works, metrics, ...parts }: Parts & RouteParts,
+): Partial<Handlers> {
+  const doors: WorkDoors = {
+    ...doorsOf({ ...options, world: parts.world }),
+    ...{ works, cutter: cut, model: embedders.embedder.model },
+    queues: { [role === 'scraper' ? 'visit' : 'embed']: queue },
+  };
+  const searcher = database && new Searcher({ database, ...embedders.forQueries });
+  const all: Partial<Handlers> = {
+    ...workRoutes(doors),
+    ...(database && searcher && searchRoute({ database, searcher, metrics, audit: parts.audit })),
+  };
+  const own = roles[role].routes.map((name) => [name, all[name]]);
+  return Object.fromEntries(own.filter(([, handler]) => handler !== undefined));
+}
+
+interface RouteParts {
+  readonly world: World;
+  readonly audit: Audit;
+}
+
+function checksOf({ role, orchestratorUrl }: RoleOptions, { queue, embedders }: Parts): Checks {
+  return {
+    ...(queue && {
+      queue: async () => {
+        const { waiting, active } = await queue.depth();
+        return `${waiting} messages wait, ${active} are worked on`;
+      },
+    }),
+    ...(orchestratorUrl !== undefined && {
+      orchestrator: async () => {
+        const url = new URL('healthz', orchestratorUrl.replace(/\/*$/, '/'));
+        const signal = AbortSignal.timeout(limits.search.timeoutMs);
+        const { ok, status } = await fetch(url, { signal });
+        if (!ok) throw new Error(`it answered ${status}`);
+        return 'it answers';
+      },
+    }),
+    ...(role === 'embedding' && { provider: () => checkEmbedder(embedders.embedder) }),
+  };
+}
+
+interface ConsumeParts extends Pick<Parts, 'works' | 'metrics' | 'blobs'> {
+  readonly queue: Queue;
+  readonly world: World;
+  readonly onError: (what: string, error: unknown) => void;
+}
+
+function consume(
+  { internalKey: key, orchestratorUrl: url = '', places }: RoleOptions,
+  { queue, works, metrics, blobs, world, onError }: ConsumeParts,
+): Promise<Consumer> {
+  const onDone = ({ kind, durationMs }: Done): void => {
+    if (isQuestionKind(kind)) metrics.seeWork(questionKinds[kind].stage, durationMs / 1000);
+  };
+  return startWorker({
+    ...{ queue, works, world, onError, onDone },
+    door: orchestratorLink({ url, key, world }),
+    parcels: parcelsBy(blobs),
+    worker: workerName(world),
+    places: places ?? placesOf[queue.name as QueueName],
+  });
+}

@@ -1,0 +1,227 @@
+/** The services and the callbacks over HTTP, in the process that is all of them. */
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, test } from 'node:test';
+import { signedHeaders } from '../../src/handoff/signature.ts';
+import { limits } from '../../src/kernel/limits.ts';
+import type { Cleanup } from '../support/temporary.ts';
+import { until } from '../support/wait.ts';
+import { openBench } from './api-client.ts';
+import { openSite } from './web-site.ts';
+
+const internalKey = 'an-internal-key-of-24-or-more';
+const internal = { 'x-api-key': internalKey };
+const keys = { internalKey };
+
+/** A server that takes a request and never answers. */
+async function openSilence(t: Cleanup): Promise<string> {
+  const server = createServer(() => undefined);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+describe('the services, answered at once', () => {
+  test('a page is read, a text is cut, and texts become vectors', async (t) => {
+    const site = await openSite(t);
+    const { ask } = await openBench(t, { allowHosts: [site.host] });
+    const url = `${site.origin}/harmonium`;
+    const page = await ask('POST /scrape', { body: { url, job_id: 'job-7' } });
+    assert.equal(page.status, 200, JSON.stringify(page.body));
+    const { title, text, markdown, job_id, final_url, media_type } = page.body;
+    assert.deepEqual(
+      [title, job_id, final_url, media_type],
+      ['About harmonium', 'job-7', url, 'text/html'],
+    );
+    assert.match(String(text), /plays by itself at night/);
+    const cut = await ask<{ chunks: { text: string; tokens: number }[] }>('POST /chunk', {
+      body: { text: markdown },
+    });
+    assert.equal(cut.status, 200);
+    const texts = cut.body.chunks.map((chunk) => chunk.text);
+    assert.match(texts.join(' '), /plays by itself/);
+    const { status, body } = await ask<{ embeddings: number[][]; dimensions: number }>(
+      'POST /embed',
+      { body: { texts: [...texts, 'Something else about goats.'] } },
+    );
+    assert.equal(status, 200);
+    assert.equal(body.embeddings.length, texts.length + 1);
+    for (const vector of body.embeddings) {
+      assert.equal(vector.length, body.dimensions);
+      assert.ok(Math.abs(Math.hypot(...vector) - 1) < 0.01);
+    }
+  });
+
+  test('what takes too long is a 504 that names the queue, and the others go on', async (t) => {
+    const host = await openSilence(t);
+    const syncMs = { scraping: 300, chunking: 150, embedding: 300 };
+    const { ask } = await openBench(t, { allowHosts: [host], syncMs });
+    const slow = await ask('POST /scrape', { body: { url: `http://${host}/slow` } });
+    assert.deepEqual([slow.status, slow.body.code], [504, 'timeout_soft']);
+    assert.match(String(slow.body.detail), /POST \/enqueue/);
+    const text = 'Words and words without an end. '.repeat(300_000);
+    const long = await ask('POST /chunk', { body: { text } });
+    assert.deepEqual([long.status, long.body.code], [504, 'timeout_soft']);
+    const short = await ask('POST /chunk', { body: { text: 'Words.' } });
+    assert.equal(short.status, 200);
+  });
+
+  test('the times are those that were promised', () => {
+    const { scraping, chunking, embedding } = limits.step.syncMs;
+    assert.deepEqual([scraping, chunking, embedding], [30_000, 10_000, 60_000]);
+  });
+
+  test('what cannot be read is told with the code of its cause', async (t) => {
+    const site = await openSite(t);
+    site.break('/gone');
+    const { ask } = await openBench(t, { allowHosts: [site.host] });
+    const asked: readonly [string, number, string][] = [
+      [`${site.origin}/gone`, 422, 'http_404'],
+      ['http://127.0.0.1:1/', 403, 'private_address'],
+      ['ftp://example.com/', 400, 'invalid_url'],
+    ];
+    for (const [url, status, code] of asked) {
+      const answer = await ask('POST /scrape', { body: { url } });
+      assert.deepEqual([answer.status, answer.body.code], [status, code], url);
+    }
+    const model = await ask('POST /embed', { body: { texts: ['a'], model: 'somebody-else' } });
+    assert.deepEqual([model.status, model.body.code], [400, 'bad_request']);
+    const misspelt = await ask('POST /chunk', { body: { txt: 'a' } });
+    assert.equal(misspelt.status, 400);
+  });
+});
+
+describe('the services, from their queue', () => {
+  test('202 says that it is queued, and the work is done without a job', async (t) => {
+    const site = await openSite(t);
+    site.hold('/later');
+    const { ask } = await openBench(t, { allowHosts: [site.host] });
+    const queued = await ask('POST /enqueue', { body: { url: `${site.origin}/later` } });
+    assert.deepEqual([queued.status, queued.body], [202, { job_id: null, status: 'queued' }]);
+    const depth = async () => (await ask<string>('GET /metrics')).body;
+    await until(() => site.waiting('/later') > 0, { what: 'the page to be asked for' });
+    site.release('/later');
+    assert.match(await depth(), /queue_depth\{queue="turns"\} 0/);
+    const texts = await ask('POST /enqueue', { body: { texts: ['a', 'b'] } });
+    assert.equal(texts.status, 202);
+  });
+
+  test('a job may be named by services only, and both or neither input is refused', async (t) => {
+    const { ask } = await openBench(t, { keys });
+    const url = 'https://example.com/';
+    const named = await ask('POST /enqueue', { body: { url, job_id: 'job-1' } });
+    assert.deepEqual([named.status, named.body.code], [403, 'forbidden']);
+    for (const body of [{}, { url, texts: ['a'] }]) {
+      const answer = await ask('POST /enqueue', { body });
+      assert.deepEqual([answer.status, answer.body.code], [400, 'bad_request']);
+    }
+    const body = { texts: ['a'], job_id: 'job-1' };
+    const allowed = await ask('POST /enqueue', { body, headers: internal });
+    assert.deepEqual([allowed.status, allowed.body.job_id], [202, 'job-1']);
+  });
+});
+
+describe('callbacks', () => {
+  const done = { stage: 'scraping', status: 'success', result: {} };
+  const open = async (t: Cleanup) => {
+    const bench = await openBench(t, { keys, work: false });
+    const documents = [{ id: 'cat', text: 'The cat sleeps.' }];
+    const id = await bench.submit({ corpus_name: 'a', documents });
+    return { ...bench, id };
+  };
+
+  test('403 without an internal key, 401 with a wrong one, 404 for an unknown job', async (t) => {
+    const { ask, id } = await open(t);
+    const complete = (headers: Record<string, string>, job = id) =>
+      ask('POST /jobs/:id/complete', { params: { id: job }, body: done, headers });
+    const cases: readonly [Record<string, string>, string, number, string][] = [
+      [{}, id, 403, 'forbidden'],
+      [{ 'x-api-key': 'not-the-internal-key-at-all' }, id, 401, 'unauthorized'],
+      [internal, 'nobody', 404, 'job_unknown'],
+    ];
+    for (const [headers, job, status, code] of cases) {
+      const answer = await complete(headers, job);
+      assert.deepEqual([answer.status, answer.body.code], [status, code]);
+    }
+    const late = await complete(internal);
+    assert.deepEqual([late.status, late.body], [200, { status: 'already_advanced' }]);
+  });
+
+  test('what names a handoff must be signed, over this body, path, key and time', async (t) => {
+    const { ask, id, service } = await open(t);
+    const body = { ...done, handoff: 'a-token', epoch: 1 };
+    const plain = await ask('POST /jobs/:id/complete', { params: { id }, body, headers: internal });
+    assert.deepEqual([plain.status, plain.body.code], [403, 'forbidden']);
+    const path = `/jobs/${id}/complete`;
+    const text = JSON.stringify(body);
+    const now = Date.now();
+    const sign = (key: string, over: string, at: number, where = path) =>
+      signedHeaders(key, { method: 'POST', path: where, body: over }, at);
+    const send = async (headers: Record<string, string>) => {
+      const response = await fetch(`${service.address}${path}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: text,
+      });
+      return [response.status, ((await response.json()) as Record<string, unknown>).code];
+    };
+    const forged: readonly Record<string, string>[] = [
+      sign('another-key-of-24-characters', text, now),
+      sign(internalKey, JSON.stringify({ ...body, epoch: 2 }), now),
+      sign(internalKey, text, now - 2 * limits.handoff.clockMsMax),
+      sign(internalKey, text, now + 2 * limits.handoff.clockMsMax),
+      sign(internalKey, text, now, '/jobs/other/complete'),
+      { 'x-pawl-signature': 'nonsense' },
+      { ...sign(internalKey, text, now), 'x-pawl-digest': '' },
+    ];
+    for (const headers of forged) {
+      assert.deepEqual(await send(headers), [403, 'forbidden'], JSON.stringify(headers));
+    }
+    const right = await fetch(`${service.address}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...sign(internalKey, text, now) },
+      body: text,
+    });
+    assert.deepEqual([right.status, await right.json()], [200, { status: 'already_advanced' }]);
+  });
+
+  test('a body that is no callback is a 400, and one that is too large a 413', async (t) => {
+    const { ask, id } = await open(t);
+    const bad: readonly unknown[] = [
+      { stage: 'indexing', status: 'success' },
+      { stage: 'scraping', status: 'perhaps' },
+      { stage: 'scraping', status: 'failed' },
+      { ...done, extra: 1 },
+      [],
+    ];
+    for (const body of bad) {
+      const answer = await ask('POST /jobs/:id/complete', {
+        params: { id },
+        body,
+        headers: internal,
+      });
+      assert.deepEqual(
+        [answer.status, answer.body.code],
+        [400, 'bad_request'],
+        JSON.stringify(body),
+      );
+    }
+    const bytes = 'A'.repeat(limits.request.bodyBytesMax);
+    const body = { ...done, bytes };
+    const huge = await ask('POST /jobs/:id/complete', { params: { id }, body, headers: internal });
+    assert.deepEqual([huge.status, huge.body.code], [413, 'payload_too_large']);
+  });
+
+  test('callbacks are not counted against the limit of their caller', async (t) => {
+    const { ask, id } = await open(t);
+    const params = { id };
+    const answer = await ask('POST /jobs/:id/complete', { params, body: done, headers: internal });
+    assert.equal(answer.headers.get('x-ratelimit-limit'), null);
+    const listed = await ask('GET /jobs', { headers: internal });
+    assert.notEqual(listed.headers.get('x-ratelimit-limit'), null);
+  });
+});

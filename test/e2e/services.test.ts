@@ -1,0 +1,167 @@
+/**
+ * Four processes on a real Postgres and three real Redis: pages of a web site to search results,
+ * and what becomes of them when each of the processes and servers fails at the worst moment.
+ */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { Services } from '../support/services.ts';
+import { ask, ended, judge, openPages, type Pages, submit } from '../support/services-load.ts';
+import { until } from '../support/wait.ts';
+
+let pages: Pages;
+let services: Services;
+before(async () => {
+  pages = await openPages();
+  services = await Services.start({ allowHosts: [pages.host] });
+});
+after(async () => {
+  await services?.stop();
+  pages?.close();
+});
+
+const namesOf = (corpus: string, count: number): string[] =>
+  Array.from({ length: count }, (_, index) => `${corpus}-${index}`);
+
+async function begin(corpus: string, count = 12): Promise<string> {
+  return submit(services, { corpus, urls: namesOf(corpus, count).map(pages.url) });
+}
+
+async function wellEnded(id: string, corpus: string, count = 12): Promise<void> {
+  const job = await ended(services, id);
+  assert.deepEqual([job.state, job.items_done, job.items_failed], ['succeeded', count, 0]);
+  // What was used is removed with the click; a worker may be about to hear that it came too late.
+  const { questions: _, ...verdict } = await judge(services, corpus, count);
+  assert.deepEqual(verdict, { documents: count, lost: 0, duplicated: 0, stuck: 0 });
+}
+
+describe('four services', { timeout: 240_000 }, () => {
+  test('bring pages of a web site to search results', async () => {
+    const id = await begin('plain', 40);
+    await wellEnded(id, 'plain', 40);
+    assert.equal(pages.asked.get('plain-7'), 1);
+    const body = { corpus_name: 'plain', query: 'heron plain7', top_k: 3 };
+    for (const role of ['orchestrator', 'embedding'] as const) {
+      const found = await ask<{ results: { source_url: string }[] }>(
+        services.of(role).address,
+        '/search',
+        body,
+      );
+      assert.equal(found.status, 200, JSON.stringify(found.body));
+      assert.equal(found.body.results[0]?.source_url, pages.url('plain-7'), role);
+    }
+    assert.equal((await judge(services, 'plain', 40)).questions, 0);
+  });
+
+  test('go on when the scraper dies in the middle of its work', async () => {
+    pages.hold(/^scraper/);
+    const id = await begin('scraper');
+    await until(() => pages.held > 0, { what: 'a page to be asked for' });
+    await services.of('scraper').kill();
+    pages.letGo();
+    await services.of('scraper').start();
+    await wellEnded(id, 'scraper');
+  });
+
+  test('wait for an embedding service that is away, and then drain what has gathered', async () => {
+    await services.of('embedding').kill();
+    const id = await begin('embedding');
+    const address = services.orchestrator.address;
+    const status = async () => (await ask(address, `/jobs/${id}`)).body.status;
+    await until(async () => (await status()) === 'embedding', {
+      what: 'embedding',
+      timeoutMs: 30_000,
+    });
+    await services.of('embedding').start();
+    await wellEnded(id, 'embedding');
+  });
+
+  test('wait for a chunking service that is away', async () => {
+    await services.of('chunking').kill();
+    const id = await begin('chunking', 4);
+    const address = services.orchestrator.address;
+    const waits = async () => {
+      const { body } = await ask<{ items: { error?: unknown }[] }>(address, `/jobs/${id}/events`);
+      return JSON.stringify(body).includes('service_busy');
+    };
+    await until(waits, { what: 'the wait for the chunking service', timeoutMs: 30_000 });
+    await services.of('chunking').start();
+    await wellEnded(id, 'chunking', 4);
+  });
+
+  test('keep what workers have done while the orchestrator was dead', async () => {
+    pages.hold(/^orchestrator/);
+    const id = await begin('orchestrator');
+    await until(() => pages.held > 2, { what: 'pages to be asked for' });
+    await services.orchestrator.kill();
+    // The workers finish, and call back to nobody.
+    pages.letGo();
+    await services.orchestrator.start();
+    await wellEnded(id, 'orchestrator');
+    const twice = namesOf('orchestrator', 12).filter((name) => (pages.asked.get(name) ?? 0) > 1);
+    assert.deepEqual(twice, [], 'no page was read again');
+  });
+
+  test('count a callback once, be its answer lost, itself doubled, or its way cut', async () => {
+    const { gate } = services;
+    for (const mode of ['double', 'lose', 'cut'] as const) {
+      const corpus = `callback-${mode}`;
+      const seen = gate.disturbed;
+      pages.hold(/^callback/);
+      const id = await begin(corpus, 6);
+      await until(() => pages.held === 6, { what: 'six pages', timeoutMs: 30_000 });
+      gate.mode = mode;
+      pages.letGo();
+      const what = `callbacks to ${mode}`;
+      await until(() => gate.disturbed >= seen + 6, { what, timeoutMs: 30_000 });
+      gate.mode = 'open';
+      await wellEnded(id, corpus, 6);
+    }
+    assert.ok((gate.said.get('already_advanced') ?? 0) >= 12, JSON.stringify([...gate.said]));
+  });
+
+  test('go on when Redis is emptied and killed, and when Postgres is restarted', async () => {
+    pages.hold(/^servers/);
+    const id = await begin('servers');
+    await until(() => pages.held > 0, { what: 'a page to be asked for' });
+    // Nothing of a Redis that is killed is on its disk.
+    await Promise.all([
+      ...Object.values(services.redis).map((redis) => redis.restart('immediate')),
+      services.postgres.restart('fast'),
+    ]);
+    pages.letGo();
+    await wellEnded(id, 'servers');
+  });
+
+  test('may have two orchestrators, whichever of them is called back', async () => {
+    const second = await services.add('orchestrator');
+    let turn = 0;
+    services.gate.leadTo(() => [services.orchestrator, second][turn++ % 2]?.address ?? '');
+    const id = await begin('two', 24);
+    await wellEnded(id, 'two', 24);
+    await second.stop('SIGTERM');
+    services.gate.leadTo(() => services.orchestrator.address);
+    const after = await begin('one-again', 4);
+    await wellEnded(after, 'one-again', 4);
+  });
+
+  test('take nothing from a scraper that wakes after its work was given to another', async () => {
+    pages.hold(/^zombie/);
+    const id = await begin('zombie', 4);
+    await until(() => pages.held > 0, { what: 'a page to be asked for' });
+    const asleep = services.of('scraper');
+    asleep.send('SIGSTOP');
+    const address = services.orchestrator.address;
+    await ask(address, `/jobs/${id}/pause`, {});
+    await ask(address, `/jobs/${id}/cancel`, {});
+    asleep.send('SIGCONT');
+    pages.letGo();
+    const job = await ended(services, id);
+    assert.equal(job.state, 'canceled');
+    await until(async () => (await judge(services, 'zombie', 0)).questions === 0, {
+      what: 'no question to be left',
+      timeoutMs: 20_000,
+    });
+    const { documents, stuck } = await judge(services, 'zombie', 0);
+    assert.deepEqual({ documents, stuck }, { documents: 0, stuck: 0 });
+  });
+});

@@ -1,0 +1,101 @@
+/** An engine whose pages are fetched elsewhere, and a test that is the worker. */
+import assert from 'node:assert/strict';
+import type { Engine } from '../../src/engine/engine.ts';
+import { Callbacks, type Completion } from '../../src/handoff/callbacks.ts';
+import { Exchange, keyOfMessage } from '../../src/handoff/exchange.ts';
+import { parcelsBy } from '../../src/handoff/parcel.ts';
+import { answered } from '../../src/handoff/question.ts';
+import type { StepContext, StepResult } from '../../src/pipeline/pipeline.ts';
+import { removeHandoffsOfStep } from '../../src/store/handoffs.ts';
+import { getJobById } from '../../src/store/jobs.ts';
+import { sql } from '../../src/store/statement.ts';
+import type { EngineFixture } from './engine-fixture.ts';
+import { HandQueue } from './hand-queue.ts';
+
+export const workerPid = 500;
+const stage = 'scraping';
+
+export class Scene {
+  readonly bench: EngineFixture;
+  readonly queue = new HandQueue('scrape_jobs');
+  readonly exchange: Exchange;
+  readonly callbacks: Callbacks;
+  readonly used: unknown[] = [];
+
+  constructor(bench: EngineFixture) {
+    this.bench = bench;
+    const { store, world } = bench;
+    this.exchange = this.#exchange();
+    this.callbacks = new Callbacks({ database: store.database, world, exchange: this.exchange });
+    store.livingPids.add(workerPid);
+  }
+
+  #exchange(): Exchange {
+    const { store, world } = this.bench;
+    const exchange = new Exchange({
+      ...{ database: store.database, world, liveness: store.liveness, parcels: parcelsBy() },
+      queues: { scrape_jobs: this.queue, embed_jobs: this.queue },
+      onError: (what, error) => this.bench.errors.push(`${what}: ${String(error)}`),
+    });
+    exchange.start();
+    store.onRelease(() => exchange.stop());
+    return exchange;
+  }
+
+  /** An engine whose pages are fetched elsewhere. */
+  start(pid = 1): Promise<Engine> {
+    const exchange = pid === 1 ? this.exchange : this.#exchange();
+    return this.bench.start({ fetched: (context) => this.#ask(context, exchange) }, { pid });
+  }
+
+  async #ask(context: StepContext, exchange: Exchange): Promise<StepResult> {
+    const { item, reader, signal, progress } = context;
+    const jobKey = (await getJobById(reader, item.jobId))?.key ?? '';
+    const reply = await exchange.ask(
+      { kind: 'visit', request: { source: item.source } },
+      { item, jobKey, step: 'fetched', signal, progress },
+    );
+    const { value } = answered(reply);
+    return {
+      effect: async (transaction) => {
+        this.used.push(value.page);
+        await removeHandoffsOfStep(transaction, { itemId: item.id, step: 'fetched' });
+        return undefined;
+      },
+    };
+  }
+
+  /** Takes a message, and begins with what it asks for. */
+  async begin(id = 'w1', pid = workerPid) {
+    await this.bench.world.until('a message', () => this.queue.waiting.size > 0);
+    const { id: message, jobId = '' } = this.queue.take();
+    const handoff = keyOfMessage(message);
+    const worker = { id, host: 'machine', pid, process_started: '7' };
+    return { jobId, handoff, begun: await this.callbacks.begin(jobId, handoff, worker) };
+  }
+
+  /** Begins, and returns what completes it. */
+  async beginOne(id?: string, pid?: number) {
+    const { jobId, handoff, begun } = await this.begin(id, pid);
+    if (begun.status !== 'begun') assert.fail('the question was gone');
+    const complete = (more: Partial<Completion> = { value: { page: 'a page' } }) =>
+      this.callbacks.complete(jobId, { stage, handoff, epoch: begun.epoch, ...more });
+    return { jobId, handoff, begun, complete };
+  }
+
+  async rows(): Promise<number> {
+    const count = sql<{ count: number }>`SELECT COUNT(*) AS count FROM handoffs`;
+    return (await this.bench.store.database.run(count))[0]?.count ?? -1;
+  }
+}
+
+/** What is stored of the only question. */
+export async function questionOf(scene: Scene) {
+  const { database } = scene.bench.store;
+  const read = sql<{ handoff: string; begun: number; jobId: string }>`
+    SELECT handoffs.key AS handoff, handoffs.epoch AS begun, jobs.key AS "jobId"
+    FROM handoffs JOIN jobs ON jobs.id = handoffs.job_id`;
+  const [row] = await database.run(read);
+  assert.ok(row);
+  return row;
+}

@@ -1,0 +1,165 @@
+/** Documents for a fleet of services, and whether each of them is there, once, in the end. */
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import pg from 'pg';
+import { type Services, userKey } from './services.ts';
+import { until } from './wait.ts';
+
+export interface Pages {
+  readonly host: string;
+  url(name: string): string;
+  /** How often each page was asked for. */
+  readonly asked: ReadonlyMap<string, number>;
+  /** Pages whose name matches are not answered until they are let go. */
+  hold(pattern: RegExp): void;
+  letGo(): void;
+  /** How many requests are held back. */
+  readonly held: number;
+  /** The next so many requests for pages whose name matches are answered with this status. */
+  refuse(pattern: RegExp, status: number, times: number): void;
+  close(): void;
+}
+
+export async function openPages(): Promise<Pages> {
+  const asked = new Map<string, number>();
+  let holding: RegExp | undefined;
+  let held: (() => void)[] = [];
+  let refusal: { pattern: RegExp; status: number; times: number } | undefined;
+  const server = createServer((request, response) => {
+    const name = (request.url ?? '/').slice(1);
+    if (name === 'robots.txt') return void response.writeHead(404).end();
+    asked.set(name, (asked.get(name) ?? 0) + 1);
+    if (refusal && refusal.times > 0 && refusal.pattern.test(name)) {
+      refusal.times -= 1;
+      return void response.writeHead(refusal.status).end('not now');
+    }
+    const answer = (): void => {
+      response.writeHead(200, { 'content-type': 'text/html' }).end(pageOf(name));
+    };
+    if (holding?.test(name)) held.push(answer);
+    else answer();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    host,
+    asked,
+    url: (name) => `http://${host}/${name}`,
+    hold: (pattern) => {
+      holding = pattern;
+    },
+    letGo: () => {
+      holding = undefined;
+      for (const answer of held) answer();
+      held = [];
+    },
+    get held() {
+      return held.length;
+    },
+    refuse: (pattern, status, times) => {
+      refusal = { pattern, status, times };
+    },
+    close: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+function pageOf(name: string): string {
+  const word = name.replace(/\W+/g, '');
+  const text = `The heron ${word} stands in the reeds and waits for a fish that is late. `.repeat(
+    4,
+  );
+  return `<!doctype html><title>About ${name}</title><main><h1>${name}</h1><p>${text}</p></main>`;
+}
+
+/** Requests to the orchestrator in the name of a person; they wait while it is away. */
+export async function ask<Answer = Record<string, unknown>>(
+  address: string,
+  path: string,
+  body?: unknown,
+): Promise<{ status: number; body: Answer }> {
+  const response = await fetch(`${address}${path}`, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: { 'x-api-key': userKey, 'content-type': 'application/json' },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  return { status: response.status, body: (await response.json()) as Answer };
+}
+
+export async function submit(
+  services: Services,
+  { corpus, urls }: { corpus: string; urls: readonly string[] },
+): Promise<string> {
+  const body = { corpus_name: corpus, urls };
+  const answer = await ask(services.orchestrator.address, '/jobs', body);
+  assert.equal(answer.status, 202, JSON.stringify(answer.body));
+  return String(answer.body.job_id);
+}
+
+interface JobBody {
+  readonly state: string;
+  readonly items_done: number;
+  readonly items_failed: number;
+}
+
+/** Waits for the end of a job, over restarts of all that could tell of it. */
+export async function ended(services: Services, id: string, timeoutMs = 60_000): Promise<JobBody> {
+  let last: unknown;
+  const look = async () => {
+    const { body } = await ask<JobBody>(services.orchestrator.address, `/jobs/${id}`);
+    last = body;
+    return ['succeeded', 'failed', 'canceled'].includes(body.state) ? body : undefined;
+  };
+  return until(look, { what: `job ${id} to end`, timeoutMs, intervalMs: 100 }).catch((error) => {
+    const said = services.processes.map(({ name, output }) => `--- ${name}\n${output}`);
+    throw new Error(`${JSON.stringify(last)}\n${said.join('\n')}`, { cause: error });
+  });
+}
+
+export interface Verdict {
+  readonly documents: number;
+  readonly lost: number;
+  readonly duplicated: number;
+  readonly stuck: number;
+  readonly questions: number;
+}
+
+/** Looks into the store itself: every document is there once and whole, and nothing else is. */
+export async function judge(
+  { databaseUrl }: Services,
+  corpus: string,
+  expected: number,
+): Promise<Verdict> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  const count = async (text: string, ...values: unknown[]): Promise<number> =>
+    Number((await client.query(text, values)).rows[0].count);
+  try {
+    const documents = await count(
+      `SELECT COUNT(*) AS count FROM documents d WHERE d.corpus = $1 AND d.generation_id IS NOT NULL
+        AND EXISTS (SELECT 1 FROM chunks c WHERE c.generation_id = d.generation_id)
+        AND NOT EXISTS (SELECT 1 FROM chunks c WHERE c.generation_id = d.generation_id
+          AND NOT EXISTS (SELECT 1 FROM vectors v WHERE v.generation_id = c.generation_id
+            AND v.ordinal = c.ordinal))`,
+      corpus,
+    );
+    const duplicated = await count(
+      `SELECT COUNT(*) AS count FROM (SELECT item_id, step FROM events
+        WHERE kind = 'step_completed' GROUP BY item_id, step HAVING COUNT(*) > 1) AS twice`,
+    );
+    const spare = await count(
+      `SELECT COUNT(*) AS count FROM chunks c JOIN documents d ON d.id = c.document_id
+        WHERE d.corpus = $1 AND c.generation_id <> d.generation_id`,
+      corpus,
+    );
+    const stuck = await count('SELECT COUNT(*) AS count FROM items WHERE waits_on IS NOT NULL');
+    const questions = await count('SELECT COUNT(*) AS count FROM handoffs');
+    const lost = expected - documents;
+    return { documents, lost, duplicated: duplicated + spare, stuck, questions };
+  } finally {
+    await client.end();
+  }
+}
