@@ -101,8 +101,9 @@ class Lane {
     });
   }
 
-  /** One after the other, and what comes meanwhile in one: so the order of asking is kept. */
+  /** All of one turn together, then what came meanwhile: so the order of asking is kept. */
   async #addAll(): Promise<void> {
+    await new Promise<void>((resolve) => this.#options.world.afterTurn(resolve));
     while (this.#waiting.length > 0) {
       const batch = this.#waiting;
       this.#waiting = [];
