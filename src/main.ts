@@ -9,7 +9,7 @@ import { type BlobSettings, openBlobs } from './blobs.ts';
 import { BatchProviders } from './engine/batch-plan.ts';
 import { BatchRunner } from './engine/batch-runner.ts';
 import type { BatchOptions } from './engine/batch-submit.ts';
-import { Engine } from './engine/engine.ts';
+import { Engine, type EngineOptions } from './engine/engine.ts';
 import { thisProcess } from './engine/liveness.ts';
 import type { Exchange } from './handoff/exchange.ts';
 import type { Works } from './handoff/work.ts';
@@ -163,16 +163,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   const pipeline = options.pipeline?.(documents) ?? documents;
   await migrate(database, pipeline.lifecycle);
   await openGates(database, options.pace ?? {});
-  const engine = new Engine({
-    ...{ database, pipeline, world, blobs, sinks: sinks.sinks },
-    liveness: thisProcess(),
-    checkSource: ({ kind, source }) => {
-      if (kind === 'url') checkTarget(readUrl(source), allowed);
-    },
-    places: options.places,
-    onError,
-    onProgress: options.onProgress,
-  });
+  const engine = engineOf(options, { database, pipeline, world, blobs, sinks: sinks.sinks });
   const batch = batchOf(options, { database, blobs, world, providers, onError });
   const mirror = vectorsOf(database, sinks);
   const searcher = new Searcher({ database, ...embedders.forQueries, mirror });
@@ -194,6 +185,21 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   const { embedder } = embedders;
   const models = { embedder, extractor, sinks: sinks.sinks };
   return { ...doors, ...models, works, post, estimate, close };
+}
+
+function engineOf(
+  { allowHosts = [], places, onProgress, onError = () => undefined }: AssembleOptions,
+  parts: Pick<EngineOptions, 'database' | 'pipeline' | 'world' | 'blobs' | 'sinks'>,
+): Engine {
+  const allowed = allowedHosts(allowHosts);
+  return new Engine({
+    ...parts,
+    ...{ places, onProgress, onError },
+    liveness: thisProcess(),
+    checkSource: ({ kind, source }) => {
+      if (kind === 'url') checkTarget(readUrl(source), allowed);
+    },
+  });
 }
 
 /** The store's own vectors, unless a sink is searched; then they stand in for it. */

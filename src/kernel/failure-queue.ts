@@ -1,5 +1,5 @@
 /** What queues may answer: the rows of the failure table about what wakes other processes. */
-import type { FailureRow } from './failure-table.ts';
+import type { FailureRow } from './failure-row.ts';
 
 export const queueFailures = {
   queue_unavailable: {

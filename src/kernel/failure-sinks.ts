@@ -1,5 +1,5 @@
 /** The rows of the failure table about sinks: what keeps copies outside the store. */
-import type { FailureRow } from './failure-table.ts';
+import type { FailureRow } from './failure-row.ts';
 
 export const sinkFailures = {
   qdrant_unavailable: {

@@ -4,7 +4,6 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { loadConfig } from '../../src/config.ts';
-import { settings } from '../../src/settings.ts';
 import {
   type Compose,
   type ComposeService,
@@ -25,15 +24,6 @@ const roleServices = roles.map((role): [string, ComposeService] => [
   role,
   compose.services[role] as ComposeService,
 ]);
-
-/** Settings of the services, which are named here before they are in the table of settings. */
-const awaited: readonly string[] = [
-  ...['PAWL_REDIS_ORCH_URL', 'PAWL_REDIS_SCRAPE_URL', 'PAWL_REDIS_EMBED_URL'],
-  ...['PAWL_ORCHESTRATOR_URL', 'PAWL_CHUNKING_URL', 'PAWL_QDRANT_URL', 'PAWL_QDRANT_KEY'],
-  ...['PAWL_BLOB_URL', 'PAWL_BLOB_ENDPOINT', 'PAWL_BLOB_REGION', 'PAWL_BLOB_KEY_ID'],
-  ...['PAWL_BLOB_SECRET', 'PAWL_NEO4J_URL', 'PAWL_NEO4J_USER', 'PAWL_NEO4J_PASSWORD'],
-];
-const variables = Object.values(settings).map(({ variable }): string => variable);
 
 /** Images that bring their own user, or need root, with why. */
 const users: Readonly<Record<string, string>> = {
@@ -127,15 +117,9 @@ describe('the settings of the roles', () => {
         interpolate(text, given),
       ]);
       const { warnings } = loadConfig({ environment: Object.fromEntries(told) });
-      const unknown = warnings.filter((line) => !awaited.includes(line.split(' ')[0] ?? ''));
-      assert.deepEqual(unknown, []);
+      assert.deepEqual(warnings, []);
     });
   }
-
-  test('are awaited only as long as they are not there', () => {
-    const here = awaited.filter((name) => variables.includes(name));
-    assert.deepEqual(here, [], 'they are settings now: remove them from the list in this file');
-  });
 
   test('come from example.env, which has no secret that works', () => {
     const example = readExample();

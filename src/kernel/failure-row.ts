@@ -1,0 +1,21 @@
+/** What a row of the failure table says. */
+
+export type FailureKind = 'rate_limited' | 'transient' | 'schema_invalid' | 'fatal';
+
+export interface FailureRow {
+  readonly errorCode: `E_${string}`;
+  readonly kind: FailureKind;
+  readonly httpStatus: number;
+  readonly title: string;
+  /** One sentence: what the person can do. */
+  readonly advice: string;
+}
+
+type Text = Pick<FailureRow, 'title' | 'advice'>;
+
+export const row = (
+  errorCode: FailureRow['errorCode'],
+  kind: FailureKind,
+  httpStatus: number,
+  text: Text,
+): FailureRow => ({ errorCode, kind, httpStatus, ...text });
