@@ -9,7 +9,7 @@ import type { Liveness } from '../engine/liveness.ts';
 import { Loop } from '../engine/loop.ts';
 import { type OpenPage, type OpenQuestions, Refill } from '../engine/refill.ts';
 import { whyDead } from '../engine/rescuer.ts';
-import { Failure } from '../kernel/failure.ts';
+import { Failure, isRetried, toFailure } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
 import type { World } from '../kernel/world.ts';
 import { failpoint } from '../observe/failpoint.ts';
@@ -208,7 +208,11 @@ export class Exchange {
     const byKey = new Map(standings.map((standing) => [standing.key, standing]));
     for (const waiting of all) {
       if (this.#waiting.get(waiting.key) !== waiting) continue;
-      await this.#settle(waiting, byKey.get(waiting.key)).catch(waiting.reject);
+      await this.#settle(waiting, byKey.get(waiting.key)).catch((error: unknown) => {
+        // A store that is away is no answer: the next look may find one.
+        if (isRetried(toFailure(error).code)) this.#options.onError('handoff', error);
+        else waiting.reject(error);
+      });
     }
   }
 

@@ -81,13 +81,14 @@ async function jobKeyOf({ item, reader, scratch }: StepContext): Promise<string>
   return job.key;
 }
 
-/** What was asked has been used, whether it is kept or not. */
+/** What was asked has been used. After a failure it is not: a worker may still be at it. */
 function withRemoval(
   result: StepResult | undefined,
   { item, scratch }: StepContext,
   step: string,
 ): StepResult | undefined {
-  if (!scratch.has(askedBy(step)) || result?.deferred) return result;
+  const isUsed = scratch.has(askedBy(step)) && !result?.failure && !result?.deferred;
+  if (!isUsed) return result;
   return {
     ...result,
     effect: async (transaction, now) => {

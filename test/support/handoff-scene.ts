@@ -5,7 +5,9 @@ import { Callbacks, type Completion } from '../../src/handoff/callbacks.ts';
 import { Exchange, keyOfMessage } from '../../src/handoff/exchange.ts';
 import { parcelsBy } from '../../src/handoff/parcel.ts';
 import { answered } from '../../src/handoff/question.ts';
+import { Failure } from '../../src/kernel/failure.ts';
 import type { StepContext, StepResult } from '../../src/pipeline/pipeline.ts';
+import type { Database } from '../../src/store/database.ts';
 import { removeHandoffsOfStep } from '../../src/store/handoffs.ts';
 import { getJobById } from '../../src/store/jobs.ts';
 import { sql } from '../../src/store/statement.ts';
@@ -30,10 +32,29 @@ export class Scene {
     store.livingPids.add(workerPid);
   }
 
+  /** The next so many writes of the exchange are refused, as by a store that is away. */
+  failWrites(times: number): void {
+    this.#refusals = times;
+  }
+
+  #refusals = 0;
+
+  #database(): Database {
+    const { database } = this.bench.store;
+    return {
+      ...database,
+      write: async (work) => {
+        if (this.#refusals === 0) return database.write(work);
+        this.#refusals -= 1;
+        throw new Failure('store_busy', 'the store is away');
+      },
+    };
+  }
+
   #exchange(): Exchange {
     const { store, world } = this.bench;
     const exchange = new Exchange({
-      ...{ database: store.database, world, liveness: store.liveness, parcels: parcelsBy() },
+      ...{ database: this.#database(), world, liveness: store.liveness, parcels: parcelsBy() },
       queues: { scrape_jobs: this.queue, embed_jobs: this.queue },
       onError: (what, error) => this.bench.errors.push(`${what}: ${String(error)}`),
     });

@@ -159,6 +159,22 @@ export const handoffTests: readonly EngineTest[] = [
     },
   ],
   [
+    'a store that is away for a moment costs no question, and the work is done once',
+    async (bench) => {
+      const scene = new Scene(bench);
+      await scene.start();
+      const job = await bench.store.submit();
+      const { complete } = await scene.beginOne('w1', 501);
+      // The worker is dead, and the store refuses to hear of it.
+      scene.failWrites(3);
+      await bench.world.until('the refusals', () => /handoff: /.test(String(bench.errors)));
+      assert.deepEqual(await complete(), succeeded);
+      await bench.untilJob(job, 'succeeded');
+      assert.deepEqual(scene.used, ['a page']);
+      assert.equal((await bench.store.item(job.ids[0])).attempt, 0);
+    },
+  ],
+  [
     'where no worker comes, the item gives its place to others, and goes on when one does',
     async (bench) => {
       const scene = new Scene(bench);
