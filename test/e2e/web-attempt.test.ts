@@ -43,6 +43,8 @@ describe('the one button', () => {
     await at(page, 'paused');
     assert.deepEqual(await findProblems(page), []);
     await draw(page, 'add-paused-light');
+    await page.setViewportSize({ width: 390, height: 844 });
+    await draw(page, 'add-paused-narrow');
     const wren = page.locator('[data-source]').filter({ hasText: '/slow/wren' });
     await wren.getByRole('button', { name: 'Remove' }).click();
     await page.locator('[data-sources="2"]').waitFor();
