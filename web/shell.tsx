@@ -80,7 +80,7 @@ function AttemptMark() {
   const tone = data && marks[data.status];
   if (!tone) return null;
   return (
-    <span className="count">
+    <span className="count mark">
       <Badge tone={tone}>{data.status}</Badge>
     </span>
   );

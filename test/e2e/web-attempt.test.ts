@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { draw, findViolations, openSuite, openView } from './web-browser.ts';
+import { draw, findProblems, findViolations, openSuite, openView } from './web-browser.ts';
 
 const suite = openSuite();
 
@@ -41,8 +41,10 @@ describe('the one button', () => {
     await page.getByRole('heading', { name: 'Jobs' }).waitFor();
     await page.getByRole('navigation').getByRole('link', { name: 'Add' }).click();
     await at(page, 'paused');
-    assert.deepEqual(await findViolations(page), []);
+    assert.deepEqual(await findProblems(page), []);
     await draw(page, 'add-paused-light');
+    await page.setViewportSize({ width: 390, height: 844 });
+    await draw(page, 'add-paused-narrow');
     const wren = page.locator('[data-source]').filter({ hasText: '/slow/wren' });
     await wren.getByRole('button', { name: 'Remove' }).click();
     await page.locator('[data-sources="2"]').waitFor();
@@ -53,7 +55,7 @@ describe('the one button', () => {
     const stored = page.locator('[data-source="split"]');
     await stored.nth(1).waitFor();
     assert.equal(await stored.count(), 2);
-    assert.deepEqual(await findViolations(page), []);
+    assert.deepEqual(await findProblems(page), []);
     await draw(page, 'add-complete-light');
     await page.getByRole('link', { name: 'Open the job' }).click();
     await page.getByText('2 of 2').waitFor();

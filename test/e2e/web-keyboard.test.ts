@@ -63,6 +63,38 @@ describe('by keyboard alone', () => {
     assert.deepEqual(complaints, []);
   });
 
+  test('a search is typed from the middle as from the end', async (t) => {
+    const { page, visit } = await openView(t, suite);
+    await visit('/search?corpus=pets');
+    const field = page.locator('input[type="search"]:focus');
+    await field.waitFor();
+    await page.keyboard.type('harmonium');
+    await press(page, 'Home');
+    await page.keyboard.type('the cat on the ');
+    assert.equal(await field.inputValue(), 'the cat on the harmonium');
+    await page.waitForURL(/q=the.cat.*harmonium/);
+    assert.equal(await field.inputValue(), 'the cat on the harmonium');
+  });
+
+  test('what is chosen in a list stays chosen when others come on top of it', async (t) => {
+    const { address } = suite;
+    for (const id of ['older', 'newer']) {
+      await postJob(address, { corpus_name: 'order', documents: [{ id, text: `An ${id} text.` }] });
+    }
+    const { page, visit } = await openView(t, suite);
+    await visit('/jobs?corpus_name=order');
+    await page.getByText('2 jobs', { exact: true }).waitFor();
+    await press(page, 'j');
+    assert.match(String(await focused(page)), /inline:newer/);
+    await postJob(address, { corpus_name: 'order', documents: [{ id: 'top', text: 'On top.' }] });
+    await page.getByText('3 jobs', { exact: true }).waitFor();
+    assert.match(String(await focused(page)), /inline:newer/);
+    await press(page, 'j');
+    assert.match(String(await focused(page)), /inline:older/);
+    await press(page, 'k', 'k');
+    assert.match(String(await focused(page)), /inline:top/);
+  });
+
   test('the keys are listed, and what has the focus can be seen', async (t) => {
     const { page, visit } = await openView(t, suite);
     await visit('/jobs');

@@ -112,7 +112,7 @@ function Counts({ sources }: { sources: NonNullable<Attempt['sources']> }) {
         <span className="canceled" style={{ width: share(skipped) }} />
         <span className="failed" style={{ width: share(failed) }} />
       </span>
-      <span className="soft number">{`${counted(total, 'source')}: ${told.join(', ')}`}</span>
+      <span className="soft">{`${counted(total, 'source')}: ${told.join(', ')}`}</span>
     </div>
   );
 }

@@ -1,7 +1,7 @@
 /** Work that was handed to providers for hours: all batch tasks, newest first, live. */
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useCallback, useMemo } from 'react';
+import { memo, useCallback, useMemo } from 'react';
 import { batchTask } from '../../src/kernel/batch-task.ts';
 import { type Task, type TaskState, tasksPerPage } from '../live/task-list.ts';
 import { Empty, Problem, Skeleton, Time } from '../part/basic.tsx';
@@ -81,7 +81,8 @@ function StateMenu({ state }: { state: TaskState | undefined }) {
   );
 }
 
-function TaskRow({ task }: { task: Task }) {
+/** Scrolling draws only the rows that come into sight. */
+const TaskRow = memo(function TaskRow({ task }: { task: Task }) {
   const { results_ok, results_failed, invalid_urls } = task;
   const results = [
     `${count(results_ok)} done`,
@@ -101,7 +102,7 @@ function TaskRow({ task }: { task: Task }) {
       </span>
     </Link>
   );
-}
+});
 
 function NoTasks({ isFiltered }: { isFiltered: boolean }) {
   if (isFiltered) {

@@ -1,7 +1,7 @@
 /** One corpus, and its documents. */
 import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
-import { useCallback, useMemo, useState } from 'react';
+import { memo, useCallback, useMemo, useState } from 'react';
 import type { Document } from '../../src/api/schema.ts';
 import { Empty, Facts, Problem, Skeleton, Time } from '../part/basic.tsx';
 import { Confirm } from '../part/dialog.tsx';
@@ -88,7 +88,8 @@ function Documents({ name }: { name: string }) {
   );
 }
 
-function DocumentRow({ document }: { document: Document }) {
+/** Scrolling draws only the rows that come into sight. */
+const DocumentRow = memo(function DocumentRow({ document }: { document: Document }) {
   return (
     <Link to="/documents/$id" params={{ id: document.document_id }} className="document-row">
       <span className="cut">{document.title ?? shortSource(document.source_url)}</span>
@@ -102,7 +103,7 @@ function DocumentRow({ document }: { document: Document }) {
       </span>
     </Link>
   );
-}
+});
 
 function DeleteCorpus({ name, documents }: { name: string; documents: number }) {
   const { client, notices, queries } = useWorkbench();

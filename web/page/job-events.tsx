@@ -1,5 +1,5 @@
 /** The event log of a job, newest first. */
-import { useMemo } from 'react';
+import { memo, useMemo } from 'react';
 import type { Event } from '../../src/api/schema.ts';
 import { eventsMax, useJobLog } from '../live/job-log.ts';
 import { Problem, Skeleton } from '../part/basic.tsx';
@@ -59,7 +59,8 @@ export function EventLog({ jobId, itemId, onAll }: EventLogProps) {
   );
 }
 
-function EventRow({ event }: { event: Event }) {
+/** Scrolling draws only the rows that come into sight. */
+const EventRow = memo(function EventRow({ event }: { event: Event }) {
   const { seq, at, kind, item_id, step, attempt, worker, detail } = event;
   const who = [
     item_id !== null && `document ${item_id}`,
@@ -78,7 +79,7 @@ function EventRow({ event }: { event: Event }) {
       <span className="cut soft">{[...who.filter(Boolean), ...more].join(' · ')}</span>
     </div>
   );
-}
+});
 
 function plain(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value);

@@ -76,7 +76,8 @@ function JobView({ job }: { job: JobDetail }) {
 function JobHead({ job }: { job: JobDetail }) {
   const { tone, state } = lookOf(job);
   const link = job.url === null ? undefined : linkOf(job.url);
-  const name = job.url === null ? counted(job.items_total, 'document') : shortSource(job.url);
+  const { items_total: total } = job;
+  const name = job.url === null ? counted(total, 'document') : shortSource(job.url);
   return (
     <div className="stack">
       <header className="page-head">
@@ -87,6 +88,9 @@ function JobHead({ job }: { job: JobDetail }) {
             </a>
           ) : (
             name
+          )}
+          {total > 1 && job.url !== null && (
+            <span className="soft">{` and ${counted(total - 1, 'more', 'more')}`}</span>
           )}
         </h1>
         <JobActions job={job} />

@@ -1,7 +1,7 @@
 /** All jobs, newest first, live. */
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useCallback, useMemo } from 'react';
+import { memo, useCallback, useMemo } from 'react';
 import type { Job } from '../../src/api/schema.ts';
 import { job as jobMachine } from '../../src/kernel/job.ts';
 import { stage as stageMachine } from '../../src/kernel/stage.ts';
@@ -71,7 +71,8 @@ export function JobsPage() {
   );
 }
 
-function JobRow({ job }: { job: Job }) {
+/** Scrolling draws only the rows that come into sight. */
+const JobRow = memo(function JobRow({ job }: { job: Job }) {
   const { items_total: total, items_done: done } = job;
   const name = job.url === null ? counted(total, 'document') : shortSource(job.url);
   return (
@@ -97,7 +98,7 @@ function JobRow({ job }: { job: Job }) {
       </span>
     </Link>
   );
-}
+});
 
 const any = { value: '', name: 'any' };
 const optionsOf = (names: readonly string[]) => [
