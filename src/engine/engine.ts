@@ -52,6 +52,7 @@ export class Engine {
   readonly #loops: readonly Loop[];
   readonly #bell: Bell;
   readonly #couriers: readonly Courier[];
+  readonly #deliveries: readonly Loop[];
   #unlisten: (() => void) | undefined;
 
   constructor(options: EngineOptions) {
@@ -99,7 +100,10 @@ export class Engine {
       revoke: (itemIds) => this.#revoke(itemIds),
     });
     this.#couriers = (options.sinks ?? []).map((sink) => new Courier(database, sink));
-    this.#loops = this.#makeLoops(ring);
+    this.#deliveries = this.#couriers.map((courier) =>
+      this.#loop(courier.name, limits.sink.pollMs, () => courier.run()),
+    );
+    this.#loops = [...this.#makeLoops(ring), ...this.#deliveries];
   }
 
   /** Registers the worker, takes over what the dead have left, and begins to work. */
@@ -107,6 +111,8 @@ export class Engine {
     await this.#keeper.register();
     await this.#rescue(() => undefined);
     for (const loop of this.#loops) loop.start();
+    // A process may be short: what a sink lacks is seen to at once, beside the work.
+    for (const loop of this.#deliveries) void loop.runNow();
     this.#unlisten = this.#bell.listen('work', () => this.#dispatcher.wake());
     this.#dispatcher.start(this.worker);
   }
@@ -121,10 +127,14 @@ export class Engine {
     await this.relay.close();
   }
 
+  #loop(name: string, intervalMs: number, run: () => Promise<unknown>): Loop {
+    const { world, onError } = this.#options;
+    return new Loop({ name, intervalMs, world, onError, runOnce: async () => void (await run()) });
+  }
+
   #makeLoops(ring: (kind: Ring) => void): Loop[] {
-    const { world, onError, database, pipeline, blobs } = this.#options;
-    const loop = (name: string, intervalMs: number, runOnce: () => Promise<unknown>): Loop =>
-      new Loop({ name, intervalMs, world, onError, runOnce: async () => void (await runOnce()) });
+    const { database, pipeline, blobs } = this.#options;
+    const loop = this.#loop.bind(this);
     return [
       loop('heartbeat', limits.lease.heartbeatMs, () => this.#keeper.beat()),
       loop('leases', limits.loop.rescueIntervalMs, () => this.#keeper.compare()),
@@ -133,9 +143,6 @@ export class Engine {
       loop('retention', limits.loop.sweepIntervalMs, () => pruneHistory(database)),
       loop('fetched', limits.loop.sweepIntervalMs, () => sweepFetched(database, blobs)),
       loop('results', limits.loop.sweepIntervalMs, () => pruneMoney(database)),
-      ...this.#couriers.map((courier) =>
-        loop(courier.name, limits.sink.pollMs, () => courier.run()),
-      ),
     ];
   }
 
