@@ -54,6 +54,7 @@ export class Engine {
   readonly #loops: readonly Loop[];
   readonly #bell: Bell;
   readonly #couriers: readonly Courier[];
+  readonly #deliveries: readonly Loop[];
   #unlisten: (() => void) | undefined;
 
   constructor(options: EngineOptions) {
@@ -101,7 +102,10 @@ export class Engine {
       revoke: (itemIds) => this.#revoke(itemIds),
     });
     this.#couriers = (options.sinks ?? []).map((sink) => new Courier(database, sink));
-    this.#loops = this.#makeLoops(ring);
+    this.#deliveries = this.#couriers.map((courier) =>
+      this.#loop(courier.name, limits.sink.pollMs, () => courier.run()),
+    );
+    this.#loops = [...this.#makeLoops(ring), ...this.#deliveries];
   }
 
   /** Registers the worker, takes over what the dead have left, and begins to work. */
@@ -109,6 +113,8 @@ export class Engine {
     await this.#keeper.register();
     await this.#rescue(() => undefined);
     for (const loop of this.#loops) loop.start();
+    // A process may be short: what a sink lacks is seen to at once, beside the work.
+    for (const loop of this.#deliveries) void loop.runNow();
     this.#unlisten = this.#bell.listen('work', () => this.#dispatcher.wake());
     this.#dispatcher.start(this.worker);
   }
@@ -123,10 +129,14 @@ export class Engine {
     await this.relay.close();
   }
 
+  #loop(name: string, intervalMs: number, run: () => Promise<unknown>): Loop {
+    const { world, onError } = this.#options;
+    return new Loop({ name, intervalMs, world, onError, runOnce: async () => void (await run()) });
+  }
+
   #makeLoops(ring: (kind: Ring) => void): Loop[] {
-    const { world, onError, database, pipeline, blobs } = this.#options;
-    const loop = (name: string, intervalMs: number, runOnce: () => Promise<unknown>): Loop =>
-      new Loop({ name, intervalMs, world, onError, runOnce: async () => void (await runOnce()) });
+    const { database, pipeline, blobs } = this.#options;
+    const loop = this.#loop.bind(this);
     // One orchestrator at a time: what they would do at once, they would do to the same rows.
     const sweep = (name: string, runOnce: () => Promise<unknown>): Loop =>
       loop(name, limits.loop.sweepIntervalMs, () => sweepAlone(database, name, runOnce));
@@ -139,9 +149,6 @@ export class Engine {
       sweep('retention', () => pruneHistory(database)),
       sweep('fetched', () => sweepFetched(database, blobs)),
       sweep('results', () => pruneMoney(database)),
-      ...this.#couriers.map((courier) =>
-        loop(courier.name, limits.sink.pollMs, () => courier.run()),
-      ),
     ];
   }
 

@@ -3,7 +3,9 @@ import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { limits } from '../../src/kernel/limits.ts';
 import { toSignedBytes } from '../../src/provider/vector-bytes.ts';
+import { SinkIndex } from '../../src/search/vector/sink-index.ts';
 import { pointId } from '../../src/sink/qdrant.ts';
+import type { VectorSink } from '../../src/sink/sink.ts';
 import { insertVectors } from '../../src/store/chunks.ts';
 import { flipModel, setNextModel } from '../../src/store/corpus-settings.ts';
 import { appendEvents } from '../../src/store/events.ts';
@@ -11,6 +13,7 @@ import type { Reply } from '../support/batch/provider-server.ts';
 import { type QdrantServer, refused } from '../support/qdrant/qdrant-server.ts';
 import { model, notes, SinkBench, vectorOf } from './sink/bench.ts';
 import { openQdrantCase, realQdrant } from './sink/qdrant-case.ts';
+import { vectorsSeen } from './sink/vectors-seen.ts';
 
 const skip = realQdrant === undefined ? false : 'a real Qdrant does not fail on demand';
 
@@ -162,6 +165,28 @@ describe('Qdrant beside a store', { skip }, () => {
       collection?.points.set(`late-${index}`, { id: `late-${index}`, vector, payload });
     }
     assert.deepEqual(await bench.seen(), ['walrus']);
+  });
+
+  test('a document that is replaced after the question is found as it is now', async (t) => {
+    const { bench } = await setup(t);
+    const { sink } = bench.case;
+    await bench.publish('page', ['walrus']);
+    await bench.courier();
+    let isAsked = false;
+    const nearest: VectorSink['nearest'] = async (...asked) => {
+      const answer = await (sink as VectorSink).nearest(...asked);
+      // Qdrant has answered, and the store has not been asked yet.
+      if (!isAsked) {
+        isAsked = true;
+        await bench.publish('page', ['rain']);
+      }
+      return answer;
+    };
+    const { database } = bench.store;
+    const otherwise = { search: () => Promise.reject(new Error('the sink is filled')) };
+    const slow = { name: 'qdrant', nearest } as VectorSink;
+    const index = new SinkIndex({ database, sink: slow, otherwise });
+    assert.deepEqual(await vectorsSeen({ database, index, turnsMax: 1 }, notes), ['rain']);
   });
 
   test('a corpus with another model has another collection, and the old one goes', async (t) => {

@@ -1,6 +1,6 @@
 /**
- * A process is killed at moments around each click, with Qdrant and Neo4j beside its store. The same
- * command again finishes, and then both have exactly what the store has.
+ * A process is killed at moments around its clicks, with Qdrant and Neo4j beside its store. The
+ * same command again finishes, and then both have exactly what the store has.
  */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';

@@ -11,16 +11,27 @@ const upwards = fromSignedBytes(
   toSignedBytes(Array.from({ length: dimensions }, (_, place) => (place === 0 ? 1 : 0))),
 );
 
-const turnsMax = 50;
+interface Looking {
+  readonly database: Database;
+  readonly index: VectorIndex;
+  readonly turnsMax?: number;
+}
 
 export async function vectorsSeen(
-  { database, index, size = 500 }: { database: Database; index: VectorIndex; size?: number },
+  { database, index, turnsMax = 50 }: Looking,
   of: Corpus,
   heading?: string,
 ): Promise<string[]> {
   const allowed = await allowedBy(database, of, heading);
   for (let turns = 0; turns < turnsMax; turns += 1) {
-    const hits = await index.search({ ...of, model, vector: upwards, size, rescored: 10, allowed });
+    const hits = await index.search({
+      ...of,
+      model,
+      vector: upwards,
+      size: 500,
+      rescored: 10,
+      allowed,
+    });
     const places = hits.map(({ generationId, ordinal }) => ({
       generation_id: generationId,
       ordinal,

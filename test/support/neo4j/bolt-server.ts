@@ -88,6 +88,12 @@ class BoltError extends Error {
   }
 }
 
+interface OpenTransaction {
+  readonly end: () => void;
+  /** What a rollback brings back; absent for a statement alone, which fails before it begins. */
+  readonly before?: Graph;
+}
+
 class Connection {
   readonly #socket: Socket;
   readonly #server: BoltServer;
@@ -98,7 +104,7 @@ class Connection {
   #isLate = false;
   #queue: Promise<void> = Promise.resolve();
   #rows: Row[] = [];
-  #open: { readonly end: () => void; readonly before: Graph; readonly isOwn: boolean } | undefined;
+  #open: OpenTransaction | undefined;
 
   constructor(socket: Socket, server: BoltServer) {
     this.#socket = socket;
@@ -211,13 +217,13 @@ class Connection {
 
   #pull(): Record<string, Packed> {
     for (const row of this.#rows.splice(0)) this.#send(tags.record, Object.values(row));
-    if (this.#open?.isOwn) this.#end();
+    if (!this.#open?.before) this.#end();
     return { has_more: false, type: 'rw', db: 'neo4j', t_last: 0 };
   }
 
   async #begin(isOwn: boolean): Promise<void> {
     const end = await this.#server.begin();
-    this.#open = { end, before: structuredClone(this.#server.graph), isOwn };
+    this.#open = isOwn ? { end } : { end, before: structuredClone(this.#server.graph) };
   }
 
   #end(): void {
@@ -226,7 +232,7 @@ class Connection {
   }
 
   #rollBack(): void {
-    if (this.#open) this.#server.graph = this.#open.before;
+    if (this.#open?.before) this.#server.graph = this.#open.before;
     this.#end();
   }
 
