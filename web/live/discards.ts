@@ -52,6 +52,11 @@ export class Discards {
     this.#set(this.#waiting.filter((waiting) => waiting.name !== name));
   }
 
+  /** Sends what waits, before something is asked for that would take it along. */
+  async settle(): Promise<void> {
+    await Promise.all(this.#waiting.map(({ name }) => this.#send(name)));
+  }
+
   async #send(name: string): Promise<void> {
     const waiting = this.#waiting.find((each) => each.name === name);
     if (!waiting) return;

@@ -17,7 +17,11 @@ export function useInboxActions(corpus: string | undefined) {
       ? { item_ids: [item.item_id] }
       : { cause: cause.fingerprint, ...(corpus !== undefined && { corpus_name: corpus }) };
   const { mutate: retry } = useMutation({
-    mutationFn: (choice: Choice) => client().ask('POST /inbox/retry', { body: chosenOf(choice) }),
+    mutationFn: async (choice: Choice) => {
+      // What was just discarded is not among what its cause is retried for.
+      if (!choice.item) await discards.settle();
+      return client().ask('POST /inbox/retry', { body: chosenOf(choice) });
+    },
     onSuccess: ({ retried }) =>
       notices.tell(`${counted(retried, 'document')} will be tried again from the failed step.`),
     onError: (error) => notices.tell(error.message, { tone: 'bad' }),

@@ -26,8 +26,9 @@ export function storeChecks({ database, embedder, blobs, sinks }: Leaned): Check
     },
     queue: async () => {
       const depth = (await countQueues(database)).reduce((sum, { count }) => sum + count, 0);
-      if (depth > limits.rate.queueDepthMax) throw new Error(`${depth} items wait`);
-      return `${depth} items wait`;
+      const said = depth === 1 ? '1 item waits' : `${depth} items wait`;
+      if (depth > limits.rate.queueDepthMax) throw new Error(said);
+      return said;
     },
     provider: () => checkEmbedder(embedder),
     ...(blobs.check && { blobs: async () => (await blobs.check?.()) ?? '' }),
