@@ -3,6 +3,7 @@
  * The last line is `N passed, N failed`, with `, N skipped` where some were.
  */
 import { globSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { styleText } from 'node:util';
 import { prepareMachine } from './support/machine.ts';
@@ -14,7 +15,8 @@ interface Suite {
 }
 
 const fileLimits = { timeoutMs: 300_000, lingerMs: 30_000 };
-const concurrency = 2;
+/** One more than there are cores: most files wait now and then for a process to start. */
+const concurrency = availableParallelism() + 1;
 const slowestShown = 5;
 const suiteNameWidth = 10;
 

@@ -1,8 +1,9 @@
 /** `pawl doctor` and the figures of the service, with real Redis. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { cut } from '../../src/attempt/cut.ts';
 import { makeLog } from '../../src/observe/log.ts';
-import { openQueues, queueNames } from '../../src/queues.ts';
+import { openQueues } from '../../src/queues.ts';
 import { startService } from '../../src/service.ts';
 import { realWorld } from '../../src/world.ts';
 import { startRedis } from '../support/redis.ts';
@@ -67,9 +68,9 @@ test('the figures have the depth of each queue, but not while its Redis is away'
   const addresses = { orch: url, scrape: url, embed: undefined };
   const opened = await openQueues({ addresses, world, log });
   t.after(() => opened.close());
-  const queues = queueNames.map((name) => opened.queues[name]);
   const service = await startService({
-    ...{ data: temporaryDirectory(t), host: '127.0.0.1', port: 0, work: false, queues },
+    ...{ data: temporaryDirectory(t), host: '127.0.0.1', port: 0, work: false },
+    services: { queues: opened.queues, cutter: cut },
     log: { level: 'silent', write: () => undefined },
   });
   t.after(() => service.close());

@@ -7,7 +7,8 @@ import { faultKinds } from './fault.ts';
 import { runSeed } from './simulation.ts';
 import { openStore } from './store.ts';
 
-const seeds = 1_000;
+/** The short version of `npm run simulate`. */
+const seeds = 300;
 
 describe('the simulated world', () => {
   test(`keeps every promise in ${seeds} seeds`, async (context) => {

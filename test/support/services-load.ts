@@ -83,7 +83,8 @@ export async function ask<Answer = Record<string, unknown>>(
 ): Promise<{ status: number; body: Answer }> {
   const response = await fetch(`${address}${path}`, {
     method: body === undefined ? 'GET' : 'POST',
-    headers: { 'x-api-key': userKey, 'content-type': 'application/json' },
+    // A connection that is kept would be one to an orchestrator that was killed meanwhile.
+    headers: { 'x-api-key': userKey, 'content-type': 'application/json', connection: 'close' },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
   return { status: response.status, body: (await response.json()) as Answer };
