@@ -203,7 +203,7 @@ function engineOf(
 }
 
 /** The store's own vectors, unless a sink is searched; then they stand in for it. */
-function vectorsOf(database: Database, { searched }: OpenSinks): VectorIndex {
+export function vectorsOf(database: Database, { searched }: OpenSinks): VectorIndex {
   const otherwise = new Mirror(database);
   return searched ? new SinkIndex({ database, sink: searched, otherwise }) : otherwise;
 }

@@ -20,7 +20,7 @@ import { limits } from './kernel/limits.ts';
 import type { Stage } from './kernel/stage.ts';
 import type { World } from './kernel/world.ts';
 import { doorsOf, placesOf, workerName } from './loose-work.ts';
-import { type AssembleOptions, renderingOf } from './main.ts';
+import { type AssembleOptions, renderingOf, vectorsOf } from './main.ts';
 import { completerOf, embeddersFor } from './models.ts';
 import type { Log } from './observe/log.ts';
 import { processParser } from './pipeline/extract/process/process-parser.ts';
@@ -42,10 +42,14 @@ import {
 } from './service-parts.ts';
 import type { RoleName } from './service-settings.ts';
 import { worksOf } from './services.ts';
+import { openSinks } from './sinks.ts';
 import { openPostgres } from './store/postgres.ts';
 import { realWorld } from './world.ts';
 
-type Models = Pick<AssembleOptions, 'embedder' | 'extractor' | 'browser' | 'render' | 'allowHosts'>;
+type Models = Pick<
+  AssembleOptions,
+  'embedder' | 'extractor' | 'browser' | 'render' | 'allowHosts' | 'sinks'
+>;
 
 export interface RoleOptions extends GuardOptions, Models {
   readonly role: Exclude<RoleName, 'all' | 'orchestrator'>;
@@ -135,28 +139,30 @@ async function openParts(options: RoleOptions, { world, log }: { world: World; l
       ? completerOf(options.extractor, { world })
       : undefined;
   const works = worksOf({ fetcher, rendering, parser: parser.parse, world, embedders, completer });
+  const sinks = await openSinks((searches && options.sinks) || {}, world);
+  const mirror = database && vectorsOf(database, sinks);
+  const searcher = database && new Searcher({ database, ...embedders.forQueries, mirror });
   const blobs = options.blobs && (await openBlobs(options.blobs, { data: '.', world }));
   const queues = queue ? [queue] : [];
   const metrics = new Metrics({ now: () => world.now(), streams: () => 0, queues });
   const close = async (): Promise<void> => {
     await Promise.all([queue?.close(), parser.close(), rendering?.renderer.close()]);
     await Promise.all([embedders.close(), completer?.close?.(), database?.close()]);
-    await blobs?.close();
+    await Promise.all([blobs?.close(), sinks.close()]);
   };
-  return { queue, database, embedders, works, metrics, blobs, close };
+  return { queue, database, searcher, embedders, works, metrics, blobs, close };
 }
 
 /** Of all that could be answered here, what the role answers. */
 function routesOf(
   { role, ...options }: RoleOptions,
-  { queue, database, embedders, works, metrics, ...parts }: Parts & RouteParts,
+  { queue, database, searcher, embedders, works, metrics, ...parts }: Parts & RouteParts,
 ): Partial<Handlers> {
   const doors: WorkDoors = {
     ...doorsOf({ ...options, world: parts.world }),
     ...{ works, cutter: cut, model: embedders.embedder.model },
     queues: { [role === 'scraper' ? 'visit' : 'embed']: queue },
   };
-  const searcher = database && new Searcher({ database, ...embedders.forQueries });
   const all: Partial<Handlers> = {
     ...workRoutes(doors),
     ...(database && searcher && searchRoute({ database, searcher, metrics, audit: parts.audit })),

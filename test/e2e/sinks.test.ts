@@ -5,8 +5,10 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { open, type Pawl } from '../../src/index.ts';
+import { startRole } from '../../src/role-service.ts';
 import { startService } from '../../src/service.ts';
 import { BoltServer } from '../support/neo4j/bolt-server.ts';
+import { startPostgres } from '../support/postgres.ts';
 import { QdrantServer, refused } from '../support/qdrant/qdrant-server.ts';
 import { bucket, credentials, startS3 } from '../support/s3-server.ts';
 import { type Cleanup, temporaryDirectory } from '../support/temporary.ts';
@@ -66,6 +68,36 @@ test('vectors are delivered to Qdrant, searched there, replaced and deleted', as
   await pawl.deleteCorpus(corpus);
   await until(() => server.collections.size === 0, { what: 'the collection to be gone' });
   assert.deepEqual(errors, []);
+});
+
+test('the embedding service searches where others deliver to', async (t) => {
+  const { server } = await setup(t);
+  const postgres = await startPostgres({ durable: false });
+  const databaseUrl = await postgres.createDatabase();
+  const sinks = { qdrant: { url: server.url, key: server.key } };
+  const pawl = await open({ data: temporaryDirectory(t), database: databaseUrl, sinks });
+  await (await pawl.ingest(documents, { corpus })).wait();
+  await untilSearched(pawl, server);
+  const role = await startRole({
+    ...{ role: 'embedding', host: '127.0.0.1', port: 0, databaseUrl, sinks },
+    internalKey: 'an-internal-key-of-24-or-more',
+    orchestratorUrl: 'http://127.0.0.1:9',
+    addresses: { orch: undefined, scrape: undefined, embed: undefined },
+    log: { level: 'silent', write: () => undefined },
+  });
+  t.after(async () => {
+    await Promise.all([role.close(), pawl.close()]);
+    await postgres.stop();
+  });
+  const asked = server.http.count(/query$/);
+  const response = await fetch(`${role.address}/search`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ corpus_name: corpus, query: 'doctor', mode: 'vector' }),
+  });
+  const { results } = (await response.json()) as { results: { title: string }[] };
+  assert.equal(results[0]?.title, 'Health');
+  assert.ok(server.http.count(/query$/) > asked);
 });
 
 test('the same hits come from Qdrant as from the store', async (t) => {

@@ -7,12 +7,16 @@ import { faultKinds } from './fault.ts';
 import { runSeed } from './simulation.ts';
 import { openStore } from './store.ts';
 
-/** The short version of `npm run simulate`. */
+/**
+ * The short version of `npm run simulate`. It begins where a worker goes on with a step although
+ * its lease is gone, which few seeds have.
+ */
+const firstSeed = 401;
 const seeds = 300;
 
 describe('the simulated world', () => {
   test(`keeps every promise in ${seeds} seeds`, async (context) => {
-    const batch = await runBatch({ firstSeed: 1, seeds, violationsMax: 5 });
+    const batch = await runBatch({ firstSeed, seeds, violationsMax: 5 });
     context.diagnostic(`${batch.seedsPerSecond.toFixed(1)} seeds/s`);
     const found = batch.failed.flatMap(({ seed, violations }) =>
       violations.map(({ invariant, detail }) => `seed ${seed}: ${invariant}: ${detail}`),
