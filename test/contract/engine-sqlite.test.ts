@@ -1,5 +1,4 @@
-import { openSqliteFile, openSqliteMemory } from '../support/store-opener.ts';
+import { openSqliteFile } from '../support/store-opener.ts';
 import { engineSuite } from './engine-suite.ts';
 
-engineSuite('SQLite in a file', openSqliteFile);
-engineSuite('SQLite in memory', openSqliteMemory);
+engineSuite('SQLite', openSqliteFile);
