@@ -16,7 +16,8 @@ export function thisProcess(): Liveness {
     host: [hostname(), read('/proc/sys/kernel/random/boot_id'), namespace()].join('/'),
     pid: process.pid,
     processStarted: startOf(process.pid),
-    isAlive: (pid, processStarted) => isRunning(pid) && startOf(pid) === processStarted,
+    isAlive: (pid, processStarted) =>
+      isRunning(pid) && startOf(pid) === processStarted && stateOf(pid) !== 'Z',
   };
 }
 
@@ -32,8 +33,18 @@ function isRunning(pid: number): boolean {
 
 /** A pid may have been given to another process; the time it began tells them apart. */
 function startOf(pid: number): string {
+  return statOf(pid)[19] ?? '';
+}
+
+/** Z: dead, and not yet buried by its parent, which may never do it. */
+function stateOf(pid: number): string {
+  return statOf(pid)[0] ?? '';
+}
+
+/** What stands behind the name, which may itself have spaces and brackets. */
+function statOf(pid: number): string[] {
   const stat = read(`/proc/${pid}/stat`);
-  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 }
 
 function namespace(): string {

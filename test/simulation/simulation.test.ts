@@ -12,7 +12,7 @@ import { openStore } from './store.ts';
  * its lease is gone, which few seeds have.
  */
 const firstSeed = 401;
-const seeds = 300;
+const seeds = 200;
 
 describe('the simulated world', () => {
   test(`keeps every promise in ${seeds} seeds`, async (context) => {

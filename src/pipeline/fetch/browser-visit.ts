@@ -18,11 +18,13 @@ export interface VisitOptions {
   readonly browser: Browser;
   readonly fetcher: Fetcher;
   readonly world: World;
+  /** The browser itself is gone, or as good as gone; not only the process of a page. */
+  readonly onLost: () => void;
 }
 
 export async function visit(
   request: RenderRequest,
-  { browser, fetcher, world }: VisitOptions,
+  { browser, fetcher, world, onLost }: VisitOptions,
 ): Promise<Rendered> {
   const ending = new AbortController();
   const { renderMs } = limits.browser;
@@ -34,16 +36,22 @@ export async function visit(
   browser.once('disconnected', crash);
   const signal = AbortSignal.any([request.signal, ending.signal]);
   let context: BrowserContext | undefined;
+  let isOnlyPage = false;
   try {
     context = await race(browser.newContext(contextOptions), signal);
     const page = await race(context.newPage(), signal);
-    page.once('crash', crash);
+    page.once('crash', () => {
+      isOnlyPage = true;
+      crash();
+    });
     const fail = (error: unknown): void => ending.abort(toFailure(error));
     const traffic = new Traffic({ ...request, signal }, { page, fetcher, fail });
     return await race(show(page, traffic, { request, signal, world }), signal);
   } catch (error) {
-    if (signal.aborted) throw signal.reason;
-    throw browser.isConnected() ? unshown(error, request.url) : crashed(request.url);
+    const unknown = browser.isConnected() ? unshown(error, request.url) : crashed(request.url);
+    const failure: unknown = signal.aborted ? signal.reason : unknown;
+    if (!isOnlyPage && toFailure(failure).code === 'browser_crash') onLost();
+    throw failure;
   } finally {
     cancel();
     browser.off('disconnected', crash);

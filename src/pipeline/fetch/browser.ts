@@ -46,7 +46,9 @@ export class ChromiumRenderer implements Renderer {
     try {
       const { browser } = await race(used.started, request.signal);
       const { fetcher, world } = this.#options;
-      return await visit(request, { browser, fetcher, world });
+      // It may take a while until its end is noticed; nobody is given it meanwhile.
+      const onLost = (): void => this.#forget(used);
+      return await visit(request, { browser, fetcher, world, onLost });
     } finally {
       await this.#giveBack(used);
       this.#leavePlace();
