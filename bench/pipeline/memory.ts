@@ -11,6 +11,7 @@ interface Request {
 }
 
 const perJob = 1_000;
+const sampleMs = 100;
 const mebibyte = 2 ** 20;
 
 await answer<Request>(async ({ documents, directory }): Promise<Reading[]> => {
@@ -38,8 +39,6 @@ async function ingestSome(pawl: Pawl, first: number, chance: () => number): Prom
   const { items } = await job.wait();
   if (items.done !== perJob) throw new Error(`${items.done} of ${perJob} documents are done`);
 }
-
-const sampleMs = 100;
 
 /** The heap and the buffers, not the pages that the system keeps of files. */
 async function peakDuring(work: () => Promise<void>): Promise<number> {
