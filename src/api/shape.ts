@@ -11,7 +11,7 @@ import {
 } from '../kernel/stage.ts';
 import type { Event as EngineEvent } from '../observe/event.ts';
 import type { Hit as Passage } from '../search/search.ts';
-import type { ChunkRow } from '../store/chunks.ts';
+import type { ChunkRow, NewChunk } from '../store/chunks.ts';
 import type { CorpusSettings } from '../store/corpus-settings.ts';
 import { countersOf } from '../store/counters.ts';
 import type { CorpusRow, DocumentRow } from '../store/documents.ts';
@@ -244,6 +244,19 @@ export function chunkShape(row: ChunkRow): schema.Chunk {
     start_offset: row.start_offset,
     end_offset: row.end_offset,
     tokens: row.token_count,
+  };
+}
+
+/** A chunk that nobody has stored. */
+export function cutShape({ key, ordinal, heading, text, ...rest }: NewChunk) {
+  return {
+    chunk_id: key,
+    ordinal,
+    heading,
+    start_offset: rest.startOffset,
+    end_offset: rest.endOffset,
+    tokens: rest.tokenCount,
+    text,
   };
 }
 

@@ -1,4 +1,5 @@
 /** `pawl chunk`: the pieces of a source, as they would be indexed. */
+import { cutShape } from '../api/shape.ts';
 import type { Extracted } from '../pipeline/extract/extract.ts';
 import type { NewChunk } from '../store/chunks.ts';
 import type { Call, Command } from './command.ts';
@@ -30,7 +31,7 @@ function show({ terminal, isJson }: Call, { source, found, splitText }: Shown): 
   const chunks = splitText(found.text);
   if (isJson) {
     const { title, language } = found;
-    terminal.print(JSON.stringify({ source, title, language, chunks: chunks.map(chunkShape) }));
+    terminal.print(JSON.stringify({ source, title, language, chunks: chunks.map(cutShape) }));
     return;
   }
   printHead(terminal, source, found);
@@ -39,18 +40,6 @@ function show({ terminal, isJson }: Call, { source, found, splitText }: Shown): 
   const total = `${count(chunks.length, 'chunk')} · ${count(tokens, 'token')}`;
   terminal.print(terminal.paint('dim', total));
   terminal.print();
-}
-
-function chunkShape({ key, ordinal, heading, text, ...rest }: NewChunk) {
-  return {
-    chunk_id: key,
-    ordinal,
-    heading,
-    start_offset: rest.startOffset,
-    end_offset: rest.endOffset,
-    tokens: rest.tokenCount,
-    text,
-  };
 }
 
 function printChunk(terminal: Terminal, chunk: NewChunk): void {

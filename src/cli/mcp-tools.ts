@@ -7,11 +7,12 @@ import { type StdioServerHandle, serveStdio } from '@modelcontextprotocol/server
 import Type, { type Static, type TSchema } from 'typebox';
 import { InlineDocument, Search } from '../api/schema.ts';
 import { CorpusName, Url } from '../api/schema-parts.ts';
+import { hitShape } from '../api/shape.ts';
 import { failures, toFailure } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
 import { inlineSource, urlSource } from '../sources.ts';
 import type { PawlDoor } from './door.ts';
-import { causeShape, hitShape, jobShape } from './shape.ts';
+import { causeShape, jobShape } from './shape.ts';
 
 export function serveTools(pawl: PawlDoor, onerror: (error: Error) => void): StdioServerHandle {
   return serveStdio(() => serverOf(pawl), { onerror });

@@ -1,10 +1,10 @@
 /** `pawl search`: the best passages of a corpus. */
 import { basename, relative } from 'node:path';
+import { hitShape } from '../api/shape.ts';
 import type { Explanation, Hit, SearchMode } from '../index.ts';
 import { limits } from '../kernel/limits.ts';
 import { type Call, type Command, exits, numberOf, usageError, withStore } from './command.ts';
 import type { PawlDoor } from './door.ts';
-import { hitShape } from './shape.ts';
 import type { Terminal } from './terminal.ts';
 import { count, cut, cutPath, printable, wrap } from './wording.ts';
 

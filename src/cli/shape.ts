@@ -1,5 +1,5 @@
 /** What `--json` prints. The names are those of the HTTP interface. */
-import type { CauseRow, CorpusRow, Event, Hit, JobSummary, Spending } from '../index.ts';
+import type { CauseRow, CorpusRow, Event, JobSummary, Spending } from '../index.ts';
 import { type FailureCode, failures, isFailureCode } from '../kernel/failure.ts';
 import { job as jobMachine } from '../kernel/job.ts';
 import { allowedActions } from '../kernel/machine.ts';
@@ -119,21 +119,6 @@ export function documentShape(document: DocumentOf) {
     meta: document.meta,
     created_at: time(document.created_at),
     updated_at: time(document.updated_at),
-  };
-}
-
-export function hitShape(hit: Hit) {
-  return {
-    chunk_id: hit.chunkId,
-    text: hit.text,
-    score: hit.score,
-    source_url: hit.sourceUrl,
-    document_id: hit.documentId,
-    title: hit.title,
-    heading: hit.heading,
-    highlights: hit.highlights,
-    similar: hit.similar,
-    explanation: hit.explanation,
   };
 }
 

@@ -16,9 +16,9 @@ import { plainText } from '../../pipeline/extract/plain-text.ts';
 import type { Turns } from '../../pipeline/fetch/turns.ts';
 import { readUrl } from '../../pipeline/fetch/url.ts';
 import type { Queue } from '../../queue/queue.ts';
-import type { NewChunk } from '../../store/chunks.ts';
 import type { BodyOf } from '../contract.ts';
 import type { Ask, Handlers } from '../service.ts';
+import { cutShape } from '../shape.ts';
 
 export interface WorkDoors {
   readonly works: Works;
@@ -156,18 +156,6 @@ function unitVector(values: ArrayLike<number>): number[] {
   const list = Array.from(values);
   const length = Math.hypot(...list) || 1;
   return list.map((value) => Math.round((value / length) * 1e6) / 1e6);
-}
-
-export function cutShape({ key, ordinal, heading, text, ...rest }: NewChunk) {
-  return {
-    chunk_id: key,
-    ordinal,
-    heading,
-    start_offset: rest.startOffset,
-    end_offset: rest.endOffset,
-    tokens: rest.tokenCount,
-    text,
-  };
 }
 
 async function enqueue(doors: WorkDoors, { body, caller }: Ask<'POST /enqueue'>) {
