@@ -45,5 +45,6 @@ export async function runServices(args: readonly string[]): Promise<number> {
   const faults = `${restarts} restarts of Postgres, ${flushes} flushes and ${kills} kills of Redis`;
   console.log(`${faults}, ${processKills} kills of services:`);
   console.log(`${lost} lost, ${duplicated} duplicated, ${stuck} stuck, ${failed} failed`);
+  for (const reason of verdict.reasons) console.log(reason);
   return lost + duplicated + stuck + failed === 0 ? 0 : 1;
 }

@@ -6,7 +6,7 @@
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Part, Services } from '../support/services.ts';
-import { ended, judge, openPages, type Pages, submit } from '../support/services-load.ts';
+import { ask, ended, judge, openPages, type Pages, submit } from '../support/services-load.ts';
 import { until } from '../support/wait.ts';
 import { type Chance, chanceFrom } from './chance.ts';
 
@@ -31,6 +31,8 @@ export interface ServicesVerdict {
   readonly duplicated: number;
   readonly stuck: number;
   readonly failed: number;
+  /** What those that failed said of it. */
+  readonly reasons: readonly string[];
   /** Pages that were read more than once, because who had read them died. */
   readonly readAgain: number;
   readonly seconds: number;
@@ -159,5 +161,11 @@ async function verdictOf(
   const failed = ends.reduce((sum, { items_failed }) => sum + items_failed, 0);
   const { documents, lost, duplicated, stuck } = await judge(services, corpus, jobs.length * each);
   const readAgain = [...pages.asked.values()].filter((count) => count > 1).length;
-  return { jobs: jobs.length, documents, lost, duplicated, stuck, failed, readAgain };
+  const reasons = failed > 0 ? await reasonsOf(services) : [];
+  return { jobs: jobs.length, documents, lost, duplicated, stuck, failed, reasons, readAgain };
+}
+
+async function reasonsOf({ orchestrator }: Services): Promise<string[]> {
+  const { body } = await ask<{ items: readonly unknown[] }>(orchestrator.address, '/inbox');
+  return body.items.map((cause) => JSON.stringify(cause));
 }
