@@ -105,7 +105,7 @@ const recognized: Partial<Record<FailureCode, readonly Error[]>> = {
   connection_timeout: [withCode('UND_ERR_CONNECT_TIMEOUT')],
   certificate_invalid: [withCode('CERT_HAS_EXPIRED')],
   storage_full: ['ENOSPC', 'SQLITE_FULL', '53100'].map(withCode),
-  store_busy: ['SQLITE_BUSY', '40001', '40P01'].map(withCode),
+  store_busy: ['SQLITE_BUSY', '40001', '40P01', '57P01', '57P02', '08006', '25006'].map(withCode),
   source_missing: [withCode('ENOENT')],
   source_unreadable: ['EACCES', 'EPERM', 'EISDIR'].map(withCode),
   machine_busy: ['EMFILE', 'ENOMEM'].map(withCode),

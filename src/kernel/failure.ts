@@ -91,16 +91,15 @@ const codesOfErrors: Partial<Record<FailureCode, readonly string[]>> = {
   source_too_large: ['EFBIG', 'ERR_FS_FILE_TOO_LARGE', 'ERR_STRING_TOO_LONG'],
   // 53100 is Postgres for a full disk.
   storage_full: ['ENOSPC', 'EDQUOT', 'SQLITE_FULL', '53100'],
-  // Postgres: serialization failure, deadlock, lock not available, shutdown, too many connections.
   store_busy: [
-    'SQLITE_BUSY',
-    'SQLITE_LOCKED',
-    '40001',
-    '40P01',
-    '55P03',
-    '57P01',
-    '57P03',
-    '53300',
+    ...['SQLITE_BUSY', 'SQLITE_LOCKED'],
+    // Postgres: serialization failure, deadlock, lock not available.
+    ...['40001', '40P01', '55P03'],
+    // Shut down, crashed, still starting, idle for too long, statement cancelled.
+    ...['57P01', '57P02', '57P03', '57P05', '25P03', '57014'],
+    // Out of memory or connections; a connection that broke; a server that only reads, after a
+    // failover.
+    ...['53000', '53200', '53300', '08000', '08001', '08003', '08004', '08006', '25006'],
   ],
   machine_busy: ['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN'],
 };

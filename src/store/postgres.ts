@@ -109,7 +109,7 @@ class Postgres implements Database {
   }
 
   async #attempt<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
-    const client = await this.#pool.connect();
+    const client = await heard(this.#pool.connect());
     let broken: Error | undefined;
     try {
       const began = client.query('BEGIN');
@@ -117,7 +117,7 @@ class Postgres implements Database {
       began.catch(() => undefined);
       const session = new Session(client, this.#compiled);
       const result = await work(session);
-      await Promise.all([...session.later, client.query('COMMIT')]);
+      await Promise.all([...session.later, heard(client.query('COMMIT'))]);
       return result;
     } catch (error) {
       await client.query('ROLLBACK').catch((rollback: Error) => {
@@ -127,6 +127,19 @@ class Postgres implements Database {
     } finally {
       client.release(broken);
     }
+  }
+}
+
+/**
+ * The server names a state for what it refuses; without one, it was not heard: the driver's own
+ * errors for that have no code by which to know them.
+ */
+async function heard<T>(answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (isFromServer(error)) throw error;
+    throw new Failure('store_busy', `Postgres did not answer: ${String(error)}`, { cause: error });
   }
 }
 
@@ -202,15 +215,7 @@ class Session implements Transaction {
   }
 
   async #query<Row>(query: { text: string; name: string; values: unknown[] }): Promise<Row[]> {
-    try {
-      return (await this.#client.query(query)).rows as Row[];
-    } catch (error) {
-      // The server names a state for what it refuses; without one, it was not heard.
-      if (isFromServer(error)) throw error;
-      throw new Failure('store_busy', `Postgres did not answer: ${String(error)}`, {
-        cause: error,
-      });
-    }
+    return (await heard(this.#client.query(query))).rows as Row[];
   }
 
   async hits<Column extends Columns & { id: 'int' }>(

@@ -1,0 +1,73 @@
+/** A server that goes away fails nothing for good: whoever was at work with it may try again. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { toFailure } from '../../src/kernel/failure.ts';
+import type { Database, Transaction } from '../../src/store/database.ts';
+import { openPostgres } from '../../src/store/postgres.ts';
+import { sql } from '../../src/store/statement.ts';
+import { type Postgres, startPostgres } from '../support/postgres.ts';
+
+const one = sql<{ one: number }>`SELECT 1 AS one`;
+
+let server: Postgres;
+let database: Database;
+
+before(async () => {
+  server = await startPostgres();
+  database = await openPostgres({ url: server.url });
+});
+
+after(async () => {
+  await database.close();
+  await server.stop();
+});
+
+type Moment = (transaction: Transaction, goAway: () => Promise<void>) => Promise<unknown>;
+
+const moments: Readonly<Record<string, Moment>> = {
+  'before the first statement': async (transaction, goAway) => {
+    await goAway();
+    return transaction.run(one);
+  },
+  'between two statements': async (transaction, goAway) => {
+    await transaction.run(one);
+    await goAway();
+    return transaction.run(one);
+  },
+  'during a statement': async (transaction, goAway) => {
+    const slow = transaction.run(sql`SELECT pg_sleep(60)`);
+    await Promise.all([assert.rejects(slow), goAway()]);
+    return slow;
+  },
+  'before the commit': async (transaction, goAway) => {
+    await transaction.run(one);
+    await goAway();
+  },
+};
+
+for (const mode of ['fast', 'immediate'] as const) {
+  for (const [moment, work] of Object.entries(moments)) {
+    test(`a server that ends (${mode}) ${moment} is a reason to try again`, async () => {
+      const writing = database.write((transaction) =>
+        work(transaction, () => server.restart(mode)),
+      );
+      await assert.rejects(writing, (error) => {
+        assert.equal(toFailure(error).code, 'store_busy', String(error));
+        return true;
+      });
+      assert.deepEqual(await database.write((transaction) => transaction.run(one)), [{ one: 1 }]);
+    });
+  }
+}
+
+test('a server that cannot be reached is a reason to try again', async () => {
+  const elsewhere = await startPostgres();
+  const away = await openPostgres({ url: elsewhere.url });
+  await elsewhere.stop();
+  await assert.rejects(
+    away.write((transaction) => transaction.run(one)),
+    (error) => toFailure(error).code === 'store_busy',
+  );
+  await assert.rejects(away.run(one), (error) => toFailure(error).code === 'store_busy');
+  await away.close();
+});
