@@ -4,7 +4,8 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { Services } from '../support/services.ts';
+import { startGateway } from '../support/nginx.ts';
+import { type Part, Services } from '../support/services.ts';
 import { ask, ended, judge, openPages, type Pages, submit } from '../support/services-load.ts';
 import { until } from '../support/wait.ts';
 
@@ -22,12 +23,25 @@ after(async () => {
 const namesOf = (corpus: string, count: number): string[] =>
   Array.from({ length: count }, (_, index) => `${corpus}-${index}`);
 
+async function openGateway() {
+  const portOf = (role: Part): number => services.of(role).port;
+  const gateway = await startGateway({
+    ports: {
+      orchestrator: portOf('orchestrator'),
+      scraper: portOf('scraper'),
+      chunking: portOf('chunking'),
+      embedding: portOf('embedding'),
+    },
+  });
+  return { ...gateway, address: `http://127.0.0.1:${gateway.port}` };
+}
+
 async function begin(corpus: string, count = 12): Promise<string> {
   return submit(services, { corpus, urls: namesOf(corpus, count).map(pages.url) });
 }
 
 async function wellEnded(id: string, corpus: string, count = 12): Promise<void> {
-  const job = await ended(services, id);
+  const job = await ended(services, id, 120_000);
   assert.deepEqual([job.state, job.items_done, job.items_failed], ['succeeded', count, 0]);
   // What was used is removed with the click; a worker may be about to hear that it came too late.
   const { questions: _, ...verdict } = await judge(services, corpus, count);
@@ -35,21 +49,28 @@ async function wellEnded(id: string, corpus: string, count = 12): Promise<void> 
 }
 
 describe('four services', { timeout: 240_000 }, () => {
-  test('bring pages of a web site to search results', async () => {
-    const id = await begin('plain', 40);
-    await wellEnded(id, 'plain', 40);
-    assert.equal(pages.asked.get('plain-7'), 1);
-    const body = { corpus_name: 'plain', query: 'heron plain7', top_k: 3 };
-    for (const role of ['orchestrator', 'embedding'] as const) {
-      const found = await ask<{ results: { source_url: string }[] }>(
-        services.of(role).address,
-        '/search',
-        body,
-      );
+  test('bring a web site of 500 pages through the gateway to search results', async (t) => {
+    const gateway = await openGateway();
+    t.after(() => gateway.stop());
+    const crawl = { url: pages.url('site-0'), depth: 5, limit: 600 };
+    const { status, body } = await ask(gateway.address, '/jobs', { corpus_name: 'site', crawl });
+    assert.equal(status, 202, JSON.stringify(body));
+    await wellEnded(String(body.job_id), 'site', 500);
+    assert.deepEqual(
+      new Set(namesOf('site', 500).map((name) => pages.asked.get(name))),
+      new Set([1]),
+    );
+    for (const name of ['site-0', 'site-7', 'site-499']) {
+      const query = `heron ${name.replace('-', '')}`;
+      const found = await ask<{ results: { source_url: string }[] }>(gateway.address, '/search', {
+        corpus_name: 'site',
+        query,
+        top_k: 3,
+      });
       assert.equal(found.status, 200, JSON.stringify(found.body));
-      assert.equal(found.body.results[0]?.source_url, pages.url('plain-7'), role);
+      assert.equal(found.body.results[0]?.source_url, pages.url(name));
     }
-    assert.equal((await judge(services, 'plain', 40)).questions, 0);
+    assert.equal((await judge(services, 'site', 500)).questions, 0);
   });
 
   test('go on when the scraper dies in the middle of its work', async () => {

@@ -72,7 +72,23 @@ function pageOf(name: string): string {
   const text = `The heron ${word} stands in the reeds and waits for a fish that is late. `.repeat(
     4,
   );
-  return `<!doctype html><title>About ${name}</title><main><h1>${name}</h1><p>${text}</p></main>`;
+  const links = linksOf(name).map((link) => `<a href="/${link}">more</a>`);
+  return (
+    `<!doctype html><title>About ${name}</title><main><h1>${name}</h1><p>${text}</p></main>` +
+    `<nav>${links.join(' ')}</nav>`
+  );
+}
+
+/** A site is a tree, so that it is found step by step: page 7 leads to 71, 72 and so on to 80. */
+const branches = 10;
+const sitePages = 500;
+
+function linksOf(name: string): string[] {
+  const [, site = '', page = ''] = /^(site\w*)-(\d+)$/.exec(name) ?? [];
+  if (site === '') return [];
+  const first = Number(page) * branches + 1;
+  const all = Array.from({ length: branches }, (_, index) => first + index);
+  return all.filter((number) => number < sitePages).map((number) => `${site}-${number}`);
 }
 
 /** Requests to the orchestrator in the name of a person; they wait while it is away. */
@@ -94,8 +110,7 @@ export async function submit(
   services: Services,
   { corpus, urls }: { corpus: string; urls: readonly string[] },
 ): Promise<string> {
-  const body = { corpus_name: corpus, urls };
-  const answer = await ask(services.orchestrator.address, '/jobs', body);
+  const answer = await ask(services.orchestrator.address, '/jobs', { corpus_name: corpus, urls });
   assert.equal(answer.status, 202, JSON.stringify(answer.body));
   return String(answer.body.job_id);
 }
