@@ -92,7 +92,10 @@ export class Dispatcher {
   #refill(): void {
     const { places, world } = this.#options;
     const isCrowded = this.#held.size > places * (1 - crowdedShare);
-    if (!isCrowded) return this.wake();
+    if (!isCrowded) {
+      this.wake();
+      return;
+    }
     this.#cancelRefill ??= world.setTimer(() => {
       this.#cancelRefill = undefined;
       this.wake();
