@@ -9,7 +9,7 @@ import type { StageState } from './kernel/stage.ts';
 import type { Event } from './observe/event.ts';
 import { countersOf, type JobCounters } from './store/counters.ts';
 import type { Database } from './store/database.ts';
-import { listEvents, newestSequence } from './store/events.ts';
+import { listEvents } from './store/events.ts';
 import { type CauseRow, countUnchanged, listCausesOfJob } from './store/inbox.ts';
 import { type ErrorRecord, type ItemRow, listItems } from './store/items.ts';
 import { getJobById, isPartialJob, type JobRow, statusesOf } from './store/jobs.ts';
@@ -104,6 +104,7 @@ export class Job {
       }
     } finally {
       stop();
+      bell.takeDown();
     }
   }
 
@@ -135,9 +136,15 @@ export class Job {
 
   /** How the job ended; or where it stands, if Pawl is closed before that. */
   async wait(): Promise<JobSummary> {
-    const { store } = this.#options;
-    const after = await newestSequence(store);
-    for await (const _ of this.events({ after }));
+    const { relay, closing } = this.#options;
+    const bell = new Doorbell(closing);
+    const stop = relay.watch(() => bell.ring());
+    try {
+      while (!closing.aborted && !isFinal(jobMachine, (await this.#row()).state)) await bell.rung();
+    } finally {
+      stop();
+      bell.takeDown();
+    }
     return this.summary();
   }
 
@@ -225,11 +232,19 @@ function summaryOf(row: JobRow, status: StageState, now: number): JobSummary {
 
 /** Remembers that it was rung, so that no ring between two waits is missed. */
 class Doorbell {
+  readonly #signal: AbortSignal;
+  readonly #onAbort = (): void => this.ring();
   #isRung = false;
   #answer: (() => void) | undefined;
 
   constructor(signal: AbortSignal) {
-    signal.addEventListener('abort', () => this.ring(), { once: true });
+    this.#signal = signal;
+    signal.addEventListener('abort', this.#onAbort, { once: true });
+  }
+
+  /** A signal that lives long would keep all that was ever hung on it. */
+  takeDown(): void {
+    this.#signal.removeEventListener('abort', this.#onAbort);
   }
 
   ring(): void {

@@ -65,31 +65,43 @@ function openInserts(path: string): (document: Document) => void {
   database.exec(`
     CREATE TABLE documents (id INTEGER PRIMARY KEY, source TEXT, title TEXT, body TEXT);
     CREATE TABLE chunks (id INTEGER PRIMARY KEY, document INTEGER, ordinal INTEGER, key TEXT,
-      heading TEXT, text TEXT, start_offset INTEGER, end_offset INTEGER, vector BLOB);
-    CREATE TABLE entities (document INTEGER, kind TEXT, name TEXT, mentions TEXT);
+      heading TEXT, text TEXT, start_offset INTEGER, end_offset INTEGER);
+    CREATE TABLE vectors (document INTEGER, ordinal INTEGER, model TEXT, vector BLOB,
+      PRIMARY KEY (document, ordinal));
+    CREATE TABLE entities (document INTEGER, ordinal INTEGER, kind TEXT, name TEXT, mentions INTEGER,
+      aliases TEXT, places TEXT, PRIMARY KEY (document, ordinal));
+    CREATE TABLE relations (document INTEGER, one INTEGER, other INTEGER, weight REAL);
     CREATE VIRTUAL TABLE chunk_search USING fts5 (
       title, heading, text, content = '', contentless_delete = 1, tokenize = 'porter unicode61')`);
   const insertDocument = database.prepare(
     'INSERT INTO documents (source, title, body) VALUES (?, ?, ?)',
   );
-  const insertChunk = database.prepare('INSERT INTO chunks VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?)');
+  const insertChunk = database.prepare('INSERT INTO chunks VALUES (NULL, ?, ?, ?, ?, ?, ?, ?)');
+  const insertVector = database.prepare('INSERT INTO vectors VALUES (?, ?, ?, ?)');
   const insertWords = database.prepare(
     'INSERT INTO chunk_search (rowid, title, heading, text) VALUES (?, ?, ?, ?)',
   );
-  const insertEntity = database.prepare('INSERT INTO entities VALUES (?, ?, ?, ?)');
+  const insertEntity = database.prepare('INSERT INTO entities VALUES (?, ?, ?, ?, ?, ?, ?)');
+  const insertRelation = database.prepare('INSERT INTO relations VALUES (?, ?, ?, ?)');
   return ({ path: source, title, text, chunks, vectors, extraction }) => {
     database.exec('BEGIN');
     const { lastInsertRowid: document } = insertDocument.run(source, title, text);
     chunks.forEach((chunk, index) => {
       const { key, ordinal, heading, startOffset, endOffset } = chunk;
-      const vector = vectors[index] ?? new Uint8Array();
       const { lastInsertRowid } = insertChunk.run(
-        ...[document, ordinal, key, heading, chunk.text, startOffset, endOffset, vector],
+        ...[document, ordinal, key, heading, chunk.text, startOffset, endOffset],
       );
+      insertVector.run(document, ordinal, 'static', vectors[index] ?? new Uint8Array());
       insertWords.run(lastInsertRowid, title, heading, chunk.text);
     });
-    for (const { kind, name, mentions } of extraction.entities) {
-      insertEntity.run(document, kind, name, JSON.stringify(mentions));
+    extraction.entities.forEach(({ kind, name, aliases, mentions }, ordinal) => {
+      const places = JSON.stringify(mentions);
+      insertEntity.run(
+        ...[document, ordinal, kind, name, mentions.length, JSON.stringify(aliases), places],
+      );
+    });
+    for (const { one, other, weight } of extraction.relations) {
+      insertRelation.run(document, one, other, weight);
     }
     database.exec('COMMIT');
   };

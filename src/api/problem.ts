@@ -19,7 +19,12 @@ const codesOfServer: Readonly<Record<string, FailureCode>> = {
 const brokenForm = /^Multipart: Boundary not found$|unexpected end of multipart data$/i;
 
 /** Of other errors, only these say something that the caller can use. */
-const told: ReadonlySet<FailureCode> = new Set(['storage_full', 'store_busy', 'machine_busy']);
+const told: ReadonlySet<FailureCode> = new Set([
+  'storage_full',
+  'storage_failed',
+  'store_busy',
+  'machine_busy',
+]);
 
 /** Whatever was thrown, as a failure whose message may be read by anybody. */
 export function toTold(error: unknown): Failure {

@@ -15,6 +15,8 @@ import type { AbortReason, Ending } from './executor.ts';
 import type { Ledger } from './ledger.ts';
 
 const claimParts = 2;
+/** With fewer free places than this share of all, another may soon be free. */
+const crowdedShare = 0.25;
 
 export interface DispatcherOptions {
   readonly database: Database;
@@ -43,6 +45,7 @@ export class Dispatcher {
   #filling: Promise<void> | undefined;
   #isWanted = false;
   #cancelTimer: (() => void) | undefined;
+  #cancelRefill: (() => void) | undefined;
   #pollMs: number = limits.loop.pollMsMin;
 
   constructor(options: DispatcherOptions) {
@@ -59,6 +62,7 @@ export class Dispatcher {
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#cancelTimer?.();
+    this.#cancelRefill?.();
     // A claim that is under way brings its items first.
     await this.#filling;
     this.abort(() => true, 'shutdown');
@@ -82,6 +86,20 @@ export class Dispatcher {
     if (this.#isStopped) return;
     this.#isWanted = true;
     this.#filling ??= this.#fill();
+  }
+
+  /** A claim costs a commit: where most places are taken, a free one waits a little for others. */
+  #refill(): void {
+    const { places, world } = this.#options;
+    const isCrowded = this.#held.size > places * (1 - crowdedShare);
+    if (!isCrowded) {
+      this.wake();
+      return;
+    }
+    this.#cancelRefill ??= world.setTimer(() => {
+      this.#cancelRefill = undefined;
+      this.wake();
+    }, limits.loop.refillMs);
   }
 
   async #fill(): Promise<void> {
@@ -136,7 +154,7 @@ export class Dispatcher {
       )
       .then(() => {
         this.#held.delete(row.id);
-        this.wake();
+        this.#refill();
       });
     this.#held.set(row.id, { epoch: row.epoch, controller, finished });
     if (this.#isStopped) controller.abort('shutdown' satisfies AbortReason);

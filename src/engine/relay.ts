@@ -71,6 +71,23 @@ export class Relay {
     return this.#bell.listen('news', listener);
   }
 
+  /** The same, and now and then for what other processes may have committed. */
+  watch(listener: () => void): () => void {
+    const unlisten = this.onCommit(listener);
+    let cancelPoll = (): void => undefined;
+    const poll = (): void => {
+      cancelPoll = this.#world.setTimer(() => {
+        listener();
+        poll();
+      }, limits.loop.relayPollMs);
+    };
+    poll();
+    return () => {
+      unlisten();
+      cancelPoll();
+    };
+  }
+
   async close(): Promise<void> {
     this.#unlisten();
     this.#cancelPoll?.();

@@ -240,6 +240,10 @@ const running = {
     title: 'Storage is full',
     advice: 'Free some disk space or point PAWL_DATA at a larger disk, then retry.',
   }),
+  storage_failed: row('E_STORAGE_FAILED', 'transient', 503, {
+    title: 'Storage failed',
+    advice: 'Check the disk, then restart Pawl: what it acknowledged before is kept.',
+  }),
   store_busy: row('E_STORE_BUSY', 'transient', 503, {
     title: 'Store is busy',
     advice: 'Retry in a moment, and check that no other program holds the database.',

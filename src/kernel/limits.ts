@@ -30,6 +30,8 @@ export const limits = {
     /** An idle dispatcher looks again after a time that grows from the first to the second. */
     pollMsMin: 50,
     pollMsMax: 1 * second,
+    /** How long a free place waits for others, to be filled together with them. */
+    refillMs: 5,
     stageStuckMs: 30 * minute,
     shutdownGraceMs: 10 * second,
     /** Rows that a sweep removes in one transaction, so that writers are not held up. */
@@ -43,6 +45,8 @@ export const limits = {
   store: {
     busyTimeoutMs: 5 * second,
     cacheKib: 64 * kibibyte,
+    /** Of the connection that reads while another writes: it keeps nothing over a commit. */
+    readerCacheKib: 4 * kibibyte,
     checkpointPages: 4000,
     connectionsMax: 10,
     /**

@@ -31,6 +31,8 @@ export const sourceLimits = {
   /** What one document may be. */
   document: {
     sourceBytesMax: 64 * mebibyte,
+    /** Fetched bytes up to this stand in the store itself, larger ones in a blob. */
+    rowBytesMax: 64 * kibibyte,
     chunkTokensMax: 256,
     chunkOverlapTokens: 32,
     chunksMax: 20_000,

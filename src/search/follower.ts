@@ -138,14 +138,20 @@ export class Follower<C extends Copy> {
     const { caller, corpus } = held.of;
     const cursor = await newestSequence(this.#database);
     const seen = new Set<string>();
+    const rows: CurrentRow[] = [];
     const limit = limits.search.mirrorPageMax;
     for (let after = '', isFull = true; isFull; ) {
       const page = await listCurrent(this.#database, { caller, corpus, after, limit });
-      await this.#put(held.copy, page);
       for (const { id } of page) seen.add(id);
+      rows.push(...page.filter((row) => isNew(held.copy, row)));
       after = page.at(-1)?.id ?? after;
       isFull = page.length === limit;
     }
+    // In the order in which they were written, what belongs to them lies side by side on disk.
+    await this.#put(
+      held.copy,
+      rows.toSorted((one, other) => one.generation_id - other.generation_id),
+    );
     for (const id of held.copy.documentIds()) if (!seen.has(id)) held.copy.remove(id);
     held.cursor = cursor;
   }
@@ -159,13 +165,16 @@ export class Follower<C extends Copy> {
 
   /** Documents that have become current in the meantime come again with their own event. */
   async #put(copy: C, rows: readonly CurrentRow[]): Promise<void> {
-    const changed = rows.filter((row) => copy.generationOf(row.id) !== row.generation_id);
-    for (const some of inPortions(changed)) {
+    for (const some of inPortions(rows.filter((row) => isNew(copy, row)))) {
       await copy.put(some);
       // An embedded store answers at once; without this, nothing else would have its turn.
       await setImmediate();
     }
   }
+}
+
+function isNew(copy: Copy, { id, generation_id }: CurrentRow): boolean {
+  return copy.generationOf(id) !== generation_id;
 }
 
 function keyOf({ caller, corpus, kind }: CopyOf): string {

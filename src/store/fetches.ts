@@ -9,13 +9,16 @@ export interface FetchRow {
   readonly bytes: number;
   /** The encoding of the bytes where it is certain; null for what is no text, or says nothing. */
   readonly charset: string | null;
+  /** The bytes themselves where they are few; null where a blob has them. */
+  readonly body: Uint8Array | null;
 }
 
 const put = sql`
-  INSERT INTO fetches (generation_id, blob_key, media_type, bytes, charset)
-  VALUES (:generation_id, :blob_key, :media_type, :bytes, :charset)
+  INSERT INTO fetches (generation_id, blob_key, media_type, bytes, charset, body)
+  VALUES (:generation_id, :blob_key, :media_type, :bytes, :charset, :body)
   ON CONFLICT (generation_id) DO UPDATE SET blob_key = excluded.blob_key,
-    media_type = excluded.media_type, bytes = excluded.bytes, charset = excluded.charset`;
+    media_type = excluded.media_type, bytes = excluded.bytes, charset = excluded.charset,
+    body = excluded.body`;
 const get = sql<FetchRow>`SELECT * FROM fetches WHERE generation_id = :generation_id`;
 
 export async function writeFetch(transaction: Transaction, row: FetchRow): Promise<void> {

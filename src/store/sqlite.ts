@@ -1,10 +1,15 @@
 /**
- * The embedded database: one file, WAL, `synchronous=FULL`, every write `BEGIN IMMEDIATE`.
+ * The embedded database: one file, WAL, every write `BEGIN IMMEDIATE`.
  *
- * Group commit: what is asked for in one turn of the event loop is committed together, so that full
- * durability costs one flush for all of it. A lone write waits for nothing.
+ * Group commit: what is asked for while the last commit is being flushed is committed together, so
+ * that full durability costs one flush for all of it. A lone write waits for nothing.
+ *
+ * SQLite would flush its log inside `COMMIT`, and nothing else would happen here meanwhile. So it
+ * is told not to, and the log is flushed right after, off the event loop: nobody hears of a commit,
+ * neither who wrote nor who reads, before it is on disk (docs/decisions/0056).
  */
 import { mkdirSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { Failure } from '../kernel/failure.ts';
@@ -45,18 +50,23 @@ class Sqlite implements Database {
   readonly commitsMax = 1;
   readonly #world: World;
   readonly #writer: Connection;
-  readonly #reader: Connection;
+  /** For reads while a transaction is open. In memory there is none: such a read waits. */
+  readonly #reader: Connection | undefined;
+  readonly #log: Log | undefined;
   #queued: Work[] = [];
   #committing: Promise<void> | undefined;
+  #flushing: Promise<void> | undefined;
   #scheduled = false;
   #closed = false;
 
   constructor({ path, world }: SqliteOptions) {
-    if (path !== ':memory:') mkdirSync(dirname(path), { recursive: true });
     this.#world = world;
-    this.#writer = new Connection(path);
-    // In memory there is only one connection, and a read waits for the commit under way.
-    this.#reader = path === ':memory:' ? this.#writer : new Connection(path);
+    const isFile = path !== ':memory:';
+    if (isFile) mkdirSync(dirname(path), { recursive: true });
+    this.#writer = new Connection(path, limits.store.cacheKib);
+    if (!isFile) return;
+    this.#reader = new Connection(path, limits.store.readerCacheKib);
+    this.#log = new Log(`${path}-wal`);
   }
 
   now(): number {
@@ -67,8 +77,18 @@ class Sqlite implements Database {
   async measureClock(): Promise<void> {}
 
   async run<Row>(statement: Statement<Row>, parameters?: Parameters): Promise<Row[]> {
-    while (this.#reader === this.#writer && this.#committing) await this.#committing;
-    return this.#reader.runNow(statement, parameters);
+    const rows = (await this.#idleConnection()).runNow(statement, parameters);
+    await this.#flushing;
+    return rows;
+  }
+
+  /** Who commits has the pages at hand; another connection reads them anew after each commit. */
+  async #idleConnection(): Promise<Connection> {
+    while (this.#writer.isInTransaction()) {
+      if (this.#reader) return this.#reader;
+      await this.#committing;
+    }
+    return this.#writer;
   }
 
   write<T>(run: (transaction: Transaction) => Promise<T>): Promise<T> {
@@ -84,8 +104,9 @@ class Sqlite implements Database {
     while (this.#queued.length > 0 || this.#committing) {
       await (this.#committing ?? this.#commitQueued());
     }
-    if (this.#reader !== this.#writer) this.#reader.close();
+    this.#reader?.close();
     this.#writer.close();
+    await this.#log?.close();
   }
 
   #schedule(): void {
@@ -114,20 +135,65 @@ class Sqlite implements Database {
       for (const work of batch) work.reject(toStoreFailure(error));
       return;
     }
+    const results: unknown[] = [];
     try {
-      const results: unknown[] = [];
       for (const work of batch) results.push(await work.run(this.#writer));
       this.#writer.execute('COMMIT');
-      batch.forEach((work, index) => {
-        work.resolve(results[index] as never);
-      });
     } catch (error) {
       // A full disk has already rolled back.
       if (this.#writer.isInTransaction()) this.#writer.execute('ROLLBACK');
       if (batch.length === 1) return batch[0]?.reject(toStoreFailure(error));
       // One of them spoiled the commit for all: each goes again on its own.
       for (const work of batch) await this.#commit([work]);
+      return;
     }
+    try {
+      await this.#flush();
+    } catch (error) {
+      for (const work of batch) work.reject(toStoreFailure(error));
+      return;
+    }
+    batch.forEach((work, index) => {
+      work.resolve(results[index] as never);
+    });
+  }
+
+  #flush(): Promise<void> | undefined {
+    this.#flushing = this.#log?.flush().finally(() => {
+      this.#flushing = undefined;
+    });
+    return this.#flushing;
+  }
+}
+
+/** The file into which SQLite writes what is committed. */
+class Log {
+  readonly #path: string;
+  #file: FileHandle | undefined;
+  #failure: Failure | undefined;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /**
+   * What could not be flushed once is never known to be on disk: a second try would say it is. So
+   * nothing is acknowledged any more until the store is opened anew.
+   */
+  async flush(): Promise<void> {
+    if (this.#failure) throw this.#failure;
+    try {
+      this.#file ??= await open(this.#path, 'r+');
+      await this.#file.datasync();
+    } catch (error) {
+      const message = `the disk did not take what was committed: ${String(error)}`;
+      this.#failure = new Failure('storage_failed', message, { cause: error });
+      throw this.#failure;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#file?.close();
   }
 }
 
@@ -138,16 +204,17 @@ class Connection implements Transaction {
   readonly #prepared = new Map<Statement<unknown>, Prepared>();
   readonly #counted = new Map<Statement<unknown>, Prepared>();
 
-  constructor(path: string) {
+  constructor(path: string, cacheKib: number) {
     this.#database = new DatabaseSync(path, {
       timeout: limits.store.busyTimeoutMs,
       // A step that is added to the lifecycle rewrites the text of a CHECK (`migrate.ts`).
       defensive: false,
     });
     this.#database.exec('PRAGMA journal_mode = WAL');
-    this.#database.exec('PRAGMA synchronous = FULL');
+    // The log is flushed by who commits; SQLite flushes what a checkpoint needs.
+    this.#database.exec('PRAGMA synchronous = NORMAL');
     this.#database.exec('PRAGMA foreign_keys = OFF');
-    this.#database.exec(`PRAGMA cache_size = -${limits.store.cacheKib}`);
+    this.#database.exec(`PRAGMA cache_size = -${cacheKib}`);
     this.#database.exec(`PRAGMA wal_autocheckpoint = ${limits.store.checkpointPages}`);
   }
 

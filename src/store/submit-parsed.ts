@@ -132,6 +132,7 @@ async function writeParsed(
     media_type: source.mediaType,
     bytes: source.bytes,
     charset: null,
+    body: null,
   });
   if (!reached.includes('content_extracted')) return 0;
   const { body, chunks } = await source.read();

@@ -20,7 +20,8 @@ import { textOf } from './workload.ts';
 export interface PowerLossOptions {
   readonly jobs: number;
   readonly seed: number;
-  readonly synchronous: 'FULL' | 'NORMAL';
+  /** Without, it shows what would be lost if the store did not flush its log. */
+  readonly isFlushed: boolean;
 }
 
 export interface PowerLossResult {
@@ -46,11 +47,11 @@ export async function cutPower(options: PowerLossOptions): Promise<PowerLossResu
 }
 
 async function traceWriter(directory: string, options: PowerLossOptions): Promise<SystemCall[]> {
-  const { jobs, synchronous } = options;
+  const { jobs, isFlushed } = options;
   const trace = join(directory, 'trace');
   const follow = ['-f', '-y', '-xx', '-s', '10000000', '-e', `trace=${tracedCalls}`, '-o', trace];
   const child = [process.execPath, writer, '--data', directory, '--acks', join(directory, 'acks')];
-  const settings = ['--jobs', String(jobs), '--synchronous', synchronous];
+  const settings = ['--jobs', String(jobs), ...(isFlushed ? [] : ['--unflushed'])];
   await execute('strace', [...follow, ...child, ...settings]);
   return parseTrace(readFileSync(trace, 'latin1'));
 }

@@ -96,8 +96,8 @@ async function recoverySection(options: SectionOptions): Promise<Section> {
 
 /** With the control: the same cuts must show if the store did not flush. */
 export async function powerSection(seed: number): Promise<Section> {
-  const result = await cutPower({ jobs: powerCuts, seed, synchronous: 'FULL' });
-  const control = await cutPower({ jobs: powerCuts, seed, synchronous: 'NORMAL' });
+  const result = await cutPower({ jobs: powerCuts, seed, isFlushed: true });
+  const control = await cutPower({ jobs: powerCuts, seed, isFlushed: false });
   const { states, lost, unreadable } = result;
   const findings: Finding[] = [];
   if (lost + unreadable > 0) {

@@ -81,8 +81,9 @@ async function readSource(context: StepContext, blobs: BlobStore): Promise<Extra
   if (held) return { ...held, source };
   const fetched = await getFetch(reader, item.id);
   if (!fetched) throw new Failure('source_missing', `nothing was fetched from ${source}`);
-  const { blob_key: blobKey, media_type: mediaType, charset } = fetched;
-  return { bytes: await blobs.get(blobKey), mediaType, charset: charset ?? undefined, source };
+  const { body, blob_key: blobKey, media_type: mediaType, charset } = fetched;
+  const bytes = body ?? (await blobs.get(blobKey));
+  return { bytes, mediaType, charset: charset ?? undefined, source };
 }
 
 /** The input of a document whose text was handed over. */

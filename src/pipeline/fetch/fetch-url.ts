@@ -20,6 +20,7 @@ import { type Discovery, discover } from '../crawl/discover.ts';
 import type { PipelineItem, StepContext, StepResult } from '../pipeline.ts';
 import type { Fetcher } from './http.ts';
 import { type Paces, paceAfter } from './politeness.ts';
+import { putAway } from './put-away.ts';
 import { RobotsCheck } from './robots-check.ts';
 import type { Rendering, Shown } from './shown.ts';
 import type { Answer, Redirect } from './verdict.ts';
@@ -102,20 +103,14 @@ async function taken(
   blobs: BlobStore,
 ): Promise<StepResult> {
   const { mediaType, bytes, charset } = content;
-  const blobKey = await blobs.put(bytes);
+  const at = await putAway(content, blobs);
   // Text has become UTF-8 on the way, whatever it came as.
   const stored = charset === undefined ? null : 'utf-8';
   scratch.set('source', { bytes, mediaType, charset: stored });
   return {
     detail: { media_type: mediaType, ...(charset && { charset }), ...detail },
     effect: async (transaction, now) => {
-      await writeFetch(transaction, {
-        generation_id: item.id,
-        blob_key: blobKey,
-        media_type: mediaType,
-        bytes: bytes.length,
-        charset: stored,
-      });
+      await writeFetch(transaction, { ...at, generation_id: item.id, charset: stored });
       // The version of a shell says nothing of what its scripts fill it with.
       const known = isRendered ? { etag: null, last_modified: null } : {};
       await writeValidators(transaction, { ...validatorsOf(item, answer, now), ...known });

@@ -8,6 +8,7 @@ import { unsupported } from '../extract/format/unsupported.ts';
 import type { StepContext, StepFunction, StepResult } from '../pipeline.ts';
 import { fetchUrl, takesRecordings, type UrlReader } from './fetch-url.ts';
 import { isReadable, isRecording, mediaTypeOf } from './media-type.ts';
+import { type Content, type PutAway, putAway } from './put-away.ts';
 
 export function fetchStep(reader: UrlReader): StepFunction {
   const readers: Readonly<Record<string, (context: StepContext) => Promise<StepResult>>> = {
@@ -27,39 +28,23 @@ export function fetchStep(reader: UrlReader): StepFunction {
 async function fetchFile(context: StepContext, reader: UrlReader): Promise<StepResult> {
   const bytes = await readBounded(context.item.source);
   const takes = await takesRecordings(context, reader);
-  return keepBytes(context, { bytes, takes }, () => reader.blobs.put(bytes));
+  const content = typed(context.item.source, bytes, takes);
+  return kept(context, content, await putAway(content, reader.blobs));
 }
 
-/** Looks at what the bytes are before they are put away, and records where they are. */
-async function keepBytes(
-  context: StepContext,
-  { bytes, takes }: { readonly bytes: Uint8Array; readonly takes: boolean },
-  put: () => Promise<string>,
-): Promise<StepResult> {
-  const { id, source } = context.item;
-  const { mediaType } = typed(source, bytes, takes);
-  const blobKey = await put();
-  context.scratch.set('source', { bytes, mediaType });
+/** Records what the bytes are and where they have been put away. */
+function kept({ item, scratch }: StepContext, content: Content, at: PutAway): StepResult {
+  scratch.set('source', content);
   return {
     effect: async (transaction) => {
-      await writeFetch(transaction, {
-        generation_id: id,
-        blob_key: blobKey,
-        media_type: mediaType,
-        bytes: bytes.length,
-        charset: null,
-      });
+      await writeFetch(transaction, { ...at, generation_id: item.id, charset: null });
       return undefined;
     },
   };
 }
 
 /** Bytes with their type, by their name and by a look at them. */
-export function typed(
-  source: string,
-  bytes: Uint8Array,
-  areRecordingsTaken = false,
-): { readonly bytes: Uint8Array; readonly mediaType: string } {
+export function typed(source: string, bytes: Uint8Array, areRecordingsTaken = false): Content {
   if (bytes.length === 0) throw new Failure('empty_source', `${source} has no bytes`);
   const mediaType = mediaTypeOf(source, bytes);
   if (mediaType !== undefined && isReadable(mediaType)) return { bytes, mediaType };
@@ -96,7 +81,9 @@ async function fetchUpload(context: StepContext, from: UrlReader): Promise<StepR
   if (!input) throw new Failure('source_missing', `the bytes of ${item.source} are gone`);
   const bytes = await from.blobs.get(input.body);
   const takes = await takesRecordings(context, from);
-  return keepBytes(context, { bytes, takes }, async () => input.body);
+  const content = typed(item.source, bytes, takes);
+  const at = { blob_key: input.body, bytes: bytes.length, media_type: content.mediaType };
+  return kept(context, content, { ...at, body: null });
 }
 
 /** Inline documents were stored with their job: there is only to see that they are not empty. */

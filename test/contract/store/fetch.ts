@@ -125,16 +125,19 @@ export const fetchTests: readonly StoreTest[] = [
   [
     'what was fetched is kept with its encoding, and by whom it is used is known',
     async (store) => {
-      const row = { generation_id: 1, media_type: 'text/html', bytes: 3, charset: 'utf-8' };
+      const small = new Uint8Array([1, 0, 255]);
+      const known = { media_type: 'text/html', bytes: 3, charset: 'utf-8' };
+      const row = { generation_id: 1, ...known, body: small };
       await store.database.write(async (transaction) => {
         await writeFetch(transaction, { ...row, blob_key: 'a' });
-        await writeFetch(transaction, { ...row, blob_key: 'b', charset: null });
+        await writeFetch(transaction, { ...row, blob_key: 'b', charset: null, body: null });
         await writeFetch(transaction, { ...row, generation_id: 2, blob_key: 'b' });
       });
       assert.deepEqual(
         { ...(await getFetch(store.database, 1)) },
-        { ...row, blob_key: 'b', charset: null },
+        { ...row, blob_key: 'b', charset: null, body: null },
       );
+      assert.deepEqual([...((await getFetch(store.database, 2))?.body ?? [])], [...small]);
       assert.deepEqual(await usedBlobs(store.database, ['a', 'b', 'c']), new Set(['b']));
       assert.deepEqual(await usedBlobs(store.database, []), new Set());
     },
@@ -166,7 +169,7 @@ export const fetchTests: readonly StoreTest[] = [
     async (store) => {
       const { ids } = await store.submit({ items: 4 });
       const [current = 0, unchanged = 0, failed = 0, open = 0] = ids;
-      const row = { blob_key: 'a', media_type: 'text/html', bytes: 3, charset: null };
+      const row = { blob_key: 'a', media_type: 'text/html', bytes: 3, charset: null, body: null };
       const steps = { [current]: 'done', [unchanged]: 'done', [failed]: 'failed' };
       await store.database.write(async (transaction) => {
         for (const generation_id of ids) await writeFetch(transaction, { ...row, generation_id });

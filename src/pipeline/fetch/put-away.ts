@@ -1,0 +1,25 @@
+/** Where fetched bytes are kept, so that they are the same after a crash. */
+import { createHash } from 'node:crypto';
+import type { BlobStore } from '../../blob/blob.ts';
+import { limits } from '../../kernel/limits.ts';
+import type { FetchRow } from '../../store/fetches.ts';
+import { isRecording } from './media-type.ts';
+
+export interface Content {
+  readonly bytes: Uint8Array;
+  readonly mediaType: string;
+}
+
+export type PutAway = Pick<FetchRow, 'blob_key' | 'bytes' | 'media_type' | 'body'>;
+
+/**
+ * A few bytes go with the click itself: as a file they would cost two flushes more. What is heard
+ * by others is always a file, since it is handed to them by its key.
+ */
+export async function putAway({ bytes, mediaType }: Content, blobs: BlobStore): Promise<PutAway> {
+  const isFew = bytes.length <= limits.document.rowBytesMax && !isRecording(mediaType);
+  const kept = isFew
+    ? { blob_key: createHash('sha256').update(bytes).digest('hex'), body: bytes }
+    : { blob_key: await blobs.put(bytes), body: null };
+  return { ...kept, bytes: bytes.length, media_type: mediaType };
+}
