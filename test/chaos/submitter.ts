@@ -19,7 +19,15 @@ import { realWorld } from '../../src/world.ts';
 import { chanceFrom } from './chance.ts';
 import { report } from './program.ts';
 import { type Entry, openLines, readLines } from './submission-log.ts';
-import { caller, corpus, kindOf, type SourceVersion, sourceCount, textOf } from './workload.ts';
+import {
+  caller,
+  corpus,
+  fileOf,
+  kindOf,
+  type SourceVersion,
+  sourceCount,
+  textOf,
+} from './workload.ts';
 
 const { values } = parseArgs({
   options: {
@@ -96,7 +104,7 @@ function nextContents(): SourceVersion[] {
 function toSource(content: SourceVersion): NewSource {
   const kind = kindOf(content.source);
   const name = `source-${content.source}`;
-  if (kind === 'file') return { kind: 'file', source: writeSource(name, textOf(content)) };
+  if (kind === 'file') return { kind: 'file', source: writeSource(name, fileOf(content)) };
   const body = kind === 'blank' ? ' \n' : textOf(content);
   const input = { kind: 'markdown' as const, title: null, body };
   return { kind: 'inline', source: name, input, ...(kind === 'gated' && { gate: 'chaos.test' }) };

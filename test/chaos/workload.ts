@@ -3,6 +3,8 @@
  * and every paragraph carries both in one word: whatever the store shows can be judged from the
  * submitter's own list.
  */
+import { limits } from '../../src/kernel/limits.ts';
+
 export const caller = 'chaos';
 export const corpus = 'chaos';
 
@@ -41,4 +43,10 @@ export function textOf(content: SourceVersion): string {
   const section = (_: unknown, index: number): string =>
     `## Part ${index} of ${marker}\n\n${sentences}`;
   return Array.from({ length: sections }, section).join('\n\n');
+}
+
+/** What a file holds: every other one has so much space at its end that its bytes are a blob. */
+export function fileOf(content: SourceVersion): string {
+  const isLarge = content.source % 8 === 3;
+  return textOf(content) + (isLarge ? '\n'.repeat(limits.document.rowBytesMax) : '');
 }
