@@ -15,6 +15,7 @@ import {
   root,
   variablesIn,
 } from './deploy-files.ts';
+import { type Led, nginxLeads, nginxLimits, traefikLeads, traefikLimits } from './gateway-table.ts';
 
 const compose = readYaml<Compose>('compose.yaml');
 const traefik = readYaml<Compose>('compose.traefik.yaml');
@@ -154,17 +155,35 @@ describe('compose.traefik.yaml', () => {
     assert.deepEqual([read_only, cap_drop, ports?.length], [true, ['ALL'], 1]);
   });
 
-  test('limits as nginx does', () => {
-    const zones = readDeploy('nginx/rules/limits.conf').matchAll(/zone=(\w+):\S+ rate=(\d+)r\/s/g);
-    const rates = new Map(
-      [...zones].map(([, zone = '', rate = '']) => [zone.replace('_', '-'), rate]),
-    );
-    const averages = Object.entries(labels).flatMap(([label, value]) => {
-      const name = /middlewares\.([\w-]+)\.ratelimit\.average$/.exec(label)?.[1];
-      return name === undefined ? [] : [[name, value] as const];
+  test('has the limits that nginx has, and no others', () => {
+    assert.deepEqual(traefikLimits(), nginxLimits());
+  });
+
+  const named = ['', '/api/orchestrator', '/api/scraper', '/api/chunking', '/api/embedding'];
+  const paths = [
+    ...['/', '/docs', '/jobs', '/jobs/', '/jobs/upload', '/jobs/some-id', '/jobs/some-id/pause'],
+    ...['/jobs/some-id/stream', '/stream', '/staging', '/attempt', '/batch/tasks', '/inbox'],
+    ...['/inbox/retry', '/inbox/discard', '/corpora', '/corpora/a/reembed', '/corpora/a/budget'],
+    ...['/search', '/scrape', '/chunk', '/embed', '/enqueue', '/enqueue/', '/metrics', '/METRICS'],
+    ...['/jobs/some-id/complete', '/jobs/some-id/begin', '/jobs/a/b/heartbeat/', '/healthz'],
+  ];
+
+  for (const path of named.flatMap((name) => paths.map((rest) => `${name}${rest}`))) {
+    test(`leads ${path} to where nginx does, under the same limits`, () => {
+      for (const method of ['GET', 'POST']) {
+        const asked = { method, path, hasKey: true };
+        const [there, here] = [nginxLeads(asked), traefikLeads(asked)];
+        // A slash at the end is none to Pawl.
+        const trim = (led: Led): Led => ({ ...led, path: led.path.replace(/(?!^)\/$/, '') });
+        assert.deepEqual(trim(here), trim(there), method);
+        assert.notEqual(here.service, '');
+      }
     });
-    assert.ok(averages.length >= 7);
-    for (const [name, average] of averages) assert.equal(average, rates.get(name), name);
+  }
+
+  test('lets strangers who ask for pages count for themselves only', () => {
+    const asked = { method: 'GET', path: '/docs', hasKey: false };
+    assert.deepEqual(traefikLeads(asked), nginxLeads(asked));
   });
 
   test('names middlewares and services that it defines', () => {
