@@ -4,6 +4,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { loadConfig } from '../../src/config.ts';
+import { type Key, settings } from '../../src/settings.ts';
 import {
   type Compose,
   type ComposeService,
@@ -21,10 +22,46 @@ const compose = readYaml<Compose>('compose.yaml');
 const traefik = readYaml<Compose>('compose.traefik.yaml');
 const services = Object.entries(compose.services);
 const roles = ['orchestrator', 'scraper', 'chunking', 'embedding'] as const;
-const roleServices = roles.map((role): [string, ComposeService] => [
+type Role = (typeof roles)[number];
+const roleServices = roles.map((role): [Role, ComposeService] => [
   role,
   compose.services[role] as ComposeService,
 ]);
+
+const everybody: readonly Role[] = roles;
+const modelled: readonly Role[] = ['orchestrator', 'embedding'];
+const fetching: readonly Role[] = ['orchestrator', 'scraper'];
+const outside: readonly Role[] = ['orchestrator', 'scraper', 'embedding'];
+const orchestrator: readonly Role[] = ['orchestrator'];
+const nobody = undefined;
+
+/** Which roles read a setting; nobody, where the image or the command says it. */
+const readers: Readonly<Record<Key, readonly Role[] | undefined>> = {
+  ...{ role: nobody, data: nobody, host: nobody, port: nobody },
+  // Of commands, of one Redis for everything, and of tests.
+  ...{ key: nobody, redisUrl: nobody, failpoint: nobody },
+  ...{ apiKeys: everybody, membershipUrl: everybody, internalKey: everybody },
+  ...{ internalCallerIds: everybody, rateCapacity: everybody, rateFloor: everybody },
+  ...{ log: everybody, otlpUrl: everybody },
+  // Chunking has no way to the stores: it counts requests by itself, and is at one text at a time.
+  ...{ redisOrchUrl: outside, workers: outside },
+  ...{ redisScrapeUrl: fetching, redisEmbedUrl: modelled },
+  ...{ orchestratorUrl: ['scraper', 'embedding'], chunkingUrl: orchestrator },
+  ...{ allowHosts: fetching, pace: orchestrator, browser: ['scraper'], render: ['scraper'] },
+  ...{ databaseUrl: modelled, qdrantUrl: modelled, qdrantKey: modelled, qdrantPrefix: modelled },
+  ...{ neo4jUrl: orchestrator, neo4jUser: orchestrator, neo4jPassword: orchestrator },
+  ...{ neo4jDatabase: orchestrator, webhookSecret: orchestrator },
+  ...{ batchProviders: orchestrator, batchPollSeconds: orchestrator },
+  ...{ blobUrl: outside, blobEndpoint: outside, blobRegion: outside },
+  ...{ blobKeyId: outside, blobSecret: outside, blobSession: outside },
+  ...{ embedder: modelled, embedderUrl: modelled, embedderKey: modelled },
+  ...{ embedderPrice: modelled, embedderRequests: modelled, embedderTokens: modelled },
+  ...{ extractor: modelled, extractorUrl: modelled, extractorKey: modelled },
+  ...{ extractorPrice: modelled, extractorRequests: modelled, extractorTokens: modelled },
+};
+
+/** Names of the network that compose makes, and the user that its Neo4j has. */
+const fixed = /^(?:(?:redis|http|bolt):\/\/[a-z0-9-]+:\d+|neo4j)$/;
 
 /** Images that bring their own user, or need root, with why. */
 const users: Readonly<Record<string, string>> = {
@@ -98,10 +135,10 @@ describe('compose.yaml', () => {
     for (const [name, { volumes = [], networks = [] }] of services) {
       for (const network of networks) assert.ok(network in (compose.networks ?? {}), network);
       for (const volume of volumes) {
-        const [from = ''] = volume.split(':');
+        const [from = ''] = interpolate(volume, new Map()).split(':');
         const isThere = from.startsWith('.')
           ? existsSync(join(deployFolder, from))
-          : from.startsWith('/var/run/') || from in (compose.volumes ?? {});
+          : ['/dev/null', '/var/run/docker.sock'].includes(from) || from in (compose.volumes ?? {});
         assert.ok(isThere, `${name}: ${from}`);
       }
     }
@@ -121,6 +158,25 @@ describe('the settings of the roles', () => {
       assert.deepEqual(warnings, []);
     });
   }
+
+  for (const [role, { environment = {} }] of roleServices) {
+    test(`${role} is told all that it reads, and nothing else`, () => {
+      const wanted = Object.entries(readers)
+        .filter(([, who]) => who?.includes(role))
+        .map(([key]) => settings[key as Key].variable);
+      assert.deepEqual(Object.keys(environment).sort(), wanted.sort());
+    });
+  }
+
+  test('can all be given, but for those that the files themselves fix', () => {
+    const example = readExample();
+    const isOpen = (text: string): boolean => variablesIn(text).some((name) => example.has(name));
+    for (const [key, who] of Object.entries(readers)) {
+      const { variable } = settings[key as Key];
+      const told = (who ?? []).map((role) => compose.services[role]?.environment?.[variable] ?? '');
+      for (const text of told) assert.ok(isOpen(text) || fixed.test(text), `${variable}: ${text}`);
+    }
+  });
 
   test('come from example.env, which has no secret that works', () => {
     const example = readExample();
@@ -249,5 +305,16 @@ function sampleOf(name: string): string {
   if (name === 'PAWL_BLOB_ENDPOINT') return 'http://127.0.0.1:9000';
   if (name === 'PAWL_API_KEYS') return `sha256:${'a'.repeat(64)}`;
   if (/_URL$/.test(name)) return 'http://127.0.0.1:8081';
+  if (/WORKERS$|_RATE_|_REQUESTS$|_TOKENS$|_SECONDS$/.test(name)) return '20';
+  const others: Readonly<Record<string, string>> = {
+    PAWL_ALLOW_HOSTS: 'wiki.corp:80',
+    PAWL_PACE: 'docs.corp=8/100',
+    PAWL_BROWSER: 'auto',
+    PAWL_RENDER: 'always',
+    PAWL_EMBEDDER_PRICE: '2',
+    PAWL_EXTRACTOR_PRICE: '15/60',
+    PAWL_QDRANT_PREFIX: 'pawl-two',
+  };
+  if (others[name] !== undefined) return others[name];
   return 'a-secret-of-more-than-24-characters';
 }
