@@ -113,7 +113,9 @@ async function readSamples(call: Call, pawl: Pawl): Promise<void> {
 }
 
 async function isNew(pawl: Pawl): Promise<boolean> {
-  return (await pawl.corpora()).length === 0 && (await pawl.jobs({ limit: 1 })).length === 0;
+  return (
+    (await pawl.corpora({ limit: 1 })).length === 0 && (await pawl.jobs({ limit: 1 })).length === 0
+  );
 }
 
 const next: readonly (readonly [string, string])[] = [

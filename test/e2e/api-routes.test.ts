@@ -140,6 +140,30 @@ describe('the inbox', () => {
 });
 
 describe('corpora and documents', () => {
+  test('are listed by name, as many corpora at once as was asked for', async (t) => {
+    const { submit, ended, ask } = await openBench(t);
+    const names = ['ants', 'bees', 'cats', 'dogs', 'eels'];
+    const documents = [{ id: 'd', text: 'A heron waits beside the weir.' }];
+    for (const corpus_name of names.toReversed())
+      await ended(await submit({ corpus_name, documents }));
+    const pages: string[][] = [];
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const query: Record<string, string | number> = { limit: 2, ...(cursor && { cursor }) };
+      const page = await ask<List<{ name: string }>>('GET /corpora', { query });
+      pages.push(page.body.items.map(({ name }) => name));
+      cursor = page.body.next_cursor;
+    }
+    assert.deepEqual(pages, [['ants', 'bees'], ['cats', 'dogs'], ['eels']]);
+    const refused: Record<string, string | number>[] = [
+      { limit: 0 },
+      { limit: 201 },
+      { cursor: '*' },
+    ];
+    for (const query of refused) {
+      assert.equal((await ask('GET /corpora', { query })).status, 400, JSON.stringify(query));
+    }
+  });
+
   test('are listed page by page, looked into, and deleted', async (t) => {
     const { submit, ended, ask } = await openBench(t);
     const documents = Array.from({ length: 5 }, (_, index) => ({
