@@ -10,6 +10,7 @@ import type {
   Event as SentEvent,
   Hit as SentHit,
 } from '../api/schema.ts';
+import { filterShape } from '../api/search-filter.ts';
 import { Client, type ClientOptions } from '../client/client.ts';
 import type { CauseRow, CorpusRow, Event, Hit, JobCounters, JobSummary } from '../index.ts';
 import { Failure } from '../kernel/failure.ts';
@@ -36,10 +37,9 @@ export function remotePawl(options: ClientOptions): PawlDoor {
       return jobDoor({ job_id, corpus_name: options_.corpus });
     },
     search: async (corpus, query, { topK, mode, filter, explain } = {}) => {
-      const { documentId, ...rest } = filter ?? {};
       const body = {
         ...{ corpus_name: corpus, query, top_k: topK, mode, explain },
-        filter: filter && { ...rest, document_id: documentId },
+        filter: filter && filterShape(filter),
       };
       return (await client.ask('POST /search', { body })).results.map(hitOf);
     },
