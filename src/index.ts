@@ -72,7 +72,7 @@ export async function open(options: OpenOptions = {}): Promise<Pawl> {
 
 /** Opens what shows what would be indexed, without a store and without leaving a trace. */
 export function openPreview(
-  options: Pick<OpenOptions, 'allowHosts' | 'world'> = {},
+  options: Pick<OpenOptions, 'allowHosts' | 'browser' | 'render' | 'world'> = {},
 ): AssembledPreview {
   return assemblePreview(options);
 }

@@ -327,14 +327,18 @@ export interface AssembledPreview {
 }
 
 /** What looks at documents without a store. */
-export function assemblePreview({
-  allowHosts = [],
-  world = realWorld(),
-}: Pick<AssembleOptions, 'allowHosts' | 'world'>): AssembledPreview {
+export function assemblePreview(
+  options: Pick<AssembleOptions, 'allowHosts' | 'browser' | 'render' | 'world'>,
+): AssembledPreview {
+  const { allowHosts = [], world = realWorld() } = options;
   const parser = processParser({ world, owner: thisProcess() });
   const fetcher = httpFetcher({ world, allowed: allowedHosts(allowHosts) });
-  const preview = new Preview({ fetcher, parser: parser.parse, world });
-  return { preview, close: () => parser.close() };
+  const rendering = renderingOf(options, fetcher, world);
+  const preview = new Preview({ fetcher, parser: parser.parse, world, rendering });
+  const close = async (): Promise<void> => {
+    await Promise.all([parser.close(), rendering?.renderer.close()]);
+  };
+  return { preview, close };
 }
 
 export interface AccessSettings extends Omit<AccessOptions, 'remote'> {

@@ -82,6 +82,20 @@ describe('a site whose text comes by script', () => {
     );
   });
 
+  test('is shown by pawl extract as it would be indexed', async (t) => {
+    const server = await serveWeb(t, pagesOf(site));
+    const place = openWorkplace(t);
+    const run = (browser: string) => {
+      const environment = { PAWL_ALLOW_HOSTS: server.host, PAWL_BROWSER: browser };
+      return place.run(['extract', `${server.origin}/quince`], { environment });
+    };
+    const shown = await run('auto');
+    assert.equal(shown.code, 0, shown.stderr);
+    assert.match(shown.stdout, /The quince ripens in October/);
+    const unshown = await run('off');
+    assert.deepEqual([unshown.code, /no_usable_content/.test(unshown.stderr)], [2, true]);
+  });
+
   test('has a doctor who knows the browser from the store', async (t) => {
     const workplace = openWorkplace(t);
     const environment = { PAWL_BROWSER: '/no/such/browser' };
