@@ -45,7 +45,7 @@ async function openEmbedding(t: TestContext) {
   return { postgres, role, spans, ask };
 }
 
-test('an embedding service tells of calls of models, and is not ready without the store', async (t) => {
+test('an embedding service tells of its calls, and is unready without the store', async (t) => {
   const { postgres, role, spans, ask } = await openEmbedding(t);
   assert.equal((await ask('/embed', { texts: ['A heron waits.'] })).status, 200);
   const well = await ask('/readyz');
