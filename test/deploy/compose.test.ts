@@ -47,7 +47,7 @@ const readers: Readonly<Record<Key, readonly Role[] | undefined>> = {
   ...{ redisOrchUrl: outside, workers: outside },
   ...{ redisScrapeUrl: fetching, redisEmbedUrl: modelled },
   ...{ orchestratorUrl: ['scraper', 'embedding'], chunkingUrl: orchestrator },
-  ...{ allowHosts: fetching, pace: orchestrator, browser: ['scraper'], render: ['scraper'] },
+  ...{ allowHosts: fetching, pace: orchestrator, browser: fetching, render: fetching },
   ...{ databaseUrl: modelled, qdrantUrl: modelled, qdrantKey: modelled, qdrantPrefix: modelled },
   ...{ neo4jUrl: orchestrator, neo4jUser: orchestrator, neo4jPassword: orchestrator },
   ...{ neo4jDatabase: orchestrator, webhookSecret: orchestrator },
