@@ -87,6 +87,7 @@ async function measureSuite(
 ): Promise<number> {
   const startedAt = new Date().toISOString();
   const tell = (line: string): void => console.error(line);
+  if (name === 'services') prepareMachine(tell);
   const sections = await runSuite(name, { data, trafilatura, isQuick, tell });
   if (sections.length === 0) return 0;
   const { postgres: _, ...machine } = describeMachine('');

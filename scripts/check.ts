@@ -1,6 +1,5 @@
 /** Types, lint and format, tidiness, generated files: all at once, in seconds. */
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { styleText } from 'node:util';
 import { runTestFile } from '../test/support/test-file.ts';
@@ -20,9 +19,7 @@ const checks: Readonly<Record<string, () => Promise<Outcome>>> = {
   'types of the workbench': () => runTool('tsc', ['--pretty', 'false', '-p', 'web']),
   'lint and format': () => runTool('biome', ['ci', '--colors=off', '--max-diagnostics=50']),
   tidy: () => runTest('test/tidy.test.ts'),
-  ...(existsSync('test/generated.test.ts') && {
-    'generated files': () => runTest('test/generated.test.ts'),
-  }),
+  'generated files': () => runTest('test/generated.test.ts'),
   'built workbench': () => runTest('test/web-build.test.ts'),
 };
 

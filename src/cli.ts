@@ -49,7 +49,8 @@ async function main(args: readonly string[], terminal: Terminal): Promise<number
   try {
     return await run(args, terminal);
   } catch (error) {
-    return tellFailure(error, terminal);
+    // What goes wrong before the settings are read can be told of by the variable only.
+    return tellFailure(error, terminal, process.env.PAWL_LOG);
   }
 }
 
@@ -86,15 +87,12 @@ async function run([name, ...rest]: readonly string[], terminal: Terminal): Prom
   for (const warning of warnings) log.warn(warning);
   const isJson = flags.json === true;
   const interrupt = interruptSignal();
-  return command.run({
-    positionals,
-    flags,
-    config,
-    terminal,
-    log,
-    isJson,
-    interrupt,
-  } satisfies Call);
+  const call = { positionals, flags, config, terminal, log, isJson, interrupt } satisfies Call;
+  try {
+    return await command.run(call);
+  } catch (error) {
+    return tellFailure(error, terminal, config.log);
+  }
 }
 
 /** The first Ctrl-C lets the command come to a clean stop; the second does not wait for it. */
@@ -110,11 +108,11 @@ function interruptSignal(): AbortSignal {
 }
 
 /** One line that says what went wrong, one that says what to do. */
-function tellFailure(error: unknown, { tell }: Terminal): number {
+function tellFailure(error: unknown, { tell }: Terminal, level: string | undefined): number {
   const failure = toFailure(error);
   tell(`pawl: ${failure.message} (${failure.code})`);
   tell(failures[failure.code].advice);
-  if (process.env.PAWL_LOG === 'debug') tell(failure.stack ?? '');
+  if (level === 'debug') tell(failure.stack ?? '');
   return failure.code === 'usage_error' ? exits.usage : exits.error;
 }
 

@@ -15,7 +15,13 @@ describe('the configuration', () => {
   });
 
   test('takes an empty variable for one that is not set', () => {
-    assert.equal(loadConfig({ environment: { PAWL_WORKERS: '' } }).config.workers, 64);
+    assert.equal(loadConfig({ environment: { PAWL_PORT: '' } }).config.port, 7300);
+  });
+
+  test('tells a number of workers that was given from none', () => {
+    const workersOf = (text: string) =>
+      loadConfig({ environment: { PAWL_WORKERS: text } }).config.workers;
+    assert.deepEqual(['', '64', '3'].map(workersOf), [undefined, 64, 3]);
   });
 
   test('reads exceptions from a list, in the file or with commas', () => {

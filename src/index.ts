@@ -18,12 +18,11 @@ import type { Hit } from './search/search.ts';
 import { crawlFrom, expandSources, type SourceInput } from './sources.ts';
 import { type BatchTaskRow, findBatchTasks, listBatchTasks } from './store/batch-tasks.ts';
 import { type CorpusSettings, getCorpusSettings } from './store/corpus-settings.ts';
-import { getCorpus } from './store/document-views.ts';
+import { getCorpus, listCorpora } from './store/document-views.ts';
 import {
   type CorpusRow,
   getDocument,
   type ListedDocument,
-  listCorpora,
   listDocuments,
 } from './store/documents.ts';
 import {
@@ -73,7 +72,7 @@ export async function open(options: OpenOptions = {}): Promise<Pawl> {
 
 /** Opens what shows what would be indexed, without a store and without leaving a trace. */
 export function openPreview(
-  options: Pick<OpenOptions, 'allowHosts' | 'world'> = {},
+  options: Pick<OpenOptions, 'allowHosts' | 'browser' | 'render' | 'world'> = {},
 ): AssembledPreview {
   return assemblePreview(options);
 }
@@ -131,9 +130,7 @@ export class Pawl {
   /** Why a document is in the results, or is not; with a query, the passage that answers it. */
   async why(corpus: string, url: string, query?: string): Promise<Why> {
     const { database, lifecycle, searcher } = this.#assembled;
-    if (!(await getCorpus(database, { caller, name: corpus }))) {
-      throw new Failure('corpus_unknown', `there is no corpus ${JSON.stringify(corpus)}`);
-    }
+    await this.corpus(corpus);
     const looking = { database, lifecycle, searcher, progress: new ProgressBoard() };
     return whyOf(looking, { caller, corpus, url, query });
   }
@@ -158,8 +155,16 @@ export class Pawl {
     return summarize(this.store, rows);
   }
 
-  corpora(): Promise<CorpusRow[]> {
-    return listCorpora(this.store, caller);
+  /** The corpora by name in pages, each after the last name of the one before. */
+  corpora(page: { after?: string; limit?: number } = {}): Promise<CorpusRow[]> {
+    const { after = '', limit = limits.request.pageItemsMax } = page;
+    return listCorpora(this.store, { caller, after, limit });
+  }
+
+  async corpus(name: string): Promise<CorpusRow> {
+    const row = await getCorpus(this.store, { caller, name });
+    if (row) return row;
+    throw new Failure('corpus_unknown', `there is no corpus ${JSON.stringify(name)}`);
   }
 
   /** What a corpus has cost, or all of them; its model, and what it may cost. */

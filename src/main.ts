@@ -167,7 +167,8 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   const batch = batchOf(options, { database, blobs, world, providers, onError });
   const mirror = vectorsOf(database, sinks);
   const searcher = new Searcher({ database, ...embedders.forQueries, mirror });
-  const attempt = await attemptOf(options, { database, blobs, world, engine, parser, fetcher });
+  const reading = { parser, fetcher, rendering };
+  const attempt = await attemptOf(options, { database, blobs, world, engine, ...reading });
   const close = async (): Promise<void> => {
     // While the store is open: what the attempt still has under way must come to rest.
     await attempt.close();
@@ -222,14 +223,15 @@ interface AttemptParts {
   readonly engine: Engine;
   readonly parser: ProcessParser;
   readonly fetcher: Fetcher;
+  readonly rendering: Rendering | undefined;
 }
 
 function attemptOf(
   { data, attemptLog }: AssembleOptions,
-  { database, blobs, world, engine, parser, fetcher }: AttemptParts,
+  { database, blobs, world, engine, parser, ...reading }: AttemptParts,
 ): Promise<AttemptSession> {
   const { parse } = parser;
-  const preview = new Preview({ fetcher, parser: parse, world });
+  const preview = new Preview({ ...reading, parser: parse, world });
   return openAttempt({
     ...{ database, blobs, world, commands: engine.commands, parser: parse },
     folder: join(resolve(data), 'attempts'),
@@ -327,14 +329,18 @@ export interface AssembledPreview {
 }
 
 /** What looks at documents without a store. */
-export function assemblePreview({
-  allowHosts = [],
-  world = realWorld(),
-}: Pick<AssembleOptions, 'allowHosts' | 'world'>): AssembledPreview {
+export function assemblePreview(
+  options: Pick<AssembleOptions, 'allowHosts' | 'browser' | 'render' | 'world'>,
+): AssembledPreview {
+  const { allowHosts = [], world = realWorld() } = options;
   const parser = processParser({ world, owner: thisProcess() });
   const fetcher = httpFetcher({ world, allowed: allowedHosts(allowHosts) });
-  const preview = new Preview({ fetcher, parser: parser.parse, world });
-  return { preview, close: () => parser.close() };
+  const rendering = renderingOf(options, fetcher, world);
+  const preview = new Preview({ fetcher, parser: parser.parse, world, rendering });
+  const close = async (): Promise<void> => {
+    await Promise.all([parser.close(), rendering?.renderer.close()]);
+  };
+  return { preview, close };
 }
 
 export interface AccessSettings extends Omit<AccessOptions, 'remote'> {

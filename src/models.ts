@@ -32,7 +32,7 @@ export interface ExtractorOptions {
   readonly budget?: BudgetLimits | undefined;
 }
 
-const openaiUrl = 'https://api.openai.com/v1';
+export const openaiUrl = 'https://api.openai.com/v1';
 
 /** The embedder that is configured, and those of corpora that were begun with another model. */
 export function embeddersFor(

@@ -5,10 +5,17 @@ import { LateLogger } from './api/late-logger.ts';
 import type { LogOptions } from './api/logger.ts';
 import { Metrics } from './api/metrics.ts';
 import { searchRoute } from './api/route/search.ts';
-import { type Checks, checkEmbedder, serviceRoutes } from './api/route/service.ts';
+import {
+  type Checks,
+  checkEmbedder,
+  checkStore,
+  serviceRoutes,
+  sinkChecks,
+} from './api/route/service.ts';
 import { type WorkDoors, workRoutes } from './api/route/services.ts';
 import { buildServer } from './api/server.ts';
 import type { Handlers } from './api/service.ts';
+import { traceCalls } from './api/tracing.ts';
 import { cut } from './attempt/cut.ts';
 import { type BlobSettings, openBlobs } from './blobs.ts';
 import { thisProcess } from './engine/liveness.ts';
@@ -23,6 +30,7 @@ import { doorsOf, placesOf, workerName } from './loose-work.ts';
 import { type AssembleOptions, renderingOf, vectorsOf } from './main.ts';
 import { completerOf, embeddersFor } from './models.ts';
 import type { Log } from './observe/log.ts';
+import type { ModelCall } from './observe/trace.ts';
 import { processParser } from './pipeline/extract/process/process-parser.ts';
 import { allowedHosts } from './pipeline/fetch/address.ts';
 import { httpFetcher } from './pipeline/fetch/http.ts';
@@ -85,7 +93,8 @@ export async function startRole(options: RoleOptions): Promise<RunningRole> {
   const guarded = await openGuard(options, { world, audit, log: logger });
   if (guarded.isLocal) refuseOpenHost(host);
   const spans = openSpans(options, world, onError);
-  const parts = await openParts(options, { world, log: logger });
+  const onCall = spans && traceCalls(spans.tell, world);
+  const parts = await openParts(options, { world, log: logger, onCall });
   const { queue, metrics } = parts;
   let isDraining = false;
   const standing = { metrics, access: guarded.access, isDraining: () => isDraining };
@@ -122,7 +131,14 @@ export async function startRole(options: RoleOptions): Promise<RunningRole> {
 
 type Parts = Awaited<ReturnType<typeof openParts>>;
 
-async function openParts(options: RoleOptions, { world, log }: { world: World; log: Log }) {
+interface Opening {
+  readonly world: World;
+  readonly log: Log;
+  /** Told of each call of a model. */
+  readonly onCall: ((call: ModelCall) => void) | undefined;
+}
+
+async function openParts(options: RoleOptions, { world, log, onCall }: Opening) {
   const [name] = roles[options.role].consumes;
   // First what may refuse.
   const { addresses } = options;
@@ -133,10 +149,10 @@ async function openParts(options: RoleOptions, { world, log }: { world: World; l
   const fetcher = httpFetcher({ world, allowed: allowedHosts(options.allowHosts ?? []) });
   const rendering = options.role === 'scraper' ? renderingOf(options, fetcher, world) : undefined;
   const parser = processParser({ world, owner: thisProcess() });
-  const embedders = embeddersFor(options.embedder ?? { choice: 'local' }, world);
+  const embedders = embeddersFor(options.embedder ?? { choice: 'local' }, world, onCall);
   const completer =
     options.role === 'embedding' && options.extractor
-      ? completerOf(options.extractor, { world })
+      ? completerOf(options.extractor, { world, onCall })
       : undefined;
   const works = worksOf({ fetcher, rendering, parser: parser.parse, world, embedders, completer });
   const sinks = await openSinks((searches && options.sinks) || {}, world);
@@ -150,7 +166,7 @@ async function openParts(options: RoleOptions, { world, log }: { world: World; l
     await Promise.all([embedders.close(), completer?.close?.(), database?.close()]);
     await Promise.all([blobs?.close(), sinks.close()]);
   };
-  return { queue, database, searcher, embedders, works, metrics, blobs, close };
+  return { queue, database, searcher, sinks, embedders, works, metrics, blobs, close };
 }
 
 /** Of all that could be answered here, what the role answers. */
@@ -176,8 +192,13 @@ interface RouteParts {
   readonly audit: Audit;
 }
 
-function checksOf({ role, orchestratorUrl }: RoleOptions, { queue, embedders }: Parts): Checks {
+function checksOf(
+  { role, orchestratorUrl }: RoleOptions,
+  { queue, database, sinks, embedders }: Parts,
+): Checks {
   return {
+    ...(database && { store: () => checkStore(database) }),
+    ...sinkChecks(sinks.sinks),
     ...(queue && {
       queue: async () => {
         const { waiting, active } = await queue.depth();

@@ -13,7 +13,7 @@ export interface Config extends RedisConfig, ServiceConfig, SinkConfig {
   readonly webhookSecret: string | undefined;
   readonly otlpUrl: string | undefined;
   readonly databaseUrl: string | undefined;
-  readonly workers: number;
+  readonly workers: number | undefined;
   readonly allowHosts: readonly string[] | undefined;
   readonly apiKeys: readonly string[] | undefined;
   readonly internalKey: string | undefined;
@@ -134,9 +134,12 @@ export const settings: { readonly [K in Key]: Setting<K> } = {
   },
   workers: {
     variable: 'PAWL_WORKERS',
-    initial: limits.lease.itemsInFlightMax,
+    initial: undefined,
     form: `a whole number from 1 to ${workersMax}`,
-    meaning: 'How many documents one process works on at once.',
+    meaning:
+      'How many documents one process works on at once. ' +
+      `Absent: ${limits.lease.itemsInFlightMax}; in a scraper of its own ` +
+      `${limits.handoff.placesScrape}, in an embedding service ${limits.handoff.placesEmbed}.`,
     parse: (text) => wholeNumber(text, workersMax),
   },
   allowHosts: {

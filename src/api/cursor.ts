@@ -23,6 +23,12 @@ export function keyCursor({ cursor }: PageQuery): string | undefined {
   throw new Failure('bad_request', 'the cursor is not one that a list has given');
 }
 
+/** Lists of corpora go by their names. */
+export function nameCursor({ cursor }: PageQuery): string | undefined {
+  if (cursor === undefined || limits.corpus.namePattern.test(cursor)) return cursor;
+  throw new Failure('bad_request', 'the cursor is not one that a list has given');
+}
+
 /** A page that is not full is the last one. */
 export function nextCursor<Row>(
   rows: readonly Row[],

@@ -26,6 +26,7 @@ import {
   wallClock,
   wallSeconds,
 } from './schema-parts.ts';
+import { SearchFilter } from './search-filter.ts';
 
 export * from './corpus-schema.ts';
 export { CorpusName, Count, oneOf, page, pageOf, Url } from './schema-parts.ts';
@@ -292,17 +293,7 @@ export const Search = Type.Object(
     query: Type.String({ minLength: 1, maxLength: limits.search.queryCharactersMax }),
     top_k: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.search.topKMax })),
     mode: Type.Optional(oneOf(searchModes)),
-    filter: Type.Optional(
-      Type.Object(
-        {
-          document_id: Type.Optional(Type.String({ maxLength: 64 })),
-          source: Type.Optional(url),
-          title: Type.Optional(Type.String({ maxLength: limits.job.titleCharactersMax })),
-          heading: Type.Optional(Type.String({ maxLength: 1000 })),
-        },
-        closed,
-      ),
-    ),
+    filter: Type.Optional(SearchFilter),
     explain: Type.Optional(Type.Boolean()),
   },
   closed,

@@ -1,7 +1,6 @@
 /** `pawl corpora`: what can be searched. */
 import { createInterface } from 'node:readline/promises';
 import type { CorpusRow, Spending } from '../index.ts';
-import { Failure } from '../kernel/failure.ts';
 import { chooseAction, onlyArgument } from './action.ts';
 import { type Call, type Command, centsOf, exits, withStore } from './command.ts';
 import { costLine, savedLine } from './cost.ts';
@@ -46,7 +45,11 @@ export const corpora: Command = {
 async function list(call: Call): Promise<number> {
   const { terminal, isJson } = call;
   return withStore(call, async (pawl) => {
-    const rows = await pawl.corpora();
+    const rows: CorpusRow[] = [];
+    for (let page = await pawl.corpora(); page.length > 0; ) {
+      rows.push(...page);
+      page = await pawl.corpora({ after: page.at(-1)?.name ?? '' });
+    }
     if (isJson) {
       terminal.print(JSON.stringify({ items: rows.map(corpusShape), next_cursor: null }));
       return exits.well;
@@ -84,11 +87,7 @@ function withCorpus(
   use: (call: Call, corpus: CorpusRow, pawl: PawlDoor) => Promise<number>,
 ): Promise<number> {
   const name = onlyArgument(args, 'corpus');
-  return withStore(call, async (pawl) => {
-    const corpus = (await pawl.corpora()).find((row) => row.name === name);
-    if (corpus) return use(call, corpus, pawl);
-    throw new Failure('corpus_unknown', `there is no corpus ${JSON.stringify(name)}`);
-  });
+  return withStore(call, async (pawl) => use(call, await pawl.corpus(name), pawl));
 }
 
 async function show(

@@ -7,6 +7,7 @@ const names = Object.keys(machines) as MachineName[];
 export const diagram: Command = {
   name: 'diagram',
   summary: 'a lifecycle as a Mermaid diagram',
+  isLocal: true,
   usage: [`diagram [${names.join('|')}]`],
   run: async ({ positionals, terminal, isJson }) => {
     const [name = 'item'] = positionals;

@@ -25,22 +25,32 @@ export interface Finding {
 
 export const doctor: Command = {
   name: 'doctor',
-  summary: 'check this machine and the store, and say what to do',
+  summary: 'check this machine, the store and what they lean on, and say what to do',
   usage: ['doctor'],
   isLocal: true,
   run: async (call) => {
     const { data, browser } = call.config;
-    // A store is sound or not, whatever is the matter with the browser.
-    const store = await checkStore({ ...call, config: { ...call.config, browser: 'off' } });
-    const sinks = await checkOutside(call.config);
+    // A store is sound or not, whatever is the matter with a browser or a model.
+    const alone = { ...call.config, ...withoutModels };
+    const store = await checkStore({ ...call, config: alone });
+    const sinks = await checkOutside(alone);
     // Loaded here, so that no other command has to wait for it.
     const { checkRedis } = await import('./doctor-redis.ts');
+    const { checkProviders } = await import('./doctor-providers.ts');
     const machine = [checkNode(), ...checkFolder(data), ...checkBrowser(browser)];
-    const findings = [...machine, ...(await checkRedis(call.config)), ...sinks, ...store];
+    const asked = [...(await checkRedis(call.config)), ...(await checkProviders(call.config))];
+    const findings = [...machine, ...asked, ...sinks, ...store];
     for (const finding of findings) printFinding(call, finding);
     return findings.some(({ verdict }) => verdict === 'fail') ? exits.error : exits.well;
   },
 };
+
+const withoutModels = {
+  browser: 'off',
+  batchProviders: undefined,
+  embedder: 'local',
+  extractor: 'local',
+} as const;
 
 const styles = { ok: 'green', warn: 'yellow', fail: 'red' } as const;
 

@@ -27,7 +27,16 @@ export type EntityOf = Omit<DocumentEntity, 'ordinal'>;
 
 type Same = Pick<
   Pawl,
-  | ('jobs' | 'corpora' | 'deleteCorpus' | 'causes' | 'retryItems' | 'discardItems' | 'search')
+  | (
+      | 'jobs'
+      | 'corpora'
+      | 'corpus'
+      | 'deleteCorpus'
+      | 'causes'
+      | 'retryItems'
+      | 'discardItems'
+      | 'search'
+    )
   | ('newestEvent' | 'work' | 'isWorkedOn' | 'why')
   | ('setCorpusBudget' | 'entities' | 'related')
 >;

@@ -11,8 +11,13 @@ export function printHelp(terminal: Terminal, commands: readonly Command[]): voi
   const rows = commands.map(({ name, summary }) => [name, summary] as const);
   printColumns(terminal, rows);
   terminal.print();
+  const { url, ...everywhere } = globalOptions;
   terminal.print(terminal.paint('bold', 'Every command takes'));
-  printColumns(terminal, optionRows(globalOptions));
+  printColumns(terminal, optionRows(everywhere));
+  terminal.print();
+  const local = commands.filter(({ isLocal }) => isLocal).map(({ name }) => name);
+  terminal.print(terminal.paint('bold', `Every command but ${local.join(', ')} takes`));
+  printColumns(terminal, optionRows({ ...(url && { url }) }));
   terminal.print();
   terminal.print(terminal.paint('bold', 'Exit codes'));
   terminal.print('  0 all well · 1 error · 2 finished, but some documents failed · 64 wrong usage');
@@ -28,7 +33,9 @@ export function printCommandHelp(terminal: Terminal, command: Command): void {
   for (const line of command.usage) terminal.print(`  pawl ${line}`);
   terminal.print();
   terminal.print(terminal.paint('bold', 'Options'));
-  printColumns(terminal, optionRows({ ...command.options, ...globalOptions }));
+  const { url, ...everywhere } = globalOptions;
+  const general = command.isLocal ? everywhere : globalOptions;
+  printColumns(terminal, optionRows({ ...command.options, ...general }));
   if (!command.examples) return;
   terminal.print();
   terminal.print(terminal.paint('bold', 'Examples'));

@@ -7,6 +7,7 @@ import { type StdioServerHandle, serveStdio } from '@modelcontextprotocol/server
 import Type, { type Static, type TSchema } from 'typebox';
 import { InlineDocument, Search } from '../api/schema.ts';
 import { CorpusName, Url } from '../api/schema-parts.ts';
+import { filterOf } from '../api/search-filter.ts';
 import { hitShape } from '../api/shape.ts';
 import { failures, toFailure } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
@@ -36,8 +37,7 @@ const tools = {
     input: Search,
     isReadOnly: true,
     run: async (pawl, { corpus_name, query, top_k: topK, mode, filter, explain }) => {
-      const { document_id: documentId, ...rest } = filter ?? {};
-      const options = { topK, mode, explain, filter: filter && { ...rest, documentId } };
+      const options = { topK, mode, explain, filter: filter && filterOf(filter) };
       return { results: (await pawl.search(corpus_name, query, options)).map(hitShape) };
     },
   }),

@@ -25,7 +25,8 @@ export async function previewSources(
 ): Promise<number> {
   const { positionals, interrupt, config } = call;
   if (positionals.length === 0) throw usageError('name at least one source, or - for stdin');
-  const { preview, close } = openPreview({ allowHosts: config.allowHosts });
+  const { allowHosts, browser, render } = config;
+  const { preview, close } = openPreview({ allowHosts, browser, render });
   const run = async (named: Named): Promise<Previewed> => {
     const { shown: source } = named;
     try {

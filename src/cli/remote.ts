@@ -2,9 +2,17 @@
 import { openAsBlob } from 'node:fs';
 import { relative } from 'node:path';
 import type { BodyOf, QueryOf } from '../api/contract.ts';
-import type { Document, Item, Job, Event as SentEvent, Hit as SentHit } from '../api/schema.ts';
+import type {
+  Corpus,
+  Document,
+  Item,
+  Job,
+  Event as SentEvent,
+  Hit as SentHit,
+} from '../api/schema.ts';
+import { filterShape } from '../api/search-filter.ts';
 import { Client, type ClientOptions } from '../client/client.ts';
-import type { CauseRow, Event, Hit, JobCounters, JobSummary } from '../index.ts';
+import type { CauseRow, CorpusRow, Event, Hit, JobCounters, JobSummary } from '../index.ts';
 import { Failure } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
 import { jobEnds } from '../observe/event.ts';
@@ -29,10 +37,9 @@ export function remotePawl(options: ClientOptions): PawlDoor {
       return jobDoor({ job_id, corpus_name: options_.corpus });
     },
     search: async (corpus, query, { topK, mode, filter, explain } = {}) => {
-      const { documentId, ...rest } = filter ?? {};
       const body = {
         ...{ corpus_name: corpus, query, top_k: topK, mode, explain },
-        filter: filter && { ...rest, document_id: documentId },
+        filter: filter && filterShape(filter),
       };
       return (await client.ask('POST /search', { body })).results.map(hitOf);
     },
@@ -61,12 +68,11 @@ function remoteCorpora(
   jobDoor: (job: Pick<Job, 'job_id' | 'corpus_name'>) => JobDoor,
 ) {
   return {
-    corpora: async () =>
-      (await client.ask('GET /corpora')).items.map((corpus) => ({
-        ...corpus,
-        created_at: at(corpus.created_at),
-        updated_at: maybeAt(corpus.updated_at),
-      })),
+    corpora: async ({ after, limit = limits.request.pageItemsMax } = {}) => {
+      const query = { cursor: after || undefined, limit };
+      return (await client.ask('GET /corpora', { query })).items.map(corpusOf);
+    },
+    corpus: async (name) => corpusOf(await client.ask('GET /corpora/:name', { params: { name } })),
     documents: async (name, { after, limit } = {}) => {
       const query = { cursor: after || undefined, limit };
       const params = { name };
@@ -91,6 +97,10 @@ function remoteCorpora(
     deleteCorpus: async (name) =>
       (await client.ask('DELETE /corpora/:name', { params: { name } })).deleted,
   } satisfies Partial<PawlDoor>;
+}
+
+function corpusOf({ created_at, updated_at, ...corpus }: Corpus): CorpusRow {
+  return { ...corpus, created_at: at(created_at), updated_at: maybeAt(updated_at) };
 }
 
 type EntityKind = NonNullable<QueryOf<'GET /corpora/:name/entities'>['kind']>;

@@ -16,7 +16,7 @@ export const search: Command = {
     'top-k': {
       type: 'string',
       value: 'N',
-      meaning: `how many, ${limits.search.topKDefault} at most`,
+      meaning: `how many: ${limits.search.topKDefault}, or up to ${limits.search.topKMax}`,
     },
     mode: { type: 'string', value: 'MODE', meaning: 'hybrid, vector or keyword' },
     explain: { type: 'boolean', meaning: 'say what each list gave a passage' },

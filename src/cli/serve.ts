@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../config.ts';
 import type { Pawl } from '../index.ts';
-import { limits } from '../kernel/limits.ts';
 import { redisAddresses } from '../redis-settings.ts';
 import type { RunningRole } from '../role-service.ts';
 import { checkRole } from '../roles.ts';
@@ -71,8 +70,6 @@ async function start({ config, terminal }: Call): Promise<RunningService | Runni
   const { startRole } = await import('../role-service.ts');
   return startRole({
     ...options,
-    // In a process of its own, a service has places of its own, unless it is told a number.
-    places: config.workers === limits.lease.itemsInFlightMax ? undefined : config.workers,
     // Nobody but services and those with a key may have pages read by it.
     keys: { ...options.keys, isClosed: true },
     ...{ role, internalKey, orchestratorUrl, addresses },
@@ -116,7 +113,9 @@ async function readSamples(call: Call, pawl: Pawl): Promise<void> {
 }
 
 async function isNew(pawl: Pawl): Promise<boolean> {
-  return (await pawl.corpora()).length === 0 && (await pawl.jobs({ limit: 1 })).length === 0;
+  return (
+    (await pawl.corpora({ limit: 1 })).length === 0 && (await pawl.jobs({ limit: 1 })).length === 0
+  );
 }
 
 const next: readonly (readonly [string, string])[] = [

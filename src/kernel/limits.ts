@@ -358,9 +358,9 @@ export const limits = {
     keepAliveMs: 5 * second,
     uploadsPerCallerMax: 4,
     connectionsMax: 4096,
-    /** Jobs that a list looks at for one page, where the status has to be worked out. */
     /** Entities in one answer: these lists have no cursor. */
     entitiesMax: 10_000,
+    /** Jobs that a list looks at for one page, where the status has to be worked out. */
     jobsScannedMax: 1000,
     /** How long, and of how many jobs, it is remembered where their items stand. */
     standingsAgeMsMax: 250,

@@ -11,6 +11,7 @@ import type { Parser } from './extract/parsed.ts';
 import { readBounded, typed } from './fetch/fetch.ts';
 import type { Fetcher } from './fetch/http.ts';
 import { RobotsCheck } from './fetch/robots-check.ts';
+import type { Rendering } from './fetch/shown.ts';
 import { Turns } from './fetch/turns.ts';
 import { readUrl } from './fetch/url.ts';
 import { visitor } from './fetch/visit.ts';
@@ -19,6 +20,8 @@ export interface PreviewOptions {
   readonly fetcher: Fetcher;
   readonly parser: Parser;
   readonly world: World;
+  /** Absent: no page's scripts are run. */
+  readonly rendering?: Rendering | undefined;
 }
 
 /** Bytes that came from nowhere in particular. */
@@ -55,11 +58,16 @@ export class Preview {
 
   async #fetch(source: string, signal: AbortSignal): Promise<ExtractInput> {
     signal.throwIfAborted();
-    const { fetcher, world } = this.#options;
+    const { fetcher, rendering, world } = this.#options;
     const now = world.now();
     // No page was visited before.
     const robots = new RobotsCheck({ fetcher, stored: async () => undefined, signal, now });
-    const { shown, failure } = await visitor({ fetcher })({ source, robots, now, signal });
+    const { shown, failure } = await visitor({ fetcher, rendering })({
+      source,
+      robots,
+      now,
+      signal,
+    });
     if (failure) throw failure;
     if (!shown) throw new Failure('bad_response', `${source} answered 304 unasked`);
     const { bytes, mediaType } = shown.content;

@@ -79,18 +79,25 @@ export async function getCorpus(
 }
 
 const ownCorpora = sql<CorpusRow>`
-  SELECT corpora.name, corpora.created_at, COUNT(documents.id) AS documents,
+  SELECT own.name, own.created_at, COUNT(documents.id) AS documents,
     COALESCE(SUM(documents.chunk_count), 0) AS chunks,
     COALESCE(SUM(documents.text_bytes), 0) AS text_bytes, MAX(documents.updated_at) AS updated_at
-  FROM corpora LEFT JOIN documents ON documents.corpus = corpora.name
-    AND documents.caller = :caller
-  WHERE documents.id IS NOT NULL OR EXISTS (
-    SELECT 1 FROM jobs WHERE jobs.caller = :caller AND jobs.corpus = corpora.name)
-  GROUP BY corpora.name, corpora.created_at ORDER BY corpora.name`;
+  FROM (
+    SELECT name, created_at FROM corpora WHERE name > :after AND (
+      EXISTS (SELECT 1 FROM documents
+        WHERE documents.corpus = corpora.name AND documents.caller = :caller)
+      OR EXISTS (SELECT 1 FROM jobs
+        WHERE jobs.caller = :caller AND jobs.corpus = corpora.name))
+    ORDER BY name LIMIT :limit) AS own
+  LEFT JOIN documents ON documents.corpus = own.name AND documents.caller = :caller
+  GROUP BY own.name, own.created_at ORDER BY own.name`;
 
-/** The corpora that are a caller's: of others not even the name is told. */
-export function listOwnCorpora(reader: Reader, caller: string): Promise<CorpusRow[]> {
-  return reader.run(ownCorpora, { caller });
+/** The corpora that are a caller's, by name: of others not even the name is told. */
+export function listCorpora(
+  reader: Reader,
+  page: { caller: string; after: string; limit: number },
+): Promise<CorpusRow[]> {
+  return reader.run(ownCorpora, page);
 }
 
 const runsOf = sql<ItemRow>`

@@ -40,13 +40,6 @@ const ofCorpus = sql<DocumentRow & { readonly meta: string | null }>`
   LEFT JOIN texts ON texts.generation_id = documents.generation_id
   WHERE documents.corpus = :corpus AND documents.caller = :caller AND documents.id > :after
   ORDER BY documents.id LIMIT :limit`;
-const corpora = sql<CorpusRow>`
-  SELECT corpora.name, corpora.created_at, COUNT(documents.id) AS documents,
-    COALESCE(SUM(documents.chunk_count), 0) AS chunks,
-    COALESCE(SUM(documents.text_bytes), 0) AS text_bytes, MAX(documents.updated_at) AS updated_at
-  FROM corpora LEFT JOIN documents ON documents.corpus = corpora.name
-    AND documents.caller = :caller
-  GROUP BY corpora.name, corpora.created_at ORDER BY corpora.name`;
 const addCorpus = sql`
   INSERT INTO corpora (name, created_at) VALUES (:name, :now) ON CONFLICT (name) DO NOTHING`;
 
@@ -76,10 +69,6 @@ export async function listDocuments(
 ): Promise<ListedDocument[]> {
   const rows = await reader.run(ofCorpus, filter);
   return rows.map(({ meta, ...row }) => ({ ...row, meta: meta === null ? {} : JSON.parse(meta) }));
-}
-
-export function listCorpora(reader: Reader, caller: string): Promise<CorpusRow[]> {
-  return reader.run(corpora, { caller });
 }
 
 const corpusByName = sql<{ name: string }>`SELECT name FROM corpora WHERE name = :name`;

@@ -6,7 +6,8 @@ import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { item } from '../../src/kernel/item.ts';
-import { migrate } from '../../src/store/migrate.ts';
+import { readSchemaVersion } from '../../src/store/health.ts';
+import { migrate, migrations } from '../../src/store/migrate.ts';
 import { openPostgres } from '../../src/store/postgres.ts';
 import { sql } from '../../src/store/statement.ts';
 import { PostgresStores } from '../support/postgres-stores.ts';
@@ -21,7 +22,8 @@ describe('SQLite between processes', () => {
   test('several processes that open a new file at once all find it ready', async (t) => {
     const path = join(temporaryDirectory(t), 'pawl.db');
     const processes = [1, 2, 3, 4].map(() => run(process.execPath, [claimer, path, 'open']));
-    for (const { stdout } of await Promise.all(processes)) assert.equal(stdout, 'ready\n');
+    for (const { stdout } of await Promise.all(processes))
+      assert.equal(stdout, `schema ${migrations.at(-1)?.version}\n`);
   });
 
   test('two processes that claim at once get every item, and none twice', async (t) => {
@@ -44,7 +46,14 @@ describe('Postgres between sessions', () => {
   test('sessions that migrate a new database at once all find it ready', async () => {
     const url = await stores.makeEmpty();
     const sessions = await Promise.all([1, 2, 3].map(() => openPostgres({ url })));
-    await Promise.all(sessions.map((session) => migrate(session, item)));
+    const newest = migrations.at(-1)?.version;
+    const versions = await Promise.all(
+      sessions.map(async (session) => {
+        await migrate(session, item);
+        return readSchemaVersion(session);
+      }),
+    );
+    assert.deepEqual(versions, [newest, newest, newest]);
     await Promise.all(sessions.map((session) => session.close()));
   });
 

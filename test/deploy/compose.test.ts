@@ -4,6 +4,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { loadConfig } from '../../src/config.ts';
+import { type Key, settings } from '../../src/settings.ts';
 import {
   type Compose,
   type ComposeService,
@@ -15,15 +16,52 @@ import {
   root,
   variablesIn,
 } from './deploy-files.ts';
+import { type Led, nginxLeads, nginxLimits, traefikLeads, traefikLimits } from './gateway-table.ts';
 
 const compose = readYaml<Compose>('compose.yaml');
 const traefik = readYaml<Compose>('compose.traefik.yaml');
 const services = Object.entries(compose.services);
 const roles = ['orchestrator', 'scraper', 'chunking', 'embedding'] as const;
-const roleServices = roles.map((role): [string, ComposeService] => [
+type Role = (typeof roles)[number];
+const roleServices = roles.map((role): [Role, ComposeService] => [
   role,
   compose.services[role] as ComposeService,
 ]);
+
+const everybody: readonly Role[] = roles;
+const modelled: readonly Role[] = ['orchestrator', 'embedding'];
+const fetching: readonly Role[] = ['orchestrator', 'scraper'];
+const outside: readonly Role[] = ['orchestrator', 'scraper', 'embedding'];
+const orchestrator: readonly Role[] = ['orchestrator'];
+const nobody = undefined;
+
+/** Which roles read a setting; nobody, where the image or the command says it. */
+const readers: Readonly<Record<Key, readonly Role[] | undefined>> = {
+  ...{ role: nobody, data: nobody, host: nobody, port: nobody },
+  // Of commands, of one Redis for everything, and of tests.
+  ...{ key: nobody, redisUrl: nobody, failpoint: nobody },
+  ...{ apiKeys: everybody, membershipUrl: everybody, internalKey: everybody },
+  ...{ internalCallerIds: everybody, rateCapacity: everybody, rateFloor: everybody },
+  ...{ log: everybody, otlpUrl: everybody },
+  // Chunking has no way to the stores: it counts requests by itself, and is at one text at a time.
+  ...{ redisOrchUrl: outside, workers: outside },
+  ...{ redisScrapeUrl: fetching, redisEmbedUrl: modelled },
+  ...{ orchestratorUrl: ['scraper', 'embedding'], chunkingUrl: orchestrator },
+  ...{ allowHosts: fetching, pace: orchestrator, browser: fetching, render: fetching },
+  ...{ databaseUrl: modelled, qdrantUrl: modelled, qdrantKey: modelled, qdrantPrefix: modelled },
+  ...{ neo4jUrl: orchestrator, neo4jUser: orchestrator, neo4jPassword: orchestrator },
+  ...{ neo4jDatabase: orchestrator, webhookSecret: orchestrator },
+  ...{ batchProviders: orchestrator, batchPollSeconds: orchestrator },
+  ...{ blobUrl: outside, blobEndpoint: outside, blobRegion: outside },
+  ...{ blobKeyId: outside, blobSecret: outside, blobSession: outside },
+  ...{ embedder: modelled, embedderUrl: modelled, embedderKey: modelled },
+  ...{ embedderPrice: modelled, embedderRequests: modelled, embedderTokens: modelled },
+  ...{ extractor: modelled, extractorUrl: modelled, extractorKey: modelled },
+  ...{ extractorPrice: modelled, extractorRequests: modelled, extractorTokens: modelled },
+};
+
+/** Names of the network that compose makes, and the user that its Neo4j has. */
+const fixed = /^(?:(?:redis|http|bolt):\/\/[a-z0-9-]+:\d+|neo4j)$/;
 
 /** Images that bring their own user, or need root, with why. */
 const users: Readonly<Record<string, string>> = {
@@ -97,10 +135,10 @@ describe('compose.yaml', () => {
     for (const [name, { volumes = [], networks = [] }] of services) {
       for (const network of networks) assert.ok(network in (compose.networks ?? {}), network);
       for (const volume of volumes) {
-        const [from = ''] = volume.split(':');
+        const [from = ''] = interpolate(volume, new Map()).split(':');
         const isThere = from.startsWith('.')
           ? existsSync(join(deployFolder, from))
-          : from.startsWith('/var/run/') || from in (compose.volumes ?? {});
+          : ['/dev/null', '/var/run/docker.sock'].includes(from) || from in (compose.volumes ?? {});
         assert.ok(isThere, `${name}: ${from}`);
       }
     }
@@ -120,6 +158,25 @@ describe('the settings of the roles', () => {
       assert.deepEqual(warnings, []);
     });
   }
+
+  for (const [role, { environment = {} }] of roleServices) {
+    test(`${role} is told all that it reads, and nothing else`, () => {
+      const wanted = Object.entries(readers)
+        .filter(([, who]) => who?.includes(role))
+        .map(([key]) => settings[key as Key].variable);
+      assert.deepEqual(Object.keys(environment).sort(), wanted.sort());
+    });
+  }
+
+  test('can all be given, but for those that the files themselves fix', () => {
+    const example = readExample();
+    const isOpen = (text: string): boolean => variablesIn(text).some((name) => example.has(name));
+    for (const [key, who] of Object.entries(readers)) {
+      const { variable } = settings[key as Key];
+      const told = (who ?? []).map((role) => compose.services[role]?.environment?.[variable] ?? '');
+      for (const text of told) assert.ok(isOpen(text) || fixed.test(text), `${variable}: ${text}`);
+    }
+  });
 
   test('come from example.env, which has no secret that works', () => {
     const example = readExample();
@@ -154,17 +211,35 @@ describe('compose.traefik.yaml', () => {
     assert.deepEqual([read_only, cap_drop, ports?.length], [true, ['ALL'], 1]);
   });
 
-  test('limits as nginx does', () => {
-    const zones = readDeploy('nginx/rules/limits.conf').matchAll(/zone=(\w+):\S+ rate=(\d+)r\/s/g);
-    const rates = new Map(
-      [...zones].map(([, zone = '', rate = '']) => [zone.replace('_', '-'), rate]),
-    );
-    const averages = Object.entries(labels).flatMap(([label, value]) => {
-      const name = /middlewares\.([\w-]+)\.ratelimit\.average$/.exec(label)?.[1];
-      return name === undefined ? [] : [[name, value] as const];
+  test('has the limits that nginx has, and no others', () => {
+    assert.deepEqual(traefikLimits(), nginxLimits());
+  });
+
+  const named = ['', '/api/orchestrator', '/api/scraper', '/api/chunking', '/api/embedding'];
+  const paths = [
+    ...['/', '/docs', '/jobs', '/jobs/', '/jobs/upload', '/jobs/some-id', '/jobs/some-id/pause'],
+    ...['/jobs/some-id/stream', '/stream', '/staging', '/attempt', '/batch/tasks', '/inbox'],
+    ...['/inbox/retry', '/inbox/discard', '/corpora', '/corpora/a/reembed', '/corpora/a/budget'],
+    ...['/search', '/scrape', '/chunk', '/embed', '/enqueue', '/enqueue/', '/metrics', '/METRICS'],
+    ...['/jobs/some-id/complete', '/jobs/some-id/begin', '/jobs/a/b/heartbeat/', '/healthz'],
+  ];
+
+  for (const path of named.flatMap((name) => paths.map((rest) => `${name}${rest}`))) {
+    test(`leads ${path} to where nginx does, under the same limits`, () => {
+      for (const method of ['GET', 'POST']) {
+        const asked = { method, path, hasKey: true };
+        const [there, here] = [nginxLeads(asked), traefikLeads(asked)];
+        // A slash at the end is none to Pawl.
+        const trim = (led: Led): Led => ({ ...led, path: led.path.replace(/(?!^)\/$/, '') });
+        assert.deepEqual(trim(here), trim(there), method);
+        assert.notEqual(here.service, '');
+      }
     });
-    assert.ok(averages.length >= 7);
-    for (const [name, average] of averages) assert.equal(average, rates.get(name), name);
+  }
+
+  test('lets strangers who ask for pages count for themselves only', () => {
+    const asked = { method: 'GET', path: '/docs', hasKey: false };
+    assert.deepEqual(traefikLeads(asked), nginxLeads(asked));
   });
 
   test('names middlewares and services that it defines', () => {
@@ -230,5 +305,16 @@ function sampleOf(name: string): string {
   if (name === 'PAWL_BLOB_ENDPOINT') return 'http://127.0.0.1:9000';
   if (name === 'PAWL_API_KEYS') return `sha256:${'a'.repeat(64)}`;
   if (/_URL$/.test(name)) return 'http://127.0.0.1:8081';
+  if (/WORKERS$|_RATE_|_REQUESTS$|_TOKENS$|_SECONDS$/.test(name)) return '20';
+  const others: Readonly<Record<string, string>> = {
+    PAWL_ALLOW_HOSTS: 'wiki.corp:80',
+    PAWL_PACE: 'docs.corp=8/100',
+    PAWL_BROWSER: 'auto',
+    PAWL_RENDER: 'always',
+    PAWL_EMBEDDER_PRICE: '2',
+    PAWL_EXTRACTOR_PRICE: '15/60',
+    PAWL_QDRANT_PREFIX: 'pawl-two',
+  };
+  if (others[name] !== undefined) return others[name];
   return 'a-secret-of-more-than-24-characters';
 }

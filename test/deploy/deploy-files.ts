@@ -50,11 +50,11 @@ export function readExample(): Map<string, string> {
   return found;
 }
 
-/** What compose makes of `${NAME}`, `${NAME:-other}` and `${NAME:?message}`. */
+/** What compose makes of `${NAME}`, `${NAME:-other}`, `${NAME:+then}` and `${NAME:?message}`. */
 export function interpolate(text: string, values: ReadonlyMap<string, string>): string {
-  return text.replace(/\$\{(\w+)(?::([-?])([^}]*))?\}/g, (_, name, kind, rest) => {
+  return text.replace(/\$\{(\w+)(?::([-+?])([^}]*))?\}/g, (_, name, kind, rest) => {
     const value = values.get(name) ?? '';
-    if (value !== '') return value;
+    if (value !== '') return kind === '+' ? rest : value;
     if (kind === '?') throw new Error(`${name}: ${rest}`);
     return kind === '-' ? rest : '';
   });

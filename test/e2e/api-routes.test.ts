@@ -139,7 +139,58 @@ describe('the inbox', () => {
   });
 });
 
+describe('a search', () => {
+  test('keeps to every filter that is sent, and refuses what is none', async (t) => {
+    const { submit, ended, ask } = await openBench(t);
+    const documents = ['https://birds.example/heron', 'https://fish.example:8443/eel'].map(
+      (source_url) => ({ source_url, markdown: '# Weir\n\nThe heron waits for the eel there.' }),
+    );
+    await ended(await submit({ corpus_name: 'birds', documents }));
+    const found = async (filter: Record<string, string | undefined>) => {
+      const body = { corpus_name: 'birds', query: 'heron', filter };
+      return ask<{ results: { source_url: string }[] }>('POST /search', { body });
+    };
+    const hosts = async (filter: Record<string, string | undefined>) =>
+      (await found(filter)).body.results.map(({ source_url }) => new URL(source_url).host);
+    const tomorrow = new Date(Date.now() + 86_400_000).toISOString();
+    assert.deepEqual(await hosts({ host: 'birds.example' }), ['birds.example']);
+    assert.deepEqual(await hosts({ host: 'FISH.example:8443' }), ['fish.example:8443']);
+    const both = { updated_from: '2020-01-01', updated_before: tomorrow };
+    assert.deepEqual(await hosts({ ...both, host: 'birds.example' }), ['birds.example']);
+    for (const none of [{ updated_from: tomorrow }, { language: 'xx' }, { host: 'example' }]) {
+      assert.deepEqual(await hosts(none), [], JSON.stringify(none));
+    }
+    for (const wrong of [{ updated_from: 'soon' }, { hosts: 'birds.example' }, { host: '' }]) {
+      assert.equal((await found(wrong)).status, 400, JSON.stringify(wrong));
+    }
+  });
+});
+
 describe('corpora and documents', () => {
+  test('are listed by name, as many corpora at once as was asked for', async (t) => {
+    const { submit, ended, ask } = await openBench(t);
+    const names = ['ants', 'bees', 'cats', 'dogs', 'eels'];
+    const documents = [{ id: 'd', text: 'A heron waits beside the weir.' }];
+    for (const corpus_name of names.toReversed())
+      await ended(await submit({ corpus_name, documents }));
+    const pages: string[][] = [];
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const query: Record<string, string | number> = { limit: 2, ...(cursor && { cursor }) };
+      const page = await ask<List<{ name: string }>>('GET /corpora', { query });
+      pages.push(page.body.items.map(({ name }) => name));
+      cursor = page.body.next_cursor;
+    }
+    assert.deepEqual(pages, [['ants', 'bees'], ['cats', 'dogs'], ['eels']]);
+    const refused: Record<string, string | number>[] = [
+      { limit: 0 },
+      { limit: 201 },
+      { cursor: '*' },
+    ];
+    for (const query of refused) {
+      assert.equal((await ask('GET /corpora', { query })).status, 400, JSON.stringify(query));
+    }
+  });
+
   test('are listed page by page, looked into, and deleted', async (t) => {
     const { submit, ended, ask } = await openBench(t);
     const documents = Array.from({ length: 5 }, (_, index) => ({

@@ -1,46 +1,12 @@
 /** Spans, as a collector of OpenTelemetry gets them. */
 import assert from 'node:assert/strict';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { startCompletionServer, withContent, withStatus } from '../support/completion-server.ts';
+import { startCollector } from '../support/span-collector.ts';
 import { openBench } from './api-client.ts';
 
-interface Sent {
-  readonly traceId: string;
-  readonly spanId: string;
-  readonly parentSpanId?: string;
-  readonly name: string;
-  readonly kind: number;
-  readonly startTimeUnixNano: string;
-  readonly endTimeUnixNano: string;
-  readonly status: { readonly code: number };
-  readonly attributes: readonly { readonly key: string; readonly value: object }[];
-}
-
-async function collector(t: TestContext) {
-  const spans: Sent[] = [];
-  const paths = new Set<string>();
-  const server = createServer((request, response) => {
-    const pieces: Buffer[] = [];
-    request.on('data', (piece) => pieces.push(piece));
-    request.on('end', () => {
-      paths.add(request.url ?? '');
-      const body = JSON.parse(Buffer.concat(pieces).toString());
-      for (const { scopeSpans } of body.resourceSpans) {
-        for (const scope of scopeSpans) spans.push(...scope.spans);
-      }
-      response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.after(() => server.close());
-  const otlpUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-  return { spans, paths, otlpUrl };
-}
-
 test('requests, steps and calls of models are told to a collector', async (t) => {
-  const { spans, paths, otlpUrl } = await collector(t);
+  const { spans, paths, otlpUrl } = await startCollector(t);
   const bench = await openBench(t, { otlpUrl });
   const traceId = 'a'.repeat(32);
   const headers = { traceparent: `00-${traceId}-${'b'.repeat(16)}-01` };
@@ -77,7 +43,7 @@ test('requests, steps and calls of models are told to a collector', async (t) =>
 });
 
 test('questions to the model that finds entities are told of, too', async (t) => {
-  const { spans, otlpUrl } = await collector(t);
+  const { spans, otlpUrl } = await startCollector(t);
   const model = await startCompletionServer(withContent('{"entities":[]}'));
   t.after(() => model.close());
   const extractor = { model: 'finder', url: model.url, key: 'a-key' };

@@ -1,9 +1,12 @@
 /** Sites whose text comes by script, from the address to the search. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import type { Attempt } from '../../src/api/attempt-contract.ts';
 import { type OpenOptions, open } from '../../src/index.ts';
 import { type Cleanup, temporaryDirectory } from '../support/temporary.ts';
+import { until } from '../support/wait.ts';
 import { pagesOf, serveWeb } from '../support/web-server.ts';
+import { openBench } from './api-client.ts';
 import { openWorkplace } from './pawl-process.ts';
 
 /** An application of three pages: one shell, one script, and the texts as JSON. */
@@ -80,6 +83,37 @@ describe('a site whose text comes by script', () => {
       server.asked.some((path) => path.startsWith('/texts/')),
       false,
     );
+  });
+
+  test('is shown by pawl extract as it would be indexed', async (t) => {
+    const server = await serveWeb(t, pagesOf(site));
+    const place = openWorkplace(t);
+    const run = (browser: string) => {
+      const environment = { PAWL_ALLOW_HOSTS: server.host, PAWL_BROWSER: browser };
+      return place.run(['extract', `${server.origin}/quince`], { environment });
+    };
+    const shown = await run('auto');
+    assert.equal(shown.code, 0, shown.stderr);
+    assert.match(shown.stdout, /The quince ripens in October/);
+    const unshown = await run('off');
+    assert.deepEqual([unshown.code, /no_usable_content/.test(unshown.stderr)], [2, true]);
+  });
+
+  test('is read so when a person stages it, too', async (t) => {
+    const server = await serveWeb(t, pagesOf(site));
+    const bench = await openBench(t, { browser: 'auto', allowHosts: [server.host] });
+    const form = new FormData();
+    form.append('url', `${server.origin}/quince`);
+    await fetch(`${bench.service.address}/staging`, { method: 'POST', body: form });
+    await bench.ask('POST /attempt/start', { body: { corpus_name: 'app' } });
+    const looked = async () => {
+      const { body } = await bench.ask<Attempt>('GET /attempt');
+      return body.status === 'complete' ? body : undefined;
+    };
+    const { job_id } = await until(looked, { what: 'the end of the attempt', timeoutMs: 60_000 });
+    assert.equal((await bench.ended(job_id ?? '')).items_done, 1);
+    const [hit] = await bench.service.pawl.search('app', 'when does the quince ripen');
+    assert.equal(hit?.sourceUrl, `${server.origin}/quince`);
   });
 
   test('has a doctor who knows the browser from the store', async (t) => {

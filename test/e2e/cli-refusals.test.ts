@@ -78,6 +78,12 @@ const refusals: readonly Refusal[] = [
     exit: 64,
   },
   { title: 'an unknown command', args: ['ingst', 'docs'], code: 'usage_error', exit: 64 },
+  {
+    title: 'a service for what is about this machine',
+    args: ['diagram', 'job', '--url', 'http://127.0.0.1:7300'],
+    code: 'usage_error',
+    exit: 64,
+  },
   { title: 'an unknown action', args: ['jobs', 'stop', '1'], code: 'usage_error', exit: 64 },
   {
     title: 'a bad value in the environment',
@@ -138,6 +144,29 @@ describe('pawl refuses', { concurrency: 2 }, () => {
     assert.equal(code, 1);
     assert.match(stderr, /there is no store in .*: ingest something/);
     assert.equal(existsSync(join(place.folder, '.pawl')), false);
+  });
+});
+
+describe('pawl --help', () => {
+  test('names --url where it is taken, and nowhere else', async (t) => {
+    const place = openWorkplace(t);
+    const helpOf = async (...command: string[]) => (await place.run([...command, '--help'])).stdout;
+    assert.match(await helpOf('search'), /--url URL/);
+    for (const local of ['serve', 'extract', 'chunk', 'doctor', 'diagram']) {
+      assert.doesNotMatch(await helpOf(local), /--url/, local);
+    }
+    const [, but = ''] = /Every command but (.+) takes\n +--url URL/.exec(await helpOf()) ?? [];
+    assert.equal(but, 'serve, extract, chunk, doctor, diagram');
+  });
+});
+
+describe('pawl with "log": "debug" in its configuration file', () => {
+  test('tells of a failure with its stack', async (t) => {
+    const place = openWorkplace(t);
+    const args = ['search', 'notes', 'cat'];
+    assert.doesNotMatch((await place.run(args)).stderr, /\n +at /);
+    place.write('pawl.config.json', '{ "log": "debug" }');
+    assert.match((await place.run(args)).stderr, /there is no store.*\n +at /s);
   });
 });
 

@@ -1,6 +1,9 @@
 /** The command `pawl`, from files to answers. */
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { open } from '../../src/index.ts';
+import { limits } from '../../src/kernel/limits.ts';
 import { openWorkplace, type Workplace } from './pawl-process.ts';
 
 const ingest = ['ingest', 'docs', '--corpus', 'notes'];
@@ -156,6 +159,21 @@ const page = `<html><head><meta name="author" content="Ada Lovelace"><title>Cats
 </body></html>`;
 
 describe('pawl corpora', () => {
+  test('lists all, however many pages they are', async (t) => {
+    const place = openWorkplace(t);
+    const pawl = await open({ data: join(place.folder, '.pawl'), work: false });
+    const total = limits.request.pageItemsMax + 1;
+    for (let at = 0; at < total; at += 1) {
+      await pawl.ingest([{ id: 'd', text: 'A heron.' }], { corpus: `corpus-${at}` });
+    }
+    await pawl.close();
+    const { items } = await place.readOne<List>(['corpora']);
+    assert.equal(new Set(items.map(({ name }) => name)).size, total);
+    assert.match((await place.run(['corpora', 'show', 'corpus-200'])).stdout, /corpus-200/);
+    const unknown = await place.run(['corpora', 'show', 'corpus-201']);
+    assert.deepEqual([unknown.code, /corpus_unknown/.test(unknown.stderr)], [1, true]);
+  });
+
   test('lists, shows and deletes', async (t) => {
     const place = openWorkplace(t);
     place.write('docs/cat.md', '# The cat\n\nThe cat sleeps on the harmonium.\n');

@@ -68,6 +68,13 @@ async function useTools(client: Awaited<ReturnType<typeof openClient>>): Promise
   );
   const found = JSON.parse((await call('search', { corpus_name: 'a', query: 'heron' })).text);
   assert.match(found.results[0].text, /heron/);
+  const narrowed = async (filter: Record<string, string>) => {
+    const asked = { corpus_name: 'a', query: 'heron', filter };
+    return JSON.parse((await call('search', asked)).text).results.length;
+  };
+  assert.equal(await narrowed({ source: 'inline:', updated_from: '2020-01-01' }), 1);
+  assert.equal(await narrowed({ updated_before: '2020-01-01' }), 0);
+  assert.equal(await narrowed({ host: 'example.com' }), 0);
   const why = await call('why', { corpus_name: 'a', url: 'inline:note' });
   assert.equal(JSON.parse(why.text).verdict, 'searchable');
   const unknown = await call('search', { corpus_name: 'none', query: 'heron' });

@@ -21,11 +21,6 @@ const tools: readonly Tool[] = [
     package: 'redis-server',
     isPresent: () => findExecutable('redis-server') !== undefined,
   },
-  {
-    name: 'Chromium',
-    package: 'chromium',
-    isPresent: () => findExecutable('chromium') !== undefined,
-  },
   { name: 'nginx', package: 'nginx', isPresent: () => findExecutable('nginx') !== undefined },
   { name: 'strace', package: 'strace', isPresent: () => findExecutable('strace') !== undefined },
   {

@@ -6,7 +6,7 @@ import { useCorpora } from '../part/corpus-query.ts';
 import { bytes, count } from '../part/wording.ts';
 
 export function CorporaPage() {
-  const { data, isPending, isError, error, refetch } = useCorpora();
+  const { data, isPending, isError, error, refetch, ...paging } = useCorpora();
   return (
     <div className="page">
       <header className="page-head">
@@ -30,6 +30,16 @@ export function CorporaPage() {
         </Empty>
       )}
       {data && data.items.length > 0 && <CorpusTable corpora={data.items} />}
+      {paging.hasNextPage && (
+        <button
+          type="button"
+          className="button"
+          disabled={paging.isFetchingNextPage}
+          onClick={() => void paging.fetchNextPage()}
+        >
+          Show more
+        </button>
+      )}
     </div>
   );
 }

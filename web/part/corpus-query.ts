@@ -1,10 +1,17 @@
-import { useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery } from '@tanstack/react-query';
 import { useWorkbench } from '../workbench.ts';
 
+const corporaPerPage = 200;
+
+/** The first of them are enough for a menu; the page of corpora reads on. */
 export function useCorpora() {
   const { client } = useWorkbench();
-  return useQuery({
+  return useInfiniteQuery({
     queryKey: ['corpora'],
-    queryFn: ({ signal }) => client().ask('GET /corpora', { signal }),
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam: cursor, signal }) =>
+      client().ask('GET /corpora', { query: { limit: corporaPerPage, cursor }, signal }),
+    getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
+    select: ({ pages }) => ({ items: pages.flatMap(({ items }) => items) }),
   });
 }

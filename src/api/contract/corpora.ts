@@ -14,10 +14,11 @@ const entityLimit = Type.Optional(
 export const corpora = {
   'GET /corpora': {
     group: 'Corpora',
-    summary: 'What can be searched',
+    summary: 'What can be searched, by name',
+    query: query(schema.page),
     status: 200,
     answer: schema.pageOf(schema.Corpus),
-    failures: [],
+    failures: ['bad_request'],
   },
   'GET /corpora/:name': {
     group: 'Corpora',

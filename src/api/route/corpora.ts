@@ -2,20 +2,23 @@
 import { checkPriced } from '../../engine/admission.ts';
 import { Failure } from '../../kernel/failure.ts';
 import { getCorpusSettings } from '../../store/corpus-settings.ts';
-import { getCorpus, listChunks, listOwnCorpora } from '../../store/document-views.ts';
+import { getCorpus, listChunks, listCorpora } from '../../store/document-views.ts';
 import { type DocumentRow, getDocument, listDocuments } from '../../store/documents.ts';
 import { entitiesOfGeneration, listEntities, listRelated } from '../../store/entities.ts';
 import { getSpending } from '../../store/spending.ts';
-import { keyCursor, limitOf, nextCursor, numberCursor } from '../cursor.ts';
+import { keyCursor, limitOf, nameCursor, nextCursor, numberCursor } from '../cursor.ts';
 import type { Handlers, Service } from '../service.ts';
 import { chunkShape, corpusDetailShape, corpusShape, documentShape } from '../shape.ts';
 
 export function corpusRoutes(service: Service) {
   const { database, commands, embedder } = service;
   return {
-    'GET /corpora': async ({ caller }) => {
-      const rows = await listOwnCorpora(database, caller.callerId);
-      return { items: rows.map(corpusShape), next_cursor: null };
+    'GET /corpora': async ({ caller: { callerId: caller }, query }) => {
+      const limit = limitOf(query);
+      const after = nameCursor(query) ?? '';
+      const rows = await listCorpora(database, { caller, after, limit });
+      const next = nextCursor(rows, limit, ({ name }) => name);
+      return { items: rows.map(corpusShape), next_cursor: next };
     },
     'GET /corpora/:name': async ({ caller, params }) =>
       corpusDetail(service, caller.callerId, params.name),

@@ -1,5 +1,6 @@
 /** Questions to a corpus: what is in it, and why something is or is not. */
 import type { QueryOf } from '../contract.ts';
+import { filterOf } from '../search-filter.ts';
 import type { Handlers, Service } from '../service.ts';
 import { hitShape } from '../shape.ts';
 import { whyOf } from '../why.ts';
@@ -28,12 +29,7 @@ export function searchRoute(service: Searching) {
       const startedAt = performance.now();
       const hits = await searcher.search({
         ...{ caller: caller.callerId, corpus, query, topK, mode, explain },
-        filter: filter && {
-          documentId: filter.document_id,
-          source: filter.source,
-          title: filter.title,
-          heading: filter.heading,
-        },
+        filter: filter && filterOf(filter),
       });
       const spanMs = performance.now() - startedAt;
       metrics.seeSearch(spanMs / 1000);

@@ -20,10 +20,7 @@ export type Leaned = Pick<Service, 'database' | 'embedder' | 'blobs' | 'sinks'>;
 
 export function storeChecks({ database, embedder, blobs, sinks }: Leaned): Checks {
   return {
-    store: async () => {
-      const version = await readSchemaVersion(database);
-      return `${database.dialect.name}, schema ${version}`;
-    },
+    store: () => checkStore(database),
     queue: async () => {
       const depth = (await countQueues(database)).reduce((sum, { count }) => sum + count, 0);
       const said = depth === 1 ? '1 item waits' : `${depth} items wait`;
@@ -34,6 +31,11 @@ export function storeChecks({ database, embedder, blobs, sinks }: Leaned): Check
     ...(blobs.check && { blobs: async () => (await blobs.check?.()) ?? '' }),
     ...sinkChecks(sinks),
   };
+}
+
+export async function checkStore(database: Leaned['database']): Promise<string> {
+  const version = await readSchemaVersion(database);
+  return `${database.dialect.name}, schema ${version}`;
 }
 
 export async function checkEmbedder(embedder: Embedder): Promise<string> {
@@ -72,7 +74,7 @@ export function serviceRoutes({ metrics, access, isDraining }: Standing, asked: 
 }
 
 /** A document is not done before its sinks have it: without them nothing goes forward. */
-function sinkChecks(sinks: readonly Sink[]): Checks {
+export function sinkChecks(sinks: readonly Sink[]): Checks {
   const checkOf = (sink: Sink) => () => sink.check(AbortSignal.timeout(limits.search.timeoutMs));
   return Object.fromEntries(sinks.map((sink) => [sink.name, checkOf(sink)]));
 }

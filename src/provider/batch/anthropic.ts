@@ -48,6 +48,10 @@ export function anthropicBatches(endpoint: Endpoint): BatchProvider {
       const headers = { 'content-type': 'application/json' };
       return needText((await endpoint.json(batches, { body, headers, signal })).id, 'id');
     },
+    check: async (signal) => {
+      await endpoint.json(`${batches}?limit=1`, { signal });
+      return 'its list of batches was asked for';
+    },
     poll: (job, signal) => poll(endpoint, job, signal),
     cancel: async ({ externalId }, signal) => {
       const path = `${batches}/${encodeURIComponent(externalId)}/cancel`;

@@ -66,6 +66,10 @@ export function awsTranscriber(endpoint: Endpoint): BatchProvider {
       }
       return token;
     },
+    check: async (signal) => {
+      await ask('ListTranscriptionJobs', { MaxResults: 1 }, signal);
+      return 'its list of jobs was asked for';
+    },
     poll: (job, signal) => poll(job, { endpoint, get }, signal),
     cancel: async ({ externalId }, signal) => {
       const headers = {

@@ -57,6 +57,10 @@ export function azureTranscriber(endpoint: Endpoint): BatchProvider {
       const made = await endpoint.json(transcriptions, { body, signal });
       return endpoint.at(needText(made.self, 'self')).href;
     },
+    check: async (signal) => {
+      await endpoint.json(`${transcriptions}?top=1`, { signal });
+      return 'its list of transcriptions was asked for';
+    },
     poll: async ({ externalId }, signal) => {
       try {
         const answer = await endpoint.json(externalId, { signal });

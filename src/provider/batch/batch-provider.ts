@@ -101,6 +101,8 @@ export interface BatchProvider {
    * known, and such a crash begins it a second time.
    */
   readonly recognizedBy: 'token' | 'list' | 'note' | 'none';
+  /** Asks for something that costs nothing; says what. Absent: there is nothing of the kind. */
+  check?(signal: AbortSignal): Promise<string>;
   /** The job of an earlier attempt, if it was begun. */
   find(job: NewBatchJob, context: SubmitContext): Promise<string | undefined>;
   /** Begins the job, and returns the provider's id of it. */

@@ -70,6 +70,10 @@ export function geminiBatches(endpoint: Endpoint): BatchProvider {
       const answer = await endpoint.json(path, { body: { batch }, signal });
       return needText(answer.name, 'name of a batch');
     },
+    check: async (signal) => {
+      await endpoint.json('/v1beta/batches?pageSize=1', { signal });
+      return 'its list of batches was asked for';
+    },
     poll: (job, signal) => poll(endpoint, job, signal),
     cancel: async ({ externalId }, signal) => {
       await endpoint.text(`/v1beta/${externalId}:cancel`, { method: 'POST', signal });

@@ -61,6 +61,10 @@ export function googleTranscriber(options: GoogleSpeechOptions): BatchProvider {
       const path = `/v2/${parent}/recognizers/_:batchRecognize`;
       return needText((await endpoint.json(path, { body, signal })).name, 'name of an operation');
     },
+    check: async (signal) => {
+      await endpoint.json(`/v2/${parent}/operations?pageSize=1`, { signal });
+      return 'its list of operations was asked for';
+    },
     poll: (job, signal) => poll(endpoint, job, signal),
     cancel: async ({ externalId }, signal) => {
       await endpoint.text(`/v2/${externalId}:cancel`, { method: 'POST', signal });

@@ -78,6 +78,10 @@ export function openaiBatches(endpoint: Endpoint): BatchProvider {
       };
       return needText((await endpoint.json('/batches', { body, signal })).id, 'id');
     },
+    check: async (signal) => {
+      await endpoint.json('/batches?limit=1', { signal });
+      return 'its list of batches was asked for';
+    },
     poll: (job, signal) => poll(endpoint, job, signal),
     cancel: async ({ externalId }, signal) => {
       await endpoint.text(`/batches/${encodeURIComponent(externalId)}/cancel`, {

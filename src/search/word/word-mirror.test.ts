@@ -69,5 +69,7 @@ describe('the words of a large corpus', () => {
     await words.use({ caller, corpus }, () => undefined);
     await close();
     await words.whenRead();
+    // Were it still being read, nobody would be told that it cannot be.
+    await assert.rejects(words.use({ caller, corpus }, () => undefined));
   });
 });

@@ -1,6 +1,7 @@
 /** One of several processes on a SQLite file: `FILE open`, `FILE submit N`, `FILE claim NAME`. */
 import { item } from '../../../src/kernel/item.ts';
 import { claimItems } from '../../../src/store/claims.ts';
+import { readSchemaVersion } from '../../../src/store/health.ts';
 import { migrate } from '../../../src/store/migrate.ts';
 import { openSqlite } from '../../../src/store/sqlite.ts';
 import { insertSubmission } from '../../../src/store/submit.ts';
@@ -15,7 +16,8 @@ await database.close();
 
 async function act(): Promise<string> {
   if (action === 'submit') return submit(Number(argument));
-  return action === 'claim' ? claimAll(argument) : 'ready';
+  if (action === 'claim') return claimAll(argument);
+  return `schema ${await readSchemaVersion(database)}`;
 }
 
 async function submit(count: number): Promise<string> {

@@ -9,6 +9,7 @@ import {
   pruneGeneration,
 } from '../../../src/store/chunks.ts';
 import type { Database } from '../../../src/store/database.ts';
+import { listCorpora } from '../../../src/store/document-views.ts';
 import {
   deleteTexts,
   documentIdOf,
@@ -16,7 +17,6 @@ import {
   flip,
   getDocument,
   getText,
-  listCorpora,
   listDocuments,
   staleGenerations,
   writeText,
@@ -212,14 +212,21 @@ export const documentTests: readonly StoreTest[] = [
       const first = await newGeneration(store);
       await flipTo(store, first);
       await store.submit({ corpus: 'empty' });
-      const corpora = await listCorpora(store.database, 'ann');
-      assert.deepEqual(
-        corpora.map(({ name, documents, chunks }) => [name, documents, chunks]),
-        [
-          ['empty', 0, 0],
-          ['notes', 1, 1],
-        ],
-      );
+      const listed = async (page: { caller: string; after: string; limit: number }) =>
+        (await listCorpora(store.database, page)).map((row) => [
+          row.name,
+          row.documents,
+          row.chunks,
+        ]);
+      const all = { caller: 'ann', after: '', limit: 9 };
+      assert.deepEqual(await listed(all), [
+        ['empty', 0, 0],
+        ['notes', 1, 1],
+      ]);
+      assert.deepEqual(await listed({ ...all, limit: 1 }), [['empty', 0, 0]]);
+      assert.deepEqual(await listed({ ...all, after: 'empty', limit: 1 }), [['notes', 1, 1]]);
+      assert.deepEqual(await listed({ ...all, after: 'notes' }), []);
+      assert.deepEqual(await listed({ ...all, caller: 'bob' }), []);
       const filter = { caller: 'ann', corpus: 'notes', after: '', limit: 9 };
       assert.equal((await listDocuments(store.database, filter)).length, 1);
       assert.deepEqual(await listDocuments(store.database, { ...filter, after: documentId }), []);

@@ -1,0 +1,52 @@
+/** Asks a server with OpenAI's interface for its list of models, which costs nothing. */
+import { Failure } from '../kernel/failure.ts';
+import { limits } from '../kernel/limits.ts';
+
+export interface ModelsQuestion {
+  /** Up to the version: `https://api.openai.com/v1`. */
+  readonly url: string;
+  readonly key?: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** The names of its models, or undefined where it answers but has no such list. */
+export async function listModels({ url, key, signal }: ModelsQuestion) {
+  const address = new URL(`${url.replace(/\/+$/, '')}/models`);
+  const { host } = address;
+  try {
+    const headers = { ...(key !== undefined && { authorization: `Bearer ${key}` }) };
+    // A redirect would carry the key to somebody else.
+    const response = await fetch(address, { headers, redirect: 'error', signal });
+    const { status } = response;
+    if (status === 404 || status === 405 || status === 501) return undefined;
+    if (status === 401 || status === 403) {
+      throw new Failure('provider_auth', `${host} refused the key (${status})`);
+    }
+    if (status !== 200) throw new Failure('provider_unavailable', `${host} answered ${status}`);
+    return namesIn(await readBounded(response));
+  } catch (error) {
+    if (error instanceof Failure) throw error;
+    const { cause } = error as { cause?: { code?: string } };
+    const message = `${host} could not be asked for its models (${cause?.code ?? String(error)})`;
+    throw new Failure('provider_unavailable', message, { cause: error });
+  }
+}
+
+async function readBounded(response: Response): Promise<string> {
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const part of response.body ?? []) {
+    bytes += part.length;
+    if (bytes > limits.budget.answerBytesMax) {
+      const message = `a list of models of more than ${limits.budget.answerBytesMax} bytes`;
+      throw new Failure('step_output_invalid', message);
+    }
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString('utf8');
+}
+
+function namesIn(text: string): readonly string[] | undefined {
+  const { data } = JSON.parse(text) as { data?: readonly { id?: unknown }[] };
+  return Array.isArray(data) ? data.map(({ id }) => String(id)) : undefined;
+}
