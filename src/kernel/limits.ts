@@ -44,7 +44,7 @@ export const limits = {
 
   store: {
     busyTimeoutMs: 5 * second,
-    cacheKib: 64 * kibibyte,
+    cacheKib: 32 * kibibyte,
     /** Of the connection that reads while another writes: it keeps nothing over a commit. */
     readerCacheKib: 4 * kibibyte,
     checkpointPages: 4000,
