@@ -63,6 +63,10 @@ const inline = new Set(
   ),
 );
 
+/** All but a single blank, so that nothing is replaced by itself. */
+const blanks = /\s{2,}|[^\S ]/g;
+const blanksInLine = /[^\S\n]{2,}|[^\S \n]/g;
+
 const sectionTags = new Set('body div section article main td aside header footer form'.split(' '));
 
 /** Where an ordered list has got to; other lists have no place. */
@@ -132,7 +136,7 @@ class BlockReader {
   }
 
   #readRun(run: Run, context: Context): void {
-    this.#parts.push(context.isCode ? run.text : run.text.replace(/\s+/g, ' '));
+    this.#parts.push(context.isCode ? run.text : run.text.replace(blanks, ' '));
     if (this.#linkDepth > 0) this.#linked.push(run.text);
     if (/\S/.test(run.text)) {
       this.#runs.push(run);
@@ -289,20 +293,18 @@ export function countWords(text: string): number {
 
 /** Adjacent text nodes are one run: where a parser splits them says nothing. */
 export function runFrom(node: TreeLeaf): Run & { readonly next: TreeNode | null } {
-  const parts = [node.data];
+  let text = node.data;
   let next = node.nextSibling;
   while (next !== null && isText(next)) {
-    parts.push(next.data);
+    text += next.data;
     next = next.nextSibling;
   }
-  return { node, text: parts.join(''), next };
+  return { node, text, next };
 }
 
 function clean(text: string): string {
-  return text
-    .replace(/[^\S\n]+/g, ' ')
-    .replace(/ ?\n ?/g, '\n')
-    .trim();
+  const blanked = text.replace(blanksInLine, ' ');
+  return (blanked.includes('\n') ? blanked.replace(/ ?\n ?/g, '\n') : blanked).trim();
 }
 
 function languageOf(element: TreeElement): string {

@@ -2,6 +2,7 @@
 import { Parser } from 'htmlparser2';
 import { TreeElement } from './element.ts';
 import { TreeLeaf } from './leaf.ts';
+import { TreeNames } from './names.ts';
 import {
   elementFrom,
   insertNode,
@@ -24,7 +25,7 @@ export class TreeDocument {
   readonly documentURI = address;
   firstChild: TreeNode | null = null;
   lastChild: TreeNode | null = null;
-  readonly #capitals = new Map<string, string>();
+  readonly names = new TreeNames();
 
   get documentElement(): TreeElement | null {
     return elementFrom(this.firstChild);
@@ -63,11 +64,11 @@ export class TreeDocument {
   }
 
   querySelector(selector: string): TreeElement | null {
-    return findFirst(this, selector);
+    return findFirst(this, this.names.selector(selector));
   }
 
   querySelectorAll(selector: string): TreeElement[] {
-    return findAll(this, selector);
+    return findAll(this, this.names.selector(selector));
   }
 
   replaceChild(node: TreeNode, replaced: TreeNode): TreeNode {
@@ -78,15 +79,6 @@ export class TreeDocument {
   removeChild(node: TreeNode): TreeNode {
     removeNode(node);
     return node;
-  }
-
-  /** Names are few and elements many: each name is made but once. */
-  upperCase(name: string): string {
-    const known = this.#capitals.get(name);
-    if (known !== undefined) return known;
-    const capitals = name.toUpperCase();
-    this.#capitals.set(name, capitals);
-    return capitals;
   }
 
   parseInto(parent: TreeParent, html: string): void {

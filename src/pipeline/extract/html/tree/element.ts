@@ -49,9 +49,9 @@ export class TreeElement {
   constructor(document: TreeDocument, name: string, attributes: Record<string, string>) {
     this.ownerDocument = document;
     this.localName = name;
-    this.tagName = document.upperCase(name);
+    this.tagName = document.names.upperCase(name);
     this.#attributes = attributes;
-    if (attributes.class !== undefined) attributes.class = tidyTokens(attributes.class);
+    if (attributes.class !== undefined) attributes.class = document.names.tidy(attributes.class);
   }
 
   get nodeName(): string {
@@ -121,7 +121,11 @@ export class TreeElement {
   }
 
   get attributes(): TreeAttribute[] {
-    return Object.entries(this.#attributes).map(([name, value]) => attributeOf(name, value));
+    return this.getAttributeNames().map((name) => attributeOf(name, this.#attributes[name] ?? ''));
+  }
+
+  getAttributeNames(): string[] {
+    return Object.keys(this.#attributes);
   }
 
   /** What is inherited by every object is no string: only what the page says is. */
@@ -135,7 +139,7 @@ export class TreeElement {
   }
 
   setAttribute(name: string, value: string): void {
-    this.#attributes[name] = name === 'class' ? tidyTokens(value) : value;
+    this.#attributes[name] = name === 'class' ? this.ownerDocument.names.tidy(value) : value;
   }
 
   setAttributeNode({ name, value }: TreeAttribute): void {
@@ -170,11 +174,11 @@ export class TreeElement {
   }
 
   querySelector(selector: string): TreeElement | null {
-    return findFirst(this, selector);
+    return findFirst(this, this.ownerDocument.names.selector(selector));
   }
 
   querySelectorAll(selector: string): TreeElement[] {
-    return findAll(this, selector);
+    return findAll(this, this.ownerDocument.names.selector(selector));
   }
 }
 
@@ -182,12 +186,6 @@ export class TreeElement {
 function attributeOf(name: string, value: string): TreeAttribute {
   const attribute: TreeAttribute = { name, value, cloneNode: () => attribute };
   return attribute;
-}
-
-/** Each name once, with one blank between two. */
-function tidyTokens(text: string): string {
-  if (!/\s/.test(text)) return text;
-  return [...new Set(text.split(/\s+/))].filter((token) => token !== '').join(' ');
 }
 
 /** The last rule wins. Names and values count as they are written. */

@@ -5,7 +5,7 @@
 import type { TreeElement } from './element.ts';
 import { nodeAfter, nodeTypes, type TreeNode, type TreeParent } from './node.ts';
 
-interface Selector {
+export interface Selector {
   /** In capitals, as elements have them. */
   readonly names: ReadonlySet<string>;
   readonly conditions: readonly Condition[];
@@ -25,17 +25,15 @@ const conditionPattern = /^([a-z][a-z0-9-]*)?\[([a-z:-]+)(?:=(?:"([^"]*)"|([\w-]
 /** HTML compares the values of these without regard to case. */
 const caselessAttributes = new Set(['rel', 'type']);
 
-export function findAll(root: TreeParent, text: string): TreeElement[] {
+export function findAll(root: TreeParent, selector: Selector): TreeElement[] {
   const found: TreeElement[] = [];
-  const selector = readSelector(text);
   for (let node = root.firstChild; node !== null; node = nodeAfter(node, root)) {
     if (isMatch(node, selector)) found.push(node);
   }
   return found;
 }
 
-export function findFirst(root: TreeParent, text: string): TreeElement | null {
-  const selector = readSelector(text);
+export function findFirst(root: TreeParent, selector: Selector): TreeElement | null {
   for (let node = root.firstChild; node !== null; node = nodeAfter(node, root)) {
     if (isMatch(node, selector)) return node;
   }
@@ -56,7 +54,7 @@ export function findByName(root: TreeParent, name: string): TreeElement[] {
   return found;
 }
 
-function readSelector(text: string): Selector {
+export function readSelector(text: string): Selector {
   const names = new Set<string>();
   const conditions: Condition[] = [];
   for (const part of text.split(',')) {

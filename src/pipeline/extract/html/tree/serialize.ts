@@ -38,8 +38,8 @@ function leafMarkup({ nodeType, data }: TreeLeaf): string {
 function elementMarkup(element: TreeElement): string {
   const { localName: name, tagName } = element;
   let tag = `<${name}`;
-  for (const { name, value } of element.attributes) {
-    tag += ` ${name}="${value.replaceAll('"', '&quot;')}"`;
+  for (const key of element.getAttributeNames()) {
+    tag += ` ${key}="${(element.getAttribute(key) ?? '').replaceAll('"', '&quot;')}"`;
   }
   if (voidTags.has(tagName)) return `${tag}>`;
   const inside = rawTags.has(tagName) ? element.textContent : markupIn(element);
