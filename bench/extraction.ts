@@ -10,9 +10,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { Readability } from '@mozilla/readability';
-import { parseHTML } from 'linkedom';
 import { decodeHtml } from '../src/pipeline/extract/html/charset.ts';
 import { extractHtml } from '../src/pipeline/extract/html/extract-html.ts';
+import { parseTree } from '../src/pipeline/extract/html/tree/document.ts';
 import { plainText } from '../src/pipeline/extract/plain-text.ts';
 import {
   type Counts,
@@ -45,7 +45,7 @@ const extractors: Readonly<Record<string, Extractor>> = {
     return extract.found ? plainText(extract.markdown) : '';
   },
   'Readability alone': (html) => {
-    const { document } = parseHTML(html);
+    const document = parseTree(html);
     return new Readability(document as never).parse()?.textContent ?? '';
   },
 };

@@ -81,7 +81,7 @@ export const imports = {
     // Never installed by Pawl: whoever wants it puts it beside.
     'onnxruntime-node': ['provider'],
     '@mozilla/readability': ['pipeline'],
-    linkedom: ['pipeline'],
+    htmlparser2: ['pipeline'],
     '@llamaindex/liteparse': ['pipeline/extract/format'],
     '@tesseract.js-data/eng': ['pipeline/extract/format'],
     hucre: ['pipeline/extract/format'],

@@ -2,14 +2,14 @@
  * HTML that is a document through and through, such as a chapter or a message: every block of it
  * counts, and none is weighed. Too deep or too large, it is read without a tree.
  */
-import { parseHTML } from 'linkedom';
+import assert from 'node:assert/strict';
 import { type Page, readPage } from '../html/blocks.ts';
-import type { DomElement } from '../html/dom.ts';
 import { flatten } from '../html/flat.ts';
 import { toMarkdown } from '../html/markdown.ts';
 import { mark } from '../html/marks.ts';
 import { measure } from '../html/measure.ts';
 import { slim } from '../html/slim.ts';
+import { parseTree, type TreeDocument } from '../html/tree/document.ts';
 
 export interface HtmlDocument {
   readonly title: string | undefined;
@@ -39,9 +39,10 @@ function readFlat(html: string): HtmlDocument {
 }
 
 function readTree(html: string, hasGrids: boolean): HtmlDocument {
-  const { document } = parseHTML(`<html><body>${bodyOf(html)}</body></html>`);
-  const root = document.documentElement as unknown as DomElement;
-  if (hasGrids) flattenCells(document as unknown as CellDocument);
+  const document = parseTree(`<html><body>${bodyOf(html)}</body></html>`);
+  const root = document.documentElement;
+  assert(root !== null);
+  if (hasGrids) flattenCells(document);
   const page = readPage(root);
   const hidden = hiddenIn(page);
   const blocks = page.blocks.filter((_block, index) => hidden[index] === 0);
@@ -77,17 +78,8 @@ function titleOf(html: string): string | undefined {
   return title === undefined ? undefined : flatten(title).text.replace(/\s+/g, ' ') || undefined;
 }
 
-interface CellDocument {
-  querySelectorAll(selector: string): Iterable<Cell>;
-}
-
-interface Cell {
-  innerHTML: string;
-  querySelector(selector: string): unknown;
-}
-
 /** Paragraphs in a cell become lines, so that its table stays a table. */
-function flattenCells(document: CellDocument): void {
+function flattenCells(document: TreeDocument): void {
   for (const cell of document.querySelectorAll('td, th')) {
     if (cell.querySelector('table')) continue;
     if (!cell.querySelector('p, div, ul, ol, h1, h2, h3, h4')) continue;

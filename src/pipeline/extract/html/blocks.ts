@@ -3,8 +3,11 @@
  * carries what the rules ask about: how many of its words are links, and what the elements around
  * it say of themselves. Containers that may hold the main text are ranges of that list.
  */
-import { type DomElement, type DomNode, type DomText, isElement, isText } from './dom.ts';
+
 import { mark, marksOf } from './marks.ts';
+import type { TreeElement } from './tree/element.ts';
+import type { TreeLeaf } from './tree/leaf.ts';
+import { isElement, isText, type TreeNode } from './tree/node.ts';
 
 export type BlockKind = 'paragraph' | 'heading' | 'item' | 'code' | 'row';
 
@@ -30,7 +33,7 @@ export interface Block {
 
 /** Text that no tag interrupts. A parser may hand it over as several nodes. */
 export interface Run {
-  readonly node: DomText;
+  readonly node: TreeLeaf;
   readonly text: string;
 }
 
@@ -59,6 +62,10 @@ const inline = new Set(
     /\s+/,
   ),
 );
+
+/** All but a single blank, so that nothing is replaced by itself. */
+const blanks = /\s{2,}|[^\S ]/g;
+const blanksInLine = /[^\S\n]{2,}|[^\S \n]/g;
 
 const sectionTags = new Set('body div section article main td aside header footer form'.split(' '));
 
@@ -91,9 +98,9 @@ const start: Context = {
   section: 0,
 };
 
-export function readPage(body: DomElement): Page {
+export function readPage(root: TreeElement): Page {
   const reader = new BlockReader();
-  reader.read(body, start);
+  reader.read(root, start);
   reader.flush(start);
   return { blocks: reader.blocks, scopes: reader.scopes, parents: reader.parents };
 }
@@ -114,8 +121,8 @@ class BlockReader {
   #linkDepth = 0;
   #breaks = 0;
 
-  read(element: DomElement, context: Context): void {
-    let child = element.firstChild;
+  read(parent: TreeElement, context: Context): void {
+    let child = parent.firstChild;
     while (child !== null) {
       if (isText(child)) {
         const run = runFrom(child);
@@ -129,7 +136,7 @@ class BlockReader {
   }
 
   #readRun(run: Run, context: Context): void {
-    this.#parts.push(context.isCode ? run.text : run.text.replace(/\s+/g, ' '));
+    this.#parts.push(context.isCode ? run.text : run.text.replace(blanks, ' '));
     if (this.#linkDepth > 0) this.#linked.push(run.text);
     if (/\S/.test(run.text)) {
       this.#runs.push(run);
@@ -137,7 +144,7 @@ class BlockReader {
     }
   }
 
-  #readElement(element: DomElement, context: Context): void {
+  #readElement(element: TreeElement, context: Context): void {
     const name = element.localName;
     if (dropped.has(name)) return;
     if (name === 'br') {
@@ -153,7 +160,7 @@ class BlockReader {
     this.#readBlock(element, name, context);
   }
 
-  #readInline(element: DomElement, name: string, context: Context): void {
+  #readInline(element: TreeElement, name: string, context: Context): void {
     const marks = marksOf(element, this.#seen);
     if ((marks & mark.hidden) !== 0) return;
     const isLink = name === 'a' && element.getAttribute('href') !== null;
@@ -172,7 +179,7 @@ class BlockReader {
     }
   }
 
-  #readBlock(element: DomElement, name: string, context: Context): void {
+  #readBlock(element: TreeElement, name: string, context: Context): void {
     this.flush(context);
     const marks = marksOf(element, this.#seen);
     const from = this.blocks.length;
@@ -186,7 +193,7 @@ class BlockReader {
     }
   }
 
-  #contextOf(element: DomElement, name: string, context: Context): Context {
+  #contextOf(element: TreeElement, name: string, context: Context): Context {
     if (/^h[1-6]$/.test(name)) {
       return { ...context, kind: 'heading', level: Number(name[1]) };
     }
@@ -213,7 +220,7 @@ class BlockReader {
     return context;
   }
 
-  #readCell(element: DomElement, context: Context): void {
+  #readCell(element: TreeElement, context: Context): void {
     this.read(element, context);
     if (context.table === 0) return;
     const text = clean(this.#parts.slice(this.#cellStart).join(''));
@@ -285,24 +292,22 @@ export function countWords(text: string): number {
 }
 
 /** Adjacent text nodes are one run: where a parser splits them says nothing. */
-export function runFrom(node: DomText): Run & { readonly next: DomNode | null } {
-  const parts = [node.data];
+export function runFrom(node: TreeLeaf): Run & { readonly next: TreeNode | null } {
+  let text = node.data;
   let next = node.nextSibling;
   while (next !== null && isText(next)) {
-    parts.push(next.data);
+    text += next.data;
     next = next.nextSibling;
   }
-  return { node, text: parts.join(''), next };
+  return { node, text, next };
 }
 
 function clean(text: string): string {
-  return text
-    .replace(/[^\S\n]+/g, ' ')
-    .replace(/ ?\n ?/g, '\n')
-    .trim();
+  const blanked = text.replace(blanksInLine, ' ');
+  return (blanked.includes('\n') ? blanked.replace(/ ?\n ?/g, '\n') : blanked).trim();
 }
 
-function languageOf(element: DomElement): string {
+function languageOf(element: TreeElement): string {
   let names = element.getAttribute('class') ?? '';
   const child = element.firstChild;
   if (child !== null && isElement(child)) names += ` ${child.getAttribute('class') ?? ''}`;
@@ -320,9 +325,9 @@ function nextMarker(list: List): string {
 const layoutTags = new Set('table p div ul ol h1 h2 h3 h4 blockquote pre form'.split(' '));
 
 /** A table of figures, not one that lays out a page. */
-function isGrid(table: DomElement): boolean {
+function isGrid(table: TreeElement): boolean {
   let rows = 0;
-  const visit = (element: DomElement): boolean => {
+  const visit = (element: TreeElement): boolean => {
     for (let child = element.firstChild; child !== null; child = child.nextSibling) {
       if (!isElement(child)) continue;
       if (layoutTags.has(child.localName)) return false;

@@ -2,9 +2,7 @@
  * The main text of an HTML page: parse, list the blocks, ask Readability which it would keep, and
  * weigh the evidence for each. Pages beyond the bounds are read without a tree. Pure, synchronous.
  */
-import { parseHTML } from 'linkedom';
 import { type Block, readPage } from './blocks.ts';
-import type { DomDocument } from './dom.ts';
 import { weigh } from './evidence.ts';
 import { flatten } from './flat.ts';
 import { languageOf } from './language.ts';
@@ -16,6 +14,7 @@ import { linkShare } from './prose.ts';
 import { keepShares } from './readability.ts';
 import { type Setting, settle } from './setting.ts';
 import { slim } from './slim.ts';
+import { parseTree, type TreeDocument } from './tree/document.ts';
 
 export type NoContentReason = 'empty_page' | 'script_only_page' | 'login_wall';
 
@@ -109,11 +108,10 @@ function hasVote({ depth, elements, breaks }: Measure): boolean {
 }
 
 /** The parser takes the first element for the root; a fragment, or stray tags, need one. */
-function parse(html: string): DomDocument {
-  const { document } = parseHTML(html);
+function parse(html: string): TreeDocument {
+  const document = parseTree(html);
   const isWhole = document.documentElement?.localName === 'html';
-  const whole = isWhole ? document : parseHTML(`<html><body>${html}</body></html>`).document;
-  return whole as unknown as DomDocument;
+  return isWhole ? document : parseTree(`<html><body>${html}</body></html>`);
 }
 
 interface Choice {
@@ -122,7 +120,7 @@ interface Choice {
   readonly shown: number;
 }
 
-function choose(document: DomDocument, metadata: Metadata, isVoted: boolean): Choice {
+function choose(document: TreeDocument, metadata: Metadata, isVoted: boolean): Choice {
   const root = document.documentElement;
   if (root === null) return { chosen: [], shown: 0 };
   const page = readPage(root);

@@ -1,5 +1,5 @@
 /** JSON-LD: what a page declares of its article. Anything may be in it, so all is bounded. */
-import type { DomDocument } from './dom.ts';
+import type { TreeDocument } from './tree/document.ts';
 
 export interface Declaration {
   headline: string | undefined;
@@ -18,7 +18,7 @@ const entriesMax = 100;
 
 const articleType = /Article|BlogPosting|NewsItem|Report|SocialMediaPosting|WebPage|Recipe|Product/;
 
-export function readDeclaration(document: DomDocument): Declaration {
+export function readDeclaration(document: TreeDocument): Declaration {
   const found: Declaration = {
     headline: undefined,
     author: undefined,

@@ -2,7 +2,7 @@
  * What an element says about itself, by its tag, role, class and id, as a set of marks which all
  * that stands inside it inherits.
  */
-import type { DomElement } from './dom.ts';
+import type { TreeElement } from './tree/element.ts';
 
 export const mark = {
   hidden: 1,
@@ -108,7 +108,7 @@ const byWord: readonly (readonly [RegExp, number])[] = [
 
 const hiddenStyle = /display\s*:\s*none|visibility\s*:\s*hidden/i;
 
-export function marksOf(element: DomElement, seen: Map<string, number>): number {
+export function marksOf(element: TreeElement, seen: Map<string, number>): number {
   let marks = byTag[element.localName] ?? 0;
   const words = `${element.getAttribute('class') ?? ''} ${element.getAttribute('id') ?? ''}`;
   if (words.length > 1) marks |= marksOfWords(words, seen);
@@ -130,7 +130,7 @@ function marksOfWords(words: string, seen: Map<string, number>): number {
   return marks;
 }
 
-function isHidden(element: DomElement): boolean {
+function isHidden(element: TreeElement): boolean {
   if (element.getAttribute('hidden') !== null) return true;
   if (element.getAttribute('aria-hidden') === 'true') return true;
   const style = element.getAttribute('style');

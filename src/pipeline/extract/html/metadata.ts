@@ -1,6 +1,7 @@
 /** What a page says about itself in its head: meta elements, JSON-LD, times and links. */
-import type { DomDocument } from './dom.ts';
+
 import { readDeclaration } from './json-ld.ts';
+import type { TreeDocument } from './tree/document.ts';
 
 export interface Metadata {
   readonly title: string | undefined;
@@ -38,7 +39,7 @@ const names = {
   language: ['og:locale', 'content-language', 'dc.language'],
 } as const;
 
-export function readMetadata(document: DomDocument, url: string | undefined): Metadata {
+export function readMetadata(document: TreeDocument, url: string | undefined): Metadata {
   const metas = readMetas(document);
   const find = (field: keyof typeof names) => firstOf(names[field].map((name) => metas.get(name)));
   const declared = readDeclaration(document);
@@ -68,7 +69,7 @@ export function readMetadata(document: DomDocument, url: string | undefined): Me
   };
 }
 
-function readMetas(document: DomDocument): Map<string, string> {
+function readMetas(document: TreeDocument): Map<string, string> {
   const metas = new Map<string, string>();
   let count = 0;
   for (const meta of document.querySelectorAll('meta')) {
@@ -114,7 +115,7 @@ function isoDate(text: string | undefined): string | undefined {
   return Number.isNaN(date) ? undefined : new Date(date).toISOString();
 }
 
-function canonicalOf(document: DomDocument, url: string | undefined): string | undefined {
+function canonicalOf(document: TreeDocument, url: string | undefined): string | undefined {
   const link = document.querySelector('link[rel="canonical"]')?.getAttribute('href');
   const address =
     link ?? document.querySelector('meta[property="og:url"]')?.getAttribute('content');

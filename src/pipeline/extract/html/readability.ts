@@ -1,18 +1,20 @@
 /** Which blocks Readability would keep: one vote among the evidence, and the weightiest. */
 import { Readability } from '@mozilla/readability';
 import { type Block, runFrom } from './blocks.ts';
-import { type DomDocument, type DomElement, type DomNode, isElement, isText } from './dom.ts';
+import type { TreeDocument } from './tree/document.ts';
+import type { TreeElement } from './tree/element.ts';
+import { isElement, isText, type TreeNode } from './tree/node.ts';
 
 /** Below this, a text may stand in several places of a page, and equality proves nothing. */
 const telltaleCharactersMin = 25;
 
 interface Kept {
-  readonly nodes: Set<DomNode>;
+  readonly nodes: Set<TreeNode>;
   readonly texts: Set<string>;
 }
 
 /** Takes the document apart: read what else is needed from it before. */
-export function keepShares(document: DomDocument, blocks: readonly Block[]): number[] {
+export function keepShares(document: TreeDocument, blocks: readonly Block[]): number[] {
   const content = runReadability(document);
   const kept: Kept = { nodes: new Set(), texts: new Set() };
   if (content !== undefined) collect(content, kept);
@@ -22,14 +24,14 @@ export function keepShares(document: DomDocument, blocks: readonly Block[]): num
   return blocks.map((block) => shareOf(block, kept, telltaleMin));
 }
 
-function runReadability(document: DomDocument): DomElement | undefined {
+function runReadability(document: TreeDocument): TreeElement | undefined {
   const options = {
     keepClasses: true,
     disableJSONLD: true,
-    serializer: (node: unknown) => node as DomElement,
+    serializer: (node: unknown) => node as TreeElement,
   };
   try {
-    return new Readability<DomElement>(document as never, options).parse()?.content ?? undefined;
+    return new Readability<TreeElement>(document as never, options).parse()?.content ?? undefined;
   } catch (error) {
     // It expects a body, which a page in pieces may lack: then it has no vote.
     if (error instanceof TypeError) return undefined;
@@ -37,7 +39,7 @@ function runReadability(document: DomDocument): DomElement | undefined {
   }
 }
 
-function collect(element: DomElement, kept: Kept): void {
+function collect(element: TreeElement, kept: Kept): void {
   let child = element.firstChild;
   while (child !== null) {
     if (isText(child)) {

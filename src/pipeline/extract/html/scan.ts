@@ -17,8 +17,8 @@ export interface Scanner {
   readonly onText: (text: string) => void;
 }
 
-const nameStart = /[a-zA-Z]/;
-const namePattern = /[a-zA-Z][a-zA-Z0-9:-]{0,40}/y;
+const nameCharactersMax = 41;
+const codes = { quote: 34, apostrophe: 39, dash: 45, zero: 48, colon: 58, equals: 61, end: 62 };
 const rawTags = new Set(['script', 'style', 'textarea', 'title', 'xmp', 'noembed', 'noframes']);
 
 export function scan(html: string, { onTag, onText }: Scanner): void {
@@ -34,13 +34,12 @@ export function scan(html: string, { onTag, onText }: Scanner): void {
     }
     const isClosing = next === '/';
     const nameAt = open + (isClosing ? 2 : 1);
-    if (!nameStart.test(html[nameAt] ?? '')) {
+    if (!isLetter(html.charCodeAt(nameAt))) {
       onText('<');
       place = open + 1;
       continue;
     }
-    namePattern.lastIndex = nameAt;
-    const name = (namePattern.exec(html)?.[0] ?? '').toLowerCase();
+    const name = html.slice(nameAt, endOfName(html, nameAt)).toLowerCase();
     place = endOfTag(html, nameAt + name.length);
     const isSelfClosing = html[place - 2] === '/';
     onTag({ name, isClosing, isSelfClosing, start: open, end: place });
@@ -55,20 +54,38 @@ function skipMarkup(html: string, open: number): number {
   return end < 0 ? html.length : end + (isComment ? 3 : 1);
 }
 
+function isLetter(code: number): boolean {
+  const small = code | 32;
+  return small >= 97 && small <= 122;
+}
+
+function endOfName(html: string, from: number): number {
+  const end = Math.min(html.length, from + nameCharactersMax);
+  for (let place = from; place < end; place += 1) {
+    const code = html.charCodeAt(place);
+    const isPart = isLetter(code) || (code >= codes.zero && code <= codes.colon);
+    if (!isPart && code !== codes.dash) return place;
+  }
+  return end;
+}
+
 /** A `>` inside a quoted value ends no tag; a quote that is never closed takes the rest with it. */
 function endOfTag(html: string, from: number): number {
-  let previous = '';
+  let isValue = false;
   for (let place = from; place < html.length; place += 1) {
-    const character = html[place] ?? '';
-    if (character === '>') return place + 1;
-    if ((character === '"' || character === "'") && previous === '=') {
-      const close = html.indexOf(character, place + 1);
-      if (close < 0) return html.length;
-      place = close;
+    const code = html.charCodeAt(place);
+    if (code === codes.end) return place + 1;
+    if (isValue && (code === codes.quote || code === codes.apostrophe)) {
+      place = html.indexOf(code === codes.quote ? '"' : "'", place + 1);
+      if (place < 0) return html.length;
     }
-    if (character.trim() !== '') previous = character;
+    if (!isBlank(code)) isValue = code === codes.equals;
   }
   return html.length;
+}
+
+function isBlank(code: number): boolean {
+  return code === 32 || (code >= 9 && code <= 13);
 }
 
 interface Raw extends Scanner {

@@ -83,7 +83,9 @@ function hasEnd(html: string, name: string, from: number, endless: Set<string>):
 function slimTag(name: string, tag: string): string {
   if (tag.length <= name.length + 3) return `<${name}>`;
   let attributes = '';
-  for (const [, key = '', value = ''] of tag.slice(name.length + 1).matchAll(attribute)) {
+  attribute.lastIndex = name.length + 1;
+  for (let found = attribute.exec(tag); found !== null; found = attribute.exec(tag)) {
+    const [, key = '', value = ''] = found;
     const lower = key.toLowerCase();
     if (!keptAttributes.has(lower)) continue;
     if (lower === 'style' && !visibility.test(value)) continue;
