@@ -68,8 +68,8 @@ function openInserts(path: string): (document: Document) => void {
       heading TEXT, text TEXT, start_offset INTEGER, end_offset INTEGER);
     CREATE TABLE vectors (document INTEGER, ordinal INTEGER, model TEXT, vector BLOB,
       PRIMARY KEY (document, ordinal));
-    CREATE TABLE entities (document INTEGER, ordinal INTEGER, kind TEXT, name TEXT, mentions INTEGER,
-      aliases TEXT, places TEXT, PRIMARY KEY (document, ordinal));
+    CREATE TABLE entities (document INTEGER, ordinal INTEGER, kind TEXT, name TEXT,
+      mentions INTEGER, aliases TEXT, places TEXT, PRIMARY KEY (document, ordinal));
     CREATE TABLE relations (document INTEGER, one INTEGER, other INTEGER, weight REAL);
     CREATE VIRTUAL TABLE chunk_search USING fts5 (
       title, heading, text, content = '', contentless_delete = 1, tokenize = 'porter unicode61')`);
