@@ -71,7 +71,13 @@ export interface StepResult {
 export interface Deferral {
   readonly taskType: string;
   readonly model: string;
-  readonly requests: readonly Readonly<Record<string, unknown>>[];
+  readonly requests: readonly LaneRequest[];
+}
+
+/** One question, with the key under which its answer will be kept. */
+export interface LaneRequest {
+  readonly key: string;
+  readonly [field: string]: unknown;
 }
 
 export type StepFunction = (context: StepContext) => Promise<StepResult | undefined>;

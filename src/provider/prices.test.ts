@@ -21,7 +21,7 @@ test('a million tokens cost what the table says', () => {
   assert.equal(costOf({ input: 500_000 }, { input: 2, output: 0 }), 1);
 });
 
-test('the discount of a batch holds for a price that was set, and is none where none is known', () => {
+test('the discount of a batch holds for a price that was set, if there is one', () => {
   assert.equal(lanePriceOf('gpt-4o-mini')?.batch?.output, 30);
   const agreed = lanePriceOf('gpt-4o-mini', { input: 8, output: 20 });
   assert.deepEqual(agreed, { input: 8, output: 20, batch: { input: 4, output: 10 } });

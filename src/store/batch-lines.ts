@@ -18,13 +18,11 @@ const insertLine = sqlRows({ ordinal: 'int', request: 'json' })`
   INSERT INTO batch_lines (item_id, caller, step, ordinal, task_type, model, request, created_at)
   SELECT :item_id, :caller, :step, :ordinal, :task_type, :model, :request, :now {rows}`;
 
-/** Lines of an earlier run of the step are replaced. */
 export async function insertLines(
   transaction: Transaction,
   { itemId, caller, step, taskType, model, requests }: NewLines,
   now: number,
 ): Promise<void> {
-  await dropLines(transaction, itemId, step);
   await transaction.each(
     insertLine,
     requests.map((request, ordinal) => ({ ordinal, request: JSON.stringify(request) })),
@@ -32,9 +30,23 @@ export async function insertLines(
   );
 }
 
-const dropRows = sql`DELETE FROM batch_lines WHERE item_id = :item_id AND step = :step`;
+const takeRows = sql<{ id: number }>`
+  DELETE FROM batch_lines WHERE id {amongIds} AND status = 'ok' RETURNING id`;
 
-export async function dropLines(
+/** Whoever takes an answered line keeps its answer: nobody else finds it. Returns those taken. */
+export async function takeLines(
+  transaction: Transaction,
+  ids: readonly number[],
+): Promise<number[]> {
+  const rows = await transaction.run(takeRows, { ids: JSON.stringify(ids) });
+  return rows.map(({ id }) => id);
+}
+
+const dropRows = sql`
+  DELETE FROM batch_lines WHERE item_id = :item_id AND step = :step AND status = 'failed'`;
+
+/** What failed goes, so that a retry by a person asks for it anew, and for nothing else. */
+export async function dropFailedLines(
   transaction: Transaction,
   itemId: number,
   step: string,

@@ -2,6 +2,7 @@
 import { describe, test } from 'node:test';
 import { type EngineTest, openEngine } from '../support/engine-fixture.ts';
 import type { OpenStore } from '../support/store-fixture.ts';
+import { cheapLaneTests } from './engine/cheap-lane.ts';
 import { completionTests } from './engine/completion.ts';
 import { deadlineTests } from './engine/deadline.ts';
 import { documentEngineTests } from './engine/document.ts';
@@ -23,6 +24,7 @@ const groups: Readonly<Record<string, readonly EngineTest[]>> = {
   handoffs: handoffTests,
   documents: documentEngineTests,
   money: moneyTests,
+  'money in the cheap lane': cheapLaneTests,
   completions: completionTests,
   'embedding anew': reembedTests,
   relay: relayTests,

@@ -33,12 +33,13 @@ async function openWith(t: Cleanup, options: Parameters<typeof open>[0]): Promis
   return pawl;
 }
 
-/** A site of recordings: each path has a voice of its own. */
+/** A site of recordings: each path has a voice of its own, whatever is asked of it. */
 const site = (t: Cleanup) =>
   serveWeb(t, (request, response) => {
-    const isThere = request.url?.endsWith('.wav');
+    const [path = ''] = (request.url ?? '').split('?');
+    const isThere = path.endsWith('.wav');
     response.writeHead(isThere ? 200 : 404, { 'content-type': 'audio/wav' });
-    response.end(isThere ? wave(request.url ?? '') : '');
+    response.end(isThere ? wave(path) : '');
   });
 
 describe('recordings in the cheap lane', () => {
@@ -77,6 +78,12 @@ describe('recordings in the cheap lane', () => {
     const again = await ended(await pawl.ingest([first], cheap));
     assert.equal(again.state, 'succeeded');
     assert.equal(azure.server.count(/^POST /), paid, 'the same bytes are not paid for twice');
+    const elsewhere = await pawl.ingest([`${first}?as=podcast`], cheap);
+    const { costCents: nothing } = await ended(elsewhere);
+    assert.equal(azure.server.count(/^POST /), paid, 'nor where they stand in another place');
+    const { saved } = await elsewhere.summary();
+    assert.deepEqual([nothing, saved.cents.toFixed(2)], [0, '2.06']);
+    assert.equal((await pawl.documents('talks')).length, 3);
   });
 
   test('that are files are sent to whoever takes bytes, each as a job of its own', async (t) => {

@@ -1,0 +1,260 @@
+/** What the cheap lane costs: an answer of a batch is paid for once, and kept like any other. */
+import assert from 'node:assert/strict';
+import { gatherLines, settleEnded } from '../../../src/engine/batch-lane.ts';
+import { BatchProviders } from '../../../src/engine/batch-plan.ts';
+import { type BatchOptions, submitDue } from '../../../src/engine/batch-submit.ts';
+import type { Engine } from '../../../src/engine/engine.ts';
+import { reconcile } from '../../../src/engine/reconciler.ts';
+import { documentPipeline } from '../../../src/pipeline/document.ts';
+import { parse } from '../../../src/pipeline/extract/format/parse.ts';
+import type { Pipeline, StepFunction } from '../../../src/pipeline/pipeline.ts';
+import { Purse } from '../../../src/pipeline/purse.ts';
+import { toSignedBytes } from '../../../src/provider/vector-bytes.ts';
+import { memoryBlobs } from '../../support/batch/fixture.ts';
+import { answerTokens, MeteredBatches } from '../../support/batch/metered-batches.ts';
+import type { EngineFixture, EngineTest } from '../../support/engine-fixture.ts';
+import { meteredEmbedder } from '../../support/metered-embedder.ts';
+import type { Submitted } from '../../support/store-fixture.ts';
+import { submitTexts } from './money.ts';
+
+/** A cent for each token in a batch, and two at once. */
+const price = { input: 2_000_000, output: 0, batch: { input: 1_000_000, output: 1_000_000 } };
+
+export class CheapLane {
+  readonly batches = new MeteredBatches();
+  readonly embedder = meteredEmbedder();
+  readonly bench: EngineFixture;
+  readonly pipeline: Pipeline;
+  readonly #options: BatchOptions;
+
+  constructor(bench: EngineFixture, { hasEntities = false } = {}) {
+    this.bench = bench;
+    const { database, world } = bench.store;
+    const blobs = memoryBlobs();
+    this.#options = {
+      ...{ database, blobs, world, onEnd: settleEnded },
+      providers: new BatchProviders([this.batches.provider]),
+      pollIntervalMs: 0,
+      onError: (what, error) => bench.errors.push(`${what}: ${String(error)}`),
+    };
+    this.pipeline = documentPipeline({
+      blobs,
+      fetcher: { get: () => Promise.reject(new Error('nothing here is on the web')) },
+      parser: parse,
+      embedder: this.embedder,
+      purse: new Purse(database, world),
+      lane: {
+        embeddings: { model: 'metered', price, encode: toSignedBytes },
+        entities: hasEntities ? { model: 'metered-model', price } : undefined,
+      },
+    });
+  }
+
+  start(more: { pipeline?: Pipeline; pid?: number } = {}): Promise<Engine> {
+    return this.bench.start({}, { pipeline: this.pipeline, ...more });
+  }
+
+  submit(
+    texts: Readonly<Record<string, string>>,
+    more: Parameters<typeof submitTexts>[2] = {},
+  ): Promise<Submitted> {
+    return submitTexts(this.bench, texts, { lane: 'cheap', ...more });
+  }
+
+  /** All items that are open wait for a batch. */
+  untilWaiting(): Promise<void> {
+    const { store, world } = this.bench;
+    return world.until('the items to wait for a batch', async () => {
+      const open = await store.rows<{ waits_on: string }>(
+        'SELECT waits_on FROM items WHERE waits_on IS NOT NULL',
+      );
+      return open.length > 0 && open.every(({ waits_on }) => waits_on === 'task');
+    });
+  }
+
+  /** What was left to batches is gathered, sent, and asked about once. */
+  async deliver(): Promise<void> {
+    const { signal } = new AbortController();
+    await gatherLines({ ...this.#options, gatherMs: 0 });
+    await submitDue(this.#options, signal);
+    await reconcile(this.#options, signal);
+  }
+
+  async answer(): Promise<void> {
+    await this.untilWaiting();
+    await this.deliver();
+  }
+
+  async lines(): Promise<number> {
+    return (await this.bench.store.rows('SELECT id FROM batch_lines')).length;
+  }
+}
+
+/** Sections, each a chunk of its own, of so many tokens with its heading. */
+const sectionTokens = 7;
+
+export function sections(...names: readonly string[]): string {
+  return names.map((name) => `# ${name}\n\nThe walrus ${name} sleeps.`).join('\n\n');
+}
+
+const five = ['Ada', 'Bea', 'Cleo', 'Dora', 'Eva'];
+
+async function costs(bench: EngineFixture, { key }: Submitted) {
+  const { tokens_in, cost_cents, tokens_saved, saved_cents } = await bench.store.job(key);
+  return { tokens_in, cost_cents, tokens_saved, saved_cents };
+}
+
+const nothingSaved = { tokens_saved: 0, saved_cents: 0 };
+
+export const cheapLaneTests: readonly EngineTest[] = [
+  [
+    'where one of many questions fails, the others are charged, kept and never asked again',
+    async (bench) => {
+      const lane = new CheapLane(bench);
+      lane.batches.refusal = ({ input }) => (input.includes('Cleo') ? 'blocked' : undefined);
+      const engine = await lane.start();
+      const job = await lane.submit({ page: sections(...five) });
+      await lane.answer();
+      await bench.untilJob(job, 'failed');
+      assert.equal(lane.batches.answered.length, 4);
+      const paid = { tokens_in: 4 * sectionTokens, cost_cents: 4 * sectionTokens };
+      assert.deepEqual(await costs(bench, job), { ...paid, ...nothingSaved });
+      assert.equal(await lane.lines(), 0);
+      lane.batches.refusal = () => undefined;
+      await engine.commands.retry('ann', job.key);
+      await lane.answer();
+      await bench.untilJob(job, 'succeeded');
+      assert.equal(lane.batches.answered.length, 5);
+      assert.equal(new Set(lane.batches.answered).size, 5);
+      const { tokens_in, cost_cents, tokens_saved } = await costs(bench, job);
+      const [whole, kept] = [5 * sectionTokens, 4 * sectionTokens];
+      assert.deepEqual([tokens_in, cost_cents, tokens_saved], [whole, whole, kept]);
+      assert.equal(lane.embedder.asked.length, 0);
+      assert.deepEqual(bench.errors, []);
+    },
+  ],
+  [
+    'of a document that was edited only what is new is asked, and the saving shows',
+    async (bench) => {
+      const lane = new CheapLane(bench);
+      await lane.start();
+      const first = await lane.submit({ page: sections(...five) });
+      await lane.answer();
+      await bench.untilJob(first, 'succeeded');
+      const second = await lane.submit({ page: sections(...five.slice(1), 'Zoe') });
+      await lane.answer();
+      await bench.untilJob(second, 'succeeded');
+      assert.equal(lane.batches.answered.length, 6);
+      assert.match(lane.batches.answered[5] ?? '', /Zoe/);
+      const kept = 4 * sectionTokens;
+      assert.deepEqual(await costs(bench, second), {
+        ...{ tokens_in: sectionTokens, cost_cents: sectionTokens },
+        ...{ tokens_saved: kept, saved_cents: kept },
+      });
+      const done = (await bench.store.events()).findLast(
+        (event) => event.kind === 'step_completed' && event.step === 'embedded',
+      );
+      const {
+        lane: told,
+        tokens_in,
+        cost_cents,
+        normal_cost_cents,
+        tokens_saved,
+        saved_cents,
+      } = done?.detail ?? {};
+      assert.deepEqual(
+        [told, tokens_in, cost_cents, normal_cost_cents, tokens_saved, saved_cents],
+        ['cheap', sectionTokens, sectionTokens, 2 * sectionTokens, kept, kept],
+      );
+    },
+  ],
+  [
+    'what was answered in one lane is not asked for in the other',
+    async (bench) => {
+      const lane = new CheapLane(bench);
+      await lane.start();
+      await bench.untilJob(
+        await lane.submit({ page: sections('Ada') }, { lane: 'now' }),
+        'succeeded',
+      );
+      assert.equal(lane.embedder.asked.length, 1);
+      await bench.untilJob(await lane.submit({ other: sections('Ada') }), 'succeeded');
+      assert.equal(lane.batches.jobs, 0);
+    },
+  ],
+  [
+    'what a document says twice is asked once',
+    async (bench) => {
+      const lane = new CheapLane(bench);
+      await lane.start();
+      const job = await lane.submit({ page: sections('Ada', 'Bea', 'Ada') });
+      await lane.answer();
+      await bench.untilJob(job, 'succeeded');
+      assert.equal(lane.batches.answered.length, 2);
+      const [vectors] = await bench.store.rows<{ count: number }>(
+        'SELECT COUNT(*) AS count FROM vectors',
+      );
+      assert.equal(Number(vectors?.count), 3);
+      assert.equal((await costs(bench, job)).tokens_saved, sectionTokens);
+    },
+  ],
+  [
+    'a crash between the answers of a batch and the click charges and asks for them once',
+    async (bench) => {
+      const lane = new CheapLane(bench);
+      const own = lane.pipeline.steps.embedded as StepFunction;
+      const dying: StepFunction = async (context) => {
+        const result = await own(context);
+        return result?.deferred ? result : new Promise(() => undefined);
+      };
+      const steps = { ...lane.pipeline.steps, embedded: dying };
+      const first = await lane.start({ pipeline: { ...lane.pipeline, steps }, pid: 1 });
+      const job = await lane.submit({ page: sections(...five) });
+      await lane.answer();
+      await bench.untilStory('work_paid embedded');
+      bench.abandon(first);
+      bench.store.livingPids.delete(1);
+      await lane.start({ pid: 2 });
+      await bench.untilJob(job, 'succeeded');
+      assert.equal(lane.batches.answered.length, 5);
+      const { tokens_in, cost_cents } = await costs(bench, job);
+      assert.deepEqual([tokens_in, cost_cents], [5 * sectionTokens, 5 * sectionTokens]);
+    },
+  ],
+  [
+    'an answer that cannot be read is charged and not kept: a retry asks for it alone',
+    async (bench) => {
+      const lane = new CheapLane(bench, { hasEntities: true });
+      lane.batches.content = () => 'no JSON at all';
+      const engine = await lane.start();
+      const job = await lane.submit({ page: sections('Ada') });
+      await lane.answer();
+      await bench.untilJob(job, 'failed');
+      assert.equal(lane.batches.answered.length, 2);
+      const { tokens_in: tokens, cost_cents: cost } = await costs(bench, job);
+      assert.equal(cost, tokens + answerTokens);
+      lane.batches.content = () => '{"entities":[]}';
+      await engine.commands.retry('ann', job.key);
+      await lane.answer();
+      await bench.untilJob(job, 'succeeded');
+      assert.equal(lane.batches.answered.length, 3);
+      assert.match(lane.batches.answered[2] ?? '', /^passage-/);
+    },
+  ],
+  [
+    'a vector that is longer than the others of its document is not kept',
+    async (bench) => {
+      const lane = new CheapLane(bench);
+      lane.batches.vector = (text) => (text.includes('Eva') ? [1, 2, 3] : [1, 2]);
+      const engine = await lane.start();
+      const job = await lane.submit({ page: sections(...five) });
+      await lane.answer();
+      await bench.untilJob(job, 'failed');
+      lane.batches.vector = () => [1, 2];
+      await engine.commands.retry('ann', job.key);
+      await lane.answer();
+      await bench.untilJob(job, 'succeeded');
+      assert.equal(lane.batches.answered.length, 6);
+    },
+  ],
+];
