@@ -67,7 +67,10 @@ export interface StepResult {
   readonly unchanged?: boolean;
 }
 
-/** What is to be asked of a provider, in one batch with what others ask. */
+/**
+ * What is to be asked of a provider, in one batch with what others ask. No requests: all is asked
+ * already, and the item goes on waiting for it.
+ */
 export interface Deferral {
   readonly taskType: string;
   readonly model: string;

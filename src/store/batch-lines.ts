@@ -30,6 +30,29 @@ export async function insertLines(
   );
 }
 
+const openOfItem = sql<{ id: number }>`
+  SELECT id FROM batch_lines WHERE item_id = :item_id AND status = 'open'
+  ORDER BY id LIMIT 1 {forUpdate}`;
+
+/**
+ * Runs in the transaction in which an item goes to wait for lines that were open when its step
+ * looked. Where a batch has answered the last of them meanwhile, it has found nobody to wake: the
+ * item goes back to its turn. A line that is still open is locked, so that whoever answers it comes
+ * after this commit, and finds the item waiting.
+ */
+export async function wakeIfAnswered(
+  transaction: Transaction,
+  itemId: number,
+): Promise<readonly NewEvent[]> {
+  const open = await transaction.run(openOfItem, { item_id: itemId });
+  return open.length > 0 ? [] : wakeItems(transaction, [itemId]);
+}
+
+async function wakeItems(transaction: Transaction, ids: readonly number[]): Promise<NewEvent[]> {
+  const woken = await wakeFromTask(transaction, ids);
+  return woken.map(({ id, job_id }) => ({ kind: 'item_woken', jobId: job_id, itemId: id }));
+}
+
 const takeRows = sql<{ id: number }>`
   DELETE FROM batch_lines WHERE id {amongIds} AND status = 'ok' RETURNING id`;
 
@@ -182,15 +205,10 @@ export async function settleLines(
   if (again.length > 0) await transaction.run(looseAgain, { ids: JSON.stringify(again), now });
   const ids = JSON.stringify(outcomes.map(({ id }) => id));
   const items = await transaction.run(finishedItems, { ids });
-  const woken = await wakeFromTask(
+  const events = await wakeItems(
     transaction,
     items.map(({ item_id }) => item_id),
   );
-  const events: NewEvent[] = woken.map(({ id, job_id }) => ({
-    kind: 'item_woken',
-    jobId: job_id,
-    itemId: id,
-  }));
   await appendEvents(transaction, events, now);
 }
 

@@ -39,7 +39,15 @@ export interface Banked {
   readonly failure: Failure | undefined;
 }
 
-/** Lines that are still open are left alone. */
+/**
+ * The batch has not answered all of them: an item that was canceled or had run out of time, and is
+ * retried, finds its questions still under way.
+ */
+export function isUnderWay(lines: readonly LineRow[]): boolean {
+  return lines.some(({ status }) => status === 'open');
+}
+
+/** None of the lines is open. */
 export async function bankLines(lines: readonly LineRow[], banking: Banking): Promise<Banked> {
   const failed = lines.find(({ status }) => status === 'failed');
   const refusal = failed && (await refusalOf(failed, banking.blobs));

@@ -22,7 +22,7 @@ import { modelExtractor, questionsOf, readClaims } from '../entity/model-extract
 import type { LaneRequest, StepContext, StepFunction, StepResult } from '../pipeline.ts';
 import { centsFor, type Purchase, type Purse } from '../purse.ts';
 import { withoutText } from '../superseded.ts';
-import { bankLines, type Reply, refuse } from './bank.ts';
+import { bankLines, isUnderWay, type Reply, refuse } from './bank.ts';
 
 export interface LaneModel {
   readonly model: string;
@@ -56,8 +56,9 @@ function deferring(options: Deferring): StepFunction {
   return async (context) => {
     const { item, reader } = context;
     if (!(await isCheapLane(reader, item.jobId))) return normal(context);
-    const purchase = purchaseOf(context, options);
     const lines = await linesOfStep(reader, item.id, step);
+    if (isUnderWay(lines)) return { deferred: { taskType, model: lane.model, requests: [] } };
+    const purchase = purchaseOf(context, options);
     const { paid, failure } = await bankLines(lines, {
       ...options,
       purchase,

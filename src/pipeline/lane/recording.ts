@@ -21,7 +21,7 @@ import type {
   StepResult,
 } from '../pipeline.ts';
 import type { Purchase, Purse } from '../purse.ts';
-import { bankLines, type Reply, refuse } from './bank.ts';
+import { bankLines, isUnderWay, type Reply, refuse } from './bank.ts';
 
 export interface RecordingLane {
   /** Who transcribes what stands at an address; undefined: nobody who is configured. */
@@ -48,6 +48,9 @@ export function recordingStep(options: RecordingOptions): StepFunction {
     if (!fetched || !isRecording(fetched.media_type)) return options.normal(context);
     const lines = await linesOfStep(reader, item.id, step);
     const heardBy = lines[0]?.model;
+    if (heardBy !== undefined && isUnderWay(lines)) {
+      return { deferred: { taskType: 'transcription', model: heardBy, requests: [] } };
+    }
     const { paid, failure } = await bankLines(lines, {
       ...options,
       purchase: purchaseOf(item, heardBy ?? ''),

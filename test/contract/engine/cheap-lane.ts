@@ -222,6 +222,53 @@ export const cheapLaneTests: readonly EngineTest[] = [
     },
   ],
   [
+    'a job that was canceled and is retried waits for what it has asked, and asks nothing again',
+    async (bench) => {
+      const lane = new CheapLane(bench);
+      lane.batches.isBusy = true;
+      const engine = await lane.start();
+      const job = await lane.submit({ page: sections(...five) });
+      await lane.answer();
+      await engine.commands.cancel('ann', job.key);
+      await bench.world.advance(3_600_000);
+      await engine.commands.retry('ann', job.key);
+      await lane.answer();
+      assert.equal(await bench.store.withoutCause(), 0);
+      const { state, items_failed } = await bench.store.job(job.key);
+      assert.deepEqual([state, items_failed], ['running', 0]);
+      lane.batches.isBusy = false;
+      await lane.answer();
+      await bench.untilJob(job, 'succeeded');
+      assert.deepEqual([lane.batches.jobs, lane.batches.answered.length], [1, 5]);
+      assert.equal((await costs(bench, job)).cost_cents, 5 * sectionTokens);
+    },
+  ],
+  [
+    'what a batch answers while an item goes to wait for it wakes the item',
+    async (bench) => {
+      const lane = new CheapLane(bench);
+      lane.batches.isBusy = true;
+      const own = lane.pipeline.steps.embedded as StepFunction;
+      const late: StepFunction = async (context) => {
+        const result = await own(context);
+        if (result?.deferred?.requests.length !== 0) return result;
+        lane.batches.isBusy = false;
+        await lane.deliver();
+        return result;
+      };
+      const steps = { ...lane.pipeline.steps, embedded: late };
+      const engine = await lane.start({ pipeline: { ...lane.pipeline, steps } });
+      const job = await lane.submit({ page: sections(...five) });
+      await lane.answer();
+      await engine.commands.cancel('ann', job.key);
+      await engine.commands.retry('ann', job.key);
+      await bench.untilJob(job, 'succeeded');
+      assert.deepEqual([lane.batches.jobs, lane.batches.answered.length], [1, 5]);
+      const story = await bench.store.story();
+      assert.ok(story.includes('item_woken'));
+    },
+  ],
+  [
     'an answer that cannot be read is charged and not kept: a retry asks for it alone',
     async (bench) => {
       const lane = new CheapLane(bench, { hasEntities: true });
