@@ -14,7 +14,7 @@ import { getText } from '../../store/documents.ts';
 import type { ResultRow } from '../../store/results.ts';
 import { charge } from '../../store/spending.ts';
 import { chunksOf } from '../chunk/chunk.ts';
-import { inputOf } from '../embed/embed.ts';
+import { inputOf, pinOrRefuse } from '../embed/embed.ts';
 import { vectorKey } from '../embed/embed-texts.ts';
 import { answerKey } from '../entity/ask-model.ts';
 import { entityStep } from '../entity/entity.ts';
@@ -224,8 +224,10 @@ export function deferredEmbedStep(options: EmbeddingLaneOptions): StepFunction {
         return { ordinal: chunk.ordinal, model: storedModel, vector: found.value };
       });
       if (new Set(rows.map(({ vector }) => vector.length)).size > 1) throw ofDifferentLength();
+      const isBegun = (await getCorpusSettings(context.reader, context.item)).model !== null;
       return {
         effect: async (transaction) => {
+          if (!isBegun) await pinOrRefuse(transaction, context.item, storedModel);
           await insertVectors(transaction, context.item.id, rows);
           return undefined;
         },

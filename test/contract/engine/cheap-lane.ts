@@ -10,12 +10,13 @@ import { parse } from '../../../src/pipeline/extract/format/parse.ts';
 import type { Pipeline, StepFunction } from '../../../src/pipeline/pipeline.ts';
 import { Purse } from '../../../src/pipeline/purse.ts';
 import { toSignedBytes } from '../../../src/provider/vector-bytes.ts';
+import { getCorpusSettings } from '../../../src/store/corpus-settings.ts';
 import { memoryBlobs } from '../../support/batch/fixture.ts';
 import { answerTokens, MeteredBatches } from '../../support/batch/metered-batches.ts';
 import type { EngineFixture, EngineTest } from '../../support/engine-fixture.ts';
 import { meteredEmbedder } from '../../support/metered-embedder.ts';
 import type { Submitted } from '../../support/store-fixture.ts';
-import { submitTexts } from './money.ts';
+import { pipelineOf, submitTexts } from './money.ts';
 
 /** A cent for each token in a batch, and two at once. */
 const price = { input: 2_000_000, output: 0, batch: { input: 1_000_000, output: 1_000_000 } };
@@ -230,7 +231,7 @@ export const cheapLaneTests: readonly EngineTest[] = [
       const job = await lane.submit({ page: sections(...five) });
       await lane.answer();
       await engine.commands.cancel('ann', job.key);
-      await bench.world.advance(3_600_000);
+      await bench.world.advance(10_000);
       await engine.commands.retry('ann', job.key);
       await lane.answer();
       assert.equal(await bench.store.withoutCause(), 0);
@@ -266,6 +267,30 @@ export const cheapLaneTests: readonly EngineTest[] = [
       assert.deepEqual([lane.batches.jobs, lane.batches.answered.length], [1, 5]);
       const story = await bench.store.story();
       assert.ok(story.includes('item_woken'));
+    },
+  ],
+  [
+    'a corpus that is begun in the cheap lane has the model of its vectors, and keeps it',
+    async (bench) => {
+      const lane = new CheapLane(bench);
+      const engine = await lane.start();
+      const job = await lane.submit({ page: sections('Ada') });
+      await lane.answer();
+      await bench.untilJob(job, 'succeeded');
+      const key = { caller: 'ann', corpus: 'notes' };
+      assert.equal((await getCorpusSettings(bench.store.database, key)).model, 'metered');
+      await bench.stop(engine);
+      const other = meteredEmbedder({ model: 'other' });
+      await lane.start({ pipeline: pipelineOf(bench, other, [lane.embedder]), pid: 2 });
+      const after = await submitTexts(bench, { more: sections('Bea') });
+      await bench.untilJob(after, 'succeeded');
+      const models = await bench.store.rows<{ model: string }>(
+        'SELECT DISTINCT model FROM vectors',
+      );
+      assert.deepEqual(
+        models.map(({ model }) => model),
+        ['metered'],
+      );
     },
   ],
   [
