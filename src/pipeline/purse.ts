@@ -65,11 +65,15 @@ export class Purse {
    * Sets aside what calls of so many tokens will cost; `budget_exhausted` where it may not. False:
    * there is no budget, and nothing to set aside.
    */
-  async reserve(purchase: Purchase, tokens: Tokens): Promise<boolean> {
+  reserve(purchase: Purchase, tokens: Tokens): Promise<boolean> {
+    return this.reserveCents(purchase, centsFor(tokens, purchase));
+  }
+
+  /** Undefined: nobody knows what it will cost, and no budget allows that. */
+  async reserveCents(purchase: Purchase, cents: number | undefined): Promise<boolean> {
     const { item, step } = purchase;
     const { jobId, caller, corpus } = item;
     if (!(await isBudgeted(this.#database, { jobId, caller, corpus }))) return false;
-    const cents = centsFor(tokens, purchase);
     const now = this.#database.now();
     const until = now + limits.result.reservationMsMax;
     const wish = { itemId: item.id, step, jobId, caller, corpus, cents, now, until };

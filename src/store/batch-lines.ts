@@ -1,5 +1,7 @@
 /** What items have left to batch tasks, line by line, and what came back for each. */
+import { limits } from '../kernel/limits.ts';
 import type { NewEvent } from '../observe/event.ts';
+import { extendReservation, releaseReservation } from './budgets.ts';
 import type { Reader, Transaction } from './database.ts';
 import { appendEvents } from './events.ts';
 import { wakeFromTask } from './intervention.ts';
@@ -23,11 +25,18 @@ export async function insertLines(
   { itemId, caller, step, taskType, model, requests }: NewLines,
   now: number,
 ): Promise<void> {
+  if (requests.length === 0) return;
   await transaction.each(
     insertLine,
     requests.map((request, ordinal) => ({ ordinal, request: JSON.stringify(request) })),
     { item_id: itemId, caller, step, task_type: taskType, model, now },
   );
+  // From now on it is not a call that is paid for, but a batch.
+  await extendReservation(transaction, {
+    itemId,
+    step,
+    until: now + limits.batch.reservationMsMax,
+  });
 }
 
 const openOfItem = sql<{ id: number }>`
@@ -111,9 +120,10 @@ const loose = sql<LooseGroup>`
   SELECT task_type, model, caller, attempt, COUNT(*) AS count, MIN(created_at) AS oldest
   FROM batch_lines WHERE task_id IS NULL AND status = 'open'
   GROUP BY task_type, model, caller, attempt`;
-const dropAbandoned = sql`
+const dropAbandoned = sql<{ item_id: number; step: string }>`
   DELETE FROM batch_lines WHERE task_id IS NULL AND status = 'open' AND NOT EXISTS (
-    SELECT 1 FROM items WHERE items.id = batch_lines.item_id AND items.waits_on = 'task')`;
+    SELECT 1 FROM items WHERE items.id = batch_lines.item_id AND items.waits_on IS NOT NULL)
+  RETURNING item_id, step`;
 const ofGroup = sql<LineRow>`
   SELECT * FROM batch_lines WHERE task_id IS NULL AND status = 'open' AND task_type = :task_type
     AND model = :model AND caller = :caller AND attempt = :attempt ORDER BY id LIMIT :limit`;
@@ -123,9 +133,17 @@ export function listLoose(reader: Reader): Promise<LooseGroup[]> {
   return reader.run(loose);
 }
 
-/** Lines whose item was canceled or deleted before they went anywhere. */
+/**
+ * Lines whose item was canceled or deleted before they went anywhere. Where a step has none left,
+ * what was set aside for it comes back.
+ */
 export async function dropUnwanted(transaction: Transaction): Promise<void> {
-  await transaction.run(dropAbandoned);
+  const dropped = await transaction.run(dropAbandoned);
+  const steps = new Map(dropped.map((row) => [`${row.item_id} ${row.step}`, row]));
+  for (const { item_id: itemId, step } of steps.values()) {
+    const left = await linesOfStep(transaction, itemId, step);
+    if (left.length === 0) await releaseReservation(transaction, { itemId, step });
+  }
 }
 
 export function linesOfGroup(

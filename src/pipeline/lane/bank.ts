@@ -6,6 +6,7 @@
 import { type BlobStore, getPart } from '../../blob/blob.ts';
 import { Failure } from '../../kernel/failure.ts';
 import { dropFailedLines, type LineRow, takeLines } from '../../store/batch-lines.ts';
+import { releaseReservation } from '../../store/budgets.ts';
 import type { ResultRow } from '../../store/results.ts';
 import type { StepContext, StepResult } from '../pipeline.ts';
 import type { Answer, Purchase, Purse } from '../purse.ts';
@@ -116,6 +117,7 @@ export function refuse({ item }: StepContext, step: string, failure: Failure): S
     failure,
     effect: async (transaction) => {
       await dropFailedLines(transaction, item.id, step);
+      await releaseReservation(transaction, { itemId: item.id, step });
       return undefined;
     },
   };

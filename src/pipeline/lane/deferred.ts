@@ -5,9 +5,14 @@
  */
 import type { BlobStore } from '../../blob/blob.ts';
 import { Failure } from '../../kernel/failure.ts';
-import type { Completer, CompletionRequest } from '../../provider/completion.ts';
+import {
+  type Completer,
+  type CompletionRequest,
+  guessCompletion,
+} from '../../provider/completion.ts';
 import { costOf, type LanePrice, type Tokens } from '../../provider/prices.ts';
 import { isCheapLane, linesOfStep } from '../../store/batch-lines.ts';
+import { releaseReservation } from '../../store/budgets.ts';
 import { insertVectors } from '../../store/chunks.ts';
 import { getCorpusSettings } from '../../store/corpus-settings.ts';
 import { getText } from '../../store/documents.ts';
@@ -38,6 +43,13 @@ export interface LaneOptions {
   readonly normal: StepFunction;
 }
 
+interface Question {
+  readonly key: string;
+  readonly request: LaneRequest;
+  /** About as many as the model will count. */
+  readonly tokens: Tokens;
+}
+
 type Known = ReadonlyMap<string, ResultRow>;
 
 interface Deferring extends LaneOptions {
@@ -45,7 +57,7 @@ interface Deferring extends LaneOptions {
   readonly taskType: string;
   readonly priceSetting: string;
   /** What is to be asked, in order; undefined where that is not for the batch to answer. */
-  readonly questions: (context: StepContext) => Promise<readonly LaneRequest[] | undefined>;
+  readonly questions: (context: StepContext) => Promise<readonly Question[] | undefined>;
   /** For the replies of one document: what is kept of each; throws where one is of no use. */
   readonly reader: () => (reply: Reply) => Uint8Array;
   readonly work: (context: StepContext, known: Known) => Promise<StepResult | undefined>;
@@ -72,7 +84,11 @@ function deferring(options: Deferring): StepFunction {
       asked.filter(({ key }) => !known.has(key)).map((question) => [question.key, question]),
     );
     if (missing.size > 0) {
-      return { deferred: { taskType, model: lane.model, requests: [...missing.values()] } };
+      const wanted = [...missing.values()];
+      // Where it may not be spent, the job is paused before the batch hears of it.
+      await purse.reserve(purchase, sumOf(wanted));
+      const requests = wanted.map(({ request }) => request);
+      return { deferred: { taskType, model: lane.model, requests } };
     }
     const result = (await work(context, known)) ?? {};
     return { ...result, ...account(context, result, { asked, known, paid, purchase, lane }) };
@@ -84,13 +100,13 @@ function purchaseOf({ item }: StepContext, { step, lane, priceSetting }: Deferri
   return { item, step, model, prices: price?.batch ?? price, priceSetting };
 }
 
-async function knownTo(purse: Purse, asked: readonly LaneRequest[], paid: Known): Promise<Known> {
+async function knownTo(purse: Purse, asked: readonly Question[], paid: Known): Promise<Known> {
   const keys = new Set(asked.map(({ key }) => key).filter((key) => !paid.has(key)));
   return new Map([...paid, ...(await purse.find([...keys]))]);
 }
 
 interface Account {
-  readonly asked: readonly LaneRequest[];
+  readonly asked: readonly Question[];
   readonly known: Known;
   readonly paid: Known;
   readonly purchase: Purchase;
@@ -104,10 +120,10 @@ function account(
   { asked, known, paid, purchase, lane }: Account,
 ): StepResult {
   const unseen = new Set(paid.keys());
-  const spent = sumOf([...paid.values()]);
+  const spent = sumOf([...paid.values()].map(counted));
   // As in the other lane: what was kept is saved, and what a document says twice.
   const saved = sumOf(
-    asked.flatMap(({ key }) => (unseen.delete(key) ? [] : (known.get(key) ?? []))),
+    asked.flatMap(({ key }) => (unseen.delete(key) ? [] : (known.get(key) ?? []))).map(counted),
   );
   const tokensSaved = saved.input + saved.output;
   const savedCents = centsFor(saved, purchase);
@@ -130,16 +146,24 @@ function account(
         const { id: itemId, jobId } = item;
         await charge(transaction, { itemId, jobId, now, tokensSaved, savedCents: savedCents ?? 0 });
       }
+      await releaseReservation(transaction, { itemId: item.id, step: purchase.step });
       return events;
     },
   };
 }
 
-function sumOf(rows: readonly ResultRow[]): Tokens {
-  return {
-    input: rows.reduce((sum, { tokens }) => sum + tokens, 0),
-    output: rows.reduce((sum, { tokens_out }) => sum + tokens_out, 0),
-  };
+interface Counted {
+  readonly tokens: Tokens;
+}
+
+function counted({ tokens: input, tokens_out: output }: ResultRow): Counted {
+  return { tokens: { input, output } };
+}
+
+function sumOf(list: readonly Counted[]): Tokens {
+  const sum = (name: keyof Tokens): number =>
+    list.reduce((total, { tokens }) => total + tokens[name], 0);
+  return { input: sum('input'), output: sum('output') };
 }
 
 /** `entity_extracted`, with the questions to the model left to a completion task. */
@@ -154,7 +178,9 @@ export function deferredEntityStep(options: LaneOptions): StepFunction {
       const asked = await questionsAbout(context);
       return asked?.map((request) => {
         const { instruction, input, schema, schemaName: schema_name } = request;
-        return { key: answerKey(model, request), instruction, input, schema, schema_name };
+        const key = answerKey(model, request);
+        const asking = { key, instruction, input, schema, schema_name };
+        return { key, request: asking, tokens: guessCompletion(request) };
       });
     },
     reader:
@@ -210,8 +236,9 @@ export function deferredEmbedStep(options: EmbeddingLaneOptions): StepFunction {
       if (model !== null && model !== storedModel) return undefined;
       const chunks = await chunksOf(context);
       return chunks?.map((chunk) => {
-        const input = inputOf(chunk).text;
-        return { key: vectorKey(storedModel, input), input };
+        const { text, tokens } = inputOf(chunk);
+        const key = vectorKey(storedModel, text);
+        return { key, request: { key, input: text }, tokens: { input: tokens, output: 0 } };
       });
     },
     reader: () => vectorReader(encode),

@@ -4,7 +4,9 @@
  */
 import type { BlobStore } from '../../blob/blob.ts';
 import { Failure } from '../../kernel/failure.ts';
+import { limits } from '../../kernel/limits.ts';
 import { linesOfStep } from '../../store/batch-lines.ts';
+import { releaseReservation } from '../../store/budgets.ts';
 import { getDocument } from '../../store/documents.ts';
 import { type FetchRow, getFetch } from '../../store/fetches.ts';
 import { keyOf, type ResultRow } from '../../store/results.ts';
@@ -68,14 +70,33 @@ export function recordingStep(options: RecordingOptions): StepFunction {
     const known = (await options.purse.find([request.key])).get(request.key);
     if (!known) {
       const { model, ...asked } = request;
+      const cents = centsOf(guessOf(fetched), priceIn(options, model)?.batch);
+      await options.purse.reserveCents(purchaseOf(item, model), cents);
       return { deferred: { taskType: 'transcription', model, requests: [asked] } };
     }
     return write(context, transcriptOf(known), { options, heardBy: request.model, isPaid: false });
   };
 }
 
+const priceSetting = 'its cents_per_hour in the file of PAWL_BATCH_PROVIDERS';
+
 function purchaseOf(item: PipelineItem, model: string): Purchase {
-  return { item, step, model, prices: undefined, priceSetting: 'PAWL_BATCH_PROVIDERS' };
+  return { item, step, model, prices: undefined, priceSetting };
+}
+
+const bytesPerSecond = limits.batch.recordingBytesPerSecond;
+
+/** How much sound of a kind has in a second, at least. */
+const rates: readonly (readonly [RegExp, number])[] = [
+  [/^video\//, bytesPerSecond.video],
+  [/wav|aiff|flac|basic|pcm/, bytesPerSecond.plain],
+  [/./, bytesPerSecond.packed],
+];
+
+/** About how long a recording is; rather too long than too short. */
+function guessOf({ media_type, bytes }: FetchRow): Pick<Transcript, 'duration_ms'> {
+  const [, rate = bytesPerSecond.packed] = rates.find(([kind]) => kind.test(media_type)) ?? [];
+  return { duration_ms: (bytes / rate) * 1000 };
 }
 
 /** What is kept of a recording. */
@@ -137,6 +158,7 @@ async function write(
       const events = await result.effect?.(transaction, now);
       const { id: itemId, jobId } = item;
       if (savedCents > 0) await charge(transaction, { itemId, jobId, now, savedCents });
+      await releaseReservation(transaction, { itemId, step });
       return events;
     },
   };

@@ -1,109 +1,12 @@
 /** What the cheap lane costs: an answer of a batch is paid for once, and kept like any other. */
 import assert from 'node:assert/strict';
-import { gatherLines, settleEnded } from '../../../src/engine/batch-lane.ts';
-import { BatchProviders } from '../../../src/engine/batch-plan.ts';
-import { type BatchOptions, submitDue } from '../../../src/engine/batch-submit.ts';
-import type { Engine } from '../../../src/engine/engine.ts';
-import { reconcile } from '../../../src/engine/reconciler.ts';
-import { documentPipeline } from '../../../src/pipeline/document.ts';
-import { parse } from '../../../src/pipeline/extract/format/parse.ts';
-import type { Pipeline, StepFunction } from '../../../src/pipeline/pipeline.ts';
-import { Purse } from '../../../src/pipeline/purse.ts';
-import { toSignedBytes } from '../../../src/provider/vector-bytes.ts';
+import type { StepFunction } from '../../../src/pipeline/pipeline.ts';
 import { getCorpusSettings } from '../../../src/store/corpus-settings.ts';
-import { memoryBlobs } from '../../support/batch/fixture.ts';
-import { answerTokens, MeteredBatches } from '../../support/batch/metered-batches.ts';
-import type { EngineFixture, EngineTest } from '../../support/engine-fixture.ts';
+import { CheapLane, costs, five, sections, sectionTokens } from '../../support/batch/cheap-lane.ts';
+import { answerTokens } from '../../support/batch/metered-batches.ts';
+import type { EngineTest } from '../../support/engine-fixture.ts';
 import { meteredEmbedder } from '../../support/metered-embedder.ts';
-import type { Submitted } from '../../support/store-fixture.ts';
 import { pipelineOf, submitTexts } from './money.ts';
-
-/** A cent for each token in a batch, and two at once. */
-const price = { input: 2_000_000, output: 0, batch: { input: 1_000_000, output: 1_000_000 } };
-
-export class CheapLane {
-  readonly batches = new MeteredBatches();
-  readonly embedder = meteredEmbedder();
-  readonly bench: EngineFixture;
-  readonly pipeline: Pipeline;
-  readonly #options: BatchOptions;
-
-  constructor(bench: EngineFixture, { hasEntities = false } = {}) {
-    this.bench = bench;
-    const { database, world } = bench.store;
-    const blobs = memoryBlobs();
-    this.#options = {
-      ...{ database, blobs, world, onEnd: settleEnded },
-      providers: new BatchProviders([this.batches.provider]),
-      pollIntervalMs: 0,
-      onError: (what, error) => bench.errors.push(`${what}: ${String(error)}`),
-    };
-    this.pipeline = documentPipeline({
-      blobs,
-      fetcher: { get: () => Promise.reject(new Error('nothing here is on the web')) },
-      parser: parse,
-      embedder: this.embedder,
-      purse: new Purse(database, world),
-      lane: {
-        embeddings: { model: 'metered', price, encode: toSignedBytes },
-        entities: hasEntities ? { model: 'metered-model', price } : undefined,
-      },
-    });
-  }
-
-  start(more: { pipeline?: Pipeline; pid?: number } = {}): Promise<Engine> {
-    return this.bench.start({}, { pipeline: this.pipeline, ...more });
-  }
-
-  submit(
-    texts: Readonly<Record<string, string>>,
-    more: Parameters<typeof submitTexts>[2] = {},
-  ): Promise<Submitted> {
-    return submitTexts(this.bench, texts, { lane: 'cheap', ...more });
-  }
-
-  /** All items that are open wait for a batch. */
-  untilWaiting(): Promise<void> {
-    const { store, world } = this.bench;
-    return world.until('the items to wait for a batch', async () => {
-      const open = await store.rows<{ waits_on: string }>(
-        'SELECT waits_on FROM items WHERE waits_on IS NOT NULL',
-      );
-      return open.length > 0 && open.every(({ waits_on }) => waits_on === 'task');
-    });
-  }
-
-  /** What was left to batches is gathered, sent, and asked about once. */
-  async deliver(): Promise<void> {
-    const { signal } = new AbortController();
-    await gatherLines({ ...this.#options, gatherMs: 0 });
-    await submitDue(this.#options, signal);
-    await reconcile(this.#options, signal);
-  }
-
-  async answer(): Promise<void> {
-    await this.untilWaiting();
-    await this.deliver();
-  }
-
-  async lines(): Promise<number> {
-    return (await this.bench.store.rows('SELECT id FROM batch_lines')).length;
-  }
-}
-
-/** Sections, each a chunk of its own, of so many tokens with its heading. */
-const sectionTokens = 7;
-
-export function sections(...names: readonly string[]): string {
-  return names.map((name) => `# ${name}\n\nThe walrus ${name} sleeps.`).join('\n\n');
-}
-
-const five = ['Ada', 'Bea', 'Cleo', 'Dora', 'Eva'];
-
-async function costs(bench: EngineFixture, { key }: Submitted) {
-  const { tokens_in, cost_cents, tokens_saved, saved_cents } = await bench.store.job(key);
-  return { tokens_in, cost_cents, tokens_saved, saved_cents };
-}
 
 const nothingSaved = { tokens_saved: 0, saved_cents: 0 };
 
@@ -226,10 +129,9 @@ export const cheapLaneTests: readonly EngineTest[] = [
     'a job that was canceled and is retried waits for what it has asked, and asks nothing again',
     async (bench) => {
       const lane = new CheapLane(bench);
-      lane.batches.isBusy = true;
       const engine = await lane.start();
       const job = await lane.submit({ page: sections(...five) });
-      await lane.answer();
+      await lane.answerLater();
       await engine.commands.cancel('ann', job.key);
       await bench.world.advance(10_000);
       await engine.commands.retry('ann', job.key);
@@ -248,7 +150,6 @@ export const cheapLaneTests: readonly EngineTest[] = [
     'what a batch answers while an item goes to wait for it wakes the item',
     async (bench) => {
       const lane = new CheapLane(bench);
-      lane.batches.isBusy = true;
       const own = lane.pipeline.steps.embedded as StepFunction;
       const late: StepFunction = async (context) => {
         const result = await own(context);
@@ -260,7 +161,7 @@ export const cheapLaneTests: readonly EngineTest[] = [
       const steps = { ...lane.pipeline.steps, embedded: late };
       const engine = await lane.start({ pipeline: { ...lane.pipeline, steps } });
       const job = await lane.submit({ page: sections(...five) });
-      await lane.answer();
+      await lane.answerLater();
       await engine.commands.cancel('ann', job.key);
       await engine.commands.retry('ann', job.key);
       await bench.untilJob(job, 'succeeded');
