@@ -51,7 +51,7 @@ import { Preview } from './pipeline/preview.ts';
 import { Purse } from './pipeline/purse.ts';
 import type { BatchProvider } from './provider/batch/batch-provider.ts';
 import type { Embedder } from './provider/embedding.ts';
-import { priceOf } from './provider/prices.ts';
+import { lanePriceOf, type Prices } from './provider/prices.ts';
 import { toSignedBytes } from './provider/vector-bytes.ts';
 import type { HotStore, HotStoreOptions } from './queue/hot-store.ts';
 import { Searcher } from './search/search.ts';
@@ -270,13 +270,17 @@ function laneOf(
 ): DocumentLane {
   // A model that is asked for fewer dimensions than it has goes the usual way.
   const [, vectors] = /^openai:([^@]+)$/.exec(embedder?.choice ?? '') ?? [];
-  const modelOf = (model: string | undefined, taskType: string): LaneModel | undefined =>
+  const modelOf = (
+    model: string | undefined,
+    taskType: string,
+    set?: Partial<Prices>,
+  ): LaneModel | undefined =>
     model !== undefined && providers.has(model, taskType)
-      ? { model, price: priceOf(model) }
+      ? { model, price: lanePriceOf(model, set) }
       : undefined;
-  const embeddings = modelOf(vectors, 'embedding');
+  const embeddings = modelOf(vectors, 'embedding', { input: embedder?.centsPerMillionTokens });
   return {
-    entities: modelOf(extractor?.model, 'completion'),
+    entities: modelOf(extractor?.model, 'completion', extractor?.prices),
     recordings: providers.hasTranscriber
       ? {
           transcriberOf: (address) => providers.transcriberOf(address),

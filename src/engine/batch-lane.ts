@@ -104,7 +104,9 @@ function sourceOf({ request }: LineRow): string {
 
 async function* requestLines(lines: readonly LineRow[]): AsyncGenerator<Uint8Array, void> {
   for (const { id, request } of lines) {
-    yield Buffer.from(`${JSON.stringify({ ...JSON.parse(request), custom_id: nameOf(id) })}\n`);
+    // The key is ours: under it the answer will be kept.
+    const { key: _, ...asked } = JSON.parse(request);
+    yield Buffer.from(`${JSON.stringify({ ...asked, custom_id: nameOf(id) })}\n`);
   }
 }
 

@@ -11,7 +11,7 @@ import type { World } from '../kernel/world.ts';
 import type { NewEvent } from '../observe/event.ts';
 import { failpoint } from '../observe/failpoint.ts';
 import type { Deferral, Pipeline, PipelineItem, StepResult } from '../pipeline/pipeline.ts';
-import { insertLines } from '../store/batch-lines.ts';
+import { insertLines, wakeIfAnswered } from '../store/batch-lines.ts';
 import type { Reader } from '../store/database.ts';
 import { EffectError, type Lease, type Move, type Report } from '../store/reports.ts';
 import type { ClaimedRow } from '../store/transition.ts';
@@ -182,7 +182,7 @@ class Attempt {
             const line = { itemId: id, caller, step, ...deferral };
             await insertLines(transaction, line, this.#options.now());
           }
-          return [];
+          return wakeIfAnswered(transaction, id);
         },
       },
     );

@@ -196,6 +196,10 @@ export const limits = {
     /** Work of items is gathered for so long, or until there is so much of it. */
     gatherMs: 60 * second,
     gatherMax: 10_000,
+    /** A line is sent twice at most: so long may the money for it be set aside. */
+    reservationMsMax: 54 * hour,
+    /** A recording that says nothing of its length has at least so many bytes in a second. */
+    recordingBytesPerSecond: { video: 60_000, plain: 16_000, packed: 4_000 },
     /** So much earlier or later than its time may a task be asked about, as a share of it. */
     pollJitterFactor: 0.1,
     /** How often the clock is looked at for tasks that are due. */

@@ -55,10 +55,12 @@ export interface DocumentLane {
 }
 
 export function documentPipeline(options: DocumentPipelineOptions): Pipeline {
-  const { blobs, parser, cutter, extractor = localExtractor(), sinks } = options;
+  const { blobs, parser, cutter, extractor = localExtractor(), sinks, purse } = options;
   const embed = withCutter(embedStep(options), cutter);
   const entity = withCutter(entityStep(extractor), cutter);
-  const { entities, embeddings, recordings } = options.lane ?? {};
+  // What a batch answers is kept like all that was paid for: no lane without a purse.
+  const { entities, embeddings, recordings } = (purse && options.lane) ?? {};
+  const lane = purse && { blobs, purse };
   const extract = extractStep(blobs, parser);
   const hasTranscribers = recordings !== undefined;
   return {
@@ -66,17 +68,19 @@ export function documentPipeline(options: DocumentPipelineOptions): Pipeline {
     steps: {
       fetched: either(fetchStep({ ...options, hasTranscribers })),
       content_extracted: either(
-        recordings ? recordingStep({ ...recordings, blobs, parser, normal: extract }) : extract,
+        recordings && lane
+          ? recordingStep({ ...recordings, ...lane, parser, normal: extract })
+          : extract,
       ),
       chunked: either(withCutter(chunkStep, cutter)),
       embedded: either(
-        embeddings
-          ? deferredEmbedStep({ ...embeddings, lane: embeddings, blobs, normal: embed })
+        embeddings && lane
+          ? deferredEmbedStep({ ...embeddings, ...lane, lane: embeddings, normal: embed })
           : embed,
         reembedStep(options, sinks),
       ),
       entity_extracted: either(
-        entities ? deferredEntityStep({ lane: entities, blobs, normal: entity }) : entity,
+        entities && lane ? deferredEntityStep({ ...lane, lane: entities, normal: entity }) : entity,
       ),
       persisted: either(persistStep(sinks)),
       indexed: either(indexStep(options, sinks)),

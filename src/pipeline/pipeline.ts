@@ -67,11 +67,20 @@ export interface StepResult {
   readonly unchanged?: boolean;
 }
 
-/** What is to be asked of a provider, in one batch with what others ask. */
+/**
+ * What is to be asked of a provider, in one batch with what others ask. No requests: all is asked
+ * already, and the item goes on waiting for it.
+ */
 export interface Deferral {
   readonly taskType: string;
   readonly model: string;
-  readonly requests: readonly Readonly<Record<string, unknown>>[];
+  readonly requests: readonly LaneRequest[];
+}
+
+/** One question, with the key under which its answer will be kept. */
+export interface LaneRequest {
+  readonly key: string;
+  readonly [field: string]: unknown;
 }
 
 export type StepFunction = (context: StepContext) => Promise<StepResult | undefined>;

@@ -15,7 +15,7 @@ import {
   type Shortage,
   settleReservation,
 } from '../store/budgets.ts';
-import type { Database } from '../store/database.ts';
+import type { Database, Transaction } from '../store/database.ts';
 import { appendEvents } from '../store/events.ts';
 import { getResults, putResults, type ResultRow } from '../store/results.ts';
 import { charge } from '../store/spending.ts';
@@ -23,7 +23,7 @@ import type { PipelineItem } from './pipeline.ts';
 
 /** What a paid call was made for, and at what price. */
 export interface Purchase {
-  readonly item: PipelineItem;
+  readonly item: Pick<PipelineItem, 'id' | 'jobId' | 'caller' | 'corpus'>;
   readonly step: string;
   readonly model: string;
   /** Undefined where nobody knows them. */
@@ -38,6 +38,8 @@ export interface Answer {
   /** Undefined: it is of no use, and has cost as much all the same. It is not kept. */
   readonly value: Uint8Array | undefined;
   readonly tokens: Tokens;
+  /** Where it is not paid by its tokens. */
+  readonly cents?: number | undefined;
 }
 
 export class Purse {
@@ -63,11 +65,15 @@ export class Purse {
    * Sets aside what calls of so many tokens will cost; `budget_exhausted` where it may not. False:
    * there is no budget, and nothing to set aside.
    */
-  async reserve(purchase: Purchase, tokens: Tokens): Promise<boolean> {
+  reserve(purchase: Purchase, tokens: Tokens): Promise<boolean> {
+    return this.reserveCents(purchase, centsFor(tokens, purchase));
+  }
+
+  /** Undefined: nobody knows what it will cost, and no budget allows that. */
+  async reserveCents(purchase: Purchase, cents: number | undefined): Promise<boolean> {
     const { item, step } = purchase;
     const { jobId, caller, corpus } = item;
     if (!(await isBudgeted(this.#database, { jobId, caller, corpus }))) return false;
-    const cents = centsFor(tokens, purchase);
     const now = this.#database.now();
     const until = now + limits.result.reservationMsMax;
     const wish = { itemId: item.id, step, jobId, caller, corpus, cents, now, until };
@@ -78,41 +84,62 @@ export class Purse {
 
   /** Keeps answers and charges for them, in one commit. */
   async keep(purchase: Purchase, answers: readonly Answer[]): Promise<void> {
-    const { item, step, model } = purchase;
-    const tokens = sumOf(answers);
-    const { input: tokensIn, output: tokensOut } = tokens;
-    const cost = centsFor(tokens, purchase);
-    await this.#database.write(async (transaction) => {
-      const now = this.#database.now();
-      await charge(transaction, {
-        itemId: item.id,
-        jobId: item.jobId,
-        now,
-        tokensIn,
-        tokensOut,
-        tokensUnpriced: cost === undefined ? tokensIn + tokensOut : 0,
-        costCents: cost ?? 0,
-      });
-      await settleReservation(transaction, { itemId: item.id, step, cents: cost ?? 0 });
-      await putResults(transaction, rowsOf(answers), { model, now });
-      const detail = {
-        model,
-        answers: answers.length,
-        tokens_in: tokensIn,
-        ...(tokensOut > 0 && { tokens_out: tokensOut }),
-        cost_cents: cost ?? null,
-      };
-      const event = {
-        kind: 'work_paid',
-        jobId: item.jobId,
-        itemId: item.id,
-        step,
-        detail,
-      } as const;
-      await appendEvents(transaction, [event], now);
+    await this.keepTaken(purchase, async () => answers);
+  }
+
+  /**
+   * The same for answers that more than one may come for: `take` runs in that commit, and hands
+   * each of them to one only. Returns those that were kept.
+   */
+  async keepTaken(
+    purchase: Purchase,
+    take: (transaction: Transaction) => Promise<readonly Answer[]>,
+  ): Promise<readonly Answer[]> {
+    const kept = await this.#database.write(async (transaction) => {
+      const answers = await take(transaction);
+      if (answers.length > 0) await this.#keepIn(transaction, purchase, answers);
       failpoint(this.#world, 'paid.before-commit');
+      return answers;
     });
     failpoint(this.#world, 'paid.after-commit');
+    return kept;
+  }
+
+  async #keepIn(
+    transaction: Transaction,
+    purchase: Purchase,
+    answers: readonly Answer[],
+  ): Promise<void> {
+    const { item, step, model } = purchase;
+    const { input: tokensIn, output: tokensOut } = sumOf(answers);
+    const cost = costOfAll(answers, purchase);
+    const now = this.#database.now();
+    await charge(transaction, {
+      itemId: item.id,
+      jobId: item.jobId,
+      now,
+      tokensIn,
+      tokensOut,
+      tokensUnpriced: cost === undefined ? tokensIn + tokensOut : 0,
+      costCents: cost ?? 0,
+    });
+    await settleReservation(transaction, { itemId: item.id, step, cents: cost ?? 0 });
+    await putResults(transaction, rowsOf(answers), { model, now });
+    const detail = {
+      model,
+      answers: answers.length,
+      tokens_in: tokensIn,
+      ...(tokensOut > 0 && { tokens_out: tokensOut }),
+      cost_cents: cost ?? null,
+    };
+    const event = {
+      kind: 'work_paid',
+      jobId: item.jobId,
+      itemId: item.id,
+      step,
+      detail,
+    } as const;
+    await appendEvents(transaction, [event], now);
   }
 
   /** The calls came to nothing: what was set aside for them comes back. */
@@ -127,6 +154,15 @@ function sumOf(answers: readonly Answer[]): Tokens {
   const sum = (name: keyof Tokens): number =>
     answers.reduce((all, { tokens }) => all + tokens[name], 0);
   return { input: sum('input'), output: sum('output') };
+}
+
+/** Undefined where nobody knows the price of some of them. */
+function costOfAll(answers: readonly Answer[], purchase: Purchase): number | undefined {
+  const fixed = answers.reduce((sum, { cents = 0 }) => sum + cents, 0);
+  const others = answers.filter(({ cents }) => cents === undefined);
+  if (others.length === 0) return fixed;
+  const rest = centsFor(sumOf(others), purchase);
+  return rest === undefined ? undefined : fixed + rest;
 }
 
 function rowsOf(answers: readonly Answer[]): ResultRow[] {

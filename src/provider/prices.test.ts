@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { costOf, priceOf, prices } from './prices.ts';
+import { costOf, lanePriceOf, priceOf, prices } from './prices.ts';
 
 test('every price has a source and a date, and is no dearer by the batch', () => {
   for (const [model, { input, output, batch, source, asOf }] of Object.entries(prices)) {
@@ -19,4 +19,13 @@ test('a model that is not in the table has no price, whatever it is called', () 
 test('a million tokens cost what the table says', () => {
   assert.equal(costOf({ input: 1_000_000, output: 500_000 }, { input: 15, output: 60 }), 45);
   assert.equal(costOf({ input: 500_000 }, { input: 2, output: 0 }), 1);
+});
+
+test('the discount of a batch holds for a price that was set, if there is one', () => {
+  assert.equal(lanePriceOf('gpt-4o-mini')?.batch?.output, 30);
+  const agreed = lanePriceOf('gpt-4o-mini', { input: 8, output: 20 });
+  assert.deepEqual(agreed, { input: 8, output: 20, batch: { input: 4, output: 10 } });
+  const own = lanePriceOf('own-model', { input: 8 });
+  assert.deepEqual(own, { input: 8, output: 0, batch: { input: 8, output: 0 } });
+  assert.equal(lanePriceOf('own-model'), undefined);
 });

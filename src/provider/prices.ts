@@ -43,6 +43,28 @@ export function priceOf(model: string): Price | undefined {
 /** In cents for a million tokens. */
 export type Prices = Pick<Price, 'input' | 'output'>;
 
+/** At once, and in a batch where that has a price of its own. */
+export interface LanePrice extends Prices {
+  readonly batch?: Prices | undefined;
+}
+
+/**
+ * What a model costs where somebody has said so, or by the table. The vendor's discount for a batch
+ * is taken to hold for the price that was set; where there is none, a batch costs as much.
+ */
+export function lanePriceOf(model: string, set?: Partial<Prices>): LanePrice | undefined {
+  const listed = priceOf(model);
+  if (set?.input === undefined) return listed;
+  const { input, output = 0 } = set;
+  const share = (name: keyof Prices): number =>
+    listed?.batch && listed[name] > 0 ? listed.batch[name] / listed[name] : 1;
+  return {
+    input,
+    output,
+    batch: { input: input * share('input'), output: output * share('output') },
+  };
+}
+
 export interface Tokens {
   readonly input: number;
   readonly output: number;

@@ -1,5 +1,7 @@
 /** What items have left to batch tasks, line by line, and what came back for each. */
+import { limits } from '../kernel/limits.ts';
 import type { NewEvent } from '../observe/event.ts';
+import { extendReservation, releaseReservation } from './budgets.ts';
 import type { Reader, Transaction } from './database.ts';
 import { appendEvents } from './events.ts';
 import { wakeFromTask } from './intervention.ts';
@@ -18,23 +20,65 @@ const insertLine = sqlRows({ ordinal: 'int', request: 'json' })`
   INSERT INTO batch_lines (item_id, caller, step, ordinal, task_type, model, request, created_at)
   SELECT :item_id, :caller, :step, :ordinal, :task_type, :model, :request, :now {rows}`;
 
-/** Lines of an earlier run of the step are replaced. */
 export async function insertLines(
   transaction: Transaction,
   { itemId, caller, step, taskType, model, requests }: NewLines,
   now: number,
 ): Promise<void> {
-  await dropLines(transaction, itemId, step);
+  if (requests.length === 0) return;
   await transaction.each(
     insertLine,
     requests.map((request, ordinal) => ({ ordinal, request: JSON.stringify(request) })),
     { item_id: itemId, caller, step, task_type: taskType, model, now },
   );
+  // From now on it is not a call that is paid for, but a batch.
+  await extendReservation(transaction, {
+    itemId,
+    step,
+    until: now + limits.batch.reservationMsMax,
+  });
 }
 
-const dropRows = sql`DELETE FROM batch_lines WHERE item_id = :item_id AND step = :step`;
+const openOfItem = sql<{ id: number }>`
+  SELECT id FROM batch_lines WHERE item_id = :item_id AND status = 'open'
+  ORDER BY id LIMIT 1 {forUpdate}`;
 
-export async function dropLines(
+/**
+ * Runs in the transaction in which an item goes to wait for lines that were open when its step
+ * looked. Where a batch has answered the last of them meanwhile, it has found nobody to wake: the
+ * item goes back to its turn. A line that is still open is locked, so that whoever answers it comes
+ * after this commit, and finds the item waiting.
+ */
+export async function wakeIfAnswered(
+  transaction: Transaction,
+  itemId: number,
+): Promise<readonly NewEvent[]> {
+  const open = await transaction.run(openOfItem, { item_id: itemId });
+  return open.length > 0 ? [] : wakeItems(transaction, [itemId]);
+}
+
+async function wakeItems(transaction: Transaction, ids: readonly number[]): Promise<NewEvent[]> {
+  const woken = await wakeFromTask(transaction, ids);
+  return woken.map(({ id, job_id }) => ({ kind: 'item_woken', jobId: job_id, itemId: id }));
+}
+
+const takeRows = sql<{ id: number }>`
+  DELETE FROM batch_lines WHERE id {amongIds} AND status = 'ok' RETURNING id`;
+
+/** Whoever takes an answered line keeps its answer: nobody else finds it. Returns those taken. */
+export async function takeLines(
+  transaction: Transaction,
+  ids: readonly number[],
+): Promise<number[]> {
+  const rows = await transaction.run(takeRows, { ids: JSON.stringify(ids) });
+  return rows.map(({ id }) => id);
+}
+
+const dropRows = sql`
+  DELETE FROM batch_lines WHERE item_id = :item_id AND step = :step AND status = 'failed'`;
+
+/** What failed goes, so that a retry by a person asks for it anew, and for nothing else. */
+export async function dropFailedLines(
   transaction: Transaction,
   itemId: number,
   step: string,
@@ -76,9 +120,10 @@ const loose = sql<LooseGroup>`
   SELECT task_type, model, caller, attempt, COUNT(*) AS count, MIN(created_at) AS oldest
   FROM batch_lines WHERE task_id IS NULL AND status = 'open'
   GROUP BY task_type, model, caller, attempt`;
-const dropAbandoned = sql`
+const dropAbandoned = sql<{ item_id: number; step: string }>`
   DELETE FROM batch_lines WHERE task_id IS NULL AND status = 'open' AND NOT EXISTS (
-    SELECT 1 FROM items WHERE items.id = batch_lines.item_id AND items.waits_on = 'task')`;
+    SELECT 1 FROM items WHERE items.id = batch_lines.item_id AND items.waits_on IS NOT NULL)
+  RETURNING item_id, step`;
 const ofGroup = sql<LineRow>`
   SELECT * FROM batch_lines WHERE task_id IS NULL AND status = 'open' AND task_type = :task_type
     AND model = :model AND caller = :caller AND attempt = :attempt ORDER BY id LIMIT :limit`;
@@ -88,9 +133,17 @@ export function listLoose(reader: Reader): Promise<LooseGroup[]> {
   return reader.run(loose);
 }
 
-/** Lines whose item was canceled or deleted before they went anywhere. */
+/**
+ * Lines whose item was canceled or deleted before they went anywhere. Where a step has none left,
+ * what was set aside for it comes back.
+ */
 export async function dropUnwanted(transaction: Transaction): Promise<void> {
-  await transaction.run(dropAbandoned);
+  const dropped = await transaction.run(dropAbandoned);
+  const steps = new Map(dropped.map((row) => [`${row.item_id} ${row.step}`, row]));
+  for (const { item_id: itemId, step } of steps.values()) {
+    const left = await linesOfStep(transaction, itemId, step);
+    if (left.length === 0) await releaseReservation(transaction, { itemId, step });
+  }
 }
 
 export function linesOfGroup(
@@ -170,15 +223,10 @@ export async function settleLines(
   if (again.length > 0) await transaction.run(looseAgain, { ids: JSON.stringify(again), now });
   const ids = JSON.stringify(outcomes.map(({ id }) => id));
   const items = await transaction.run(finishedItems, { ids });
-  const woken = await wakeFromTask(
+  const events = await wakeItems(
     transaction,
     items.map(({ item_id }) => item_id),
   );
-  const events: NewEvent[] = woken.map(({ id, job_id }) => ({
-    kind: 'item_woken',
-    jobId: job_id,
-    itemId: id,
-  }));
   await appendEvents(transaction, events, now);
 }
 

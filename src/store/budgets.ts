@@ -102,6 +102,18 @@ export async function isBudgeted(
   return (await reader.run(hasBudget, { job_id: jobId, caller, corpus })).length > 0;
 }
 
+const extend = sql`
+  UPDATE reservations SET until = {greatest}(until, :until)
+  WHERE item_id = :item_id AND step = :step`;
+
+/** What was set aside is for somebody who takes longer than a call does. */
+export async function extendReservation(
+  transaction: Transaction,
+  { itemId, step, until }: { itemId: number; step: string; until: number },
+): Promise<void> {
+  await transaction.run(extend, { item_id: itemId, step, until });
+}
+
 const settle = sql`
   UPDATE reservations SET cents = {greatest}(0, cents - :cents)
   WHERE item_id = :item_id AND step = :step`;

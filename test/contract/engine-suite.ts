@@ -2,6 +2,8 @@
 import { describe, test } from 'node:test';
 import { type EngineTest, openEngine } from '../support/engine-fixture.ts';
 import type { OpenStore } from '../support/store-fixture.ts';
+import { cheapBudgetTests } from './engine/cheap-budget.ts';
+import { cheapLaneTests } from './engine/cheap-lane.ts';
 import { completionTests } from './engine/completion.ts';
 import { deadlineTests } from './engine/deadline.ts';
 import { documentEngineTests } from './engine/document.ts';
@@ -23,6 +25,8 @@ const groups: Readonly<Record<string, readonly EngineTest[]>> = {
   handoffs: handoffTests,
   documents: documentEngineTests,
   money: moneyTests,
+  'money in the cheap lane': cheapLaneTests,
+  'budgets in the cheap lane': cheapBudgetTests,
   completions: completionTests,
   'embedding anew': reembedTests,
   relay: relayTests,

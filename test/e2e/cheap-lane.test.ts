@@ -1,14 +1,9 @@
 /** The cheap lane, from a submission to a search: entities by a batch at a provider. */
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { openBlobDirectory } from '../../src/blob/directory.ts';
 import { type IngestOptions, open, type Pawl } from '../../src/index.ts';
-import { deferredEmbedStep } from '../../src/pipeline/lane/deferred.ts';
-import type { StepFunction } from '../../src/pipeline/pipeline.ts';
-import { fromSignedBytes, toSignedBytes } from '../../src/provider/vector-bytes.ts';
+import { fromSignedBytes } from '../../src/provider/vector-bytes.ts';
 import { countWithoutCause } from '../../src/store/items.ts';
-import { realWorld } from '../../src/world.ts';
 import { type LineOutcome, OpenaiServer } from '../support/batch/openai-server.ts';
 import { type Cleanup, temporaryDirectory } from '../support/temporary.ts';
 import { until } from '../support/wait.ts';
@@ -112,25 +107,13 @@ describe('the cheap lane', () => {
   test('texts are embedded by a batch, with their cost and what it would have been', async (t) => {
     const server = new OpenaiServer();
     await server.start(t);
-    const data = temporaryDirectory(t);
-    const price = { input: 2_000_000, output: 0, batch: { input: 1_000_000, output: 0 } };
+    const model = 'text-embedding-3-small';
     const pawl = await open({
-      data,
+      data: temporaryDirectory(t),
+      embedder: { choice: `openai:${model}`, url: server.url, centsPerMillionTokens: 2_000_000 },
       batchProviders: { openai: { url: server.url, key: 'key' } },
       batchPollMs: 50,
       batchGatherMs: 0,
-      pipeline: (documents) => ({
-        ...documents,
-        steps: {
-          ...documents.steps,
-          embedded: deferredEmbedStep({
-            lane: { model: 'text-embedding-3-small', price },
-            blobs: openBlobDirectory(join(data, 'blobs'), realWorld()),
-            normal: documents.steps.embedded as StepFunction,
-            encode: (vector) => toSignedBytes(Float64Array.from(vector)),
-          }),
-        },
-      }),
     });
     t.after(() => pawl.close());
     const job = await pawl.ingest(documents(['Ada', 'Grace']), cheap);
@@ -145,7 +128,7 @@ describe('the cheap lane', () => {
       [...fromSignedBytes(vector)].map((value, _, all) => (value / Math.max(...all)).toFixed(2));
     assert.deepEqual(
       vectors.map(({ model, vector }) => [model, ...shares(vector)]),
-      [1, 2].map(() => ['text-embedding-3-small', '0.33', '-0.67', '1.00']),
+      [1, 2].map(() => [model, '0.33', '-0.67', '1.00']),
     );
     const { state, costCents } = await job.summary();
     assert.deepEqual([state, costCents], ['succeeded', 200]);

@@ -5,6 +5,7 @@ import { type Job, open, type Pawl } from '../../src/index.ts';
 import { AzureServer } from '../support/batch/azure-server.ts';
 import { SarvamServer } from '../support/batch/sarvam-server.ts';
 import { type Cleanup, temporaryDirectory } from '../support/temporary.ts';
+import { until } from '../support/wait.ts';
 import { serveWeb } from '../support/web-server.ts';
 import { openWorkplace } from './pawl-process.ts';
 
@@ -33,12 +34,13 @@ async function openWith(t: Cleanup, options: Parameters<typeof open>[0]): Promis
   return pawl;
 }
 
-/** A site of recordings: each path has a voice of its own. */
+/** A site of recordings: each path has a voice of its own, whatever is asked of it. */
 const site = (t: Cleanup) =>
   serveWeb(t, (request, response) => {
-    const isThere = request.url?.endsWith('.wav');
+    const [path = ''] = (request.url ?? '').split('?');
+    const isThere = path.endsWith('.wav');
     response.writeHead(isThere ? 200 : 404, { 'content-type': 'audio/wav' });
-    response.end(isThere ? wave(request.url ?? '') : '');
+    response.end(isThere ? wave(path) : '');
   });
 
 describe('recordings in the cheap lane', () => {
@@ -77,6 +79,12 @@ describe('recordings in the cheap lane', () => {
     const again = await ended(await pawl.ingest([first], cheap));
     assert.equal(again.state, 'succeeded');
     assert.equal(azure.server.count(/^POST /), paid, 'the same bytes are not paid for twice');
+    const elsewhere = await pawl.ingest([`${first}?as=podcast`], cheap);
+    const { costCents: nothing } = await ended(elsewhere);
+    assert.equal(azure.server.count(/^POST /), paid, 'nor where they stand in another place');
+    const { saved } = await elsewhere.summary();
+    assert.deepEqual([nothing, saved.cents.toFixed(2)], [0, '2.06']);
+    assert.equal((await pawl.documents('talks')).length, 3);
   });
 
   test('that are files are sent to whoever takes bytes, each as a job of its own', async (t) => {
@@ -109,6 +117,26 @@ describe('recordings in the cheap lane', () => {
     for await (const { kind } of job.history({ after: 0, until: 100_000 })) story.push(kind);
     assert.equal(story.filter((kind) => kind === 'item_deferred').length, 4);
     assert.equal((await pawl.store.run({ text: 'SELECT id FROM batch_lines' })).length, 0);
+  });
+
+  test('are not sent where they cost more than the budget, or nobody knows what', async (t) => {
+    const prices = [{ cents_per_hour: 1800, normal_cents_per_hour: 3600 }, {}];
+    for (const price of prices) {
+      const sarvam = new SarvamServer();
+      await sarvam.server.start(t);
+      const pawl = await openWith(t, {
+        batchProviders: { sarvam: { url: sarvam.server.url, key: 'key', ...price } },
+      });
+      // Twenty seconds at the least: ten cents.
+      const file = openWorkplace(t).write('talk.wav', wave('talk'.repeat(80_000)));
+      const job = await pawl.ingest([file], { corpus: 'talks', lane: 'cheap', budgetCents: 9 });
+      await until(async () => (await job.summary()).state === 'paused', {
+        what: 'the job to be paused',
+        timeoutMs: 20_000,
+      });
+      assert.equal(sarvam.jobs.size, 0);
+      assert.equal((await pawl.store.run({ text: 'SELECT id FROM batch_lines' })).length, 0);
+    }
   });
 
   const refusals: readonly [string, 'now' | 'cheap', boolean][] = [

@@ -10,6 +10,7 @@ export interface BatchOptions {
   /** Stops after so many runs with a violation. */
   readonly violationsMax: number;
   readonly plant?: Plant | undefined;
+  readonly isCheap?: boolean | undefined;
   readonly onRun?: ((result: RunResult, batch: BatchResult) => void) | undefined;
 }
 
@@ -44,7 +45,8 @@ export async function runBatch(options: BatchOptions): Promise<BatchResult> {
   };
   const startedAt = performance.now();
   for (let index = 0; index < options.seeds; index++) {
-    const result = await runSeed({ seed: options.firstSeed + index, store, plant: options.plant });
+    const { plant, isCheap } = options;
+    const result = await runSeed({ seed: options.firstSeed + index, store, plant, isCheap });
     add(batch, result);
     batch.seedsPerSecond = (batch.seedsRun * 1000) / (performance.now() - startedAt);
     options.onRun?.(result, batch);

@@ -6,6 +6,7 @@ import { listEvents } from '../../src/store/events.ts';
 import type { ItemRow } from '../../src/store/items.ts';
 import type { JobRow } from '../../src/store/jobs.ts';
 import { sql } from '../../src/store/statement.ts';
+import type { WatchedLine } from './paid.ts';
 import type { Acknowledged } from './recorder.ts';
 
 export type StoredItem = ItemRow & { readonly gate_held: number };
@@ -35,6 +36,7 @@ export interface Evidence {
   readonly jobs: readonly JobRow[];
   readonly events: readonly Event[];
   readonly moves: readonly MoveRow[];
+  readonly lines: readonly WatchedLine[];
   readonly documents: readonly DocumentState[];
   readonly inputs: readonly InputState[];
   /** Tables in which a generation has rows. */
@@ -48,6 +50,7 @@ export interface Evidence {
 export const allItems = sql<StoredItem>`SELECT * FROM items ORDER BY id`;
 export const allJobs = sql<JobRow>`SELECT * FROM jobs ORDER BY id`;
 const allMoves = sql<MoveRow>`SELECT * FROM watched_moves ORDER BY id`;
+const allLines = sql<WatchedLine>`SELECT * FROM watched_lines ORDER BY id`;
 const allDocuments = sql<DocumentState>`SELECT id, generation_id FROM documents ORDER BY id`;
 const allInputs = sql<InputState>`SELECT item_id, title, body FROM inputs ORDER BY item_id`;
 const lastSequence = sql<{ value: number }>`SELECT value FROM sequence WHERE name = 'events'`;
@@ -70,6 +73,7 @@ export async function readEvidence(
     jobs: await store.run(allJobs),
     events: await listEvents(store, { after: 0, limit: eventsMax }),
     moves: await store.run(allMoves),
+    lines: await store.run(allLines),
     documents: await store.run(allDocuments),
     inputs: await store.run(allInputs),
     parts: await store.run(allParts),

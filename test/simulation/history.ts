@@ -19,6 +19,8 @@ const tellingKinds: ReadonlySet<EventKind> = new Set([
   'lease_lost',
   'generation_flipped',
   'generation_superseded',
+  'item_deferred',
+  'item_woken',
 ]);
 
 const endingKinds: Partial<Record<EventKind, readonly [event: string, to: string]>> = {
@@ -50,7 +52,8 @@ function playItem(one: Played, event: Event): string | undefined {
   const { kind, step, seq } = event;
   const where = `${kind} ${step ?? ''} at ${one.state} (${one.progress}), event ${seq}`;
   const isOpen = !item.machine.final.includes(one.state);
-  if (kind === 'report_refused') return undefined;
+  // What was paid for is kept, even by whoever no longer holds the item.
+  if (kind === 'report_refused' || kind === 'work_paid') return undefined;
   // What is written with the last click stands before it in one commit.
   if (tellingKinds.has(kind)) return isOpen ? undefined : where;
   if (kind === 'step_started') {

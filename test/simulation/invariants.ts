@@ -5,6 +5,7 @@ import { limits } from '../../src/kernel/limits.ts';
 import type { JobRow } from '../../src/store/jobs.ts';
 import type { Evidence, StoredItem } from './evidence.ts';
 import { illegalItemHistories, illegalJobHistories } from './history.ts';
+import { everyAnswerIsChargedOnce, noLineOutlivesItsItem, nothingIsPaidTwice } from './paid.ts';
 
 export type Invariant = (evidence: Evidence) => readonly string[];
 
@@ -25,6 +26,9 @@ export const final: Readonly<Record<string, Invariant>> = {
   nothingIsLeftBehind,
   theNewestContentIsCurrent,
   everyJobEnds,
+  nothingIsPaidTwice,
+  everyAnswerIsChargedOnce,
+  noLineOutlivesItsItem,
 };
 
 function everyItemEnds({ items }: Evidence): string[] {
@@ -169,11 +173,15 @@ function jobsFollowTheirItems({ jobs }: Census): string[] {
 
 function pausedJobsRest(census: Census): string[] {
   const byJob = itemsByJob(census);
-  return census.jobs
-    .filter(({ state }) => state === 'paused')
-    .flatMap(({ id }) => byJob.get(id) ?? [])
-    .filter(({ waits_on }) => waits_on !== null && waits_on !== 'person')
-    .map(
-      ({ id, job_id, waits_on }) => `job ${job_id} is paused, its item ${id} waits on ${waits_on}`,
-    );
+  return (
+    census.jobs
+      .filter(({ state }) => state === 'paused')
+      .flatMap(({ id }) => byJob.get(id) ?? [])
+      // What a provider has goes on there, and comes back to the person.
+      .filter(({ waits_on }) => waits_on !== null && waits_on !== 'person' && waits_on !== 'task')
+      .map(
+        ({ id, job_id, waits_on }) =>
+          `job ${job_id} is paused, its item ${id} waits on ${waits_on}`,
+      )
+  );
 }

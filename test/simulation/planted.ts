@@ -12,6 +12,8 @@ import type { Plant } from './process.ts';
 export interface Planted {
   readonly name: string;
   readonly plant: Plant;
+  /** It is looked for where most jobs are of the cheap lane. */
+  readonly isCheap?: boolean;
   /** How many statements it has changed; undefined where it works in another way. */
   readonly matches?: () => number;
 }
@@ -33,6 +35,19 @@ export function plantedDefects(): Planted[] {
     ]),
     { name: 'the flip', plant: { pipeline: withEarlyFlip } },
     { name: 'the rendezvous', plant: { pipeline: withoutRendezvous } },
+    {
+      ...rewritten('the answers that were kept', [
+        [/(?<=FROM results WHERE key \{amongKeys\})$/, ' AND 1 = 0'],
+      ]),
+      isCheap: true,
+    },
+    {
+      ...rewritten('the taking of answered lines', [
+        [/^DELETE (?=FROM batch_lines WHERE id .* AND status = 'ok')/, 'SELECT id '],
+        [/(?<=^SELECT id FROM batch_lines WHERE id .* AND status = 'ok') RETURNING id/, ''],
+      ]),
+      isCheap: true,
+    },
   ];
 }
 

@@ -5,8 +5,10 @@
 import { Engine } from '../../src/engine/engine.ts';
 import type { Ledger } from '../../src/engine/ledger.ts';
 import type { Liveness } from '../../src/engine/liveness.ts';
+import type { World } from '../../src/kernel/world.ts';
 import type { Pipeline } from '../../src/pipeline/pipeline.ts';
 import type { Database } from '../../src/store/database.ts';
+import type { SimulatedBatches } from './cheap-lane.ts';
 import type { Faults } from './fault.ts';
 import { gatedDatabase, gatedLedger, never } from './ports.ts';
 import type { Random } from './random.ts';
@@ -21,6 +23,8 @@ export interface Setting {
   readonly faults: Faults;
   readonly recorder: Recorder;
   readonly store: Database;
+  /** Who answers what the cheap lane asks; absent where nobody takes it. */
+  readonly batches?: SimulatedBatches | undefined;
   /** Builds the pipeline that a process runs, with its faults and its record of what was run. */
   readonly pipelineOf: (process: SimulatedProcess) => Pipeline;
   /** What is broken on purpose, between a process and its ports. */
@@ -54,6 +58,8 @@ export class SimulatedProcess implements Owner {
   readonly commitsMax: number;
   /** The epoch of the last claim of each item. */
   readonly epochs = new Map<number, number>();
+  readonly database: Database;
+  readonly world: World;
   readonly engine: Engine;
   isDead = false;
   isStarted = false;
@@ -72,15 +78,17 @@ export class SimulatedProcess implements Owner {
     this.#onDeath = options.onDeath;
     const { plant } = setting;
     const gated = gatedDatabase(this, setting.store);
+    this.database = plant.database?.(gated, this) ?? gated;
+    this.world = worldOf({
+      ...setting,
+      owner: this,
+      host,
+      failpoint: (name) => this.#passFailpoint(name),
+    });
     this.engine = new Engine({
-      database: plant.database?.(gated, this) ?? gated,
+      database: this.database,
       pipeline: setting.pipelineOf(this),
-      world: worldOf({
-        ...setting,
-        owner: this,
-        host,
-        failpoint: (name) => this.#passFailpoint(name),
-      }),
+      world: this.world,
       liveness: this.#liveness(),
       places: options.places,
       ledger: (own) => {
@@ -100,6 +108,7 @@ export class SimulatedProcess implements Owner {
     this.engine.start().then(
       () => {
         this.isStarted = true;
+        this.setting.batches?.run(this);
       },
       (error) => this.crash(`could not start: ${error}`),
     );

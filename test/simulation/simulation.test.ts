@@ -13,6 +13,7 @@ import { openStore } from './store.ts';
  */
 const firstSeed = 401;
 const seeds = 200;
+const cheapSeeds = 40;
 
 describe('the simulated world', () => {
   test(`keeps every promise in ${seeds} seeds`, async (context) => {
@@ -35,6 +36,22 @@ describe('the simulated world', () => {
       'these failpoints were never passed',
     );
     assert.ok(batch.totals.refusedReports > 0 && batch.totals.zombieSteps > 0);
+  });
+
+  test(`pays for nothing twice in the cheap lane in ${cheapSeeds} seeds`, async (context) => {
+    const run = { firstSeed: 1, seeds: cheapSeeds, violationsMax: 5, isCheap: true };
+    const batch = await runBatch(run);
+    context.diagnostic(`${batch.seedsPerSecond.toFixed(1)} seeds/s`);
+    const found = batch.failed.flatMap(({ seed, violations }) =>
+      violations.map(({ invariant, detail }) => `seed ${seed}: ${invariant}: ${detail}`),
+    );
+    assert.deepEqual(found, []);
+    const passed = ['paid.before-commit', 'paid.after-commit', 'batch.after-submit'];
+    assert.deepEqual(
+      passed.filter((name) => !batch.failpoints.has(name)),
+      [],
+      'these failpoints were never passed',
+    );
   });
 
   test('is the same for the same seed', async () => {

@@ -4,6 +4,7 @@
  */
 import { newestSequence } from '../../src/store/events.ts';
 import { sql } from '../../src/store/statement.ts';
+import { SimulatedBatches } from './cheap-lane.ts';
 import { allItems, readEvidence } from './evidence.ts';
 import { type FaultCounts, Faults } from './fault.ts';
 import { Fleet } from './fleet.ts';
@@ -23,6 +24,8 @@ export interface RunOptions {
   readonly store: SimulatedStore;
   readonly plant?: Plant | undefined;
   readonly isTracing?: boolean | undefined;
+  /** Most jobs are of the cheap lane. */
+  readonly isCheap?: boolean | undefined;
 }
 
 export interface RunResult {
@@ -74,6 +77,7 @@ class Simulation {
       faults: this.#faults,
       recorder: this.#recorder,
       store: options.store.database,
+      batches: options.isCheap ? new SimulatedBatches(this.#random, this.#schedule) : undefined,
       pipelineOf: simulatedPipeline,
       plant: options.plant ?? {},
       isAlive: (host, pid, started) => this.#fleet.isAlive(host, pid, started),
@@ -209,6 +213,8 @@ class Simulation {
 }
 
 const openItems = sql<{ count: number; ready: number; leased: number; due_at: number | null }>`
-  SELECT COUNT(*) AS count, MIN(due_at) AS due_at, COALESCE(SUM(waits_on = 'turn'), 0) AS ready,
+  SELECT COUNT(*) AS count, COALESCE(MIN(due_at), (
+      SELECT MIN(next_at) FROM batch_tasks WHERE state IN ('pending', 'in_progress'))) AS due_at,
+    COALESCE(SUM(waits_on = 'turn'), 0) AS ready,
     COALESCE(SUM(waits_on = 'worker'), 0) AS leased
   FROM items WHERE waits_on IS NOT NULL`;

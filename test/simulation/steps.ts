@@ -10,8 +10,10 @@ import { localExtractor } from '../../src/pipeline/entity/local-extractor.ts';
 import { parse } from '../../src/pipeline/extract/format/parse.ts';
 import type { Fetcher } from '../../src/pipeline/fetch/http.ts';
 import type { Pipeline, StepContext, StepFunction } from '../../src/pipeline/pipeline.ts';
+import { Purse } from '../../src/pipeline/purse.ts';
 import type { Embedder } from '../../src/provider/embedding.ts';
 import { sql } from '../../src/store/statement.ts';
+import { simulatedLane } from './cheap-lane.ts';
 import { poisonWord } from './content.ts';
 import type { FaultKind } from './fault.ts';
 import { never } from './ports.ts';
@@ -46,13 +48,22 @@ const extractor = localExtractor();
 const parts = { blobs: noBlobs, embedder, fetcher: noWeb, parser: parse, extractor };
 
 export function simulatedPipeline(process: SimulatedProcess): Pipeline {
-  const real = documentPipeline(parts);
+  const real = documentPipeline({ ...parts, ...laneOf(process) });
   const pipeline = process.setting.plant.pipeline?.(real) ?? real;
   const steps = Object.entries(pipeline.steps).map(([step, run]) => [
     step,
     watchedStep(process, step, run),
   ]);
   return { ...pipeline, steps: Object.fromEntries(steps), timeoutMs: () => timeoutMs };
+}
+
+/** Only the cheap lane costs something here. */
+function laneOf(process: SimulatedProcess) {
+  const { setting, database, world } = process;
+  const { batches } = setting;
+  if (!batches) return {};
+  const purse = new Purse(database, world);
+  return { blobs: batches.blobsOf(process), purse, lane: simulatedLane };
 }
 
 function watchedStep(process: SimulatedProcess, step: string, run: StepFunction): StepFunction {

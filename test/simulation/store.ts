@@ -8,6 +8,7 @@ import type { Database } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { openSqlite } from '../../src/store/sqlite.ts';
 import { sql } from '../../src/store/statement.ts';
+import { watchLineStatements } from './paid.ts';
 import { nobody, type Schedule } from './schedule.ts';
 
 export interface SimulatedStore {
@@ -30,6 +31,7 @@ const watchStatements = [
         SELECT COUNT(*) FROM items WHERE gate = NEW.gate AND waits_on = 'worker'
           AND (progress & ${item.bit('fetched')}) = 0) ELSE 0 END);
   END`,
+  ...watchLineStatements,
 ];
 
 const listTables = sql<{ name: string }>`
@@ -55,7 +57,7 @@ export async function openStore(): Promise<SimulatedStore> {
   await database.write(async (transaction) => {
     for (const text of watchStatements) await transaction.run({ text });
   });
-  const emptyTables = [...tables.map(({ name }) => name), 'watched_moves'].map(
+  const emptyTables = [...tables.map(({ name }) => name), 'watched_moves', 'watched_lines'].map(
     (name) => sql`DELETE FROM ${name}`,
   );
   return {

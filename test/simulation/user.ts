@@ -61,6 +61,7 @@ export class User {
       sources,
       priority: random.chance(0.2) ? random.whole(0, 9) : undefined,
       force: random.chance(0.2),
+      lane: setting.batches && random.chance(0.8) ? 'cheap' : undefined,
     });
     recorder.acknowledged.push({ caller, jobKey, itemIds });
     recorder.tell(() => `${process.name} accepts ${jobKey} with items ${itemIds.join(' ')}`);

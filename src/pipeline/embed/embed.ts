@@ -4,6 +4,7 @@ import type { Embedder } from '../../provider/embedding.ts';
 import { releaseReservation } from '../../store/budgets.ts';
 import { insertVectors, type NewChunk } from '../../store/chunks.ts';
 import { getCorpusSettings, pinModel } from '../../store/corpus-settings.ts';
+import type { Transaction } from '../../store/database.ts';
 import { charge } from '../../store/spending.ts';
 import { chunksOf } from '../chunk/chunk.ts';
 import type { PipelineItem, StepContext, StepFunction, StepResult } from '../pipeline.ts';
@@ -88,8 +89,7 @@ function resultOf(
     costCents: sum('costCents'),
     ...(paid && { detail: detailOf(parts) }),
     effect: async (transaction, now) => {
-      if (pinned !== undefined)
-        await pinOrRefuse(item, pinned, (key) => pinModel(transaction, key));
+      if (pinned !== undefined) await pinOrRefuse(transaction, item, pinned);
       for (const part of parts) await insertVectors(transaction, item.id, rowsOf(part));
       if (paid) {
         const saved = savedBy(parts);
@@ -104,12 +104,12 @@ function resultOf(
 }
 
 /** Two processes may begin a corpus at once with two models: the second begins again. */
-async function pinOrRefuse(
+export async function pinOrRefuse(
+  transaction: Transaction,
   { caller, corpus }: PipelineItem,
   model: string,
-  pin: (key: { caller: string; corpus: string; model: string }) => Promise<string | undefined>,
 ): Promise<void> {
-  const holding = await pin({ caller, corpus, model });
+  const holding = await pinModel(transaction, { caller, corpus, model });
   if (holding === model) return;
   const message = `${corpus} was begun with ${holding} while this was embedded with ${model}`;
   throw new Failure('store_busy', message);

@@ -129,7 +129,8 @@ interface Claim {
   readonly mentions: readonly string[];
 }
 
-function readClaims(text: string, model: string): Claim[] {
+/** Throws where the text has not the form that was asked for. */
+export function readClaims(text: string, model: string): Claim[] {
   const invalid = (what: string, cause?: unknown): Failure =>
     new Failure('step_output_invalid', `${model}: ${what}`, { cause });
   let value: unknown;

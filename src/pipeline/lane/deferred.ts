@@ -1,157 +1,195 @@
 /**
- * Steps of the cheap lane. The first run of such a step leaves its questions to a batch task; the
- * second finds the answers and goes on as if the provider had answered at once.
+ * Steps of the cheap lane. The first run of such a step leaves its questions to a batch task, all
+ * but those that were answered before; the next run finds the answers and goes on as if the
+ * provider had answered at once.
  */
-import { type BlobStore, getPart } from '../../blob/blob.ts';
+import type { BlobStore } from '../../blob/blob.ts';
 import { Failure } from '../../kernel/failure.ts';
-import type { Completer, CompletionRequest } from '../../provider/completion.ts';
-import { dropLines, isCheapLane, type LineRow, linesOfStep } from '../../store/batch-lines.ts';
+import {
+  type Completer,
+  type CompletionRequest,
+  guessCompletion,
+} from '../../provider/completion.ts';
+import { costOf, type LanePrice, type Tokens } from '../../provider/prices.ts';
+import { isCheapLane, linesOfStep } from '../../store/batch-lines.ts';
+import { releaseReservation } from '../../store/budgets.ts';
 import { insertVectors } from '../../store/chunks.ts';
 import { getCorpusSettings } from '../../store/corpus-settings.ts';
 import { getText } from '../../store/documents.ts';
+import type { ResultRow } from '../../store/results.ts';
+import { charge } from '../../store/spending.ts';
 import { chunksOf } from '../chunk/chunk.ts';
+import { inputOf, pinOrRefuse } from '../embed/embed.ts';
+import { vectorKey } from '../embed/embed-texts.ts';
+import { answerKey } from '../entity/ask-model.ts';
 import { entityStep } from '../entity/entity.ts';
-import { modelExtractor, questionsOf } from '../entity/model-extractor.ts';
-import type { StepContext, StepFunction, StepResult } from '../pipeline.ts';
+import { modelExtractor, questionsOf, readClaims } from '../entity/model-extractor.ts';
+import type { LaneRequest, StepContext, StepFunction, StepResult } from '../pipeline.ts';
+import { centsFor, type Purchase, type Purse } from '../purse.ts';
 import { withoutText } from '../superseded.ts';
-
-/** What a million tokens cost, in cents: at once, and in a batch. */
-export interface LanePrice {
-  readonly input: number;
-  readonly output: number;
-  readonly batch?: { readonly input: number; readonly output: number } | undefined;
-}
+import { bankLines, isUnderWay, type Reply, refuse } from './bank.ts';
 
 export interface LaneModel {
   readonly model: string;
   readonly price?: LanePrice | undefined;
 }
 
-export interface Answer {
-  readonly text?: string;
-  readonly vector?: readonly number[];
-  readonly language?: string;
-  /** Of a recording. */
-  readonly duration_ms?: number;
-  readonly tokens_in?: number;
-  readonly tokens_out?: number;
-  readonly error?: string;
-}
-
-type Work = (context: StepContext, answers: readonly Answer[]) => Promise<StepResult | undefined>;
-type Questions = (
-  context: StepContext,
-) => Promise<readonly Readonly<Record<string, unknown>>[] | undefined>;
-
-interface Deferring {
-  readonly step: string;
-  readonly taskType: string;
-  readonly lane: LaneModel;
-  readonly blobs: BlobStore;
-  readonly normal: StepFunction;
-  readonly questions: Questions;
-  readonly work: Work;
-}
-
-function deferring(options: Deferring): StepFunction {
-  const { step, taskType, lane, blobs, normal, questions, work } = options;
-  return async (context) => {
-    const { item, reader } = context;
-    if (!(await isCheapLane(reader, item.jobId))) return normal(context);
-    const lines = await linesOfStep(reader, item.id, step);
-    const asked = lines.length > 0 ? undefined : await questions(context);
-    if (lines.length === 0) {
-      if (!asked || asked.length === 0) return normal(context);
-      return { deferred: { taskType, model: lane.model, requests: asked } };
-    }
-    const answers = await Promise.all(lines.map((line) => answerOf(line, blobs)));
-    const failed = answers.find(({ error }) => error !== undefined);
-    if (failed) return refuse(context, step, failed.error ?? '');
-    const result = (await work(context, answers)) ?? {};
-    return { ...result, ...costOf(answers, lane, result), effect: dropping(context, step, result) };
-  };
-}
-
-export async function answerOf(line: LineRow, blobs: BlobStore): Promise<Answer> {
-  const { result_key: key, result_at: at, result_bytes: bytes, error } = line;
-  if (key === null || at === null || bytes === null) return { error: error ?? 'no result' };
-  return JSON.parse(new TextDecoder().decode(await getPart(blobs, key, { at, bytes })));
-}
-
-/** The lines go, so that a retry by a person asks anew. */
-export function refuse({ item }: StepContext, step: string, error: string): StepResult {
-  return {
-    failure: new Failure('provider_rejected', `the batch could not answer: ${error}`),
-    effect: async (transaction) => {
-      await dropLines(transaction, item.id, step);
-      return undefined;
-    },
-  };
-}
-
-export function dropping({ item }: StepContext, step: string, result: StepResult) {
-  return async (...args: Parameters<NonNullable<StepResult['effect']>>) => {
-    const events = await result.effect?.(...args);
-    await dropLines(args[0], item.id, step);
-    return events;
-  };
-}
-
-/** What was paid, and what the same would have cost at once. */
-function costOf(
-  answers: readonly Answer[],
-  { model, price }: LaneModel,
-  { detail }: StepResult,
-): StepResult {
-  const sum = (pick: (answer: Answer) => number | undefined): number =>
-    answers.reduce((total, answer) => total + (pick(answer) ?? 0), 0);
-  const tokensIn = sum(({ tokens_in: tokens }) => tokens);
-  const tokensOut = sum(({ tokens_out: tokens }) => tokens);
-  const cents = (rate: { input: number; output: number } | undefined): number | undefined =>
-    rate && (tokensIn * rate.input + tokensOut * rate.output) / 1_000_000;
-  const costCents = cents(price?.batch ?? price);
-  const normalCents = cents(price);
-  return {
-    model,
-    tokensIn,
-    tokensOut,
-    ...(costCents !== undefined && { costCents }),
-    detail: {
-      ...detail,
-      lane: 'cheap',
-      ...(normalCents !== undefined && { normal_cost_cents: normalCents }),
-    },
-  };
-}
-
 export interface LaneOptions {
   readonly lane: LaneModel;
   readonly blobs: BlobStore;
+  /** Where answers are kept. */
+  readonly purse: Purse;
   /** What the step is in the other lane. */
   readonly normal: StepFunction;
 }
 
+interface Question {
+  readonly key: string;
+  readonly request: LaneRequest;
+  /** About as many as the model will count. */
+  readonly tokens: Tokens;
+}
+
+type Known = ReadonlyMap<string, ResultRow>;
+
+interface Deferring extends LaneOptions {
+  readonly step: string;
+  readonly taskType: string;
+  readonly priceSetting: string;
+  /** What is to be asked, in order; undefined where that is not for the batch to answer. */
+  readonly questions: (context: StepContext) => Promise<readonly Question[] | undefined>;
+  /** For the replies of one document: what is kept of each; throws where one is of no use. */
+  readonly reader: () => (reply: Reply) => Uint8Array;
+  readonly work: (context: StepContext, known: Known) => Promise<StepResult | undefined>;
+}
+
+function deferring(options: Deferring): StepFunction {
+  const { step, taskType, lane, purse, normal, questions, work } = options;
+  return async (context) => {
+    const { item, reader } = context;
+    if (!(await isCheapLane(reader, item.jobId))) return normal(context);
+    const lines = await linesOfStep(reader, item.id, step);
+    if (isUnderWay(lines)) return { deferred: { taskType, model: lane.model, requests: [] } };
+    const purchase = purchaseOf(context, options);
+    const { paid, failure } = await bankLines(lines, {
+      ...options,
+      purchase,
+      read: options.reader(),
+    });
+    if (failure) return refuse(context, step, failure);
+    const asked = await questions(context);
+    if (!asked || asked.length === 0) return normal(context);
+    const known = await knownTo(purse, asked, paid);
+    const missing = new Map(
+      asked.filter(({ key }) => !known.has(key)).map((question) => [question.key, question]),
+    );
+    if (missing.size > 0) {
+      const wanted = [...missing.values()];
+      // Where it may not be spent, the job is paused before the batch hears of it.
+      await purse.reserve(purchase, sumOf(wanted));
+      const requests = wanted.map(({ request }) => request);
+      return { deferred: { taskType, model: lane.model, requests } };
+    }
+    const result = (await work(context, known)) ?? {};
+    return { ...result, ...account(context, result, { asked, known, paid, purchase, lane }) };
+  };
+}
+
+function purchaseOf({ item }: StepContext, { step, lane, priceSetting }: Deferring): Purchase {
+  const { model, price } = lane;
+  return { item, step, model, prices: price?.batch ?? price, priceSetting };
+}
+
+async function knownTo(purse: Purse, asked: readonly Question[], paid: Known): Promise<Known> {
+  const keys = new Set(asked.map(({ key }) => key).filter((key) => !paid.has(key)));
+  return new Map([...paid, ...(await purse.find([...keys]))]);
+}
+
+interface Account {
+  readonly asked: readonly Question[];
+  readonly known: Known;
+  readonly paid: Known;
+  readonly purchase: Purchase;
+  readonly lane: LaneModel;
+}
+
+/** What was paid, what the same would have cost at once, and what was not paid again. */
+function account(
+  { item }: StepContext,
+  { detail, effect }: StepResult,
+  { asked, known, paid, purchase, lane }: Account,
+): StepResult {
+  const unseen = new Set(paid.keys());
+  const spent = sumOf([...paid.values()].map(counted));
+  // As in the other lane: what was kept is saved, and what a document says twice.
+  const saved = sumOf(
+    asked.flatMap(({ key }) => (unseen.delete(key) ? [] : (known.get(key) ?? []))).map(counted),
+  );
+  const tokensSaved = saved.input + saved.output;
+  const savedCents = centsFor(saved, purchase);
+  return {
+    model: lane.model,
+    // It is charged already, with the answers themselves: here it is only told.
+    detail: {
+      ...detail,
+      lane: 'cheap',
+      tokens_in: spent.input,
+      ...(spent.output > 0 && { tokens_out: spent.output }),
+      cost_cents: centsFor(spent, purchase) ?? null,
+      ...(lane.price && { normal_cost_cents: costOf(spent, lane.price) }),
+      tokens_saved: tokensSaved,
+      ...(savedCents !== undefined && { saved_cents: savedCents }),
+    },
+    effect: async (transaction, now) => {
+      const events = await effect?.(transaction, now);
+      if (tokensSaved > 0) {
+        const { id: itemId, jobId } = item;
+        await charge(transaction, { itemId, jobId, now, tokensSaved, savedCents: savedCents ?? 0 });
+      }
+      await releaseReservation(transaction, { itemId: item.id, step: purchase.step });
+      return events;
+    },
+  };
+}
+
+interface Counted {
+  readonly tokens: Tokens;
+}
+
+function counted({ tokens: input, tokens_out: output }: ResultRow): Counted {
+  return { tokens: { input, output } };
+}
+
+function sumOf(list: readonly Counted[]): Tokens {
+  const sum = (name: keyof Tokens): number =>
+    list.reduce((total, { tokens }) => total + tokens[name], 0);
+  return { input: sum('input'), output: sum('output') };
+}
+
 /** `entity_extracted`, with the questions to the model left to a completion task. */
-export function deferredEntityStep({ lane, blobs, normal }: LaneOptions): StepFunction {
+export function deferredEntityStep(options: LaneOptions): StepFunction {
+  const { model } = options.lane;
   return deferring({
+    ...options,
     step: 'entity_extracted',
     taskType: 'completion',
-    lane,
-    blobs,
-    normal,
+    priceSetting: 'PAWL_EXTRACTOR_PRICE',
     questions: async (context) => {
       const asked = await questionsAbout(context);
-      return asked?.map(({ instruction, input, schema, schemaName: schema_name }) => ({
-        instruction,
-        input,
-        schema,
-        schema_name,
-      }));
+      return asked?.map((request) => {
+        const { instruction, input, schema, schemaName: schema_name } = request;
+        const key = answerKey(model, request);
+        const asking = { key, instruction, input, schema, schema_name };
+        return { key, request: asking, tokens: guessCompletion(request) };
+      });
     },
-    work: async (context, answers) => {
-      const asked = (await questionsAbout(context)) ?? [];
-      return entityStep(modelExtractor(replaying(lane.model, asked, answers)))(context);
-    },
+    reader:
+      () =>
+      ({ text = '' }) => {
+        readClaims(text, model);
+        return Buffer.from(text);
+      },
+    work: (context, known) => entityStep(modelExtractor(replaying(model, known)))(context),
   });
 }
 
@@ -162,20 +200,16 @@ async function questionsAbout(context: StepContext): Promise<CompletionRequest[]
 }
 
 /** The same text asks the same questions: each is answered as the batch answered it. */
-function replaying(
-  model: string,
-  asked: readonly CompletionRequest[],
-  answers: readonly Answer[],
-): Completer {
-  const known = new Map(asked.map(({ input }, index) => [input, answers[index]]));
+function replaying(model: string, known: Known): Completer {
   return {
     model,
     prices: undefined,
-    complete: async ({ input }) => {
-      const outcome = known.get(input)?.text;
-      if (outcome === undefined) {
+    complete: async (request) => {
+      const found = known.get(answerKey(model, request));
+      if (!found) {
         throw new Failure('step_output_invalid', `${model}: the batch has too few answers`);
       }
+      const outcome = Buffer.from(found.value).toString();
       return { outcome, tokens: { input: 0, output: 0 }, isPayer: false };
     },
   };
@@ -190,42 +224,55 @@ export interface EmbeddingLaneOptions extends LaneOptions {
 
 /** `embedded`, with the texts left to an embedding task. */
 export function deferredEmbedStep(options: EmbeddingLaneOptions): StepFunction {
-  const { lane, blobs, normal, encode, storedModel = lane.model } = options;
+  const { lane, encode, storedModel = lane.model } = options;
   return deferring({
+    ...options,
     step: 'embedded',
     taskType: 'embedding',
-    lane,
-    blobs,
-    normal,
+    priceSetting: 'PAWL_EMBEDDER_PRICE',
     questions: async (context) => {
       // A corpus that was begun with another model keeps it.
       const { model } = await getCorpusSettings(context.reader, context.item);
       if (model !== null && model !== storedModel) return undefined;
       const chunks = await chunksOf(context);
-      return chunks?.map(({ heading, text }) => ({
-        input: heading ? `${heading}\n${text}` : text,
-      }));
+      return chunks?.map((chunk) => {
+        const { text, tokens } = inputOf(chunk);
+        const key = vectorKey(storedModel, text);
+        return { key, request: { key, input: text }, tokens: { input: tokens, output: 0 } };
+      });
     },
-    work: async (context, answers) => {
+    reader: () => vectorReader(encode),
+    work: async (context, known) => {
       const chunks = await chunksOf(context);
       if (!chunks) return withoutText(context);
-      if (chunks.length !== answers.length) {
-        const message = `${answers.length} of ${chunks.length} vectors came back`;
-        throw new Failure('step_output_invalid', message);
-      }
-      const length = answers[0]?.vector?.length;
-      const rows = answers.map(({ vector }, ordinal) => {
-        if (!vector || vector.length !== length) {
-          throw new Failure('step_output_invalid', 'the vectors of a document differ in length');
-        }
-        return { ordinal, model: storedModel, vector: encode(vector) };
+      const rows = chunks.map((chunk) => {
+        const found = known.get(vectorKey(storedModel, inputOf(chunk).text));
+        if (!found) throw new Failure('step_output_invalid', 'the batch has too few vectors');
+        return { ordinal: chunk.ordinal, model: storedModel, vector: found.value };
       });
+      if (new Set(rows.map(({ vector }) => vector.length)).size > 1) throw ofDifferentLength();
+      const isBegun = (await getCorpusSettings(context.reader, context.item)).model !== null;
       return {
         effect: async (transaction) => {
+          if (!isBegun) await pinOrRefuse(transaction, context.item, storedModel);
           await insertVectors(transaction, context.item.id, rows);
           return undefined;
         },
       };
     },
   });
+}
+
+/** The first vector of a document says how long they are: one that differs must not be kept. */
+function vectorReader(encode: EmbeddingLaneOptions['encode']): (reply: Reply) => Uint8Array {
+  let length: number | undefined;
+  return ({ vector = [] }) => {
+    length ??= vector.length;
+    if (vector.length === 0 || vector.length !== length) throw ofDifferentLength();
+    return encode(vector);
+  };
+}
+
+function ofDifferentLength(): Failure {
+  return new Failure('step_output_invalid', 'the vectors of a document differ in length');
 }

@@ -4,15 +4,26 @@
  */
 import type { BlobStore } from '../../blob/blob.ts';
 import { Failure } from '../../kernel/failure.ts';
+import { limits } from '../../kernel/limits.ts';
 import { linesOfStep } from '../../store/batch-lines.ts';
+import { releaseReservation } from '../../store/budgets.ts';
 import { getDocument } from '../../store/documents.ts';
 import { type FetchRow, getFetch } from '../../store/fetches.ts';
+import { keyOf, type ResultRow } from '../../store/results.ts';
+import { charge } from '../../store/spending.ts';
 import { extract, keepText, unchanged } from '../extract/extract.ts';
 import { unsupported } from '../extract/format/unsupported.ts';
 import type { Parser } from '../extract/parsed.ts';
 import { isRecording } from '../fetch/media-type.ts';
-import type { PipelineItem, StepContext, StepFunction, StepResult } from '../pipeline.ts';
-import { answerOf, dropping, refuse } from './deferred.ts';
+import type {
+  LaneRequest,
+  PipelineItem,
+  StepContext,
+  StepFunction,
+  StepResult,
+} from '../pipeline.ts';
+import type { Purchase, Purse } from '../purse.ts';
+import { bankLines, isUnderWay, type Reply, refuse } from './bank.ts';
 
 export interface RecordingLane {
   /** Who transcribes what stands at an address; undefined: nobody who is configured. */
@@ -23,6 +34,8 @@ export interface RecordingLane {
 
 export interface RecordingOptions extends RecordingLane {
   readonly blobs: BlobStore;
+  /** Where transcripts are kept. */
+  readonly purse: Purse;
   readonly parser: Parser;
   /** What the step is for all that is no recording. */
   readonly normal: StepFunction;
@@ -35,41 +48,135 @@ export function recordingStep(options: RecordingOptions): StepFunction {
     const { item, reader } = context;
     const fetched = item.sourceKind === 'inline' ? undefined : await getFetch(reader, item.id);
     if (!fetched || !isRecording(fetched.media_type)) return options.normal(context);
-    const [line] = await linesOfStep(reader, item.id, step);
-    if (!line) return (await sameAsBefore(context, fetched)) ?? deferral(item, fetched, options);
-    const { error, text = '', language, duration_ms } = await answerOf(line, options.blobs);
-    if (error !== undefined) return refuse(context, step, error);
-    if (text.trim() === '') return silent(context);
-    const input = { bytes: Buffer.from(text), mediaType: 'text/plain', source: item.source };
-    const extracted = await extract(input, options.parser, context.signal);
-    const spoken = { ...extracted, language: language ?? extracted.language };
-    const result = await keepText(context, spoken);
-    const cost = costOf(duration_ms, options.hourPriceOf(line.model));
-    return { ...result, model: line.model, ...cost, effect: dropping(context, step, result) };
+    const lines = await linesOfStep(reader, item.id, step);
+    const heardBy = lines[0]?.model;
+    if (heardBy !== undefined && isUnderWay(lines)) {
+      return { deferred: { taskType: 'transcription', model: heardBy, requests: [] } };
+    }
+    const { paid, failure } = await bankLines(lines, {
+      ...options,
+      purchase: purchaseOf(item, heardBy ?? ''),
+      read: (reply) => readTranscript(reply, item.source),
+      centsOf: (reply) => centsOf(reply, priceIn(options, heardBy)?.batch),
+    });
+    if (failure) return refuse(context, step, failure);
+    const [spoken] = paid.values();
+    if (spoken && heardBy !== undefined) {
+      return write(context, transcriptOf(spoken), { options, heardBy, isPaid: true });
+    }
+    const unchanged = await sameAsBefore(context, fetched);
+    if (unchanged) return unchanged;
+    const request = requestFor(item, fetched, options);
+    const known = (await options.purse.find([request.key])).get(request.key);
+    if (!known) {
+      const { model, ...asked } = request;
+      const cents = centsOf(guessOf(fetched), priceIn(options, model)?.batch);
+      await options.purse.reserveCents(purchaseOf(item, model), cents);
+      return { deferred: { taskType: 'transcription', model, requests: [asked] } };
+    }
+    return write(context, transcriptOf(known), { options, heardBy: request.model, isPaid: false });
+  };
+}
+
+const priceSetting = 'its cents_per_hour in the file of PAWL_BATCH_PROVIDERS';
+
+function purchaseOf(item: PipelineItem, model: string): Purchase {
+  return { item, step, model, prices: undefined, priceSetting };
+}
+
+const bytesPerSecond = limits.batch.recordingBytesPerSecond;
+
+/** How much sound of a kind has in a second, at least. */
+const rates: readonly (readonly [RegExp, number])[] = [
+  [/^video\//, bytesPerSecond.video],
+  [/wav|aiff|flac|basic|pcm/, bytesPerSecond.plain],
+  [/./, bytesPerSecond.packed],
+];
+
+/** About how long a recording is; rather too long than too short. */
+function guessOf({ media_type, bytes }: FetchRow): Pick<Transcript, 'duration_ms'> {
+  const [, rate = bytesPerSecond.packed] = rates.find(([kind]) => kind.test(media_type)) ?? [];
+  return { duration_ms: (bytes / rate) * 1000 };
+}
+
+/** What is kept of a recording. */
+interface Transcript {
+  readonly text: string;
+  readonly language?: string | undefined;
+  readonly duration_ms?: number | undefined;
+}
+
+/** One without words is not kept: a retry by a person has the recording heard anew. */
+function readTranscript({ text = '', language, duration_ms }: Reply, source: string): Uint8Array {
+  if (text.trim() === '') {
+    throw new Failure('no_usable_content', `the transcript of ${source} has no words`);
+  }
+  return Buffer.from(JSON.stringify({ text, language, duration_ms } satisfies Transcript));
+}
+
+function transcriptOf({ value }: ResultRow): Transcript {
+  return JSON.parse(Buffer.from(value).toString());
+}
+
+interface Writing {
+  readonly options: RecordingOptions;
+  readonly heardBy: string;
+  /** False: it was paid for before. */
+  readonly isPaid: boolean;
+}
+
+/** The transcript becomes the text of the document. */
+async function write(
+  context: StepContext,
+  transcript: Transcript,
+  { options, heardBy, isPaid }: Writing,
+): Promise<StepResult> {
+  const { item, signal } = context;
+  const { text, language } = transcript;
+  const input = { bytes: Buffer.from(text), mediaType: 'text/plain', source: item.source };
+  const extracted = await extract(input, options.parser, signal);
+  const result = await keepText(context, {
+    ...extracted,
+    language: language ?? extracted.language,
+  });
+  const cents = centsOf(transcript, priceIn(options, heardBy)?.batch);
+  const savedCents = isPaid ? 0 : (cents ?? 0);
+  const normal = isPaid ? centsOf(transcript, priceIn(options, heardBy)?.normal) : undefined;
+  return {
+    ...result,
+    model: heardBy,
+    detail: {
+      ...result.detail,
+      lane: 'cheap',
+      ...(transcript.duration_ms !== undefined && { recording_ms: transcript.duration_ms }),
+      // It is charged already, with the transcript itself: here it is only told.
+      ...(isPaid && { cost_cents: cents ?? null }),
+      ...(normal !== undefined && { normal_cost_cents: normal }),
+      ...(savedCents > 0 && { saved_cents: savedCents }),
+    },
+    effect: async (transaction, now) => {
+      const events = await result.effect?.(transaction, now);
+      const { id: itemId, jobId } = item;
+      if (savedCents > 0) await charge(transaction, { itemId, jobId, now, savedCents });
+      await releaseReservation(transaction, { itemId, step });
+      return events;
+    },
   };
 }
 
 const hourMs = 3_600_000;
 
-/** What was paid for this recording, and what the same would have cost at once. */
-function costOf(
-  duration: number | undefined,
-  price: ReturnType<RecordingLane['hourPriceOf']>,
-): Pick<StepResult, 'costCents' | 'detail'> {
-  const heard = { lane: 'cheap', ...(duration !== undefined && { recording_ms: duration }) };
-  if (price === undefined || duration === undefined) return { detail: heard };
-  const hours = duration / hourMs;
-  return {
-    costCents: hours * price.batch,
-    detail: { ...heard, normal_cost_cents: hours * price.normal },
-  };
+function priceIn({ hourPriceOf }: RecordingLane, transcriber: string | undefined) {
+  return transcriber === undefined ? undefined : hourPriceOf(transcriber);
 }
 
-/** The line goes, so that a retry by a person has it transcribed anew. */
-function silent(context: StepContext): StepResult {
-  const message = `the transcript of ${context.item.source} has no words`;
-  const failure = new Failure('no_usable_content', message);
-  return { failure, effect: dropping(context, step, {}) };
+/** Undefined where the price is not known, or nobody has said how long it is. */
+function centsOf(
+  { duration_ms: duration }: Pick<Transcript, 'duration_ms'>,
+  hourCents: number | undefined,
+): number | undefined {
+  if (hourCents === undefined || duration === undefined) return undefined;
+  return (duration / hourMs) * hourCents;
 }
 
 /** The same bytes say the same: they are not paid for a second time. */
@@ -85,15 +192,18 @@ async function sameAsBefore(
     : undefined;
 }
 
-function deferral(
+/** It changes when something else is made of the same transcript. */
+const stepVersion = 'content_extracted transcript 1';
+
+function requestFor(
   item: PipelineItem,
   fetched: FetchRow,
   { transcriberOf }: RecordingLane,
-): StepResult {
+): LaneRequest & { readonly model: string; readonly source: string } {
   for (const source of addressesOf(item, fetched)) {
     const model = transcriberOf(source);
     if (model !== undefined) {
-      return { deferred: { taskType: 'transcription', model, requests: [{ source }] } };
+      return { key: keyOf({ step: stepVersion, model, input: fetched.blob_key }), model, source };
     }
   }
   throw unsupported(item.source, fetched.media_type);

@@ -41,7 +41,7 @@ async function setup(bench: EngineFixture, embedder: MeteredEmbedder = meteredEm
 export async function submitTexts(
   bench: EngineFixture,
   texts: Readonly<Record<string, string>>,
-  more: { budgetCents?: number; force?: boolean; caller?: string } = {},
+  more: { budgetCents?: number; force?: boolean; caller?: string; lane?: 'now' | 'cheap' } = {},
 ): Promise<Submitted> {
   const caller = more.caller ?? 'ann';
   const sources = Object.entries(texts).map(([source, body]) => ({

@@ -1,0 +1,79 @@
+/** Budgets in the cheap lane: money is set aside for a batch before it is sent. */
+import assert from 'node:assert/strict';
+import { pruneMoney } from '../../../src/engine/sweeper.ts';
+import { limits } from '../../../src/kernel/limits.ts';
+import { CheapLane, costs, sections, sectionTokens, ten } from '../../support/batch/cheap-lane.ts';
+import type { EngineTest } from '../../support/engine-fixture.ts';
+
+export const cheapBudgetTests: readonly EngineTest[] = [
+  [
+    'a job of the cheap lane is paused before its batches would cost more than its budget',
+    async (bench) => {
+      const lane = new CheapLane(bench);
+      const engine = await lane.start();
+      const job = await lane.submit(ten, { budgetCents: 50 });
+      await bench.untilJob(job, 'paused');
+      await bench.world.settle();
+      const paused = await bench.store.job(job.key);
+      assert.deepEqual([paused.pause_reason, paused.items_failed], ['budget_reached', 0]);
+      await lane.deliver();
+      await bench.world.settle();
+      // Who had not gone to wait yet when the job was paused has asked nothing.
+      const { length } = lane.batches.answered;
+      assert.ok(length >= 1 && length * sectionTokens <= 50, `${length} were asked`);
+      assert.equal(await bench.store.withoutCause(), 0);
+      await engine.commands.resume('ann', job.key, 1000);
+      await lane.answer();
+      await bench.untilJob(job, 'succeeded');
+      assert.equal(lane.batches.answered.length, 10);
+      assert.equal((await costs(bench, job)).cost_cents, 10 * sectionTokens);
+      assert.deepEqual(await bench.store.rows('SELECT * FROM reservations'), []);
+    },
+  ],
+  [
+    'money stays set aside for as long as a batch may take',
+    async (bench) => {
+      const lane = new CheapLane(bench);
+      await lane.start();
+      const { database } = bench.store;
+      await lane.submit({ page: sections('Ada') }, { budgetCents: 20 });
+      await lane.answerLater();
+      bench.world.skip(2 * limits.batch.taskAgeMsMax);
+      await pruneMoney(database);
+      const [held] = await bench.store.rows<{ cents: number }>('SELECT cents FROM reservations');
+      assert.ok(Number(held?.cents) >= sectionTokens, `${held?.cents} cents`);
+    },
+  ],
+  [
+    'a model whose price nobody knows spends nothing of a budget',
+    async (bench) => {
+      const lane = new CheapLane(bench, { isPriced: false });
+      await lane.start();
+      const job = await lane.submit({ page: sections('Ada') }, { budgetCents: 20 });
+      await bench.untilJob(job, 'paused');
+      const told = (await bench.store.events()).findLast(({ kind }) => kind === 'job_paused');
+      assert.match(String(told?.detail?.message), /not known: set PAWL_EMBEDDER_PRICE/);
+      assert.equal(await lane.lines(), 0);
+    },
+  ],
+  [
+    'what was set aside for questions that were never sent, or that failed, comes back',
+    async (bench) => {
+      const lane = new CheapLane(bench);
+      const engine = await lane.start();
+      const key = { caller: 'ann', corpus: 'notes' };
+      await engine.commands.setCorpusBudget({ ...key, budgetCents: 20 });
+      const canceled = await lane.submit({ page: sections('Ada') });
+      await lane.untilWaiting();
+      await engine.commands.cancel('ann', canceled.key);
+      await lane.deliver();
+      assert.equal(lane.batches.jobs, 0);
+      assert.deepEqual(await bench.store.rows('SELECT * FROM reservations'), []);
+      lane.batches.refusal = () => 'blocked';
+      const refused = await lane.submit({ page: sections('Ada') });
+      await lane.answer();
+      await bench.untilJob(refused, 'failed');
+      assert.deepEqual(await bench.store.rows('SELECT * FROM reservations'), []);
+    },
+  ],
+];

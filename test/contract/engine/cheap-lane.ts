@@ -1,0 +1,233 @@
+/** What the cheap lane costs: an answer of a batch is paid for once, and kept like any other. */
+import assert from 'node:assert/strict';
+import type { StepFunction } from '../../../src/pipeline/pipeline.ts';
+import { getCorpusSettings } from '../../../src/store/corpus-settings.ts';
+import { CheapLane, costs, five, sections, sectionTokens } from '../../support/batch/cheap-lane.ts';
+import { answerTokens } from '../../support/batch/metered-batches.ts';
+import type { EngineTest } from '../../support/engine-fixture.ts';
+import { meteredEmbedder } from '../../support/metered-embedder.ts';
+import { pipelineOf, submitTexts } from './money.ts';
+
+const nothingSaved = { tokens_saved: 0, saved_cents: 0 };
+
+export const cheapLaneTests: readonly EngineTest[] = [
+  [
+    'where one of many questions fails, the others are charged, kept and never asked again',
+    async (bench) => {
+      const lane = new CheapLane(bench);
+      lane.batches.refusal = ({ input }) => (input.includes('Cleo') ? 'blocked' : undefined);
+      const engine = await lane.start();
+      const job = await lane.submit({ page: sections(...five) });
+      await lane.answer();
+      await bench.untilJob(job, 'failed');
+      assert.equal(lane.batches.answered.length, 4);
+      const paid = { tokens_in: 4 * sectionTokens, cost_cents: 4 * sectionTokens };
+      assert.deepEqual(await costs(bench, job), { ...paid, ...nothingSaved });
+      assert.equal(await lane.lines(), 0);
+      lane.batches.refusal = () => undefined;
+      await engine.commands.retry('ann', job.key);
+      await lane.answer();
+      await bench.untilJob(job, 'succeeded');
+      assert.equal(lane.batches.answered.length, 5);
+      assert.equal(new Set(lane.batches.answered).size, 5);
+      const { tokens_in, cost_cents, tokens_saved } = await costs(bench, job);
+      const [whole, kept] = [5 * sectionTokens, 4 * sectionTokens];
+      assert.deepEqual([tokens_in, cost_cents, tokens_saved], [whole, whole, kept]);
+      assert.equal(lane.embedder.asked.length, 0);
+      assert.deepEqual(bench.errors, []);
+    },
+  ],
+  [
+    'of a document that was edited only what is new is asked, and the saving shows',
+    async (bench) => {
+      const lane = new CheapLane(bench);
+      await lane.start();
+      const first = await lane.submit({ page: sections(...five) });
+      await lane.answer();
+      await bench.untilJob(first, 'succeeded');
+      const second = await lane.submit({ page: sections(...five.slice(1), 'Zoe') });
+      await lane.answer();
+      await bench.untilJob(second, 'succeeded');
+      assert.equal(lane.batches.answered.length, 6);
+      assert.match(lane.batches.answered[5] ?? '', /Zoe/);
+      const kept = 4 * sectionTokens;
+      assert.deepEqual(await costs(bench, second), {
+        ...{ tokens_in: sectionTokens, cost_cents: sectionTokens },
+        ...{ tokens_saved: kept, saved_cents: kept },
+      });
+      const done = (await bench.store.events()).findLast(
+        (event) => event.kind === 'step_completed' && event.step === 'embedded',
+      );
+      const {
+        lane: told,
+        tokens_in,
+        cost_cents,
+        normal_cost_cents,
+        tokens_saved,
+        saved_cents,
+      } = done?.detail ?? {};
+      assert.deepEqual(
+        [told, tokens_in, cost_cents, normal_cost_cents, tokens_saved, saved_cents],
+        ['cheap', sectionTokens, sectionTokens, 2 * sectionTokens, kept, kept],
+      );
+    },
+  ],
+  [
+    'what was answered in one lane is not asked for in the other',
+    async (bench) => {
+      const lane = new CheapLane(bench);
+      await lane.start();
+      await bench.untilJob(
+        await lane.submit({ page: sections('Ada') }, { lane: 'now' }),
+        'succeeded',
+      );
+      assert.equal(lane.embedder.asked.length, 1);
+      await bench.untilJob(await lane.submit({ other: sections('Ada') }), 'succeeded');
+      assert.equal(lane.batches.jobs, 0);
+    },
+  ],
+  [
+    'what a document says twice is asked once',
+    async (bench) => {
+      const lane = new CheapLane(bench);
+      await lane.start();
+      const job = await lane.submit({ page: sections('Ada', 'Bea', 'Ada') });
+      await lane.answer();
+      await bench.untilJob(job, 'succeeded');
+      assert.equal(lane.batches.answered.length, 2);
+      const [vectors] = await bench.store.rows<{ count: number }>(
+        'SELECT COUNT(*) AS count FROM vectors',
+      );
+      assert.equal(Number(vectors?.count), 3);
+      assert.equal((await costs(bench, job)).tokens_saved, sectionTokens);
+    },
+  ],
+  [
+    'a crash between the answers of a batch and the click charges and asks for them once',
+    async (bench) => {
+      const lane = new CheapLane(bench);
+      const own = lane.pipeline.steps.embedded as StepFunction;
+      const dying: StepFunction = async (context) => {
+        const result = await own(context);
+        return result?.deferred ? result : new Promise(() => undefined);
+      };
+      const steps = { ...lane.pipeline.steps, embedded: dying };
+      const first = await lane.start({ pipeline: { ...lane.pipeline, steps }, pid: 1 });
+      const job = await lane.submit({ page: sections(...five) });
+      await lane.answer();
+      await bench.untilStory('work_paid embedded');
+      bench.abandon(first);
+      bench.store.livingPids.delete(1);
+      await lane.start({ pid: 2 });
+      await bench.untilJob(job, 'succeeded');
+      assert.equal(lane.batches.answered.length, 5);
+      const { tokens_in, cost_cents } = await costs(bench, job);
+      assert.deepEqual([tokens_in, cost_cents], [5 * sectionTokens, 5 * sectionTokens]);
+    },
+  ],
+  [
+    'a job that was canceled and is retried waits for what it has asked, and asks nothing again',
+    async (bench) => {
+      const lane = new CheapLane(bench);
+      const engine = await lane.start();
+      const job = await lane.submit({ page: sections(...five) });
+      await lane.answerLater();
+      await engine.commands.cancel('ann', job.key);
+      await bench.world.advance(10_000);
+      await engine.commands.retry('ann', job.key);
+      await lane.answer();
+      assert.equal(await bench.store.withoutCause(), 0);
+      const { state, items_failed } = await bench.store.job(job.key);
+      assert.deepEqual([state, items_failed], ['running', 0]);
+      lane.batches.isBusy = false;
+      await lane.answer();
+      await bench.untilJob(job, 'succeeded');
+      assert.deepEqual([lane.batches.jobs, lane.batches.answered.length], [1, 5]);
+      assert.equal((await costs(bench, job)).cost_cents, 5 * sectionTokens);
+    },
+  ],
+  [
+    'what a batch answers while an item goes to wait for it wakes the item',
+    async (bench) => {
+      const lane = new CheapLane(bench);
+      const own = lane.pipeline.steps.embedded as StepFunction;
+      const late: StepFunction = async (context) => {
+        const result = await own(context);
+        if (result?.deferred?.requests.length !== 0) return result;
+        lane.batches.isBusy = false;
+        await lane.deliver();
+        return result;
+      };
+      const steps = { ...lane.pipeline.steps, embedded: late };
+      const engine = await lane.start({ pipeline: { ...lane.pipeline, steps } });
+      const job = await lane.submit({ page: sections(...five) });
+      await lane.answerLater();
+      await engine.commands.cancel('ann', job.key);
+      await engine.commands.retry('ann', job.key);
+      await bench.untilJob(job, 'succeeded');
+      assert.deepEqual([lane.batches.jobs, lane.batches.answered.length], [1, 5]);
+      const story = await bench.store.story();
+      assert.ok(story.includes('item_woken'));
+    },
+  ],
+  [
+    'a corpus that is begun in the cheap lane has the model of its vectors, and keeps it',
+    async (bench) => {
+      const lane = new CheapLane(bench);
+      const engine = await lane.start();
+      const job = await lane.submit({ page: sections('Ada') });
+      await lane.answer();
+      await bench.untilJob(job, 'succeeded');
+      const key = { caller: 'ann', corpus: 'notes' };
+      assert.equal((await getCorpusSettings(bench.store.database, key)).model, 'metered');
+      await bench.stop(engine);
+      const other = meteredEmbedder({ model: 'other' });
+      await lane.start({ pipeline: pipelineOf(bench, other, [lane.embedder]), pid: 2 });
+      const after = await submitTexts(bench, { more: sections('Bea') });
+      await bench.untilJob(after, 'succeeded');
+      const models = await bench.store.rows<{ model: string }>(
+        'SELECT DISTINCT model FROM vectors',
+      );
+      assert.deepEqual(
+        models.map(({ model }) => model),
+        ['metered'],
+      );
+    },
+  ],
+  [
+    'an answer that cannot be read is charged and not kept: a retry asks for it alone',
+    async (bench) => {
+      const lane = new CheapLane(bench, { hasEntities: true });
+      lane.batches.content = () => 'no JSON at all';
+      const engine = await lane.start();
+      const job = await lane.submit({ page: sections('Ada') });
+      await lane.answer();
+      await bench.untilJob(job, 'failed');
+      assert.equal(lane.batches.answered.length, 2);
+      const { tokens_in: tokens, cost_cents: cost } = await costs(bench, job);
+      assert.equal(cost, tokens + answerTokens);
+      lane.batches.content = () => '{"entities":[]}';
+      await engine.commands.retry('ann', job.key);
+      await lane.answer();
+      await bench.untilJob(job, 'succeeded');
+      assert.equal(lane.batches.answered.length, 3);
+      assert.match(lane.batches.answered[2] ?? '', /^passage-/);
+    },
+  ],
+  [
+    'a vector that is longer than the others of its document is not kept',
+    async (bench) => {
+      const lane = new CheapLane(bench);
+      lane.batches.vector = (text) => (text.includes('Eva') ? [1, 2, 3] : [1, 2]);
+      const engine = await lane.start();
+      const job = await lane.submit({ page: sections(...five) });
+      await lane.answer();
+      await bench.untilJob(job, 'failed');
+      lane.batches.vector = () => [1, 2];
+      await engine.commands.retry('ann', job.key);
+      await lane.answer();
+      await bench.untilJob(job, 'succeeded');
+      assert.equal(lane.batches.answered.length, 6);
+    },
+  ],
+];

@@ -1,0 +1,118 @@
+/** Documents of the cheap lane on a store; a provider in memory counts what it is asked. */
+import { gatherLines, settleEnded } from '../../../src/engine/batch-lane.ts';
+import { BatchProviders } from '../../../src/engine/batch-plan.ts';
+import { type BatchOptions, submitDue } from '../../../src/engine/batch-submit.ts';
+import type { Engine } from '../../../src/engine/engine.ts';
+import { reconcile } from '../../../src/engine/reconciler.ts';
+import { documentPipeline } from '../../../src/pipeline/document.ts';
+import { parse } from '../../../src/pipeline/extract/format/parse.ts';
+import type { Pipeline } from '../../../src/pipeline/pipeline.ts';
+import { Purse } from '../../../src/pipeline/purse.ts';
+import { toSignedBytes } from '../../../src/provider/vector-bytes.ts';
+import { submitTexts } from '../../contract/engine/money.ts';
+import type { EngineFixture } from '../engine-fixture.ts';
+import { meteredEmbedder } from '../metered-embedder.ts';
+import type { Submitted } from '../store-fixture.ts';
+import { memoryBlobs } from './fixture.ts';
+import { MeteredBatches } from './metered-batches.ts';
+
+/** A cent for each token in a batch, and two at once. */
+const price = { input: 2_000_000, output: 0, batch: { input: 1_000_000, output: 1_000_000 } };
+
+export class CheapLane {
+  readonly batches = new MeteredBatches();
+  readonly embedder = meteredEmbedder();
+  readonly bench: EngineFixture;
+  readonly pipeline: Pipeline;
+  readonly #options: BatchOptions;
+
+  constructor(bench: EngineFixture, { hasEntities = false, isPriced = true } = {}) {
+    this.bench = bench;
+    const { database, world } = bench.store;
+    const blobs = memoryBlobs();
+    this.#options = {
+      ...{ database, blobs, world, onEnd: settleEnded },
+      providers: new BatchProviders([this.batches.provider]),
+      pollIntervalMs: 0,
+      onError: (what, error) => bench.errors.push(`${what}: ${String(error)}`),
+    };
+    this.pipeline = documentPipeline({
+      blobs,
+      fetcher: { get: () => Promise.reject(new Error('nothing here is on the web')) },
+      parser: parse,
+      embedder: this.embedder,
+      purse: new Purse(database, world),
+      lane: {
+        embeddings: {
+          model: 'metered',
+          price: isPriced ? price : undefined,
+          encode: toSignedBytes,
+        },
+        entities: hasEntities ? { model: 'metered-model', price } : undefined,
+      },
+    });
+  }
+
+  start(more: { pipeline?: Pipeline; pid?: number } = {}): Promise<Engine> {
+    return this.bench.start({}, { pipeline: this.pipeline, ...more });
+  }
+
+  submit(
+    texts: Readonly<Record<string, string>>,
+    more: Parameters<typeof submitTexts>[2] = {},
+  ): Promise<Submitted> {
+    return submitTexts(this.bench, texts, { lane: 'cheap', ...more });
+  }
+
+  /** All items that are open wait for a batch. */
+  untilWaiting(): Promise<void> {
+    const { store, world } = this.bench;
+    return world.until('the items to wait for a batch', async () => {
+      const open = await store.rows<{ waits_on: string }>(
+        'SELECT waits_on FROM items WHERE waits_on IS NOT NULL',
+      );
+      return open.length > 0 && open.every(({ waits_on }) => waits_on === 'task');
+    });
+  }
+
+  /** What was left to batches is gathered, sent, and asked about once. */
+  async deliver(): Promise<void> {
+    const { signal } = new AbortController();
+    await gatherLines({ ...this.#options, gatherMs: 0 });
+    await submitDue(this.#options, signal);
+    await reconcile(this.#options, signal);
+  }
+
+  async answer(): Promise<void> {
+    await this.untilWaiting();
+    await this.deliver();
+  }
+
+  /** The batch is sent, and takes its time. */
+  async answerLater(): Promise<void> {
+    this.batches.isBusy = true;
+    await this.answer();
+  }
+
+  async lines(): Promise<number> {
+    return (await this.bench.store.rows('SELECT id FROM batch_lines')).length;
+  }
+}
+
+/** Sections, each a chunk of its own, of so many tokens with its heading. */
+export const sectionTokens = 7;
+
+export function sections(...names: readonly string[]): string {
+  return names.map((name) => `# ${name}\n\nThe walrus ${name} sleeps.`).join('\n\n');
+}
+
+export const five = ['Ada', 'Bea', 'Cleo', 'Dora', 'Eva'];
+export const ten = Object.fromEntries(
+  Array.from({ length: 10 }, (_, index) => [`page-${index}`, sections(`N${index}`)]),
+);
+
+/** What a job has cost, and what it did not have to. */
+export async function costs(bench: EngineFixture, { key }: Submitted) {
+  const { tokens_in, cost_cents, tokens_saved, saved_cents } = await bench.store.job(key);
+  return { tokens_in, cost_cents, tokens_saved, saved_cents };
+}
