@@ -128,12 +128,13 @@ export class Exchange {
     };
     const abort = (): void => {
       reject(signal.reason);
-      if (signal.reason === ('lost' satisfies AbortReason)) void this.#giveUp(waiting);
+      // While it is being written it has no key; who writes it gives it up.
+      if (waiting.key !== '') void this.#giveUp(waiting);
     };
     signal.addEventListener('abort', abort, { once: true });
     try {
-      await this.#open(waiting);
-      return await promise;
+      // Together: an abort while the question is being written must find somebody who hears it.
+      return await Promise.race([promise, this.#open(waiting).then(() => promise)]);
     } finally {
       signal.removeEventListener('abort', abort);
       if (this.#waiting.get(waiting.key) === waiting) this.#waiting.delete(waiting.key);
@@ -185,7 +186,7 @@ export class Exchange {
     );
     failpoint(world, 'handoff.after-ask');
     waiting.key = standing.key;
-    if (asked.signal.aborted) return;
+    if (asked.signal.aborted) return this.#giveUp(waiting);
     this.#waiting.set(standing.key, waiting);
     if (standing.answered_at !== null) await this.#fetch(waiting);
     else if (standing.worker === null) this.#tell(waiting, standing.epoch);
@@ -255,9 +256,12 @@ export class Exchange {
     });
   }
 
-  /** The item was taken away. If it has ended, or waits for a person, nobody wants to know. */
+  /**
+   * If the item was taken away because it has ended, or waits for a person, nobody wants to know.
+   */
   async #giveUp(waiting: Waiting): Promise<void> {
     const { database, onError } = this.#options;
+    if (waiting.asked.signal.reason !== ('lost' satisfies AbortReason)) return;
     try {
       const gone = await database.write((transaction) => removeUnwanted(transaction, waiting.key));
       if (gone) await this.#untell(waiting, gone.epoch);

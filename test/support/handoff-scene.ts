@@ -13,6 +13,7 @@ import { getJobById } from '../../src/store/jobs.ts';
 import { sql } from '../../src/store/statement.ts';
 import type { EngineFixture } from './engine-fixture.ts';
 import { HandQueue } from './hand-queue.ts';
+import type { Latch } from './test-world.ts';
 
 export const workerPid = 500;
 const stage = 'scraping';
@@ -39,11 +40,22 @@ export class Scene {
 
   #refusals = 0;
 
+  /** Writes of the exchange wait until the latch is opened. */
+  holdWrites(latch: Latch): void {
+    this.#held = latch;
+  }
+
+  #held: Latch | undefined;
+  /** Writes that have come so far, held or not. */
+  writes = 0;
+
   #database(): Database {
     const { database } = this.bench.store;
     return {
       ...database,
       write: async (work) => {
+        this.writes += 1;
+        await this.#held?.opened;
         if (this.#refusals === 0) return database.write(work);
         this.#refusals -= 1;
         throw new Failure('store_busy', 'the store is away');

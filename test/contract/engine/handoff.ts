@@ -4,6 +4,7 @@ import { Callbacks, type Completion } from '../../../src/handoff/callbacks.ts';
 import { limits } from '../../../src/kernel/limits.ts';
 import type { EngineTest } from '../../support/engine-fixture.ts';
 import { questionOf, Scene, workerPid } from '../../support/handoff-scene.ts';
+import { makeLatch } from '../../support/test-world.ts';
 
 const stage = 'scraping';
 const succeeded = { status: 'chunking' };
@@ -254,6 +255,43 @@ export const handoffTests: readonly EngineTest[] = [
       assert.deepEqual(await complete(), late);
       await bench.untilJob(job, 'canceled');
       assert.deepEqual(scene.used, []);
+    },
+  ],
+  [
+    'an item that is canceled while its question is being written leaves none behind',
+    async (bench) => {
+      const scene = new Scene(bench);
+      const engine = await scene.start();
+      const latch = makeLatch();
+      scene.holdWrites(latch);
+      const job = await bench.store.submit();
+      await bench.world.until('the write', () => scene.writes === 1);
+      await engine.commands.cancel(job.caller, job.key);
+      // Long enough for the worker to see that its lease is gone.
+      await bench.world.advance(2 * limits.lease.heartbeatMs);
+      latch.open();
+      await bench.world.until('the second write', () => scene.writes === 2);
+      await bench.world.settle();
+      assert.equal(await scene.rows(), 0);
+      assert.equal(scene.queue.waiting.size, 0);
+      await bench.untilJob(job, 'canceled');
+    },
+  ],
+  [
+    'a process that ends while a question is being written hands its item back',
+    async (bench) => {
+      const scene = new Scene(bench);
+      const engine = await scene.start();
+      const latch = makeLatch();
+      scene.holdWrites(latch);
+      const job = await bench.store.submit();
+      await bench.world.until('the write', () => scene.writes === 1);
+      const stopped = bench.stop(engine);
+      await bench.world.advance(limits.loop.shutdownGraceMs);
+      await stopped;
+      assert.equal((await bench.store.item(job.ids[0])).waits_on, 'turn');
+      latch.open();
+      await bench.world.settle();
     },
   ],
   [
