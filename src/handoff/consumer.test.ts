@@ -152,6 +152,30 @@ describe('a worker', () => {
     );
   });
 
+  test('that waits as it was asked to has all its tries left for what fails', async () => {
+    const limited = new Failure('rate_limited', 'later', { retryAfterMs: 5_000 });
+    const down = new Failure('provider_unavailable', 'down');
+    const mixed = [...Array.from({ length: 9 }, () => limited), down, limited, down];
+    let tries = 0;
+    const work: Work = async () => {
+      const failure = mixed[tries++];
+      if (failure) throw failure;
+      return { value: {} };
+    };
+    const { world, queue, door, isIdle } = await open(work);
+    door.begun = { ...begun, kind: 'embed' };
+    await queue.add([{ ...asked, kind: 'embed' }]);
+    await world.until('the end', isIdle);
+    assert.deepEqual([tries, door.completions[0]?.failure], [mixed.length + 1, undefined]);
+
+    // The tries that are told are those that failed.
+    mixed.push(...Array.from({ length: 6 }, () => down));
+    tries = 0;
+    await queue.add([{ ...asked, kind: 'embed' }]);
+    await world.until('the end', isIdle);
+    assert.deepEqual([tries, door.completions[1]?.failure?.tries], [16, 6]);
+  });
+
   test('calls back until the orchestrator is there again, and does its work once', async () => {
     const work = failing('http_404', 0);
     const { world, queue, door, errors, isIdle } = await open(work);

@@ -35,6 +35,11 @@ export interface Done {
   readonly failure: Failure | undefined;
 }
 
+interface Next {
+  readonly do: 'retry' | 'wait';
+  readonly waitMs: number;
+}
+
 const finish: Settled = { do: 'finish' };
 
 export function startWorker(options: WorkerOptions): Promise<Consumer> {
@@ -107,7 +112,7 @@ class Run {
     const { kind } = asked;
     const work = isQuestionKind(kind) ? works[kind] : undefined;
     const startedAt = world.now();
-    for (let failed = 0; ; failed++) {
+    for (let failed = 0; ; ) {
       let reply: Reply;
       try {
         if (!work || !isQuestionKind(kind)) {
@@ -119,18 +124,20 @@ class Run {
         signal.throwIfAborted();
         reply = { value: {}, failure: toFailure(error) };
       }
-      const waitMs = reply.failure && this.#waitMs(kind, reply.failure, failed);
-      if (waitMs === undefined) {
+      const next = reply.failure && this.#next(kind, reply.failure, failed);
+      if (!next) {
         onDone?.({ kind, durationMs: world.now() - startedAt, failure: reply.failure });
         return reply.failure ? { ...reply, failure: withTries(reply.failure, failed + 1) } : reply;
       }
-      await pause(world, waitMs, signal);
+      // What was waited for as it was asked to be is no try that failed.
+      if (next.do === 'retry') failed += 1;
+      await pause(world, next.waitMs, signal);
       signal.throwIfAborted();
     }
   }
 
-  /** How long to wait before the next try; undefined where the orchestrator is to hear of it. */
-  #waitMs(kind: string, failure: Failure, attempt: number): number | undefined {
+  /** When to try once more, and why; undefined where the orchestrator is to hear of it. */
+  #next(kind: string, failure: Failure, attempt: number): Next | undefined {
     if (!isQuestionKind(kind)) return undefined;
     const { world } = this.#options;
     const { stage } = questionKinds[kind];
@@ -147,7 +154,8 @@ class Run {
     });
     if (reaction.do !== 'retry' && reaction.do !== 'wait') return undefined;
     const waitMs = reaction.dueAt - now;
-    return reaction.do === 'wait' && waitMs > limits.handoff.waitMsMax ? undefined : waitMs;
+    const isLong = reaction.do === 'wait' && waitMs > limits.handoff.waitMsMax;
+    return isLong ? undefined : { do: reaction.do, waitMs };
   }
 
   async #report(
