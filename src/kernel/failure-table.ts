@@ -236,6 +236,10 @@ const running = {
     title: 'No worker is free',
     advice: 'Nothing to do if workers are running: Pawl goes on when one is free. Else start some.',
   }),
+  service_failed: row('E_SERVICE', 'transient', 502, {
+    title: 'A service failed',
+    advice: 'Look at the log of the service that the message names, then retry.',
+  }),
   storage_full: row('E_STORAGE_FULL', 'transient', 503, {
     title: 'Storage is full',
     advice: 'Free some disk space or point PAWL_DATA at a larger disk, then retry.',
