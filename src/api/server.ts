@@ -129,6 +129,8 @@ function addRoutes(app: FastifyInstance, handlers: Partial<Handlers>): void {
     app.route({
       method,
       url,
+      // Services hand each other pages with their text; who they are is known before it is read.
+      bodyLimit: route.isInternal ? limits.handoff.bodyBytesMax : limits.request.bodyBytesMax,
       config: {
         name,
         isOpen: route.isOpen ?? false,

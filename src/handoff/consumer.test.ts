@@ -7,7 +7,7 @@ import { EmbeddedQueue } from '../queue/embedded.ts';
 import type { Message } from '../queue/queue.ts';
 import type { Begun, Completion, OrchestratorDoor } from './callbacks.ts';
 import { startWorker } from './consumer.ts';
-import { parcelsBy } from './parcel.ts';
+import { type Parcels, parcelsBy } from './parcel.ts';
 import type { Work } from './work.ts';
 
 const worker = { id: 'w', host: 'machine', pid: 1, process_started: '7' };
@@ -46,13 +46,13 @@ class Orchestrator implements OrchestratorDoor {
   }
 }
 
-async function open(work: Work) {
+async function open(work: Work, parcels: Parcels = parcelsBy()) {
   const world = new TestWorld();
   const queue = new EmbeddedQueue({ name: 'scrape_jobs', world });
   const door = new Orchestrator();
   const errors: string[] = [];
   const consumer = await startWorker({
-    ...{ queue, door, world, worker, places: 4, parcels: parcelsBy() },
+    ...{ queue, door, world, worker, places: 4, parcels },
     works: { visit: work, embed: work },
     onError: (what, error) => errors.push(`${what}: ${String(error)}`),
   });
@@ -220,6 +220,53 @@ describe('a worker', () => {
     await stopped;
     assert.deepEqual(door.calls, ['begin job token', 'leave 3']);
     assert.deepEqual(await queue.depth(), { waiting: 1, active: 0 });
+  });
+
+  test('whose answer is refused says that there is none, and works once', async () => {
+    const work = failing('http_404', 0);
+    const { world, queue, door, isIdle } = await open(work);
+    door.away.push(undefined, new Failure('payload_too_large', 'it answered 413'));
+    await queue.add([asked]);
+    await world.until('the end', isIdle);
+    assert.deepEqual(door.calls, ['begin job token', 'complete', 'complete']);
+    const [{ failure, value, epoch } = {}] = door.completions;
+    assert.deepEqual([failure?.code, value, epoch], ['source_too_large', {}, 3]);
+    assert.equal(work.tries(), 1);
+    door.away.push(undefined, new Failure('bad_request', 'it answered 400'));
+    await queue.add([asked]);
+    await world.until('the end', isIdle);
+    assert.equal(door.completions[1]?.failure?.code, 'bad_request');
+  });
+
+  test('waits for a blob store that is away, on the way in and on the way out', async () => {
+    const away = new Failure('provider_unavailable', 'the bucket is away');
+    const refusals = { pack: 9, unpack: 3 };
+    const own = parcelsBy();
+    const parcels: Parcels = {
+      pack: async (parcel) => {
+        if (refusals.pack-- > 0) throw away;
+        return own.pack(parcel);
+      },
+      unpack: async (parcel) => {
+        if (refusals.unpack-- > 0) throw away;
+        return own.unpack(parcel);
+      },
+    };
+    const work = failing('http_404', 0);
+    const { world, queue, door, errors, isIdle } = await open(work, parcels);
+    await queue.add([asked]);
+    await world.until('the end', isIdle);
+    assert.deepEqual([work.tries(), door.completions[0]?.failure], [1, undefined]);
+    assert.deepEqual(errors, ['blob store: Failure: the bucket is away']);
+  });
+
+  test('that cannot find the bytes of a question says so', async () => {
+    const { world, queue, door, isIdle } = await open(failing('http_404', 0));
+    door.begun = { ...begun, request: { source: 'a', blob: 'elsewhere' } };
+    await queue.add([asked]);
+    await world.until('the end', isIdle);
+    assert.deepEqual(door.calls, ['begin job token', 'complete']);
+    assert.equal(door.completions[0]?.failure?.code, 'source_missing');
   });
 
   test('does loose work for nobody, and calls back where a job was named', async () => {

@@ -63,21 +63,18 @@ class Run {
 
   /** A question that the orchestrator keeps. */
   async #runAsked(): Promise<Settled> {
-    const { door, worker, parcels, onError } = this.#options;
+    const { door, worker, onError } = this.#options;
     const { message, signal } = this.#delivery;
     const { jobId = '', id } = message;
     const handoff = keyOfMessage(id);
-    const begun = await this.#insist(() => door.begin(jobId, handoff, worker));
+    const begun = await this.#insist('orchestrator', () => door.begin(jobId, handoff, worker));
     if (begun.status === 'gone') return finish;
     const { epoch, kind } = begun;
     const given = new AbortController();
     const stopBeat = this.#keepBeating(jobId, { handoff, epoch }, given);
     const both = AbortSignal.any([signal, given.signal]);
     try {
-      const { value: request, bytes } = await parcels.unpack({
-        value: begun.request,
-        bytes: begun.bytes,
-      });
+      const { request, bytes } = begun;
       const reply = await this.#answer({ kind, request, bytes }, both);
       failpoint(this.#options.world, 'handoff.before-callback');
       await this.#report(jobId, { handoff, epoch }, { kind, reply });
@@ -108,7 +105,7 @@ class Run {
     asked: Omit<Question, 'kind'> & { kind: string },
     signal: AbortSignal,
   ): Promise<Reply> {
-    const { world, works, onDone } = this.#options;
+    const { world, works, parcels, onDone } = this.#options;
     const { kind } = asked;
     const work = isQuestionKind(kind) ? works[kind] : undefined;
     const startedAt = world.now();
@@ -119,7 +116,11 @@ class Run {
           throw new Failure('bad_request', `this service does not answer ${kind}`);
         }
         const progress = (done: number, total: number) => this.#progress(done, total);
-        reply = await work({ ...asked, kind }, { signal, progress });
+        const { value: request, bytes } = await parcels.unpack({
+          value: asked.request,
+          bytes: asked.bytes,
+        });
+        reply = await work({ kind, request, bytes }, { signal, progress });
       } catch (error) {
         signal.throwIfAborted();
         reply = { value: {}, failure: toFailure(error) };
@@ -163,19 +164,28 @@ class Run {
     question: Pick<Completion, 'handoff' | 'epoch'>,
     { kind, reply }: { kind: string; reply: Reply },
   ): Promise<void> {
-    const { door, parcels } = this.#options;
+    const { door } = this.#options;
     const stage = isQuestionKind(kind) ? questionKinds[kind].stage : 'scraping';
-    const packed = await parcels.pack(reply).then(
-      (parcel) => ({ ...parcel, failure: reply.failure }),
-      (error: unknown) => ({ value: {}, bytes: undefined, failure: toFailure(error) }),
-    );
-    const failure = packed.failure && toWire(packed.failure);
-    const { value, bytes } = packed;
-    await this.#insist(() => door.complete(jobId, { ...question, stage, value, bytes, failure }));
+    const tell = (told: Pick<Completion, 'value' | 'bytes' | 'failure'>) =>
+      this.#insist('orchestrator', () => door.complete(jobId, { ...question, stage, ...told }));
+    try {
+      await tell(await this.#packed(reply));
+    } catch (error) {
+      this.#delivery.signal.throwIfAborted();
+      // The answer would be refused each time. That there is none must be known all the same.
+      await tell({ value: {}, failure: toWire(refusedAnswer(error)) });
+    }
   }
 
-  /** The orchestrator may be away: it is asked until it answers, or the time of the run is over. */
-  async #insist<T>(call: () => Promise<T>): Promise<T> {
+  /** A store of blobs that is away for a while does not cost what was worked for. */
+  async #packed(reply: Reply): Promise<Pick<Completion, 'value' | 'bytes' | 'failure'>> {
+    const { parcels } = this.#options;
+    const { value, bytes } = await this.#insist('blob store', () => parcels.pack(reply));
+    return { value, bytes, failure: reply.failure && toWire(reply.failure) };
+  }
+
+  /** Whoever is asked may be away: until it answers, or the time of the run is over. */
+  async #insist<T>(whom: string, call: () => Promise<T>): Promise<T> {
     const { world, onError } = this.#options;
     const { signal } = this.#delivery;
     for (let attempt = 0; ; attempt++) {
@@ -183,7 +193,7 @@ class Run {
         return await call();
       } catch (error) {
         if (signal.aborted || !isRetriedCall(error)) throw error;
-        if (attempt === 0) onError('orchestrator', error);
+        if (attempt === 0) onError(whom, error);
         const random = () => world.random();
         await pause(world, backoffMs({ ...limits.handoff.callRetry, attempt, random }), signal);
         signal.throwIfAborted();
@@ -223,6 +233,13 @@ class Run {
 function isRetriedCall(error: unknown): boolean {
   const { kind } = toFailure(error);
   return kind === 'transient' || kind === 'rate_limited';
+}
+
+function refusedAnswer(error: unknown): Failure {
+  const failure = toFailure(error);
+  if (failure.code !== 'payload_too_large') return failure;
+  const message = `the page and its text are too large to be handed over: ${failure.message}`;
+  return new Failure('source_too_large', message, { cause: error });
 }
 
 function withTries(failure: Failure, tries: number): Failure {
