@@ -1,7 +1,8 @@
 /**
  * What workers tell the orchestrator: that they begin, that they live, and how it ended. Each is
- * one transaction with the question locked. What comes late, twice, or from a worker that was given
- * up changes nothing, and is told so with a 200: an error would only make it come again.
+ * one transaction with the question locked. What comes late, twice, or from a worker that another
+ * has taken over from changes nothing, and is told so with a 200: an error would only make it come
+ * again.
  */
 import { Failure } from '../kernel/failure.ts';
 import type { Stage } from '../kernel/stage.ts';
@@ -103,7 +104,8 @@ export class Callbacks implements OrchestratorDoor {
       const row = await questionOf(transaction, jobKey, key);
       if (!row || (await isOver(transaction, row))) return false;
       if (isLeaving) return (await releaseHandoff(transaction, { key, epoch })) !== undefined;
-      return beatHandoff(transaction, { key, epoch, now: database.now() });
+      if (await beatHandoff(transaction, { key, epoch, now: database.now() })) return true;
+      return row.answered_at === null && isLast(row, epoch);
     });
     if (isHeard && progress) exchange?.progress(key, progress.done, progress.total);
     return isHeard;
@@ -164,9 +166,17 @@ async function openQuestion(
       ? await onlyQuestion(transaction, jobKey, stage)
       : await questionOf(transaction, jobKey, handoff);
   if (!row || row.stage !== stage) return undefined;
-  if (row.answered_at !== null || (epoch !== undefined && epoch !== row.epoch)) return undefined;
+  if (row.answered_at !== null || (epoch !== undefined && !isLast(row, epoch))) return undefined;
   if (await isOver(transaction, row)) return undefined;
   return itemId === undefined || itemId === row.item_id ? row : undefined;
+}
+
+/**
+ * Whether nobody has begun after the worker of this epoch. One that was given up is heard as long
+ * as that holds: what it has worked for, and perhaps paid for, is as good as what the next would.
+ */
+function isLast(row: HandoffRow, epoch: number): boolean {
+  return epoch === row.epoch || (row.worker === null && epoch === row.epoch - 1);
 }
 
 /** The item has ended without the answer: the question goes, too. */

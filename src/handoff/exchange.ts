@@ -87,6 +87,11 @@ interface Waiting {
 export class Exchange {
   readonly #options: ExchangeOptions;
   readonly #waiting = new Map<string, Waiting>();
+  /** Questions that are not on disk yet, because the store is away. */
+  readonly #unopened = new Set<Waiting>();
+  /** When this process last saw the store, and since when it does. */
+  #seenAt = Number.NEGATIVE_INFINITY;
+  #seenSince = Number.NEGATIVE_INFINITY;
   readonly #refill: Refill;
   readonly #loops: readonly Loop[];
 
@@ -134,9 +139,10 @@ export class Exchange {
     signal.addEventListener('abort', abort, { once: true });
     try {
       // Together: an abort while the question is being written must find somebody who hears it.
-      return await Promise.race([promise, this.#open(waiting).then(() => promise)]);
+      return await Promise.race([promise, this.#tryOpen(waiting).then(() => promise)]);
     } finally {
       signal.removeEventListener('abort', abort);
+      this.#unopened.delete(waiting);
       if (this.#waiting.get(waiting.key) === waiting) this.#waiting.delete(waiting.key);
     }
   }
@@ -156,10 +162,31 @@ export class Exchange {
   whyDead({ worker, beat_at }: HandoffStanding): string | undefined {
     const { liveness, database } = this.#options;
     if (worker === null) return 'nobody has begun';
-    const silentMs = database.now() - (beat_at ?? 0);
+    const now = database.now();
+    const silentMs = now - Math.max(beat_at ?? 0, this.#heardSince(now));
     if (silentMs > limits.handoff.silentMsMax) return `no heartbeat for ${silentMs} ms`;
     const name = JSON.parse(worker) as WorkerName;
-    return whyDead({ ...name, beat_at: database.now() }, liveness, database.now());
+    return whyDead({ ...name, beat_at: now }, liveness, now);
+  }
+
+  /**
+   * Nobody could beat while the store or this process was away: silence counts from when both are
+   * here again.
+   */
+  #heardSince(now: number): number {
+    return now - this.#seenAt > limits.handoff.beatMs ? now : this.#seenSince;
+  }
+
+  /** Puts the question on disk, or leaves that to the next look: the store may be away. */
+  async #tryOpen(waiting: Waiting): Promise<void> {
+    try {
+      await this.#open(waiting);
+      this.#unopened.delete(waiting);
+    } catch (error) {
+      if (!isRetried(toFailure(error).code) || waiting.asked.signal.aborted) throw error;
+      if (!this.#unopened.has(waiting)) this.#options.onError('handoff', error);
+      this.#unopened.add(waiting);
+    }
   }
 
   async #open(waiting: Waiting): Promise<void> {
@@ -185,6 +212,7 @@ export class Exchange {
       ),
     );
     failpoint(world, 'handoff.after-ask');
+    if (this.#waiting.get(waiting.key) === waiting) this.#waiting.delete(waiting.key);
     waiting.key = standing.key;
     if (asked.signal.aborted) return this.#giveUp(waiting);
     this.#waiting.set(standing.key, waiting);
@@ -206,6 +234,7 @@ export class Exchange {
       this.#options.database,
       all.map(({ key }) => key),
     );
+    if (all.length > 0) this.#seeStore();
     const byKey = new Map(standings.map((standing) => [standing.key, standing]));
     for (const waiting of all) {
       if (this.#waiting.get(waiting.key) !== waiting) continue;
@@ -215,6 +244,13 @@ export class Exchange {
         else waiting.reject(error);
       });
     }
+    await Promise.all([...this.#unopened].map((one) => this.#tryOpen(one).catch(one.reject)));
+  }
+
+  #seeStore(): void {
+    const now = this.#options.database.now();
+    this.#seenSince = this.#heardSince(now);
+    this.#seenAt = now;
   }
 
   async #settle(waiting: Waiting, standing: HandoffStanding | undefined): Promise<void> {

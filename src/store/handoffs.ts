@@ -134,7 +134,8 @@ export async function beatHandoff(
 
 const releaseRow = sql<{ epoch: number }>`
   UPDATE handoffs SET worker = NULL, beat_at = NULL, epoch = epoch + 1
-  WHERE key = :key AND epoch = :epoch AND answered_at IS NULL RETURNING epoch`;
+  WHERE key = :key AND epoch = :epoch AND worker IS NOT NULL AND answered_at IS NULL
+  RETURNING epoch`;
 
 /** Takes the question from a worker that has died. Undefined: somebody was quicker. */
 export async function releaseHandoff(

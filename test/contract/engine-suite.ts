@@ -6,6 +6,7 @@ import { completionTests } from './engine/completion.ts';
 import { deadlineTests } from './engine/deadline.ts';
 import { documentEngineTests } from './engine/document.ts';
 import { handoffTests } from './engine/handoff.ts';
+import { handoffOutageTests } from './engine/handoff-outage.ts';
 import { handoverTests } from './engine/handover.ts';
 import { interruptionTests } from './engine/interruption.ts';
 import { moneyTests } from './engine/money.ts';
@@ -21,6 +22,7 @@ const groups: Readonly<Record<string, readonly EngineTest[]>> = {
   handovers: handoverTests,
   'wall clock': deadlineTests,
   handoffs: handoffTests,
+  'handoffs in an outage': handoffOutageTests,
   documents: documentEngineTests,
   money: moneyTests,
   completions: completionTests,

@@ -40,6 +40,9 @@ export class Scene {
 
   #refusals = 0;
 
+  /** Whether the exchange reaches its store. */
+  isAway = false;
+
   /** Writes of the exchange wait until the latch is opened. */
   holdWrites(latch: Latch): void {
     this.#held = latch;
@@ -53,11 +56,15 @@ export class Scene {
     const { database } = this.bench.store;
     return {
       ...database,
+      run: async (statement, parameters) => {
+        if (this.isAway) throw new Failure('store_busy', 'the store is away');
+        return database.run(statement, parameters);
+      },
       write: async (work) => {
         this.writes += 1;
         await this.#held?.opened;
-        if (this.#refusals === 0) return database.write(work);
-        this.#refusals -= 1;
+        if (!this.isAway && this.#refusals === 0) return database.write(work);
+        this.#refusals = Math.max(this.#refusals - 1, 0);
         throw new Failure('store_busy', 'the store is away');
       },
     };
