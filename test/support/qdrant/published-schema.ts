@@ -13,7 +13,7 @@ export class PublishedSchema {
 
   constructor() {
     const entry = fileURLToPath(import.meta.resolve('@qdrant/js-client-rest'));
-    const text = readFileSync(entry.replace(/dist\/.*$/, `dist/types/${file}`), 'utf8');
+    const text = readFileSync(entry.replace(/(?<=js-client-rest\/)dist\/.*$/, `dist/types/${file}`), 'utf8');
     this.#roots = new Map(
       ['paths', 'components', 'operations'].map((name) => [name, readInterface(text, name)]),
     );
