@@ -248,6 +248,14 @@ const running = {
     title: 'Store is busy',
     advice: 'Retry in a moment, and check that no other program holds the database.',
   }),
+  replaced_meanwhile: row('E_REPLACED', 'transient', 409, {
+    title: 'Replaced meanwhile',
+    advice: 'Nothing to do: Pawl begins again with what is there now.',
+  }),
+  index_full: row('E_INDEX_FULL', 'transient', 503, {
+    title: 'Corpus does not fit into memory',
+    advice: 'Split the corpus into smaller ones: its search index is too large for one.',
+  }),
   machine_busy: row('E_MACHINE', 'transient', 503, {
     title: 'Machine ran short',
     advice: 'Give Pawl more memory or open files, or run fewer workers, then retry.',

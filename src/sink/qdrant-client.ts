@@ -97,6 +97,9 @@ async function readText(response: Response): Promise<string> {
 const codes: Readonly<Record<number, FailureCode>> = {
   408: 'qdrant_unavailable',
   429: 'rate_limited',
+  502: 'qdrant_unavailable',
+  503: 'qdrant_unavailable',
+  504: 'qdrant_unavailable',
 };
 
 function refusalOf(
@@ -109,7 +112,7 @@ function refusalOf(
   const isBusy = status === 503 && retryAfterMs !== undefined;
   const code = isBusy
     ? 'rate_limited'
-    : (codes[status] ?? (status >= 500 ? 'qdrant_unavailable' : 'qdrant_refused'));
+    : (codes[status] ?? (status >= 500 ? 'qdrant_failed' : 'qdrant_refused'));
   const message = `Qdrant answered ${status} to ${call}: ${reasonOf(text)}`;
   return new Failure(code, message.slice(0, limits.sink.errorCharactersMax), {
     retryAfterMs,
