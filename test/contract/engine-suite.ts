@@ -14,6 +14,7 @@ import { outcomeTests } from './engine/outcome.ts';
 import { reembedTests } from './engine/reembed.ts';
 import { relayTests } from './engine/relay.ts';
 import { stepTests } from './engine/step.ts';
+import { stuckTests } from './engine/stuck.ts';
 
 const groups: Readonly<Record<string, readonly EngineTest[]>> = {
   steps: stepTests,
@@ -21,6 +22,7 @@ const groups: Readonly<Record<string, readonly EngineTest[]>> = {
   interruptions: interruptionTests,
   handovers: handoverTests,
   'wall clock': deadlineTests,
+  'items that stand': stuckTests,
   handoffs: handoffTests,
   'handoffs in an outage': handoffOutageTests,
   documents: documentEngineTests,

@@ -6,6 +6,7 @@ import { Exchange, keyOfMessage } from '../../src/handoff/exchange.ts';
 import { parcelsBy } from '../../src/handoff/parcel.ts';
 import { answered } from '../../src/handoff/question.ts';
 import { Failure } from '../../src/kernel/failure.ts';
+import { limits } from '../../src/kernel/limits.ts';
 import type { StepContext, StepResult } from '../../src/pipeline/pipeline.ts';
 import type { Database } from '../../src/store/database.ts';
 import { removeHandoffsOfStep } from '../../src/store/handoffs.ts';
@@ -85,7 +86,8 @@ export class Scene {
   /** An engine whose pages are fetched elsewhere. */
   start(pid = 1): Promise<Engine> {
     const exchange = pid === 1 ? this.exchange : this.#exchange();
-    return this.bench.start({ fetched: (context) => this.#ask(context, exchange) }, { pid });
+    const fetched = (context: StepContext) => this.#ask(context, exchange);
+    return this.bench.start({ fetched }, { pid, timeoutMs: limits.handoff.softMs });
   }
 
   async #ask(context: StepContext, exchange: Exchange): Promise<StepResult> {
