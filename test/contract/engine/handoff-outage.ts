@@ -9,6 +9,29 @@ const succeeded = { status: 'chunking' };
 
 export const handoffOutageTests: readonly EngineTest[] = [
   [
+    'an item that was only waited for is not blamed for the deaths of who waited',
+    async (bench) => {
+      const scene = new Scene(bench);
+      let engine = await scene.start();
+      const job = await bench.store.submit({ items: 2 });
+      const { complete } = await scene.beginOne();
+      for (let pid = 1; pid <= limits.lease.crashesMax + 1; pid++) {
+        bench.abandon(engine);
+        bench.store.livingPids.delete(pid);
+        engine = await scene.start(pid + 1);
+        await bench.world.advance(2 * limits.loop.rescueIntervalMs);
+      }
+      const lost = (await bench.store.events()).filter(({ kind }) => kind === 'lease_lost');
+      assert.equal(lost.length, 2 * (limits.lease.crashesMax + 1));
+      const { crashes, waits_on } = await bench.store.item(job.ids[0]);
+      assert.deepEqual([crashes, waits_on], [0, 'worker']);
+      assert.deepEqual(await complete(), succeeded);
+      const other = await scene.beginOne();
+      assert.deepEqual(await other.complete(), succeeded);
+      await bench.untilJob(job, 'succeeded');
+    },
+  ],
+  [
     'a worker that was given up is heard until another has begun',
     async (bench) => {
       const scene = new Scene(bench);
