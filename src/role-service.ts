@@ -27,7 +27,7 @@ import { processParser } from './pipeline/extract/process/process-parser.ts';
 import { allowedHosts } from './pipeline/fetch/address.ts';
 import { httpFetcher } from './pipeline/fetch/http.ts';
 import type { Consumer, Queue } from './queue/queue.ts';
-import { openQueue, type QueueName } from './queues.ts';
+import { openAnswers, openQueue, type QueueName } from './queues.ts';
 import type { RedisAddresses } from './redis-settings.ts';
 import { roles } from './roles.ts';
 import { Searcher } from './search/search.ts';
@@ -127,6 +127,7 @@ async function openParts(options: RoleOptions, { world, log }: { world: World; l
   // First what may refuse.
   const { addresses } = options;
   const queue = name && (await openQueue(name, { addresses, world, log }));
+  const answers = name && (await openAnswers(name, { addresses, log }));
   const { databaseUrl } = options;
   const searches = options.role === 'embedding' && databaseUrl !== undefined;
   const database = searches ? await openPostgres({ url: databaseUrl }) : undefined;
@@ -146,11 +147,12 @@ async function openParts(options: RoleOptions, { world, log }: { world: World; l
   const queues = queue ? [queue] : [];
   const metrics = new Metrics({ now: () => world.now(), streams: () => 0, queues });
   const close = async (): Promise<void> => {
+    answers?.close();
     await Promise.all([queue?.close(), parser.close(), rendering?.renderer.close()]);
     await Promise.all([embedders.close(), completer?.close?.(), database?.close()]);
     await Promise.all([blobs?.close(), sinks.close()]);
   };
-  return { queue, database, searcher, embedders, works, metrics, blobs, close };
+  return { queue, database, searcher, embedders, works, metrics, blobs, answers, close };
 }
 
 /** Of all that could be answered here, what the role answers. */
@@ -197,7 +199,7 @@ function checksOf({ role, orchestratorUrl }: RoleOptions, { queue, embedders }: 
   };
 }
 
-interface ConsumeParts extends Pick<Parts, 'works' | 'metrics' | 'blobs'> {
+interface ConsumeParts extends Pick<Parts, 'works' | 'metrics' | 'blobs' | 'answers'> {
   readonly queue: Queue;
   readonly world: World;
   readonly onError: (what: string, error: unknown) => void;
@@ -205,13 +207,13 @@ interface ConsumeParts extends Pick<Parts, 'works' | 'metrics' | 'blobs'> {
 
 function consume(
   { internalKey: key, orchestratorUrl: url = '', places }: RoleOptions,
-  { queue, works, metrics, blobs, world, onError }: ConsumeParts,
+  { queue, works, metrics, blobs, answers, world, onError }: ConsumeParts,
 ): Promise<Consumer> {
   const onDone = ({ kind, durationMs }: Done): void => {
     if (isQuestionKind(kind)) metrics.seeWork(questionKinds[kind].stage, durationMs / 1000);
   };
   return startWorker({
-    ...{ queue, works, world, onError, onDone },
+    ...{ queue, works, world, answers, onError, onDone },
     door: orchestratorLink({ url, key, world }),
     parcels: parcelsBy(blobs),
     worker: workerName(world),

@@ -4,6 +4,7 @@ import { TestWorld } from '../../test/support/test-world.ts';
 import { Failure, type FailureCode } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
 import { EmbeddedQueue } from '../queue/embedded.ts';
+import type { KeptAnswers } from '../queue/kept-answers.ts';
 import type { Message } from '../queue/queue.ts';
 import type { Begun, Completion, OrchestratorDoor } from './callbacks.ts';
 import { startWorker } from './consumer.ts';
@@ -46,13 +47,32 @@ class Orchestrator implements OrchestratorDoor {
   }
 }
 
-async function open(work: Work, parcels: Parcels = parcelsBy()) {
+/** What workers of one queue keep for each other. */
+class Kept implements KeptAnswers {
+  readonly all = new Map<string, string>();
+
+  async read(handoff: string) {
+    return this.all.get(handoff);
+  }
+
+  async write(handoff: string, answer: string) {
+    this.all.set(handoff, answer);
+  }
+
+  async remove(handoff: string) {
+    this.all.delete(handoff);
+  }
+
+  close() {}
+}
+
+async function open(work: Work, parcels: Parcels = parcelsBy(), answers?: KeptAnswers) {
   const world = new TestWorld();
   const queue = new EmbeddedQueue({ name: 'scrape_jobs', world });
   const door = new Orchestrator();
   const errors: string[] = [];
   const consumer = await startWorker({
-    ...{ queue, door, world, worker, places: 4, parcels },
+    ...{ queue, door, world, worker, places: 4, parcels, answers },
     works: { visit: work, embed: work },
     onError: (what, error) => errors.push(`${what}: ${String(error)}`),
   });
@@ -267,6 +287,45 @@ describe('a worker', () => {
     await world.until('the end', isIdle);
     assert.deepEqual(door.calls, ['begin job token', 'complete']);
     assert.equal(door.completions[0]?.failure?.code, 'source_missing');
+  });
+
+  test('that leaves before it could tell what it paid for leaves that to the next', async () => {
+    const kept = new Kept();
+    const paid: Work = async () => ({ value: { cost: 7 }, bytes: Buffer.from('vectors') });
+    const first = await open(paid, parcelsBy(), kept);
+    first.door.begun = { ...begun, kind: 'embed' };
+    const refused = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
+    first.door.away.push(undefined, ...Array.from({ length: 99 }, () => refused));
+    await first.queue.add([{ ...asked, kind: 'embed' }]);
+    await first.world.until('the callback', () => first.door.calls.includes('complete'));
+    const stopped = first.consumer.stop(0);
+    await first.world.advance(1000);
+    await stopped;
+    assert.equal(first.door.completions.length, 0);
+
+    const again = failing('http_404', 0);
+    const second = await open(again, parcelsBy(), kept);
+    second.door.begun = { ...begun, kind: 'embed', epoch: 5 };
+    await second.queue.add([{ ...asked, kind: 'embed' }]);
+    await second.world.until('the end', second.isIdle);
+    assert.equal(again.tries(), 0);
+    const [{ value, bytes, epoch } = {}] = second.door.completions;
+    assert.deepEqual([value, String(bytes), epoch], [{ cost: 7 }, 'vectors', 5]);
+    assert.equal(kept.all.size, 0);
+  });
+
+  test('keeps no failure, nor what costs nothing', async () => {
+    const kept = new Kept();
+    const writes: string[] = [];
+    kept.write = async (handoff) => void writes.push(handoff);
+    const free = await open(failing('http_404', 0), parcelsBy(), kept);
+    await free.queue.add([asked]);
+    await free.world.until('the end', free.isIdle);
+    const failed = await open(failing('provider_auth', 9), parcelsBy(), kept);
+    failed.door.begun = { ...begun, kind: 'embed' };
+    await failed.queue.add([{ ...asked, kind: 'embed' }]);
+    await failed.world.until('the end', failed.isIdle);
+    assert.deepEqual([failed.door.completions.length, writes], [1, []]);
   });
 
   test('does loose work for nobody, and calls back where a job was named', async () => {

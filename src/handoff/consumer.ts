@@ -9,11 +9,20 @@ import { limits } from '../kernel/limits.ts';
 import { react } from '../kernel/reaction.ts';
 import { pause, type World } from '../kernel/world.ts';
 import { failpoint } from '../observe/failpoint.ts';
+import type { KeptAnswers } from '../queue/kept-answers.ts';
 import type { Consumer, Delivery, Queue, Settled } from '../queue/queue.ts';
 import type { Completion, OrchestratorDoor } from './callbacks.ts';
 import { keyOfMessage, type WorkerName } from './exchange.ts';
 import type { Parcels } from './parcel.ts';
-import { isQuestionKind, type Question, questionKinds, type Reply, toWire } from './question.ts';
+import {
+  isPaid,
+  isQuestionKind,
+  type Json,
+  type Question,
+  questionKinds,
+  type Reply,
+  toWire,
+} from './question.ts';
 import type { Works } from './work.ts';
 
 export interface WorkerOptions {
@@ -21,6 +30,8 @@ export interface WorkerOptions {
   readonly door: OrchestratorDoor;
   readonly works: Works;
   readonly parcels: Parcels;
+  /** Where paid answers are kept until the orchestrator has them. */
+  readonly answers?: KeptAnswers | undefined;
   readonly world: World;
   readonly worker: WorkerName;
   readonly places: number;
@@ -34,6 +45,8 @@ export interface Done {
   readonly durationMs: number;
   readonly failure: Failure | undefined;
 }
+
+type Packed = Pick<Completion, 'value' | 'bytes' | 'failure'>;
 
 interface Next {
   readonly do: 'retry' | 'wait';
@@ -75,9 +88,11 @@ class Run {
     const both = AbortSignal.any([signal, given.signal]);
     try {
       const { request, bytes } = begun;
-      const reply = await this.#answer({ kind, request, bytes }, both);
+      const kept = isPaid(kind) ? await this.#kept(handoff) : undefined;
+      const reply = kept ?? (await this.#answer({ kind, request, bytes }, both));
       failpoint(this.#options.world, 'handoff.before-callback');
       await this.#report(jobId, { handoff, epoch }, { kind, reply });
+      if (isPaid(kind)) await this.#options.answers?.remove(handoff);
       return finish;
     } catch (error) {
       if (given.signal.aborted) return finish;
@@ -166,10 +181,12 @@ class Run {
   ): Promise<void> {
     const { door } = this.#options;
     const stage = isQuestionKind(kind) ? questionKinds[kind].stage : 'scraping';
-    const tell = (told: Pick<Completion, 'value' | 'bytes' | 'failure'>) =>
+    const tell = (told: Packed) =>
       this.#insist('orchestrator', () => door.complete(jobId, { ...question, stage, ...told }));
     try {
-      await tell(await this.#packed(reply));
+      const packed = await this.#packed(reply);
+      await this.#keep(question.handoff, kind, packed);
+      await tell(packed);
     } catch (error) {
       this.#delivery.signal.throwIfAborted();
       // The answer would be refused each time. That there is none must be known all the same.
@@ -177,8 +194,23 @@ class Run {
     }
   }
 
+  /** What a worker has been answered that died, or left, before it could tell. */
+  async #kept(handoff: string): Promise<Reply | undefined> {
+    const kept = await this.#options.answers?.read(handoff);
+    if (kept === undefined) return undefined;
+    const { value, bytes } = JSON.parse(kept) as { value: Json; bytes: string | null };
+    return { value, bytes: bytes === null ? undefined : Buffer.from(bytes, 'base64') };
+  }
+
+  async #keep(handoff: string | undefined, kind: string, packed: Packed): Promise<void> {
+    const { answers } = this.#options;
+    if (!answers || handoff === undefined || packed.failure || !isPaid(kind)) return;
+    const bytes = packed.bytes ? Buffer.from(packed.bytes).toString('base64') : null;
+    await answers.write(handoff, JSON.stringify({ value: packed.value, bytes }));
+  }
+
   /** A store of blobs that is away for a while does not cost what was worked for. */
-  async #packed(reply: Reply): Promise<Pick<Completion, 'value' | 'bytes' | 'failure'>> {
+  async #packed(reply: Reply): Promise<Packed> {
     const { parcels } = this.#options;
     const { value, bytes } = await this.#insist('blob store', () => parcels.pack(reply));
     return { value, bytes, failure: reply.failure && toWire(reply.failure) };

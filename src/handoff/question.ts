@@ -35,6 +35,13 @@ export function isQuestionKind(kind: string): kind is QuestionKind {
   return Object.hasOwn(questionKinds, kind);
 }
 
+/** What a provider may charge for. */
+const paidKinds: ReadonlySet<string> = new Set<QuestionKind>(['embed', 'complete']);
+
+export function isPaid(kind: string): boolean {
+  return paidKinds.has(kind);
+}
+
 export type Json = Readonly<Record<string, unknown>>;
 
 export interface Question {
