@@ -80,16 +80,15 @@ export class Callbacks implements OrchestratorDoor {
   }
 
   async begin(jobKey: string, handoff: string, worker: WorkerName): Promise<Begun> {
-    const { database, exchange } = this.#options;
+    const { database } = this.#options;
     return database.write(async (transaction): Promise<Begun> => {
       const row = await questionOf(transaction, jobKey, handoff);
       if (!row || row.answered_at !== null || (await isOver(transaction, row))) return gone;
-      // Of two deliveries, the second finds the first at work; if that dies, the question is asked
-      // again.
-      const isTaken = row.worker !== null && exchange?.whyDead(row) === undefined;
-      if (isTaken && row.worker !== JSON.stringify(worker)) return gone;
-      const now = database.now();
+      // Of two deliveries, the second finds the first at work; if that dies, who asked sees it, and
+      // asks again.
       const name = JSON.stringify(worker);
+      if (row.worker !== null && row.worker !== name) return gone;
+      const now = database.now();
       const begun = await beginHandoff(transaction, { key: handoff, worker: name, now });
       if (!begun) return gone;
       const { epoch, request, request_bytes } = begun;
@@ -103,7 +102,10 @@ export class Callbacks implements OrchestratorDoor {
     const isHeard = await database.write(async (transaction) => {
       const row = await questionOf(transaction, jobKey, key);
       if (!row || (await isOver(transaction, row))) return false;
-      if (isLeaving) return (await releaseHandoff(transaction, { key, epoch })) !== undefined;
+      if (isLeaving) {
+        const released = await releaseHandoff(transaction, { key, epoch, hasDied: false });
+        return released !== undefined;
+      }
       if (await beatHandoff(transaction, { key, epoch, now: database.now() })) return true;
       return row.answered_at === null && isLast(row, epoch);
     });

@@ -159,7 +159,7 @@ export class Exchange {
   }
 
   /** Why the worker of a question is taken for dead; undefined while it is not. */
-  whyDead({ worker, beat_at }: HandoffStanding): string | undefined {
+  #whyDead({ worker, beat_at }: HandoffStanding): string | undefined {
     const { liveness, database } = this.#options;
     if (worker === null) return 'nobody has begun';
     const now = database.now();
@@ -261,14 +261,27 @@ export class Exchange {
     if (standing.worker !== null) {
       // The time without a worker counts from when there was one.
       waiting.askedAt = world.now();
-      if (this.whyDead(standing) === undefined) return;
-      const epoch = await database.write((transaction) => releaseHandoff(transaction, standing));
-      if (epoch !== undefined) this.#tell(waiting, epoch);
+      const reason = this.#whyDead(standing);
+      if (reason !== undefined) await this.#replace(waiting, standing, reason);
       return;
     }
     if (world.now() - waiting.askedAt > limits.handoff.unbegunMsMax) return this.#park(waiting);
     const isOverdue = world.now() - waiting.toldAt > limits.handoff.requeueMs;
     if (isOverdue) this.#tell(waiting, standing.epoch);
+  }
+
+  /** The worker has died: the next is asked, unless the question is what they die of. */
+  async #replace(waiting: Waiting, { key, epoch }: HandoffStanding, reason: string): Promise<void> {
+    const released = await this.#options.database.write(async (transaction) => {
+      const row = await releaseHandoff(transaction, { key, epoch, hasDied: true });
+      const isOver = row !== undefined && row.deaths >= limits.lease.crashesMax;
+      if (isOver) await removeHandoff(transaction, key);
+      return row && { ...row, isOver };
+    });
+    if (!released) return;
+    if (!released.isOver) return this.#tell(waiting, released.epoch);
+    const message = `${released.deaths} workers died at this question; of the last, ${reason}`;
+    waiting.reject(new Failure('crashed_repeatedly', message));
   }
 
   /** No worker has come: the item's place goes to one that may be luckier. */

@@ -9,6 +9,31 @@ const succeeded = { status: 'chunking' };
 
 export const handoffOutageTests: readonly EngineTest[] = [
   [
+    'a question that one worker after the other dies of fails its item, and not all of them',
+    async (bench) => {
+      const scene = new Scene(bench);
+      const engine = await scene.start();
+      const job = await bench.store.submit();
+      const left = await scene.beginOne();
+      const { jobId, handoff, begun } = left;
+      await scene.callbacks.beat(jobId, { handoff, epoch: begun.epoch, isLeaving: true });
+      for (let pid = 600; pid < 600 + limits.lease.crashesMax; pid++) {
+        await scene.beginOne(`w${pid}`, pid);
+      }
+      await bench.untilJob(job, 'failed');
+      const error = JSON.parse((await bench.store.item(job.ids[0])).error ?? '{}');
+      assert.equal(error.code, 'crashed_repeatedly');
+      assert.match(error.message, /^3 workers died at this question; of the last, process 602 has/);
+      assert.deepEqual([await scene.rows(), scene.queue.waiting.size], [0, 0]);
+      // Whoever tries it again begins anew.
+      await engine.commands.retry(job.caller, job.key);
+      await scene.beginOne('w700', 700);
+      const { complete } = await scene.beginOne();
+      assert.deepEqual(await complete(), succeeded);
+      await bench.untilJob(job, 'succeeded');
+    },
+  ],
+  [
     'an item that was only waited for is not blamed for the deaths of who waited',
     async (bench) => {
       const scene = new Scene(bench);
