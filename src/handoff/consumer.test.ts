@@ -8,6 +8,7 @@ import type { KeptAnswers } from '../queue/kept-answers.ts';
 import type { Message } from '../queue/queue.ts';
 import type { Begun, Completion, OrchestratorDoor } from './callbacks.ts';
 import { startWorker } from './consumer.ts';
+import type { WorkerName } from './exchange.ts';
 import { type Parcels, parcelsBy } from './parcel.ts';
 import type { Work } from './work.ts';
 
@@ -23,7 +24,10 @@ class Orchestrator implements OrchestratorDoor {
   readonly calls: string[] = [];
   readonly completions: Completion[] = [];
 
-  async begin(jobKey: string, handoff: string): Promise<Begun> {
+  readonly workers: string[] = [];
+
+  async begin(jobKey: string, handoff: string, { id }: WorkerName): Promise<Begun> {
+    this.workers.push(id);
     this.#call(`begin ${jobKey} ${handoff}`);
     return this.begun;
   }
@@ -110,6 +114,16 @@ describe('a worker', () => {
       { handoff: 'token', epoch: 3, value: { saw: 'a' }, failure: undefined, stage: 'scraping' },
     );
     assert.equal(String(completion?.bytes), 'bytes');
+  });
+
+  test('has a name of its own for each run, and the same for each try to begin', async () => {
+    const { world, queue, door, isIdle } = await open(failing('http_404', 0));
+    door.away.push(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }));
+    await queue.add([asked, { ...asked, id: 'token.1' }]);
+    await world.until('the end', isIdle);
+    assert.equal(door.workers.length, 3);
+    assert.equal(new Set(door.workers).size, 2);
+    for (const id of door.workers) assert.match(id, /^w\./);
   });
 
   test('leaves alone what nobody wants to know any more', async () => {

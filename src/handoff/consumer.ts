@@ -63,10 +63,14 @@ export function startWorker(options: WorkerOptions): Promise<Consumer> {
 class Run {
   readonly #options: WorkerOptions;
   readonly #delivery: Delivery;
+  /** Of two runs in one process, each has its own: they must not pass for each other. */
+  readonly #worker: WorkerName;
 
   constructor(options: WorkerOptions, delivery: Delivery) {
     this.#options = options;
     this.#delivery = delivery;
+    const { worker, world } = options;
+    this.#worker = { ...worker, id: `${worker.id}.${world.uuid().slice(-12)}` };
   }
 
   async run(): Promise<Settled> {
@@ -76,11 +80,13 @@ class Run {
 
   /** A question that the orchestrator keeps. */
   async #runAsked(): Promise<Settled> {
-    const { door, worker, onError } = this.#options;
+    const { door, onError } = this.#options;
     const { message, signal } = this.#delivery;
     const { jobId = '', id } = message;
     const handoff = keyOfMessage(id);
-    const begun = await this.#insist('orchestrator', () => door.begin(jobId, handoff, worker));
+    const begun = await this.#insist('orchestrator', () =>
+      door.begin(jobId, handoff, this.#worker),
+    );
     if (begun.status === 'gone') return finish;
     const { epoch, kind } = begun;
     const given = new AbortController();
