@@ -137,7 +137,7 @@ async function build({ options, world, logger, audit, guarded, spans, ...parts }
   const { failed: onError } = logger;
   const { log, webhookSecret: secret } = options;
   const { access, isLocal } = guarded;
-  const news = new News({ database, relay: engine.relay, onError });
+  const news = new News({ database, relay: engine.relay, world, onError });
   const streams = new Streams({ database, news, progress, world, onError });
   attempt.listen((told) => tellAttempt(streams, told));
   const metrics = new Metrics({
