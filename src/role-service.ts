@@ -93,6 +93,7 @@ export async function startRole(options: RoleOptions): Promise<RunningRole> {
     service: { world, access: guarded.access, metrics, trace: spans?.tell },
     ...{ log: options.log, isLocal: guarded.isLocal, internalKey: options.internalKey },
     hasWorkbench: false,
+    ...(options.role === 'embedding' && { countedAs: { 'POST /enqueue': 'POST /embed' } as const }),
     handlers: {
       ...routesOf(options, { ...parts, world, audit }),
       ...serviceRoutes(standing, checksOf(options, parts)),

@@ -40,6 +40,8 @@ export interface ServerOptions {
   /** Whether people look at it. */
   readonly hasWorkbench: boolean;
   readonly log: LogOptions;
+  /** Routes that are counted against the limit of another. */
+  readonly countedAs?: Partial<Record<RouteName, RouteName>> | undefined;
   /** There are no keys: only this machine may ask, and no other site through a browser. */
   readonly isLocal: boolean;
 }

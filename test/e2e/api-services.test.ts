@@ -96,6 +96,20 @@ describe('the services, answered at once', () => {
 });
 
 describe('the services, from their queue', () => {
+  test('a queue that is too deep asks to come back, and the other takes what comes', async (t) => {
+    const site = await openSite(t);
+    site.hold('/later');
+    const { ask } = await openBench(t, { allowHosts: [site.host], queueDepthMax: 0 });
+    const enqueue = (body: object) => ask('POST /enqueue', { body });
+    const url = `${site.origin}/later`;
+    assert.equal((await enqueue({ url })).status, 202);
+    const full = await enqueue({ url });
+    assert.deepEqual([full.status, full.body.code], [429, 'queue_full']);
+    assert.equal(full.headers.get('retry-after'), '30');
+    assert.equal((await enqueue({ texts: ['a'] })).status, 202);
+    site.release('/later');
+  });
+
   test('202 says that it is queued, and the work is done without a job', async (t) => {
     const site = await openSite(t);
     site.hold('/later');

@@ -17,6 +17,7 @@ import type { Turns } from '../../pipeline/fetch/turns.ts';
 import { readUrl } from '../../pipeline/fetch/url.ts';
 import type { Queue } from '../../queue/queue.ts';
 import type { BodyOf } from '../contract.ts';
+import { QueueRoom } from '../queue-room.ts';
 import type { Ask, Handlers } from '../service.ts';
 import { cutShape } from '../shape.ts';
 
@@ -33,10 +34,13 @@ export interface WorkDoors {
   /** Throws for an address that may not be read. */
   readonly checkUrl: (url: string) => void;
   readonly queues: Readonly<Partial<Record<'visit' | 'embed', Queue>>>;
+  /** How many messages may wait in one of them. */
+  readonly queueDepthMax?: number | undefined;
   readonly syncMs: Readonly<Record<Stage, number>>;
 }
 
 export function workRoutes(doors: WorkDoors) {
+  const rooms = roomsOf(doors);
   return {
     'POST /scrape': ({ body, request }) =>
       within(doors, 'scraping', request, (signal) => scrape(doors, body, signal)),
@@ -49,8 +53,19 @@ export function workRoutes(doors: WorkDoors) {
       }),
     'POST /embed': ({ body, request }) =>
       within(doors, 'embedding', request, (signal) => embed(doors, body, signal)),
-    'POST /enqueue': async (ask) => enqueue(doors, ask),
+    'POST /enqueue': async (ask) => enqueue(doors, ask, rooms),
   } satisfies Partial<Handlers>;
+}
+
+type Rooms = Readonly<Partial<Record<string, QueueRoom>>>;
+
+/** What waits in the queues is theirs to bear: whoever would add to one that is full waits. */
+function roomsOf({ queues, world, queueDepthMax: max }: WorkDoors): Rooms {
+  const rooms = Object.entries(queues).map(([kind, queue]) => {
+    const count = async () => (await queue.depth()).waiting;
+    return [kind, new QueueRoom({ count, world, max })];
+  });
+  return Object.fromEntries(rooms);
 }
 
 type Asking = Ask<'POST /scrape'>['request'];
@@ -158,7 +173,7 @@ function unitVector(values: ArrayLike<number>): number[] {
   return list.map((value) => Math.round((value / length) * 1e6) / 1e6);
 }
 
-async function enqueue(doors: WorkDoors, { body, caller }: Ask<'POST /enqueue'>) {
+async function enqueue(doors: WorkDoors, { body, caller }: Ask<'POST /enqueue'>, rooms: Rooms) {
   const { url, texts, job_id: jobId } = body;
   const model = modelOf(doors, body.model);
   if ((url === undefined) === (texts === undefined)) {
@@ -172,6 +187,8 @@ async function enqueue(doors: WorkDoors, { body, caller }: Ask<'POST /enqueue'>)
   const queue = doors.queues[kind];
   if (!queue) throw new Failure('bad_request', `this service has no queue for ${kind}`);
   const request = url === undefined ? { texts, model } : { source: url, isParsed: true };
+  await rooms[kind]?.check();
   await queue.add([{ id: doors.world.uuid(), kind, jobId, request }]);
+  rooms[kind]?.accepted(1);
   return { job_id: jobId ?? null, status: 'queued' as const };
 }
