@@ -6,6 +6,7 @@ import { describe, test } from 'node:test';
 import { signedHeaders } from '../../src/handoff/signature.ts';
 import { limits } from '../../src/kernel/limits.ts';
 import type { Cleanup } from '../support/temporary.ts';
+import { makeLatch } from '../support/test-world.ts';
 import { until } from '../support/wait.ts';
 import { openBench } from './api-client.ts';
 import { openSite } from './web-site.ts';
@@ -68,6 +69,32 @@ describe('the services, answered at once', () => {
     assert.deepEqual([long.status, long.body.code], [504, 'timeout_soft']);
     const short = await ask('POST /chunk', { body: { text: 'Words.' } });
     assert.equal(short.status, 200);
+  });
+
+  test('what nobody waits for any more is ended', async (t) => {
+    const [asked, left] = [makeLatch(), makeLatch()];
+    const server = createServer((_, response) => {
+      asked.open();
+      response.once('close', left.open);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    t.after(() => server.close().closeAllConnections());
+    const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const { service } = await openBench(t, { allowHosts: [host] });
+    const client = new AbortController();
+    const waiting = fetch(`${service.address}/scrape`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ url: `http://${host}/slow` }),
+      signal: client.signal,
+    });
+    await asked.opened;
+    client.abort();
+    await assert.rejects(waiting, { name: 'AbortError' });
+    // Long before the time that a page may take.
+    const ended = left.opened.then(() => 'ended');
+    const late = new Promise((resolve) => setTimeout(resolve, 10_000, 'late').unref());
+    assert.equal(await Promise.race([ended, late]), 'ended');
   });
 
   test('the times are those that were promised', () => {

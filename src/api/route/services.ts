@@ -42,17 +42,17 @@ export interface WorkDoors {
 export function workRoutes(doors: WorkDoors) {
   const rooms = roomsOf(doors);
   return {
-    'POST /scrape': ({ body, request }) =>
-      within(doors, 'scraping', request, (signal) => scrape(doors, body, signal)),
-    'POST /chunk': ({ body, request }) =>
-      within(doors, 'chunking', request, async (signal) => {
+    'POST /scrape': ({ body, reply }) =>
+      within(doors, 'scraping', reply, (signal) => scrape(doors, body, signal)),
+    'POST /chunk': ({ body, reply }) =>
+      within(doors, 'chunking', reply, async (signal) => {
         const { cutter } = doors;
         if (!cutter) throw new Failure('route_unknown', 'this service does not cut texts');
         const chunks = await cutter(body.text, signal);
         return { job_id: body.job_id ?? null, chunks: chunks.map(cutShape) };
       }),
-    'POST /embed': ({ body, request }) =>
-      within(doors, 'embedding', request, (signal) => embed(doors, body, signal)),
+    'POST /embed': ({ body, reply }) =>
+      within(doors, 'embedding', reply, (signal) => embed(doors, body, signal)),
     'POST /enqueue': async (ask) => enqueue(doors, ask, rooms),
   } satisfies Partial<Handlers>;
 }
@@ -68,13 +68,13 @@ function roomsOf({ queues, world, queueDepthMax: max }: WorkDoors): Rooms {
   return Object.fromEntries(rooms);
 }
 
-type Asking = Ask<'POST /scrape'>['request'];
+type Answering = Ask<'POST /scrape'>['reply'];
 
 /** Runs within the time that a stage may take while somebody waits for the answer. */
 async function within<T>(
   { world, syncMs }: WorkDoors,
   stage: Stage,
-  request: Asking,
+  { raw }: Answering,
   run: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const controller = new AbortController();
@@ -84,15 +84,18 @@ async function within<T>(
     `it took longer than ${syncMs[stage]} ms; for slow inputs there is POST /enqueue`,
   );
   const cancel = world.setTimer(() => controller.abort(late), syncMs[stage]);
-  const leave = (): void => controller.abort(new Failure('canceled', 'nobody waits any more'));
-  request.raw.once('close', leave);
+  // Of the answer, not of the request: that one is closed as soon as its body has been read.
+  const leave = (): void => {
+    if (!raw.writableEnded) controller.abort(new Failure('canceled', 'nobody waits any more'));
+  };
+  raw.once('close', leave);
   try {
     const ended = new Promise<never>((_, reject) => {
       signal.addEventListener('abort', () => reject(signal.reason), { once: true });
     });
     return await Promise.race([run(signal), ended]);
   } finally {
-    request.raw.off('close', leave);
+    raw.off('close', leave);
     cancel();
   }
 }
