@@ -12,10 +12,9 @@ import type { Handlers } from './api/service.ts';
 import { cut } from './attempt/cut.ts';
 import { type BlobSettings, openBlobs } from './blobs.ts';
 import { thisProcess } from './engine/liveness.ts';
-import { type Done, startWorker } from './handoff/consumer.ts';
+import { startWorker, type Tried } from './handoff/consumer.ts';
 import { orchestratorLink } from './handoff/link.ts';
 import { parcelsBy } from './handoff/parcel.ts';
-import { isQuestionKind, questionKinds } from './handoff/question.ts';
 import { limits } from './kernel/limits.ts';
 import type { Stage } from './kernel/stage.ts';
 import type { World } from './kernel/world.ts';
@@ -210,11 +209,9 @@ function consume(
   { internalKey: key, orchestratorUrl: url = '', places }: RoleOptions,
   { queue, works, metrics, blobs, answers, world, onError }: ConsumeParts,
 ): Promise<Consumer> {
-  const onDone = ({ kind, durationMs }: Done): void => {
-    if (isQuestionKind(kind)) metrics.seeWork(questionKinds[kind].stage, durationMs / 1000);
-  };
+  const onTry = ({ kind, durationMs }: Tried): void => metrics.seeWork(kind, durationMs / 1000);
   return startWorker({
-    ...{ queue, works, world, answers, onError, onDone },
+    ...{ queue, works, world, answers, onError, onTry },
     door: orchestratorLink({ url, key, world }),
     parcels: parcelsBy(blobs),
     worker: workerName(world),

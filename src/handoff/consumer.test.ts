@@ -7,7 +7,7 @@ import { EmbeddedQueue } from '../queue/embedded.ts';
 import type { KeptAnswers } from '../queue/kept-answers.ts';
 import type { Message } from '../queue/queue.ts';
 import type { Begun, Completion, OrchestratorDoor } from './callbacks.ts';
-import { startWorker } from './consumer.ts';
+import { startWorker, type Tried } from './consumer.ts';
 import type { WorkerName } from './exchange.ts';
 import { type Parcels, parcelsBy } from './parcel.ts';
 import type { Work } from './work.ts';
@@ -75,13 +75,15 @@ async function open(work: Work, parcels: Parcels = parcelsBy(), answers?: KeptAn
   const queue = new EmbeddedQueue({ name: 'scrape_jobs', world });
   const door = new Orchestrator();
   const errors: string[] = [];
+  const tried: Tried[] = [];
   const consumer = await startWorker({
     ...{ queue, door, world, worker, places: 4, parcels, answers },
     works: { visit: work, embed: work },
+    onTry: (one) => tried.push(one),
     onError: (what, error) => errors.push(`${what}: ${String(error)}`),
   });
   const isIdle = async () => (await queue.depth()).waiting + (await queue.depth()).active === 0;
-  return { world, queue, door, errors, consumer, isIdle };
+  return { world, queue, door, errors, tried, consumer, isIdle };
 }
 
 const failing = (
@@ -114,6 +116,14 @@ describe('a worker', () => {
       { handoff: 'token', epoch: 3, value: { saw: 'a' }, failure: undefined, stage: 'scraping' },
     );
     assert.equal(String(completion?.bytes), 'bytes');
+  });
+
+  test('tells of each try how long it took, without the waits in between', async () => {
+    const { world, queue, door, tried, isIdle } = await open(failing('provider_unavailable', 3));
+    door.begun = { ...begun, kind: 'embed' };
+    await queue.add([{ ...asked, kind: 'embed' }]);
+    await world.until('the end', isIdle);
+    assert.deepEqual(tried, Array(4).fill({ kind: 'embed', durationMs: 0 }));
   });
 
   test('has a name of its own for each run, and the same for each try to begin', async () => {

@@ -36,14 +36,13 @@ export interface WorkerOptions {
   readonly worker: WorkerName;
   readonly places: number;
   readonly onError: (what: string, error: unknown) => void;
-  /** Told of each question that was answered, with how long that took. */
-  readonly onDone?: ((done: Done) => void) | undefined;
+  /** Told of each try at a question, with how long it took; the waits in between are not in it. */
+  readonly onTry?: ((tried: Tried) => void) | undefined;
 }
 
-export interface Done {
+export interface Tried {
   readonly kind: string;
   readonly durationMs: number;
-  readonly failure: Failure | undefined;
 }
 
 type Packed = Pick<Completion, 'value' | 'bytes' | 'failure'>;
@@ -126,11 +125,11 @@ class Run {
     asked: Omit<Question, 'kind'> & { kind: string },
     signal: AbortSignal,
   ): Promise<Reply> {
-    const { world, works, parcels, onDone } = this.#options;
+    const { world, works, parcels, onTry } = this.#options;
     const { kind } = asked;
     const work = isQuestionKind(kind) ? works[kind] : undefined;
-    const startedAt = world.now();
     for (let failed = 0; ; ) {
+      const startedAt = world.now();
       let reply: Reply;
       try {
         if (!work || !isQuestionKind(kind)) {
@@ -146,9 +145,9 @@ class Run {
         signal.throwIfAborted();
         reply = { value: {}, failure: toFailure(error) };
       }
+      onTry?.({ kind, durationMs: world.now() - startedAt });
       const next = reply.failure && this.#next(kind, reply.failure, failed);
       if (!next) {
-        onDone?.({ kind, durationMs: world.now() - startedAt, failure: reply.failure });
         return reply.failure ? { ...reply, failure: withTries(reply.failure, failed + 1) } : reply;
       }
       // What was waited for as it was asked to be is no try that failed.
