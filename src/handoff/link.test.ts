@@ -5,6 +5,7 @@ import { describe, type TestContext, test } from 'node:test';
 import { TestWorld } from '../../test/support/test-world.ts';
 import { type FailureCode, isRetried } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
+import { mebibyte } from '../kernel/unit.ts';
 import { remoteCutter } from './cutter.ts';
 import { type Post, servicePost } from './link.ts';
 
@@ -35,6 +36,16 @@ const answers: readonly [string, FailureCode, (response: ServerResponse) => void
   ['400', 'bad_request', (response) => response.writeHead(400).end()],
   ["a gateway's page", 'network_error', (response) => response.end('<html>Back soon</html>')],
   ['nothing at all', 'network_error', (response) => response.destroy()],
+  [
+    'more than an answer may be',
+    'payload_too_large',
+    (response) => {
+      const part = Buffer.alloc(8 * mebibyte, ' ');
+      const parts = Math.ceil(limits.handoff.bodyBytesMax / part.length) + 1;
+      for (let count = 0; count < parts; count += 1) response.write(part);
+      // It has no end.
+    },
+  ],
   [
     'half an answer',
     'network_error',

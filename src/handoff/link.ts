@@ -1,4 +1,5 @@
 /** The orchestrator's door, as a worker in another process reaches it: signed, over HTTP. */
+import { readBoundedText } from '../kernel/bounded.ts';
 import { Failure, type FailureCode, toFailure } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
 import type { World } from '../kernel/world.ts';
@@ -36,7 +37,7 @@ export function servicePost({ url, key, world, fetch = globalThis.fetch }: LinkO
         redirect: 'manual',
         signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
       });
-      const text = await response.text();
+      const text = await readText(response, origin);
       if (response.ok) return JSON.parse(text) as Json;
       throw refusal(response, text, origin);
     } catch (error) {
@@ -44,6 +45,12 @@ export function servicePost({ url, key, world, fetch = globalThis.fetch }: LinkO
       throw error instanceof Failure ? error : unheard(error, origin);
     }
   };
+}
+
+function readText({ body }: Response, origin: string): Promise<string> {
+  const { bodyBytesMax } = limits.handoff;
+  const message = `${origin} answered with more than ${bodyBytesMax} bytes`;
+  return readBoundedText(body, bodyBytesMax, () => new Failure('payload_too_large', message));
 }
 
 /** No answer, half of one, or the page of somebody in between: whoever was asked is not there. */

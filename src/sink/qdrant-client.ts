@@ -2,6 +2,7 @@
  * Qdrant's REST interface: bounded in time and bytes, without redirects, interrupted by a signal.
  * What it answers is the `result` of its envelope, or a failure with a code.
  */
+import { readBoundedText } from '../kernel/bounded.ts';
 import { Failure, type FailureCode } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
 import type { World } from '../kernel/world.ts';
@@ -80,18 +81,10 @@ export class QdrantClient {
   }
 }
 
-async function readText(response: Response): Promise<string> {
-  const parts: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const part of response.body ?? []) {
-    bytes += part.length;
-    if (bytes > limits.sink.answerBytesMax) {
-      const message = `Qdrant answered with more than ${limits.sink.answerBytesMax} bytes`;
-      throw new Failure('qdrant_refused', message);
-    }
-    parts.push(part);
-  }
-  return Buffer.concat(parts).toString();
+function readText({ body }: Response): Promise<string> {
+  const { answerBytesMax } = limits.sink;
+  const message = `Qdrant answered with more than ${answerBytesMax} bytes`;
+  return readBoundedText(body, answerBytesMax, () => new Failure('qdrant_refused', message));
 }
 
 const codes: Readonly<Record<number, FailureCode>> = {
