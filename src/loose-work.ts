@@ -24,6 +24,7 @@ export interface LooseOptions {
   readonly options: {
     readonly allowHosts?: readonly string[] | undefined;
     readonly syncMs?: Partial<Record<Stage, number>> | undefined;
+    readonly queueDepthMax?: number | undefined;
   };
   readonly onError: (what: string, error: unknown) => void;
 }
@@ -47,7 +48,7 @@ export async function openLoose(
   const [visit, embed] = await Promise.all([open('scrape_jobs'), open('embed_jobs')]);
   const doors: WorkDoors = {
     ...doorsOf({ world, allowHosts: options.allowHosts, syncMs: options.syncMs }),
-    ...{ works, cutter: cut, model: embedder.model },
+    ...{ works, cutter: cut, model: embedder.model, queueDepthMax: options.queueDepthMax },
     queues: { visit: visit.queue, embed: embed.queue },
   };
   const close = async (): Promise<void> => {

@@ -2,6 +2,7 @@
 import type { World } from './kernel/world.ts';
 import type { Log } from './observe/log.ts';
 import { EmbeddedQueue } from './queue/embedded.ts';
+import type { KeptAnswers } from './queue/kept-answers.ts';
 import type { Queue, QueueTimes } from './queue/queue.ts';
 import type { RedisAddresses } from './redis-settings.ts';
 
@@ -38,6 +39,17 @@ export async function openQueues(options: QueueOptions): Promise<OpenQueues> {
   }
   const named = Object.fromEntries(queues.map((queue) => [queue.name, queue]));
   return { queues: named as Record<QueueName, Queue>, close };
+}
+
+/** Where the answers to what came by a queue are kept on their way, if it is in Redis. */
+export async function openAnswers(
+  name: QueueName,
+  { addresses, log }: Pick<QueueOptions, 'addresses' | 'log'>,
+): Promise<KeptAnswers | undefined> {
+  const url = addresses[homes[name]];
+  if (url === undefined) return undefined;
+  const { openKeptAnswers } = await import('./queue/kept-answers.ts');
+  return openKeptAnswers({ url, log });
 }
 
 /** One queue: for those who consume it. */

@@ -19,10 +19,9 @@ import { traceCalls } from './api/tracing.ts';
 import { cut } from './attempt/cut.ts';
 import { type BlobSettings, openBlobs } from './blobs.ts';
 import { thisProcess } from './engine/liveness.ts';
-import { type Done, startWorker } from './handoff/consumer.ts';
+import { startWorker, type Tried } from './handoff/consumer.ts';
 import { orchestratorLink } from './handoff/link.ts';
 import { parcelsBy } from './handoff/parcel.ts';
-import { isQuestionKind, questionKinds } from './handoff/question.ts';
 import { limits } from './kernel/limits.ts';
 import type { Stage } from './kernel/stage.ts';
 import type { World } from './kernel/world.ts';
@@ -35,7 +34,7 @@ import { processParser } from './pipeline/extract/process/process-parser.ts';
 import { allowedHosts } from './pipeline/fetch/address.ts';
 import { httpFetcher } from './pipeline/fetch/http.ts';
 import type { Consumer, Queue } from './queue/queue.ts';
-import { openQueue, type QueueName } from './queues.ts';
+import { openAnswers, openQueue, type QueueName } from './queues.ts';
 import type { RedisAddresses } from './redis-settings.ts';
 import { roles } from './roles.ts';
 import { Searcher } from './search/search.ts';
@@ -102,6 +101,7 @@ export async function startRole(options: RoleOptions): Promise<RunningRole> {
     service: { world, access: guarded.access, metrics, trace: spans?.tell },
     ...{ log: options.log, isLocal: guarded.isLocal, internalKey: options.internalKey },
     hasWorkbench: false,
+    ...(options.role === 'embedding' && { countedAs: { 'POST /enqueue': 'POST /embed' } as const }),
     handlers: {
       ...routesOf(options, { ...parts, world, audit }),
       ...serviceRoutes(standing, checksOf(options, parts)),
@@ -143,6 +143,7 @@ async function openParts(options: RoleOptions, { world, log, onCall }: Opening) 
   // First what may refuse.
   const { addresses } = options;
   const queue = name && (await openQueue(name, { addresses, world, log }));
+  const answers = name && (await openAnswers(name, { addresses, log }));
   const { databaseUrl } = options;
   const searches = options.role === 'embedding' && databaseUrl !== undefined;
   const database = searches ? await openPostgres({ url: databaseUrl }) : undefined;
@@ -162,11 +163,12 @@ async function openParts(options: RoleOptions, { world, log, onCall }: Opening) 
   const queues = queue ? [queue] : [];
   const metrics = new Metrics({ now: () => world.now(), streams: () => 0, queues });
   const close = async (): Promise<void> => {
+    answers?.close();
     await Promise.all([queue?.close(), parser.close(), rendering?.renderer.close()]);
     await Promise.all([embedders.close(), completer?.close?.(), database?.close()]);
     await Promise.all([blobs?.close(), sinks.close()]);
   };
-  return { queue, database, searcher, sinks, embedders, works, metrics, blobs, close };
+  return { queue, database, searcher, sinks, embedders, works, metrics, blobs, answers, close };
 }
 
 /** Of all that could be answered here, what the role answers. */
@@ -218,7 +220,7 @@ function checksOf(
   };
 }
 
-interface ConsumeParts extends Pick<Parts, 'works' | 'metrics' | 'blobs'> {
+interface ConsumeParts extends Pick<Parts, 'works' | 'metrics' | 'blobs' | 'answers'> {
   readonly queue: Queue;
   readonly world: World;
   readonly onError: (what: string, error: unknown) => void;
@@ -226,13 +228,11 @@ interface ConsumeParts extends Pick<Parts, 'works' | 'metrics' | 'blobs'> {
 
 function consume(
   { internalKey: key, orchestratorUrl: url = '', places }: RoleOptions,
-  { queue, works, metrics, blobs, world, onError }: ConsumeParts,
+  { queue, works, metrics, blobs, answers, world, onError }: ConsumeParts,
 ): Promise<Consumer> {
-  const onDone = ({ kind, durationMs }: Done): void => {
-    if (isQuestionKind(kind)) metrics.seeWork(questionKinds[kind].stage, durationMs / 1000);
-  };
+  const onTry = ({ kind, durationMs }: Tried): void => metrics.seeWork(kind, durationMs / 1000);
   return startWorker({
-    ...{ queue, works, world, onError, onDone },
+    ...{ queue, works, world, answers, onError, onTry },
     door: orchestratorLink({ url, key, world }),
     parcels: parcelsBy(blobs),
     worker: workerName(world),

@@ -44,6 +44,7 @@ import {
   refuseOpenHost,
 } from './service-parts.ts';
 import type { EndRow } from './store/deliveries.ts';
+import { countWaiting } from './store/places.ts';
 import { realWorld } from './world.ts';
 
 export interface ServiceOptions
@@ -137,7 +138,7 @@ async function build({ options, world, logger, audit, guarded, spans, ...parts }
   const { failed: onError } = logger;
   const { log, webhookSecret: secret } = options;
   const { access, isLocal } = guarded;
-  const news = new News({ database, relay: engine.relay, onError });
+  const news = new News({ database, relay: engine.relay, world, onError });
   const streams = new Streams({ database, news, progress, world, onError });
   attempt.listen((told) => tellAttempt(streams, told));
   const metrics = new Metrics({
@@ -154,7 +155,10 @@ async function build({ options, world, logger, audit, guarded, spans, ...parts }
     ...{ commands: engine.commands, relay: engine.relay, batch: batch.commands },
     access,
     jobs: shown.jobs,
-    room: new QueueRoom({ database, world, max: options.queueDepthMax }),
+    room: new QueueRoom({
+      ...{ world, max: options.queueDepthMax },
+      count: () => countWaiting(database),
+    }),
     trace: spans?.tell,
     webhooks: { secret, ring: () => outbox.ring() },
     isDraining: () => isDraining,

@@ -3,6 +3,7 @@
  * is under way. A Membership that cannot be asked is a failure of its own: it makes no key invalid,
  * and none valid.
  */
+import { readBoundedText } from '../kernel/bounded.ts';
 import { Failure } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
 import type { World } from '../kernel/world.ts';
@@ -108,7 +109,7 @@ export class Membership {
         if (invalidStatuses.includes(response.status)) return 'invalid';
         throw new Error(`status ${response.status}`);
       }
-      const claims = readReply(await readBounded(response));
+      const claims = readReply(await readBody(response));
       if (claims === undefined) throw new Error('the body is no JSON object');
       return claims;
     } finally {
@@ -135,13 +136,7 @@ function addressOf(url: string): string {
 }
 
 /** The body as it is after decompression, counted while it comes. */
-async function readBounded(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.byteLength;
-    if (bytes > bounds.replyBytesMax) throw new Error(`more than ${bounds.replyBytesMax} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString();
+function readBody({ body }: Response): Promise<string> {
+  const { replyBytesMax } = bounds;
+  return readBoundedText(body, replyBytesMax, () => new Error(`more than ${replyBytesMax} bytes`));
 }

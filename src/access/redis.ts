@@ -3,10 +3,11 @@
  * answered. Redis holds nothing that cannot be done without. While it is away, each process counts
  * its own requests, from what it has seen so far, and asks Membership itself.
  */
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import { limits } from '../kernel/limits.ts';
 import type { World } from '../kernel/world.ts';
 import type { Log } from '../observe/log.ts';
+import { connectRedis, Outage, settled } from '../queue/redis.ts';
 import type { AccessRemote } from './access.ts';
 import type { AnswerCache } from './answers.ts';
 import { Breaker } from './breaker.ts';
@@ -25,15 +26,22 @@ export interface RedisOptions {
   readonly commandTimeoutMs?: number | undefined;
 }
 
+const words = {
+  redis: 'Redis',
+  meanwhile: 'each process counts requests and remembers keys by itself until it is back',
+  after: '; requests are counted together again',
+};
+
 export class RedisLink implements AccessRemote {
   readonly answers: AnswerCache;
   readonly #options: RedisOptions;
   readonly #client: Redis;
   readonly #breaker: Breaker;
-  #isAway = false;
+  readonly #outage: Outage;
 
   constructor(options: RedisOptions) {
     this.#options = options;
+    this.#outage = new Outage(words, options.log);
     this.#breaker = new Breaker(options.world, {
       failuresMax: limits.redis.circuitFailuresMax,
       openMs: limits.redis.circuitOpenMs,
@@ -41,8 +49,8 @@ export class RedisLink implements AccessRemote {
     });
     this.#client = connect(options);
     // Without a listener, a lost connection would end the process.
-    this.#client.on('error', (error: Error) => this.#tellAway(error));
-    this.#client.on('close', () => this.#tellAway(new Error('the connection was closed')));
+    this.#client.on('error', (error: Error) => this.#outage.tell(error));
+    this.#client.on('close', () => this.#outage.tell(new Error('the connection was closed')));
     this.answers = redisAnswers(this);
   }
 
@@ -56,11 +64,8 @@ export class RedisLink implements AccessRemote {
   }
 
   /** Resolves when Redis can be used, or when the first attempt to reach it has failed. */
-  settled(): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    if (this.#client.status === 'ready') resolve();
-    for (const event of ['ready', 'error', 'close']) this.#client.once(event, () => resolve());
-    return promise;
+  async settled(): Promise<void> {
+    await settled(this.#client);
   }
 
   /** What the call answers; without Redis, what `otherwise` does. */
@@ -71,10 +76,10 @@ export class RedisLink implements AccessRemote {
     if (this.#client.status !== 'ready' || this.#breaker.waitMs() > 0) return otherwise();
     try {
       const result = await this.#breaker.run(() => call(this.#client));
-      this.#tellBack();
+      this.#outage.end();
       return result;
     } catch (error) {
-      this.#tellAway(error);
+      this.#outage.tell(error);
       return otherwise();
     }
   }
@@ -83,34 +88,15 @@ export class RedisLink implements AccessRemote {
     this.#client.removeAllListeners('close');
     this.#client.disconnect();
   }
-
-  /** Only the message: the error itself holds the command, and that may hold the password. */
-  #tellAway(error: unknown): void {
-    if (this.#isAway) return;
-    this.#isAway = true;
-    const why = error instanceof Error ? error.message : String(error);
-    const what = 'each process counts requests and remembers keys by itself';
-    this.#options.log.warn(`Redis is away (${why}); ${what} until it is back`);
-  }
-
-  #tellBack(): void {
-    if (!this.#isAway) return;
-    this.#isAway = false;
-    this.#options.log.warn('Redis is back; requests are counted together again');
-  }
 }
 
 /** Nothing waits in line for a connection, and nothing is sent twice. */
 function connect({ url, commandTimeoutMs }: RedisOptions): Redis {
-  const { connectTimeoutMs, reconnectMsMax } = limits.redis;
-  return new Redis(url, {
-    connectionName: 'pawl',
-    connectTimeout: connectTimeoutMs,
+  return connectRedis(url, {
     commandTimeout: commandTimeoutMs ?? limits.redis.commandTimeoutMs,
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: 0,
-    retryStrategy: (attempt) => Math.min(attempt * 100, reconnectMsMax),
     scripts: { takeRequest: takeScript },
   });
 }

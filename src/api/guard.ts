@@ -7,6 +7,7 @@ import type { CallerContext } from '../access/caller.ts';
 import { Failure } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
 import { classifyAddress } from '../pipeline/fetch/address.ts';
+import type { RouteName } from './contract.ts';
 import { problemOf } from './problem.ts';
 import type { ServerOptions } from './server.ts';
 import type { Service } from './service.ts';
@@ -48,7 +49,8 @@ export function guardRequest(app: FastifyInstance, options: ServerOptions): void
     refuseEncoded(request);
     if (hasBody(request)) timers.set(request, limitBody(request, reply, service));
     if (config?.isOpen || request.is404) return;
-    if (!request.isSigned) await admit(request, reply, { access: service.access, sources });
+    const { countedAs } = options;
+    if (!request.isSigned) await admit(request, reply, { ...service, countedAs, sources });
     if (config.isInternal && !request.caller.internal) {
       throw new Failure('forbidden', 'this is for services of Pawl: an internal key is required');
     }
@@ -74,15 +76,19 @@ export function guardRequest(app: FastifyInstance, options: ServerOptions): void
   });
 }
 
+interface Admission extends Pick<Service, 'access'>, Pick<ServerOptions, 'countedAs'> {
+  readonly sources: Sources;
+}
+
 async function admit(
   request: FastifyRequest,
   reply: FastifyReply,
-  { access, sources }: Pick<Service, 'access'> & { sources: Sources },
+  { access, countedAs, sources }: Admission,
 ): Promise<void> {
   const { name, isInternal } = request.routeOptions.config;
   request.caller = await access.authenticate(keyOf(request), sourceOf(request, sources));
   if (isInternal) return;
-  const decision = await access.admit(request.caller, name);
+  const decision = await access.admit(request.caller, countedAs?.[name as RouteName] ?? name);
   if (Number.isFinite(decision.limit)) {
     reply.headers({
       'x-ratelimit-limit': String(decision.limit),

@@ -25,9 +25,7 @@ export interface HotJobsOptions {
 }
 
 /** What came of looking: `stale` is a view that was not good enough. */
-export const hotResults = ['hit', 'miss', 'stale', 'away'] as const;
-
-export type HotResult = (typeof hotResults)[number];
+export type HotResult = 'hit' | 'miss' | 'stale' | 'away';
 
 /** What this process knows of a job from the log. */
 export interface Known {

@@ -24,3 +24,10 @@ test('what models were paid is counted by model, also where a price is unknown',
   assert.match(text, /^pawl_cost_cents_total\{model="b"\} 0$/m);
   assert.doesNotMatch(text, /^pawl_dependency_ready\{/m, 'what is not configured has no figure');
 });
+
+test('only the embedding of texts counts as a write of the embedding service', async () => {
+  const metrics = new Metrics({ now: () => 0, streams: () => 0 });
+  for (const kind of ['embed', 'entities', 'complete', 'visit', 'embed']) metrics.seeWork(kind, 2);
+  const text = await metrics.read();
+  assert.match(text, /^embedding_request_duration_seconds_count\{operation="write"\} 2$/m);
+});

@@ -1,6 +1,5 @@
 /** Figures for Prometheus: counted from the event log, or asked of the store when read. */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { Stage } from '../kernel/stage.ts';
 import type { Event } from '../observe/event.ts';
 import type { Queue } from '../queue/queue.ts';
 import type { Database } from '../store/database.ts';
@@ -91,10 +90,9 @@ export class Metrics {
     }
   }
 
-  /** What a service has done for others. */
-  seeWork(stage: Stage, seconds: number): void {
-    if (stage === 'embedding') this.#embedding.observe({ operation: 'write' }, seconds);
-    if (stage === 'chunking') this.#chunking.observe(seconds);
+  /** A try of a worker: what else it does for others does not count as embedding. */
+  seeWork(kind: string, seconds: number): void {
+    if (kind === 'embed') this.#embedding.observe({ operation: 'write' }, seconds);
   }
 
   seeHot(result: HotResult): void {

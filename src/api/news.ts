@@ -3,7 +3,9 @@
  * its caller once, put into words once, and handed to all who listen.
  */
 import type { Relay } from '../engine/relay.ts';
+import { isRetried, toFailure } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
+import { pause, type World } from '../kernel/world.ts';
 import { type Event, jobEnds } from '../observe/event.ts';
 import type { Database } from '../store/database.ts';
 import { listEvents } from '../store/events.ts';
@@ -36,16 +38,20 @@ export class News {
   readonly #listeners = new Set<NewsListener>();
   readonly #onError: (what: string, error: unknown) => void;
   #position = 0;
+  readonly #world: World;
+  readonly #ended = new AbortController();
   #handing: Promise<void> = Promise.resolve();
   #stop: (() => void) | undefined;
 
   constructor(options: {
     database: Database;
     relay: Relay;
+    world: World;
     onError: (what: string, error: unknown) => void;
   }) {
     this.#database = options.database;
     this.#relay = options.relay;
+    this.#world = options.world;
     this.#onError = options.onError;
   }
 
@@ -57,7 +63,7 @@ export class News {
   async start(): Promise<void> {
     const { after, stop } = await this.#relay.listen((events) => {
       this.#handing = this.#handing
-        .then(() => this.#handOut(events))
+        .then(() => this.#insist(events))
         .catch((error) => this.#onError('news', error));
     });
     this.#position = Math.max(after, this.#position);
@@ -70,6 +76,7 @@ export class News {
 
   async stop(): Promise<void> {
     this.#stop?.();
+    this.#ended.abort();
     await this.#handing;
   }
 
@@ -89,6 +96,24 @@ export class News {
   /** The key and the caller of a job, if it was heard of lately. */
   ownerOf(jobId: number): OwnerRow | undefined {
     return this.#owners.get(jobId);
+  }
+
+  /**
+   * Those who listen have no other source: what cannot be told while the store is away is told when
+   * it is back, and nothing overtakes it. Meanwhile hardly anything comes, for it comes from there.
+   */
+  async #insist(events: readonly Event[]): Promise<void> {
+    const { signal } = this.#ended;
+    for (let isTold = false; !signal.aborted; ) {
+      try {
+        return await this.#handOut(events);
+      } catch (error) {
+        if (!isRetried(toFailure(error).code)) throw error;
+        if (!isTold) this.#onError('news', error);
+        isTold = true;
+        await pause(this.#world, limits.loop.relayPollMs, signal);
+      }
+    }
   }
 
   async #handOut(events: readonly Event[]): Promise<void> {

@@ -5,18 +5,23 @@
 import { backpressure } from '../access/backpressure.ts';
 import { limits } from '../kernel/limits.ts';
 import type { World } from '../kernel/world.ts';
-import type { Database } from '../store/database.ts';
-import { countQueues } from '../store/places.ts';
+
+export interface RoomOptions {
+  /** How many wait now. */
+  readonly count: () => Promise<number>;
+  readonly world: World;
+  readonly max?: number | undefined;
+}
 
 export class QueueRoom {
-  readonly #database: Database;
+  readonly #countNow: () => Promise<number>;
   readonly #world: World;
   readonly #max: number;
   #counted = { depth: 0, at: Number.NEGATIVE_INFINITY };
   #counting: Promise<void> | undefined;
 
-  constructor(options: { database: Database; world: World; max?: number | undefined }) {
-    this.#database = options.database;
+  constructor(options: RoomOptions) {
+    this.#countNow = options.count;
     this.#world = options.world;
     this.#max = options.max ?? limits.rate.queueDepthMax;
   }
@@ -39,7 +44,6 @@ export class QueueRoom {
 
   async #count(): Promise<void> {
     const at = this.#world.now();
-    const queues = await countQueues(this.#database);
-    this.#counted = { depth: queues.reduce((sum, { count }) => sum + count, 0), at };
+    this.#counted = { depth: await this.#countNow(), at };
   }
 }

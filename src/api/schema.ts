@@ -93,7 +93,7 @@ export const AcceptedJob = Type.Object({
   url_count: count,
 });
 
-export const ErrorDetail = Type.Object({
+const ErrorDetail = Type.Object({
   stage: Type.String(),
   step: Type.String(),
   code: Type.String(),
@@ -314,7 +314,7 @@ export const Hit = Type.Object({
 
 export const Found = Type.Object({ results: Type.Array(Hit), query_ms: Type.Number() });
 
-export const Provenance = Type.Object({
+const Provenance = Type.Object({
   generation: Type.Integer(),
   content_hash: Type.String(),
   job_id: nullable(Type.String()),

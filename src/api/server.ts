@@ -40,6 +40,8 @@ export interface ServerOptions {
   /** Whether people look at it. */
   readonly hasWorkbench: boolean;
   readonly log: LogOptions;
+  /** Routes that are counted against the limit of another. */
+  readonly countedAs?: Partial<Record<RouteName, RouteName>> | undefined;
   /** There are no keys: only this machine may ask, and no other site through a browser. */
   readonly isLocal: boolean;
 }
@@ -129,6 +131,8 @@ function addRoutes(app: FastifyInstance, handlers: Partial<Handlers>): void {
     app.route({
       method,
       url,
+      // Services hand each other pages with their text; who they are is known before it is read.
+      bodyLimit: route.isInternal ? limits.handoff.bodyBytesMax : limits.request.bodyBytesMax,
       config: {
         name,
         isOpen: route.isOpen ?? false,

@@ -7,6 +7,7 @@ import { type Cleanup, temporaryDirectory } from '../../test/support/temporary.t
 import { type Latch, makeLatch } from '../../test/support/test-world.ts';
 import { Bell } from '../engine/bell.ts';
 import { Relay } from '../engine/relay.ts';
+import { Failure } from '../kernel/failure.ts';
 import { assemble } from '../main.ts';
 import { inlineSource } from '../sources.ts';
 import type { Database } from '../store/database.ts';
@@ -66,6 +67,22 @@ function behind(database: Database): { database: Database; hold(): void; letGo()
   };
 }
 
+/** A store whose next reads are refused. */
+function unwilling(database: Database): { database: Database; refuse(times: number): void } {
+  let refusals = 0;
+  const run: Database['run'] = async (statement, parameters) => {
+    if (refusals === 0) return database.run(statement, parameters);
+    refusals -= 1;
+    throw new Failure('store_busy', 'the store is away');
+  };
+  return {
+    database: Object.assign(Object.create(database), { run }),
+    refuse: (times) => {
+      refusals = times;
+    },
+  };
+}
+
 async function setup(t: Cleanup, { isBehind = false } = {}) {
   const assembled = await assemble({ data: temporaryDirectory(t) });
   const { database, engine, world } = assembled;
@@ -75,7 +92,8 @@ async function setup(t: Cleanup, { isBehind = false } = {}) {
   const relay = isBehind
     ? new Relay({ database: slow.database, world, bell: new Bell(), onError })
     : engine.relay;
-  const news = new News({ database, relay, onError });
+  const refusing = unwilling(database);
+  const news = new News({ database: refusing.database, relay, world, onError });
   const progress = new ProgressBoard();
   const streams = new Streams({ database, news, progress, world, onError });
   await news.start();
@@ -86,11 +104,12 @@ async function setup(t: Cleanup, { isBehind = false } = {}) {
     await engine.relay.close();
     await assembled.close();
   });
-  const { jobKey, itemIds } = await engine.commands.submit({
-    caller,
-    corpus: 'a',
-    sources: [inlineSource({ text: 'A heron.' })],
-  });
+  const submit = () =>
+    engine.commands.submit({
+      ...{ caller, corpus: 'a' },
+      sources: [inlineSource({ text: 'A heron.' })],
+    });
+  const { jobKey, itemIds } = await submit();
   const jobId = (await getJob(database, jobKey))?.id ?? 0;
   const open = (from: { jobId?: number; after: number }, who = caller): Connection => {
     const connection = new Connection();
@@ -105,7 +124,20 @@ async function setup(t: Cleanup, { isBehind = false } = {}) {
   const all = async (): Promise<number[]> =>
     (await listEvents(database, { jobId, after: 0, limit: 10_000 })).map(({ seq }) => seq);
   const cancel = () => engine.commands.cancel(caller, jobKey);
-  return { streams, progress, jobId, itemIds, open, stir, all, cancel, errors, slow };
+  return {
+    streams,
+    progress,
+    jobId,
+    itemIds,
+    open,
+    stir,
+    all,
+    cancel,
+    errors,
+    slow,
+    submit,
+    refusing,
+  };
 }
 
 describe('a stream', () => {
@@ -149,6 +181,26 @@ describe('a stream', () => {
         expected.filter((seq) => seq > after),
       );
     }
+  });
+
+  test('misses nothing where the store is away while it is told', async (t) => {
+    const { open, stir, cancel, submit, refusing, errors, all } = await setup(t);
+    const connection = open({ after: 0 });
+    connection.read();
+    const written = (await all()).at(-1);
+    while (connection.ids.at(-1) !== written) await new Promise(setImmediate);
+    refusing.refuse(2);
+    // A job that nobody has heard of yet: whose it is must be asked.
+    await submit();
+    await stir();
+    await cancel();
+    const last = (await all()).at(-1) ?? 0;
+    while (connection.ids.at(-1) !== last) await new Promise(setImmediate);
+    assert.deepEqual(
+      connection.ids,
+      Array.from({ length: last }, (_, at) => at + 1),
+    );
+    assert.equal(errors.length, 1);
   });
 
   test('that has read what is only now handed out is not sent it again', async (t) => {

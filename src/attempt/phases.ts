@@ -184,7 +184,9 @@ export async function forEach(
 }
 
 /** Trouble of the machine, not of the source. */
-const everyonesTrouble: readonly FailureCode[] = ['storage_full', 'machine_busy', 'store_busy'];
+const everyonesTrouble: readonly FailureCode[] = [
+  ...(['storage_full', 'storage_failed', 'machine_busy', 'store_busy'] as const),
+];
 
 /** The result, or why this source has none. Throws where the attempt stops or cannot go on. */
 async function settled<T extends object>(

@@ -234,6 +234,7 @@ class Attempt {
     // left.
     this.#progress = progress;
     const completed = this.#event('step_completed', step, detailOf(result, ms));
+    const failedBefore = this.#failedAttempts;
     this.#failedAttempts = 0;
     const started = this.#lifecycle.ready(progress).filter((name) => !before.includes(name));
     const { tokensIn = 0, tokensOut = 0, costCents = 0 } = result;
@@ -256,6 +257,7 @@ class Attempt {
       throw error;
     });
     if (verdict instanceof EffectError) {
+      this.#failedAttempts = failedBefore;
       return { kind: 'failed', step, failure: toFailure(verdict.cause), ms, isEffect: true };
     }
     if (verdict === 'applied') this.#stored |= progress;

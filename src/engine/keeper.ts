@@ -49,8 +49,7 @@ export class Keeper {
     const { database, worker } = this.#options;
     await database.write(async (transaction) => {
       await lockWorker(transaction, worker);
-      const movedBefore = Number.MAX_SAFE_INTEGER;
-      await takeLeases(transaction, { worker, crash: false, movedBefore });
+      await takeLeases(transaction, { worker, crash: false });
       await removeWorker(transaction, worker);
     });
   }

@@ -13,7 +13,7 @@ import { gatesOf } from '../store/claims.ts';
 import type { Database, Transaction } from '../store/database.ts';
 import { appendEvents } from '../store/events.ts';
 import { admitAtGates } from '../store/gates.ts';
-import { failUnheld, type MovedRow, takeLeases } from '../store/intervention.ts';
+import { failUnheld, type MovedRow, type TakenLeases, takeLeases } from '../store/intervention.ts';
 import { JobDeltas, settleJobs } from '../store/settle.ts';
 import { listWorkers, lockWorker, removeWorker, type WorkerRow } from '../store/workers.ts';
 import type { Ring } from './bell.ts';
@@ -70,22 +70,19 @@ async function giveUp(
   return count;
 }
 
-interface Taking {
-  readonly worker: string;
+interface Taking extends Pick<TakenLeases, 'worker' | 'stuck'> {
   readonly reason: string;
-  readonly code?: 'timeout_soft' | 'stage_stuck';
-  /** Only items that have not clicked since. */
-  readonly movedBefore?: number;
 }
 
 /** Takes the worker's leases. Returns how many. */
 export async function takeFrom(
   transaction: Transaction,
-  { worker, reason, code = 'timeout_soft', movedBefore = Number.MAX_SAFE_INTEGER }: Taking,
+  { worker, reason, stuck }: Taking,
   { database, lifecycle }: Pick<RescuerOptions, 'database' | 'lifecycle'>,
 ): Promise<number> {
   const now = database.now();
-  const rows = await takeLeases(transaction, { worker, crash: true, movedBefore });
+  const code = stuck ? 'stage_stuck' : 'timeout_soft';
+  const rows = await takeLeases(transaction, { worker, crash: true, stuck });
   const events: NewEvent[] = rows.map((row) => ({
     kind: 'lease_lost',
     jobId: row.job_id,
@@ -94,25 +91,41 @@ export async function takeFrom(
     worker,
     detail: { code, reason, crashes: row.crashes },
   }));
-  events.push(...(await blame(transaction, { rows, worker, lifecycle, now })));
+  const why = stuck ? stuckAgain : diedAgain;
+  events.push(...(await blame(transaction, { rows, worker, lifecycle, now, why })));
   await appendEvents(transaction, events, now);
   return rows.length;
 }
 
-/** Ends the items that too many workers have died on. */
-async function blame(
-  transaction: Transaction,
-  input: { rows: readonly MovedRow[]; worker: string; lifecycle: Lifecycle; now: number },
-): Promise<NewEvent[]> {
-  const { worker, lifecycle, now } = input;
+type Why = (times: number) => Failure;
+
+const diedAgain: Why = (times) =>
+  new Failure('crashed_repeatedly', `${times} workers died while they had this item`);
+
+const stuckAgain: Why = (times) => {
+  const minutes = limits.loop.stageStuckMs / 60_000;
+  return new Failure('stage_stuck', `it was taken up ${times} times, and stood for ${minutes} min`);
+};
+
+interface Blame {
+  readonly rows: readonly MovedRow[];
+  readonly worker: string;
+  readonly lifecycle: Lifecycle;
+  readonly now: number;
+  readonly why: Why;
+}
+
+/** Ends the items that were taken from too many workers. */
+async function blame(transaction: Transaction, input: Blame): Promise<NewEvent[]> {
+  const { worker, lifecycle, now, why } = input;
   const blamed = input.rows.filter((row) => row.crashes >= limits.lease.crashesMax);
   if (blamed.length === 0) return [];
   const deltas = new JobDeltas();
   const events: NewEvent[] = [];
   const failed = blamed.map((row) => {
     const step = lifecycle.ready(row.progress)[0] ?? lifecycle.stepOf(row.progress);
-    const message = `${row.crashes} workers died while they had this item`;
-    const failure = new Failure('crashed_repeatedly', message);
+    const failure = why(row.crashes);
+    const { message } = failure;
     const error = errorRecord({
       step,
       stage: lifecycle.row(step).stage,

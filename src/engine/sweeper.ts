@@ -16,16 +16,19 @@ import { takeFrom } from './rescuer.ts';
 
 /**
  * Fences off whoever has held an item for so long without a click, and queues the item again; or
- * ends it, if that has happened too often.
+ * ends it, if that has happened too often. What a service elsewhere is seen to work on, or has
+ * answered meanwhile, is not stuck: it may wait there for a provider, and that has its own bound.
  */
 export async function requeueStuck(database: Database, lifecycle: Lifecycle): Promise<number> {
   let requeued = 0;
   for (const { id: worker } of await listWorkers(database)) {
     const stuck = {
       worker,
-      code: 'stage_stuck' as const,
       reason: `no click for ${limits.loop.stageStuckMs / 60_000} minutes`,
-      movedBefore: database.now() - limits.loop.stageStuckMs,
+      stuck: {
+        movedBefore: database.now() - limits.loop.stageStuckMs,
+        beatAfter: database.now() - limits.handoff.silentMsMax,
+      },
     };
     requeued += await database.write((transaction) =>
       takeFrom(transaction, stuck, { database, lifecycle }),

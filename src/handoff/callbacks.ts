@@ -1,7 +1,8 @@
 /**
  * What workers tell the orchestrator: that they begin, that they live, and how it ended. Each is
- * one transaction with the question locked. What comes late, twice, or from a worker that was given
- * up changes nothing, and is told so with a 200: an error would only make it come again.
+ * one transaction with the question locked. What comes late, twice, or from a worker that another
+ * has taken over from changes nothing, and is told so with a 200: an error would only make it come
+ * again.
  */
 import { Failure } from '../kernel/failure.ts';
 import type { Stage } from '../kernel/stage.ts';
@@ -79,16 +80,15 @@ export class Callbacks implements OrchestratorDoor {
   }
 
   async begin(jobKey: string, handoff: string, worker: WorkerName): Promise<Begun> {
-    const { database, exchange } = this.#options;
+    const { database } = this.#options;
     return database.write(async (transaction): Promise<Begun> => {
       const row = await questionOf(transaction, jobKey, handoff);
       if (!row || row.answered_at !== null || (await isOver(transaction, row))) return gone;
-      // Of two deliveries, the second finds the first at work; if that dies, the question is asked
-      // again.
-      const isTaken = row.worker !== null && exchange?.whyDead(row) === undefined;
-      if (isTaken && row.worker !== JSON.stringify(worker)) return gone;
-      const now = database.now();
+      // Of two deliveries, the second finds the first at work; if that dies, who asked sees it, and
+      // asks again.
       const name = JSON.stringify(worker);
+      if (row.worker !== null && row.worker !== name) return gone;
+      const now = database.now();
       const begun = await beginHandoff(transaction, { key: handoff, worker: name, now });
       if (!begun) return gone;
       const { epoch, request, request_bytes } = begun;
@@ -102,8 +102,12 @@ export class Callbacks implements OrchestratorDoor {
     const isHeard = await database.write(async (transaction) => {
       const row = await questionOf(transaction, jobKey, key);
       if (!row || (await isOver(transaction, row))) return false;
-      if (isLeaving) return (await releaseHandoff(transaction, { key, epoch })) !== undefined;
-      return beatHandoff(transaction, { key, epoch, now: database.now() });
+      if (isLeaving) {
+        const released = await releaseHandoff(transaction, { key, epoch, hasDied: false });
+        return released !== undefined;
+      }
+      if (await beatHandoff(transaction, { key, epoch, now: database.now() })) return true;
+      return row.answered_at === null && isLast(row, epoch);
     });
     if (isHeard && progress) exchange?.progress(key, progress.done, progress.total);
     return isHeard;
@@ -164,9 +168,17 @@ async function openQuestion(
       ? await onlyQuestion(transaction, jobKey, stage)
       : await questionOf(transaction, jobKey, handoff);
   if (!row || row.stage !== stage) return undefined;
-  if (row.answered_at !== null || (epoch !== undefined && epoch !== row.epoch)) return undefined;
+  if (row.answered_at !== null || (epoch !== undefined && !isLast(row, epoch))) return undefined;
   if (await isOver(transaction, row)) return undefined;
   return itemId === undefined || itemId === row.item_id ? row : undefined;
+}
+
+/**
+ * Whether nobody has begun after the worker of this epoch. One that was given up is heard as long
+ * as that holds: what it has worked for, and perhaps paid for, is as good as what the next would.
+ */
+function isLast(row: HandoffRow, epoch: number): boolean {
+  return epoch === row.epoch || (row.worker === null && epoch === row.epoch - 1);
 }
 
 /** The item has ended without the answer: the question goes, too. */

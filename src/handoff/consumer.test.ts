@@ -4,10 +4,12 @@ import { TestWorld } from '../../test/support/test-world.ts';
 import { Failure, type FailureCode } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
 import { EmbeddedQueue } from '../queue/embedded.ts';
+import type { KeptAnswers } from '../queue/kept-answers.ts';
 import type { Message } from '../queue/queue.ts';
 import type { Begun, Completion, OrchestratorDoor } from './callbacks.ts';
-import { startWorker } from './consumer.ts';
-import { parcelsBy } from './parcel.ts';
+import { startWorker, type Tried } from './consumer.ts';
+import type { WorkerName } from './exchange.ts';
+import { type Parcels, parcelsBy } from './parcel.ts';
 import type { Work } from './work.ts';
 
 const worker = { id: 'w', host: 'machine', pid: 1, process_started: '7' };
@@ -22,7 +24,10 @@ class Orchestrator implements OrchestratorDoor {
   readonly calls: string[] = [];
   readonly completions: Completion[] = [];
 
-  async begin(jobKey: string, handoff: string): Promise<Begun> {
+  readonly workers: string[] = [];
+
+  async begin(jobKey: string, handoff: string, { id }: WorkerName): Promise<Begun> {
+    this.workers.push(id);
     this.#call(`begin ${jobKey} ${handoff}`);
     return this.begun;
   }
@@ -46,18 +51,39 @@ class Orchestrator implements OrchestratorDoor {
   }
 }
 
-async function open(work: Work) {
+/** What workers of one queue keep for each other. */
+class Kept implements KeptAnswers {
+  readonly all = new Map<string, string>();
+
+  async read(handoff: string) {
+    return this.all.get(handoff);
+  }
+
+  async write(handoff: string, answer: string) {
+    this.all.set(handoff, answer);
+  }
+
+  async remove(handoff: string) {
+    this.all.delete(handoff);
+  }
+
+  close() {}
+}
+
+async function open(work: Work, parcels: Parcels = parcelsBy(), answers?: KeptAnswers) {
   const world = new TestWorld();
   const queue = new EmbeddedQueue({ name: 'scrape_jobs', world });
   const door = new Orchestrator();
   const errors: string[] = [];
+  const tried: Tried[] = [];
   const consumer = await startWorker({
-    ...{ queue, door, world, worker, places: 4, parcels: parcelsBy() },
+    ...{ queue, door, world, worker, places: 4, parcels, answers },
     works: { visit: work, embed: work },
+    onTry: (one) => tried.push(one),
     onError: (what, error) => errors.push(`${what}: ${String(error)}`),
   });
   const isIdle = async () => (await queue.depth()).waiting + (await queue.depth()).active === 0;
-  return { world, queue, door, errors, consumer, isIdle };
+  return { world, queue, door, errors, tried, consumer, isIdle };
 }
 
 const failing = (
@@ -90,6 +116,24 @@ describe('a worker', () => {
       { handoff: 'token', epoch: 3, value: { saw: 'a' }, failure: undefined, stage: 'scraping' },
     );
     assert.equal(String(completion?.bytes), 'bytes');
+  });
+
+  test('tells of each try how long it took, without the waits in between', async () => {
+    const { world, queue, door, tried, isIdle } = await open(failing('provider_unavailable', 3));
+    door.begun = { ...begun, kind: 'embed' };
+    await queue.add([{ ...asked, kind: 'embed' }]);
+    await world.until('the end', isIdle);
+    assert.deepEqual(tried, Array(4).fill({ kind: 'embed', durationMs: 0 }));
+  });
+
+  test('has a name of its own for each run, and the same for each try to begin', async () => {
+    const { world, queue, door, isIdle } = await open(failing('http_404', 0));
+    door.away.push(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }));
+    await queue.add([asked, { ...asked, id: 'token.1' }]);
+    await world.until('the end', isIdle);
+    assert.equal(door.workers.length, 3);
+    assert.equal(new Set(door.workers).size, 2);
+    for (const id of door.workers) assert.match(id, /^w\./);
   });
 
   test('leaves alone what nobody wants to know any more', async () => {
@@ -152,6 +196,30 @@ describe('a worker', () => {
     );
   });
 
+  test('that waits as it was asked to has all its tries left for what fails', async () => {
+    const limited = new Failure('rate_limited', 'later', { retryAfterMs: 5_000 });
+    const down = new Failure('provider_unavailable', 'down');
+    const mixed = [...Array.from({ length: 9 }, () => limited), down, limited, down];
+    let tries = 0;
+    const work: Work = async () => {
+      const failure = mixed[tries++];
+      if (failure) throw failure;
+      return { value: {} };
+    };
+    const { world, queue, door, isIdle } = await open(work);
+    door.begun = { ...begun, kind: 'embed' };
+    await queue.add([{ ...asked, kind: 'embed' }]);
+    await world.until('the end', isIdle);
+    assert.deepEqual([tries, door.completions[0]?.failure], [mixed.length + 1, undefined]);
+
+    // The tries that are told are those that failed.
+    mixed.push(...Array.from({ length: 6 }, () => down));
+    tries = 0;
+    await queue.add([{ ...asked, kind: 'embed' }]);
+    await world.until('the end', isIdle);
+    assert.deepEqual([tries, door.completions[1]?.failure?.tries], [16, 6]);
+  });
+
   test('calls back until the orchestrator is there again, and does its work once', async () => {
     const work = failing('http_404', 0);
     const { world, queue, door, errors, isIdle } = await open(work);
@@ -196,6 +264,92 @@ describe('a worker', () => {
     await stopped;
     assert.deepEqual(door.calls, ['begin job token', 'leave 3']);
     assert.deepEqual(await queue.depth(), { waiting: 1, active: 0 });
+  });
+
+  test('whose answer is refused says that there is none, and works once', async () => {
+    const work = failing('http_404', 0);
+    const { world, queue, door, isIdle } = await open(work);
+    door.away.push(undefined, new Failure('payload_too_large', 'it answered 413'));
+    await queue.add([asked]);
+    await world.until('the end', isIdle);
+    assert.deepEqual(door.calls, ['begin job token', 'complete', 'complete']);
+    const [{ failure, value, epoch } = {}] = door.completions;
+    assert.deepEqual([failure?.code, value, epoch], ['source_too_large', {}, 3]);
+    assert.equal(work.tries(), 1);
+    door.away.push(undefined, new Failure('bad_request', 'it answered 400'));
+    await queue.add([asked]);
+    await world.until('the end', isIdle);
+    assert.equal(door.completions[1]?.failure?.code, 'bad_request');
+  });
+
+  test('waits for a blob store that is away, on the way in and on the way out', async () => {
+    const away = new Failure('provider_unavailable', 'the bucket is away');
+    const refusals = { pack: 9, unpack: 3 };
+    const own = parcelsBy();
+    const parcels: Parcels = {
+      pack: async (parcel) => {
+        if (refusals.pack-- > 0) throw away;
+        return own.pack(parcel);
+      },
+      unpack: async (parcel) => {
+        if (refusals.unpack-- > 0) throw away;
+        return own.unpack(parcel);
+      },
+    };
+    const work = failing('http_404', 0);
+    const { world, queue, door, errors, isIdle } = await open(work, parcels);
+    await queue.add([asked]);
+    await world.until('the end', isIdle);
+    assert.deepEqual([work.tries(), door.completions[0]?.failure], [1, undefined]);
+    assert.deepEqual(errors, ['blob store: Failure: the bucket is away']);
+  });
+
+  test('that cannot find the bytes of a question says so', async () => {
+    const { world, queue, door, isIdle } = await open(failing('http_404', 0));
+    door.begun = { ...begun, request: { source: 'a', blob: 'elsewhere' } };
+    await queue.add([asked]);
+    await world.until('the end', isIdle);
+    assert.deepEqual(door.calls, ['begin job token', 'complete']);
+    assert.equal(door.completions[0]?.failure?.code, 'source_missing');
+  });
+
+  test('that leaves before it could tell what it paid for leaves that to the next', async () => {
+    const kept = new Kept();
+    const paid: Work = async () => ({ value: { cost: 7 }, bytes: Buffer.from('vectors') });
+    const first = await open(paid, parcelsBy(), kept);
+    first.door.begun = { ...begun, kind: 'embed' };
+    const refused = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
+    first.door.away.push(undefined, ...Array.from({ length: 99 }, () => refused));
+    await first.queue.add([{ ...asked, kind: 'embed' }]);
+    await first.world.until('the callback', () => first.door.calls.includes('complete'));
+    const stopped = first.consumer.stop(0);
+    await first.world.advance(1000);
+    await stopped;
+    assert.equal(first.door.completions.length, 0);
+
+    const again = failing('http_404', 0);
+    const second = await open(again, parcelsBy(), kept);
+    second.door.begun = { ...begun, kind: 'embed', epoch: 5 };
+    await second.queue.add([{ ...asked, kind: 'embed' }]);
+    await second.world.until('the end', second.isIdle);
+    assert.equal(again.tries(), 0);
+    const [{ value, bytes, epoch } = {}] = second.door.completions;
+    assert.deepEqual([value, String(bytes), epoch], [{ cost: 7 }, 'vectors', 5]);
+    assert.equal(kept.all.size, 0);
+  });
+
+  test('keeps no failure, nor what costs nothing', async () => {
+    const kept = new Kept();
+    const writes: string[] = [];
+    kept.write = async (handoff) => void writes.push(handoff);
+    const free = await open(failing('http_404', 0), parcelsBy(), kept);
+    await free.queue.add([asked]);
+    await free.world.until('the end', free.isIdle);
+    const failed = await open(failing('provider_auth', 9), parcelsBy(), kept);
+    failed.door.begun = { ...begun, kind: 'embed' };
+    await failed.queue.add([{ ...asked, kind: 'embed' }]);
+    await failed.world.until('the end', failed.isIdle);
+    assert.deepEqual([failed.door.completions.length, writes], [1, []]);
   });
 
   test('does loose work for nobody, and calls back where a job was named', async () => {

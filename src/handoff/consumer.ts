@@ -9,11 +9,20 @@ import { limits } from '../kernel/limits.ts';
 import { react } from '../kernel/reaction.ts';
 import { pause, type World } from '../kernel/world.ts';
 import { failpoint } from '../observe/failpoint.ts';
+import type { KeptAnswers } from '../queue/kept-answers.ts';
 import type { Consumer, Delivery, Queue, Settled } from '../queue/queue.ts';
 import type { Completion, OrchestratorDoor } from './callbacks.ts';
 import { keyOfMessage, type WorkerName } from './exchange.ts';
 import type { Parcels } from './parcel.ts';
-import { isQuestionKind, type Question, questionKinds, type Reply, toWire } from './question.ts';
+import {
+  isPaid,
+  isQuestionKind,
+  type Json,
+  type Question,
+  questionKinds,
+  type Reply,
+  toWire,
+} from './question.ts';
 import type { Works } from './work.ts';
 
 export interface WorkerOptions {
@@ -21,18 +30,26 @@ export interface WorkerOptions {
   readonly door: OrchestratorDoor;
   readonly works: Works;
   readonly parcels: Parcels;
+  /** Where paid answers are kept until the orchestrator has them. */
+  readonly answers?: KeptAnswers | undefined;
   readonly world: World;
   readonly worker: WorkerName;
   readonly places: number;
   readonly onError: (what: string, error: unknown) => void;
-  /** Told of each question that was answered, with how long that took. */
-  readonly onDone?: ((done: Done) => void) | undefined;
+  /** Told of each try at a question, with how long it took; the waits in between are not in it. */
+  readonly onTry?: ((tried: Tried) => void) | undefined;
 }
 
-export interface Done {
+export interface Tried {
   readonly kind: string;
   readonly durationMs: number;
-  readonly failure: Failure | undefined;
+}
+
+type Packed = Pick<Completion, 'value' | 'bytes' | 'failure'>;
+
+interface Next {
+  readonly do: 'retry' | 'wait';
+  readonly waitMs: number;
 }
 
 const finish: Settled = { do: 'finish' };
@@ -45,10 +62,14 @@ export function startWorker(options: WorkerOptions): Promise<Consumer> {
 class Run {
   readonly #options: WorkerOptions;
   readonly #delivery: Delivery;
+  /** Of two runs in one process, each has its own: they must not pass for each other. */
+  readonly #worker: WorkerName;
 
   constructor(options: WorkerOptions, delivery: Delivery) {
     this.#options = options;
     this.#delivery = delivery;
+    const { worker, world } = options;
+    this.#worker = { ...worker, id: `${worker.id}.${world.uuid().slice(-12)}` };
   }
 
   async run(): Promise<Settled> {
@@ -58,24 +79,25 @@ class Run {
 
   /** A question that the orchestrator keeps. */
   async #runAsked(): Promise<Settled> {
-    const { door, worker, parcels, onError } = this.#options;
+    const { door, onError } = this.#options;
     const { message, signal } = this.#delivery;
     const { jobId = '', id } = message;
     const handoff = keyOfMessage(id);
-    const begun = await this.#insist(() => door.begin(jobId, handoff, worker));
+    const begun = await this.#insist('orchestrator', () =>
+      door.begin(jobId, handoff, this.#worker),
+    );
     if (begun.status === 'gone') return finish;
     const { epoch, kind } = begun;
     const given = new AbortController();
     const stopBeat = this.#keepBeating(jobId, { handoff, epoch }, given);
     const both = AbortSignal.any([signal, given.signal]);
     try {
-      const { value: request, bytes } = await parcels.unpack({
-        value: begun.request,
-        bytes: begun.bytes,
-      });
-      const reply = await this.#answer({ kind, request, bytes }, both);
+      const { request, bytes } = begun;
+      const kept = isPaid(kind) ? await this.#kept(handoff) : undefined;
+      const reply = kept ?? (await this.#answer({ kind, request, bytes }, both));
       failpoint(this.#options.world, 'handoff.before-callback');
       await this.#report(jobId, { handoff, epoch }, { kind, reply });
+      if (isPaid(kind)) await this.#options.answers?.remove(handoff);
       return finish;
     } catch (error) {
       if (given.signal.aborted) return finish;
@@ -103,34 +125,40 @@ class Run {
     asked: Omit<Question, 'kind'> & { kind: string },
     signal: AbortSignal,
   ): Promise<Reply> {
-    const { world, works, onDone } = this.#options;
+    const { world, works, parcels, onTry } = this.#options;
     const { kind } = asked;
     const work = isQuestionKind(kind) ? works[kind] : undefined;
-    const startedAt = world.now();
-    for (let failed = 0; ; failed++) {
+    for (let failed = 0; ; ) {
+      const startedAt = world.now();
       let reply: Reply;
       try {
         if (!work || !isQuestionKind(kind)) {
           throw new Failure('bad_request', `this service does not answer ${kind}`);
         }
         const progress = (done: number, total: number) => this.#progress(done, total);
-        reply = await work({ ...asked, kind }, { signal, progress });
+        const { value: request, bytes } = await parcels.unpack({
+          value: asked.request,
+          bytes: asked.bytes,
+        });
+        reply = await work({ kind, request, bytes }, { signal, progress });
       } catch (error) {
         signal.throwIfAborted();
         reply = { value: {}, failure: toFailure(error) };
       }
-      const waitMs = reply.failure && this.#waitMs(kind, reply.failure, failed);
-      if (waitMs === undefined) {
-        onDone?.({ kind, durationMs: world.now() - startedAt, failure: reply.failure });
+      onTry?.({ kind, durationMs: world.now() - startedAt });
+      const next = reply.failure && this.#next(kind, reply.failure, failed);
+      if (!next) {
         return reply.failure ? { ...reply, failure: withTries(reply.failure, failed + 1) } : reply;
       }
-      await pause(world, waitMs, signal);
+      // What was waited for as it was asked to be is no try that failed.
+      if (next.do === 'retry') failed += 1;
+      await pause(world, next.waitMs, signal);
       signal.throwIfAborted();
     }
   }
 
-  /** How long to wait before the next try; undefined where the orchestrator is to hear of it. */
-  #waitMs(kind: string, failure: Failure, attempt: number): number | undefined {
+  /** When to try once more, and why; undefined where the orchestrator is to hear of it. */
+  #next(kind: string, failure: Failure, attempt: number): Next | undefined {
     if (!isQuestionKind(kind)) return undefined;
     const { world } = this.#options;
     const { stage } = questionKinds[kind];
@@ -147,7 +175,8 @@ class Run {
     });
     if (reaction.do !== 'retry' && reaction.do !== 'wait') return undefined;
     const waitMs = reaction.dueAt - now;
-    return reaction.do === 'wait' && waitMs > limits.handoff.waitMsMax ? undefined : waitMs;
+    const isLong = reaction.do === 'wait' && waitMs > limits.handoff.waitMsMax;
+    return isLong ? undefined : { do: reaction.do, waitMs };
   }
 
   async #report(
@@ -155,19 +184,45 @@ class Run {
     question: Pick<Completion, 'handoff' | 'epoch'>,
     { kind, reply }: { kind: string; reply: Reply },
   ): Promise<void> {
-    const { door, parcels } = this.#options;
+    const { door } = this.#options;
     const stage = isQuestionKind(kind) ? questionKinds[kind].stage : 'scraping';
-    const packed = await parcels.pack(reply).then(
-      (parcel) => ({ ...parcel, failure: reply.failure }),
-      (error: unknown) => ({ value: {}, bytes: undefined, failure: toFailure(error) }),
-    );
-    const failure = packed.failure && toWire(packed.failure);
-    const { value, bytes } = packed;
-    await this.#insist(() => door.complete(jobId, { ...question, stage, value, bytes, failure }));
+    const tell = (told: Packed) =>
+      this.#insist('orchestrator', () => door.complete(jobId, { ...question, stage, ...told }));
+    try {
+      const packed = await this.#packed(reply);
+      await this.#keep(question.handoff, kind, packed);
+      await tell(packed);
+    } catch (error) {
+      this.#delivery.signal.throwIfAborted();
+      // The answer would be refused each time. That there is none must be known all the same.
+      await tell({ value: {}, failure: toWire(refusedAnswer(error)) });
+    }
   }
 
-  /** The orchestrator may be away: it is asked until it answers, or the time of the run is over. */
-  async #insist<T>(call: () => Promise<T>): Promise<T> {
+  /** What a worker has been answered that died, or left, before it could tell. */
+  async #kept(handoff: string): Promise<Reply | undefined> {
+    const kept = await this.#options.answers?.read(handoff);
+    if (kept === undefined) return undefined;
+    const { value, bytes } = JSON.parse(kept) as { value: Json; bytes: string | null };
+    return { value, bytes: bytes === null ? undefined : Buffer.from(bytes, 'base64') };
+  }
+
+  async #keep(handoff: string | undefined, kind: string, packed: Packed): Promise<void> {
+    const { answers } = this.#options;
+    if (!answers || handoff === undefined || packed.failure || !isPaid(kind)) return;
+    const bytes = packed.bytes ? Buffer.from(packed.bytes).toString('base64') : null;
+    await answers.write(handoff, JSON.stringify({ value: packed.value, bytes }));
+  }
+
+  /** A store of blobs that is away for a while does not cost what was worked for. */
+  async #packed(reply: Reply): Promise<Packed> {
+    const { parcels } = this.#options;
+    const { value, bytes } = await this.#insist('blob store', () => parcels.pack(reply));
+    return { value, bytes, failure: reply.failure && toWire(reply.failure) };
+  }
+
+  /** Whoever is asked may be away: until it answers, or the time of the run is over. */
+  async #insist<T>(whom: string, call: () => Promise<T>): Promise<T> {
     const { world, onError } = this.#options;
     const { signal } = this.#delivery;
     for (let attempt = 0; ; attempt++) {
@@ -175,7 +230,7 @@ class Run {
         return await call();
       } catch (error) {
         if (signal.aborted || !isRetriedCall(error)) throw error;
-        if (attempt === 0) onError('orchestrator', error);
+        if (attempt === 0) onError(whom, error);
         const random = () => world.random();
         await pause(world, backoffMs({ ...limits.handoff.callRetry, attempt, random }), signal);
         signal.throwIfAborted();
@@ -215,6 +270,13 @@ class Run {
 function isRetriedCall(error: unknown): boolean {
   const { kind } = toFailure(error);
   return kind === 'transient' || kind === 'rate_limited';
+}
+
+function refusedAnswer(error: unknown): Failure {
+  const failure = toFailure(error);
+  if (failure.code !== 'payload_too_large') return failure;
+  const message = `the page and its text are too large to be handed over: ${failure.message}`;
+  return new Failure('source_too_large', message, { cause: error });
 }
 
 function withTries(failure: Failure, tries: number): Failure {

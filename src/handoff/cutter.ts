@@ -1,5 +1,5 @@
-/** Texts are cut by the chunking service; one that is too long for a request is cut here. */
-import { Failure, toFailure } from '../kernel/failure.ts';
+/** Texts are cut by the chunking service; one that is too much for a request is cut here. */
+import { Failure, type FailureCode, toFailure } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
 import type { Cutter } from '../pipeline/chunk/chunk.ts';
 import type { NewChunk } from '../store/chunks.ts';
@@ -9,19 +9,29 @@ import { Shape } from './shape.ts';
 export function remoteCutter(post: Post, here: Cutter): Cutter {
   return async (text, signal) => {
     if (text === '' || Buffer.byteLength(text) > limits.handoff.bytesMax) return here(text, signal);
-    const answer = new Shape(await asked(post, text, signal), 'chunk');
+    const told = await asked(post, text, signal);
+    if (!told) return here(text, signal);
+    const answer = new Shape(told, 'chunk');
     return answer.list('chunks').map((chunk) => readChunk(new Shape(chunk, 'chunk')));
   };
 }
 
-/** A service that is away is waited for: that is no fault of the document. */
+const awayCodes: readonly FailureCode[] = ['network_error', 'provider_unavailable'];
+/** The service is there, but has not the time or the room. */
+const tooMuchCodes: readonly FailureCode[] = ['timeout_soft', 'payload_too_large'];
+
+/**
+ * A service that is away is waited for: that is no fault of the document. Undefined: it is there,
+ * and this text is too much for it.
+ */
 async function asked(post: Post, text: string, signal: AbortSignal) {
   try {
     return await post('/chunk', { text }, signal);
   } catch (error) {
     signal.throwIfAborted();
     const failure = toFailure(error);
-    if (failure.code !== 'network_error' && failure.code !== 'provider_unavailable') throw failure;
+    if (tooMuchCodes.includes(failure.code)) return undefined;
+    if (!awayCodes.includes(failure.code)) throw failure;
     const message = `the chunking service is away: ${failure.message}`;
     const retryAfterMs = limits.handoff.awayMs;
     throw new Failure('service_busy', message, { retryAfterMs, cause: error });

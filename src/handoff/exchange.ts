@@ -87,6 +87,11 @@ interface Waiting {
 export class Exchange {
   readonly #options: ExchangeOptions;
   readonly #waiting = new Map<string, Waiting>();
+  /** Questions that are not on disk yet, because the store is away. */
+  readonly #unopened = new Set<Waiting>();
+  /** When this process last saw the store, and since when it does. */
+  #seenAt = Number.NEGATIVE_INFINITY;
+  #seenSince = Number.NEGATIVE_INFINITY;
   readonly #refill: Refill;
   readonly #loops: readonly Loop[];
 
@@ -128,14 +133,16 @@ export class Exchange {
     };
     const abort = (): void => {
       reject(signal.reason);
-      if (signal.reason === ('lost' satisfies AbortReason)) void this.#giveUp(waiting);
+      // While it is being written it has no key; who writes it gives it up.
+      if (waiting.key !== '') void this.#giveUp(waiting);
     };
     signal.addEventListener('abort', abort, { once: true });
     try {
-      await this.#open(waiting);
-      return await promise;
+      // Together: an abort while the question is being written must find somebody who hears it.
+      return await Promise.race([promise, this.#tryOpen(waiting).then(() => promise)]);
     } finally {
       signal.removeEventListener('abort', abort);
+      this.#unopened.delete(waiting);
       if (this.#waiting.get(waiting.key) === waiting) this.#waiting.delete(waiting.key);
     }
   }
@@ -152,13 +159,34 @@ export class Exchange {
   }
 
   /** Why the worker of a question is taken for dead; undefined while it is not. */
-  whyDead({ worker, beat_at }: HandoffStanding): string | undefined {
+  #whyDead({ worker, beat_at }: HandoffStanding): string | undefined {
     const { liveness, database } = this.#options;
     if (worker === null) return 'nobody has begun';
-    const silentMs = database.now() - (beat_at ?? 0);
+    const now = database.now();
+    const silentMs = now - Math.max(beat_at ?? 0, this.#heardSince(now));
     if (silentMs > limits.handoff.silentMsMax) return `no heartbeat for ${silentMs} ms`;
     const name = JSON.parse(worker) as WorkerName;
-    return whyDead({ ...name, beat_at: database.now() }, liveness, database.now());
+    return whyDead({ ...name, beat_at: now }, liveness, now);
+  }
+
+  /**
+   * Nobody could beat while the store or this process was away: silence counts from when both are
+   * here again.
+   */
+  #heardSince(now: number): number {
+    return now - this.#seenAt > limits.handoff.beatMs ? now : this.#seenSince;
+  }
+
+  /** Puts the question on disk, or leaves that to the next look: the store may be away. */
+  async #tryOpen(waiting: Waiting): Promise<void> {
+    try {
+      await this.#open(waiting);
+      this.#unopened.delete(waiting);
+    } catch (error) {
+      if (!isRetried(toFailure(error).code) || waiting.asked.signal.aborted) throw error;
+      if (!this.#unopened.has(waiting)) this.#options.onError('handoff', error);
+      this.#unopened.add(waiting);
+    }
   }
 
   async #open(waiting: Waiting): Promise<void> {
@@ -184,8 +212,9 @@ export class Exchange {
       ),
     );
     failpoint(world, 'handoff.after-ask');
+    if (this.#waiting.get(waiting.key) === waiting) this.#waiting.delete(waiting.key);
     waiting.key = standing.key;
-    if (asked.signal.aborted) return;
+    if (asked.signal.aborted) return this.#giveUp(waiting);
     this.#waiting.set(standing.key, waiting);
     if (standing.answered_at !== null) await this.#fetch(waiting);
     else if (standing.worker === null) this.#tell(waiting, standing.epoch);
@@ -205,6 +234,7 @@ export class Exchange {
       this.#options.database,
       all.map(({ key }) => key),
     );
+    if (all.length > 0) this.#seeStore();
     const byKey = new Map(standings.map((standing) => [standing.key, standing]));
     for (const waiting of all) {
       if (this.#waiting.get(waiting.key) !== waiting) continue;
@@ -214,24 +244,44 @@ export class Exchange {
         else waiting.reject(error);
       });
     }
+    await Promise.all([...this.#unopened].map((one) => this.#tryOpen(one).catch(one.reject)));
+  }
+
+  #seeStore(): void {
+    const now = this.#options.database.now();
+    this.#seenSince = this.#heardSince(now);
+    this.#seenAt = now;
   }
 
   async #settle(waiting: Waiting, standing: HandoffStanding | undefined): Promise<void> {
-    const { world, database } = this.#options;
+    const { world } = this.#options;
     // Somebody else has given it up, or has used its answer for a step that was lost: once more.
     if (!standing) return this.#open(waiting);
     if (standing.answered_at !== null) return this.#fetch(waiting);
     if (standing.worker !== null) {
       // The time without a worker counts from when there was one.
       waiting.askedAt = world.now();
-      if (this.whyDead(standing) === undefined) return;
-      const epoch = await database.write((transaction) => releaseHandoff(transaction, standing));
-      if (epoch !== undefined) this.#tell(waiting, epoch);
+      const reason = this.#whyDead(standing);
+      if (reason !== undefined) await this.#replace(waiting, standing, reason);
       return;
     }
     if (world.now() - waiting.askedAt > limits.handoff.unbegunMsMax) return this.#park(waiting);
     const isOverdue = world.now() - waiting.toldAt > limits.handoff.requeueMs;
     if (isOverdue) this.#tell(waiting, standing.epoch);
+  }
+
+  /** The worker has died: the next is asked, unless the question is what they die of. */
+  async #replace(waiting: Waiting, { key, epoch }: HandoffStanding, reason: string): Promise<void> {
+    const released = await this.#options.database.write(async (transaction) => {
+      const row = await releaseHandoff(transaction, { key, epoch, hasDied: true });
+      const isOver = row !== undefined && row.deaths >= limits.lease.crashesMax;
+      if (isOver) await removeHandoff(transaction, key);
+      return row && { ...row, isOver };
+    });
+    if (!released) return;
+    if (!released.isOver) return this.#tell(waiting, released.epoch);
+    const message = `${released.deaths} workers died at this question; of the last, ${reason}`;
+    waiting.reject(new Failure('crashed_repeatedly', message));
   }
 
   /** No worker has come: the item's place goes to one that may be luckier. */
@@ -255,9 +305,12 @@ export class Exchange {
     });
   }
 
-  /** The item was taken away. If it has ended, or waits for a person, nobody wants to know. */
+  /**
+   * If the item was taken away because it has ended, or waits for a person, nobody wants to know.
+   */
   async #giveUp(waiting: Waiting): Promise<void> {
     const { database, onError } = this.#options;
+    if (waiting.asked.signal.reason !== ('lost' satisfies AbortReason)) return;
     try {
       const gone = await database.write((transaction) => removeUnwanted(transaction, waiting.key));
       if (gone) await this.#untell(waiting, gone.epoch);

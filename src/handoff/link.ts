@@ -1,5 +1,6 @@
 /** The orchestrator's door, as a worker in another process reaches it: signed, over HTTP. */
-import { Failure, type FailureCode } from '../kernel/failure.ts';
+import { readBoundedText } from '../kernel/bounded.ts';
+import { Failure, type FailureCode, toFailure } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
 import type { World } from '../kernel/world.ts';
 import type { Begun, Completed, OrchestratorDoor } from './callbacks.ts';
@@ -24,21 +25,38 @@ export function servicePost({ url, key, world, fetch = globalThis.fetch }: LinkO
     const body = JSON.stringify(value);
     const whole = `${prefix}${path}`;
     const deadline = AbortSignal.timeout(limits.handoff.callMs);
-    const response = await fetch(`${origin}${whole}`, {
-      method: 'POST',
-      headers: {
-        'content-type': 'application/json',
-        // The service may stand behind a prefix of a gateway, which it does not see.
-        ...signedHeaders(key, { method: 'POST', path, body }, world.now()),
-      },
-      body,
-      redirect: 'manual',
-      signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
-    });
-    const text = await response.text();
-    if (response.ok) return JSON.parse(text) as Json;
-    throw refusal(response, text, origin);
+    try {
+      const response = await fetch(`${origin}${whole}`, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          // The service may stand behind a prefix of a gateway, which it does not see.
+          ...signedHeaders(key, { method: 'POST', path, body }, world.now()),
+        },
+        body,
+        redirect: 'manual',
+        signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
+      });
+      const text = await readText(response, origin);
+      if (response.ok) return JSON.parse(text) as Json;
+      throw refusal(response, text, origin);
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw error instanceof Failure ? error : unheard(error, origin);
+    }
   };
+}
+
+function readText({ body }: Response, origin: string): Promise<string> {
+  const { bodyBytesMax } = limits.handoff;
+  const message = `${origin} answered with more than ${bodyBytesMax} bytes`;
+  return readBoundedText(body, bodyBytesMax, () => new Failure('payload_too_large', message));
+}
+
+/** No answer, half of one, or the page of somebody in between: whoever was asked is not there. */
+function unheard(error: unknown, origin: string): Failure {
+  const { message } = toFailure(error);
+  return new Failure('network_error', `${origin} gave no answer: ${message}`, { cause: error });
 }
 
 const codeOfStatus: Readonly<Record<number, FailureCode>> = {
@@ -48,11 +66,13 @@ const codeOfStatus: Readonly<Record<number, FailureCode>> = {
   408: 'timeout_soft',
   413: 'payload_too_large',
   429: 'rate_limited',
+  502: 'provider_unavailable',
+  503: 'provider_unavailable',
   504: 'timeout_soft',
 };
 
 function refusal({ status, headers }: Response, text: string, origin: string): Failure {
-  const code = codeOfStatus[status] ?? (status >= 500 ? 'provider_unavailable' : 'bad_request');
+  const code = codeOfStatus[status] ?? (status >= 500 ? 'service_failed' : 'bad_request');
   const seconds = Number(headers.get('retry-after') ?? Number.NaN);
   const retryAfterMs = Number.isFinite(seconds) ? seconds * 1000 : undefined;
   const message = `${origin} answered ${status}: ${detailOf(text)}`;

@@ -35,6 +35,13 @@ export function isQuestionKind(kind: string): kind is QuestionKind {
   return Object.hasOwn(questionKinds, kind);
 }
 
+/** What a provider may charge for. */
+const paidKinds: ReadonlySet<string> = new Set<QuestionKind>(['embed', 'complete']);
+
+export function isPaid(kind: string): boolean {
+  return paidKinds.has(kind);
+}
+
 export type Json = Readonly<Record<string, unknown>>;
 
 export interface Question {
@@ -56,9 +63,13 @@ export function answered(reply: Reply): Reply {
   return reply;
 }
 
-/** Two questions of one step are the same if nothing in them differs. */
+/**
+ * Two questions of one step are the same if nothing in them differs. What happens to be known of a
+ * site's rules goes along, and is not asked: it may be newer the next time.
+ */
 export function hashOf({ kind, request, bytes }: Question): string {
-  const hash = createHash('sha256').update(`${kind}\0${JSON.stringify(request)}\0`);
+  const asked = kind === 'visit' ? { ...request, robots: undefined } : request;
+  const hash = createHash('sha256').update(`${kind}\0${JSON.stringify(asked)}\0`);
   return hash.update(bytes ?? '').digest('hex');
 }
 

@@ -21,7 +21,7 @@ export function digestOf(body: string | Uint8Array): string {
   return createHash('sha256').update(body).digest('hex');
 }
 
-export function signatureFor(key: string, signed: Signed, now: number): string {
+function signatureFor(key: string, signed: Signed, now: number): string {
   const at = Math.floor(now / 1000);
   return `t=${at},v1=${macOf(key, signed, at).toString('hex')}`;
 }

@@ -9,6 +9,14 @@ export const sinkFailures = {
     title: 'Qdrant unavailable',
     advice: 'Check that Qdrant runs at PAWL_QDRANT_URL, then retry.',
   },
+  // It is there, and cannot do this: perhaps because of what it was given.
+  qdrant_failed: {
+    errorCode: 'E_QDRANT',
+    kind: 'transient',
+    httpStatus: 502,
+    title: 'Qdrant failed',
+    advice: 'Look at the log of Qdrant for what the message says, then retry.',
+  },
   qdrant_refused: {
     errorCode: 'E_QDRANT',
     kind: 'fatal',
@@ -22,6 +30,13 @@ export const sinkFailures = {
     httpStatus: 503,
     title: 'Neo4j unavailable',
     advice: 'Check that Neo4j runs at PAWL_NEO4J_URL, then retry.',
+  },
+  neo4j_failed: {
+    errorCode: 'E_NEO4J',
+    kind: 'transient',
+    httpStatus: 502,
+    title: 'Neo4j failed',
+    advice: 'Look at the log of Neo4j for what the message says, then retry.',
   },
   neo4j_write_lock: {
     errorCode: 'E_NEO4J',

@@ -236,6 +236,10 @@ const running = {
     title: 'No worker is free',
     advice: 'Nothing to do if workers are running: Pawl goes on when one is free. Else start some.',
   }),
+  service_failed: row('E_SERVICE', 'transient', 502, {
+    title: 'A service failed',
+    advice: 'Look at the log of the service that the message names, then retry.',
+  }),
   storage_full: row('E_STORAGE_FULL', 'transient', 503, {
     title: 'Storage is full',
     advice: 'Free some disk space or point PAWL_DATA at a larger disk, then retry.',
@@ -247,6 +251,14 @@ const running = {
   store_busy: row('E_STORE_BUSY', 'transient', 503, {
     title: 'Store is busy',
     advice: 'Retry in a moment, and check that no other program holds the database.',
+  }),
+  replaced_meanwhile: row('E_REPLACED', 'transient', 409, {
+    title: 'Replaced meanwhile',
+    advice: 'Nothing to do: Pawl begins again with what is there now.',
+  }),
+  index_full: row('E_INDEX_FULL', 'transient', 503, {
+    title: 'Corpus does not fit into memory',
+    advice: 'Split the corpus into smaller ones: its search index is too large for one.',
   }),
   machine_busy: row('E_MACHINE', 'transient', 503, {
     title: 'Machine ran short',

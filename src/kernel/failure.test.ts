@@ -10,6 +10,7 @@ import {
   failuresPage,
   isAntiBot,
   isFailureCode,
+  isOutage,
   isRetried,
   toFailure,
 } from './failure.ts';
@@ -62,6 +63,19 @@ test('the permanent classes are never retried, the transient ones and anti-bot s
   for (const code of permanent) assert.equal(isRetried(code), false, code);
   for (const code of transient) assert.equal(isRetried(code), true, code);
   assert.deepEqual(codes.filter(isAntiBot), ['captcha', '403_waf', '503_shield']);
+});
+
+test('an outage is of what all documents need, and is waited out', () => {
+  const outages = codes.filter(isOutage);
+  assert.deepEqual(outages.toSorted(), [
+    ...['neo4j_unavailable', 'qdrant_unavailable', 'queue_unavailable'],
+    ...['storage_failed', 'storage_full', 'store_busy'],
+  ]);
+  for (const code of outages) assert.equal(failures[code].kind, 'transient', code);
+  // What a document may bring about by itself is bounded.
+  const own: readonly FailureCode[] = ['replaced_meanwhile', 'qdrant_failed', 'neo4j_failed'];
+  for (const code of own) assert.deepEqual([isOutage(code), isRetried(code)], [false, true], code);
+  assert.match(failuresPage(), /`store_busy`.*\| transient \| until it is over \|/);
 });
 
 test('every error code that outside tools group by is used', () => {

@@ -62,6 +62,20 @@ export const pauseReasons: Partial<Record<FailureCode, string>> = {
   provider_quota: 'quota_exhausted',
 };
 
+/**
+ * Trouble of what all documents need, and of none of them: the document waits until it is over, and
+ * spends no retry. What one document alone may bring about does not stand here: it would come again
+ * without end.
+ */
+const outageCodes: readonly FailureCode[] = [
+  ...(['store_busy', 'storage_full', 'storage_failed', 'queue_unavailable'] as const),
+  ...(['qdrant_unavailable', 'neo4j_unavailable'] as const),
+];
+
+export function isOutage(code: FailureCode): boolean {
+  return outageCodes.includes(code);
+}
+
 const antiBotCodes: readonly FailureCode[] = ['captcha', '403_waf', '503_shield'];
 
 /** A site defends itself: its domain is slowed down and the session is changed. */
@@ -164,7 +178,7 @@ export function failuresPage(): string {
     '| code | error code | kind | retried | HTTP | what it says | what you can do |',
     '| --- | --- | --- | --- | --- | --- | --- |',
     ...Object.entries(group).map(([code, row]) => {
-      const retried = isRetried(code as FailureCode) ? 'yes' : 'no';
+      const retried = retriedCell(code as FailureCode);
       const names = [`\`${code}\``, `\`${row.errorCode}\``];
       const cells = [...names, row.kind, retried, row.httpStatus, row.title, row.advice];
       return `| ${cells.join(' | ')} |`;
@@ -172,6 +186,11 @@ export function failuresPage(): string {
     '',
   ]);
   return [...pageHead, ...sections].join('\n');
+}
+
+function retriedCell(code: FailureCode): string {
+  if (isOutage(code)) return 'until it is over';
+  return isRetried(code) ? 'yes' : 'no';
 }
 
 const pageHead = [
@@ -184,7 +203,8 @@ const pageHead = [
   '| kind | what Pawl does |',
   '| --- | --- |',
   '| rate_limited | waits as long as it was asked to and tries again; this spends no retry |',
-  '| transient | tries again after a growing, random time, up to the retries of the step |',
+  '| transient | tries again after a growing, random time, up to the retries of the step; ' +
+    'what is retried until it is over spends none |',
   '| schema_invalid | stops at once: the same input would give the same output |',
   '| fatal | stops at once |',
   '',

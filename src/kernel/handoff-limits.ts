@@ -22,6 +22,11 @@ export const handoffLimits = {
     waitMsMax: 60 * second,
     /** Bytes that travel with a question or an answer; more go by the blob store. */
     bytesMax: 16 * mebibyte,
+    /** An answer as JSON: such bytes, and beside them the longest text, escaped. */
+    bodyBytesMax: 64 * mebibyte,
+    /** An answer that is kept in Redis until the orchestrator has it, and the time for that. */
+    keptCharactersMax: 12 * mebibyte,
+    keptMs: 2 * second,
     /** Questions that nobody can want any more are removed after this. */
     ageMsMax: 2 * hour,
     /** A callback that is not answered, and how long until the next. */

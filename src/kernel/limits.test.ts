@@ -81,6 +81,11 @@ test('inline text fits in a request even where every character of it must be esc
   assert.ok(limits.document.sourceBytesMax <= limits.request.uploadBytesMax);
 });
 
+test('an answer of a service fits in a callback with its bytes and with its text', () => {
+  const { bodyBytesMax, bytesMax } = limits.handoff;
+  assert.ok(bodyBytesMax > (4 / 3) * bytesMax + 2 * limits.parser.textBytesMax);
+});
+
 test('chunks overlap by less than half, so that they advance', () => {
   assert.ok(2 * limits.document.chunkOverlapTokens < limits.document.chunkTokensMax);
 });

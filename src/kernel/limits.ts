@@ -128,6 +128,9 @@ export const limits = {
     /** Such a wait spends no retry, so without a floor a `Retry-After: 0` would spin. */
     retryAfterMsMin: 1 * second,
     retryAfterMsMax: 1 * hour,
+    /** An outage is waited out by looking again after such a time. */
+    outageMsMin: 3 * second,
+    outageMsMax: 15 * second,
   },
 
   /** What a provider is asked for at most, where its configuration says nothing else. */

@@ -12,6 +12,9 @@ export const queueLimits = {
   /** After a throw: the first wait at most, and the longest. */
   retryMs: 1 * second,
   retryMsMax: 5 * minute,
+  /** A thread that ends is begun anew after a time that grows; one that never began is given up. */
+  threadRetry: { baseMs: 100, factor: 2, capMs: 5 * second },
+  threadStartsMax: 5,
   /** A consumer that is stopped waits so long for runs that do not heed it. */
   abandonMs: 5 * second,
   addBatchMax: 500,

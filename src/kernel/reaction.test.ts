@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { antiBotPolicy, ceilingMs, defaultPolicy, stagePolicies } from './backoff.ts';
-import { Failure, type FailureCode, failures } from './failure.ts';
+import { Failure, type FailureCode, failures, isOutage } from './failure.ts';
 import { limits } from './limits.ts';
 import { type Outcome, type Reaction, react, strongest } from './reaction.ts';
 
@@ -64,7 +64,15 @@ interface Expected {
 function assertExpected(reaction: Reaction, expected: Expected): void {
   const { code, attempt, last, waitMs, ceiling, retryAfterMs } = expected;
   const { kind } = failures[code];
-  if (kind === 'rate_limited') {
+  if (isOutage(code)) {
+    assert.equal(reaction.do, 'wait');
+    const asked = Math.min(Math.max(retryAfterMs || 0, 0), hourMs);
+    const { outageMsMin, outageMsMax } = limits.wait;
+    assert.ok(Number.isInteger(reaction.dueAt));
+    assert.ok(reaction.dueAt >= now + Math.max(asked, outageMsMin));
+    assert.ok(reaction.dueAt <= now + Math.max(Math.ceil(asked), outageMsMax));
+    assert.match(reaction.reason, /no retry is spent$/);
+  } else if (kind === 'rate_limited') {
     assert.equal(reaction.do, 'wait');
     assert.equal(reaction.dueAt, now + waitMs);
     assert.match(reaction.reason, /no retry is spent$/);
@@ -110,6 +118,10 @@ test('the reason is a sentence that an operator can read', () => {
   assert.equal(
     reasonOf('http_429', 1500),
     'http_429: waits 1.5 s, as it was asked to; no retry is spent',
+  );
+  assert.equal(
+    reasonOf('store_busy'),
+    'store_busy: looks again in 9 s, until it is over; no retry is spent',
   );
   assert.equal(reasonOf('invalid_url'), 'invalid_url: a retry would end the same');
 });

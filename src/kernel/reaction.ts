@@ -1,6 +1,6 @@
 /** What follows from the outcome of a step: one pure function, decided here and nowhere else. */
 import { backoffMs, type RetryPolicy } from './backoff.ts';
-import type { Failure, FailureCode, FailureKind } from './failure.ts';
+import { type Failure, type FailureCode, type FailureKind, isOutage } from './failure.ts';
 import { limits } from './limits.ts';
 
 export type Outcome =
@@ -36,7 +36,9 @@ export function react({ outcome, attempt, policy, now, random }: ReactionInput):
     case 'rate_limited':
       return waitFor(outcome.failure, now);
     case 'transient':
-      return retryOrFail(outcome.failure, { attempt, policy, now, random });
+      return isOutage(outcome.failure.code)
+        ? waitOut(outcome.failure, now, random)
+        : retryOrFail(outcome.failure, { attempt, policy, now, random });
     case 'schema_invalid':
       return failWith(outcome.failure, 'the same input would give the same output');
     case 'fatal':
@@ -53,6 +55,19 @@ function waitFor(failure: Failure, now: number): Reaction {
     do: 'wait',
     dueAt: now + waitMs,
     reason: `${failure.code}: waits ${inSeconds(waitMs)}, ${why}; no retry is spent`,
+  };
+}
+
+/** Not all at once when it is over, and not so often that it never is. */
+function waitOut(failure: Failure, now: number, random: () => number): Reaction {
+  const { outageMsMin, outageMsMax } = limits.wait;
+  const spread = Math.floor(random() * (outageMsMax - outageMsMin));
+  const waitMs = Math.max(outageMsMin + spread, askedMs(failure) ?? 0);
+  const again = `looks again in ${inSeconds(waitMs)}, until it is over`;
+  return {
+    do: 'wait',
+    dueAt: now + waitMs,
+    reason: `${failure.code}: ${again}; no retry is spent`,
   };
 }
 

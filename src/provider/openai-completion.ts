@@ -1,4 +1,5 @@
 /** Completions from any endpoint that speaks OpenAI's chat completions, with structured output. */
+import { readBoundedText } from '../kernel/bounded.ts';
 import { Failure } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
 import { pause, type World } from '../kernel/world.ts';
@@ -125,18 +126,10 @@ async function post(
   }
 }
 
-async function readBody(response: globalThis.Response): Promise<string> {
-  const parts: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const part of response.body ?? []) {
-    bytes += part.length;
-    if (bytes > limits.completion.answerBytesMax) {
-      const message = `the answer is larger than ${limits.completion.answerBytesMax} bytes`;
-      throw new Failure('step_output_invalid', message);
-    }
-    parts.push(part);
-  }
-  return Buffer.concat(parts).toString();
+function readBody({ body }: globalThis.Response): Promise<string> {
+  const { answerBytesMax } = limits.completion;
+  const message = `the answer is larger than ${answerBytesMax} bytes`;
+  return readBoundedText(body, answerBytesMax, () => new Failure('step_output_invalid', message));
 }
 
 interface Asked {

@@ -4,6 +4,7 @@
  * the request and nowhere else: in no message, no event, no log.
  */
 import { Pool } from 'undici';
+import { readBoundedText } from '../kernel/bounded.ts';
 import { Failure, toFailure } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
 import { pause, type World } from '../kernel/world.ts';
@@ -143,16 +144,8 @@ class Server {
   }
 }
 
-async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
-  const parts: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const part of body) {
-    bytes += part.length;
-    if (bytes > limits.budget.answerBytesMax) {
-      const message = `the answer is longer than ${limits.budget.answerBytesMax} bytes`;
-      throw new Failure('step_output_invalid', message);
-    }
-    parts.push(part);
-  }
-  return Buffer.concat(parts).toString('utf8');
+function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const { answerBytesMax } = limits.budget;
+  const message = `the answer is longer than ${answerBytesMax} bytes`;
+  return readBoundedText(body, answerBytesMax, () => new Failure('step_output_invalid', message));
 }

@@ -66,6 +66,7 @@ class BullConsumer implements Consumer {
     connection.on('close', () => this.#outage.tell(new Error('the connection was closed')));
     this.#renewer = new LockRenewer({
       ...{ url, lockMs: times.lockMs, renewMs: times.renewMs, prefix: keys.keyPrefix },
+      world: parts.world,
       onTrouble: (error) => this.#hearTrouble(error),
     });
     this.#worker = new bullmq.Worker(keys.name, (job, token) => this.#process(job, token), {
@@ -83,7 +84,12 @@ class BullConsumer implements Consumer {
   }
 
   async start(): Promise<void> {
-    await this.#renewer.started();
+    try {
+      await this.#renewer.started();
+    } catch (error) {
+      await this.stop(0);
+      throw error;
+    }
     this.#worker.run().catch((error) => this.#hearTrouble(error));
   }
 

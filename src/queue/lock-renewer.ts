@@ -1,10 +1,17 @@
 /** The main thread's side of the thread that renews locks. */
 import { Worker } from 'node:worker_threads';
+import { ceilingMs } from '../kernel/backoff.ts';
+import { Failure } from '../kernel/failure.ts';
+import { limits } from '../kernel/limits.ts';
+import type { World } from '../kernel/world.ts';
 import type { FromLockThread, LockThreadOptions, ToLockThread } from './lock-thread.ts';
 
 export interface LockRenewerOptions extends LockThreadOptions {
   /** Redis does not answer the thread, or the thread has ended and another begins. */
   readonly onTrouble: (error: Error) => void;
+  readonly world: World;
+  /** What the thread runs. */
+  readonly script?: URL | undefined;
 }
 
 export interface Lock {
@@ -18,6 +25,8 @@ interface Held extends Lock {
   readonly since: number;
 }
 
+const ownScript = new URL('./lock-thread.ts', import.meta.url);
+
 /** So many wait to be told of at most, where nothing new is held. */
 const releasedMax = 100;
 
@@ -29,13 +38,19 @@ export class LockRenewer {
   #released: number[] = [];
   #last = 0;
   #isEnding = false;
+  /** Threads that ended, one after the other, before they said that they are there. */
+  #failedStarts = 0;
+  #cancelStart: () => void = () => undefined;
 
   constructor(options: LockRenewerOptions) {
     this.#options = options;
     this.#thread = this.#start();
   }
 
-  /** Resolves when the thread is there: what is taken before it is could be lost to a busy loop. */
+  /**
+   * Resolves when the thread is there: what is taken before it is could be lost to a busy loop.
+   * Rejects where it cannot be started.
+   */
   started(): Promise<void> {
     return this.#started.promise;
   }
@@ -55,22 +70,40 @@ export class LockRenewer {
 
   async end(): Promise<void> {
     this.#isEnding = true;
+    this.#cancelStart();
     await this.#thread.terminate();
   }
 
   #start(): Worker {
-    const { onTrouble, ...workerData } = this.#options;
-    const thread = new Worker(new URL('./lock-thread.ts', import.meta.url), { workerData });
+    const { onTrouble, world: _, script = ownScript, ...workerData } = this.#options;
+    const thread = new Worker(script, { workerData });
     thread.on('message', (message: FromLockThread) => {
-      if (message.said === 'started') this.#started.resolve();
+      if (message.said === 'started') this.#seeStart();
       else if (message.said === 'trouble') onTrouble(new Error(message.message));
       else this.#lose(message.hold);
     });
     thread.on('error', (error) => onTrouble(error as Error));
     thread.once('exit', () => {
-      if (!this.#isEnding) this.#startAgain();
+      if (!this.#isEnding) this.#startLater();
     });
     return thread;
+  }
+
+  #seeStart(): void {
+    this.#failedStarts = 0;
+    this.#started.resolve();
+  }
+
+  #startLater(): void {
+    const { threadRetry, threadStartsMax } = limits.queue;
+    const attempt = this.#failedStarts;
+    this.#failedStarts += 1;
+    if (this.#failedStarts >= threadStartsMax) {
+      const message = `the thread that renews locks ended ${this.#failedStarts} times as it began`;
+      this.#started.reject(new Failure('machine_busy', message));
+    }
+    const waitMs = ceilingMs({ ...threadRetry, attempt });
+    this.#cancelStart = this.#options.world.setTimer(() => this.#startAgain(), waitMs);
   }
 
   /** What was held is held on: the locks outlive the start of a thread. */

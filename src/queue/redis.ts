@@ -91,14 +91,27 @@ export function isAway(error: unknown): boolean {
   return messagesAway.some((pattern) => pattern.test(error.message));
 }
 
+export interface OutageWords {
+  /** Whose Redis it is. */
+  readonly redis: string;
+  readonly meanwhile: string;
+  readonly after: string;
+}
+
+function wordsFor(what: string): OutageWords {
+  const meanwhile = 'nothing is lost, and it is tried again';
+  return { redis: `Redis of ${what}`, meanwhile, after: '' };
+}
+
 /** Says once that Redis is away, and once that it is back. */
 export class Outage {
   readonly #log: Log;
-  readonly #what: string;
+  readonly #words: OutageWords;
   #isAway = false;
 
-  constructor(what: string, log: Log) {
-    this.#what = what;
+  /** What it is needed for, or all that is said. */
+  constructor(what: string | OutageWords, log: Log) {
+    this.#words = typeof what === 'string' ? wordsFor(what) : what;
     this.#log = log;
   }
 
@@ -107,14 +120,14 @@ export class Outage {
     if (this.#isAway) return;
     this.#isAway = true;
     const why = error instanceof Error ? error.message || error.name : String(error);
-    this.#log.warn(
-      `Redis of ${this.#what} is away (${why}); nothing is lost, and it is tried again`,
-    );
+    const { redis, meanwhile } = this.#words;
+    this.#log.warn(`${redis} is away (${why}); ${meanwhile}`);
   }
 
   end(): void {
     if (!this.#isAway) return;
     this.#isAway = false;
-    this.#log.warn(`Redis of ${this.#what} is back`);
+    const { redis, after } = this.#words;
+    this.#log.warn(`${redis} is back${after}`);
   }
 }

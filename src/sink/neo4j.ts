@@ -206,11 +206,14 @@ const codes: readonly [RegExp, FailureCode][] = [
   [/\.(?:ConstraintValidationFailed|EntityNotFound)$/, 'neo4j_write_lock'],
   [/^Neo\.ClientError\.Security\.AuthenticationRateLimit$/, 'rate_limited'],
   [/^Neo\.(?:ClientError|DatabaseError)\./, 'neo4j_refused'],
+  // The driver's own words for a connection that is not there, or broke.
+  [/^(?:ServiceUnavailable|SessionExpired)$/, 'neo4j_unavailable'],
+  [/^Neo\.TransientError\.(?:General\.DatabaseUnavailable|Cluster|Network)/, 'neo4j_unavailable'],
 ];
 
 function failureOf(error: unknown): Failure {
   const { code = '', message = String(error) } = error as { code?: string; message?: string };
-  const found = codes.find(([pattern]) => pattern.test(code))?.[1] ?? 'neo4j_unavailable';
+  const found = codes.find(([pattern]) => pattern.test(code))?.[1] ?? 'neo4j_failed';
   const told = `Neo4j: ${code} ${message}`.slice(0, limits.sink.errorCharactersMax);
   return new Failure(found, told, { cause: error });
 }

@@ -2,6 +2,7 @@
  * Qdrant's REST interface: bounded in time and bytes, without redirects, interrupted by a signal.
  * What it answers is the `result` of its envelope, or a failure with a code.
  */
+import { readBoundedText } from '../kernel/bounded.ts';
 import { Failure, type FailureCode } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
 import type { World } from '../kernel/world.ts';
@@ -80,23 +81,18 @@ export class QdrantClient {
   }
 }
 
-async function readText(response: Response): Promise<string> {
-  const parts: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const part of response.body ?? []) {
-    bytes += part.length;
-    if (bytes > limits.sink.answerBytesMax) {
-      const message = `Qdrant answered with more than ${limits.sink.answerBytesMax} bytes`;
-      throw new Failure('qdrant_refused', message);
-    }
-    parts.push(part);
-  }
-  return Buffer.concat(parts).toString();
+function readText({ body }: Response): Promise<string> {
+  const { answerBytesMax } = limits.sink;
+  const message = `Qdrant answered with more than ${answerBytesMax} bytes`;
+  return readBoundedText(body, answerBytesMax, () => new Failure('qdrant_refused', message));
 }
 
 const codes: Readonly<Record<number, FailureCode>> = {
   408: 'qdrant_unavailable',
   429: 'rate_limited',
+  502: 'qdrant_unavailable',
+  503: 'qdrant_unavailable',
+  504: 'qdrant_unavailable',
 };
 
 function refusalOf(
@@ -109,7 +105,7 @@ function refusalOf(
   const isBusy = status === 503 && retryAfterMs !== undefined;
   const code = isBusy
     ? 'rate_limited'
-    : (codes[status] ?? (status >= 500 ? 'qdrant_unavailable' : 'qdrant_refused'));
+    : (codes[status] ?? (status >= 500 ? 'qdrant_failed' : 'qdrant_refused'));
   const message = `Qdrant answered ${status} to ${call}: ${reasonOf(text)}`;
   return new Failure(code, message.slice(0, limits.sink.errorCharactersMax), {
     retryAfterMs,

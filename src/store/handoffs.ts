@@ -132,16 +132,17 @@ export async function beatHandoff(
   return (await transaction.run(beatRow, beat)).length > 0;
 }
 
-const releaseRow = sql<{ epoch: number }>`
-  UPDATE handoffs SET worker = NULL, beat_at = NULL, epoch = epoch + 1
-  WHERE key = :key AND epoch = :epoch AND answered_at IS NULL RETURNING epoch`;
+const releaseRow = sql<{ epoch: number; deaths: number }>`
+  UPDATE handoffs SET worker = NULL, beat_at = NULL, epoch = epoch + 1, deaths = deaths + :died
+  WHERE key = :key AND epoch = :epoch AND worker IS NOT NULL AND answered_at IS NULL
+  RETURNING epoch, deaths`;
 
-/** Takes the question from a worker that has died. Undefined: somebody was quicker. */
+/** Takes the question from a worker that leaves, or has died. Undefined: somebody was quicker. */
 export async function releaseHandoff(
   transaction: Transaction,
-  release: { key: string; epoch: number },
-): Promise<number | undefined> {
-  return (await transaction.run(releaseRow, release))[0]?.epoch;
+  { key, epoch, hasDied }: { key: string; epoch: number; hasDied: boolean },
+): Promise<{ readonly epoch: number; readonly deaths: number } | undefined> {
+  return (await transaction.run(releaseRow, { key, epoch, died: hasDied ? 1 : 0 }))[0];
 }
 
 const answerRow = sql`

@@ -216,21 +216,38 @@ export async function admit(
 }
 
 const takeFromWorker = sql<MovedRow>`
-  UPDATE items SET waits_on = 'turn', worker = NULL, epoch = epoch + 1, crashes = crashes + :crash
+  UPDATE items SET waits_on = 'turn', worker = NULL, epoch = epoch + 1,
+    crashes = CASE WHEN :spares = 1 AND EXISTS (SELECT 1 FROM handoffs
+      WHERE handoffs.item_id = items.id AND handoffs.answered_at IS NULL)
+      THEN crashes ELSE crashes + :crash END
   WHERE id {amongIds} AND worker = :worker AND waits_on = 'worker' AND moved_at <= :moved_before
+    AND NOT EXISTS (SELECT 1 FROM handoffs WHERE handoffs.item_id = items.id
+      AND (handoffs.beat_at >= :beat_after OR handoffs.answered_at > :moved_before))
   ${moved}`;
 
-/** Takes a worker's leases away. With `crash`, each item remembers that its holder died. */
+export interface TakenLeases {
+  readonly worker: string;
+  /** Whether each item is to remember it. */
+  readonly crash: boolean;
+  /** Only of items that have not moved since, and that nobody elsewhere is seen to work on. */
+  readonly stuck?: { readonly movedBefore: number; readonly beatAfter: number } | undefined;
+}
+
+const whatever = { movedBefore: Number.MAX_SAFE_INTEGER, beatAfter: Number.MAX_SAFE_INTEGER };
+
+/**
+ * Takes a worker's leases away. An item that a dead worker only waited for, with a question to a
+ * service elsewhere, was not what killed it.
+ */
 export async function takeLeases(
   transaction: Transaction,
-  { worker, crash, movedBefore }: { worker: string; crash: boolean; movedBefore: number },
+  { worker, crash, stuck }: TakenLeases,
 ): Promise<MovedRow[]> {
+  const { movedBefore, beatAfter } = stuck ?? whatever;
   const ids = JSON.stringify(await claimedItems(transaction, worker));
   const rows = await transaction.run(takeFromWorker, {
-    ids,
-    worker,
-    crash: crash ? 1 : 0,
-    moved_before: movedBefore,
+    ...{ ids, worker, crash: crash ? 1 : 0, spares: stuck ? 0 : 1 },
+    ...{ moved_before: movedBefore, beat_after: beatAfter },
   });
   return standAll(transaction, rows);
 }

@@ -20,6 +20,7 @@ import { handoffs } from './migration/0014-handoffs.ts';
 import { sinks } from './migration/0015-sinks.ts';
 import { wallClock } from './migration/0016-wall-clock.ts';
 import { openTasks } from './migration/0017-open-tasks.ts';
+import { deaths } from './migration/0018-deaths.ts';
 import { smallBytes } from './migration/0021-small-bytes.ts';
 import { sql } from './statement.ts';
 
@@ -46,6 +47,7 @@ export const migrations: readonly Migration[] = [
   sinks,
   wallClock,
   openTasks,
+  deaths,
   smallBytes,
 ];
 

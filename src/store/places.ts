@@ -34,3 +34,8 @@ const depths = sql<{ queue: string; count: number }>`
 export function countQueues(reader: Reader): Promise<{ queue: string; count: number }[]> {
   return reader.run(depths);
 }
+
+/** How many items wait in the queues, all together. */
+export async function countWaiting(reader: Reader): Promise<number> {
+  return (await countQueues(reader)).reduce((sum, { count }) => sum + count, 0);
+}

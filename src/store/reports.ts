@@ -66,7 +66,8 @@ async function runEffect(
   try {
     return await effect(transaction);
   } catch (cause) {
-    if (isRetried(toFailure(cause).code)) throw cause;
+    const { code } = toFailure(cause);
+    if (isRetried(code) && code !== 'replaced_meanwhile') throw cause;
     throw new EffectError('what the step wanted to write was refused', { cause });
   }
 }

@@ -34,6 +34,14 @@ describe('limits', () => {
     assert.equal(await allowedOf(access, caller, 30), 18);
   });
 
+  test('what is put on a queue is counted with the pages, and not with the jobs', async () => {
+    const { access, callers } = setup();
+    const [caller = localCaller] = await callers();
+    assert.equal(await allowedOf(access, caller, 30, 'POST /scrape'), 18);
+    assert.equal(await allowedOf(access, caller, 30, 'POST /enqueue'), 0);
+    assert.equal(await allowedOf(access, caller, 30, 'POST /jobs'), 18);
+  });
+
   test('callers share, and each has the floor at least', async () => {
     const { access, callers } = setup();
     const [first = localCaller, second = localCaller, third = localCaller] = await callers();

@@ -8,6 +8,7 @@ import { completionTests } from './engine/completion.ts';
 import { deadlineTests } from './engine/deadline.ts';
 import { documentEngineTests } from './engine/document.ts';
 import { handoffTests } from './engine/handoff.ts';
+import { handoffOutageTests } from './engine/handoff-outage.ts';
 import { handoverTests } from './engine/handover.ts';
 import { interruptionTests } from './engine/interruption.ts';
 import { moneyTests } from './engine/money.ts';
@@ -15,6 +16,7 @@ import { outcomeTests } from './engine/outcome.ts';
 import { reembedTests } from './engine/reembed.ts';
 import { relayTests } from './engine/relay.ts';
 import { stepTests } from './engine/step.ts';
+import { stuckTests } from './engine/stuck.ts';
 
 const groups: Readonly<Record<string, readonly EngineTest[]>> = {
   steps: stepTests,
@@ -22,7 +24,9 @@ const groups: Readonly<Record<string, readonly EngineTest[]>> = {
   interruptions: interruptionTests,
   handovers: handoverTests,
   'wall clock': deadlineTests,
+  'items that stand': stuckTests,
   handoffs: handoffTests,
+  'handoffs in an outage': handoffOutageTests,
   documents: documentEngineTests,
   money: moneyTests,
   'money in the cheap lane': cheapLaneTests,

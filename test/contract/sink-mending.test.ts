@@ -34,7 +34,7 @@ describe('Qdrant beside a store', { skip }, () => {
     ['429', refused(429, 'slow down'), 'rate_limited'],
     ['503 with a time', { status: 503, headers: { 'retry-after': '7' } }, 'rate_limited', 7000],
     ['503', refused(503, 'starting'), 'qdrant_unavailable'],
-    ['500', refused(500, 'panic'), 'qdrant_unavailable'],
+    ['500', refused(500, 'panic'), 'qdrant_failed'],
     ['a page of a proxy', { status: 502, body: '<html>' }, 'qdrant_unavailable'],
     ['nonsense', { status: 200, body: '<html>' }, 'qdrant_unavailable'],
     ['400', refused(400, 'Wrong input'), 'qdrant_refused'],

@@ -28,6 +28,7 @@ describe('Neo4j beside a store', { skip }, () => {
       'Neo.ClientError.Schema.ConstraintValidationFailed',
       'neo4j_write_lock',
     ],
+    ['a lack of memory', 'Neo.TransientError.General.OutOfMemoryError', 'neo4j_failed'],
     ['a busy server', 'Neo.TransientError.General.DatabaseUnavailable', 'neo4j_unavailable'],
     ['a statement it does not take', 'Neo.ClientError.Statement.SyntaxError', 'neo4j_refused'],
   ];

@@ -31,6 +31,8 @@ describe('the rules of the gateway', () => {
     const { bodyBytesMax, uploadBytesMax } = limits.request;
     const body = settingOf(read('request'), 'client_max_body_size');
     assert.equal(body, `${bodyBytesMax / mebibyte}m`);
+    const callback = settingOf(blockOf('complete|begin'), 'client_max_body_size');
+    assert.equal(callback, `${limits.handoff.bodyBytesMax / mebibyte}m`);
     const upload = settingOf(blockOf('jobs/upload'), 'client_max_body_size');
     // A form has its parts' headers beside the files.
     assert.equal(upload, `${uploadBytesMax / mebibyte + 1}m`);

@@ -6,6 +6,7 @@ import { describe, test } from 'node:test';
 import { signedHeaders } from '../../src/handoff/signature.ts';
 import { limits } from '../../src/kernel/limits.ts';
 import type { Cleanup } from '../support/temporary.ts';
+import { makeLatch } from '../support/test-world.ts';
 import { until } from '../support/wait.ts';
 import { openBench } from './api-client.ts';
 import { openSite } from './web-site.ts';
@@ -70,6 +71,32 @@ describe('the services, answered at once', () => {
     assert.equal(short.status, 200);
   });
 
+  test('what nobody waits for any more is ended', async (t) => {
+    const [asked, left] = [makeLatch(), makeLatch()];
+    const server = createServer((_, response) => {
+      asked.open();
+      response.once('close', left.open);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    t.after(() => server.close().closeAllConnections());
+    const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const { service } = await openBench(t, { allowHosts: [host] });
+    const client = new AbortController();
+    const waiting = fetch(`${service.address}/scrape`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ url: `http://${host}/slow` }),
+      signal: client.signal,
+    });
+    await asked.opened;
+    client.abort();
+    await assert.rejects(waiting, { name: 'AbortError' });
+    // Long before the time that a page may take.
+    const ended = left.opened.then(() => 'ended');
+    const late = new Promise((resolve) => setTimeout(resolve, 10_000, 'late').unref());
+    assert.equal(await Promise.race([ended, late]), 'ended');
+  });
+
   test('the times are those that were promised', () => {
     const { scraping, chunking, embedding } = limits.step.syncMs;
     assert.deepEqual([scraping, chunking, embedding], [30_000, 10_000, 60_000]);
@@ -96,6 +123,20 @@ describe('the services, answered at once', () => {
 });
 
 describe('the services, from their queue', () => {
+  test('a queue that is too deep asks to come back, and the other takes what comes', async (t) => {
+    const site = await openSite(t);
+    site.hold('/later');
+    const { ask } = await openBench(t, { allowHosts: [site.host], queueDepthMax: 0 });
+    const enqueue = (body: object) => ask('POST /enqueue', { body });
+    const url = `${site.origin}/later`;
+    assert.equal((await enqueue({ url })).status, 202);
+    const full = await enqueue({ url });
+    assert.deepEqual([full.status, full.body.code], [429, 'queue_full']);
+    assert.equal(full.headers.get('retry-after'), '30');
+    assert.equal((await enqueue({ texts: ['a'] })).status, 202);
+    site.release('/later');
+  });
+
   test('202 says that it is queued, and the work is done without a job', async (t) => {
     const site = await openSite(t);
     site.hold('/later');
@@ -210,10 +251,14 @@ describe('callbacks', () => {
         JSON.stringify(body),
       );
     }
-    const bytes = 'A'.repeat(limits.request.bodyBytesMax);
-    const body = { ...done, bytes };
-    const huge = await ask('POST /jobs/:id/complete', { params: { id }, body, headers: internal });
+    const complete = (length: number) => {
+      const body = { ...done, bytes: 'A'.repeat(length) };
+      return ask('POST /jobs/:id/complete', { params: { id }, body, headers: internal });
+    };
+    const huge = await complete(limits.handoff.bodyBytesMax);
     assert.deepEqual([huge.status, huge.body.code], [413, 'payload_too_large']);
+    // A page with its text is more than others may send.
+    assert.equal((await complete(limits.request.bodyBytesMax)).status, 200);
   });
 
   test('callbacks are not counted against the limit of their caller', async (t) => {

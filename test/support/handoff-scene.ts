@@ -6,6 +6,7 @@ import { Exchange, keyOfMessage } from '../../src/handoff/exchange.ts';
 import { parcelsBy } from '../../src/handoff/parcel.ts';
 import { answered } from '../../src/handoff/question.ts';
 import { Failure } from '../../src/kernel/failure.ts';
+import { limits } from '../../src/kernel/limits.ts';
 import type { StepContext, StepResult } from '../../src/pipeline/pipeline.ts';
 import type { Database } from '../../src/store/database.ts';
 import { removeHandoffsOfStep } from '../../src/store/handoffs.ts';
@@ -13,6 +14,7 @@ import { getJobById } from '../../src/store/jobs.ts';
 import { sql } from '../../src/store/statement.ts';
 import type { EngineFixture } from './engine-fixture.ts';
 import { HandQueue } from './hand-queue.ts';
+import type { Latch } from './test-world.ts';
 
 export const workerPid = 500;
 const stage = 'scraping';
@@ -39,13 +41,31 @@ export class Scene {
 
   #refusals = 0;
 
+  /** Whether the exchange reaches its store. */
+  isAway = false;
+
+  /** Writes of the exchange wait until the latch is opened. */
+  holdWrites(latch: Latch): void {
+    this.#held = latch;
+  }
+
+  #held: Latch | undefined;
+  /** Writes that have come so far, held or not. */
+  writes = 0;
+
   #database(): Database {
     const { database } = this.bench.store;
     return {
       ...database,
+      run: async (statement, parameters) => {
+        if (this.isAway) throw new Failure('store_busy', 'the store is away');
+        return database.run(statement, parameters);
+      },
       write: async (work) => {
-        if (this.#refusals === 0) return database.write(work);
-        this.#refusals -= 1;
+        this.writes += 1;
+        await this.#held?.opened;
+        if (!this.isAway && this.#refusals === 0) return database.write(work);
+        this.#refusals = Math.max(this.#refusals - 1, 0);
         throw new Failure('store_busy', 'the store is away');
       },
     };
@@ -66,7 +86,8 @@ export class Scene {
   /** An engine whose pages are fetched elsewhere. */
   start(pid = 1): Promise<Engine> {
     const exchange = pid === 1 ? this.exchange : this.#exchange();
-    return this.bench.start({ fetched: (context) => this.#ask(context, exchange) }, { pid });
+    const fetched = (context: StepContext) => this.#ask(context, exchange);
+    return this.bench.start({ fetched }, { pid, timeoutMs: limits.handoff.softMs });
   }
 
   async #ask(context: StepContext, exchange: Exchange): Promise<StepResult> {

@@ -17,6 +17,7 @@ import type { Turns } from '../../pipeline/fetch/turns.ts';
 import { readUrl } from '../../pipeline/fetch/url.ts';
 import type { Queue } from '../../queue/queue.ts';
 import type { BodyOf } from '../contract.ts';
+import { QueueRoom } from '../queue-room.ts';
 import type { Ask, Handlers } from '../service.ts';
 import { cutShape } from '../shape.ts';
 
@@ -33,33 +34,47 @@ export interface WorkDoors {
   /** Throws for an address that may not be read. */
   readonly checkUrl: (url: string) => void;
   readonly queues: Readonly<Partial<Record<'visit' | 'embed', Queue>>>;
+  /** How many messages may wait in one of them. */
+  readonly queueDepthMax?: number | undefined;
   readonly syncMs: Readonly<Record<Stage, number>>;
 }
 
 export function workRoutes(doors: WorkDoors) {
+  const rooms = roomsOf(doors);
   return {
-    'POST /scrape': ({ body, request }) =>
-      within(doors, 'scraping', request, (signal) => scrape(doors, body, signal)),
-    'POST /chunk': ({ body, request }) =>
-      within(doors, 'chunking', request, async (signal) => {
+    'POST /scrape': ({ body, reply }) =>
+      within(doors, 'scraping', reply, (signal) => scrape(doors, body, signal)),
+    'POST /chunk': ({ body, reply }) =>
+      within(doors, 'chunking', reply, async (signal) => {
         const { cutter } = doors;
         if (!cutter) throw new Failure('route_unknown', 'this service does not cut texts');
         const chunks = await cutter(body.text, signal);
         return { job_id: body.job_id ?? null, chunks: chunks.map(cutShape) };
       }),
-    'POST /embed': ({ body, request }) =>
-      within(doors, 'embedding', request, (signal) => embed(doors, body, signal)),
-    'POST /enqueue': async (ask) => enqueue(doors, ask),
+    'POST /embed': ({ body, reply }) =>
+      within(doors, 'embedding', reply, (signal) => embed(doors, body, signal)),
+    'POST /enqueue': async (ask) => enqueue(doors, ask, rooms),
   } satisfies Partial<Handlers>;
 }
 
-type Asking = Ask<'POST /scrape'>['request'];
+type Rooms = Readonly<Partial<Record<string, QueueRoom>>>;
+
+/** What waits in the queues is theirs to bear: whoever would add to one that is full waits. */
+function roomsOf({ queues, world, queueDepthMax: max }: WorkDoors): Rooms {
+  const rooms = Object.entries(queues).map(([kind, queue]) => {
+    const count = async () => (await queue.depth()).waiting;
+    return [kind, new QueueRoom({ count, world, max })];
+  });
+  return Object.fromEntries(rooms);
+}
+
+type Answering = Ask<'POST /scrape'>['reply'];
 
 /** Runs within the time that a stage may take while somebody waits for the answer. */
 async function within<T>(
   { world, syncMs }: WorkDoors,
   stage: Stage,
-  request: Asking,
+  { raw }: Answering,
   run: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const controller = new AbortController();
@@ -69,15 +84,18 @@ async function within<T>(
     `it took longer than ${syncMs[stage]} ms; for slow inputs there is POST /enqueue`,
   );
   const cancel = world.setTimer(() => controller.abort(late), syncMs[stage]);
-  const leave = (): void => controller.abort(new Failure('canceled', 'nobody waits any more'));
-  request.raw.once('close', leave);
+  // Of the answer, not of the request: that one is closed as soon as its body has been read.
+  const leave = (): void => {
+    if (!raw.writableEnded) controller.abort(new Failure('canceled', 'nobody waits any more'));
+  };
+  raw.once('close', leave);
   try {
     const ended = new Promise<never>((_, reject) => {
       signal.addEventListener('abort', () => reject(signal.reason), { once: true });
     });
     return await Promise.race([run(signal), ended]);
   } finally {
-    request.raw.off('close', leave);
+    raw.off('close', leave);
     cancel();
   }
 }
@@ -158,7 +176,7 @@ function unitVector(values: ArrayLike<number>): number[] {
   return list.map((value) => Math.round((value / length) * 1e6) / 1e6);
 }
 
-async function enqueue(doors: WorkDoors, { body, caller }: Ask<'POST /enqueue'>) {
+async function enqueue(doors: WorkDoors, { body, caller }: Ask<'POST /enqueue'>, rooms: Rooms) {
   const { url, texts, job_id: jobId } = body;
   const model = modelOf(doors, body.model);
   if ((url === undefined) === (texts === undefined)) {
@@ -172,6 +190,8 @@ async function enqueue(doors: WorkDoors, { body, caller }: Ask<'POST /enqueue'>)
   const queue = doors.queues[kind];
   if (!queue) throw new Failure('bad_request', `this service has no queue for ${kind}`);
   const request = url === undefined ? { texts, model } : { source: url, isParsed: true };
+  await rooms[kind]?.check();
   await queue.add([{ id: doors.world.uuid(), kind, jobId, request }]);
+  rooms[kind]?.accepted(1);
   return { job_id: jobId ?? null, status: 'queued' as const };
 }

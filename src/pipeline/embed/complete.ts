@@ -54,7 +54,7 @@ export async function completeVectors(
       const missing = modelsOf(settings).find((model) => most > 0 && !has.has(model));
       if (missing !== undefined) {
         const message = `${item.corpus} is being embedded with ${missing} since a moment ago`;
-        throw new Failure('store_busy', message);
+        throw new Failure('replaced_meanwhile', message);
       }
       for (const part of added) await insertVectors(transaction, item.id, rowsOf(part));
       const saved = savedBy(added);

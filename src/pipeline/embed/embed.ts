@@ -112,7 +112,7 @@ export async function pinOrRefuse(
   const holding = await pinModel(transaction, { caller, corpus, model });
   if (holding === model) return;
   const message = `${corpus} was begun with ${holding} while this was embedded with ${model}`;
-  throw new Failure('store_busy', message);
+  throw new Failure('replaced_meanwhile', message);
 }
 
 export function rowsOf({ model, vectors, ordinals }: EmbeddedChunks) {

@@ -67,7 +67,7 @@ async function refuseReplaced(
   await lockDocument(transaction, documentId);
   const document = await getDocument(transaction, documentId);
   if (document?.generation_id === generationId) return;
-  throw new Failure('store_busy', `${source} was replaced while it was being embedded`);
+  throw new Failure('replaced_meanwhile', `${source} was replaced while it was being embedded`);
 }
 
 function calledOff({ corpus }: PipelineItem): Failure {

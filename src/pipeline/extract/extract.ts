@@ -64,7 +64,7 @@ export function unchanged(
     effect: async (transaction) => {
       const row = { id: documentId, content_hash: contentHash, as_of: id };
       if (await confirm(transaction, row)) return undefined;
-      throw new Failure('store_busy', `${source} was replaced while it was being compared`);
+      throw new Failure('replaced_meanwhile', `${source} was replaced while it was being compared`);
     },
   };
 }

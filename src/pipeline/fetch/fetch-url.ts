@@ -127,7 +127,10 @@ function confirmed(item: PipelineItem, answer: Answer, known: Known): StepResult
     effect: async (transaction, now) => {
       const row = { id: item.documentId, content_hash: known.content_hash, as_of: item.id };
       if (!(await confirm(transaction, row))) {
-        throw new Failure('store_busy', `${item.source} was replaced while it was being asked for`);
+        throw new Failure(
+          'replaced_meanwhile',
+          `${item.source} was replaced while it was being asked for`,
+        );
       }
       const told = validatorsOf(item, answer, now);
       await writeValidators(transaction, {

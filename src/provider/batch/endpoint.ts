@@ -2,6 +2,7 @@
  * A provider's HTTP interface: bounded in time and bytes, without redirects, and with the key sent
  * to the configured origin only. What comes back is JSON, or lines, or a failure with a code.
  */
+import { readBounded } from '../../kernel/bounded.ts';
 import { Failure, type FailureCode } from '../../kernel/failure.ts';
 import { limits } from '../../kernel/limits.ts';
 import type { JsonObject } from '../../kernel/provider-state.ts';
@@ -160,18 +161,13 @@ export class Endpoint {
   }
 
   async #read(response: Response, bytesMax: number): Promise<string> {
-    const parts: Uint8Array[] = [];
-    let bytes = 0;
-    for await (const part of response.body ?? []) {
-      bytes += part.length;
-      if (bytes > bytesMax) {
-        const message = `${this.#options.name}: an answer of more than ${bytesMax} bytes`;
-        throw new Failure('provider_protocol_error', message);
-      }
-      parts.push(part);
-    }
+    const tooLarge = `${this.#options.name}: an answer of more than ${bytesMax} bytes`;
+    const bytes = await readBounded(
+      ...([response.body, bytesMax] as const),
+      () => new Failure('provider_protocol_error', tooLarge),
+    );
     try {
-      return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(parts));
+      return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     } catch (error) {
       const message = `${this.#options.name} answered with something else than UTF-8`;
       throw new Failure('provider_protocol_error', message, { cause: error });

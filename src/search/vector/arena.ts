@@ -96,7 +96,7 @@ export class Arena {
     const pages = this.#bytes.length / blockBytes;
     const added = Math.max(16, pages >> 3);
     if ((pages + added) * blockBytes > limits.search.mirrorBytesMax) {
-      throw new Failure('store_busy', 'the vectors of this corpus do not fit into memory');
+      throw new Failure('index_full', 'the vectors of this corpus do not fit into memory');
     }
     this.#memory.grow(added);
     this.#bytes = new Int8Array(this.#memory.buffer);

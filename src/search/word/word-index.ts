@@ -83,7 +83,7 @@ export class WordIndex {
     this.#dampings = new Float32Array(0);
     const start = this.#runOf.length;
     if (start + rows.length > slotsMax) {
-      throw new Failure('store_busy', 'the words of this corpus do not fit into memory');
+      throw new Failure('index_full', 'the words of this corpus do not fit into memory');
     }
     const run = { documentId: id, generationId, start, count: rows.length };
     this.#byDocument.set(id, run);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { stagePolicies } from '../../../src/kernel/backoff.ts';
 import { Failure } from '../../../src/kernel/failure.ts';
+import { limits } from '../../../src/kernel/limits.ts';
 import type { StepFunction } from '../../../src/pipeline/pipeline.ts';
 import type { EngineFixture, EngineTest } from '../../support/engine-fixture.ts';
 import { failing } from './step.ts';
@@ -33,6 +34,34 @@ export const outcomeTests: readonly EngineTest[] = [
       await bench.untilJob(job, 'succeeded');
       assert.deepEqual(await waits(bench), Array(10).fill(3000));
       assert.equal(bench.runs.filter((step) => step === 'fetched').length, 11);
+    },
+  ],
+  [
+    'an outage is waited out, however long it takes, and spends no retry',
+    async (bench) => {
+      const away = () => new Failure('qdrant_unavailable', 'Qdrant cannot be reached');
+      await bench.start({ persisted: failing(40, away) });
+      const job = await bench.store.submit();
+      await bench.untilStory('retry_scheduled persisted');
+      const item = await bench.store.item(job.ids[0]);
+      assert.deepEqual([item.waits_on, item.attempt], ['time', 0]);
+      const told = (await bench.store.events()).find(({ kind }) => kind === 'retry_scheduled');
+      assert.match(String(told?.detail?.reason), /^qdrant_unavailable: looks again in .* s, until/);
+      await bench.untilJob(job, 'succeeded');
+      const { outageMsMin, outageMsMax } = limits.wait;
+      assert.deepEqual(await waits(bench), Array(40).fill((outageMsMin + outageMsMax) / 2));
+    },
+  ],
+  [
+    'what was replaced while a step worked begins again, and not without end',
+    async (bench) => {
+      const effect = () => Promise.reject(new Failure('replaced_meanwhile', 'it was replaced'));
+      await bench.start({ persisted: async () => ({ effect }) });
+      const job = await bench.store.submit();
+      await bench.untilJob(job, 'failed');
+      assert.equal((await errorOf(bench, job.ids[0])).code, 'replaced_meanwhile');
+      assert.equal((await waits(bench)).length, stagePolicies.embedding.attemptsMax - 1);
+      assert.deepEqual(bench.errors, []);
     },
   ],
   [

@@ -13,7 +13,8 @@ export class PublishedSchema {
 
   constructor() {
     const entry = fileURLToPath(import.meta.resolve('@qdrant/js-client-rest'));
-    const text = readFileSync(entry.replace(/dist\/.*$/, `dist/types/${file}`), 'utf8');
+    const folder = entry.replace(/(?<=js-client-rest\/)dist\/.*$/, 'dist/types/');
+    const text = readFileSync(`${folder}${file}`, 'utf8');
     this.#roots = new Map(
       ['paths', 'components', 'operations'].map((name) => [name, readInterface(text, name)]),
     );

@@ -1,0 +1,28 @@
+/** Bodies that others send, read no further than they may be. */
+
+/** All bytes, or what `tooLarge` makes of it as soon as there are more than so many. */
+export async function readBounded(
+  body: AsyncIterable<Uint8Array> | null,
+  bytesMax: number,
+  tooLarge: () => Error,
+): Promise<Uint8Array> {
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  for await (const part of body ?? []) {
+    length += part.length;
+    if (length > bytesMax) throw tooLarge();
+    parts.push(part);
+  }
+  const bytes = new Uint8Array(length);
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return bytes;
+}
+
+/** The same as text; what is no UTF-8 is replaced. */
+export async function readBoundedText(...asked: Parameters<typeof readBounded>): Promise<string> {
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(await readBounded(...asked));
+}

@@ -1,0 +1,183 @@
+/** Questions to other processes while the store, this process or a lease goes away. */
+import assert from 'node:assert/strict';
+import { limits } from '../../../src/kernel/limits.ts';
+import type { EngineTest } from '../../support/engine-fixture.ts';
+import { Scene } from '../../support/handoff-scene.ts';
+import { makeLatch } from '../../support/test-world.ts';
+
+const succeeded = { status: 'chunking' };
+
+export const handoffOutageTests: readonly EngineTest[] = [
+  [
+    'a question that one worker after the other dies of fails its item, and not all of them',
+    async (bench) => {
+      const scene = new Scene(bench);
+      const engine = await scene.start();
+      const job = await bench.store.submit();
+      const left = await scene.beginOne();
+      const { jobId, handoff, begun } = left;
+      await scene.callbacks.beat(jobId, { handoff, epoch: begun.epoch, isLeaving: true });
+      for (let pid = 600; pid < 600 + limits.lease.crashesMax; pid++) {
+        await scene.beginOne(`w${pid}`, pid);
+      }
+      await bench.untilJob(job, 'failed');
+      const error = JSON.parse((await bench.store.item(job.ids[0])).error ?? '{}');
+      assert.equal(error.code, 'crashed_repeatedly');
+      assert.match(error.message, /^3 workers died at this question; of the last, process 602 has/);
+      assert.deepEqual([await scene.rows(), scene.queue.waiting.size], [0, 0]);
+      // Whoever tries it again begins anew.
+      await engine.commands.retry(job.caller, job.key);
+      await scene.beginOne('w700', 700);
+      const { complete } = await scene.beginOne();
+      assert.deepEqual(await complete(), succeeded);
+      await bench.untilJob(job, 'succeeded');
+    },
+  ],
+  [
+    'an item that was only waited for is not blamed for the deaths of who waited',
+    async (bench) => {
+      const scene = new Scene(bench);
+      let engine = await scene.start();
+      const job = await bench.store.submit({ items: 2 });
+      const { complete } = await scene.beginOne();
+      for (let pid = 1; pid <= limits.lease.crashesMax + 1; pid++) {
+        bench.abandon(engine);
+        bench.store.livingPids.delete(pid);
+        engine = await scene.start(pid + 1);
+        await bench.world.advance(2 * limits.loop.rescueIntervalMs);
+      }
+      const lost = (await bench.store.events()).filter(({ kind }) => kind === 'lease_lost');
+      assert.equal(lost.length, 2 * (limits.lease.crashesMax + 1));
+      const { crashes, waits_on } = await bench.store.item(job.ids[0]);
+      assert.deepEqual([crashes, waits_on], [0, 'worker']);
+      assert.deepEqual(await complete(), succeeded);
+      const other = await scene.beginOne();
+      assert.deepEqual(await other.complete(), succeeded);
+      await bench.untilJob(job, 'succeeded');
+    },
+  ],
+  [
+    'a worker that was given up is heard until another has begun',
+    async (bench) => {
+      const scene = new Scene(bench);
+      await scene.start();
+      const job = await bench.store.submit();
+      const { jobId, handoff, begun, complete } = await scene.beginOne();
+      await bench.world.advance(limits.handoff.silentMsMax + 2 * limits.handoff.lookMs);
+      assert.equal(scene.queue.waiting.size, 1);
+      const { epoch } = begun;
+      assert.equal(await scene.callbacks.beat(jobId, { handoff, epoch }), true);
+      assert.deepEqual(await complete(), succeeded);
+      assert.equal((await scene.begin('w2')).begun.status, 'gone');
+      await bench.untilJob(job, 'succeeded');
+    },
+  ],
+  [
+    'a worker is not given up for a silence in which nobody could hear it',
+    async (bench) => {
+      const scene = new Scene(bench);
+      await scene.start();
+      const job = await bench.store.submit();
+      const { jobId, handoff, begun, complete } = await scene.beginOne();
+      const { silentMsMax, beatMs, lookMs } = limits.handoff;
+      await bench.world.advance(beatMs);
+      scene.isAway = true;
+      await bench.world.advance(2 * silentMsMax);
+      scene.isAway = false;
+      // The worker comes through with its next beat.
+      await bench.world.advance(beatMs);
+      assert.equal(scene.queue.waiting.size, 0);
+      const other = { id: 'w2', host: 'afar', pid: 1, process_started: '7' };
+      assert.deepEqual(await scene.callbacks.begin(jobId, handoff, other), { status: 'gone' });
+      assert.equal(await scene.callbacks.beat(jobId, { handoff, epoch: begun.epoch }), true);
+      // From then on its silence counts.
+      await bench.world.advance(silentMsMax - beatMs);
+      assert.equal(scene.queue.waiting.size, 0);
+      await bench.world.advance(beatMs + 2 * lookMs);
+      assert.equal(scene.queue.waiting.size, 1);
+      assert.deepEqual(await complete(), succeeded);
+      await bench.untilJob(job, 'succeeded');
+    },
+  ],
+  [
+    'a process that was asleep hears its workers before it judges them',
+    async (bench) => {
+      const scene = new Scene(bench);
+      await scene.start();
+      await bench.store.submit();
+      await scene.beginOne();
+      await bench.world.advance(limits.handoff.beatMs);
+      bench.world.skip(2 * limits.handoff.silentMsMax);
+      await bench.world.advance(limits.handoff.beatMs);
+      assert.equal(scene.queue.waiting.size, 0);
+    },
+  ],
+  [
+    'a store that is away for a moment costs no question, and the work is done once',
+    async (bench) => {
+      const scene = new Scene(bench);
+      await scene.start();
+      const job = await bench.store.submit();
+      const { complete } = await scene.beginOne('w1', 501);
+      // The worker is dead, and the store refuses to hear of it.
+      scene.failWrites(3);
+      await bench.world.until('the refusals', () => /handoff: /.test(String(bench.errors)));
+      assert.deepEqual(await complete(), succeeded);
+      await bench.untilJob(job, 'succeeded');
+      assert.deepEqual(scene.used, ['a page']);
+      assert.equal((await bench.store.item(job.ids[0])).attempt, 0);
+    },
+  ],
+  [
+    'a store that is away at the moment of asking costs no try',
+    async (bench) => {
+      const scene = new Scene(bench);
+      scene.failWrites(20);
+      await scene.start();
+      const job = await bench.store.submit();
+      const { complete } = await scene.beginOne();
+      assert.deepEqual(await complete(), succeeded);
+      await bench.untilJob(job, 'succeeded');
+      const story = await bench.store.story();
+      assert.deepEqual([story.filter((line) => line.startsWith('step_failed'))], [[]]);
+      assert.equal(bench.errors.filter((error) => error.startsWith('handoff')).length, 1);
+    },
+  ],
+  [
+    'an item that is canceled while its question is being written leaves none behind',
+    async (bench) => {
+      const scene = new Scene(bench);
+      const engine = await scene.start();
+      const latch = makeLatch();
+      scene.holdWrites(latch);
+      const job = await bench.store.submit();
+      await bench.world.until('the write', () => scene.writes === 1);
+      await engine.commands.cancel(job.caller, job.key);
+      // Long enough for the worker to see that its lease is gone.
+      await bench.world.advance(2 * limits.lease.heartbeatMs);
+      latch.open();
+      await bench.world.until('the second write', () => scene.writes === 2);
+      await bench.world.settle();
+      assert.equal(await scene.rows(), 0);
+      assert.equal(scene.queue.waiting.size, 0);
+      await bench.untilJob(job, 'canceled');
+    },
+  ],
+  [
+    'a process that ends while a question is being written hands its item back',
+    async (bench) => {
+      const scene = new Scene(bench);
+      const engine = await scene.start();
+      const latch = makeLatch();
+      scene.holdWrites(latch);
+      const job = await bench.store.submit();
+      await bench.world.until('the write', () => scene.writes === 1);
+      const stopped = bench.stop(engine);
+      await bench.world.advance(limits.loop.shutdownGraceMs);
+      await stopped;
+      assert.equal((await bench.store.item(job.ids[0])).waits_on, 'turn');
+      latch.open();
+      await bench.world.settle();
+    },
+  ],
+];

@@ -1,0 +1,55 @@
+/** Answers on their way, in a real Redis that goes away. */
+import assert from 'node:assert/strict';
+import { after, before, describe, type TestContext, test } from 'node:test';
+import { Redis as Client } from 'ioredis';
+import { limits } from '../../src/kernel/limits.ts';
+import { makeLog } from '../../src/observe/log.ts';
+import { openKeptAnswers } from '../../src/queue/kept-answers.ts';
+import { type Redis, startRedis } from '../support/redis.ts';
+import { until } from '../support/wait.ts';
+
+let redis: Redis;
+before(async () => {
+  redis = await startRedis();
+});
+after(() => redis.stop());
+
+async function open(t: TestContext, url = redis.url) {
+  const lines: string[] = [];
+  const kept = await openKeptAnswers({ url, log: makeLog('debug', (line) => lines.push(line)) });
+  t.after(() => kept.close());
+  return { kept, lines };
+}
+
+describe('an answer on its way', () => {
+  test('is found by another worker until it is removed or its time is over', async (t) => {
+    const [{ kept: one }, { kept: other }] = await Promise.all([open(t), open(t)]);
+    assert.equal(await other.read('token'), undefined);
+    await one.write('token', 'paid for');
+    assert.equal(await other.read('token'), 'paid for');
+    const client = new Client(redis.url);
+    t.after(() => client.disconnect());
+    const ttlMs = await client.pttl('pawl:answer:token');
+    assert.ok(ttlMs > 0 && ttlMs <= limits.handoff.softMs, `${ttlMs} ms`);
+    await other.remove('token');
+    assert.equal(await one.read('token'), undefined);
+  });
+
+  test('is not kept if it is too large', async (t) => {
+    const { kept } = await open(t);
+    await kept.write('large', 'x'.repeat(limits.handoff.keptCharactersMax + 1));
+    assert.equal(await kept.read('large'), undefined);
+  });
+
+  test('is not kept while Redis is away, which is said once, and nobody waits', async (t) => {
+    const own = await startRedis();
+    const { kept, lines } = await open(t, own.url);
+    await kept.write('token', 'paid for');
+    await own.stop();
+    await until(() => lines.length > 0, { what: 'the loss to be seen' });
+    await kept.write('other', 'lost');
+    assert.equal(await kept.read('token'), undefined);
+    await kept.remove('token');
+    assert.equal(lines.length, 1);
+  });
+});
