@@ -97,6 +97,18 @@ export const limits = {
 
   ...sinkLimits,
 
+  /** Work whose time grows with the text. */
+  text: {
+    /** Longer ones are worked on in threads, beside the event loop: some 20 ms here. */
+    hereCharactersMax: 64 * kibibyte,
+    threadsMax: 2,
+    threadHeapMib: 2048,
+    /** Texts that wait for a thread: some for each item in flight, and those of requests. */
+    waitingMax: 256,
+    /** After so many characters were embedded here, others have their turn. */
+    embeddedAtOnceCharacters: 64 * kibibyte,
+  },
+
   /** The interactive attempt: what a person stages, and what is made of it before the commit. */
   attempt: {
     sourcesMax: 1000,
@@ -105,8 +117,6 @@ export const limits = {
     textBytesMax: 64 * mebibyte,
     /** Sources that are read or parsed at once. */
     sourcesAtOnceMax: 4,
-    /** Longer texts are cut beside the event loop, which must hear a stop. */
-    cutHereCharactersMax: 128 * kibibyte,
     nameCharactersMax: 500,
     /** How often the folder of a living process is touched, and when silence means death. */
     touchMs: 1 * hour,

@@ -4,7 +4,8 @@ import { item } from '../kernel/item.ts';
 import { limits } from '../kernel/limits.ts';
 import type { Stage } from '../kernel/stage.ts';
 import type { Sink } from '../sink/sink.ts';
-import { type Cutter, chunkStep, withCutter } from './chunk/chunk.ts';
+import { chunkStep, withCutter } from './chunk/chunk.ts';
+import type { Cutter } from './chunk/cut.ts';
 import { type EmbedOptions, embedStep } from './embed/embed.ts';
 import { reembedStep } from './embed/reembed.ts';
 import { entityStep } from './entity/entity.ts';
@@ -56,8 +57,8 @@ export interface DocumentLane {
 
 export function documentPipeline(options: DocumentPipelineOptions): Pipeline {
   const { blobs, parser, cutter, extractor = localExtractor(), sinks } = options;
-  const embed = withCutter(embedStep(options), cutter);
-  const entity = withCutter(entityStep(extractor), cutter);
+  const embed = embedStep(options);
+  const entity = entityStep(extractor);
   const { entities, embeddings, recordings } = options.lane ?? {};
   const extract = extractStep(blobs, parser);
   const hasTranscribers = recordings !== undefined;
@@ -70,13 +71,19 @@ export function documentPipeline(options: DocumentPipelineOptions): Pipeline {
       ),
       chunked: either(withCutter(chunkStep, cutter)),
       embedded: either(
-        embeddings
-          ? deferredEmbedStep({ ...embeddings, lane: embeddings, blobs, normal: embed })
-          : embed,
+        withCutter(
+          embeddings
+            ? deferredEmbedStep({ ...embeddings, lane: embeddings, blobs, normal: embed })
+            : embed,
+          cutter,
+        ),
         reembedStep(options, sinks),
       ),
       entity_extracted: either(
-        entities ? deferredEntityStep({ lane: entities, blobs, normal: entity }) : entity,
+        withCutter(
+          entities ? deferredEntityStep({ lane: entities, blobs, normal: entity }) : entity,
+          cutter,
+        ),
       ),
       persisted: either(persistStep(sinks)),
       indexed: either(indexStep(options, sinks)),

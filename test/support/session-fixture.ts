@@ -7,6 +7,7 @@ import { openBlobDirectory } from '../../src/blob/directory.ts';
 import { Commands } from '../../src/engine/commands.ts';
 import type { AttemptPhase, AttemptStatus } from '../../src/kernel/attempt.ts';
 import { item } from '../../src/kernel/item.ts';
+import { cutHere } from '../../src/pipeline/chunk/cut.ts';
 import { parse } from '../../src/pipeline/extract/format/parse.ts';
 import type { Parser } from '../../src/pipeline/extract/parsed.ts';
 import { allowedHosts } from '../../src/pipeline/fetch/address.ts';
@@ -69,7 +70,7 @@ export async function setupSession(
   const preview = new Preview({ fetcher, parser, world });
   const folder = join(directory, 'attempts');
   const session = await openAttempt({
-    ...{ database, world, log, parser, folder, liveness: aliveProcess },
+    ...{ database, world, log, parser, folder, liveness: aliveProcess, cutter: cutHere },
     commands: replaced.commands?.(commands) ?? commands,
     blobs: openBlobDirectory(join(directory, 'blobs'), world),
     read: (source, signal) => preview.read(source, signal),
