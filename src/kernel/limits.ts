@@ -343,6 +343,10 @@ export const limits = {
     mirrorChunksAtOnce: 1000,
     /** Corpora that are held in memory; the one that was not searched for longest makes room. */
     mirrorPartitionsMax: 64,
+    /** Documents that a filter leaves are read so many at once. */
+    allowedPageMax: 10_000,
+    /** A filter by heading that leaves more chunks than this is refused. */
+    allowedChunksMax: 500_000,
     /** Beyond this the history may have gaps: what is held is read anew. */
     mirrorAgeMsMax: 1 * day,
   },
