@@ -224,6 +224,9 @@ export async function staleGenerations(reader: Reader, documentId: string): Prom
 const removeDocument = sql`DELETE FROM documents WHERE id = :id`;
 const allGenerations = sql<{ generation_id: number }>`
   SELECT generation_id FROM texts WHERE document_id = :document_id`;
+/** What came with submissions: nothing of it is left in the store. */
+const removeInputs = sql`
+  DELETE FROM inputs WHERE item_id IN (SELECT id FROM items WHERE document_id = :id)`;
 const removeValidators = sql`DELETE FROM validators WHERE document_id = :id`;
 const bury = sql`
   INSERT INTO tombstones (document_id, as_of)
@@ -237,6 +240,7 @@ const bury = sql`
 export async function deleteDocument(transaction: Transaction, id: string): Promise<number[]> {
   await transaction.run(removeDocument, { id });
   await transaction.run(removeValidators, { id });
+  await transaction.run(removeInputs, { id });
   await transaction.run(bury, { id });
   const rows = await transaction.run(allGenerations, { document_id: id });
   return rows.map(({ generation_id }) => generation_id);
