@@ -1,4 +1,5 @@
 /** Where the raw bytes of a generation are, and which bytes and rows nobody needs any more. */
+import { readCursor, setCursor } from './cursors.ts';
 import type { Reader, Transaction } from './database.ts';
 import { sql } from './statement.ts';
 
@@ -103,16 +104,11 @@ export async function usedBlobs(
   ]);
 }
 
-const getPlace = sql<{ seq: number }>`SELECT seq FROM cursors WHERE name = :name`;
-const setPlace = sql`
-  INSERT INTO cursors (name, seq) VALUES (:name, :seq)
-  ON CONFLICT (name) DO UPDATE SET seq = excluded.seq`;
+type Broom = 'fetches' | 'inputs' | 'blobs';
 
 /** How far a broom has come: kept, so that many short runs together sweep everything. */
-type Broom = 'fetches' | 'inputs' | 'blobs' | 'events';
-
 export async function readPlace(reader: Reader, broom: Broom): Promise<number> {
-  return (await reader.run(getPlace, { name: `sweep:${broom}` }))[0]?.seq ?? 0;
+  return (await readCursor(reader, `sweep:${broom}`)) ?? 0;
 }
 
 export async function writePlace(
@@ -120,7 +116,7 @@ export async function writePlace(
   broom: Broom,
   place: number,
 ): Promise<void> {
-  await transaction.run(setPlace, { name: `sweep:${broom}`, seq: place });
+  await setCursor(transaction, { name: `sweep:${broom}`, seq: place });
 }
 
 const sameBytes = sql<{ source: string; blob_key: string }>`
