@@ -5,6 +5,8 @@
  * of one generation and nothing of another.
  */
 import { createHash } from 'node:crypto';
+import { Failure } from '../kernel/failure.ts';
+import { limits } from '../kernel/limits.ts';
 import type { Reader, Transaction } from './database.ts';
 import { sql, sqlRows } from './statement.ts';
 
@@ -88,19 +90,37 @@ export async function hasCorpus(reader: Reader, name: string): Promise<boolean> 
   return (await reader.run(corpusByName, { name })).length > 0;
 }
 
+const holdCorpus = sql<{ name: string }>`
+  SELECT name FROM corpora WHERE name = :name {forShare}`;
+
+/** From here to the commit the corpus stays. */
 export async function ensureCorpus(
   transaction: Transaction,
   name: string,
   now: number,
 ): Promise<void> {
-  await transaction.run(addCorpus, { name, now });
+  for (let tries = 0; tries < limits.store.conflictRetriesMax; tries += 1) {
+    await transaction.run(addCorpus, { name, now });
+    if ((await transaction.run(holdCorpus, { name })).length > 0) return;
+    // It was deleted between the two statements.
+  }
+  throw new Failure('store_busy', `the corpus ${name} is being deleted`);
+}
+
+const lockCorpusRow = sql`SELECT name FROM corpora WHERE name = :name {forUpdate}`;
+
+/** Nobody submits to the corpus until the commit, and whoever was about to has committed. */
+export async function lockCorpus(transaction: Transaction, name: string): Promise<void> {
+  await transaction.run(lockCorpusRow, { name });
 }
 
 const removeCorpus = sql<{ name: string }>`
   DELETE FROM corpora WHERE name = :name
-    AND NOT EXISTS (SELECT 1 FROM documents WHERE documents.corpus = :name) RETURNING name`;
+    AND NOT EXISTS (SELECT 1 FROM documents WHERE documents.corpus = :name)
+    AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.corpus = :name AND jobs.ended_at IS NULL)
+  RETURNING name`;
 
-/** Forgets a corpus that has no documents left, of whomever. */
+/** Forgets a corpus that has no documents left, and to which nobody is about to add any. */
 export async function deleteCorpus(transaction: Transaction, name: string): Promise<boolean> {
   return (await transaction.run(removeCorpus, { name })).length > 0;
 }
