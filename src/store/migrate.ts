@@ -20,6 +20,7 @@ import { handoffs } from './migration/0014-handoffs.ts';
 import { sinks } from './migration/0015-sinks.ts';
 import { wallClock } from './migration/0016-wall-clock.ts';
 import { openTasks } from './migration/0017-open-tasks.ts';
+import { openJobs } from './migration/0020-open-jobs.ts';
 import { sql } from './statement.ts';
 
 export interface Migration {
@@ -45,6 +46,7 @@ export const migrations: readonly Migration[] = [
   sinks,
   wallClock,
   openTasks,
+  openJobs,
 ];
 
 const createMigrations = sql`CREATE TABLE IF NOT EXISTS migrations (
