@@ -9,7 +9,8 @@ import { sql } from './statement.ts';
 /** Narrows a search. Patterns are those of `LIKE`, in lower case, with `\` before their signs. */
 export interface PassageFilter {
   readonly document_id: string | null;
-  readonly source_pattern: string | null;
+  /** As it stands: the path of an address minds its case. */
+  readonly source_prefix: string | null;
   readonly title_pattern: string | null;
   readonly heading_pattern: string | null;
   /** How a source of the host begins, for each of the two schemes. */
@@ -46,19 +47,20 @@ const inCorpus = 'documents.corpus = :corpus AND documents.caller = :caller';
 /** Nothing where there is no filter, so that nothing is asked of each row. */
 const filteredDocuments = `
     AND (CAST(:document_id AS TEXT) IS NULL OR documents.id = :document_id)
-    AND (CAST(:source_pattern AS TEXT) IS NULL OR documents.source LIKE :source_pattern ESCAPE '\\')
+    AND (CAST(:source_prefix AS TEXT) IS NULL OR
+      substr(documents.source, 1, length(:source_prefix)) = :source_prefix)
     AND (CAST(:title_pattern AS TEXT) IS NULL
-      OR LOWER(documents.title) LIKE :title_pattern ESCAPE '\\')
+      OR {lower}(documents.title) LIKE :title_pattern ESCAPE '\\')
     AND (CAST(:plain_pattern AS TEXT) IS NULL
-      OR LOWER(documents.source) LIKE :plain_pattern ESCAPE '\\'
-      OR LOWER(documents.source) LIKE :secure_pattern ESCAPE '\\')
-    AND (CAST(:language AS TEXT) IS NULL OR LOWER(documents.language) = :language
-      OR LOWER(documents.language) LIKE :dialect_pattern ESCAPE '\\')
+      OR {lower}(documents.source) LIKE :plain_pattern ESCAPE '\\'
+      OR {lower}(documents.source) LIKE :secure_pattern ESCAPE '\\')
+    AND (CAST(:language AS TEXT) IS NULL OR {lower}(documents.language) = :language
+      OR {lower}(documents.language) LIKE :dialect_pattern ESCAPE '\\')
     AND (CAST(:updated_from AS {int}) IS NULL OR documents.updated_at >= :updated_from)
     AND (CAST(:updated_before AS {int}) IS NULL OR documents.updated_at < :updated_before)`;
 const filtered = `${filteredDocuments}
     AND (CAST(:heading_pattern AS TEXT) IS NULL
-      OR LOWER(chunks.heading) LIKE :heading_pattern ESCAPE '\\')`;
+      OR {lower}(chunks.heading) LIKE :heading_pattern ESCAPE '\\')`;
 
 const keyword = {
   sqlite: (filter: string) => sql<ScoredRow>`

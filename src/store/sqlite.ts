@@ -144,6 +144,9 @@ class Connection implements Transaction {
       // A step that is added to the lifecycle rewrites the text of a CHECK (`migrate.ts`).
       defensive: false,
     });
+    this.#database.function('lower_of', { deterministic: true }, (text) =>
+      typeof text === 'string' ? text.toLowerCase() : null,
+    );
     this.#database.exec('PRAGMA journal_mode = WAL');
     this.#database.exec('PRAGMA synchronous = FULL');
     this.#database.exec('PRAGMA foreign_keys = OFF');
