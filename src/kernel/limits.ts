@@ -27,6 +27,8 @@ export const limits = {
   loop: {
     rescueIntervalMs: 1 * second,
     sweepIntervalMs: 60 * second,
+    /** Thousands of objects in a bucket take their time; after this another process may sweep. */
+    sweepMsMax: 30 * minute,
     /** An idle dispatcher looks again after a time that grows from the first to the second. */
     pollMsMin: 50,
     pollMsMax: 1 * second,
