@@ -71,6 +71,8 @@ export const limits = {
     /** The longest a job may take: while a request waits for it, and by itself. */
     wallClockSyncMs: 300 * second,
     wallClockMs: 7 * day,
+    /** Documents of a corpus that a job which embeds it anew takes at a time. */
+    reembedPageMax: 10_000,
     crawlDepthMax: 20,
     crawlDepthDefault: 3,
     crawlPagesMax: 100_000,
