@@ -5,10 +5,11 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { Readable } from 'node:stream';
 import { parseArgs } from 'node:util';
 import { limits } from '../../src/kernel/limits.ts';
 import { assemble } from '../../src/main.ts';
-import { caller, corpus, textOf } from './workload.ts';
+import { caller, corpus, textOf, uploadOf } from './workload.ts';
 
 const { values } = parseArgs({
   options: {
@@ -31,7 +32,7 @@ DatabaseSync.prototype.exec = function (this: DatabaseSync, text: string): void 
   execute.call(this, replacements.get(text) ?? text);
 };
 
-const { engine, close } = await assemble({ data: join(values.data, 'store') });
+const { engine, blobs, close } = await assemble({ data: join(values.data, 'store') });
 if (replaced.size < replacements.size) {
   throw new Error('the store no longer says how it flushes in the words that are replaced here');
 }
@@ -46,7 +47,17 @@ await close();
 async function submit(version: number): Promise<void> {
   const body = textOf({ source: 1, version });
   const input = { kind: 'markdown' as const, title: null, body };
-  const sources = [{ kind: 'inline' as const, source: 'source-1', input }];
+  // As an upload is taken: its bytes are stored before the job that names them is accepted.
+  const bytes = Buffer.from(uploadOf(version));
+  const key =
+    version % 2 === 0
+      ? await blobs.put(bytes)
+      : (await blobs.putStream(Readable.from([bytes]))).key;
+  const upload = { kind: 'blob' as const, title: 'upload.txt', body: key };
+  const sources = [
+    { kind: 'inline' as const, source: 'source-1', input },
+    { kind: 'upload' as const, source: 'upload:upload.txt', input: upload },
+  ];
   const { jobKey } = await engine.commands.submit({ caller, corpus, sources });
   writeSync(acks, `ACK ${jobKey} ${version}\n`);
 }

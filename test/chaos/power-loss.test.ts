@@ -12,4 +12,11 @@ describe('a power cut right after an acknowledgement', () => {
     const result = await cutPower({ jobs: 60, seed: 1, synchronous: 'NORMAL' });
     assert.ok(result.lost > 0, 'the test can fail');
   });
+
+  for (const without of ['files', 'folders'] as const) {
+    test(`would lose the bytes of uploads if ${without} of blobs were not flushed`, async () => {
+      const result = await cutPower({ jobs: 20, seed: 1, synchronous: 'FULL', without });
+      assert.ok(result.lost > 0, 'the test can fail');
+    });
+  }
 });

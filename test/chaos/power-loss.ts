@@ -9,18 +9,22 @@ import { readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import type { BlobStore } from '../../src/blob/blob.ts';
+import { toFailure } from '../../src/kernel/failure.ts';
 import { assemble } from '../../src/main.ts';
 import { sql } from '../../src/store/statement.ts';
 import { makeDirectory, removeDirectory } from '../support/temporary.ts';
 import { type Chance, chanceFrom } from './chance.ts';
 import { Disk } from './disk.ts';
 import { parseTrace, type SystemCall, tracedCalls } from './system-call.ts';
-import { textOf } from './workload.ts';
+import { textOf, uploadOf } from './workload.ts';
 
 export interface PowerLossOptions {
   readonly jobs: number;
   readonly seed: number;
   readonly synchronous: 'FULL' | 'NORMAL';
+  /** As if blobs were written without these flushes. */
+  readonly without?: 'files' | 'folders' | undefined;
 }
 
 export interface PowerLossResult {
@@ -39,10 +43,16 @@ export async function cutPower(options: PowerLossOptions): Promise<PowerLossResu
   const directory = realpathSync(makeDirectory());
   try {
     const calls = await traceWriter(directory, options);
-    return await replay(calls, directory, chanceFrom(options.seed));
+    const kept = calls.filter((call) => !isLeftOut(call, options));
+    return await replay(kept, directory, chanceFrom(options.seed));
   } finally {
     removeDirectory(directory);
   }
+}
+
+function isLeftOut(call: SystemCall, { without }: PowerLossOptions): boolean {
+  if (without === undefined || call.kind !== 'sync' || !call.path.includes('/blobs')) return false;
+  return (without === 'files') === call.path.endsWith('.part');
 }
 
 async function traceWriter(directory: string, options: PowerLossOptions): Promise<SystemCall[]> {
@@ -82,9 +92,19 @@ async function replay(
   return tally;
 }
 
-const bodyOf = sql<{ body: string }>`
-  SELECT inputs.body FROM jobs JOIN items ON items.job_id = jobs.id
-  JOIN inputs ON inputs.item_id = items.id WHERE jobs.key = :key`;
+const bodiesOf = sql<{ kind: string; body: string }>`
+  SELECT inputs.kind, inputs.body FROM jobs JOIN items ON items.job_id = jobs.id
+  JOIN inputs ON inputs.item_id = items.id WHERE jobs.key = :key ORDER BY items.id`;
+
+/** Undefined: they are gone. */
+async function bytesOf(blobs: BlobStore, key: string): Promise<string | undefined> {
+  try {
+    return Buffer.from(await blobs.get(key)).toString();
+  } catch (error) {
+    if (toFailure(error).code === 'source_missing') return undefined;
+    throw error;
+  }
+}
 
 async function judgeState(
   disk: Disk,
@@ -97,8 +117,9 @@ async function judgeState(
     const store = await assemble({ data: directory });
     try {
       for (const { jobKey, version } of acknowledged) {
-        const [row] = await store.database.run(bodyOf, { key: jobKey });
-        if (row?.body !== textOf({ source: 1, version })) return 'lost';
+        const [inline, upload] = await store.database.run(bodiesOf, { key: jobKey });
+        if (inline?.body !== textOf({ source: 1, version })) return 'lost';
+        if ((await bytesOf(store.blobs, upload?.body ?? '')) !== uploadOf(version)) return 'lost';
       }
       return 'kept';
     } finally {

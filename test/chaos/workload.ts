@@ -42,3 +42,8 @@ export function textOf(content: SourceVersion): string {
     `## Part ${index} of ${marker}\n\n${sentences}`;
   return Array.from({ length: sections }, section).join('\n\n');
 }
+
+/** The bytes of a file that comes with a version. */
+export function uploadOf(version: number): string {
+  return `${textOf({ source: 2, version })}\n`;
+}
