@@ -5,6 +5,7 @@
  */
 import { handoffLimits } from './handoff-limits.ts';
 import { hotViewLimits, queueLimits } from './queue-limits.ts';
+import { searchLimits } from './search-limits.ts';
 import { sinkLimits } from './sink-limits.ts';
 import { sourceLimits } from './source-limits.ts';
 import { day, hour, kibibyte, mebibyte, minute, second } from './unit.ts';
@@ -68,8 +69,7 @@ export const limits = {
     titleCharactersMax: 500,
     idempotencyKeyCharactersMax: 255,
     idempotencyTtlMs: 24 * hour,
-    /** The longest a job may take: while a request waits for it, and by itself. */
-    wallClockSyncMs: 300 * second,
+    /** The longest a job may take. */
     wallClockMs: 7 * day,
     /** Documents of a corpus that a job which embeds it anew takes at a time. */
     reembedPageMax: 10_000,
@@ -319,41 +319,7 @@ export const limits = {
     fieldCharactersMax: 256,
   },
 
-  search: {
-    topKDefault: 10,
-    topKMax: 100,
-    queryCharactersMax: 2000,
-    /** Vectors of queries that were paid for. */
-    queriesRememberedMax: 256,
-    timeoutMs: 10 * second,
-    /** Passages that each list brings before the lists are fused. */
-    candidatesMax: 500,
-    /** The first hits that lend their terms to the feedback query, and how many of them. */
-    feedbackHits: 8,
-    feedbackTerms: 20,
-    /** How often a search begins again because a document was replaced under it. */
-    restartsMax: 3,
-    /** At least so many of the nearest vectors are compared once more, by all their bytes. */
-    rescoredMin: 48,
-    /** A search waits while the words of so many chunks are read into memory, and for no more. */
-    wordsAtOnceMax: 200_000,
-    /** A larger corpus is left to the database's own index: it would take too much memory. */
-    wordsChunksMax: 4_000_000,
-    /** Vectors that are held in memory for scanning. */
-    mirrorBytesMax: 4096 * mebibyte - mebibyte,
-    /** Documents whose vectors are read at once. */
-    mirrorPageMax: 256,
-    /** After so many chunks, others have their turn. */
-    mirrorChunksAtOnce: 1000,
-    /** Corpora that are held in memory; the one that was not searched for longest makes room. */
-    mirrorPartitionsMax: 64,
-    /** Documents that a filter leaves are read so many at once. */
-    allowedPageMax: 10_000,
-    /** A filter by heading that leaves more chunks than this is refused. */
-    allowedChunksMax: 500_000,
-    /** Beyond this the history may have gaps: what is held is read anew. */
-    mirrorAgeMsMax: 1 * day,
-  },
+  search: searchLimits,
 
   request: {
     /** JSON carries up to one inline document of the largest size, escaped, and its fields. */
@@ -388,8 +354,8 @@ export const limits = {
   event: {
     pageMax: 1000,
     retentionDays: 30,
-    /** The oldest heartbeats and progress of a job are pruned beyond this; its transitions stay. */
-    perJobMax: 1_000_000,
+    /** Events of a job that one command shows. */
+    shownMax: 1_000_000,
     streamCommentMs: 15 * second,
     streamsMax: 4000,
     streamsPerCallerMax: 1000,

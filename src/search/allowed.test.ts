@@ -20,7 +20,7 @@ const heron = (round: number, title = 'Heron', heading = 'Habits'): SourceInput 
   markdown: `# ${heading}\n\nThe heron waits in the reeds for round ${round}.`,
 });
 
-/** A search under which a document is replaced, as soon as the filter was read for the first time. */
+/** A search under which a document is replaced, as soon as the filter was read once. */
 async function setup(t: Cleanup, replacement: SourceInput) {
   const pawl = await open({ data: temporaryDirectory(t) });
   t.after(() => pawl.close());

@@ -1,8 +1,8 @@
 /**
  * What a filter leaves of a corpus. It is read before the lists, and documents are replaced in the
  * meantime: of a document that was replaced since then every chunk is let through, and judged by
- * what it is now when it is shown (`getPassages`). So a search with a filter sees the old generation
- * or the new one, too, never neither.
+ * what it is now when it is shown (`getPassages`). So a search with a filter sees the old
+ * generation or the new one, too, never neither.
  */
 import { Failure } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';

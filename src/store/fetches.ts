@@ -54,8 +54,8 @@ const sweeps = [
 
 /**
  * Forgets what was fetched by items, or came with them, that are done and whose generation is not
- * the current one: they found nothing new, or were replaced or deleted. Looks at the rows after a place,
- * and moves the place on; at the end it begins anew. Returns how many rows went.
+ * the current one: they found nothing new, or were replaced or deleted. Looks at the rows after a
+ * place, and moves the place on; at the end it begins anew. Returns how many rows went.
  */
 export async function pruneFetches(transaction: Transaction, limit: number): Promise<number> {
   let pruned = 0;

@@ -45,9 +45,6 @@ export interface ErrorRecord {
 const byId = sql<ItemRow>`SELECT * FROM items WHERE id = :id AND caller = :caller`;
 const ofJob = sql<ItemRow>`
   SELECT * FROM items WHERE job_id = :job_id AND id > :after ORDER BY id LIMIT :limit`;
-const failed = sql<ItemRow>`
-  SELECT * FROM items WHERE caller = :caller AND failed_at IS NOT NULL AND id > :after
-  ORDER BY id LIMIT :limit`;
 const endedOfJob = sql<ItemRow>`
   SELECT * FROM items WHERE job_id = :job_id AND step IN ('failed', 'canceled')`;
 const leasesAmong = sql<{ id: number; epoch: number }>`
@@ -66,13 +63,6 @@ export function listItems(
   { jobId, after, limit }: { jobId: number; after: number; limit: number },
 ): Promise<ItemRow[]> {
   return reader.run(ofJob, { job_id: jobId, after, limit });
-}
-
-export function listFailed(
-  reader: Reader,
-  { caller, after, limit }: { caller: string; after: number; limit: number },
-): Promise<ItemRow[]> {
-  return reader.run(failed, { caller, after, limit });
 }
 
 export function listEnded(reader: Reader, jobId: number): Promise<ItemRow[]> {

@@ -68,8 +68,7 @@ export async function setupSession(
   };
   const fetcher = httpFetcher({ world, allowed: allowedHosts(replaced.allowHosts ?? []) });
   const preview = new Preview({ fetcher, parser, world });
-  const texts = new TextThreads();
-  const folder = join(directory, 'attempts');
+  const [texts, folder] = [new TextThreads(), join(directory, 'attempts')];
   const session = await openAttempt({
     ...{ database, world, log, parser, folder, liveness: aliveProcess, cutter: texts.cut },
     commands: replaced.commands?.(commands) ?? commands,

@@ -1,4 +1,4 @@
-/** The jobs that have not ended are few among all that ever were, and are asked for by themselves. */
+/** Jobs that have not ended are few among all that ever were, and are asked for by themselves. */
 import type { Migration } from '../migrate.ts';
 
 export const openJobs: Migration = {
