@@ -8,6 +8,7 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import { limits } from '../kernel/limits.ts';
+import { wordCodes } from '../kernel/word-codes.ts';
 import type { Embedder } from './embedding.ts';
 import { toSignedBytes } from './vector-bytes.ts';
 import { firstSeed, mix, readWordVectors, secondSeed, type WordVectors } from './word-vectors.ts';
@@ -169,15 +170,4 @@ function copyScaled(
   for (let index = 0; index < part.length; index++) {
     vector[start + index] = (part[index] as number) * factor;
   }
-}
-
-/** Letters, digits and the marks on them. What was found out about a character is remembered. */
-function wordCodes(): (code: number) => boolean {
-  const kinds = new Int8Array(0x10000);
-  return (code) => {
-    if (kinds[code] === 0) {
-      kinds[code] = /[\p{L}\p{N}\p{M}]/u.test(String.fromCharCode(code)) ? 1 : -1;
-    }
-    return kinds[code] === 1;
-  };
 }

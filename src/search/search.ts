@@ -8,7 +8,8 @@ import { Failure } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
 import type { Embedder } from '../provider/embedding.ts';
 import type { Database } from '../store/database.ts';
-import { getPassages, isCorpus, type PassageRow } from '../store/passages.ts';
+import { hasCorpus } from '../store/documents.ts';
+import { getPassages, type PassageRow } from '../store/passages.ts';
 import { foldSimilar } from './fold.ts';
 import { type Fused, type ListName, type Part, placeKey } from './fusion.ts';
 import { type Highlight, markStems } from './highlight.ts';
@@ -71,7 +72,7 @@ export class Searcher {
   async search(request: SearchRequest): Promise<Hit[]> {
     const { database } = this.#options;
     checkRequest(request);
-    if (!(await isCorpus(database, request.corpus))) {
+    if (!(await hasCorpus(database, request.corpus))) {
       const name = JSON.stringify(request.corpus);
       throw new Failure('corpus_unknown', `there is no corpus ${name}`);
     }

@@ -173,9 +173,3 @@ export async function countChunks(
 ): Promise<number> {
   return (await reader.run(chunksOfCorpus, of))[0]?.chunks ?? 0;
 }
-
-const corpusNamed = sql<{ name: string }>`SELECT name FROM corpora WHERE name = :corpus`;
-
-export async function isCorpus(reader: Reader, corpus: string): Promise<boolean> {
-  return (await reader.run(corpusNamed, { corpus })).length > 0;
-}
