@@ -36,7 +36,7 @@ import {
 import { newestSequence } from './store/events.ts';
 import { type CauseRow, findJobs, listCauses, listInbox } from './store/inbox.ts';
 import { getItem, type ItemRow } from './store/items.ts';
-import { getJobById, type JobRow, listJobs } from './store/jobs.ts';
+import { getJob, getJobById, type JobRow, listJobs } from './store/jobs.ts';
 import { getSpending, type SpendingRow } from './store/spending.ts';
 import type { NewSource } from './store/submit.ts';
 import { listWorkers, type WorkerRow } from './store/workers.ts';
@@ -120,7 +120,9 @@ export class Pawl {
     const { commands } = this.#assembled.engine;
     const chosen = { force, priority, budgetCents, lane, maxWallSeconds };
     const { jobKey } = await commands.submit({ caller, corpus, sources, crawl, ...chosen });
-    return this.job(jobKey);
+    const row = await getJob(this.store, jobKey);
+    if (!row) throw new Failure('job_unknown', `there is no job ${jobKey}`);
+    return this.#jobOf(row);
   }
 
   async search(corpus: string, query: string, options: SearchOptions = {}): Promise<Hit[]> {

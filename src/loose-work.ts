@@ -1,7 +1,6 @@
 /** The services of Pawl in the one process that is all of them: for who wants one and no job. */
 
 import type { WorkDoors } from './api/route/services.ts';
-import { cut } from './attempt/cut.ts';
 import { thisProcess } from './engine/liveness.ts';
 import type { OrchestratorDoor } from './handoff/callbacks.ts';
 import { startWorker } from './handoff/consumer.ts';
@@ -35,7 +34,7 @@ export const placesOf: Readonly<Record<QueueName, number>> = {
 };
 
 export async function openLoose(
-  { works, world, embedder }: Pick<Assembled, 'works' | 'world' | 'embedder'>,
+  { works, world, embedder, cutter }: Pick<Assembled, 'works' | 'world' | 'embedder' | 'cutter'>,
   { callbacks: door, options, onError }: LooseOptions,
 ) {
   const open = async (name: QueueName) => {
@@ -48,7 +47,7 @@ export async function openLoose(
   const [visit, embed] = await Promise.all([open('scrape_jobs'), open('embed_jobs')]);
   const doors: WorkDoors = {
     ...doorsOf({ world, allowHosts: options.allowHosts, syncMs: options.syncMs }),
-    ...{ works, cutter: cut, model: embedder.model, queueDepthMax: options.queueDepthMax },
+    ...{ works, cutter, model: embedder.model, queueDepthMax: options.queueDepthMax },
     queues: { visit: visit.queue, embed: embed.queue },
   };
   const close = async (): Promise<void> => {

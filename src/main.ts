@@ -1,8 +1,8 @@
 /** The composition root: the only file that names adapters. */
 import { join, resolve } from 'node:path';
 import { type AccessOptions, type OpenAccess, openAccess } from './access/access.ts';
-import { openAttempt } from './attempt/open.ts';
 import type { AttemptSession } from './attempt/session.ts';
+import { attemptOf } from './attempts.ts';
 import { makeProviders, type ProviderSettings } from './batch-providers.ts';
 import type { BlobStore, StreamedBlobStore } from './blob/blob.ts';
 import { type BlobSettings, openBlobs } from './blobs.ts';
@@ -24,17 +24,19 @@ import {
   embeddersFor,
 } from './models.ts';
 import type { NewEvent } from './observe/event.ts';
-import { type Log, makeLog } from './observe/log.ts';
+import type { Log } from './observe/log.ts';
 import type { ModelCall } from './observe/trace.ts';
+import type { Cutter } from './pipeline/chunk/cut.ts';
 import {
   type DocumentLane,
   type DocumentPipelineOptions,
   documentPipeline,
 } from './pipeline/document.ts';
 import type { Extractor } from './pipeline/entity/extraction.ts';
+import { localExtractor } from './pipeline/entity/local-extractor.ts';
 import { modelExtractor } from './pipeline/entity/model-extractor.ts';
 import { type Estimate, type EstimateInput, estimateIngestion } from './pipeline/estimate.ts';
-import { type ProcessParser, processParser } from './pipeline/extract/process/process-parser.ts';
+import { processParser } from './pipeline/extract/process/process-parser.ts';
 import { allowedHosts } from './pipeline/fetch/address.ts';
 import { ChromiumRenderer } from './pipeline/fetch/browser.ts';
 import { findBrowser } from './pipeline/fetch/browser-launch.ts';
@@ -49,6 +51,7 @@ import type { LaneModel } from './pipeline/lane/deferred.ts';
 import type { Pipeline } from './pipeline/pipeline.ts';
 import { Preview } from './pipeline/preview.ts';
 import { Purse } from './pipeline/purse.ts';
+import { TextThreads } from './pipeline/thread/text-threads.ts';
 import type { BatchProvider } from './provider/batch/batch-provider.ts';
 import type { Embedder } from './provider/embedding.ts';
 import { lanePriceOf, type Prices } from './provider/prices.ts';
@@ -120,6 +123,7 @@ export interface Assembled {
   readonly embedder: Embedder;
   /** Undefined: rules and lists. */
   readonly extractor: Extractor | undefined;
+  readonly cutter: Cutter;
   readonly lifecycle: Lifecycle;
   readonly world: World;
   /** Where steps ask services in other processes; absent where none are asked. */
@@ -147,9 +151,11 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   const sinks = await openSinks(options.sinks ?? {}, world);
   const completer = options.extractor && completerOf(options.extractor, { world, onCall });
   const extractor = completer && modelExtractor(completer, purse);
+  const texts = new TextThreads();
   const parts = {
     ...embedders,
-    ...{ purse, fetcher, rendering, extractor },
+    ...{ purse, fetcher, rendering, cutter: texts.cut },
+    extractor: extractor ?? localExtractor(texts.findEntities),
     paces: options.pace,
     parser: parser.parse,
     lane: laneOf(options, { providers, storedModel: embedders.embedder.model }),
@@ -167,12 +173,13 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   const batch = batchOf(options, { database, blobs, world, providers, onError });
   const mirror = vectorsOf(database, sinks);
   const searcher = new Searcher({ database, ...embedders.forQueries, mirror });
-  const reading = { parser, fetcher, rendering };
+  const reading = { parser, fetcher, rendering, cutter: texts.cut };
   const attempt = await attemptOf(options, { database, blobs, world, engine, ...reading });
   const close = async (): Promise<void> => {
     // While the store is open: what the attempt still has under way must come to rest.
     await attempt.close();
     await parser.close();
+    await texts.close();
     await rendering?.renderer.close();
     // What was paid for is waited for, and needs the database to be kept.
     await Promise.all([embedders.close(), extractor?.close?.(), sinks.close(), blobs.close()]);
@@ -182,9 +189,9 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   const { lifecycle } = pipeline;
   const doors = { database, engine, searcher, batch, attempt, blobs, lifecycle, world, exchange };
   const post = httpPost({ world, allowed });
-  const works = worksOf({ ...parts, world, completer, embedders });
+  const works = worksOf({ ...parts, world, completer, embedders, texts });
   const { embedder } = embedders;
-  const models = { embedder, extractor, sinks: sinks.sinks };
+  const models = { embedder, extractor, sinks: sinks.sinks, cutter: texts.cut };
   return { ...doors, ...models, works, post, estimate, close };
 }
 
@@ -214,31 +221,6 @@ function batchOf(
   parts: Omit<BatchOptions, 'pollIntervalMs'>,
 ): BatchRunner {
   return new BatchRunner({ ...parts, pollIntervalMs, gatherMs });
-}
-
-interface AttemptParts {
-  readonly database: Database;
-  readonly blobs: StreamedBlobStore;
-  readonly world: World;
-  readonly engine: Engine;
-  readonly parser: ProcessParser;
-  readonly fetcher: Fetcher;
-  readonly rendering: Rendering | undefined;
-}
-
-function attemptOf(
-  { data, attemptLog }: AssembleOptions,
-  { database, blobs, world, engine, parser, ...reading }: AttemptParts,
-): Promise<AttemptSession> {
-  const { parse } = parser;
-  const preview = new Preview({ ...reading, parser: parse, world });
-  return openAttempt({
-    ...{ database, blobs, world, commands: engine.commands, parser: parse },
-    folder: join(resolve(data), 'attempts'),
-    liveness: thisProcess(),
-    read: (source, signal) => preview.read(source, signal),
-    log: attemptLog ?? makeLog('silent', () => undefined),
-  });
 }
 
 async function openDatabase(

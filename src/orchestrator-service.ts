@@ -1,9 +1,9 @@
 /** The orchestrator: the service with the store, whose steps are worked on in other processes. */
-import { cut } from './attempt/cut.ts';
 import { remoteCutter } from './handoff/cutter.ts';
 import { servicePost } from './handoff/link.ts';
 import type { World } from './kernel/world.ts';
 import { makeLog } from './observe/log.ts';
+import type { Cutter } from './pipeline/chunk/cut.ts';
 import { openQueues } from './queues.ts';
 import type { RedisAddresses } from './redis-settings.ts';
 import { type RunningService, type ServiceOptions, startService } from './service.ts';
@@ -20,7 +20,8 @@ export async function startOrchestrator(options: OrchestratorOptions): Promise<R
   const { internalKey: key, chunkingUrl: url, addresses, world = realWorld() } = options;
   const log = makeLog(options.log.level, options.log.write);
   const { queues, close: closeQueues } = await openQueues({ addresses, world, log });
-  const cutter = remoteCutter(servicePost({ url, key, world }), cut);
+  const post = servicePost({ url, key, world });
+  const cutter = (here: Cutter): Cutter => remoteCutter(post, here);
   try {
     const service = await startService({ ...options, world, services: { queues, cutter } });
     const close = (): Promise<void> => service.close().finally(closeQueues);

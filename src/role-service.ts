@@ -16,7 +16,6 @@ import { type WorkDoors, workRoutes } from './api/route/services.ts';
 import { buildServer } from './api/server.ts';
 import type { Handlers } from './api/service.ts';
 import { traceCalls } from './api/tracing.ts';
-import { cut } from './attempt/cut.ts';
 import { type BlobSettings, openBlobs } from './blobs.ts';
 import { thisProcess } from './engine/liveness.ts';
 import { startWorker, type Tried } from './handoff/consumer.ts';
@@ -33,6 +32,7 @@ import type { ModelCall } from './observe/trace.ts';
 import { processParser } from './pipeline/extract/process/process-parser.ts';
 import { allowedHosts } from './pipeline/fetch/address.ts';
 import { httpFetcher } from './pipeline/fetch/http.ts';
+import { TextThreads } from './pipeline/thread/text-threads.ts';
 import type { Consumer, Queue } from './queue/queue.ts';
 import { openAnswers, openQueue, type QueueName } from './queues.ts';
 import type { RedisAddresses } from './redis-settings.ts';
@@ -155,7 +155,9 @@ async function openParts(options: RoleOptions, { world, log, onCall }: Opening) 
     options.role === 'embedding' && options.extractor
       ? completerOf(options.extractor, { world, onCall })
       : undefined;
-  const works = worksOf({ fetcher, rendering, parser: parser.parse, world, embedders, completer });
+  const texts = new TextThreads();
+  const tools = { fetcher, rendering, parser: parser.parse, world };
+  const works = worksOf({ ...tools, texts, embedders, completer });
   const sinks = await openSinks((searches && options.sinks) || {}, world);
   const mirror = database && vectorsOf(database, sinks);
   const searcher = database && new Searcher({ database, ...embedders.forQueries, mirror });
@@ -164,21 +166,22 @@ async function openParts(options: RoleOptions, { world, log, onCall }: Opening) 
   const metrics = new Metrics({ now: () => world.now(), streams: () => 0, queues });
   const close = async (): Promise<void> => {
     answers?.close();
-    await Promise.all([queue?.close(), parser.close(), rendering?.renderer.close()]);
+    await Promise.all([queue?.close(), parser.close(), texts.close(), rendering?.renderer.close()]);
     await Promise.all([embedders.close(), completer?.close?.(), database?.close()]);
     await Promise.all([blobs?.close(), sinks.close()]);
   };
-  return { queue, database, searcher, sinks, embedders, works, metrics, blobs, answers, close };
+  const served = { queue, database, searcher, sinks, embedders, texts };
+  return { ...served, works, metrics, blobs, answers, close };
 }
 
 /** Of all that could be answered here, what the role answers. */
 function routesOf(
   { role, ...options }: RoleOptions,
-  { queue, database, searcher, embedders, works, metrics, ...parts }: Parts & RouteParts,
+  { queue, database, searcher, embedders, texts, works, metrics, ...parts }: Parts & RouteParts,
 ): Partial<Handlers> {
   const doors: WorkDoors = {
     ...doorsOf({ ...options, world: parts.world }),
-    ...{ works, cutter: cut, model: embedders.embedder.model },
+    ...{ works, cutter: texts.cut, model: embedders.embedder.model },
     queues: { [role === 'scraper' ? 'visit' : 'embed']: queue },
   };
   const all: Partial<Handlers> = {

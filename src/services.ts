@@ -8,25 +8,27 @@ import { handoffPipeline } from './handoff/pipeline.ts';
 import type { QueueName } from './handoff/question.ts';
 import { embeddingWorks, type ScraperTools, scraperWorks, type Works } from './handoff/work.ts';
 import type { embeddersFor } from './models.ts';
-import type { Cutter } from './pipeline/chunk/chunk.ts';
+import type { Cutter } from './pipeline/chunk/cut.ts';
 import { type DocumentPipelineOptions, documentPipeline } from './pipeline/document.ts';
 import { embedderOf } from './pipeline/embed/embed.ts';
 import { localExtractor } from './pipeline/entity/local-extractor.ts';
 import { modelExtractor } from './pipeline/entity/model-extractor.ts';
 import { placementOf } from './pipeline/extract/process/placement.ts';
 import type { Pipeline } from './pipeline/pipeline.ts';
+import type { TextThreads } from './pipeline/thread/text-threads.ts';
 import type { Completer } from './provider/completion.ts';
 import type { Queue } from './queue/queue.ts';
 
 export interface ServicesOptions {
   readonly queues: Readonly<Record<QueueName, Queue>>;
-  readonly cutter: Cutter;
+  /** Who cuts texts; it is given who would do so here. */
+  readonly cutter: (here: Cutter) => Cutter;
 }
 
 export interface WorkParts {
   /** A blob store that all services reach, for what is too large for a message. */
   readonly blobs: BlobStore | undefined;
-  readonly tools: DocumentPipelineOptions;
+  readonly tools: DocumentPipelineOptions & { readonly cutter: Cutter };
   readonly completer: Completer | undefined;
   readonly exchange: Pick<ExchangeOptions, 'database' | 'world' | 'onError'>;
 }
@@ -42,7 +44,7 @@ export function documentsOf(
   const exchange = new Exchange({ ...parts, queues, liveness: thisProcess(), parcels });
   const documents = handoffPipeline({
     exchange,
-    tools: { ...tools, cutter },
+    tools: { ...tools, cutter: cutter(tools.cutter) },
     isHere: (input) => placementOf(input).isHere,
     modelExtractor: completer && ((elsewhere) => modelExtractor(elsewhere(completer), tools.purse)),
   });
@@ -52,15 +54,16 @@ export function documentsOf(
 export interface ServiceTools extends ScraperTools {
   readonly embedders: ReturnType<typeof embeddersFor>;
   readonly completer: Completer | undefined;
+  readonly texts: Pick<TextThreads, 'findEntities'>;
 }
 
 /** What this process can do for others. */
-export function worksOf({ embedders, completer, ...scraping }: ServiceTools): Works {
+export function worksOf({ embedders, completer, texts, ...scraping }: ServiceTools): Works {
   return {
     ...scraperWorks(scraping),
     ...embeddingWorks({
       embedderOf: (model) => embedderOf(model, embedders),
-      extractor: localExtractor(),
+      extractor: localExtractor(texts.findEntities),
       completer,
     }),
   };

@@ -141,7 +141,7 @@ export class Metrics {
     const { streams, now } = this.#options;
     const countCauses = async (): Promise<number> => {
       if (now() - this.#withoutCause.at > causeAgeMsMax) {
-        this.#withoutCause = { count: await countWithoutCause(database), at: now() };
+        this.#withoutCause = { count: await countWithoutCause(database, 'open'), at: now() };
       }
       return this.#withoutCause.count;
     };

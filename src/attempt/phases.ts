@@ -8,6 +8,7 @@ import { readFile } from 'node:fs/promises';
 import { Failure, type FailureCode, toFailure } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
 import type { World } from '../kernel/world.ts';
+import type { Cutter } from '../pipeline/chunk/cut.ts';
 import { type ExtractInput, extract, hashOf, metaOf } from '../pipeline/extract/extract.ts';
 import type { Parser } from '../pipeline/extract/parsed.ts';
 import type { PreviewSource } from '../pipeline/preview.ts';
@@ -16,7 +17,6 @@ import type { Reader } from '../store/database.ts';
 import { documentIdOf } from '../store/documents.ts';
 import { listSameBytes } from '../store/fetches.ts';
 import type { Batch, Taken, Work } from './batch.ts';
-import { cut } from './cut.ts';
 import { isToBeRead, planFor, type SourceFailure } from './plan.ts';
 import type { StagedSource, Staging } from './staging.ts';
 import { workspaceFailure } from './workspace.ts';
@@ -30,6 +30,7 @@ export interface PhaseContext {
   readonly staging: Pick<Staging, 'pathOf'>;
   readonly read: (source: PreviewSource, signal: AbortSignal) => Promise<ExtractInput>;
   readonly parser: Parser;
+  readonly cutter: Cutter;
   readonly reader: Reader;
   readonly world: Pick<World, 'now'>;
 }
@@ -132,10 +133,10 @@ export async function splitSources(context: PhaseContext): Promise<void> {
 }
 
 async function splitOne({ staged: { id } }: Work, context: PhaseContext): Promise<void> {
-  const { batch, signal, world } = context;
+  const { batch, cutter, signal, world } = context;
   const startedAt = world.now();
   const text = await batch.readText(id);
-  const found = await settled(signal, () => cut(text, signal));
+  const found = await settled(signal, () => cutter(text, signal));
   if ('code' in found) {
     batch.change(id, { failure: found });
     return;

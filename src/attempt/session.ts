@@ -28,7 +28,7 @@ import {
 } from './view.ts';
 import type { Workspaces } from './workspace.ts';
 
-export interface SessionOptions extends Pick<PhaseContext, 'read' | 'parser'> {
+export interface SessionOptions extends Pick<PhaseContext, 'read' | 'parser' | 'cutter'> {
   readonly registry: AttemptRegistry;
   readonly flags: CancellationFlags;
   readonly workspaces: Workspaces;

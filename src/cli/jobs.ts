@@ -183,7 +183,7 @@ async function printEvents(call: Call, job: JobDoor, pawl: PawlDoor): Promise<nu
   const { terminal, flags, isJson } = call;
   const newest = await pawl.newestEvent();
   const after = numberOf(flags, 'after', { min: 0, max: Number.MAX_SAFE_INTEGER }) ?? 0;
-  let left = numberOf(flags, 'limit', { min: 1, max: limits.event.perJobMax });
+  let left = numberOf(flags, 'limit', { min: 1, max: limits.event.shownMax });
   if (left === undefined) left = Number.POSITIVE_INFINITY;
   for await (const event of job.history({ after, until: newest })) {
     if (left <= 0 || call.interrupt.aborted) break;

@@ -3,7 +3,7 @@
  * id: of two with the same the first counts, one that nobody asked for is told and left out, and
  * what did not come back is written down as missing. Nothing is held in memory but ids.
  */
-import { type BlobStore, getPart, putParts } from '../blob/blob.ts';
+import { type BlobStore, putParts } from '../blob/blob.ts';
 import { limits } from '../kernel/limits.ts';
 import type { JsonObject, ProviderJob } from '../kernel/provider-state.ts';
 import type { ResultLine } from '../provider/batch/batch-provider.ts';
@@ -190,13 +190,4 @@ async function* linesOf(
   }
   const text = new TextDecoder().decode(await blobs.get(key));
   for (const line of text.split('\n')) if (line !== '') yield line;
-}
-
-/** One result out of the blob that holds them all. */
-export async function readResult(
-  blobs: BlobStore,
-  key: string,
-  place: { readonly at: number; readonly bytes: number },
-): Promise<JsonObject> {
-  return JSON.parse(new TextDecoder().decode(await getPart(blobs, key, place)));
 }

@@ -3,9 +3,9 @@ import { Failure } from '../kernel/failure.ts';
 import { job as jobMachine } from '../kernel/job.ts';
 import { allowedActions } from '../kernel/machine.ts';
 import type { NewEvent } from '../observe/event.ts';
-import type { Transaction } from '../store/database.ts';
+import type { Reader, Transaction } from '../store/database.ts';
 import { getItem, type ItemRow } from '../store/items.ts';
-import { getJobById, type JobRow } from '../store/jobs.ts';
+import { findOpenJob, getJobById, type JobRow } from '../store/jobs.ts';
 
 export async function jobsOf(
   transaction: Transaction,
@@ -17,6 +17,14 @@ export async function jobsOf(
     if (job) jobs.set(id, job);
   }
   return jobs;
+}
+
+/** A corpus is not deleted under a job of the same caller. */
+export async function checkNoneOpen(reader: Reader, caller: string, corpus: string): Promise<void> {
+  const open = await findOpenJob(reader, caller, corpus);
+  if (!open) return;
+  const message = `job ${open.key} still works on ${corpus}: cancel it, or wait for it`;
+  throw new Failure('action_not_allowed', message);
 }
 
 export async function failedItem(

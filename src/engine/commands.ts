@@ -18,6 +18,7 @@ import {
   deleteTexts,
   getDocument,
   listDocuments,
+  lockCorpus,
 } from '../store/documents.ts';
 import { appendEvents } from '../store/events.ts';
 import { admitAtGates } from '../store/gates.ts';
@@ -30,7 +31,7 @@ import {
 } from '../store/intervention.ts';
 import { type ItemRow, listEnded } from '../store/items.ts';
 import { forgetWaiting, moveJob, setJobBudget } from '../store/job-transition.ts';
-import { findOpenJob, type JobRow, lockJob } from '../store/jobs.ts';
+import { type JobRow, lockJob } from '../store/jobs.ts';
 import { pruneInPlaceOf } from '../store/prune.ts';
 import { gateBit } from '../store/reports.ts';
 import { JobDeltas, settleJobs } from '../store/settle.ts';
@@ -48,7 +49,14 @@ import {
 import type { Ring } from './bell.ts';
 import { pauseJob } from './budget.ts';
 import type { CancelReceipt, SubmitInput } from './command-input.ts';
-import { checkAction, failedItem, itemEvent, jobEvent, jobsOf } from './command-rows.ts';
+import {
+  checkAction,
+  checkNoneOpen,
+  failedItem,
+  itemEvent,
+  jobEvent,
+  jobsOf,
+} from './command-rows.ts';
 import { beginReembedding, endReembedding, type ReembedInput } from './reembed.ts';
 
 export interface CommandOptions {
@@ -262,11 +270,7 @@ export class Commands {
    */
   async deleteCorpus(caller: string, name: string): Promise<number> {
     const { database } = this.#options;
-    const open = await findOpenJob(database, caller, name);
-    if (open) {
-      const message = `job ${open.key} still works on ${name}: cancel it, or wait for it`;
-      throw new Failure('action_not_allowed', message);
-    }
+    await checkNoneOpen(database, caller, name);
     const page = { caller, corpus: name, after: '', limit: limits.request.pageItemsMax };
     let deleted = 0;
     for (;;) {
@@ -276,6 +280,8 @@ export class Commands {
       deleted += documents.length;
     }
     await this.#write('command', async (transaction) => {
+      await lockCorpus(transaction, name);
+      await checkNoneOpen(transaction, caller, name);
       await deleteCorpusSettings(transaction, { caller, corpus: name });
       const isGone = await deleteCorpus(transaction, name);
       const detail = { corpus: name, documents: deleted, caller };

@@ -8,10 +8,9 @@ import {
   setNextModel,
 } from '../store/corpus-settings.ts';
 import type { Transaction } from '../store/database.ts';
-import { listDocuments } from '../store/documents.ts';
 import { findOpenReembedding, type JobRow } from '../store/jobs.ts';
-import { pruneVectorsOf } from '../store/reembedding.ts';
-import { insertSubmission, type NewSource } from '../store/submit.ts';
+import { listToReembed, pruneVectorsOf } from '../store/reembedding.ts';
+import { insertSubmission } from '../store/submit.ts';
 
 export interface ReembedInput extends CorpusKey {
   readonly model: string;
@@ -42,7 +41,8 @@ export async function beginReembedding(
     throw new Failure('action_not_allowed', message);
   }
   await setNextModel(transaction, { caller, corpus, model });
-  const sources = await documentSources(transaction, { caller, corpus });
+  // The first of them; the others follow with the last of these.
+  const sources = await listToReembed(transaction, { caller, corpus, after: '' });
   if (sources.length === 0) {
     await flipModel(transaction, { caller, corpus, model });
     return undefined;
@@ -50,23 +50,6 @@ export async function beginReembedding(
   const job = { caller, corpus, sources, priority: limits.fairness.priorityDefault, budgetCents };
   await insertSubmission(transaction, { ...job, key, isReembedding: true, force: false, now });
   return key;
-}
-
-async function documentSources(transaction: Transaction, key: CorpusKey): Promise<NewSource[]> {
-  const sources: NewSource[] = [];
-  const limit = limits.request.pageItemsMax;
-  for (let after = '', isFull = true; isFull; ) {
-    const page = await listDocuments(transaction, { ...key, after, limit });
-    for (const { source } of page) sources.push({ kind: 'reembed', source });
-    if (sources.length > limits.job.itemsMax) {
-      const bound = limits.job.itemsMax;
-      const message = `${key.corpus} has more documents than the ${bound} that a job takes`;
-      throw new Failure('too_many_sources', message);
-    }
-    after = page.at(-1)?.id ?? after;
-    isFull = page.length === limit;
-  }
-  return sources;
 }
 
 /** The job was canceled: the corpus stays with its model, and what was made for the other goes. */

@@ -1,7 +1,7 @@
 /** Texts are cut by the chunking service; one that is too much for a request is cut here. */
 import { Failure, type FailureCode, toFailure } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
-import type { Cutter } from '../pipeline/chunk/chunk.ts';
+import type { Cutter } from '../pipeline/chunk/cut.ts';
 import type { NewChunk } from '../store/chunks.ts';
 import type { Post } from './link.ts';
 import { Shape } from './shape.ts';

@@ -41,7 +41,6 @@ test('a step ends before its stage counts as stuck, and inline steps end soonest
   for (const stage of ['scraping', 'chunking', 'embedding'] as const) {
     assert.ok(limits.step.syncMs[stage] < limits.step.workerMs[stage], stage);
     assert.ok(limits.step.workerMs[stage] < limits.loop.stageStuckMs, stage);
-    assert.ok(limits.step.syncMs[stage] <= limits.job.wallClockSyncMs, stage);
   }
   assert.ok(limits.step.extractMs < limits.loop.stageStuckMs);
   assert.ok(limits.parser.startMs + limits.parser.slowDocumentMs < limits.step.extractMs);

@@ -5,6 +5,7 @@
  */
 import { handoffLimits } from './handoff-limits.ts';
 import { hotViewLimits, queueLimits } from './queue-limits.ts';
+import { searchLimits } from './search-limits.ts';
 import { sinkLimits } from './sink-limits.ts';
 import { sourceLimits } from './source-limits.ts';
 import { day, hour, kibibyte, mebibyte, minute, second } from './unit.ts';
@@ -27,6 +28,8 @@ export const limits = {
   loop: {
     rescueIntervalMs: 1 * second,
     sweepIntervalMs: 60 * second,
+    /** Thousands of objects in a bucket take their time; after this another process may sweep. */
+    sweepMsMax: 30 * minute,
     /** An idle dispatcher looks again after a time that grows from the first to the second. */
     pollMsMin: 50,
     pollMsMax: 1 * second,
@@ -70,9 +73,10 @@ export const limits = {
     titleCharactersMax: 500,
     idempotencyKeyCharactersMax: 255,
     idempotencyTtlMs: 24 * hour,
-    /** The longest a job may take: while a request waits for it, and by itself. */
-    wallClockSyncMs: 300 * second,
+    /** The longest a job may take. */
     wallClockMs: 7 * day,
+    /** Documents of a corpus that a job which embeds it anew takes at a time. */
+    reembedPageMax: 10_000,
     crawlDepthMax: 20,
     crawlDepthDefault: 3,
     crawlPagesMax: 100_000,
@@ -101,6 +105,18 @@ export const limits = {
 
   ...sinkLimits,
 
+  /** Work whose time grows with the text. */
+  text: {
+    /** Longer ones are worked on in threads, beside the event loop: some 20 ms here. */
+    hereCharactersMax: 64 * kibibyte,
+    threadsMax: 2,
+    threadHeapMib: 2048,
+    /** Texts that wait for a thread: some for each item in flight, and those of requests. */
+    waitingMax: 256,
+    /** After so many characters were embedded here, others have their turn. */
+    embeddedAtOnceCharacters: 64 * kibibyte,
+  },
+
   /** The interactive attempt: what a person stages, and what is made of it before the commit. */
   attempt: {
     sourcesMax: 1000,
@@ -109,8 +125,6 @@ export const limits = {
     textBytesMax: 64 * mebibyte,
     /** Sources that are read or parsed at once. */
     sourcesAtOnceMax: 4,
-    /** Longer texts are cut beside the event loop, which must hear a stop. */
-    cutHereCharactersMax: 128 * kibibyte,
     nameCharactersMax: 500,
     /** How often the folder of a living process is touched, and when silence means death. */
     touchMs: 1 * hour,
@@ -316,37 +330,7 @@ export const limits = {
     fieldCharactersMax: 256,
   },
 
-  search: {
-    topKDefault: 10,
-    topKMax: 100,
-    queryCharactersMax: 2000,
-    /** Vectors of queries that were paid for. */
-    queriesRememberedMax: 256,
-    timeoutMs: 10 * second,
-    /** Passages that each list brings before the lists are fused. */
-    candidatesMax: 500,
-    /** The first hits that lend their terms to the feedback query, and how many of them. */
-    feedbackHits: 8,
-    feedbackTerms: 20,
-    /** How often a search begins again because a document was replaced under it. */
-    restartsMax: 3,
-    /** At least so many of the nearest vectors are compared once more, by all their bytes. */
-    rescoredMin: 48,
-    /** A search waits while the words of so many chunks are read into memory, and for no more. */
-    wordsAtOnceMax: 200_000,
-    /** A larger corpus is left to the database's own index: it would take too much memory. */
-    wordsChunksMax: 4_000_000,
-    /** Vectors that are held in memory for scanning. */
-    mirrorBytesMax: 4096 * mebibyte - mebibyte,
-    /** Documents whose vectors are read at once. */
-    mirrorPageMax: 256,
-    /** After so many chunks, others have their turn. */
-    mirrorChunksAtOnce: 1000,
-    /** Corpora that are held in memory; the one that was not searched for longest makes room. */
-    mirrorPartitionsMax: 64,
-    /** Beyond this the history may have gaps: what is held is read anew. */
-    mirrorAgeMsMax: 1 * day,
-  },
+  search: searchLimits,
 
   request: {
     /** JSON carries up to one inline document of the largest size, escaped, and its fields. */
@@ -381,8 +365,8 @@ export const limits = {
   event: {
     pageMax: 1000,
     retentionDays: 30,
-    /** The oldest heartbeats and progress of a job are pruned beyond this; its transitions stay. */
-    perJobMax: 1_000_000,
+    /** Events of a job that one command shows. */
+    shownMax: 1_000_000,
     streamCommentMs: 15 * second,
     streamsMax: 4000,
     streamsPerCallerMax: 1000,

@@ -4,7 +4,8 @@ import { item } from '../kernel/item.ts';
 import { limits } from '../kernel/limits.ts';
 import type { Stage } from '../kernel/stage.ts';
 import type { Sink } from '../sink/sink.ts';
-import { type Cutter, chunkStep, withCutter } from './chunk/chunk.ts';
+import { chunkStep, withCutter } from './chunk/chunk.ts';
+import type { Cutter } from './chunk/cut.ts';
 import { type EmbedOptions, embedStep } from './embed/embed.ts';
 import { reembedStep } from './embed/reembed.ts';
 import { entityStep } from './entity/entity.ts';
@@ -56,8 +57,8 @@ export interface DocumentLane {
 
 export function documentPipeline(options: DocumentPipelineOptions): Pipeline {
   const { blobs, parser, cutter, extractor = localExtractor(), sinks, purse } = options;
-  const embed = withCutter(embedStep(options), cutter);
-  const entity = withCutter(entityStep(extractor), cutter);
+  const embed = embedStep(options);
+  const entity = entityStep(extractor);
   // What a batch answers is kept like all that was paid for: no lane without a purse.
   const { entities, embeddings, recordings } = (purse && options.lane) ?? {};
   const lane = purse && { blobs, purse };
@@ -74,13 +75,21 @@ export function documentPipeline(options: DocumentPipelineOptions): Pipeline {
       ),
       chunked: either(withCutter(chunkStep, cutter)),
       embedded: either(
-        embeddings && lane
-          ? deferredEmbedStep({ ...embeddings, ...lane, lane: embeddings, normal: embed })
-          : embed,
+        withCutter(
+          embeddings && lane
+            ? deferredEmbedStep({ ...embeddings, ...lane, lane: embeddings, normal: embed })
+            : embed,
+          cutter,
+        ),
         reembedStep(options, sinks),
       ),
       entity_extracted: either(
-        entities && lane ? deferredEntityStep({ ...lane, lane: entities, normal: entity }) : entity,
+        withCutter(
+          entities && lane
+            ? deferredEntityStep({ ...lane, lane: entities, normal: entity })
+            : entity,
+          cutter,
+        ),
       ),
       persisted: either(persistStep(sinks)),
       indexed: either(indexStep(options, sinks)),

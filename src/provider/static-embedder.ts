@@ -6,6 +6,9 @@
  * embedder with some meaning in it, not a language model: see
  * docs/decisions/0013-static-word-vectors.md.
  */
+import { setImmediate } from 'node:timers/promises';
+import { limits } from '../kernel/limits.ts';
+import { wordCodes } from '../kernel/word-codes.ts';
 import type { Embedder } from './embedding.ts';
 import { toSignedBytes } from './vector-bytes.ts';
 import { firstSeed, mix, readWordVectors, secondSeed, type WordVectors } from './word-vectors.ts';
@@ -27,14 +30,42 @@ const edgeCode = 0x7f;
 /** The table is read when the first text comes: a command that embeds nothing does not wait. */
 export function staticEmbedder(path: string | URL = asset): Embedder {
   let summing: Summing | undefined;
+  const turns = new Turns();
   return {
     model: 'static-256',
-    async embed(texts) {
+    async embed(texts, signal) {
       summing ??= new Summing(readWordVectors(path));
-      const { vectorOf } = summing;
-      return { vectors: texts.map(vectorOf), tokensIn: 0, costCents: 0 };
+      const vectors: Uint8Array[] = [];
+      for (const text of texts) {
+        // One alone is a query, or a short document: it need not wait behind long ones.
+        if (texts.length > 1) await turns.taken();
+        signal.throwIfAborted();
+        vectors.push(summing.vectorOf(text));
+        turns.count(text.length);
+      }
+      return { vectors, tokensIn: 0, costCents: 0 };
     },
   };
+}
+
+/** After every so many characters, whoever made them, the event loop goes round once. */
+class Turns {
+  #characters = 0;
+  #next: Promise<void> | undefined;
+
+  count(characters: number): void {
+    this.#characters += characters;
+  }
+
+  async taken(): Promise<void> {
+    while (this.#characters >= limits.text.embeddedAtOnceCharacters) {
+      this.#next ??= setImmediate().then(() => {
+        this.#characters = 0;
+        this.#next = undefined;
+      });
+      await this.#next;
+    }
+  }
 }
 
 /** Zipf's law gives the share of running text; rare words weigh more. */
@@ -139,15 +170,4 @@ function copyScaled(
   for (let index = 0; index < part.length; index++) {
     vector[start + index] = (part[index] as number) * factor;
   }
-}
-
-/** Letters, digits and the marks on them. What was found out about a character is remembered. */
-function wordCodes(): (code: number) => boolean {
-  const kinds = new Int8Array(0x10000);
-  return (code) => {
-    if (kinds[code] === 0) {
-      kinds[code] = /[\p{L}\p{N}\p{M}]/u.test(String.fromCharCode(code)) ? 1 : -1;
-    }
-    return kinds[code] === 1;
-  };
 }

@@ -7,17 +7,16 @@ import { getCorpusSettings } from '../store/corpus-settings.ts';
 import type { Database } from '../store/database.ts';
 import {
   getPassages,
-  listAllowed,
   listMatching,
   type PassageFilter,
-  type PlaceRow,
   type ScoredRow,
 } from '../store/passages.ts';
+import { type Allowed, readAllowed } from './allowed.ts';
 import { chooseTerms, termsOf } from './feedback.ts';
-import { type Fused, fuse, type ListName, placeKey, type RankedList } from './fusion.ts';
+import { type Fused, fuse, type ListName, type RankedList } from './fusion.ts';
 import { type SearchRequest, toPassageFilter, topKOf } from './request.ts';
 import { isStopWord, searchWordsOf } from './terms.ts';
-import type { AllowedPlaces, VectorIndex } from './vector/mirror.ts';
+import type { VectorIndex } from './vector/mirror.ts';
 import type { VectorHit } from './vector/partition.ts';
 import type { WordMirror } from './word/word-mirror.ts';
 
@@ -50,7 +49,8 @@ export interface Ranking {
 
 export async function rankPassages(options: RankOptions, request: SearchRequest): Promise<Ranking> {
   const filter = toPassageFilter(request.filter);
-  const allowed = await allowedBy(options, request, filter);
+  const { database } = options;
+  const allowed = filter && (await readAllowed(database, { ...request, filter }));
   const mode = request.mode ?? 'hybrid';
   if (mode === 'vector') {
     return alone('vector', await vectorRows(options, request, allowed));
@@ -70,7 +70,7 @@ interface FirstLists {
   readonly keyword: readonly ScoredRow[];
   readonly vector: readonly ScoredRow[];
   readonly filter: PassageFilter | undefined;
-  readonly allowed: AllowedPlaces | undefined;
+  readonly allowed: Allowed | undefined;
 }
 
 async function hybrid(
@@ -113,7 +113,7 @@ async function feedbackWords(
 
 interface Asked {
   readonly words: readonly string[];
-  readonly allowed: AllowedPlaces | undefined;
+  readonly allowed: Allowed | undefined;
   readonly filter: PassageFilter | undefined;
 }
 
@@ -139,23 +139,6 @@ function toRow({ generationId, ordinal, score }: VectorHit): ScoredRow {
   return { generation_id: generationId, ordinal, score };
 }
 
-/** Undefined: everything is. */
-async function allowedBy(
-  { database }: RankOptions,
-  { caller, corpus }: SearchRequest,
-  filter: PassageFilter | undefined,
-): Promise<AllowedPlaces | undefined> {
-  if (!filter) return undefined;
-  const rows = await listAllowed(database, { caller, corpus, filter });
-  const keys = new Set(rows.map((row: PlaceRow) => placeKey(row)));
-  return {
-    rows,
-    isOfChunks: filter.heading_pattern !== null,
-    isAllowed: ({ generationId, ordinal }) =>
-      keys.has(placeKey({ generation_id: generationId, ordinal })),
-  };
-}
-
 /** The query is embedded as the corpus is, whatever is configured now. */
 async function embedderFor(
   { database, embedder, otherEmbedder }: RankOptions,
@@ -175,7 +158,7 @@ async function embedderFor(
 async function vectorRows(
   options: RankOptions,
   request: SearchRequest,
-  allowed: AllowedPlaces | undefined,
+  allowed: Allowed | undefined,
 ): Promise<ScoredRow[]> {
   const { mirror } = options;
   const { caller, corpus, query } = request;

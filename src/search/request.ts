@@ -6,7 +6,7 @@ import type { PassageFilter } from '../store/passages.ts';
 export const searchModes = ['hybrid', 'vector', 'keyword'] as const;
 export type SearchMode = (typeof searchModes)[number];
 
-/** All that is given must be true of a passage. Case does not count. */
+/** All that is given must be true of a passage. Case does not count, but in the source. */
 export interface SearchFilter {
   readonly documentId?: string | undefined;
   /** How the source begins. */
@@ -57,7 +57,7 @@ export function toPassageFilter(filter: SearchFilter | undefined): PassageFilter
   const hostPattern = host === undefined ? null : `://${escaped(host.toLowerCase())}/%`;
   return {
     document_id: documentId ?? null,
-    source_pattern: source === undefined ? null : `${escaped(source)}%`,
+    source_prefix: source ?? null,
     title_pattern: title === undefined ? null : `%${escaped(title.toLowerCase())}%`,
     heading_pattern: heading === undefined ? null : `%${escaped(heading.toLowerCase())}%`,
     plain_pattern: hostPattern && `http${hostPattern}`,

@@ -8,12 +8,13 @@ import { Failure } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
 import type { Embedder } from '../provider/embedding.ts';
 import type { Database } from '../store/database.ts';
-import { getPassages, isCorpus, type PassageRow } from '../store/passages.ts';
+import { hasCorpus } from '../store/documents.ts';
+import { getPassages, type PassageRow } from '../store/passages.ts';
 import { foldSimilar } from './fold.ts';
 import { type Fused, type ListName, type Part, placeKey } from './fusion.ts';
 import { type Highlight, markStems } from './highlight.ts';
 import { defaultWeights, type RankOptions, rankPassages, type Weights } from './rank.ts';
-import { checkRequest, type SearchRequest, topKOf } from './request.ts';
+import { checkRequest, type SearchRequest, toPassageFilter, topKOf } from './request.ts';
 import { searchWordsOf, stemmer } from './terms.ts';
 import { Mirror, type VectorIndex } from './vector/mirror.ts';
 import { WordMirror } from './word/word-mirror.ts';
@@ -71,7 +72,7 @@ export class Searcher {
   async search(request: SearchRequest): Promise<Hit[]> {
     const { database } = this.#options;
     checkRequest(request);
-    if (!(await isCorpus(database, request.corpus))) {
+    if (!(await hasCorpus(database, request.corpus))) {
       const name = JSON.stringify(request.corpus);
       throw new Failure('corpus_unknown', `there is no corpus ${name}`);
     }
@@ -87,7 +88,10 @@ export class Searcher {
     const ranking = await rankPassages(this.#options, request);
     // As many again, so that what is folded away leaves no gap.
     const places = ranking.fused.slice(0, topK * 2);
-    const rows = await getPassages(this.#options.database, { caller, corpus, places });
+    // What the filter leaves was read before the lists were: what has been replaced since then is
+    // judged here, by what it is now.
+    const filter = toPassageFilter(request.filter);
+    const rows = await getPassages(this.#options.database, { caller, corpus, places, filter });
     const byPlace = new Map(rows.map((row) => [placeKey(row), row]));
     const passages = places.flatMap((fused) => {
       const row = byPlace.get(placeKey(fused));

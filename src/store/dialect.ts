@@ -30,6 +30,8 @@ export const sqliteDialect: Dialect = {
     clustered: 'WITHOUT ROWID',
     claimHasItem: 'EXISTS (SELECT 1 FROM json_each(claims.items) WHERE value = items.id)',
     greatest: 'MAX',
+    /** Its own knows the letters of English only. */
+    lower: 'lower_of',
   },
   placeholder: (index) => `?${index}`,
   rowsClause: () => '',
@@ -63,6 +65,7 @@ export const postgresDialect: Dialect = {
     clustered: '',
     claimHasItem: 'claims.items @> to_jsonb(items.id)',
     greatest: 'GREATEST',
+    lower: 'LOWER',
   },
   placeholder: (index) => `$${index}`,
   rowsClause: (columns) => {

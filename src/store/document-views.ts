@@ -3,6 +3,7 @@ import type { ChunkRow } from './chunks.ts';
 import type { Reader } from './database.ts';
 import type { CorpusRow } from './documents.ts';
 import type { ItemRow } from './items.ts';
+import { buriedUpTo } from './sinks.ts';
 import { sql } from './statement.ts';
 import type { ValidatorsRow } from './validators.ts';
 
@@ -38,16 +39,12 @@ export async function getNewestItem(
   return (await reader.run(newestItem, { document_id: documentId }))[0];
 }
 
-const buried = sql<{ as_of: number }>`
-  SELECT as_of FROM tombstones WHERE document_id = :document_id`;
-
 /** Whether the document was deleted after its newest submission. */
 export async function isDeleted(
   reader: Reader,
   document: { documentId: string; newestItemId: number },
 ): Promise<boolean> {
-  const [row] = await reader.run(buried, { document_id: document.documentId });
-  return row !== undefined && row.as_of >= document.newestItemId;
+  return (await buriedUpTo(reader, document.documentId)) >= document.newestItemId;
 }
 
 const validatorsOf = sql<ValidatorsRow>`

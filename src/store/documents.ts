@@ -5,6 +5,8 @@
  * of one generation and nothing of another.
  */
 import { createHash } from 'node:crypto';
+import { Failure } from '../kernel/failure.ts';
+import { limits } from '../kernel/limits.ts';
 import type { Reader, Transaction } from './database.ts';
 import { sql, sqlRows } from './statement.ts';
 
@@ -77,19 +79,37 @@ export async function hasCorpus(reader: Reader, name: string): Promise<boolean> 
   return (await reader.run(corpusByName, { name })).length > 0;
 }
 
+const holdCorpus = sql<{ name: string }>`
+  SELECT name FROM corpora WHERE name = :name {forShare}`;
+
+/** From here to the commit the corpus stays. */
 export async function ensureCorpus(
   transaction: Transaction,
   name: string,
   now: number,
 ): Promise<void> {
-  await transaction.run(addCorpus, { name, now });
+  for (let tries = 0; tries < limits.store.conflictRetriesMax; tries += 1) {
+    await transaction.run(addCorpus, { name, now });
+    if ((await transaction.run(holdCorpus, { name })).length > 0) return;
+    // It was deleted between the two statements.
+  }
+  throw new Failure('store_busy', `the corpus ${name} is being deleted`);
+}
+
+const lockCorpusRow = sql`SELECT name FROM corpora WHERE name = :name {forUpdate}`;
+
+/** Nobody submits to the corpus until the commit, and whoever was about to has committed. */
+export async function lockCorpus(transaction: Transaction, name: string): Promise<void> {
+  await transaction.run(lockCorpusRow, { name });
 }
 
 const removeCorpus = sql<{ name: string }>`
   DELETE FROM corpora WHERE name = :name
-    AND NOT EXISTS (SELECT 1 FROM documents WHERE documents.corpus = :name) RETURNING name`;
+    AND NOT EXISTS (SELECT 1 FROM documents WHERE documents.corpus = :name)
+    AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.corpus = :name AND jobs.ended_at IS NULL)
+  RETURNING name`;
 
-/** Forgets a corpus that has no documents left, of whomever. */
+/** Forgets a corpus that has no documents left, and to which nobody is about to add any. */
 export async function deleteCorpus(transaction: Transaction, name: string): Promise<boolean> {
   return (await transaction.run(removeCorpus, { name })).length > 0;
 }
@@ -213,6 +233,9 @@ export async function staleGenerations(reader: Reader, documentId: string): Prom
 const removeDocument = sql`DELETE FROM documents WHERE id = :id`;
 const allGenerations = sql<{ generation_id: number }>`
   SELECT generation_id FROM texts WHERE document_id = :document_id`;
+/** What came with submissions: nothing of it is left in the store. */
+const removeInputs = sql`
+  DELETE FROM inputs WHERE item_id IN (SELECT id FROM items WHERE document_id = :id)`;
 const removeValidators = sql`DELETE FROM validators WHERE document_id = :id`;
 const bury = sql`
   INSERT INTO tombstones (document_id, as_of)
@@ -226,6 +249,7 @@ const bury = sql`
 export async function deleteDocument(transaction: Transaction, id: string): Promise<number[]> {
   await transaction.run(removeDocument, { id });
   await transaction.run(removeValidators, { id });
+  await transaction.run(removeInputs, { id });
   await transaction.run(bury, { id });
   const rows = await transaction.run(allGenerations, { document_id: id });
   return rows.map(({ generation_id }) => generation_id);

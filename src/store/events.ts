@@ -4,6 +4,7 @@
  * below it. That makes the log an outbox, too: a consumer keeps its place in `cursors`.
  */
 import type { Event, EventKind, NewEvent } from '../observe/event.ts';
+import { readCursor, setCursor } from './cursors.ts';
 import type { Reader, Transaction } from './database.ts';
 import { sql, sqlRows } from './statement.ts';
 
@@ -108,19 +109,31 @@ function toEvent(row: EventRow): Event {
   };
 }
 
+const oldest = sql<{ seq: number; at: number }>`
+  SELECT seq, at FROM events WHERE seq > :after ORDER BY seq LIMIT :limit`;
 // Never the newest event, whatever its age: where the log ends must stay readable.
 const prune = sql<{ seq: number }>`
-  DELETE FROM events WHERE seq IN (
-    SELECT events.seq FROM events LEFT JOIN jobs ON jobs.id = events.job_id
-    WHERE events.at < :before AND (jobs.id IS NULL OR jobs.ended_at IS NOT NULL)
-      AND events.seq < (SELECT value FROM sequence WHERE name = 'events')
-    ORDER BY events.seq LIMIT :limit)
+  DELETE FROM events WHERE seq {amongIds}
+    AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.id = events.job_id AND jobs.ended_at IS NULL)
+    AND seq < (SELECT value FROM sequence WHERE name = 'events')
   RETURNING seq`;
+const place = 'sweep:events';
 
-/** Forgets history of ended jobs from before a time. Returns how many events went. */
+/**
+ * Forgets history of ended jobs from before a time. Returns how many events went. Numbers rise with
+ * time, so it looks no further than the first event that is young enough; what open jobs keep from
+ * going is passed by, and looked at again when it begins anew.
+ */
 export async function pruneEvents(
   transaction: Transaction,
   { before, limit }: { before: number; limit: number },
 ): Promise<number> {
-  return (await transaction.run(prune, { before, limit })).length;
+  const after = (await readCursor(transaction, place)) ?? 0;
+  const rows = await transaction.run(oldest, { after, limit });
+  const young = rows.findIndex(({ at }) => at >= before);
+  const old = (young < 0 ? rows : rows.slice(0, young)).map(({ seq }) => seq);
+  const next = old.length < limit ? 0 : (old.at(-1) ?? 0);
+  if (next !== after) await setCursor(transaction, { name: place, seq: next });
+  if (old.length === 0) return 0;
+  return (await transaction.run(prune, { ids: JSON.stringify(old) })).length;
 }

@@ -1,4 +1,5 @@
 /** Where the raw bytes of a generation are, and which bytes and rows nobody needs any more. */
+import { readCursor, setCursor } from './cursors.ts';
 import type { Reader, Transaction } from './database.ts';
 import { sql } from './statement.ts';
 
@@ -32,31 +33,44 @@ export async function getFetch(
   return (await reader.run(get, { generation_id: generationId }))[0];
 }
 
-const page = sql<{ generation_id: number }>`
-  SELECT generation_id FROM fetches WHERE generation_id > :after
-  ORDER BY generation_id LIMIT :limit`;
-/** An item that failed or was canceled may be retried, and then needs what it has fetched. */
-const prune = sql<{ generation_id: number }>`
-  DELETE FROM fetches WHERE generation_id {amongIds}
-    AND EXISTS (SELECT 1 FROM items WHERE items.id = fetches.generation_id AND items.step = 'done')
-    AND NOT EXISTS (
-      SELECT 1 FROM items JOIN documents ON documents.id = items.document_id
-      WHERE items.id = fetches.generation_id AND documents.generation_id = items.id)
-  RETURNING generation_id`;
+/** An item that failed or was canceled may be retried, and then needs what it was made of. */
+const sweepOf = (
+  table: 'fetches' | 'inputs',
+  { id, kept }: { id: 'generation_id' | 'item_id'; kept: '=' | '<=' },
+) => ({
+  table,
+  page: sql<{ id: number }>`
+    SELECT ${id} AS id FROM ${table} WHERE ${id} > :after ORDER BY ${id} LIMIT :limit`,
+  prune: sql<{ id: number }>`
+    DELETE FROM ${table} WHERE ${id} {amongIds}
+      AND EXISTS (SELECT 1 FROM items WHERE items.id = ${table}.${id} AND items.step = 'done')
+      AND NOT EXISTS (
+        SELECT 1 FROM items JOIN documents ON documents.id = items.document_id
+        WHERE items.id = ${table}.${id} AND documents.generation_id ${kept} items.id)
+    RETURNING ${id} AS id`,
+});
+const sweeps = [
+  sweepOf('fetches', { id: 'generation_id', kept: '=' }),
+  // What came with a submission that found nothing new is kept as long as what it found.
+  sweepOf('inputs', { id: 'item_id', kept: '<=' }),
+];
 
 /**
- * Forgets what was fetched by items that are done and whose generation is not the current one: they
- * found nothing new, or have been replaced. Looks at the rows after a place, and moves the place
- * on; at the end it begins anew. Returns how many rows went.
+ * Forgets what was fetched by items, or came with them, that are done and whose generation is not
+ * the current one: they found nothing new, or were replaced or deleted. Looks at the rows after a
+ * place, and moves the place on; at the end it begins anew. Returns how many rows went.
  */
 export async function pruneFetches(transaction: Transaction, limit: number): Promise<number> {
-  const after = await readPlace(transaction, 'fetches');
-  const rows = await transaction.run(page, { after, limit });
-  const ids = rows.map(({ generation_id }) => generation_id);
-  const next = ids.length < limit ? 0 : (ids.at(-1) ?? 0);
-  if (next !== after) await writePlace(transaction, 'fetches', next);
-  if (ids.length === 0) return 0;
-  return (await transaction.run(prune, { ids: JSON.stringify(ids) })).length;
+  let pruned = 0;
+  for (const { table, page, prune } of sweeps) {
+    const after = await readPlace(transaction, table);
+    const ids = (await transaction.run(page, { after, limit })).map(({ id }) => id);
+    const next = ids.length < limit ? 0 : (ids.at(-1) ?? 0);
+    if (next !== after) await writePlace(transaction, table, next);
+    if (ids.length === 0) continue;
+    pruned += (await transaction.run(prune, { ids: JSON.stringify(ids) })).length;
+  }
+  return pruned;
 }
 
 const used = sql<{ blob_key: string }>`
@@ -93,22 +107,19 @@ export async function usedBlobs(
   ]);
 }
 
-const getPlace = sql<{ seq: number }>`SELECT seq FROM cursors WHERE name = :name`;
-const setPlace = sql`
-  INSERT INTO cursors (name, seq) VALUES (:name, :seq)
-  ON CONFLICT (name) DO UPDATE SET seq = excluded.seq`;
+type Broom = 'fetches' | 'inputs' | 'blobs';
 
 /** How far a broom has come: kept, so that many short runs together sweep everything. */
-export async function readPlace(reader: Reader, broom: 'fetches' | 'blobs'): Promise<number> {
-  return (await reader.run(getPlace, { name: `sweep:${broom}` }))[0]?.seq ?? 0;
+export async function readPlace(reader: Reader, broom: Broom): Promise<number> {
+  return (await readCursor(reader, `sweep:${broom}`)) ?? 0;
 }
 
 export async function writePlace(
   transaction: Transaction,
-  broom: 'fetches' | 'blobs',
+  broom: Broom,
   place: number,
 ): Promise<void> {
-  await transaction.run(setPlace, { name: `sweep:${broom}`, seq: place });
+  await setCursor(transaction, { name: `sweep:${broom}`, seq: place });
 }
 
 const sameBytes = sql<{ source: string; blob_key: string }>`

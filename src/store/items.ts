@@ -45,9 +45,6 @@ export interface ErrorRecord {
 const byId = sql<ItemRow>`SELECT * FROM items WHERE id = :id AND caller = :caller`;
 const ofJob = sql<ItemRow>`
   SELECT * FROM items WHERE job_id = :job_id AND id > :after ORDER BY id LIMIT :limit`;
-const failed = sql<ItemRow>`
-  SELECT * FROM items WHERE caller = :caller AND failed_at IS NOT NULL AND id > :after
-  ORDER BY id LIMIT :limit`;
 const endedOfJob = sql<ItemRow>`
   SELECT * FROM items WHERE job_id = :job_id AND step IN ('failed', 'canceled')`;
 const leasesAmong = sql<{ id: number; epoch: number }>`
@@ -66,13 +63,6 @@ export function listItems(
   { jobId, after, limit }: { jobId: number; after: number; limit: number },
 ): Promise<ItemRow[]> {
   return reader.run(ofJob, { job_id: jobId, after, limit });
-}
-
-export function listFailed(
-  reader: Reader,
-  { caller, after, limit }: { caller: string; after: number; limit: number },
-): Promise<ItemRow[]> {
-  return reader.run(failed, { caller, after, limit });
 }
 
 export function listEnded(reader: Reader, jobId: number): Promise<ItemRow[]> {
@@ -114,9 +104,8 @@ export async function getInput(reader: Reader, itemId: number): Promise<InputRow
   return (await reader.run(inputOf, { item_id: itemId }))[0];
 }
 
-/** Open items that nothing is bound to move. It is 0, or a promise is broken. */
-const withoutCause = sql<{ count: number }>`
-  SELECT COUNT(*) AS count FROM items WHERE
+/** Of an open item that nothing is bound to move. */
+const isWithoutCause = `
     (waits_on IS NULL AND step NOT IN ('done', 'failed', 'canceled'))
     OR (waits_on = 'turn' AND NOT EXISTS (
       SELECT 1 FROM turns WHERE turns.rank = items.rank AND turns.item_id = items.id))
@@ -135,7 +124,21 @@ const withoutCause = sql<{ count: number }>`
         AND lines.item_id = items.id))
     OR (waits_on = 'gate' AND NOT EXISTS (
       SELECT 1 FROM items AS held WHERE held.gate = items.gate AND held.gate_held = 1))`;
+const withoutCause = {
+  ever: sql<{ count: number }>`SELECT COUNT(*) AS count FROM items WHERE ${isWithoutCause}`,
+  // The order is given: the jobs first, and of each its items.
+  open: sql<{ count: number }>`
+    SELECT COUNT(*) AS count FROM jobs CROSS JOIN items
+    WHERE jobs.ended_at IS NULL AND items.job_id = jobs.id AND (${isWithoutCause})`,
+};
 
-export async function countWithoutCause(reader: Reader): Promise<number> {
-  return (await reader.run(withoutCause))[0]?.count ?? 0;
+/**
+ * How many open items nothing is bound to move. It is 0, or a promise is broken. Of all items that
+ * ever were, or only of the jobs that are open: that is enough for who asks all the time.
+ */
+export async function countWithoutCause(
+  reader: Reader,
+  among: keyof typeof withoutCause = 'ever',
+): Promise<number> {
+  return (await reader.run(withoutCause[among]))[0]?.count ?? 0;
 }

@@ -21,6 +21,7 @@ import { sinks } from './migration/0015-sinks.ts';
 import { wallClock } from './migration/0016-wall-clock.ts';
 import { openTasks } from './migration/0017-open-tasks.ts';
 import { deaths } from './migration/0018-deaths.ts';
+import { openJobs } from './migration/0020-open-jobs.ts';
 import { smallBytes } from './migration/0021-small-bytes.ts';
 import { sql } from './statement.ts';
 
@@ -48,6 +49,7 @@ export const migrations: readonly Migration[] = [
   wallClock,
   openTasks,
   deaths,
+  openJobs,
   smallBytes,
 ];
 

@@ -9,7 +9,8 @@ import { sql } from './statement.ts';
 /** Narrows a search. Patterns are those of `LIKE`, in lower case, with `\` before their signs. */
 export interface PassageFilter {
   readonly document_id: string | null;
-  readonly source_pattern: string | null;
+  /** As it stands: the path of an address minds its case. */
+  readonly source_prefix: string | null;
   readonly title_pattern: string | null;
   readonly heading_pattern: string | null;
   /** How a source of the host begins, for each of the two schemes. */
@@ -44,20 +45,22 @@ const isCurrent = `documents.id = chunks.document_id
 const inCorpus = 'documents.corpus = :corpus AND documents.caller = :caller';
 
 /** Nothing where there is no filter, so that nothing is asked of each row. */
-const filtered = `
+const filteredDocuments = `
     AND (CAST(:document_id AS TEXT) IS NULL OR documents.id = :document_id)
-    AND (CAST(:source_pattern AS TEXT) IS NULL OR documents.source LIKE :source_pattern ESCAPE '\\')
+    AND (CAST(:source_prefix AS TEXT) IS NULL OR
+      substr(documents.source, 1, length(:source_prefix)) = :source_prefix)
     AND (CAST(:title_pattern AS TEXT) IS NULL
-      OR LOWER(documents.title) LIKE :title_pattern ESCAPE '\\')
-    AND (CAST(:heading_pattern AS TEXT) IS NULL
-      OR LOWER(chunks.heading) LIKE :heading_pattern ESCAPE '\\')
+      OR {lower}(documents.title) LIKE :title_pattern ESCAPE '\\')
     AND (CAST(:plain_pattern AS TEXT) IS NULL
-      OR LOWER(documents.source) LIKE :plain_pattern ESCAPE '\\'
-      OR LOWER(documents.source) LIKE :secure_pattern ESCAPE '\\')
-    AND (CAST(:language AS TEXT) IS NULL OR LOWER(documents.language) = :language
-      OR LOWER(documents.language) LIKE :dialect_pattern ESCAPE '\\')
+      OR {lower}(documents.source) LIKE :plain_pattern ESCAPE '\\'
+      OR {lower}(documents.source) LIKE :secure_pattern ESCAPE '\\')
+    AND (CAST(:language AS TEXT) IS NULL OR {lower}(documents.language) = :language
+      OR {lower}(documents.language) LIKE :dialect_pattern ESCAPE '\\')
     AND (CAST(:updated_from AS {int}) IS NULL OR documents.updated_at >= :updated_from)
     AND (CAST(:updated_before AS {int}) IS NULL OR documents.updated_at < :updated_before)`;
+const filtered = `${filteredDocuments}
+    AND (CAST(:heading_pattern AS TEXT) IS NULL
+      OR {lower}(chunks.heading) LIKE :heading_pattern ESCAPE '\\')`;
 
 const keyword = {
   sqlite: (filter: string) => sql<ScoredRow>`
@@ -98,31 +101,66 @@ export function listMatching(
   return reader.run(statement, { caller, corpus, limit, ...filter, words: expression });
 }
 
-const allowed = sql<PlaceRow>`
-  SELECT chunks.generation_id, chunks.ordinal FROM documents JOIN chunks ON ${isCurrent}
-  WHERE ${inCorpus} ${filtered}`;
-
-export function listAllowed(
-  reader: Reader,
-  { caller, corpus, filter }: { caller: string; corpus: string; filter: PassageFilter },
-): Promise<PlaceRow[]> {
-  return reader.run(allowed, { caller, corpus, ...filter });
+export interface AllowedDocument {
+  readonly document_id: string;
+  readonly generation_id: number;
 }
 
-const passages = sql<PassageRow>`
+export interface AllowedFilter {
+  readonly caller: string;
+  readonly corpus: string;
+  readonly filter: PassageFilter;
+  readonly limit: number;
+}
+
+const allowedDocuments = sql<AllowedDocument>`
+  SELECT documents.id AS document_id, documents.generation_id FROM documents
+  WHERE ${inCorpus} AND documents.id > :after ${filteredDocuments}
+  ORDER BY documents.id LIMIT :limit`;
+
+/** The documents that a filter leaves, whatever it says of headings. */
+export function listAllowedDocuments(
+  reader: Reader,
+  { caller, corpus, filter, after, limit }: AllowedFilter & { readonly after: string },
+): Promise<AllowedDocument[]> {
+  return reader.run(allowedDocuments, { caller, corpus, ...filter, after, limit });
+}
+
+const allowedChunks = sql<AllowedDocument & PlaceRow>`
+  SELECT documents.id AS document_id, chunks.generation_id, chunks.ordinal
+  FROM documents JOIN chunks ON ${isCurrent} WHERE ${inCorpus} ${filtered} LIMIT :limit`;
+
+/** The chunks that a filter leaves. */
+export function listAllowedChunks(
+  reader: Reader,
+  { caller, corpus, filter, limit }: AllowedFilter,
+): Promise<(AllowedDocument & PlaceRow)[]> {
+  return reader.run(allowedChunks, { caller, corpus, ...filter, limit });
+}
+
+const passagesOf = (filter: string) => sql<PassageRow>`
   SELECT chunks.generation_id, chunks.ordinal, chunks.key, chunks.text, chunks.heading,
     chunks.document_id, documents.source, documents.title
   FROM {places} CROSS JOIN chunks CROSS JOIN documents
   WHERE chunks.generation_id = place.generation_id AND chunks.ordinal = place.ordinal
-    AND ${isCurrent} AND ${inCorpus}`;
+    AND ${isCurrent} AND ${inCorpus} ${filter}`;
+const passages = { all: passagesOf(''), filtered: passagesOf(filtered) };
 
-/** Those of the passages that are still current, in any order. */
+export interface Passages {
+  readonly caller: string;
+  readonly corpus: string;
+  readonly places: readonly PlaceRow[];
+  readonly filter?: PassageFilter | undefined;
+}
+
+/** Those of the passages that are still current and pass the filter, in any order. */
 export function getPassages(
   reader: Reader,
-  { caller, corpus, places }: { caller: string; corpus: string; places: readonly PlaceRow[] },
+  { caller, corpus, places, filter }: Passages,
 ): Promise<PassageRow[]> {
   const pairs = places.map(({ generation_id, ordinal }) => [generation_id, ordinal]);
-  return reader.run(passages, { caller, corpus, places: JSON.stringify(pairs) });
+  const statement = passages[filter ? 'filtered' : 'all'];
+  return reader.run(statement, { caller, corpus, ...filter, places: JSON.stringify(pairs) });
 }
 
 const chunksOfCorpus = sql<{ chunks: number | null }>`
@@ -134,10 +172,4 @@ export async function countChunks(
   of: { caller: string; corpus: string },
 ): Promise<number> {
   return (await reader.run(chunksOfCorpus, of))[0]?.chunks ?? 0;
-}
-
-const corpusNamed = sql<{ name: string }>`SELECT name FROM corpora WHERE name = :corpus`;
-
-export async function isCorpus(reader: Reader, corpus: string): Promise<boolean> {
-  return (await reader.run(corpusNamed, { corpus })).length > 0;
 }

@@ -3,10 +3,14 @@
  * of the next one. Every flip of a document holds the corpus' settings, and the turn locks them:
  * whatever became current before is seen by the turn, and whatever comes after sees it.
  */
+import { limits } from '../kernel/limits.ts';
 import type { NewEvent } from '../observe/event.ts';
 import { type CorpusKey, flipModel, lockCorpusSettings } from './corpus-settings.ts';
 import type { Reader, Transaction } from './database.ts';
+import { growJob } from './job-transition.ts';
+import { getJobById } from './jobs.ts';
 import { sql } from './statement.ts';
+import { addItems, type NewSource } from './submit.ts';
 
 const incomplete = sql<{ id: string }>`
   SELECT documents.id FROM documents WHERE documents.caller = :caller
@@ -26,6 +30,46 @@ export async function turnToNextModel(
   if ((await transaction.run(incomplete, { ...key, model })).length > 0) return undefined;
   if (!(await flipModel(transaction, { ...key, model }))) return undefined;
   return { kind: 'corpus_reembedded', jobId: null, detail: { corpus, from, to: model } };
+}
+
+const documentsAfter = sql<{ source: string }>`
+  SELECT source FROM documents WHERE caller = :caller AND corpus = :corpus AND id > :after
+  ORDER BY id LIMIT :limit`;
+
+/** Some documents of a corpus, in the order in which it is embedded anew. */
+export async function listToReembed(
+  reader: Reader,
+  { caller, corpus, after }: CorpusKey & { readonly after: string },
+): Promise<NewSource[]> {
+  const limit = limits.job.reembedPageMax;
+  const rows = await reader.run(documentsAfter, { caller, corpus, after, limit });
+  return rows.map(({ source }) => ({ kind: 'reembed', source }));
+}
+
+const laterItem = sql<{ id: number }>`
+  SELECT id FROM items WHERE job_id = :job_id AND id > :id LIMIT 1`;
+
+export interface LastItem extends CorpusKey {
+  readonly id: number;
+  readonly jobId: number;
+  readonly documentId: string;
+}
+
+/**
+ * With the last item that a job has so far, the documents that come after it. While that item is
+ * not done the corpus cannot turn anyway, so nothing is missed if it has to be retried first.
+ */
+export async function addToReembed(
+  transaction: Transaction,
+  { id, jobId, documentId, caller, corpus }: LastItem,
+  now: number,
+): Promise<void> {
+  if ((await transaction.run(laterItem, { job_id: jobId, id })).length > 0) return;
+  const sources = await listToReembed(transaction, { caller, corpus, after: documentId });
+  const job = sources.length > 0 ? await getJobById(transaction, jobId) : undefined;
+  if (!job) return;
+  await addItems(transaction, { ...job, force: job.force === 1, now }, sources);
+  await growJob(transaction, { id: jobId, count: sources.length, now });
 }
 
 const corpora = sql<{ caller: string; corpus: string; old_model: string }>`

@@ -2,6 +2,7 @@
  * What sinks are told of: generations as they are delivered, which of them are, and how far the log
  * has been read for each sink. A row says that a generation is in a sink, whole.
  */
+import { forgetCursor, raiseCursor, readCursor } from './cursors.ts';
 import type { Reader, Transaction } from './database.ts';
 import { sql, sqlRows } from './statement.ts';
 
@@ -47,22 +48,16 @@ export async function deliveredModels(
 }
 
 const forget = sql`DELETE FROM sink_deliveries WHERE sink = :sink`;
-const forgetPlace = sql`DELETE FROM cursors WHERE name = :name`;
 
 /** The sink has lost what it had: everything is to be delivered again. */
 export async function forgetDeliveries(transaction: Transaction, sink: string): Promise<void> {
   await transaction.run(forget, { sink });
-  await transaction.run(forgetPlace, { name: `sink:${sink}` });
+  await forgetCursor(transaction, `sink:${sink}`);
 }
 
-const getPlace = sql<{ seq: number }>`SELECT seq FROM cursors WHERE name = :name`;
-const setPlace = sql`
-  INSERT INTO cursors (name, seq) VALUES (:name, :seq)
-  ON CONFLICT (name) DO UPDATE SET seq = {greatest}(cursors.seq, excluded.seq)`;
-
 /** Up to which event the sink knows all. Undefined: it has not been filled yet. */
-export async function readSinkPlace(reader: Reader, sink: string): Promise<number | undefined> {
-  return (await reader.run(getPlace, { name: `sink:${sink}` }))[0]?.seq;
+export function readSinkPlace(reader: Reader, sink: string): Promise<number | undefined> {
+  return readCursor(reader, `sink:${sink}`);
 }
 
 export async function writeSinkPlace(
@@ -70,7 +65,7 @@ export async function writeSinkPlace(
   sink: string,
   seq: number,
 ): Promise<void> {
-  await transaction.run(setPlace, { name: `sink:${sink}`, seq });
+  await raiseCursor(transaction, { name: `sink:${sink}`, seq });
 }
 
 const changes = sql<{ seq: number; kind: string; detail: string | null }>`

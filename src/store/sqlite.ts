@@ -210,6 +210,9 @@ class Connection implements Transaction {
       // A step that is added to the lifecycle rewrites the text of a CHECK (`migrate.ts`).
       defensive: false,
     });
+    this.#database.function('lower_of', { deterministic: true }, (text) =>
+      typeof text === 'string' ? text.toLowerCase() : null,
+    );
     this.#database.exec('PRAGMA journal_mode = WAL');
     // The log is flushed by who commits; SQLite flushes what a checkpoint needs.
     this.#database.exec('PRAGMA synchronous = NORMAL');

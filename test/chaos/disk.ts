@@ -1,6 +1,7 @@
 /**
  * A disk that forgets: what was written but not flushed may be there after a power cut, in whole,
- * in part, or not at all. A name is sure when its file or its folder was flushed after it was made.
+ * in part, or not at all. A name is sure when its file or its folder was flushed after it was made;
+ * what is in a folder whose own name is lost is lost with it.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -12,6 +13,7 @@ type Change =
   | { readonly truncatedTo: number };
 
 interface File {
+  readonly isFolder: boolean;
   sure: Buffer;
   unsure: Change[];
   /** As long as a process that still runs sees it. */
@@ -33,8 +35,10 @@ export class Disk {
   apply(call: SystemCall): void {
     switch (call.kind) {
       case 'create':
+      case 'folder':
         if (this.#isBelow(call.path) && !this.#names.has(call.path)) {
-          this.#names.set(call.path, { sure: Buffer.alloc(0), unsure: [], length: 0 });
+          const isFolder = call.kind === 'folder';
+          this.#names.set(call.path, { isFolder, sure: Buffer.alloc(0), unsure: [], length: 0 });
         }
         break;
       case 'unlink':
@@ -62,10 +66,13 @@ export class Disk {
     for (const path of this.#sureNames.keys()) {
       if (!this.#names.has(path) && chance?.hits(0.5)) names.delete(path);
     }
+    const isReached = (path: string): boolean =>
+      path === this.#root || (names.has(path) && isReached(dirname(path)));
     for (const [path, file] of names) {
+      if (!isReached(path)) continue;
       const target = join(directory, relative(this.#root, path));
-      mkdirSync(dirname(target), { recursive: true });
-      writeFileSync(target, chance ? survivor(file, chance) : file.sure);
+      mkdirSync(file.isFolder ? target : dirname(target), { recursive: true });
+      if (!file.isFolder) writeFileSync(target, chance ? survivor(file, chance) : file.sure);
     }
   }
 

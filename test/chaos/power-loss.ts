@@ -9,19 +9,23 @@ import { readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import type { BlobStore } from '../../src/blob/blob.ts';
+import { toFailure } from '../../src/kernel/failure.ts';
 import { assemble } from '../../src/main.ts';
 import { sql } from '../../src/store/statement.ts';
 import { makeDirectory, removeDirectory } from '../support/temporary.ts';
 import { type Chance, chanceFrom } from './chance.ts';
 import { Disk } from './disk.ts';
 import { parseTrace, type SystemCall, tracedCalls } from './system-call.ts';
-import { textOf } from './workload.ts';
+import { textOf, uploadOf } from './workload.ts';
+
+export type Flushes = 'log' | 'files' | 'folders';
 
 export interface PowerLossOptions {
   readonly jobs: number;
   readonly seed: number;
-  /** Without, it shows what would be lost if the store did not flush its log. */
-  readonly isFlushed: boolean;
+  /** For each the same writes are played back as if these flushes of log or blobs were missing. */
+  readonly without: readonly (Flushes | 'nothing')[];
 }
 
 export interface PowerLossResult {
@@ -36,23 +40,35 @@ export interface PowerLossResult {
 const execute = promisify(execFile);
 const writer = fileURLToPath(new URL('./power-loss-writer.ts', import.meta.url));
 
-export async function cutPower(options: PowerLossOptions): Promise<PowerLossResult> {
+export async function cutPower(options: PowerLossOptions): Promise<PowerLossResult[]> {
   const directory = realpathSync(makeDirectory());
   try {
-    const calls = await traceWriter(directory, options);
-    return await replay(calls, directory, chanceFrom(options.seed));
+    const calls = await traceWriter(directory, options.jobs);
+    const results: PowerLossResult[] = [];
+    for (const without of options.without) {
+      const kept = calls.filter((call) => flushOf(call) !== without);
+      // Of a store that does not keep its promise, one loss is proof enough.
+      const lossesMax = without === 'nothing' ? Number.POSITIVE_INFINITY : 1;
+      results.push(await replay(kept, { directory, lossesMax, seed: options.seed }));
+    }
+    return results;
   } finally {
     removeDirectory(directory);
   }
 }
 
-async function traceWriter(directory: string, options: PowerLossOptions): Promise<SystemCall[]> {
-  const { jobs, isFlushed } = options;
+function flushOf(call: SystemCall): Flushes | undefined {
+  if (call.kind !== 'sync') return undefined;
+  if (call.path.endsWith('-wal')) return 'log';
+  if (!call.path.includes('/blobs')) return undefined;
+  return call.path.endsWith('.part') ? 'files' : 'folders';
+}
+
+async function traceWriter(directory: string, jobs: number): Promise<SystemCall[]> {
   const trace = join(directory, 'trace');
   const follow = ['-f', '-y', '-xx', '-s', '10000000', '-e', `trace=${tracedCalls}`, '-o', trace];
   const child = [process.execPath, writer, '--data', directory, '--acks', join(directory, 'acks')];
-  const settings = ['--jobs', String(jobs), ...(isFlushed ? [] : ['--unflushed'])];
-  await execute('strace', [...follow, ...child, ...settings]);
+  await execute('strace', [...follow, ...child, '--jobs', String(jobs)]);
   return parseTrace(readFileSync(trace, 'latin1'));
 }
 
@@ -63,9 +79,9 @@ interface Acknowledged {
 
 async function replay(
   calls: readonly SystemCall[],
-  directory: string,
-  chance: Chance,
+  { directory, lossesMax, seed }: { directory: string; lossesMax: number; seed: number },
 ): Promise<PowerLossResult> {
+  const chance = chanceFrom(seed);
   const disk = new Disk(join(directory, 'store'));
   const acknowledged: Acknowledged[] = [];
   const tally = { states: 0, lost: 0, unreadable: 0 };
@@ -78,14 +94,25 @@ async function replay(
       tally.states++;
       const verdict = await judgeState(disk, survival, acknowledged);
       if (verdict !== 'kept') tally[verdict]++;
+      if (tally.lost + tally.unreadable >= lossesMax) return tally;
     }
   }
   return tally;
 }
 
-const bodyOf = sql<{ body: string }>`
-  SELECT inputs.body FROM jobs JOIN items ON items.job_id = jobs.id
-  JOIN inputs ON inputs.item_id = items.id WHERE jobs.key = :key`;
+const bodiesOf = sql<{ kind: string; body: string }>`
+  SELECT inputs.kind, inputs.body FROM jobs JOIN items ON items.job_id = jobs.id
+  JOIN inputs ON inputs.item_id = items.id WHERE jobs.key = :key ORDER BY items.id`;
+
+/** Undefined: they are gone. */
+async function bytesOf(blobs: BlobStore, key: string): Promise<string | undefined> {
+  try {
+    return Buffer.from(await blobs.get(key)).toString();
+  } catch (error) {
+    if (toFailure(error).code === 'source_missing') return undefined;
+    throw error;
+  }
+}
 
 async function judgeState(
   disk: Disk,
@@ -98,8 +125,9 @@ async function judgeState(
     const store = await assemble({ data: directory });
     try {
       for (const { jobKey, version } of acknowledged) {
-        const [row] = await store.database.run(bodyOf, { key: jobKey });
-        if (row?.body !== textOf({ source: 1, version })) return 'lost';
+        const [inline, upload] = await store.database.run(bodiesOf, { key: jobKey });
+        if (inline?.body !== textOf({ source: 1, version })) return 'lost';
+        if ((await bytesOf(store.blobs, upload?.body ?? '')) !== uploadOf(version)) return 'lost';
       }
       return 'kept';
     } finally {

@@ -5,7 +5,7 @@
 import { join } from 'node:path';
 import { type Assembled, assemble } from '../../src/main.ts';
 import type { Database } from '../../src/store/database.ts';
-import { listFailed } from '../../src/store/items.ts';
+import { listInbox } from '../../src/store/inbox.ts';
 import { sql } from '../../src/store/statement.ts';
 import { until } from '../support/wait.ts';
 import { type Child, type Options, type Program, start } from './child.ts';
@@ -107,7 +107,7 @@ export class Scene {
   async #isAtRest(): Promise<boolean> {
     const { commands } = this.#store.engine;
     for (const { key } of await this.database.run(paused)) await commands.resume(caller, key);
-    for (const row of await listFailed(this.database, { caller, after: 0, limit: 1000 })) {
+    for (const row of await listInbox(this.database, { caller, after: 0, limit: 1000 })) {
       if (row.source === 'source-0') continue;
       this.blamed++;
       await commands.retryItems(caller, [row.id]);

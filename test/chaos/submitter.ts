@@ -12,7 +12,7 @@ import { Failure } from '../../src/kernel/failure.ts';
 import { assemble } from '../../src/main.ts';
 import { failpointHook } from '../../src/observe/failpoint-hook.ts';
 import type { Database } from '../../src/store/database.ts';
-import { listFailed } from '../../src/store/items.ts';
+import { listInbox } from '../../src/store/inbox.ts';
 import { sql } from '../../src/store/statement.ts';
 import type { NewSource } from '../../src/store/submit.ts';
 import { realWorld } from '../../src/world.ts';
@@ -130,7 +130,7 @@ async function changeMind(commands: Commands, jobKey: string): Promise<void> {
 
 /** What failed for its content is discarded; what was blamed for dying workers goes again. */
 async function emptyInbox(commands: Commands): Promise<void> {
-  for (const row of await listFailed(database, { caller, after: 0, limit: 20 })) {
+  for (const row of await listInbox(database, { caller, after: 0, limit: 20 })) {
     const isBlank = row.source === 'source-0';
     await tolerate(() =>
       isBlank ? commands.discardItems(caller, [row.id]) : commands.retryItems(caller, [row.id]),

@@ -1,6 +1,6 @@
 /** Reads what strace wrote (`-f -y -xx`) as a list of calls that concern files. */
 export type SystemCall =
-  | { readonly kind: 'create' | 'unlink' | 'sync'; readonly path: string }
+  | { readonly kind: 'create' | 'folder' | 'unlink' | 'sync'; readonly path: string }
   | { readonly kind: 'rename'; readonly from: string; readonly to: string }
   | { readonly kind: 'truncate'; readonly path: string; readonly size: number }
   | {
@@ -46,7 +46,7 @@ function parseLine(line: string): SystemCall | undefined {
       if (!args.includes('O_CREAT')) return undefined;
       return { kind: 'create', path: String(strings[0]) };
     case 'mkdir':
-      return { kind: 'create', path: String(strings[0]) };
+      return { kind: 'folder', path: String(strings[0]) };
     case 'unlink':
       return { kind: 'unlink', path: String(strings[0]) };
     case 'rename':

@@ -50,3 +50,8 @@ export function fileOf(content: SourceVersion): string {
   const isLarge = content.source % 8 === 3;
   return textOf(content) + (isLarge ? '\n'.repeat(limits.document.rowBytesMax) : '');
 }
+
+/** The bytes of a file that comes with a version. */
+export function uploadOf(version: number): string {
+  return `${textOf({ source: 2, version })}\n`;
+}

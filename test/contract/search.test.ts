@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { open, type Pawl, type SourceInput } from '../../src/index.ts';
+import type { SearchFilter } from '../../src/search/request.ts';
 import { type Postgres, startPostgres } from '../support/postgres.ts';
 import { type Cleanup, temporaryDirectory } from '../support/temporary.ts';
 
@@ -13,6 +14,11 @@ const documents: readonly SourceInput[] = [
     id: 'health',
     title: 'Health',
     markdown: '# Health\n\n## Visits\n\nA physician examines all employees each year.',
+  },
+  {
+    id: 'survey',
+    title: 'Übersicht ÄRZTE',
+    markdown: '# Überblick\n\nA surgeon is on call every night.',
   },
   { id: 'travel', title: 'Travel', text: 'Flights are booked by the office in advance.' },
   { id: 'copy', title: 'Travel again', text: 'Flights are booked by the office in advance!' },
@@ -118,6 +124,26 @@ describe('search', () => {
       await assert.rejects(pawl.search(corpus, 'x', { filter: { updatedFrom: 'soon' } }), {
         code: 'bad_request',
       });
+    });
+
+    test(`${name}: case does not count in titles and headings, and does in sources`, async (t) => {
+      const pawl = await fresh(t);
+      const [survey] = await pawl.search(corpus, 'surgeon', { mode: 'keyword' });
+      const source = survey?.sourceUrl ?? '';
+      const titles = async (filter: SearchFilter) => {
+        const hits = await pawl.search(corpus, 'surgeon', { mode: 'keyword', filter });
+        return hits.map(({ title }) => title);
+      };
+      const found = ['Übersicht ÄRZTE'];
+      for (const title of ['übersicht', 'ÜBERSICHT', 'ärzte', 'T ÄR']) {
+        assert.deepEqual(await titles({ title }), found, title);
+      }
+      for (const heading of ['überblick', 'ÜBERBLICK']) {
+        assert.deepEqual(await titles({ heading }), found, heading);
+      }
+      assert.deepEqual(await titles({ source: source.slice(0, -2) }), found);
+      assert.deepEqual(await titles({ source: source.toUpperCase() }), []);
+      assert.deepEqual(await titles({ source: source.replace(/.$/, '_') }), []);
     });
 
     test(`${name}: what is replaced or deleted is found no more`, async (t) => {

@@ -1,7 +1,6 @@
 /** `pawl doctor` and the figures of the service, with real Redis. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { cut } from '../../src/attempt/cut.ts';
 import { makeLog } from '../../src/observe/log.ts';
 import { openQueues } from '../../src/queues.ts';
 import { startService } from '../../src/service.ts';
@@ -70,7 +69,7 @@ test('the figures have the depth of each queue, but not while its Redis is away'
   t.after(() => opened.close());
   const service = await startService({
     ...{ data: temporaryDirectory(t), host: '127.0.0.1', port: 0, work: false },
-    services: { queues: opened.queues, cutter: cut },
+    services: { queues: opened.queues, cutter: (here) => here },
     log: { level: 'silent', write: () => undefined },
   });
   t.after(() => service.close());

@@ -12,6 +12,7 @@ import type { Parser } from '../../src/pipeline/extract/parsed.ts';
 import { allowedHosts } from '../../src/pipeline/fetch/address.ts';
 import { httpFetcher } from '../../src/pipeline/fetch/http.ts';
 import { Preview } from '../../src/pipeline/preview.ts';
+import { TextThreads } from '../../src/pipeline/thread/text-threads.ts';
 import type { Database } from '../../src/store/database.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { openSqlite } from '../../src/store/sqlite.ts';
@@ -67,15 +68,15 @@ export async function setupSession(
   };
   const fetcher = httpFetcher({ world, allowed: allowedHosts(replaced.allowHosts ?? []) });
   const preview = new Preview({ fetcher, parser, world });
-  const folder = join(directory, 'attempts');
+  const [texts, folder] = [new TextThreads(), join(directory, 'attempts')];
   const session = await openAttempt({
-    ...{ database, world, log, parser, folder, liveness: aliveProcess },
+    ...{ database, world, log, parser, folder, liveness: aliveProcess, cutter: texts.cut },
     commands: replaced.commands?.(commands) ?? commands,
     blobs: openBlobDirectory(join(directory, 'blobs'), world),
     read: (source, signal) => preview.read(source, signal),
   });
   t.after(async () => {
-    await session.close();
+    await Promise.all([session.close(), texts.close()]);
     await database.close();
   });
   const news: News[] = [];

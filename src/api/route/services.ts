@@ -11,7 +11,7 @@ import type { Works } from '../../handoff/work.ts';
 import { Failure } from '../../kernel/failure.ts';
 import type { Stage } from '../../kernel/stage.ts';
 import type { World } from '../../kernel/world.ts';
-import type { Cutter } from '../../pipeline/chunk/chunk.ts';
+import type { Cutter } from '../../pipeline/chunk/cut.ts';
 import { plainText } from '../../pipeline/extract/plain-text.ts';
 import type { Turns } from '../../pipeline/fetch/turns.ts';
 import { readUrl } from '../../pipeline/fetch/url.ts';

@@ -1,10 +1,9 @@
 /** `chunked`: the ordered pieces of this generation are stored beside those of the current one. */
-import { Failure } from '../../kernel/failure.ts';
-import { limits } from '../../kernel/limits.ts';
 import { insertChunks, type NewChunk } from '../../store/chunks.ts';
 import { getText } from '../../store/documents.ts';
 import type { StepContext, StepFunction } from '../pipeline.ts';
 import { withoutText } from '../superseded.ts';
+import { type Cutter, cutHere } from './cut.ts';
 
 export const chunkStep: StepFunction = async (context) => {
   const { id, documentId } = context.item;
@@ -22,9 +21,6 @@ export const chunkStep: StepFunction = async (context) => {
 function tokensIn(chunks: readonly NewChunk[]): number {
   return chunks.reduce((sum, { tokenCount }) => sum + tokenCount, 0);
 }
-
-/** Cuts a text into its pieces, here or wherever that is done. */
-export type Cutter = (text: string, signal: AbortSignal) => Promise<readonly NewChunk[]>;
 
 /** The same step, whose texts are cut by somebody else. */
 export function withCutter(step: StepFunction, cutter: Cutter | undefined): StepFunction {
@@ -53,14 +49,5 @@ async function split({ item, reader, scratch, signal }: StepContext): Chunks {
   const text = held?.text ?? (await getText(reader, item.id))?.body;
   if (text === undefined) return undefined;
   const cut = (scratch.get('cutter') as Cutter | undefined) ?? cutHere;
-  const chunks = await cut(text, signal);
-  if (chunks.length <= limits.document.chunksMax) return chunks;
-  const message = `${item.source} would be ${chunks.length} of ${limits.document.chunksMax} chunks`;
-  throw new Failure('source_too_large', message);
+  return cut(text, signal);
 }
-
-const cutHere: Cutter = async (text) => {
-  // The tokenizer's vocabulary takes a moment to load, and not every process cuts text.
-  const { splitText } = await import('./split.ts');
-  return splitText(text);
-};

@@ -10,6 +10,7 @@ import { countModels, insertVectors } from '../../store/chunks.ts';
 import { getCorpusSettings } from '../../store/corpus-settings.ts';
 import type { Transaction } from '../../store/database.ts';
 import { getDocument, lockDocument } from '../../store/documents.ts';
+import { addToReembed } from '../../store/reembedding.ts';
 import { recordDeliveries } from '../../store/sinks.ts';
 import { charge } from '../../store/spending.ts';
 import { deliver, storedGeneration } from '../persist/deliver.ts';
@@ -18,6 +19,21 @@ import { embedStored } from './complete.ts';
 import { detailOf, type EmbedOptions, rowsOf, savedBy } from './embed.ts';
 
 export function reembedStep(options: EmbedOptions, sinks: readonly Sink[] = []): StepFunction {
+  const embed = embedAnew(options, sinks);
+  return async (context) => {
+    const result = await embed(context);
+    return {
+      ...result,
+      effect: async (transaction, now) => {
+        const events = await result?.effect?.(transaction, now);
+        await addToReembed(transaction, context.item, now);
+        return events;
+      },
+    };
+  };
+}
+
+function embedAnew(options: EmbedOptions, sinks: readonly Sink[]): StepFunction {
   return async (context) => {
     const { item, reader } = context;
     const { next_model: model } = await getCorpusSettings(reader, item);

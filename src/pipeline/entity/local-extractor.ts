@@ -7,15 +7,24 @@ import { findNames } from './name-finder.ts';
 import { type Found, patternsIn } from './pattern.ts';
 import { relationsOf } from './relation.ts';
 
-export function localExtractor(): Extractor {
-  // Read when the first document comes: many processes never extract anything.
-  let lexicon: Lexicon | undefined;
+export type FindEntities = (text: string, signal: AbortSignal) => Promise<Extraction>;
+
+export function localExtractor(findEntities: FindEntities = entitiesHere()): Extractor {
   return {
     model: undefined,
-    extract: async ({ text }) => {
-      lexicon ??= readLexicon();
-      return { extraction: extractEntities(text, lexicon), detail: {} };
-    },
+    extract: async ({ text }, { signal }) => ({
+      extraction: await findEntities(text, signal),
+      detail: {},
+    }),
+  };
+}
+
+export function entitiesHere(): (text: string) => Promise<Extraction> {
+  // Read when the first document comes: many processes never extract anything.
+  let lexicon: Lexicon | undefined;
+  return async (text) => {
+    lexicon ??= readLexicon();
+    return extractEntities(text, lexicon);
   };
 }
 

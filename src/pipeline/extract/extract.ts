@@ -6,6 +6,7 @@ import { confirm, getDocument, writeText } from '../../store/documents.ts';
 import { getFetch } from '../../store/fetches.ts';
 import { getInput, type InputRow } from '../../store/items.ts';
 import type { PipelineItem, StepContext, StepFunction, StepResult } from '../pipeline.ts';
+import { withoutText } from '../superseded.ts';
 import type { Parsed, ParseInput, Parser } from './parsed.ts';
 
 export interface Extracted {
@@ -24,6 +25,7 @@ export interface ExtractInput extends ParseInput {
 export function extractStep(blobs: BlobStore, parser: Parser): StepFunction {
   return async (context) => {
     const source = await readSource(context, blobs);
+    if (!source) return withoutText(context);
     return keepText(context, await extract(source, parser, context.signal));
   };
 }
@@ -69,13 +71,16 @@ export function unchanged(
   };
 }
 
-async function readSource(context: StepContext, blobs: BlobStore): Promise<ExtractInput> {
+/** Undefined: the text that was handed over is gone. */
+async function readSource(
+  context: StepContext,
+  blobs: BlobStore,
+): Promise<ExtractInput | undefined> {
   const { item, reader, scratch } = context;
   const { source } = item;
   if (item.sourceKind === 'inline') {
     const input = await getInput(reader, item.id);
-    if (!input) throw new Failure('source_missing', `the text of ${source} is gone`);
-    return inlineInput(source, input);
+    return input && inlineInput(source, input);
   }
   const held = scratch.get('source') as Omit<ParseInput, 'source'> | undefined;
   if (held) return { ...held, source };

@@ -6,6 +6,7 @@ import { writeFetch } from '../../store/fetches.ts';
 import { getInput } from '../../store/items.ts';
 import { unsupported } from '../extract/format/unsupported.ts';
 import type { StepContext, StepFunction, StepResult } from '../pipeline.ts';
+import { withoutText } from '../superseded.ts';
 import { fetchUrl, takesRecordings, type UrlReader } from './fetch-url.ts';
 import { isReadable, isRecording, mediaTypeOf } from './media-type.ts';
 import { type Content, type PutAway, putAway } from './put-away.ts';
@@ -78,7 +79,7 @@ export async function readBounded(path: string): Promise<Uint8Array> {
 async function fetchUpload(context: StepContext, from: UrlReader): Promise<StepResult> {
   const { item, reader } = context;
   const input = await getInput(reader, item.id);
-  if (!input) throw new Failure('source_missing', `the bytes of ${item.source} are gone`);
+  if (!input) return withoutText(context);
   const bytes = await from.blobs.get(input.body);
   const takes = await takesRecordings(context, from);
   const content = typed(item.source, bytes, takes);
@@ -87,9 +88,10 @@ async function fetchUpload(context: StepContext, from: UrlReader): Promise<StepR
 }
 
 /** Inline documents were stored with their job: there is only to see that they are not empty. */
-async function fetchInline({ item, reader }: StepContext): Promise<StepResult> {
+async function fetchInline(context: StepContext): Promise<StepResult> {
+  const { item, reader } = context;
   const input = await getInput(reader, item.id);
-  if (!input) throw new Failure('source_missing', `the text of ${item.source} is gone`);
+  if (!input) return withoutText(context);
   if (input.body === '') throw new Failure('empty_source', `${item.source} has no text`);
   return {};
 }

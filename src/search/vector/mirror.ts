@@ -1,7 +1,7 @@
 /** The current vectors of each corpus, held in memory, and put in order by their stored bytes. */
 import { type CurrentRow, getVectors, listVectors } from '../../store/contents.ts';
 import type { Database } from '../../store/database.ts';
-import type { PlaceRow } from '../../store/passages.ts';
+import type { Allowed } from '../allowed.ts';
 import { type Copy, Follower } from '../follower.ts';
 import { Arena, toQuery } from './arena.ts';
 import { Partition, type VectorHit, type VectorRow } from './partition.ts';
@@ -16,15 +16,7 @@ export interface MirrorSearch {
   /** How many of them are put in the order of their whole vectors. */
   readonly rescored: number;
   /** Undefined: everything is. */
-  readonly allowed?: AllowedPlaces | undefined;
-}
-
-/** The places that a filter leaves. */
-export interface AllowedPlaces {
-  readonly rows: readonly PlaceRow[];
-  /** The filter may allow some chunks of a document and others not. */
-  readonly isOfChunks: boolean;
-  isAllowed(place: { generationId: number; ordinal: number }): boolean;
+  readonly allowed?: Allowed | undefined;
 }
 
 /** What finds the nearest of the vectors that are current, nearest first. */

@@ -10,7 +10,6 @@ import { limits } from '../../kernel/limits.ts';
 import type { Near, Nearest, VectorSink } from '../../sink/sink.ts';
 import { getCurrent } from '../../store/contents.ts';
 import type { Database } from '../../store/database.ts';
-import type { PlaceRow } from '../../store/passages.ts';
 import { readSinkPlace } from '../../store/sinks.ts';
 import type { MirrorSearch, VectorIndex } from './mirror.ts';
 import type { VectorHit } from './partition.ts';
@@ -31,28 +30,32 @@ export class SinkIndex implements VectorIndex {
 
   async search(request: MirrorSearch): Promise<VectorHit[]> {
     const { database, sink, otherwise } = this.#options;
-    if (request.allowed?.rows.length === 0) return [];
+    if (request.allowed?.documents.size === 0) return [];
     const isFilled = (await readSinkPlace(database, sink.name)) !== undefined;
     const hits = isFilled ? await this.#nearest(request) : undefined;
     return hits ?? otherwise.search(request);
   }
 
   async #nearest(request: MirrorSearch): Promise<VectorHit[] | undefined> {
-    const { caller, corpus, model, vector, size, allowed } = request;
+    const { caller, corpus, model, vector, size } = request;
     const signal = AbortSignal.timeout(limits.search.timeoutMs);
-    const within = withinOf(request);
+    let { allowed } = request;
     const without = new Set<number>();
     for (let round = 0; ; round += 1) {
       const asked: Nearest = {
         ...{ caller, corpus, model, vector, size },
-        ...(within && { within }),
+        ...(allowed && { within: allowed.within() }),
         without: [...without],
       };
       const found = await this.#options.sink.nearest(asked, signal);
       if (!found) return undefined;
+      // A document of which only the old generation was asked for would be found in neither.
+      const renewed = await allowed?.renewed();
+      allowed = renewed ?? allowed;
       const { kept, outdated, isReplaced } = await this.#judge(request, found);
       // A list that is not full has room: what is not current has taken no place in it.
-      const isComplete = outdated.length === 0 || (!isReplaced && found.length < size);
+      const isFull = outdated.length === 0 || (!isReplaced && found.length < size);
+      const isComplete = isFull && !renewed;
       if (isComplete || round >= limits.search.restartsMax) {
         return kept.filter((hit) => allowed?.isAllowed(hit) ?? true);
       }
@@ -78,15 +81,4 @@ export class SinkIndex implements VectorIndex {
       ),
     };
   }
-}
-
-function withinOf({ allowed }: MirrorSearch): Nearest['within'] {
-  if (!allowed) return undefined;
-  const { rows, isOfChunks } = allowed;
-  if (isOfChunks) return { places: rows.map(toPlace) };
-  return { generations: [...new Set(rows.map(({ generation_id }) => generation_id))] };
-}
-
-function toPlace({ generation_id: generationId, ordinal }: PlaceRow) {
-  return { generationId, ordinal };
 }

@@ -1,4 +1,5 @@
 /** The terms of a chunk, and how often each is in the title, the heading and the text. */
+import { wordCodes } from '../../kernel/word-codes.ts';
 import { PieceMemory } from '../../pipeline/chunk/piece-memory.ts';
 import { isStopWord, termOf } from '../terms.ts';
 
@@ -87,15 +88,4 @@ function widened(values: Int32Array<ArrayBuffer>, size: number): Int32Array<Arra
   const wider = new Int32Array(size);
   wider.set(values);
   return wider;
-}
-
-/** Letters, digits and marks. What was found out about a character is remembered. */
-function wordCodes(): (code: number) => boolean {
-  const kinds = new Int8Array(0x10000);
-  return (code) => {
-    if (kinds[code] === 0) {
-      kinds[code] = /[\p{L}\p{N}\p{M}]/u.test(String.fromCharCode(code)) ? 1 : -1;
-    }
-    return kinds[code] === 1;
-  };
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { BlobStore } from '../../../src/blob/blob.ts';
+import { sweepFetched } from '../../../src/engine/sweeper.ts';
 import { Failure } from '../../../src/kernel/failure.ts';
 import { documentPipeline } from '../../../src/pipeline/document.ts';
 import { parse } from '../../../src/pipeline/extract/format/parse.ts';
@@ -206,6 +207,29 @@ export const documentEngineTests: readonly EngineTest[] = [
       if (!job) return;
       await bench.untilJob(job, 'succeeded');
       assert.equal((await found(bench, 'walrus')).length, 1);
+    },
+  ],
+  [
+    'what came with a submission goes when it is replaced, and when its document is deleted',
+    async (bench) => {
+      const { store } = bench;
+      const bodies = async (): Promise<string[]> => {
+        const rows = await store.rows<{ body: string }>('SELECT body FROM inputs ORDER BY item_id');
+        return rows.map(({ body }) => body);
+      };
+      await bench.start({}, { pipeline: documents });
+      await ingest(bench, 'The walrus sleeps.');
+      await ingest(bench, 'The walrus wakes.');
+      await ingest(bench, 'The walrus wakes.');
+      const failed = await submit(bench, '');
+      await bench.untilJob(failed, 'failed');
+      await sweepFetched(store.database, undefined);
+      assert.deepEqual(await bodies(), ['The walrus wakes.', 'The walrus wakes.', '']);
+      await store.commands.deleteDocument('ann', documentId);
+      assert.deepEqual(await bodies(), []);
+      await store.commands.retryItems('ann', failed.ids);
+      await bench.untilJob(failed, 'succeeded');
+      assert.equal(await getDocument(store.database, documentId), undefined);
     },
   ],
 ];

@@ -217,4 +217,30 @@ export const reembedTests: readonly EngineTest[] = [
       assert.deepEqual(both.next.asked, []);
     },
   ],
+  [
+    'a job that holds the first documents only is given the others, and the corpus turns',
+    async (bench) => {
+      const both = models();
+      await ingestOld(bench, both);
+      const job = await begin(bench);
+      const { id } = await bench.store.job(job.key);
+      // As if a job took one document at a time at first.
+      await bench.store.database.write(async (transaction) => {
+        for (const text of [
+          `DELETE FROM items WHERE job_id = ${id}
+           AND id > (SELECT MIN(id) FROM items WHERE job_id = ${id})`,
+          'DELETE FROM turns WHERE item_id NOT IN (SELECT id FROM items)',
+          `UPDATE jobs SET items_total = 1 WHERE id = ${id}`,
+        ]) {
+          await transaction.run({ text });
+        }
+      });
+      await bench.start({}, { pipeline: pipelineOf(bench, both.next, [both.old]), pid: 2 });
+      await bench.untilJob(job, 'succeeded');
+      assert.equal((await getCorpusSettings(bench.store.database, key)).model, 'next');
+      const { items_total, items_done } = await bench.store.job(job.key);
+      assert.deepEqual([items_total, items_done], [3, 3]);
+      assert.equal((await vectors(bench)).next, 3);
+    },
+  ],
 ];

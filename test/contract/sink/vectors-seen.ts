@@ -1,10 +1,11 @@
 /** What a search by vectors finds in a corpus, as the labels of chunks. */
 
 import { fromSignedBytes, toSignedBytes } from '../../../src/provider/vector-bytes.ts';
+import { readAllowed } from '../../../src/search/allowed.ts';
 import { toPassageFilter } from '../../../src/search/request.ts';
-import type { AllowedPlaces, VectorIndex } from '../../../src/search/vector/mirror.ts';
+import type { VectorIndex } from '../../../src/search/vector/mirror.ts';
 import type { Database } from '../../../src/store/database.ts';
-import { getPassages, listAllowed } from '../../../src/store/passages.ts';
+import { getPassages } from '../../../src/store/passages.ts';
 import { type Corpus, dimensions, model } from './bench.ts';
 
 const upwards = fromSignedBytes(
@@ -22,7 +23,8 @@ export async function vectorsSeen(
   of: Corpus,
   heading?: string,
 ): Promise<string[]> {
-  const allowed = await allowedBy(database, of, heading);
+  const filter = toPassageFilter({ heading });
+  const allowed = filter && (await readAllowed(database, { ...of, filter }));
   for (let turns = 0; turns < turnsMax; turns += 1) {
     const hits = await index.search({
       ...of,
@@ -36,25 +38,9 @@ export async function vectorsSeen(
       generation_id: generationId,
       ordinal,
     }));
-    const rows = await getPassages(database, { ...of, places });
+    const rows = await getPassages(database, { ...of, places, filter });
     // As the search does: what was replaced between the two is looked for again.
     if (rows.length === places.length) return rows.map(({ text }) => text).sort();
   }
   throw new Error(`${of.corpus} was replaced ${turnsMax} times under one search`);
-}
-
-async function allowedBy(
-  database: Database,
-  of: Corpus,
-  heading: string | undefined,
-): Promise<AllowedPlaces | undefined> {
-  const filter = toPassageFilter({ heading });
-  if (!filter) return undefined;
-  const rows = await listAllowed(database, { ...of, filter });
-  const keys = new Set(rows.map((row) => `${row.generation_id}/${row.ordinal}`));
-  return {
-    rows,
-    isOfChunks: true,
-    isAllowed: ({ generationId, ordinal }) => keys.has(`${generationId}/${ordinal}`),
-  };
 }

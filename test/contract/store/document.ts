@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { Commands } from '../../../src/engine/commands.ts';
 import { staticEmbedder } from '../../../src/provider/static-embedder.ts';
 import { Searcher } from '../../../src/search/search.ts';
 import {
@@ -11,18 +12,24 @@ import {
 import type { Database } from '../../../src/store/database.ts';
 import { listCorpora } from '../../../src/store/document-views.ts';
 import {
+  deleteCorpus,
   deleteTexts,
   documentIdOf,
+  ensureCorpus,
   type Flip,
   flip,
   getDocument,
   getText,
+  hasCorpus,
   listDocuments,
+  lockCorpus,
   staleGenerations,
   writeText,
 } from '../../../src/store/documents.ts';
 import { insertEntities } from '../../../src/store/entities.ts';
 import type { StoreFixture, StoreTest } from '../../support/store-fixture.ts';
+import { makeLatch } from '../../support/test-world.ts';
+import { until } from '../../support/wait.ts';
 
 const documentId = documentIdOf('ann', 'notes', 'page');
 
@@ -230,6 +237,71 @@ export const documentTests: readonly StoreTest[] = [
       const filter = { caller: 'ann', corpus: 'notes', after: '', limit: 9 };
       assert.equal((await listDocuments(store.database, filter)).length, 1);
       assert.deepEqual(await listDocuments(store.database, { ...filter, after: documentId }), []);
+    },
+  ],
+  [
+    'a corpus stays while anybody has a job that may add to it',
+    async (store) => {
+      const isThere = () => hasCorpus(store.database, 'notes');
+      await store.submit({ caller: 'bob' });
+      await store.commands.deleteCorpus('ann', 'notes');
+      assert.equal(await isThere(), true);
+      await store.fail(await store.claimOne());
+      await store.commands.deleteCorpus('ann', 'notes');
+      assert.equal(await isThere(), false);
+    },
+  ],
+  [
+    'a job that is submitted while its corpus is being deleted keeps it',
+    async (store) => {
+      await flipTo(store, await newGeneration(store));
+      await store.finish(await store.claimOne());
+      const database: Database = Object.create(store.database);
+      database.run = async (...asked) => {
+        const rows = await store.database.run(...asked);
+        const isLast = asked[0].text.includes('texts.meta') && rows.length === 0;
+        if (isLast) await store.submit();
+        return rows;
+      };
+      const { lifecycle, world } = store;
+      const told = { ring: () => undefined, revoke: () => undefined };
+      const commands = new Commands({ database, lifecycle, world, ...told });
+      await assert.rejects(commands.deleteCorpus('ann', 'notes'), { code: 'action_not_allowed' });
+      assert.equal(await hasCorpus(store.database, 'notes'), true);
+    },
+  ],
+  [
+    'a corpus is not deleted under a submission that has not committed yet',
+    async (store) => {
+      const other = await store.openAnother?.();
+      // An embedded store has one writer at a time.
+      if (!other || store.database.dialect.name !== 'postgres') return;
+      const { key } = await store.submit();
+      await store.commands.cancel('ann', key);
+      const submitted = makeLatch();
+      let isOver = false;
+      const isWaiting = async (): Promise<boolean> => {
+        const [row] = await store.rows<{ count: number }>(
+          `SELECT COUNT(*) AS count FROM pg_stat_activity
+           WHERE wait_event_type = 'Lock' AND datname = current_database()`,
+        );
+        return Number(row?.count) > 0;
+      };
+      const added = other.write(async (transaction) => {
+        await ensureCorpus(transaction, 'notes', 1);
+        submitted.open();
+        const text = 'UPDATE jobs SET ended_at = NULL WHERE key = :key';
+        await transaction.run({ text }, { key });
+        await until(async () => isOver || isWaiting(), { what: 'the deletion to wait' });
+      });
+      await submitted.opened;
+      const isGone = await store.database.write(async (transaction) => {
+        await lockCorpus(transaction, 'notes');
+        return deleteCorpus(transaction, 'notes');
+      });
+      isOver = true;
+      await added;
+      assert.equal(isGone, false);
     },
   ],
 ];

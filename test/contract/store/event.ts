@@ -150,4 +150,39 @@ export const eventTests: readonly StoreTest[] = [
       assert.equal(await newestSequence(store.database), 5);
     },
   ],
+  [
+    'what open jobs keep is passed by, and looked at again once they have ended',
+    async (store) => {
+      const open = await store.submit();
+      const { id } = await store.job(open.key);
+      await append(
+        store.database,
+        Array.from({ length: 3 }, () => event('kept', id)),
+      );
+      await append(store.database, [event('a'), event('b'), event('c')]);
+      await append(store.database, [event('young')], store.world.now() + 10);
+      const before = store.world.now() + 1;
+      const prune = () =>
+        store.database.write((transaction) => pruneEvents(transaction, { before, limit: 4 }));
+      const left = async () => (await store.events()).flatMap(({ step }) => step ?? []);
+      assert.deepEqual([await prune(), await prune()], [0, 3]);
+      assert.deepEqual(await left(), ['kept', 'kept', 'kept', 'young']);
+      await store.finish(await store.claimOne());
+      await append(store.database, [event('last')], store.world.now() + 10);
+      await prune();
+      await prune();
+      assert.ok(!(await left()).includes('kept'));
+    },
+  ],
+  [
+    'nothing behind the first young event is looked at',
+    async (store) => {
+      await append(store.database, [event('young')], 10);
+      await append(store.database, [event('old'), event('newest')], 1);
+      const pruned = await store.database.write((transaction) =>
+        pruneEvents(transaction, { before: 5, limit: 100 }),
+      );
+      assert.equal(pruned, 0);
+    },
+  ],
 ];

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { countWithoutCause } from '../../../src/store/items.ts';
 import type { StoreFixture, StoreTest } from '../../support/store-fixture.ts';
 
 interface Plant {
@@ -78,6 +79,7 @@ export const forwardCauseTests: readonly StoreTest[] = [
         assert.equal(await store.withoutCause(), 0);
         await store.database.write((transaction) => transaction.run({ text: spoil }));
         assert.ok((await store.withoutCause()) > 0);
+        assert.equal(await countWithoutCause(store.database, 'open'), await store.withoutCause());
       },
     ],
   ),
@@ -91,6 +93,17 @@ export const forwardCauseTests: readonly StoreTest[] = [
       await store.fail(second);
       await store.commands.cancel('ann', key);
       assert.equal(await store.withoutCause(), 0);
+    },
+  ],
+  [
+    'items of jobs that have ended are not looked at by who asks all the time',
+    async (store) => {
+      const { key } = await store.submit({ items: 3 });
+      await store.commands.cancel('ann', key);
+      const text = "UPDATE items SET step = 'enqueued'";
+      await store.database.write((transaction) => transaction.run({ text }));
+      assert.equal(await countWithoutCause(store.database, 'ever'), 3);
+      assert.equal(await countWithoutCause(store.database, 'open'), 0);
     },
   ],
 ];

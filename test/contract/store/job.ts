@@ -188,4 +188,23 @@ export const jobTests: readonly StoreTest[] = [
       assert.deepEqual(await keys({ corpus: 'three' }), []);
     },
   ],
+  [
+    'a job is looked up by the beginning of its key, and not among all jobs of its caller',
+    async (store) => {
+      // The other plans by what a table holds, and of a small one it reads all.
+      if (store.database.dialect.name !== 'sqlite') return;
+      const plans: string[] = [];
+      const explained: Parameters<typeof findJobs>[0] = {
+        dialect: store.database.dialect,
+        run: async ({ text }, parameters) => {
+          const explain = `EXPLAIN QUERY PLAN ${text}`;
+          const rows = await store.rows<{ detail: string }>(explain, parameters);
+          plans.push(...rows.map(({ detail }) => detail));
+          return [];
+        },
+      };
+      await findJobs(explained, 'ann', 'abc');
+      assert.match(plans.join(), /SEARCH jobs USING INDEX \S+ \(key>\? AND key<\?\)/);
+    },
+  ],
 ];

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { Database } from '../../../src/store/database.ts';
 import { sql } from '../../../src/store/statement.ts';
 import { sweepAlone } from '../../../src/store/sweep-lock.ts';
 import type { StoreFixture, StoreTest } from '../../support/store-fixture.ts';
@@ -104,6 +105,26 @@ export const transactionTests: readonly StoreTest[] = [
       assert.deepEqual(swept, expected);
       await sweepAlone(other ?? store.database, 'dust', async () => swept.push('after'));
       assert.equal(swept.at(-1), 'after');
+    },
+  ],
+  [
+    'a sweep that takes longer than a transaction may do nothing keeps its lock',
+    async (store) => {
+      // An embedded store has no such lock.
+      if (store.database.dialect.name !== 'postgres') return;
+      const impatient: Database = Object.create(store.database);
+      impatient.write = (work) =>
+        store.database.write(async (transaction) => {
+          await transaction.run({ text: 'SET LOCAL idle_in_transaction_session_timeout = 50' });
+          return work(transaction);
+        });
+      const swept: string[] = [];
+      await sweepAlone(impatient, 'dust', async () => {
+        await store.rows('SELECT pg_sleep(0.3)');
+        await sweepAlone(store.database, 'dust', async () => swept.push('second'));
+        swept.push('first');
+      });
+      assert.deepEqual(swept, ['first']);
     },
   ],
 ];

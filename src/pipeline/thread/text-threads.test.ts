@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, type TestContext, test } from 'node:test';
+import { temporaryDirectory } from '../../../test/support/temporary.ts';
+import { open } from '../../index.ts';
+import { limits } from '../../kernel/limits.ts';
+import { staticEmbedder } from '../../provider/static-embedder.ts';
+import { splitText } from '../chunk/split.ts';
+import { readLexicon } from '../entity/lexicon.ts';
+import { extractEntities } from '../entity/local-extractor.ts';
+import { TextThreads } from './text-threads.ts';
+
+const longCharacters = 1024 * 1024;
+/** Work that is done here lets the loop go round once or twice, to load what it needs. */
+const turnsMin = 20;
+const { signal } = new AbortController();
+const sample = readFileSync(new URL('../entity/samples/news.md', import.meta.url), 'utf8');
+
+/** Different each time, so that nothing of it is remembered. */
+function textOf(characters: number): string {
+  const parts: string[] = [];
+  for (let length = 0; length < characters; length += parts.at(-1)?.length ?? 0) {
+    parts.push(`# Part ${parts.length}\n\n${sample.replaceAll('the', `the ${parts.length}`)}\n\n`);
+  }
+  return parts.join('').slice(0, characters);
+}
+
+function setup(t: TestContext) {
+  const threads = new TextThreads();
+  t.after(() => threads.close());
+  return { threads, begun: countThreads(t) };
+}
+
+/** How many threads this process has begun since. */
+function countThreads(t: TestContext): () => number {
+  let begun = 0;
+  const count = (): void => {
+    begun += 1;
+  };
+  process.on('worker', count);
+  t.after(() => process.off('worker', count));
+  return () => begun;
+}
+
+/** How often the event loop goes round during the work. */
+async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
+  let turns = 0;
+  let isDone = false;
+  const look = (): void => {
+    turns += 1;
+    if (!isDone) setImmediate(look);
+  };
+  setImmediate(look);
+  await work().finally(() => {
+    isDone = true;
+  });
+  return turns;
+}
+
+describe('the threads for long texts', () => {
+  test('make of a long text what is made of it here', async (t) => {
+    const { threads, begun } = setup(t);
+    const text = textOf(3 * limits.text.hereCharactersMax);
+    assert.deepEqual(await threads.cut(text, signal), splitText(text));
+    assert.deepEqual(
+      await threads.findEntities(text, signal),
+      extractEntities(text, readLexicon()),
+    );
+    assert.equal(begun(), 1);
+  });
+
+  test('are not begun for a short text', async (t) => {
+    const { threads, begun } = setup(t);
+    const text = textOf(limits.text.hereCharactersMax);
+    assert.deepEqual(await threads.cut(text, signal), splitText(text));
+    await threads.findEntities(text, signal);
+    assert.equal(begun(), 0);
+  });
+
+  test('leave the event loop to others while a long text is worked on', async (t) => {
+    const { threads } = setup(t);
+    const text = textOf(longCharacters);
+    for (const work of [threads.cut, threads.findEntities]) {
+      const turns = await turnsDuring(() => work(text, signal));
+      assert.ok(turns > turnsMin, `${turns} turns`);
+    }
+  });
+
+  test('give up at once what is called off, and go on with the next text', async (t) => {
+    const { threads } = setup(t);
+    const stop = new AbortController();
+    const long = textOf(4 * longCharacters);
+    const canceled = Array.from({ length: limits.text.threadsMax + 1 }, () =>
+      threads.findEntities(long, stop.signal),
+    );
+    const next = threads.cut(textOf(2 * limits.text.hereCharactersMax), signal);
+    stop.abort(new Error('called off'));
+    for (const each of canceled) await assert.rejects(each, /called off/);
+    assert.ok((await next).length > 0);
+  });
+
+  test('take no more texts than may wait, and none once they are closed', async (t) => {
+    const { threads } = setup(t);
+    const text = textOf(2 * limits.text.hereCharactersMax);
+    const most = limits.text.threadsMax + limits.text.waitingMax;
+    const asked = Array.from({ length: most }, () => threads.cut(text, signal));
+    await assert.rejects(threads.cut(text, signal), { code: 'machine_busy' });
+    const ended = Promise.allSettled(asked);
+    await threads.close();
+    assert.ok((await ended).every(({ status }) => status === 'rejected'));
+    await assert.rejects(threads.cut(text, signal), { code: 'canceled' });
+  });
+});
+
+test('the static embedder takes turns with others on a long document', async () => {
+  const embedder = staticEmbedder();
+  const texts = splitText(textOf(longCharacters)).map(({ text }) => text);
+  const turns = await turnsDuring(() => embedder.embed(texts, signal));
+  const expected = longCharacters / limits.text.embeddedAtOnceCharacters;
+  assert.ok(turns >= expected - 1, `${turns} of ${expected} turns`);
+});
+
+test('a long document is ingested with threads, and a short one without', async (t) => {
+  const pawl = await open({ data: join(temporaryDirectory(t), 'data') });
+  t.after(() => pawl.close());
+  const begun = countThreads(t);
+  const ingest = async (text: string): Promise<void> => {
+    const job = await pawl.ingest([{ text }], { corpus: 'long' });
+    const kinds: string[] = [];
+    for await (const { kind } of job.events()) kinds.push(kind);
+    assert.equal(kinds.at(-1), 'job_succeeded');
+  };
+  await ingest(textOf(limits.text.hereCharactersMax));
+  assert.equal(begun(), 0);
+  await ingest(textOf(2 * limits.text.hereCharactersMax));
+  assert.ok(begun() > 0);
+});

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { type Cleanup, temporaryDirectory } from '../../test/support/temporary.ts';
+import { open, type SourceInput } from '../index.ts';
+import { staticEmbedder } from '../provider/static-embedder.ts';
+import type { Nearest, VectorSink } from '../sink/sink.ts';
+import { getCurrent } from '../store/contents.ts';
+import type { Database } from '../store/database.ts';
+import { documentIdOf } from '../store/documents.ts';
+import { writeSinkPlace } from '../store/sinks.ts';
+import type { SearchFilter } from './request.ts';
+import { Searcher } from './search.ts';
+import { SinkIndex } from './vector/sink-index.ts';
+
+const caller = 'local';
+const corpus = 'birds';
+const heron = (round: number, title = 'Heron', heading = 'Habits'): SourceInput => ({
+  id: 'heron',
+  title,
+  markdown: `# ${heading}\n\nThe heron waits in the reeds for round ${round}.`,
+});
+
+/** A search under which a document is replaced, as soon as the filter was read once. */
+async function setup(t: Cleanup, replacement: SourceInput) {
+  const pawl = await open({ data: temporaryDirectory(t) });
+  t.after(() => pawl.close());
+  const ingest = async (input: SourceInput): Promise<unknown> =>
+    (await pawl.ingest([input], { corpus })).wait();
+  await ingest(heron(1));
+  await ingest({ id: 'owl', title: 'Owl', text: 'The owl sleeps in the barn.' });
+  let isReplaced = false;
+  const database: Database = Object.create(pawl.store);
+  Object.assign(database, {
+    run: async (...asked: Parameters<Database['run']>) => {
+      const rows = await pawl.store.run(...asked);
+      const isFilter = asked[0].text.includes('documents.id AS document_id');
+      if (isFilter && !isReplaced) {
+        isReplaced = true;
+        await ingest(replacement);
+      }
+      return rows;
+    },
+    now: () => pawl.store.now(),
+    dialect: pawl.store.dialect,
+  });
+  const searcher = new Searcher({ database, embedder: staticEmbedder() });
+  // So that what is in memory has only to follow.
+  await searcher.search({ caller, corpus, query: 'heron' });
+  const search = async (mode: 'hybrid' | 'vector' | 'keyword', filter: SearchFilter) => {
+    isReplaced = false;
+    const hits = await searcher.search({ caller, corpus, query: 'heron reeds', mode, filter });
+    assert.ok(isReplaced);
+    return hits.map(({ title, heading, text }) => ({ title, heading, text }));
+  };
+  return { pawl, ingest, search };
+}
+
+const filters: readonly SearchFilter[] = [
+  { title: 'heron' },
+  { heading: 'habits' },
+  { title: 'heron', heading: 'habits' },
+];
+
+describe('a search with a filter under which a document is replaced', () => {
+  for (const mode of ['hybrid', 'vector', 'keyword'] as const) {
+    test(`sees the new generation: ${mode}`, async (t) => {
+      const { ingest, search } = await setup(t, heron(2));
+      for (const filter of filters) {
+        const [hit, ...others] = await search(mode, filter);
+        assert.match(hit?.text ?? '', /round 2/, JSON.stringify(filter));
+        assert.deepEqual(others, []);
+        await ingest(heron(1));
+      }
+    });
+
+    test(`shows nothing that the filter does not allow any more: ${mode}`, async (t) => {
+      const { ingest, search } = await setup(t, heron(2, 'Crane', 'Travels'));
+      for (const filter of filters) {
+        assert.deepEqual(await search(mode, filter), [], JSON.stringify(filter));
+        await ingest(heron(1));
+      }
+    });
+  }
+
+  test('sees the new generation in a sink that has forgotten the old one', async (t) => {
+    const { pawl, ingest } = await setup(t, heron(1));
+    const database = pawl.store;
+    let asked = 0;
+    const nearest = async ({ within }: Nearest) => {
+      asked += 1;
+      if (asked === 1) await ingest(heron(2));
+      const id = documentIdOf(caller, corpus, 'inline:heron');
+      const [row] = await getCurrent(database, { caller, corpus, ids: [id] });
+      assert.ok(row && within && 'generations' in within);
+      const { generation_id: generationId } = row;
+      if (!within.generations.includes(generationId)) return [];
+      return [{ documentId: id, generationId, ordinal: 0, score: 1 }];
+    };
+    const sink = { name: 'copy', nearest } as unknown as VectorSink;
+    await database.write((transaction) => writeSinkPlace(transaction, sink.name, 0));
+    const otherwise = { search: () => assert.fail('the sink is filled') };
+    const mirror = new SinkIndex({ database, sink, otherwise });
+    const searcher = new Searcher({ database, embedder: staticEmbedder(), mirror });
+    const filter = { title: 'heron' };
+    const hits = await searcher.search({ caller, corpus, query: 'reeds', mode: 'vector', filter });
+    assert.match(hits[0]?.text ?? '', /round 2/);
+    assert.equal(asked, 2);
+  });
+});
