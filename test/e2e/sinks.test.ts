@@ -1,10 +1,10 @@
 /** Pawl with Qdrant beside its store, as a library and as a service. */
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { open, type Pawl } from '../../src/index.ts';
+import { limits } from '../../src/kernel/limits.ts';
 import { startRole } from '../../src/role-service.ts';
 import { startService } from '../../src/service.ts';
 import { BoltServer } from '../support/neo4j/bolt-server.ts';
@@ -16,7 +16,6 @@ import { until } from '../support/wait.ts';
 import { openWorkplace } from './pawl-process.ts';
 
 const corpus = 'handbook';
-const welcome = fileURLToPath(new URL('../../samples/welcome.md', import.meta.url));
 const documents = [
   { id: 'health', title: 'Health', text: 'A physician examines all employees each year.' },
   { id: 'travel', title: 'Travel', text: 'Flights are booked by the office in advance.' },
@@ -163,7 +162,7 @@ test('a service says how its sinks are, and is not ready without them', async (t
   assert.deepEqual(await ready(), [503, false]);
 });
 
-test('fetched bytes are kept in a bucket, whichever folder the processes have', async (t) => {
+test('fetched bytes that are many are kept in a bucket, whichever folder the processes have', async (t) => {
   const server = await startS3(t);
   const { accessKeyId: keyId, secretAccessKey: secret, region } = credentials;
   const url = `s3://${bucket}/handbook/`;
@@ -171,7 +170,9 @@ test('fetched bytes are kept in a bucket, whichever folder the processes have', 
   const data = temporaryDirectory(t);
   const pawl = await open({ data, blobs });
   t.after(() => pawl.close());
-  await (await pawl.ingest([welcome], { corpus })).wait();
+  const large = join(temporaryDirectory(t), 'large.md');
+  writeFileSync(large, `# Welcome\n\nWelcome aboard.${'\n'.repeat(limits.document.rowBytesMax)}`);
+  await (await pawl.ingest([large], { corpus })).wait();
   assert.ok((await pawl.search(corpus, 'welcome')).length > 0);
   const names = server.objects.listObjects(bucket).objects.map(({ key }) => key);
   assert.equal(names.length, 1);
