@@ -20,7 +20,7 @@ import { limits } from './kernel/limits.ts';
 import type { Stage } from './kernel/stage.ts';
 import type { World } from './kernel/world.ts';
 import { doorsOf, placesOf, workerName } from './loose-work.ts';
-import { type AssembleOptions, renderingOf, vectorsOf } from './main.ts';
+import { type AssembleOptions, renderingOf } from './main.ts';
 import { completerOf, embeddersFor } from './models.ts';
 import type { Log } from './observe/log.ts';
 import { processParser } from './pipeline/extract/process/process-parser.ts';
@@ -44,11 +44,12 @@ import type { RoleName } from './service-settings.ts';
 import { worksOf } from './services.ts';
 import { openSinks } from './sinks.ts';
 import { openPostgres } from './store/postgres.ts';
+import { vectorsOf } from './vectors.ts';
 import { realWorld } from './world.ts';
 
 type Models = Pick<
   AssembleOptions,
-  'embedder' | 'extractor' | 'browser' | 'render' | 'allowHosts' | 'sinks'
+  'embedder' | 'extractor' | 'browser' | 'render' | 'allowHosts' | 'sinks' | 'pgvector'
 >;
 
 export interface RoleOptions extends GuardOptions, Models {
@@ -140,7 +141,7 @@ async function openParts(options: RoleOptions, { world, log }: { world: World; l
       : undefined;
   const works = worksOf({ fetcher, rendering, parser: parser.parse, world, embedders, completer });
   const sinks = await openSinks((searches && options.sinks) || {}, world);
-  const mirror = database && vectorsOf(database, sinks);
+  const mirror = database && vectorsOf(database, sinks, options.pgvector);
   const searcher = database && new Searcher({ database, ...embedders.forQueries, mirror });
   const blobs = options.blobs && (await openBlobs(options.blobs, { data: '.', world }));
   const queues = queue ? [queue] : [];
