@@ -14,6 +14,6 @@ export function vectorsOf(
 ): VectorIndex {
   const inMemory = new Mirror(database);
   const canAsk = database.dialect.name === 'postgres' && pgvector === 'auto';
-  const otherwise = canAsk ? new PointIndex(database, inMemory) : inMemory;
+  const otherwise = canAsk ? new PointIndex({ database, otherwise: inMemory }) : inMemory;
   return searched ? new SinkIndex({ database, sink: searched, otherwise }) : otherwise;
 }

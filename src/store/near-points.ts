@@ -23,7 +23,7 @@ const standing = sql<PointStanding>`
       AND rough.bytes = CAST(:dimensions AS INT)) AS has_rough,
     (SELECT COALESCE(SUM(chunk_count), 0) FROM (
       SELECT chunk_count FROM documents WHERE corpus = :corpus AND caller = :caller
-      LIMIT ${String(limits.points.exactMax)}) AS some) AS chunks
+      LIMIT ${String(limits.points.exactMax)}) AS counted) AS chunks
   FROM (SELECT 1) AS one LEFT JOIN vector_models AS model
     ON model.model = :model AND model.bytes = 2 * CAST(:dimensions AS INT)`;
 

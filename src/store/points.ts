@@ -154,7 +154,7 @@ export interface PointModelRow {
 const models = sql<PointModelRow>`
   SELECT id, bytes, is_indexed, (SELECT COUNT(*) FROM (
     SELECT 1 FROM vector_points WHERE vector_points.model_id = vector_models.id
-    LIMIT CASE WHEN is_indexed THEN 1 ELSE CAST(:limit AS BIGINT) END) AS some) AS points
+    LIMIT CASE WHEN is_indexed THEN 1 ELSE CAST(:limit AS BIGINT) END) AS counted) AS points
   FROM vector_models WHERE bytes % 2 = 0 AND bytes <= ${String(bytesMax)} ORDER BY id`;
 
 /** The models with points, of which up to a limit are counted. */

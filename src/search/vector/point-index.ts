@@ -20,43 +20,54 @@ import { rescoreStored } from './rescore.ts';
 export type PointPlan = 'none' | 'otherwise' | 'exactly' | 'nearly';
 
 /** `rows`: how many chunks may be found, counted as far as that matters. */
-export function planPoints(standing: PointStanding, rows: number): PointPlan {
+export function planPoints(
+  standing: PointStanding,
+  rows: number,
+  exactMax: number = limits.points.exactMax,
+): PointPlan {
   if (standing.has_rough) return 'otherwise';
   if (standing.model_id === null || rows === 0) return 'none';
-  return standing.is_indexed && rows > limits.points.exactMax ? 'nearly' : 'exactly';
+  return standing.is_indexed && rows > exactMax ? 'nearly' : 'exactly';
+}
+
+export interface PointIndexOptions {
+  readonly database: Database;
+  /** Answers until all vectors have their points, and where they cannot have any. */
+  readonly otherwise: VectorIndex;
+  /** Among so many, all are compared. */
+  readonly exactMax?: number | undefined;
 }
 
 export class PointIndex implements VectorIndex {
-  readonly #database: Database;
-  readonly #otherwise: VectorIndex;
+  readonly #options: PointIndexOptions;
   readonly #points: PointReader;
 
-  /** `otherwise` answers until all vectors have their points, and where they cannot have any. */
-  constructor(database: Database, otherwise: VectorIndex) {
-    this.#database = database;
-    this.#otherwise = otherwise;
-    this.#points = new PointReader(database);
+  constructor(options: PointIndexOptions) {
+    this.#options = options;
+    this.#points = new PointReader(options.database);
   }
 
   async search(request: MirrorSearch): Promise<VectorHit[]> {
-    const dimensions = request.vector.length;
+    const { database, otherwise, exactMax } = this.#options;
+    const { caller, corpus, model, vector, allowed } = request;
+    const dimensions = vector.length;
     const isFit = dimensions <= limits.points.dimensionsMax;
-    if (!isFit || !(await arePointsFilled(this.#database))) return this.#otherwise.search(request);
-    const { caller, corpus, model, allowed } = request;
-    const of = { caller, corpus, model, dimensions };
-    const standing = await readPointStanding(this.#database, of);
-    const plan = planPoints(standing, allowed?.rows.length ?? standing.chunks);
-    if (plan === 'otherwise') return this.#otherwise.search(request);
+    if (!isFit || !(await arePointsFilled(database))) return otherwise.search(request);
+    const standing = await readPointStanding(database, { caller, corpus, model, dimensions });
+    const rows = allowed?.rows.length ?? standing.chunks;
+    const plan = planPoints(standing, rows, exactMax);
+    if (plan === 'otherwise') return otherwise.search(request);
     if (plan === 'none') return [];
-    const rows = await this.#find(plan, toNearRequest(request, standing.model_id ?? 0));
-    return rescoreStored(this.#database, request, rows.map(toHit));
+    const near = toNearRequest(request, standing.model_id ?? 0);
+    const found = plan === 'nearly' ? await this.#nearly(near, rows) : undefined;
+    const hits = (found ?? (await this.#points.listExactly(near))).map(toHit);
+    return rescoreStored(database, request, hits);
   }
 
-  async #find(plan: 'exactly' | 'nearly', near: NearRequest): Promise<NearRow[]> {
-    if (plan === 'exactly') return this.#points.listExactly(near);
+  /** Undefined: the index was left before as many had passed the filter as there are. */
+  async #nearly(near: NearRequest, rows: number): Promise<NearRow[] | undefined> {
     const found = await this.#points.listNearly(near);
-    // There are more than that: the index was left before enough of them had passed the filter.
-    return found.length < near.size ? this.#points.listExactly(near) : found;
+    return found.length < Math.min(near.size, rows) ? undefined : found;
   }
 }
 
