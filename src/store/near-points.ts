@@ -5,6 +5,7 @@
 import { limits } from '../kernel/limits.ts';
 import type { Reader } from './database.ts';
 import type { PlaceRow } from './passages.ts';
+import { indexedModel } from './points.ts';
 import { type Statement, sql } from './statement.ts';
 
 export interface PointStanding {
@@ -134,7 +135,7 @@ function throughIndex(
   return sql`
     SELECT point.generation_id, point.ordinal, (SELECT documents.id ${current}) AS document_id,
       1 - (${distance}) AS score
-    FROM vector_points AS point WHERE point.model_id = ${String(modelId)} ${filter}
+    FROM vector_points AS point WHERE ${indexedModel('point.model_id', modelId)} ${filter}
       AND EXISTS (SELECT 1 ${current} OFFSET 0)
     ORDER BY ${distance} LIMIT ${String(size)}`;
 }

@@ -4,7 +4,7 @@
  */
 import { limits } from '../kernel/limits.ts';
 import type { Database } from './database.ts';
-import { preparePoints, removePoints } from './points.ts';
+import { lockPoints, preparePoints, removePoints } from './points.ts';
 import { sql } from './statement.ts';
 
 export type PgvectorSetting = 'auto' | 'off';
@@ -83,7 +83,10 @@ async function tryCreate(
   database: Database,
 ): Promise<{ why: Refusal; reason: string } | undefined> {
   try {
-    await database.write((transaction) => transaction.run(create));
+    await database.write(async (transaction) => {
+      await lockPoints(transaction);
+      await transaction.run(create);
+    });
     const [seen] = await database.run(look);
     return seen?.is_visible ? undefined : { why: 'hidden', reason: '' };
   } catch (error) {

@@ -91,8 +91,12 @@ const lock = sql`SELECT pg_advisory_xact_lock(7302)`;
 const hasPoints = sql<{ has: boolean }>`SELECT to_regclass('vector_points') IS NOT NULL AS has`;
 
 /** Two processes may start at once; the second waits, and finds nothing to do. */
-export async function preparePoints(transaction: Transaction): Promise<void> {
+export async function lockPoints(transaction: Transaction): Promise<void> {
   await transaction.run(lock);
+}
+
+export async function preparePoints(transaction: Transaction): Promise<void> {
+  await lockPoints(transaction);
   const [points] = await transaction.run(hasPoints);
   if (points?.has) return;
   // A table that was dropped by hand has left its triggers behind.
@@ -100,7 +104,7 @@ export async function preparePoints(transaction: Transaction): Promise<void> {
 }
 
 export async function removePoints(transaction: Transaction): Promise<void> {
-  await transaction.run(lock);
+  await lockPoints(transaction);
   for (const statement of removals) await transaction.run(statement);
 }
 
@@ -124,9 +128,10 @@ const fillModels = { text: addModels(older) };
 const fillPoints = { text: addPoints(older) };
 
 /** Makes points of some vectors that are older than the triggers. False: there are none left. */
-export function fillSomePoints(database: Database): Promise<boolean> {
+export async function fillSomePoints(database: Database): Promise<boolean> {
+  if (await arePointsFilled(database)) return false;
   return database.write(async (transaction) => {
-    await transaction.run(lock);
+    await lockPoints(transaction);
     if (await arePointsFilled(transaction)) return false;
     const after = (await transaction.run(getPlace, { name: fillingPlace }))[0]?.seq ?? 0;
     const limit = limits.points.fillGenerations;
@@ -162,6 +167,15 @@ export function listPointModels(reader: Reader, limit: number): Promise<PointMod
   return reader.run(models, { limit });
 }
 
+/**
+ * The condition of a model's index, and of the statements that go through it. The sum keeps the
+ * planner from the primary key: without statistics it would take a model for a few rows, read all
+ * of them, and sort.
+ */
+export function indexedModel(column: string, id: number): string {
+  return `(${column} + 0) = ${id}`;
+}
+
 const markIndexed = sql<{ id: number }>`
   UPDATE vector_models SET is_indexed = :to WHERE id = :id AND is_indexed <> :to RETURNING id`;
 
@@ -176,7 +190,8 @@ export async function setPointIndex(
   const name = `vector_points_${id}`;
   const text = to
     ? `CREATE INDEX ${name} ON vector_points
-        USING hnsw ((embedding::halfvec(${bytes / 2})) halfvec_cosine_ops) WHERE model_id = ${id}`
+        USING hnsw ((embedding::halfvec(${bytes / 2})) halfvec_cosine_ops)
+        WHERE ${indexedModel('model_id', id)}`
     : `DROP INDEX ${name}`;
   await transaction.run({ text });
 }

@@ -46,7 +46,7 @@ export function findPostgres(executable: 'initdb' | 'postgres'): string | undefi
   return findExecutable(executable, executableFolders());
 }
 
-/** Undefined where the Postgres that tests start has the extension; why a test is skipped if not. */
+/** Undefined where the Postgres that tests start has the extension; else why tests are skipped. */
 export function whyNoPgvector(): string | undefined {
   const config = findExecutable('pg_config', executableFolders());
   const folder = config && execFileSync(config, ['--sharedir'], { encoding: 'utf8' }).trim();
