@@ -198,7 +198,7 @@ describe('pgvector', { skip: whyNoPgvector() ?? false }, () => {
   });
 
   test('is asked through an index among many, and finds what comparing all finds', async (t) => {
-    const { database } = await setup(t);
+    const { url, database } = await setup(t);
     await openPgvector(database, 'auto');
     const chunks = 20;
     await fill(database, { documents: limits.points.exactMax / chunks + 1, chunks });
@@ -221,9 +221,16 @@ describe('pgvector', { skip: whyNoPgvector() ?? false }, () => {
       .slice(0, 10)
       .filter((hit) => !near.has(`${hit.generationId}/${hit.ordinal}`));
     assert.ok(missed.length <= 1, `${missed.length} of 10 were missed (seed ${seed})`);
-    // So few among so many are not lost.
+    // So few among so many are not lost, even where the index is left early.
+    const narrow = await openPostgres({ url, connectionsMax: 1 });
+    t.after(() => narrow.close());
+    await narrow.run({ text: 'SET hnsw.max_scan_tuples = 1' });
     const other = { ...request, corpus: 'few' };
-    const hidden = new PointIndex({ database, otherwise: nobody, exactMax: 0 });
+    const { vector, size } = other;
+    const wanted = { caller, corpus: 'few', modelId: row?.id ?? 0, vector, size };
+    const passed = await new PointReader(narrow).listNearly(wanted);
+    assert.ok(passed.length < few.documents * chunks, `the index has found ${passed.length}`);
+    const hidden = new PointIndex({ database: narrow, otherwise: nobody, exactMax: 0 });
     assert.deepEqual(await hidden.search(other), await new Mirror(database).search(other));
     await database.write((transaction) => transaction.run({ text: 'DELETE FROM vectors' }));
     await new PointsKeeper(database).run();
