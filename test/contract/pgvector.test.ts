@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
+import type { Finding } from '../../src/cli/doctor.ts';
 import { PointsKeeper } from '../../src/engine/points-keeper.ts';
 import { open, type Pawl } from '../../src/index.ts';
 import { item } from '../../src/kernel/item.ts';
@@ -103,13 +104,17 @@ function searchFor(dimensions = 16): MirrorSearch {
 
 const nobody = { search: () => Promise.reject(new Error('Postgres was not asked')) };
 
-describe('pgvector', { skip: whyNoPgvector() ?? false }, () => {
+const skip = whyNoPgvector() ?? false;
+
+describe('pgvector', () => {
   before(async () => {
     postgres = await startPostgres({ durable: false });
   });
   after(() => postgres.stop());
 
-  test('is done without where the role may not install it, and the doctor says so', async (t) => {
+  test('is done without where the role may not install it, and the doctor says so', {
+    skip,
+  }, async (t) => {
     const url = await postgres.createDatabase();
     await ask(url, 'CREATE ROLE guest LOGIN; GRANT ALL ON SCHEMA public TO guest');
     const guest = url.replace('//pawl@', '//guest@');
@@ -119,19 +124,25 @@ describe('pgvector', { skip: whyNoPgvector() ?? false }, () => {
     await job.wait();
     const [hit] = await pawl.search(corpus, 'walrus', { mode: 'vector' });
     assert.match(hit?.text ?? '', /walrus/);
-    const environment = { PAWL_DATABASE_URL: guest };
-    const { stdout } = await openWorkplace(t).run(['doctor', '--json'], { environment });
-    const findings = stdout
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line));
-    const finding = findings.find(({ check }) => check === 'pgvector');
-    assert.equal(finding.verdict, 'warn');
-    assert.match(finding.found, /may not install it/);
-    assert.match(finding.advice, /CREATE EXTENSION vector/);
+    const finding = await askDoctor(t, guest);
+    assert.equal(finding?.verdict, 'warn');
+    assert.match(finding?.found ?? '', /may not install it/);
+    assert.match(finding?.advice ?? '', /CREATE EXTENSION vector/);
   });
 
-  test('is prepared once by processes that start at the same time', async (t) => {
+  const whyNot = skip === false && 'this Postgres has pgvector';
+  test('is done without where the server has none', { skip: whyNot }, async (t) => {
+    const url = await postgres.createDatabase();
+    const pawl = await openStore(t, url);
+    assert.equal(pawl.pgvector?.isUsed, false);
+    await (await pawl.ingest([{ id: 'a', text: 'A walrus on the ice.' }], { corpus })).wait();
+    assert.equal((await pawl.search(corpus, 'walrus', { mode: 'vector' })).length, 1);
+    const finding = await askDoctor(t, url);
+    assert.equal(finding?.verdict, 'ok');
+    assert.match(finding?.found ?? '', /not on this server: vectors are searched in memory/);
+  });
+
+  test('is prepared once by processes that start at the same time', { skip }, async (t) => {
     const { url, database } = await setup(t);
     const other = await openPostgres({ url });
     t.after(() => other.close());
@@ -142,7 +153,9 @@ describe('pgvector', { skip: whyNoPgvector() ?? false }, () => {
     );
   });
 
-  test('gets the vectors of a store that was there before it, and is asked then', async (t) => {
+  test('gets the vectors of a store that was there before it, and is asked then', {
+    skip,
+  }, async (t) => {
     const { database } = await setup(t);
     const documents = limits.points.fillGenerations + 1;
     await fill(database, { documents, chunks: 3 });
@@ -167,7 +180,9 @@ describe('pgvector', { skip: whyNoPgvector() ?? false }, () => {
     assert.deepEqual(asked, ['memory']);
   });
 
-  test('has no point of a vector that is removed while older ones are filled in', async (t) => {
+  test('has no point of a vector that is removed while older ones are filled in', {
+    skip,
+  }, async (t) => {
     const { url, database } = await setup(t);
     await fill(database, { documents: 3, chunks: 2 });
     await openPgvector(database, 'auto');
@@ -197,7 +212,9 @@ describe('pgvector', { skip: whyNoPgvector() ?? false }, () => {
     );
   });
 
-  test('is asked through an index among many, and finds what comparing all finds', async (t) => {
+  test('is asked through an index among many, and finds what comparing all finds', {
+    skip,
+  }, async (t) => {
     const { url, database } = await setup(t);
     await openPgvector(database, 'auto');
     const chunks = 20;
@@ -237,7 +254,7 @@ describe('pgvector', { skip: whyNoPgvector() ?? false }, () => {
     assert.equal((await listPointModels(database, 1))[0]?.is_indexed, false);
   });
 
-  test('holds the vectors of two models of one corpus apart', async (t) => {
+  test('holds the vectors of two models of one corpus apart', { skip }, async (t) => {
     const { database } = await setup(t);
     await openPgvector(database, 'auto');
     await new PointsKeeper(database).run();
@@ -260,7 +277,7 @@ describe('pgvector', { skip: whyNoPgvector() ?? false }, () => {
     assert.equal((await index.search(next)).length, 1);
   });
 
-  test('leaves vectors that it cannot index to the memory', async (t) => {
+  test('leaves vectors that it cannot index to the memory', { skip }, async (t) => {
     const { database } = await setup(t);
     await openPgvector(database, 'auto');
     await new PointsKeeper(database).run();
@@ -270,7 +287,7 @@ describe('pgvector', { skip: whyNoPgvector() ?? false }, () => {
     assert.equal((await index.search(searchFor(dimensions))).length, 2);
   });
 
-  test('that is dropped stops nothing after the next start', async (t) => {
+  test('that is dropped stops nothing after the next start', { skip }, async (t) => {
     const url = await postgres.createDatabase();
     const first = await openStore(t, url);
     assert.equal(first.pgvector?.isUsed, true);
@@ -283,6 +300,15 @@ describe('pgvector', { skip: whyNoPgvector() ?? false }, () => {
     assert.equal(hits.length, 2);
   });
 });
+
+async function askDoctor(t: Cleanup, url: string): Promise<Finding | undefined> {
+  const environment = { PAWL_DATABASE_URL: url };
+  const { stdout } = await openWorkplace(t).run(['doctor', '--json'], { environment });
+  const findings = stdout.trim().split('\n');
+  return findings
+    .map((line) => JSON.parse(line) as Finding)
+    .find(({ check }) => check === 'pgvector');
+}
 
 async function planOf(
   database: Database,

@@ -172,9 +172,10 @@ export function sinkSuite(
   keeps: SinkCase['keeps'],
   { open, skip }: { open: (t: Cleanup) => Promise<SinkCase>; skip?: string | undefined },
 ): void {
-  describe(`what ${name} keeps`, { skip: skip ?? false }, () => {
+  describe(`what ${name} keeps`, () => {
     for (const [title, run] of keeps === 'vectors' ? [...tests, ...vectorTests] : tests) {
-      test(title, { timeout: 60_000 }, async (t) => run(new SinkBench(await open(t))));
+      const options = { timeout: 60_000, skip: skip ?? false };
+      test(title, options, async (t) => run(new SinkBench(await open(t))));
     }
   });
 }
