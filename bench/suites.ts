@@ -7,12 +7,21 @@ import { benchExtraction } from './extraction.ts';
 import { benchLatency } from './latency.ts';
 import type { Section } from './measure/figure.ts';
 import { benchPipeline } from './pipeline/suite.ts';
+import { benchPoints } from './points.ts';
 import { benchRanking } from './ranking.ts';
 import { benchServices } from './services.ts';
 import { benchStreams } from './streams.ts';
 import { benchVectors } from './vectors.ts';
 
-export const suites = ['search', 'chunking', 'extraction', 'pipeline', 'api', 'services'] as const;
+export const suites = [
+  'search',
+  'chunking',
+  'extraction',
+  'pipeline',
+  'pgvector',
+  'api',
+  'services',
+] as const;
 type SuiteName = (typeof suites)[number];
 
 export interface SuiteOptions {
@@ -24,7 +33,9 @@ export interface SuiteOptions {
 }
 
 const collectionsText = 'a folder with collections (NAME.json.gz: documents, queries, qrels)';
-const wanted: Readonly<Record<Exclude<SuiteName, 'pipeline' | 'api' | 'services'>, string>> = {
+const wanted: Readonly<
+  Record<Exclude<SuiteName, 'pipeline' | 'pgvector' | 'api' | 'services'>, string>
+> = {
   search: collectionsText,
   chunking: collectionsText,
   extraction: 'a checkout of the article extraction benchmark (ground-truth.json, html/)',
@@ -41,6 +52,7 @@ export async function runSuite(name: SuiteName, options: SuiteOptions): Promise<
     return [...(await benchApi({ isQuick, tell })), await benchStreams({ isQuick, tell })];
   }
   if (name === 'pipeline') return benchPipeline({ isQuick, tell });
+  if (name === 'pgvector') return benchPoints({ isQuick, tell });
   if (name === 'services') return benchServices({ isQuick, tell });
   if (name === 'extraction') return benchExtraction({ data, trafilatura, isQuick, tell });
   if (data === undefined || !existsSync(data)) {

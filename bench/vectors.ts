@@ -9,10 +9,10 @@ import { Partition, type VectorHit } from '../src/search/vector/partition.ts';
 import { rescore } from '../src/search/vector/rescore.ts';
 import type { Section } from './measure/figure.ts';
 
-const dimensions = 256;
+export const dimensions = 256;
 const clusters = 1000;
 const spread = 0.6;
-const chunksPerDocument = 20;
+export const chunksPerDocument = 20;
 
 export interface VectorOptions {
   readonly size: number;
@@ -73,13 +73,13 @@ function fill(source: VectorSource, queries: readonly Float32Array[], size: numb
   return { arena, partition, stored, truth };
 }
 
-function sharedBy(places: readonly number[], hits: readonly VectorHit[]): number {
+export function sharedBy(places: readonly number[], hits: readonly VectorHit[]): number {
   const first = hits.slice(0, 10).map((hit) => hit.generationId - 1 + hit.ordinal);
   return places.filter((place) => first.includes(place)).length;
 }
 
 /** Points around centres, of unit length; the same each time. */
-class VectorSource {
+export class VectorSource {
   #state: number;
   readonly #centres: Float32Array[];
 
@@ -111,7 +111,7 @@ class VectorSource {
   }
 }
 
-class Nearest {
+export class Nearest {
   readonly #size: number;
   readonly #best: { place: number; score: number }[] = [];
 
@@ -131,7 +131,7 @@ class Nearest {
   }
 }
 
-function dot(one: Float32Array, other: Float32Array): number {
+export function dot(one: Float32Array, other: Float32Array): number {
   let sum = 0;
   for (let place = 0; place < dimensions; place++) {
     sum += (one[place] as number) * (other[place] as number);

@@ -93,6 +93,11 @@ export class Pawl {
     return this.#assembled.database;
   }
 
+  /** Whether Postgres searches vectors; undefined where the store is none. */
+  get pgvector(): Assembled['pgvector'] {
+    return this.#assembled.pgvector;
+  }
+
   /** The one interactive ingestion of this process. */
   get attempt(): Assembled['attempt'] {
     return this.#assembled.attempt;

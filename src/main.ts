@@ -58,17 +58,17 @@ import { lanePriceOf, type Prices } from './provider/prices.ts';
 import { toSignedBytes } from './provider/vector-bytes.ts';
 import type { HotStore, HotStoreOptions } from './queue/hot-store.ts';
 import { Searcher } from './search/search.ts';
-import { Mirror, type VectorIndex } from './search/vector/mirror.ts';
-import { SinkIndex } from './search/vector/sink-index.ts';
 import { documentsOf, type ServicesOptions, worksOf } from './services.ts';
 import type { Sink } from './sink/sink.ts';
-import { type OpenSinks, openSinks, type SinkSettings } from './sinks.ts';
+import { openSinks, type SinkSettings } from './sinks.ts';
 import { getCorpusSettings } from './store/corpus-settings.ts';
 import type { Database } from './store/database.ts';
 import { openGateAt } from './store/gates.ts';
 import { migrate } from './store/migrate.ts';
+import { openPgvector, type PgvectorSetting, type PgvectorStanding } from './store/pgvector.ts';
 import { openPostgres } from './store/postgres.ts';
 import { openSqlite } from './store/sqlite.ts';
+import { vectorsOf } from './vectors.ts';
 import { realWorld } from './world.ts';
 
 export interface AssembleOptions {
@@ -97,6 +97,8 @@ export interface AssembleOptions {
   readonly blobs?: BlobSettings | undefined;
   /** Where generations are delivered to beside the store. */
   readonly sinks?: SinkSettings | undefined;
+  /** `auto`: Postgres searches vectors where it has pgvector. */
+  readonly pgvector?: PgvectorSetting | undefined;
   readonly world?: World | undefined;
   readonly onError?: ((what: string, error: unknown) => void) | undefined;
   /** Where the interactive attempt tells what it does; nowhere where absent. */
@@ -119,6 +121,8 @@ export interface Assembled {
   readonly attempt: AttemptSession;
   readonly blobs: StreamedBlobStore;
   readonly sinks: readonly Sink[];
+  /** Whether Postgres searches vectors; undefined where the store is none. */
+  readonly pgvector: PgvectorStanding | undefined;
   /** The one that is configured. */
   readonly embedder: Embedder;
   /** Undefined: rules and lists. */
@@ -169,18 +173,20 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   const pipeline = options.pipeline?.(documents) ?? documents;
   await migrate(database, pipeline.lifecycle);
   await openGates(database, options.pace ?? {});
-  const engine = engineOf(options, { database, pipeline, world, blobs, sinks: sinks.sinks });
+  const pgvector = await openPgvector(database, options.pgvector ?? 'auto');
+  const engine = engineOf(options, {
+    ...{ database, pipeline, world, blobs, sinks: sinks.sinks },
+    hasPoints: pgvector?.isUsed,
+  });
   const batch = batchOf(options, { database, blobs, world, providers, onError });
-  const mirror = vectorsOf(database, sinks);
+  const mirror = vectorsOf(database, sinks, options.pgvector);
   const searcher = new Searcher({ database, ...embedders.forQueries, mirror });
   const reading = { parser, fetcher, rendering, cutter: texts.cut };
   const attempt = await attemptOf(options, { database, blobs, world, engine, ...reading });
   const close = async (): Promise<void> => {
     // While the store is open: what the attempt still has under way must come to rest.
     await attempt.close();
-    await parser.close();
-    await texts.close();
-    await rendering?.renderer.close();
+    await Promise.all([parser.close(), texts.close(), rendering?.renderer.close()]);
     // What was paid for is waited for, and needs the database to be kept.
     await Promise.all([embedders.close(), extractor?.close?.(), sinks.close(), blobs.close()]);
     await database.close();
@@ -191,13 +197,13 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   const post = httpPost({ world, allowed });
   const works = worksOf({ ...parts, world, completer, embedders, texts });
   const { embedder } = embedders;
-  const models = { embedder, extractor, sinks: sinks.sinks, cutter: texts.cut };
+  const models = { embedder, extractor, pgvector, sinks: sinks.sinks, cutter: texts.cut };
   return { ...doors, ...models, works, post, estimate, close };
 }
 
 function engineOf(
   { allowHosts = [], places, onProgress, onError = () => undefined }: AssembleOptions,
-  parts: Pick<EngineOptions, 'database' | 'pipeline' | 'world' | 'blobs' | 'sinks'>,
+  parts: Pick<EngineOptions, 'database' | 'pipeline' | 'world' | 'blobs' | 'sinks' | 'hasPoints'>,
 ): Engine {
   const allowed = allowedHosts(allowHosts);
   return new Engine({
@@ -208,12 +214,6 @@ function engineOf(
       if (kind === 'url') checkTarget(readUrl(source), allowed);
     },
   });
-}
-
-/** The store's own vectors, unless a sink is searched; then they stand in for it. */
-export function vectorsOf(database: Database, { searched }: OpenSinks): VectorIndex {
-  const otherwise = new Mirror(database);
-  return searched ? new SinkIndex({ database, sink: searched, otherwise }) : otherwise;
 }
 
 function batchOf(

@@ -35,6 +35,8 @@ export interface OpenOptions {
   readonly blobs?: AssembleOptions['blobs'];
   /** Copies for others, and for searches: vectors in Qdrant, entities in Neo4j. */
   readonly sinks?: AssembleOptions['sinks'];
+  /** `auto`, where nothing is said: Postgres searches vectors where it has pgvector; or `off`. */
+  readonly pgvector?: AssembleOptions['pgvector'];
   /** False: this process only asks and commands, and leaves the work to others. */
   readonly work?: boolean | undefined;
   /** Called when something in the background failed and will be tried again. */

@@ -25,7 +25,7 @@ import { limits } from './kernel/limits.ts';
 import type { Stage } from './kernel/stage.ts';
 import type { World } from './kernel/world.ts';
 import { doorsOf, placesOf, workerName } from './loose-work.ts';
-import { type AssembleOptions, renderingOf, vectorsOf } from './main.ts';
+import { type AssembleOptions, renderingOf } from './main.ts';
 import { completerOf, embeddersFor } from './models.ts';
 import type { Log } from './observe/log.ts';
 import type { ModelCall } from './observe/trace.ts';
@@ -51,11 +51,12 @@ import type { RoleName } from './service-settings.ts';
 import { worksOf } from './services.ts';
 import { openSinks } from './sinks.ts';
 import { openPostgres } from './store/postgres.ts';
+import { vectorsOf } from './vectors.ts';
 import { realWorld } from './world.ts';
 
 type Models = Pick<
   AssembleOptions,
-  'embedder' | 'extractor' | 'browser' | 'render' | 'allowHosts' | 'sinks'
+  'embedder' | 'extractor' | 'browser' | 'render' | 'allowHosts' | 'sinks' | 'pgvector'
 >;
 
 export interface RoleOptions extends GuardOptions, Models {
@@ -159,7 +160,7 @@ async function openParts(options: RoleOptions, { world, log, onCall }: Opening) 
   const tools = { fetcher, rendering, parser: parser.parse, world };
   const works = worksOf({ ...tools, texts, embedders, completer });
   const sinks = await openSinks((searches && options.sinks) || {}, world);
-  const mirror = database && vectorsOf(database, sinks);
+  const mirror = database && vectorsOf(database, sinks, options.pgvector);
   const searcher = database && new Searcher({ database, ...embedders.forQueries, mirror });
   const blobs = options.blobs && (await openBlobs(options.blobs, { data: '.', world }));
   const queues = queue ? [queue] : [];

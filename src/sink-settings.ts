@@ -1,7 +1,8 @@
-/** The settings of what is kept outside the store: in Qdrant, in Neo4j, in a bucket. */
+/** The settings of what is searched by vectors, and of what is kept outside the store. */
 import type { Setting } from './settings.ts';
 
 export interface SinkConfig {
+  readonly pgvector: 'auto' | 'off';
   readonly qdrantUrl: string | undefined;
   readonly qdrantKey: string | undefined;
   readonly qdrantPrefix: string;
@@ -27,6 +28,15 @@ const plainAddress = (text: string): string | undefined => {
 };
 
 export const sinkSettings: { readonly [K in keyof SinkConfig]: Setting<K> } = {
+  pgvector: {
+    variable: 'PAWL_PGVECTOR',
+    initial: 'auto',
+    form: '`auto` or `off`',
+    meaning:
+      'Whether a Postgres that has pgvector searches vectors itself. Off: each process does, in ' +
+      'its memory.',
+    parse: (text) => (text === 'auto' || text === 'off' ? text : undefined),
+  },
   qdrantUrl: {
     variable: 'PAWL_QDRANT_URL',
     initial: undefined,

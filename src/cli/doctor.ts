@@ -11,6 +11,7 @@ import { openSinks } from '../sinks.ts';
 import { findDamage, readDurability, readSchemaVersion } from '../store/health.ts';
 import { countWithoutCause } from '../store/items.ts';
 import { migrations } from '../store/migrate.ts';
+import { arePointsFilled } from '../store/points.ts';
 import { type Call, type Command, exits, refuseMissing, storePath, withPawl } from './command.ts';
 import { engineOptions } from './engine-options.ts';
 import { bytes, count } from './wording.ts';
@@ -189,7 +190,20 @@ async function examine(pawl: Pawl, database: string): Promise<Finding[]> {
           ? 'none at work now'
           : `${count(workers.length, 'process', 'processes')} at work`,
     },
+    ...(await checkPgvector(pawl)),
   ];
+}
+
+/** Nothing is wrong without it; but who could have it should know. */
+async function checkPgvector({ pgvector, store }: Pawl): Promise<Finding[]> {
+  if (!pgvector) return [];
+  const { isUsed, found, advice } = pgvector;
+  const verdict = advice === undefined ? 'ok' : 'warn';
+  if (!isUsed || (await arePointsFilled(store))) {
+    return [{ check: 'pgvector', verdict, found, advice }];
+  }
+  const waiting = 'it is being given the vectors that were there before it, and not asked yet';
+  return [{ check: 'pgvector', verdict, found: `${found}; ${waiting}` }];
 }
 
 function judge(

@@ -22,6 +22,7 @@ export function engineOptions(config: Config) {
     batchPollMs: config.batchPollSeconds * 1000,
     blobs: blobsOf(config),
     sinks: sinksOf(config),
+    pgvector: config.pgvector,
     world: realWorld(hook),
   };
 }

@@ -20,6 +20,7 @@ import { Keeper } from './keeper.ts';
 import type { Ledger } from './ledger.ts';
 import type { Liveness } from './liveness.ts';
 import { Loop } from './loop.ts';
+import { PointsKeeper } from './points-keeper.ts';
 import { Relay } from './relay.ts';
 import { rescue } from './rescuer.ts';
 import { StoreLedger } from './store-ledger.ts';
@@ -34,6 +35,8 @@ export interface EngineOptions {
   readonly blobs?: SweptBlobs | undefined;
   /** What is kept in step with what is deleted, and filled where it is new. */
   readonly sinks?: readonly Sink[] | undefined;
+  /** The store has pgvector, and points for it to be kept. */
+  readonly hasPoints?: boolean | undefined;
   /** Throws for a source that could never be read, before a job is made of it. */
   readonly checkSource?: ((source: NewSource) => void) | undefined;
   /** Items that are worked on at once. */
@@ -54,6 +57,7 @@ export class Engine {
   readonly #loops: readonly Loop[];
   readonly #bell: Bell;
   readonly #couriers: readonly Courier[];
+  readonly #points: PointsKeeper | undefined;
   readonly #deliveries: readonly Loop[];
   #unlisten: (() => void) | undefined;
 
@@ -102,9 +106,8 @@ export class Engine {
       revoke: (itemIds) => this.#revoke(itemIds),
     });
     this.#couriers = (options.sinks ?? []).map((sink) => new Courier(database, sink));
-    this.#deliveries = this.#couriers.map((courier) =>
-      this.#loop(courier.name, limits.sink.pollMs, () => courier.run()),
-    );
+    this.#points = options.hasPoints ? new PointsKeeper(database) : undefined;
+    this.#deliveries = this.#deliveryLoops();
     this.#loops = [...this.#makeLoops(ring), ...this.#deliveries];
   }
 
@@ -123,6 +126,7 @@ export class Engine {
   async stop(): Promise<void> {
     this.#unlisten?.();
     for (const courier of this.#couriers) courier.stop();
+    this.#points?.stop();
     await Promise.all(this.#loops.map((loop) => loop.stop()));
     await this.#dispatcher.stop();
     await this.#keeper.unregister();
@@ -132,6 +136,15 @@ export class Engine {
   #loop(name: string, intervalMs: number, run: () => Promise<unknown>): Loop {
     const { world, onError } = this.#options;
     return new Loop({ name, intervalMs, world, onError, runOnce: async () => void (await run()) });
+  }
+
+  #deliveryLoops(): Loop[] {
+    const points = this.#points;
+    const couriers = this.#couriers.map((courier) =>
+      this.#loop(courier.name, limits.sink.pollMs, () => courier.run()),
+    );
+    if (!points) return couriers;
+    return [...couriers, this.#loop('points', limits.points.pollMs, () => points.run())];
   }
 
   #makeLoops(ring: (kind: Ring) => void): Loop[] {

@@ -25,6 +25,22 @@ export const sinkLimits = {
     connectionsMax: 50,
   },
 
+  /** Vectors that Postgres searches by pgvector. */
+  points: {
+    /** Among so many, all are compared; above that, the index is asked. */
+    exactMax: 10_000,
+    /** What pgvector can index, at two bytes each. */
+    dimensionsMax: 4000,
+    /** How many of the nearest the index looks for at once. */
+    lookedForMax: 500,
+    /** The index is left after so many points that a filter has refused. */
+    scannedMax: 20_000,
+    /** Generations whose older vectors get their points in one commit. */
+    fillGenerations: 50,
+    /** How often it is looked which models need an index. */
+    pollMs: 10 * second,
+  },
+
   /** A bucket of blobs. */
   bucket: {
     callMs: 2 * minute,

@@ -54,6 +54,11 @@ const sessionSettings = [
   '-c plan_cache_mode=force_generic_plan',
   // A process that is stopped inside a transaction holds rows that every other commit waits for.
   `-c idle_in_transaction_session_timeout=${limits.store.idleTransactionMs}`,
+  // For pgvector; where it is not, these are words without a meaning. It goes on until enough rows
+  // have passed the filter.
+  '-c hnsw.iterative_scan=strict_order',
+  `-c hnsw.ef_search=${limits.points.lookedForMax}`,
+  `-c hnsw.max_scan_tuples=${limits.points.scannedMax}`,
 ].join(' ');
 
 /** Whole numbers come as numbers, and JSON as text, as they do from SQLite. */

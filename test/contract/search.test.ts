@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { open, type Pawl, type SourceInput } from '../../src/index.ts';
 import type { SearchFilter } from '../../src/search/request.ts';
-import { type Postgres, startPostgres } from '../support/postgres.ts';
+import { type Postgres, startPostgres, whyNoPgvector } from '../support/postgres.ts';
 import { type Cleanup, temporaryDirectory } from '../support/temporary.ts';
 
 const corpus = 'handbook';
@@ -38,34 +38,51 @@ before(async () => {
 });
 after(() => postgres.stop());
 
-async function setup(t: Cleanup, database?: string): Promise<Pawl> {
-  const pawl = await open({ data: temporaryDirectory(t), ...(database && { database }) });
+const stores = ['sqlite', 'postgres', 'pgvector'] as const;
+type StoreName = (typeof stores)[number];
+const whySkipped = (name: StoreName): string | false =>
+  (name === 'pgvector' && whyNoPgvector()) || false;
+
+async function setup(t: Cleanup, name: StoreName): Promise<Pawl> {
+  const database = name === 'sqlite' ? undefined : await postgres.createDatabase();
+  const pgvector = name === 'pgvector' ? 'auto' : 'off';
+  const pawl = await open({ data: temporaryDirectory(t), database, pgvector });
   t.after(() => pawl.close());
+  assert.equal(pawl.pgvector?.isUsed ?? false, name === 'pgvector');
   await (await pawl.ingest(documents, { corpus })).wait();
   return pawl;
 }
 
 describe('search', () => {
   test('gives the same hits with the same scores on SQLite and on Postgres', async (t) => {
-    const stores = [await setup(t), await setup(t, await postgres.createDatabase())];
+    await compare([await setup(t, 'sqlite'), await setup(t, 'postgres')]);
+  });
+
+  test('gives them by pgvector, too', { skip: whySkipped('pgvector') }, async (t) => {
+    await compare([await setup(t, 'sqlite'), await setup(t, 'pgvector')]);
+  });
+
+  async function compare(pawls: readonly Pawl[]): Promise<void> {
     for (const mode of modes) {
       for (const query of queries) {
         const [one, other] = await Promise.all(
-          stores.map((pawl) => pawl.search(corpus, query, { mode, explain: true, topK: 20 })),
+          pawls.map((pawl) => pawl.search(corpus, query, { mode, explain: true, topK: 20 })),
         );
         assert.ok((one?.length ?? 0) > 0, `${mode}: ${query}`);
         assert.deepEqual(other, one, `${mode}: ${query}`);
       }
     }
-    const [hit] = (await stores[1]?.search(corpus, queries[0] ?? '', { explain: true })) ?? [];
+    const [hit] = (await pawls[1]?.search(corpus, queries[0] ?? '', { explain: true })) ?? [];
     assert.ok((hit?.explanation?.feedbackTerms.length ?? 0) > 0, 'feedback is asked for');
-  });
+  }
 
-  for (const name of ['sqlite', 'postgres'] as const) {
-    const fresh = async (t: Cleanup) =>
-      setup(t, name === 'postgres' ? await postgres.createDatabase() : undefined);
+  for (const name of stores) {
+    const skip = whySkipped(name);
+    const fresh = (t: Cleanup) => setup(t, name);
 
-    test(`${name}: the parts of an explanation add up to the score, in every mode`, async (t) => {
+    test(`${name}: the parts of an explanation add up to the score, in every mode`, {
+      skip,
+    }, async (t) => {
       const pawl = await fresh(t);
       for (const mode of modes) {
         const hits = await pawl.search(corpus, 'invoices for flights', { mode, explain: true });
@@ -82,7 +99,9 @@ describe('search', () => {
       }
     });
 
-    test(`${name}: each hit tells where it is from, and what is the same is folded`, async (t) => {
+    test(`${name}: each hit tells where it is from, and what is the same is folded`, {
+      skip,
+    }, async (t) => {
       const pawl = await fresh(t);
       for (const mode of modes) {
         const [hit] = await pawl.search(corpus, 'physician examines employees', { mode });
@@ -96,7 +115,7 @@ describe('search', () => {
       }
     });
 
-    test(`${name}: every filter holds in every mode`, async (t) => {
+    test(`${name}: every filter holds in every mode`, { skip }, async (t) => {
       const pawl = await fresh(t);
       const [health] = await pawl.search(corpus, 'physician');
       const tomorrow = new Date(Date.now() + 86_400_000).toISOString();
@@ -126,7 +145,9 @@ describe('search', () => {
       });
     });
 
-    test(`${name}: case does not count in titles and headings, and does in sources`, async (t) => {
+    test(`${name}: case does not count in titles and headings, and does in sources`, {
+      skip,
+    }, async (t) => {
       const pawl = await fresh(t);
       const [survey] = await pawl.search(corpus, 'surgeon', { mode: 'keyword' });
       const source = survey?.sourceUrl ?? '';
@@ -146,7 +167,7 @@ describe('search', () => {
       assert.deepEqual(await titles({ source: source.replace(/.$/, '_') }), []);
     });
 
-    test(`${name}: what is replaced or deleted is found no more`, async (t) => {
+    test(`${name}: what is replaced or deleted is found no more`, { skip }, async (t) => {
       const pawl = await fresh(t);
       const titles = async (query: string, mode: (typeof modes)[number]) =>
         (await pawl.search(corpus, query, { mode, topK: 100 })).map(({ title }) => title);

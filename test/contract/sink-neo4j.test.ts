@@ -10,7 +10,7 @@ import { notes, SinkBench } from './sink/bench.ts';
 import { openNeo4jCase, realNeo4j } from './sink/neo4j-case.ts';
 import { sinkSuite } from './sink-suite.ts';
 
-sinkSuite('Neo4j', 'entities', openNeo4jCase);
+sinkSuite('Neo4j', 'entities', { open: openNeo4jCase });
 
 const skip = realNeo4j === undefined ? false : 'a real Neo4j does not fail on demand';
 

@@ -1,4 +1,4 @@
 import { openQdrantCase } from './sink/qdrant-case.ts';
 import { sinkSuite } from './sink-suite.ts';
 
-sinkSuite('Qdrant', 'vectors', openQdrantCase);
+sinkSuite('Qdrant', 'vectors', { open: openQdrantCase });

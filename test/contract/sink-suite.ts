@@ -166,14 +166,16 @@ const vectorTests: readonly SinkTest[] = [
   ],
 ];
 
+/** `skip`: why it cannot be tested here, if it cannot. */
 export function sinkSuite(
   name: string,
   keeps: SinkCase['keeps'],
-  open: (t: Cleanup) => Promise<SinkCase>,
+  { open, skip }: { open: (t: Cleanup) => Promise<SinkCase>; skip?: string | undefined },
 ): void {
   describe(`what ${name} keeps`, () => {
     for (const [title, run] of keeps === 'vectors' ? [...tests, ...vectorTests] : tests) {
-      test(title, { timeout: 60_000 }, async (t) => run(new SinkBench(await open(t))));
+      const options = { timeout: 60_000, skip: skip ?? false };
+      test(title, options, async (t) => run(new SinkBench(await open(t))));
     }
   });
 }

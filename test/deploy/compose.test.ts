@@ -49,6 +49,7 @@ const readers: Readonly<Record<Key, readonly Role[] | undefined>> = {
   ...{ orchestratorUrl: ['scraper', 'embedding'], chunkingUrl: orchestrator },
   ...{ allowHosts: fetching, pace: orchestrator, browser: fetching, render: fetching },
   ...{ databaseUrl: modelled, qdrantUrl: modelled, qdrantKey: modelled, qdrantPrefix: modelled },
+  pgvector: modelled,
   ...{ neo4jUrl: orchestrator, neo4jUser: orchestrator, neo4jPassword: orchestrator },
   ...{ neo4jDatabase: orchestrator, webhookSecret: orchestrator },
   ...{ batchProviders: orchestrator, batchPollSeconds: orchestrator },

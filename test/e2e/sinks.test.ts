@@ -162,7 +162,7 @@ test('a service says how its sinks are, and is not ready without them', async (t
   assert.deepEqual(await ready(), [503, false]);
 });
 
-test('fetched bytes that are many are kept in a bucket, whichever folder the processes have', async (t) => {
+test('many fetched bytes are kept in a bucket, whichever folder the processes have', async (t) => {
   const server = await startS3(t);
   const { accessKeyId: keyId, secretAccessKey: secret, region } = credentials;
   const url = `s3://${bucket}/handbook/`;

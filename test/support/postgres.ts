@@ -1,6 +1,6 @@
 import { execFile, execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { chownSync, readdirSync } from 'node:fs';
+import { chownSync, existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
@@ -44,6 +44,14 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
 /** Whether a Postgres server can be started on this machine. */
 export function findPostgres(executable: 'initdb' | 'postgres'): string | undefined {
   return findExecutable(executable, executableFolders());
+}
+
+/** Undefined where the Postgres that tests start has the extension; else why tests are skipped. */
+export function whyNoPgvector(): string | undefined {
+  const config = findExecutable('pg_config', executableFolders());
+  const folder = config && execFileSync(config, ['--sharedir'], { encoding: 'utf8' }).trim();
+  const isThere = folder && existsSync(join(folder, 'extension', 'vector.control'));
+  return isThere ? undefined : 'this Postgres has no pgvector';
 }
 
 async function startOn(

@@ -1,20 +1,16 @@
 /** The current vectors of each corpus, held in memory, and put in order by their stored bytes. */
-import { type CurrentRow, getVectors, listVectors } from '../../store/contents.ts';
+import { type CurrentRow, listVectors } from '../../store/contents.ts';
 import type { Database } from '../../store/database.ts';
 import type { Allowed } from '../allowed.ts';
 import { type Copy, Follower } from '../follower.ts';
 import { Arena, toQuery } from './arena.ts';
 import { Partition, type VectorHit, type VectorRow } from './partition.ts';
-import { rescore } from './rescore.ts';
+import { type Rescoring, rescoreStored } from './rescore.ts';
 
-export interface MirrorSearch {
+export interface MirrorSearch extends Rescoring {
   readonly caller: string;
   readonly corpus: string;
-  readonly model: string;
-  readonly vector: ArrayLike<number>;
   readonly size: number;
-  /** How many of them are put in the order of their whole vectors. */
-  readonly rescored: number;
   /** Undefined: everything is. */
   readonly allowed?: Allowed | undefined;
 }
@@ -42,19 +38,7 @@ export class Mirror implements VectorIndex {
     const hits = await this.#follower.use({ caller, corpus, kind }, ({ partition }) =>
       partition.search(toQuery(vector), size, allowed?.isAllowed),
     );
-    return this.#inOrder(request, hits);
-  }
-
-  async #inOrder(
-    { model, vector, rescored }: MirrorSearch,
-    hits: VectorHit[],
-  ): Promise<VectorHit[]> {
-    const first = hits.slice(0, rescored);
-    const places = first.map(({ generationId, ordinal }) => [generationId, ordinal] as const);
-    const rows = await getVectors(this.#database, { model, places });
-    const bytes = new Map(rows.map((row) => [`${row.generation_id}/${row.ordinal}`, row.vector]));
-    const bytesOf = (hit: VectorHit) => bytes.get(`${hit.generationId}/${hit.ordinal}`);
-    return [...rescore(first, vector, bytesOf), ...hits.slice(first.length)];
+    return rescoreStored(this.#database, request, hits);
   }
 }
 

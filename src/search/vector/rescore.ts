@@ -3,7 +3,30 @@
  * in the wrong order. So the first of them are compared once more by all their bytes.
  */
 import { fromSignedBytes } from '../../provider/vector-bytes.ts';
+import { getVectors } from '../../store/contents.ts';
+import type { Reader } from '../../store/database.ts';
 import type { VectorHit } from './partition.ts';
+
+export interface Rescoring {
+  readonly model: string;
+  readonly vector: ArrayLike<number>;
+  /** How many of them are put in the order of their whole vectors. */
+  readonly rescored: number;
+}
+
+/** Puts the first of them in their true order, by what is stored. */
+export async function rescoreStored(
+  reader: Reader,
+  { model, vector, rescored }: Rescoring,
+  hits: readonly VectorHit[],
+): Promise<VectorHit[]> {
+  const first = hits.slice(0, rescored);
+  const places = first.map(({ generationId, ordinal }) => [generationId, ordinal] as const);
+  const rows = await getVectors(reader, { model, places });
+  const bytes = new Map(rows.map((row) => [`${row.generation_id}/${row.ordinal}`, row.vector]));
+  const bytesOf = (hit: VectorHit) => bytes.get(`${hit.generationId}/${hit.ordinal}`);
+  return [...rescore(first, vector, bytesOf), ...hits.slice(first.length)];
+}
 
 /** `bytesOf` gives the stored vector, or undefined where it is gone or was kept in rough only. */
 export function rescore(

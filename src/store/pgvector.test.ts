@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { decidePgvector, type PgvectorDecision, type PgvectorSeen } from './pgvector.ts';
+
+const nothing: PgvectorSeen = {
+  installed: null,
+  available: null,
+  is_visible: false,
+  has_points: false,
+};
+
+const cases: readonly [string, Partial<PgvectorSeen>, PgvectorDecision][] = [
+  ['is used where it is installed', { installed: '0.8.1', is_visible: true }, 'use'],
+  ['is used in a later version', { installed: '1.0', is_visible: true }, 'use'],
+  ['is installed where it can be', { available: '0.8.0' }, 'create'],
+  ['is not there', {}, 'absent'],
+  ['is too old where it is installed', { installed: '0.7.4', is_visible: true }, 'too_old'],
+  ['is too old to be installed', { available: '0.5.1' }, 'too_old'],
+  [
+    'is taken as it is installed, whatever newer one there is',
+    { installed: '0.6.0', available: '0.8.1', is_visible: true },
+    'too_old',
+  ],
+  ['is not used from a schema that is not searched', { installed: '0.8.1' }, 'hidden'],
+];
+
+describe('pgvector', () => {
+  for (const [title, seen, decision] of cases) {
+    test(title, () => {
+      assert.equal(decidePgvector({ ...nothing, ...seen }, 'auto'), decision);
+    });
+  }
+
+  test('is left alone where it is set to off', () => {
+    const seen = { ...nothing, installed: '0.8.1', is_visible: true };
+    assert.equal(decidePgvector(seen, 'off'), 'off');
+  });
+});
