@@ -9,17 +9,17 @@ import { printedSeed } from './seed.ts';
 const seed = printedSeed();
 
 describe('kills at random moments lose, double, leave and overpay nothing', () => {
-  test('30 on SQLite', async (t) => {
+  test('16 on SQLite', async (t) => {
     const directory = temporaryDirectory(t);
-    assertClean(await killAtRandom({ directory, kills: 30, workers: 3, seed }));
+    assertClean(await killAtRandom({ directory, kills: 16, workers: 3, seed }));
   });
 
-  test('15 on Postgres', async (t) => {
+  test('8 on Postgres', async (t) => {
     const directory = temporaryDirectory(t);
     const server = await startPostgres();
     t.after(() => server.stop());
     const databaseUrl = await server.createDatabase();
-    assertClean(await killAtRandom({ directory, databaseUrl, kills: 15, workers: 3, seed }));
+    assertClean(await killAtRandom({ directory, databaseUrl, kills: 8, workers: 3, seed }));
   });
 });
 

@@ -12,7 +12,7 @@ import { openStore } from './store.ts';
  * its lease is gone, which few seeds have.
  */
 const firstSeed = 401;
-const seeds = 200;
+const seeds = 120;
 const cheapSeeds = 40;
 
 describe('the simulated world', () => {
