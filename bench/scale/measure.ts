@@ -114,8 +114,10 @@ async function measureStore(directory: string, data: string) {
   };
 }
 
+/** What is not there takes no room: small documents are no blobs. */
 function sizeOf(path: string): number {
-  const stat = statSync(path);
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (!stat) return 0;
   if (!stat.isDirectory()) return stat.size;
   return readdirSync(path).reduce((sum, name) => sum + sizeOf(join(path, name)), 0);
 }

@@ -1,8 +1,8 @@
 /**
- * What one document costs, by `node bench/scale/measure.ts 2000` and `npm run bench -- engine`.
- * The pages are made, of about 800 words: 10.7 kB of HTML, 7.5 kB of text, 7.4 chunks, 18 entities.
- * The steps were measured while others kept the two cores busy (load 10), so that they are rather
- * too high than too low. Figures that nobody has measured yet are marked as assumed.
+ * What one document costs, by `node bench/scale/measure.ts 1500`, `npm run bench -- services` and
+ * `npm run bench -- engine`, on two quiet cores. The pages are made, of about 800 words: 10.6 kB of
+ * HTML, 7.5 kB of text, 7.3 chunks, 8 entities. Figures that nobody has measured yet are marked as
+ * assumed.
  */
 export interface Cost {
   readonly micros: number;
@@ -24,15 +24,15 @@ const whole = 'bench/scale/measure.ts, the whole of Pawl on Postgres';
 export const costs = {
   gateway: fixed(assumed(100, 'nginx: two requests, their log lines')),
   fetch: assumed(1_500, 'one request with TLS, robots.txt remembered; the waiting costs nothing'),
-  parse: measured(6_898, steps),
-  chunk: measured(1_784, steps),
+  parse: measured(1_685, steps),
+  chunk: measured(269, steps),
   callbacks: fixed(
-    assumed(2_000, 'four questions: begin, complete, their signatures, JSON both ways'),
+    measured(10_800, 'npm run bench -- services, the orchestrator less what the engine takes'),
   ),
-  embed: measured(400, `${steps}, with the table that comes with Pawl`),
-  entities: measured(1_310, steps),
-  engine: measured(8_111, `${whole}, the process less its steps`),
-  postgres: measured(9_510, `${whole}, the server`),
+  embed: measured(360, `${steps}, with the table that comes with Pawl`),
+  entities: measured(518, steps),
+  engine: measured(4_433, `${whole}, the process less its steps`),
+  postgres: measured(6_367, `${whole}, the server`),
   queue: fixed(
     measured(179, 'npm run bench -- engine, BullMQ: one job added and processed, both sides'),
   ),
@@ -46,23 +46,25 @@ export const messages = { scrape: 2, embed: 2 } as const;
 
 /** What one document is, and what is kept of it. */
 export const document = {
-  htmlBytes: 10_687,
-  textBytes: 7_524,
-  tokens: 1_222,
-  chunks: 7.385,
-  entities: 17.9,
+  htmlBytes: 10_597,
+  textBytes: 7_451,
+  tokens: 1_206,
+  chunks: 7.297,
+  entities: 8.2,
   /** Written to Postgres' log; what a replica and a backup have to take. */
-  walBytes: 63_827,
+  walBytes: 60_607,
   /** In Postgres with its indexes, for as long as the document is there. */
   storeBytes: {
-    words: 12_341,
-    chunks: 11_547,
-    entities: 9_241,
-    vectors: 4_833,
-    text: 3_727,
-    rows: 2_428,
+    words: 12_719,
+    chunks: 11_283,
+    entities: 1_955,
+    vectors: 4_866,
+    text: 3_725,
+    rows: 2_228,
+    /** What was fetched, as long as it is small; more than 64 KiB are a blob. */
+    fetched: 4_626,
   },
   /** In Postgres, for the thirty days that events are kept. */
-  eventBytes: 3_428,
-  blobBytes: 10_687,
+  eventBytes: 3_452,
+  blobBytes: 0,
 } as const;
