@@ -63,6 +63,7 @@ export class Dispatcher {
     this.#isStopped = true;
     this.#cancelTimer?.();
     this.#cancelRefill?.();
+    this.#cancelRefill = undefined;
     // A claim that is under way brings its items first.
     await this.#filling;
     this.abort(() => true, 'shutdown');
