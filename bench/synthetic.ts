@@ -79,7 +79,7 @@ async function insertOne(
   const vectorRows = vectors.map((vector, ordinal) => ({ ordinal, model, vector }));
   await insertVectors(transaction, generationId, vectorRows);
   const title = texts[0]?.slice(0, 40) ?? '';
-  await indexGeneration(transaction, generationId, title);
+  indexGeneration(transaction, generationId);
   await transaction.run(insertDocument, {
     ...synthetic,
     id: documentId,

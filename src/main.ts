@@ -48,7 +48,7 @@ import { checkTarget } from './pipeline/fetch/resolve.ts';
 import type { Rendering } from './pipeline/fetch/shown.ts';
 import { readUrl } from './pipeline/fetch/url.ts';
 import type { LaneModel } from './pipeline/lane/deferred.ts';
-import type { Pipeline } from './pipeline/pipeline.ts';
+import { type Pipeline, rebuilt } from './pipeline/pipeline.ts';
 import { Preview } from './pipeline/preview.ts';
 import { Purse } from './pipeline/purse.ts';
 import { TextThreads } from './pipeline/thread/text-threads.ts';
@@ -170,7 +170,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     ...{ completer, exchange: { database, world, onError } },
     blobs: options.blobs && blobs,
   });
-  const pipeline = options.pipeline?.(documents) ?? documents;
+  const pipeline = options.pipeline ? rebuilt(documents, options.pipeline) : documents;
   await migrate(database, pipeline.lifecycle);
   await openGates(database, options.pace ?? {});
   const pgvector = await openPgvector(database, options.pgvector ?? 'auto');

@@ -21,21 +21,21 @@ import { type Reading, rate } from '../measure/reading.ts';
 import { measured } from '../measure/usage.ts';
 
 interface Request {
+  /** Pages for code to be loaded and compiled with. */
+  readonly warmUp: string;
   readonly pages: string;
   readonly directory: string;
   readonly places: number;
 }
 
-await answer<Request>(async ({ pages, directory, places }): Promise<Reading[]> => {
-  const paths = readdirSync(pages).map((name) => join(pages, name));
+await answer<Request>(async ({ warmUp, pages, directory, places }): Promise<Reading[]> => {
   const insert = openInserts(join(directory, 'plain.db'));
   const embedder = staticEmbedder();
   const parser = processParser({ owner: thisProcess(), world: realWorld() });
   const lexicon = readLexicon();
   const { signal } = new AbortController();
-  let next = 0;
-  const work = async (): Promise<void> => {
-    for (let path = paths[next++]; path !== undefined; path = paths[next++]) {
+  const work = async (paths: Iterator<string>): Promise<void> => {
+    for (let { value: path } = paths.next(); path !== undefined; path = paths.next().value) {
       const bytes = await readFile(path);
       const parsed = await parser.parse({ bytes, mediaType: 'text/html', source: path }, signal);
       const { title, markdown: text } = parsed;
@@ -46,8 +46,18 @@ await answer<Request>(async ({ pages, directory, places }): Promise<Reading[]> =
       insert({ path, title: title ?? '', text, chunks, vectors, extraction });
     }
   };
-  const usage = await measured(() => Promise.all(Array.from({ length: places }, work)), undefined);
-  return [rate('plain', paths.length, usage, `${places} at once`)];
+  const ingest = async (folder: string): Promise<number> => {
+    const paths = readdirSync(folder).map((name) => join(folder, name));
+    const left = paths.values();
+    await Promise.all(Array.from({ length: places }, () => work(left)));
+    return paths.length;
+  };
+  await ingest(warmUp);
+  let count = 0;
+  const usage = await measured(async () => {
+    count = await ingest(pages);
+  }, undefined);
+  return [rate('plain', count, usage, `${places} at once`)];
 });
 
 interface Document {

@@ -1,7 +1,9 @@
 /**
  * One attempt at one item, top to bottom: run what can run, report each outcome, go on until the
  * item ends, waits, or is no longer ours. Nothing here writes: every outcome goes to the ledger,
- * and only the ledger's verdict lets the item go on.
+ * and only the ledger's verdict lets the item go on. Steps that are free and reach nothing outside
+ * may run ahead of it (docs/decisions/0063): what they find is reported in order all the same, and
+ * is worth nothing unless the verdict on all before it is good.
  */
 import { retryPolicyFor } from '../kernel/backoff.ts';
 import { Failure, failures, pauseReasons, toFailure } from '../kernel/failure.ts';
@@ -10,13 +12,21 @@ import { type Reaction, react, strongest } from '../kernel/reaction.ts';
 import type { World } from '../kernel/world.ts';
 import type { NewEvent } from '../observe/event.ts';
 import { failpoint } from '../observe/failpoint.ts';
-import type { Deferral, Pipeline, PipelineItem, StepResult } from '../pipeline/pipeline.ts';
+import type { Pipeline, PipelineItem, StepResult } from '../pipeline/pipeline.ts';
 import { insertLines, wakeIfAnswered } from '../store/batch-lines.ts';
 import type { Reader } from '../store/database.ts';
-import { EffectError, type Lease, type Move, type Report } from '../store/reports.ts';
+import { EffectError, type Lease, type Move } from '../store/reports.ts';
 import type { ClaimedRow } from '../store/transition.ts';
 import { errorRecord, toldOf } from './error-record.ts';
 import { type Ledger, leaseOf } from './ledger.ts';
+import {
+  type DeferredStep,
+  detailOf,
+  effectOf,
+  type FailedStep,
+  type StepOutcome,
+  valuesOf,
+} from './step-outcome.ts';
 
 export { errorRecord } from './error-record.ts';
 
@@ -49,21 +59,6 @@ export function runItem(
 /** Why a running item is aborted: its lease is gone, or the process ends. */
 export type AbortReason = 'lost' | 'shutdown';
 
-type StepOutcome =
-  | { readonly kind: 'ok'; readonly step: string }
-  | {
-      readonly kind: 'failed';
-      readonly step: string;
-      readonly failure: Failure;
-      readonly ms: number;
-      /** The step went well, but what it wanted to write was refused. */
-      readonly isEffect?: boolean;
-      /** What it hands back although it failed. */
-      readonly result?: StepResult;
-    }
-  | { readonly kind: 'lost'; readonly step: string }
-  | { readonly kind: 'deferred'; readonly step: string; readonly deferral: Deferral };
-
 class Attempt {
   readonly #options: ExecutorOptions;
   readonly #lifecycle: Lifecycle;
@@ -72,6 +67,10 @@ class Attempt {
   readonly #signal: AbortSignal;
   readonly #scratch = new Map<string, unknown>();
   readonly #aborts = new Set<(reason: unknown) => void>();
+  /** Reports on their way to disk, while steps already run ahead of them. */
+  #underWay: Promise<StepOutcome>[] = [];
+  /** A step that killed its worker must be known by name: no step runs ahead of its own start. */
+  readonly #mayHurry: boolean;
   /** What will be stored when all reports under way are applied, and what is stored for certain. */
   #progress: Progress;
   #stored: Progress;
@@ -82,6 +81,7 @@ class Attempt {
     this.#lifecycle = options.pipeline.lifecycle;
     this.#lease = leaseOf(row, worker);
     this.#signal = signal;
+    this.#mayHurry = row.crashes === 0;
     this.#progress = row.progress;
     this.#stored = row.progress;
     this.#failedAttempts = row.attempt;
@@ -112,24 +112,48 @@ class Attempt {
   }
 
   async #runToEnd(): Promise<Ending> {
+    if (this.#signal.aborted) return this.#handBack();
     for (;;) {
-      if (this.#signal.aborted) return this.#handBack();
-      const ready = this.#lifecycle.ready(this.#progress);
-      if (ready.length === 0) return 'ended';
-      const outcomes = await this.#runParallelSteps(ready);
-      const isUndone = outcomes.some((outcome) => outcome.kind === 'failed' && outcome.isEffect);
-      if (isUndone) this.#progress = this.#stored;
-      else if (outcomes.some(({ kind }) => kind === 'lost')) return 'lost';
-      if (this.#signal.aborted) return this.#handBack();
-      const failed = outcomes.filter((outcome) => outcome.kind === 'failed');
-      if (failed.length > 0) return (await this.#pauseJob(failed)) ?? this.#settle(failed);
-      const deferred = outcomes.filter((outcome) => outcome.kind === 'deferred');
-      if (deferred.length > 0) return this.#defer(deferred);
+      const outcomes = await this.#runParallelSteps(this.#lifecycle.ready(this.#progress));
+      if (outcomes.every(({ kind }) => kind === 'ok') && this.#mayRunAhead()) continue;
+      const ending = await this.#conclude([...outcomes, ...(await this.#reported())]);
+      if (ending) return ending;
     }
   }
 
+  #mayRunAhead(): boolean {
+    const { mayRunAhead } = this.#options.pipeline;
+    if (!mayRunAhead || !this.#mayHurry || this.#signal.aborted) return false;
+    const ready = this.#lifecycle.ready(this.#progress);
+    return ready.length > 0 && ready.every((step) => mayRunAhead(step, this.#item));
+  }
+
+  /** What became of the reports under way. */
+  async #reported(): Promise<StepOutcome[]> {
+    const underWay = this.#underWay;
+    this.#underWay = [];
+    return valuesOf(await Promise.allSettled(underWay));
+  }
+
+  /** How the attempt ends by what is known now; undefined: all is on disk, and it goes on. */
+  async #conclude(outcomes: readonly StepOutcome[]): Promise<Ending | undefined> {
+    const isUndone = outcomes.some((outcome) => outcome.kind === 'failed' && outcome.isEffect);
+    if (isUndone) this.#progress = this.#stored;
+    else if (outcomes.some(({ kind }) => kind === 'lost')) return 'lost';
+    const ready = this.#lifecycle.ready(this.#progress);
+    if (ready.length === 0) return 'ended';
+    if (this.#signal.aborted) return this.#handBack();
+    // What a step found that ran ahead of one whose report was refused, it found too early.
+    const failed = outcomes
+      .filter((outcome) => outcome.kind === 'failed')
+      .filter(({ step }) => ready.includes(step));
+    if (failed.length > 0) return (await this.#pauseJob(failed)) ?? this.#settle(failed);
+    const deferred = outcomes.filter((outcome) => outcome.kind === 'deferred');
+    return deferred.length > 0 ? this.#defer(deferred) : undefined;
+  }
+
   /** Where money is short, the job waits for a person, and no item of it has failed. */
-  async #pauseJob(failed: readonly (StepOutcome & { kind: 'failed' })[]) {
+  async #pauseJob(failed: readonly FailedStep[]) {
     const broke = failed.find(({ failure }) => pauseReasons[failure.code] !== undefined);
     const { pauseJob } = this.#options;
     if (!broke || !pauseJob) return undefined;
@@ -141,11 +165,7 @@ class Attempt {
    * do.
    */
   async #runParallelSteps(steps: readonly string[]): Promise<StepOutcome[]> {
-    const settled = await Promise.allSettled(steps.map((step) => this.#runStep(step)));
-    return settled.map((branch) => {
-      if (branch.status === 'rejected') throw branch.reason;
-      return branch.value;
-    });
+    return valuesOf(await Promise.allSettled(steps.map((step) => this.#runStep(step))));
   }
 
   async #runStep(step: string): Promise<StepOutcome> {
@@ -163,11 +183,15 @@ class Attempt {
     const ms = world.now() - startedAt;
     if (result?.failure) return { kind: 'failed', step, failure: result.failure, ms, result };
     if (result?.deferred) return { kind: 'deferred', step, deferral: result.deferred };
-    return this.#complete(step, result ?? {}, ms);
+    const report = this.#complete(step, result ?? {}, ms);
+    // It may fail before anyone waits for it.
+    report.catch(() => undefined);
+    this.#underWay.push(report);
+    return { kind: 'ok', step };
   }
 
   /** What is left to a batch task is written down as the lease is given up. */
-  async #defer(deferred: readonly (StepOutcome & { kind: 'deferred' })[]): Promise<Ending> {
+  async #defer(deferred: readonly DeferredStep[]): Promise<Ending> {
     const { id, caller } = this.#item;
     const events = deferred.map(({ step, deferral: { taskType, model, requests } }) =>
       this.#event('item_deferred', step, { task_type: taskType, model, requests: requests.length }),
@@ -245,7 +269,7 @@ class Attempt {
         usage:
           tokensIn + tokensOut + costCents > 0 ? { tokensIn, tokensOut, costCents } : undefined,
         counts: result.counts,
-        effect: this.#effectOf([result]),
+        effect: effectOf([result], this.#options.now),
         events: [
           completed,
           ...(result.unchanged ? [this.#event('item_unchanged', step)] : []),
@@ -265,7 +289,7 @@ class Attempt {
   }
 
   /** Some branches failed: one decision for the item, with its reason in the history. */
-  async #settle(failed: readonly (StepOutcome & { kind: 'failed' })[]): Promise<Ending> {
+  async #settle(failed: readonly FailedStep[]): Promise<Ending> {
     const reactions = failed.map((outcome) => ({ outcome, reaction: this.#react(outcome) }));
     const reaction = strongest(reactions.map((each) => each.reaction));
     const decisive = reactions.find((each) => each.reaction === reaction) ?? reactions[0];
@@ -286,7 +310,8 @@ class Attempt {
         event,
       ],
     };
-    const effect = this.#effectOf(failed.map(({ result }) => result));
+    const results = failed.map(({ result }) => result);
+    const effect = effectOf(results, this.#options.now);
     const verdict = await this.#report(move, { ...report, effect }).catch((error: unknown) => {
       if (!(error instanceof EffectError)) throw error;
       // That the step failed must be known, even where what it learned cannot be written.
@@ -296,20 +321,7 @@ class Attempt {
     return move.to === 'failed' ? 'ended' : 'waiting';
   }
 
-  /** What the steps write, as one. */
-  #effectOf(results: readonly (StepResult | undefined)[]): Report['effect'] {
-    const effects = results.flatMap((result) => result?.effect ?? []);
-    if (effects.length === 0) return undefined;
-    return async (transaction) => {
-      const events: NewEvent[] = [];
-      for (const effect of effects) {
-        events.push(...((await effect(transaction, this.#options.now())) ?? []));
-      }
-      return events;
-    };
-  }
-
-  #react({ step, failure }: StepOutcome & { kind: 'failed' }): Reaction {
+  #react({ step, failure }: FailedStep): Reaction {
     const { world } = this.#options;
     return react({
       outcome: { kind: failures[failure.code].kind, failure },
@@ -321,10 +333,7 @@ class Attempt {
     });
   }
 
-  #decide(
-    reaction: Reaction,
-    { step, failure }: StepOutcome & { kind: 'failed' },
-  ): { move: Move; event: NewEvent } {
+  #decide(reaction: Reaction, { step, failure }: FailedStep): { move: Move; event: NewEvent } {
     if (reaction.do === 'retry' || reaction.do === 'wait') {
       const attempt = reaction.do === 'retry' ? reaction.attempt : this.#failedAttempts;
       const { dueAt, reason } = reaction;
@@ -383,16 +392,4 @@ class Attempt {
   #tell(step: string, done: number, total: number): void {
     this.#options.onProgress?.(this.#event('step_progressed', step, { done, total }));
   }
-}
-
-function detailOf(result: StepResult, ms: number): Record<string, unknown> {
-  return {
-    duration_ms: ms,
-    ...(result.model !== undefined && { model: result.model }),
-    ...(result.tokensIn && { tokens_in: result.tokensIn }),
-    ...(result.tokensOut && { tokens_out: result.tokensOut }),
-    ...(result.costCents && { cost_cents: result.costCents }),
-    ...(result.counts?.chunks !== undefined && { chunks: result.counts.chunks }),
-    ...result.detail,
-  };
 }

@@ -97,7 +97,27 @@ export function documentPipeline(options: DocumentPipelineOptions): Pipeline {
     },
     timeoutMs: (step) =>
       step === 'content_extracted' ? limits.step.extractMs : limits.step.workerMs[stageOf(step)],
+    mayRunAhead: runningAhead({ ...options, extractor }),
   };
+}
+
+/** What costs money, waits for others, or tells others, does so only from what is on disk. */
+function runningAhead({
+  embedder,
+  extractor,
+  lane,
+  sinks = [],
+}: DocumentPipelineOptions): Pipeline['mayRunAhead'] {
+  const isFree: Readonly<Record<string, boolean>> = {
+    content_extracted: !lane?.recordings,
+    chunked: true,
+    embedded: !embedder.meter && !lane?.embeddings,
+    entity_extracted: extractor?.model === undefined && !lane?.entities,
+    persisted: sinks.length === 0,
+    indexed: sinks.length === 0 && !embedder.meter,
+    done: sinks.length === 0,
+  };
+  return (step, { sourceKind }) => sourceKind !== 'reembed' && (isFree[step] ?? false);
 }
 
 /** Tools that know for which item, and for which of its steps, they are used. */
@@ -113,7 +133,7 @@ export function boundPipeline(options: DocumentPipelineOptions, bind: BindTools)
     };
   };
   const steps = Object.keys(whole.steps).map((step) => [step, bound(step)] as const);
-  return { ...whole, steps: Object.fromEntries(steps) };
+  return { ...whole, steps: Object.fromEntries(steps), mayRunAhead: undefined };
 }
 
 /** An item that embeds a document anew leaves everything else of it as it is. */

@@ -19,6 +19,7 @@ import { inputOf } from './embed/embed.ts';
 import { vectorKey } from './embed/embed-texts.ts';
 import type { ExtractionInput, Extractor } from './entity/extraction.ts';
 import { extrapolate, mapRange, type Range, sumOf, type Total, timesOf } from './estimate-range.ts';
+import { textOf } from './held.ts';
 import type { Pipeline, StepContext } from './pipeline.ts';
 
 export interface Estimate {
@@ -215,11 +216,11 @@ async function lookAtOne(
     if (extracted?.failure) return { outcome: 'unreadable', ...none };
     if (extracted?.unchanged) return { outcome: 'unchanged', ...none };
     const pieces = (await chunksOf(context)) ?? [];
-    const held = context.scratch.get('extracted') as { text: string } | undefined;
+    const held = await textOf(context);
     return {
       outcome: 'new',
       ...(await countPaid(options, pieces.map(inputOf))),
-      ...(await countAsked(options, { text: held?.text ?? '', pieces })),
+      ...(await countAsked(options, { text: held?.body ?? '', pieces })),
     };
   } catch (error) {
     // It would end in the inbox, and cost nothing; a defect of ours is not hidden behind that.

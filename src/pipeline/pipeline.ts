@@ -90,4 +90,21 @@ export interface Pipeline {
   readonly steps: Readonly<Record<string, StepFunction>>;
   /** How long each step may take. */
   readonly timeoutMs: (step: string) => number;
+  /**
+   * Whether the step may run while the clicks before it are still on their way to disk: it costs
+   * nothing, reaches nothing outside, and takes what they write from `scratch`. None, where absent.
+   */
+  readonly mayRunAhead?: ((step: string, item: PipelineItem) => boolean) | undefined;
+}
+
+/** Another pipeline, made of one. Of a step that it replaces nobody knows that it may run ahead. */
+export function rebuilt(from: Pipeline, build: (from: Pipeline) => Pipeline): Pipeline {
+  const pipeline = build(from);
+  const { mayRunAhead, steps } = pipeline;
+  if (mayRunAhead !== from.mayRunAhead) return pipeline;
+  return {
+    ...pipeline,
+    mayRunAhead: (step, item) =>
+      steps[step] === from.steps[step] && (mayRunAhead?.(step, item) ?? false),
+  };
 }

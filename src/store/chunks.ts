@@ -115,23 +115,24 @@ export function listChunks(reader: Reader, generationId: number): Promise<ChunkR
   return reader.run(ofGeneration, { generation_id: generationId });
 }
 
+const ofIndexed = `FROM chunks JOIN documents ON documents.id = chunks.document_id
+    AND documents.generation_id = chunks.generation_id
+  WHERE chunks.generation_id {amongIds}`;
+// In the order of their numbers: out of order, each run of them would be written by itself.
 const indexSqlite = sql`
   INSERT INTO chunk_search (rowid, title, heading, text)
-  SELECT id, :title, heading, text FROM chunks WHERE generation_id = :generation_id`;
+  SELECT chunks.id, COALESCE(documents.title, ''), chunks.heading, chunks.text ${ofIndexed}
+  ORDER BY chunks.id`;
 const indexPostgres = sql`
   INSERT INTO chunk_search (chunk_id, words)
-  SELECT id, setweight(to_tsvector('english', :title), 'A') ||
-    setweight(to_tsvector('english', heading), 'B') || to_tsvector('english', text)
-  FROM chunks WHERE generation_id = :generation_id`;
+  SELECT chunks.id, setweight(to_tsvector('english', COALESCE(documents.title, '')), 'A') ||
+    setweight(to_tsvector('english', chunks.heading), 'B') || to_tsvector('english', chunks.text)
+  ${ofIndexed}`;
 
-/** Makes a generation's chunks findable. They are found once it is the current one. */
-export async function indexGeneration(
-  transaction: Transaction,
-  generationId: number,
-  title: string,
-): Promise<void> {
+/** Makes a generation findable if, by the end of the transaction, it is the current one. */
+export function indexGeneration(transaction: Transaction, generationId: number): void {
   const statement = transaction.dialect.name === 'sqlite' ? indexSqlite : indexPostgres;
-  await transaction.run(statement, { generation_id: generationId, title });
+  transaction.runLast(statement, generationId);
 }
 
 const ofGenerations = 'IN (SELECT id FROM chunks WHERE generation_id = :generation_id)';

@@ -25,6 +25,11 @@ export interface Transaction extends Reader {
     same?: Parameters,
   ): Promise<void>;
   /**
+   * Runs the statement once, after everything else in the transaction, with all `ids` that it was
+   * given: what costs as much for one as for many is done for the whole commit together.
+   */
+  runLast(statement: Statement<never>, id: number): void;
+  /**
    * Runs an `UPDATE` for every row and says of each whether it changed something. The statement
    * has the key column `id`, returns it, and no two rows have the same.
    */

@@ -4,7 +4,7 @@
  * what it replaced is pruned by the next click. A reader joins on `generation_id`, and so sees all
  * of one generation and nothing of another.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { Failure } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
 import type { Reader, Transaction } from './database.ts';
@@ -33,7 +33,7 @@ export interface DocumentRow {
 
 /** One source of one caller in one corpus is one document, whoever asks and however often. */
 export function documentIdOf(caller: string, corpus: string, source: string): string {
-  return createHash('sha256').update(`${caller}\0${corpus}\0${source}`).digest('hex').slice(0, 32);
+  return hash('sha256', `${caller}\0${corpus}\0${source}`).slice(0, 32);
 }
 
 const byId = sql<DocumentRow>`SELECT * FROM documents WHERE id = :id`;

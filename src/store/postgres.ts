@@ -8,6 +8,7 @@ import { Failure } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
 import type { Database, Transaction } from './database.ts';
 import { postgresDialect } from './dialect.ts';
+import { Lasts } from './lasts.ts';
 import {
   type Columns,
   type ColumnType,
@@ -122,6 +123,7 @@ class Postgres implements Database {
       began.catch(() => undefined);
       const session = new Session(client, this.#compiled);
       const result = await work(session);
+      for (const last of session.lasts.take()) await session.run(...last);
       await Promise.all([...session.later, heard(client.query('COMMIT'))]);
       return result;
     } catch (error) {
@@ -188,6 +190,7 @@ class Session implements Transaction {
 
   /** Statements that were sent and not waited for: the commit is not one unless they went well. */
   readonly later: Promise<unknown>[] = [];
+  readonly lasts = new Lasts();
 
   async run<Row>(statement: Statement<Row>, parameters: Parameters = {}): Promise<Row[]> {
     const { text, name, names } = this.#names.of(statement);
@@ -217,6 +220,10 @@ class Session implements Transaction {
     const sent = this.each(statement, rows, same);
     sent.catch(() => undefined);
     this.later.push(sent);
+  }
+
+  runLast(statement: Statement<never>, id: number): void {
+    this.lasts.add(statement, id);
   }
 
   async #query<Row>(query: { text: string; name: string; values: unknown[] }): Promise<Row[]> {

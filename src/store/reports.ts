@@ -263,12 +263,14 @@ function count(deltas: JobDeltas, report: Report, lifecycle: Lifecycle): void {
   delta.costCents += usage?.costCents ?? 0;
 }
 
+const outdated = 'has been taken over, or goes on from a step that was not stored';
+
 function refusal({ lease, move }: Report): NewEvent {
   return {
     kind: 'report_refused',
     jobId: lease.jobId,
     itemId: lease.itemId,
     worker: lease.worker,
-    detail: { reason: `epoch ${lease.epoch} has been taken over`, move: move.to },
+    detail: { reason: `epoch ${lease.epoch} ${outdated}`, move: move.to },
   };
 }

@@ -17,6 +17,7 @@ import { limits } from '../kernel/limits.ts';
 import type { World } from '../kernel/world.ts';
 import type { Database, Transaction } from './database.ts';
 import { sqliteDialect } from './dialect.ts';
+import { Lasts } from './lasts.ts';
 import {
   type Columns,
   type Compiled,
@@ -138,8 +139,10 @@ class Sqlite implements Database {
     const results: unknown[] = [];
     try {
       for (const work of batch) results.push(await work.run(this.#writer));
+      for (const last of this.#writer.lasts.take()) await this.#writer.run(...last);
       this.#writer.execute('COMMIT');
     } catch (error) {
+      this.#writer.lasts.take();
       // A full disk has already rolled back.
       if (this.#writer.isInTransaction()) this.#writer.execute('ROLLBACK');
       if (batch.length === 1) return batch[0]?.reject(toStoreFailure(error));
@@ -203,6 +206,7 @@ class Connection implements Transaction {
   readonly #database: DatabaseSync;
   readonly #prepared = new Map<Statement<unknown>, Prepared>();
   readonly #counted = new Map<Statement<unknown>, Prepared>();
+  readonly lasts = new Lasts();
 
   constructor(path: string, cacheKib: number) {
     this.#database = new DatabaseSync(path, {
@@ -267,6 +271,10 @@ class Connection implements Transaction {
     same?: Parameters,
   ): Promise<void> {
     await this.each(statement, rows, same);
+  }
+
+  runLast(statement: Statement<never>, id: number): void {
+    this.lasts.add(statement, id);
   }
 
   async hits<Column extends Columns & { id: 'int' }>(

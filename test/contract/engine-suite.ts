@@ -2,6 +2,7 @@
 import { describe, test } from 'node:test';
 import { type EngineTest, openEngine } from '../support/engine-fixture.ts';
 import type { OpenStore } from '../support/store-fixture.ts';
+import { aheadTests } from './engine/ahead.ts';
 import { cheapBudgetTests } from './engine/cheap-budget.ts';
 import { cheapLaneTests } from './engine/cheap-lane.ts';
 import { completionTests } from './engine/completion.ts';
@@ -20,6 +21,7 @@ import { stuckTests } from './engine/stuck.ts';
 
 const groups: Readonly<Record<string, readonly EngineTest[]>> = {
   steps: stepTests,
+  'steps that run ahead': aheadTests,
   outcomes: outcomeTests,
   interruptions: interruptionTests,
   handovers: handoverTests,

@@ -83,6 +83,7 @@ function rewritten(name: string, rewrites: readonly Rewrite[]): Planted {
             each: (statement, ...rest) => transaction.each(rewrite(statement), ...rest),
             eachLater: (statement, ...rest) => transaction.eachLater(rewrite(statement), ...rest),
             hits: (statement, ...rest) => transaction.hits(rewrite(statement), ...rest),
+            runLast: (statement, id) => transaction.runLast(rewrite(statement), id),
           }),
         ),
     }),
@@ -104,6 +105,7 @@ function eventsAfterwards(): Planted {
           run: (statement, parameters) => transaction.run(statement, parameters),
           hits: (statement, ...rest) => transaction.hits(statement, ...rest),
           eachLater: (statement, ...rest) => transaction.eachLater(statement, ...rest),
+          runLast: (statement, id) => transaction.runLast(statement, id),
           each: async (statement, ...rest) => {
             if (!/INTO events\b/.test(statement.text)) return transaction.each(statement, ...rest);
             matches++;

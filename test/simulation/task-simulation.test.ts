@@ -26,6 +26,7 @@ function rewriting(...rewrites: readonly Rewrite[]): (options: BatchOptions) => 
           each: (statement, ...rest) => transaction.each(statement, ...rest),
           eachLater: (statement, ...rest) => transaction.eachLater(statement, ...rest),
           hits: (statement, ...rest) => transaction.hits(statement, ...rest),
+          runLast: (statement, id) => transaction.runLast(statement, id),
         }),
       );
     return { ...options, database: { ...database, write } };

@@ -18,6 +18,7 @@ export interface StartOptions {
   readonly pid?: number;
   readonly database?: Database;
   readonly pipeline?: Pipeline;
+  readonly mayRunAhead?: Pipeline['mayRunAhead'];
 }
 
 export class EngineFixture {
@@ -40,7 +41,7 @@ export class EngineFixture {
     this.store.livingPids.add(pid);
     const engine = new Engine({
       database,
-      pipeline: pipeline ?? this.#pipeline(steps, options.timeoutMs ?? 600_000),
+      pipeline: pipeline ?? this.pipeline(steps, options),
       world: this.world,
       liveness: { ...this.store.liveness, pid },
       places,
@@ -87,7 +88,7 @@ export class EngineFixture {
     return counts;
   }
 
-  #pipeline(steps: Steps, timeoutMs: number): Pipeline {
+  pipeline(steps: Steps, { timeoutMs = 600_000, mayRunAhead }: StartOptions = {}): Pipeline {
     const { lifecycle } = this.store;
     const wrapped = lifecycle.steps.map(({ step }): [string, StepFunction] => [
       step,
@@ -96,7 +97,8 @@ export class EngineFixture {
         return steps[step as StepName]?.(context) ?? Promise.resolve({});
       },
     ]);
-    return { lifecycle, steps: Object.fromEntries(wrapped), timeoutMs: () => timeoutMs };
+    const all = Object.fromEntries(wrapped);
+    return { lifecycle, steps: all, timeoutMs: () => timeoutMs, mayRunAhead };
   }
 }
 

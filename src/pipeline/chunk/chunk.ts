@@ -1,6 +1,6 @@
 /** `chunked`: the ordered pieces of this generation are stored beside those of the current one. */
 import { insertChunks, type NewChunk } from '../../store/chunks.ts';
-import { getText } from '../../store/documents.ts';
+import { textOf } from '../held.ts';
 import type { StepContext, StepFunction } from '../pipeline.ts';
 import { withoutText } from '../superseded.ts';
 import { type Cutter, cutHere } from './cut.ts';
@@ -38,16 +38,19 @@ type Chunks = Promise<readonly NewChunk[] | undefined>;
  * the text is gone.
  */
 export function chunksOf(context: StepContext): Chunks {
-  const known = context.scratch.get('chunks') as Chunks | undefined;
-  const chunks = known ?? split(context);
+  const chunks = heldChunks(context) ?? split(context);
   context.scratch.set('chunks', chunks);
   return chunks;
 }
 
-async function split({ item, reader, scratch, signal }: StepContext): Chunks {
-  const held = scratch.get('extracted') as { text: string } | undefined;
-  const text = held?.text ?? (await getText(reader, item.id))?.body;
-  if (text === undefined) return undefined;
-  const cut = (scratch.get('cutter') as Cutter | undefined) ?? cutHere;
-  return cut(text, signal);
+/** Those that this same run has cut. */
+export function heldChunks({ scratch }: StepContext): Chunks | undefined {
+  return scratch.get('chunks') as Chunks | undefined;
+}
+
+async function split(context: StepContext): Chunks {
+  const text = await textOf(context);
+  if (!text) return undefined;
+  const cut = (context.scratch.get('cutter') as Cutter | undefined) ?? cutHere;
+  return cut(text.body, context.signal);
 }

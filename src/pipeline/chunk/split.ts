@@ -4,7 +4,7 @@
  * chunk that goes on where another ended repeats its last sentences, up to a bound. Offsets point
  * into the text: `text.slice(startOffset, endOffset)` is the chunk's text. Time is linear.
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { limits } from '../../kernel/limits.ts';
 import type { NewChunk } from '../../store/chunks.ts';
 import { type Block, blocksOf } from './block.ts';
@@ -151,11 +151,11 @@ class Packing {
   #toChunk({ start: startOffset, end: endOffset, tokens }: Unit): NewChunk {
     const heading = this.#openHeading;
     const text = this.#text.slice(startOffset, endOffset);
-    const hash = createHash('sha256').update(`${heading}\0${text}`).digest('hex').slice(0, 24);
-    const count = (this.#seen.get(hash) ?? 0) + 1;
-    this.#seen.set(hash, count);
+    const name = hash('sha256', `${heading}\0${text}`).slice(0, 24);
+    const count = (this.#seen.get(name) ?? 0) + 1;
+    this.#seen.set(name, count);
     return {
-      key: count === 1 ? hash : `${hash}-${count}`,
+      key: count === 1 ? name : `${name}-${count}`,
       ordinal: this.#chunks.length,
       heading,
       text,

@@ -5,7 +5,7 @@
  */
 import { Failure } from '../../kernel/failure.ts';
 import { releaseReservation } from '../../store/budgets.ts';
-import { countModels, insertVectors, listChunks } from '../../store/chunks.ts';
+import { insertVectors, listChunks } from '../../store/chunks.ts';
 import {
   type CorpusSettings,
   getCorpusSettings,
@@ -13,6 +13,8 @@ import {
 } from '../../store/corpus-settings.ts';
 import type { Transaction } from '../../store/database.ts';
 import { charge } from '../../store/spending.ts';
+import { heldChunks } from '../chunk/chunk.ts';
+import { modelsOf } from '../held.ts';
 import type { StepContext, StepResult } from '../pipeline.ts';
 import {
   detailOf,
@@ -36,13 +38,13 @@ export async function completeVectors(
   options: EmbedOptions,
 ): Promise<CompleteVectors> {
   const { item, reader } = context;
-  const needed = modelsOf(await getCorpusSettings(reader, item));
-  const present = await countModels(reader, item.id);
+  const needed = wantedBy(await getCorpusSettings(reader, item));
+  const present = await modelsOf(context);
   const most = Math.max(0, ...present.values());
   const added: EmbeddedChunks[] = [];
   for (const model of needed) {
     if ((present.get(model) ?? 0) < most) {
-      added.push(await embedStored(context, options, { model, generationId: item.id }));
+      added.push(await embedOwn(context, options, model));
     }
   }
   return {
@@ -51,7 +53,7 @@ export async function completeVectors(
     write: async (transaction, now) => {
       const settings = await holdCorpusSettings(transaction, item);
       const has = new Set([...present.keys(), ...added.map(({ model }) => model)]);
-      const missing = modelsOf(settings).find((model) => most > 0 && !has.has(model));
+      const missing = wantedBy(settings).find((model) => most > 0 && !has.has(model));
       if (missing !== undefined) {
         const message = `${item.corpus} is being embedded with ${missing} since a moment ago`;
         throw new Failure('replaced_meanwhile', message);
@@ -68,13 +70,24 @@ export async function completeVectors(
   };
 }
 
-function modelsOf({ model, next_model }: CorpusSettings): string[] {
+function wantedBy({ model, next_model }: CorpusSettings): string[] {
   return [model, next_model].filter((name) => name !== null);
 }
 
 function spentOn(added: readonly EmbeddedChunks[]): CompleteVectors['spent'] {
   if (added.length === 0) return {};
   return { model: added.map(({ model }) => model).join(', '), detail: detailOf(added) };
+}
+
+/** Vectors of one model for the chunks of this generation, which may be on their way to disk. */
+async function embedOwn(
+  context: StepContext,
+  options: EmbedOptions,
+  model: string,
+): Promise<EmbeddedChunks> {
+  const held = await heldChunks(context);
+  if (held) return embedChunks(context, options, { model, chunks: held });
+  return embedStored(context, options, { model, generationId: context.item.id });
 }
 
 /** Vectors of one model for the chunks that a generation is stored with. */

@@ -7,6 +7,7 @@ import { getCorpusSettings, pinModel } from '../../store/corpus-settings.ts';
 import type { Transaction } from '../../store/database.ts';
 import { charge } from '../../store/spending.ts';
 import { chunksOf } from '../chunk/chunk.ts';
+import { holdModels } from '../held.ts';
 import type { PipelineItem, StepContext, StepFunction, StepResult } from '../pipeline.ts';
 import type { Purse } from '../purse.ts';
 import { withoutText } from '../superseded.ts';
@@ -32,6 +33,7 @@ export function embedStep(options: EmbedOptions): StepFunction {
     if (settings.next_model !== null && settings.next_model !== model) {
       parts.push(await embedChunks(context, options, { model: settings.next_model, chunks }));
     }
+    holdModels(context.scratch, new Map(parts.map((part) => [part.model, part.ordinals.length])));
     return resultOf(context, parts, settings.model === null ? model : undefined);
   };
 }

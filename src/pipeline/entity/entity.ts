@@ -2,11 +2,11 @@
 import { limits } from '../../kernel/limits.ts';
 import { releaseReservation } from '../../store/budgets.ts';
 import type { Transaction } from '../../store/database.ts';
-import { getText } from '../../store/documents.ts';
 import { insertEntities } from '../../store/entities.ts';
 import { charge } from '../../store/spending.ts';
 import { chunksOf } from '../chunk/chunk.ts';
-import type { PipelineItem, StepContext, StepFunction, StepResult } from '../pipeline.ts';
+import { textOf } from '../held.ts';
+import type { PipelineItem, StepFunction, StepResult } from '../pipeline.ts';
 import { withoutText } from '../superseded.ts';
 import type { Extraction, ExtractionCosts, Extractor } from './extraction.ts';
 
@@ -14,9 +14,9 @@ export function entityStep(extractor: Extractor): StepFunction {
   return async (context) => {
     const text = await textOf(context);
     const chunks = await chunksOf(context);
-    if (text === undefined || !chunks) return withoutText(context);
+    if (!text || !chunks) return withoutText(context);
     const { extraction, detail, costs } = await extractor.extract(
-      { text, pieces: chunks },
+      { text: text.body, pieces: chunks },
       context,
     );
     const rows = rowsOf(extraction);
@@ -62,11 +62,6 @@ async function settle(
     await charge(transaction, { itemId: id, jobId, now, tokensSaved, savedCents });
   }
   await releaseReservation(transaction, { itemId: id, step: 'entity_extracted' });
-}
-
-async function textOf({ item, reader, scratch }: StepContext): Promise<string | undefined> {
-  const held = scratch.get('extracted') as { text: string } | undefined;
-  return held?.text ?? (await getText(reader, item.id))?.body;
 }
 
 /** Within the bounds of what is stored. */

@@ -1,10 +1,11 @@
 /** `content_extracted`: the text of the source, with its title; or the reason why there is none. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { BlobStore } from '../../blob/blob.ts';
 import { Failure } from '../../kernel/failure.ts';
-import { confirm, getDocument, writeText } from '../../store/documents.ts';
+import { confirm, getDocument, type TextRow, writeText } from '../../store/documents.ts';
 import { getFetch } from '../../store/fetches.ts';
 import { getInput, type InputRow } from '../../store/items.ts';
+import { holdText } from '../held.ts';
 import type { PipelineItem, StepContext, StepFunction, StepResult } from '../pipeline.ts';
 import { withoutText } from '../superseded.ts';
 import type { Parsed, ParseInput, Parser } from './parsed.ts';
@@ -38,18 +39,18 @@ export async function keepText(
   const contentHash = hashOf(extracted);
   const current = await getDocument(reader, item.documentId);
   if (current?.content_hash === contentHash && !item.force) return unchanged(item, contentHash);
-  scratch.set('extracted', extracted);
+  const row: TextRow = {
+    generation_id: item.id,
+    document_id: item.documentId,
+    title: extracted.title,
+    language: extracted.language,
+    body: extracted.text,
+    content_hash: contentHash,
+    meta: metaOf(extracted),
+  };
+  holdText(scratch, row);
   return {
     effect: async (transaction, now) => {
-      const row = {
-        generation_id: item.id,
-        document_id: item.documentId,
-        title: extracted.title,
-        language: extracted.language,
-        body: extracted.text,
-        content_hash: contentHash,
-        meta: metaOf(extracted),
-      };
       await writeText(transaction, row, now);
       return undefined;
     },
@@ -122,7 +123,5 @@ export function metaOf({ meta }: Pick<Extracted, 'meta'>): string {
 
 /** What tells whether a document has changed. */
 export function hashOf({ title, text }: Pick<Extracted, 'title' | 'text'>): string {
-  return createHash('sha256')
-    .update(`${title ?? ''}\0${text}`)
-    .digest('hex');
+  return hash('sha256', `${title ?? ''}\0${text}`);
 }

@@ -1,5 +1,6 @@
 /** `fetched`: the raw bytes of the source are ours, and will be the same after a crash. */
-import { open, stat } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { Failure } from '../../kernel/failure.ts';
 import { limits } from '../../kernel/limits.ts';
 import { writeFetch } from '../../store/fetches.ts';
@@ -55,15 +56,16 @@ export function typed(source: string, bytes: Uint8Array, areRecordingsTaken = fa
   throw unsupported(source, mediaType);
 }
 
+/** To open a pipe or a device could wait for ever, if it were allowed to wait. */
+const atOnce = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+
 /** Reads a file that may change or be huge: never more than the bound, whatever its size says. */
 export async function readBounded(path: string): Promise<Uint8Array> {
-  // To open a pipe or a device could wait for ever.
-  if (!(await stat(path)).isFile()) {
-    throw new Failure('source_unreadable', `${path} is not a file`);
-  }
-  const file = await open(path, 'r');
+  const file = await open(path, atOnce);
   try {
-    const { size } = await file.stat();
+    const stats = await file.stat();
+    if (!stats.isFile()) throw new Failure('source_unreadable', `${path} is not a file`);
+    const { size } = stats;
     const bound = limits.document.sourceBytesMax;
     if (size > bound)
       throw new Failure('source_too_large', `${path} has ${size} of ${bound} bytes`);

@@ -1,5 +1,5 @@
 /** Where fetched bytes are kept, so that they are the same after a crash. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { BlobStore } from '../../blob/blob.ts';
 import { limits } from '../../kernel/limits.ts';
 import type { FetchRow } from '../../store/fetches.ts';
@@ -19,7 +19,7 @@ export type PutAway = Pick<FetchRow, 'blob_key' | 'bytes' | 'media_type' | 'body
 export async function putAway({ bytes, mediaType }: Content, blobs: BlobStore): Promise<PutAway> {
   const isFew = bytes.length <= limits.document.rowBytesMax && !isRecording(mediaType);
   const kept = isFew
-    ? { blob_key: createHash('sha256').update(bytes).digest('hex'), body: bytes }
+    ? { blob_key: hash('sha256', bytes), body: bytes }
     : { blob_key: await blobs.put(bytes), body: null };
   return { ...kept, bytes: bytes.length, media_type: mediaType };
 }

@@ -5,11 +5,12 @@
 import type { NewEvent } from '../../observe/event.ts';
 import type { Sink } from '../../sink/sink.ts';
 import { countOfGeneration, indexGeneration } from '../../store/chunks.ts';
-import { flip, getText, type TextRow } from '../../store/documents.ts';
+import { flip, type TextRow } from '../../store/documents.ts';
 import { pruneReplaced } from '../../store/prune.ts';
 import { recordDeliveries, type SinkDelivery } from '../../store/sinks.ts';
 import { type CompleteVectors, completeVectors } from '../embed/complete.ts';
 import type { EmbedOptions } from '../embed/embed.ts';
+import { textOf } from '../held.ts';
 import { deliver, readStanding, settleDocument, storedGeneration } from '../persist/deliver.ts';
 import { headOf } from '../persist/persist.ts';
 import type { StepContext, StepFunction, StepResult } from '../pipeline.ts';
@@ -17,7 +18,7 @@ import { withoutText } from '../superseded.ts';
 
 export function indexStep(options: EmbedOptions, sinks: readonly Sink[] = []): StepFunction {
   return async (context) => {
-    const text = await getText(context.reader, context.item.id);
+    const text = await textOf(context);
     if (!text) return withoutText(context);
     const vectors = await completeVectors(context, options);
     const delivered = await deliverAdded(context, sinks, { text, vectors });
@@ -38,19 +39,18 @@ async function deliverAdded(
   return deliver(ofVectors, { generation, models, signal });
 }
 
-async function flipTo(
-  { item, reader }: StepContext,
+function flipTo(
+  { item }: StepContext,
   text: TextRow,
   vectors: CompleteVectors & { readonly delivered: readonly SinkDelivery[] },
-): Promise<StepResult> {
-  const { chunks } = await countOfGeneration(reader, item.id);
+): StepResult {
   return {
     ...vectors.spent,
     counts: { documents: 1 },
     effect: async (transaction, now) => {
       await vectors.write(transaction, now);
       await recordDeliveries(transaction, vectors.delivered);
-      await indexGeneration(transaction, item.id, text.title ?? '');
+      const { chunks } = await countOfGeneration(transaction, item.id);
       const generation = await flip(
         transaction,
         {
@@ -67,6 +67,7 @@ async function flipTo(
         },
         now,
       );
+      indexGeneration(transaction, item.id);
       const kind = generation === undefined ? 'generation_superseded' : 'generation_flipped';
       const detail = { document_id: item.documentId, generation };
       const event: NewEvent = { kind, jobId: item.jobId, itemId: item.id, detail };

@@ -5,8 +5,10 @@
 import { Failure } from '../../kernel/failure.ts';
 import type { Sink } from '../../sink/sink.ts';
 import { countModels, countOfGeneration } from '../../store/chunks.ts';
+import type { Reader } from '../../store/database.ts';
 import { getText, type TextRow } from '../../store/documents.ts';
 import { recordDeliveries } from '../../store/sinks.ts';
+import { textOf } from '../held.ts';
 import type { PipelineItem, StepContext, StepFunction, StepResult } from '../pipeline.ts';
 import { withoutText } from '../superseded.ts';
 import { deliver, type GenerationHead, storedGeneration } from './deliver.ts';
@@ -14,14 +16,26 @@ import { deliver, type GenerationHead, storedGeneration } from './deliver.ts';
 export function persistStep(sinks: readonly Sink[] = []): StepFunction {
   return async (context) => {
     const { item, reader } = context;
-    const { chunks, vectors } = await countOfGeneration(reader, item.id);
-    if (chunks > 0 && chunks === vectors) {
-      return sinks.length === 0 ? {} : deliverWhole(context, sinks, chunks);
+    if (!(await textOf(context))) return withoutText(context);
+    // Where nothing is sent anywhere, the click itself looks: the rows may come with it.
+    if (sinks.length === 0) {
+      return {
+        effect: async (transaction) => {
+          await countWhole(transaction, item);
+          return undefined;
+        },
+      };
     }
-    if (chunks === 0 && !(await getText(reader, item.id))) return withoutText(context);
-    const message = `${item.source}: ${chunks} chunks and ${vectors} vectors are stored`;
-    throw new Failure('step_output_invalid', message);
+    return deliverWhole(context, sinks, await countWhole(reader, item));
   };
+}
+
+/** How many chunks there are, all with their vectors. */
+async function countWhole(reader: Reader, { id, source }: PipelineItem): Promise<number> {
+  const { chunks, vectors } = await countOfGeneration(reader, id);
+  if (chunks > 0 && chunks === vectors) return chunks;
+  const message = `${source}: ${chunks} chunks and ${vectors} vectors are stored`;
+  throw new Failure('step_output_invalid', message);
 }
 
 async function deliverWhole(

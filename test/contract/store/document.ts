@@ -52,7 +52,6 @@ async function write(store: StoreFixture, generation_id: number, words: string):
     await insertVectors(transaction, generation_id, [vector]);
     const entity = { kind: 'name', name: 'A', aliases: [], mentions: 2, places: [] };
     await insertEntities(transaction, generation_id, { entities: [entity], relations: [] });
-    await indexGeneration(transaction, generation_id, 'Page');
   });
 }
 
@@ -69,7 +68,10 @@ function flipTo(store: StoreFixture, generation_id: number): Promise<number | un
     chunk_count: 1,
     text_bytes: 10,
   };
-  return store.database.write((transaction) => flip(transaction, row, store.world.now()));
+  return store.database.write(async (transaction) => {
+    indexGeneration(transaction, generation_id);
+    return flip(transaction, row, store.world.now());
+  });
 }
 
 function searchKeywords(

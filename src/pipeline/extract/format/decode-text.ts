@@ -45,6 +45,8 @@ const wideShareMin = 0.25;
 export function wideCharset(bytes: Uint8Array): string | undefined {
   if (bytes.length < 4 || bytes.length % 2 !== 0) return undefined;
   const sample = bytes.subarray(0, wideSampleBytes);
+  // Nearly always there is none, and to look for one costs next to nothing.
+  if (!sample.includes(0)) return undefined;
   const zeros = [0, 0];
   sample.forEach((byte, index) => {
     if (byte === 0) zeros[index % 2] = (zeros[index % 2] ?? 0) + 1;

@@ -1,0 +1,29 @@
+/**
+ * What the steps of one run leave each other in memory. After a crash none of it is there, and what
+ * is stored takes its place. A step that runs ahead of the clicks before it finds it only here.
+ */
+import { countModels } from '../store/chunks.ts';
+import { getText, type TextRow } from '../store/documents.ts';
+import type { StepContext } from './pipeline.ts';
+
+type Scratch = StepContext['scratch'];
+
+export function holdText(scratch: Scratch, text: TextRow): void {
+  scratch.set('text', text);
+}
+
+/** The text of this generation. Undefined: it is gone. */
+export async function textOf({ item, reader, scratch }: StepContext): Promise<TextRow | undefined> {
+  return (scratch.get('text') as TextRow | undefined) ?? getText(reader, item.id);
+}
+
+/** How many vectors of each model this generation has. */
+export type ModelCounts = ReadonlyMap<string, number>;
+
+export function holdModels(scratch: Scratch, counts: ModelCounts): void {
+  scratch.set('models', counts);
+}
+
+export async function modelsOf({ item, reader, scratch }: StepContext): Promise<ModelCounts> {
+  return (scratch.get('models') as ModelCounts | undefined) ?? countModels(reader, item.id);
+}

@@ -1,0 +1,21 @@
+/** What a transaction leaves to its end: statements, each with the ids it is to be run for. */
+import type { Parameters, Statement } from './statement.ts';
+
+export class Lasts {
+  readonly #ids = new Map<Statement<never>, number[]>();
+
+  add(statement: Statement<never>, id: number): void {
+    const ids = this.#ids.get(statement);
+    if (ids) ids.push(id);
+    else this.#ids.set(statement, [id]);
+  }
+
+  /** What there is, which is forgotten with that. */
+  take(): (readonly [statement: Statement<never>, parameters: Parameters])[] {
+    const lasts = [...this.#ids].map(
+      ([statement, ids]) => [statement, { ids: JSON.stringify(ids) }] as const,
+    );
+    this.#ids.clear();
+    return lasts;
+  }
+}
