@@ -1,15 +1,18 @@
 /** Cuts a text into its pieces, here or wherever that is done. */
 import { Failure } from '../../kernel/failure.ts';
 import { limits } from '../../kernel/limits.ts';
+import { loadOnce } from '../../kernel/load-once.ts';
 import type { NewChunk } from '../../store/chunks.ts';
 
 export type Cutter = (text: string, signal: AbortSignal) => Promise<readonly NewChunk[]>;
 
 export const cutHere: Cutter = async (text) => {
-  // The tokenizer's vocabulary takes a moment to load, and not every process cuts text.
-  const { splitText } = await import('./split.ts');
+  const splitText = await splitter();
   return bounded(splitText(text));
 };
+
+/** The tokenizer's vocabulary takes a moment to load, and not every process cuts text. */
+const splitter = loadOnce(async () => (await import('./split.ts')).splitText);
 
 export function bounded<T>(chunks: readonly T[]): readonly T[] {
   const { chunksMax } = limits.document;

@@ -2,6 +2,7 @@
  * The formats that Pawl reads. A library is loaded when the first document of its format comes, so
  * a corpus of web pages never pays for the others.
  */
+import { loadOnce } from '../../../kernel/load-once.ts';
 import type { Parser } from '../parsed.ts';
 import { extensionOf, languageOfCode } from './names.ts';
 
@@ -24,7 +25,7 @@ const format = (
   name,
   mediaTypes: types.is.split(' '),
   extensions: types.ends === '' ? [] : types.ends.split(' '),
-  load,
+  load: loadOnce(load),
 });
 
 const loadPicture = async (): Promise<Parser> => (await import('./picture.ts')).parsePicture;

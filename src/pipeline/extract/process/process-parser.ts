@@ -7,6 +7,7 @@ import { realpath } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { Failure } from '../../../kernel/failure.ts';
 import { limits } from '../../../kernel/limits.ts';
+import { loadOnce } from '../../../kernel/load-once.ts';
 import type { World } from '../../../kernel/world.ts';
 import { unpackOcrModel } from '../format/ocr-model.ts';
 import type { Parsed, ParseInput, Parser } from '../parsed.ts';
@@ -53,6 +54,7 @@ class ParserPool {
   readonly #options: ProcessParserOptions;
   readonly #size: number;
   readonly #module: string;
+  readonly #parseHere: () => Promise<Parser>;
   readonly #children = new Set<ParserChild>();
   /** Each with what calls off its end. */
   readonly #idle = new Map<ParserChild, () => void>();
@@ -66,12 +68,16 @@ class ParserPool {
     this.#options = options;
     this.#size = options.size ?? availableParallelism();
     this.#module = options.module ?? import.meta.resolve('../format/parse.ts');
+    this.#parseHere = loadOnce(async () => {
+      const { parse } = (await import(this.#module)) as { parse: Parser };
+      return parse;
+    });
   }
 
   async parse(input: ParseInput, signal: AbortSignal): Promise<Parsed> {
     const { isHere, timeoutMs } = placementOf(input);
     if (isHere) {
-      const { parse } = (await import(this.#module)) as { parse: Parser };
+      const parse = await this.#parseHere();
       return parse(input, signal);
     }
     const child = await this.#take(signal);

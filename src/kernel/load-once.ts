@@ -1,0 +1,14 @@
+/**
+ * What a module gives, asked for when it is first needed. `import()` looks its module up at every
+ * call, which costs as much as some steps do on a short document. A failure is not kept.
+ */
+export function loadOnce<T>(load: () => Promise<T>): () => Promise<T> {
+  let loading: Promise<T> | undefined;
+  return () => {
+    loading ??= load().catch((error: unknown) => {
+      loading = undefined;
+      throw error;
+    });
+    return loading;
+  };
+}
