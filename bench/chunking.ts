@@ -1,12 +1,14 @@
 /**
  * How fast text is cut into chunks of 256 tokens, beside LangChain's recursive splitter with the
- * same tokenizer, on the same documents of 20 kB, in turns.
+ * same tokenizer, on the same documents of 20 kB, in turns: real text again and again, real text
+ * that was not seen before, and made-up words, of which none comes twice.
  */
 import { createRequire } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { clearMergeCache, countTokens } from 'gpt-tokenizer/encoding/cl100k_base';
 import { splitText } from '../src/pipeline/chunk/split.ts';
 import { readCollections } from './collection.ts';
+import { madeDocuments, madeKinds } from './made-words.ts';
 import type { Figure, Section } from './measure/figure.ts';
 import { installPeers } from './peers/install.ts';
 
@@ -15,6 +17,7 @@ const overlapTokens = 32;
 const documentCharacters = 20_000;
 const unit = 'MB/s';
 const peer = '@langchain/textsplitters';
+const target = { atLeast: 3 };
 const countText = (text: string) => countTokens(text, { disallowedSpecial: new Set() });
 
 type Split = (text: string) => Promise<readonly string[]>;
@@ -22,8 +25,9 @@ type Split = (text: string) => Promise<readonly string[]>;
 interface Subject {
   readonly name: string;
   readonly split: Split;
-  /** Megabytes per second of processor time: the first time, and the best of all. */
+  /** Megabytes per second of processor time: the first time, the last, and the best of all. */
   first: number;
+  last: number;
   best: number;
   largest: number;
   chunks: number;
@@ -58,7 +62,6 @@ export async function benchChunking({ data, isQuick, tell }: ChunkingOptions): P
     { name: `${name}, words not seen before`, value: first, digits: 2, unit },
   ]);
   if (own && other) {
-    const target = { atLeast: 3 };
     figures.push(
       { name: 'ratio', value: own.best / other.best, digits: 1, unit: '×', target },
       {
@@ -69,6 +72,10 @@ export async function benchChunking({ data, isQuick, tell }: ChunkingOptions): P
         target,
       },
     );
+    for (const kind of madeKinds) {
+      tell(`chunking: ${kind}`);
+      figures.push(await ratioOf([own, other], kind, isQuick ? 5 : 40));
+    }
   }
   figures.push({
     name: 'tokens of the largest chunk',
@@ -83,7 +90,7 @@ export async function benchChunking({ data, isQuick, tell }: ChunkingOptions): P
 }
 
 function subject(name: string, split: Split): Subject {
-  return { name, split, first: 0, best: 0, largest: 0, chunks: 0 };
+  return { name, split, first: 0, last: 0, best: 0, largest: 0, chunks: 0 };
 }
 
 function readDocuments(data: string, megabytes: number) {
@@ -107,9 +114,32 @@ async function time(one: Subject, documents: readonly string[]): Promise<void> {
   const characters = documents.reduce((sum, { length }) => sum + length, 0);
   const speed = characters / (user + system);
   if (one.first === 0) one.first = speed;
+  one.last = speed;
   one.best = Math.max(one.best, speed);
   one.chunks = chunks.length;
   if (one.largest === 0) one.largest = Math.max(...chunks.map(countText));
+}
+
+/** Each has worked on such text before, but on none of these words. */
+async function ratioOf(
+  subjects: readonly Subject[],
+  kind: (typeof madeKinds)[number],
+  count: number,
+): Promise<Figure> {
+  const made = madeDocuments(kind, documentCharacters);
+  const take = () => Array.from({ length: count }, () => made.next().value);
+  const [warming, documents] = [take(), take()];
+  const speeds: number[] = [];
+  for (const { name, split } of subjects) {
+    clearMergeCache();
+    const fresh = subject(name, split);
+    await time(fresh, warming);
+    await time(fresh, documents);
+    speeds.push(fresh.last);
+  }
+  const [own = 0, other = 0] = speeds;
+  const name = `ratio, ${kind} (${own.toFixed(2)} and ${other.toFixed(2)} ${unit})`;
+  return { name, value: own / other, digits: 1, unit: '×', target };
 }
 
 async function langchain(tell: (line: string) => void): Promise<Subject[]> {

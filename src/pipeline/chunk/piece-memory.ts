@@ -3,6 +3,7 @@
  * it stands, by its characters, so that no string is made for it. When the memory is full it starts
  * anew: what is frequent is soon back.
  */
+import type { Span } from './block.ts';
 import type { Characters } from './characters.ts';
 
 const slotCount = 1 << 17;
@@ -12,8 +13,17 @@ const piecesMax = slotCount / 2;
 const pieceLengthMax = 32;
 const charactersMax = piecesMax * 12;
 
+export type PieceCharacters = Pick<Characters, 'text' | 'codes'>;
+
+type Ask = (characters: PieceCharacters, start: number, end: number) => number;
+
+interface Place {
+  readonly slot: number;
+  readonly hash: number;
+}
+
 export class PieceMemory {
-  readonly #ask: (piece: string) => number;
+  readonly #ask: Ask;
   /** Of each slot: the number of its piece, plus one. */
   readonly #slots = new Int32Array(slotCount);
   readonly #starts = new Int32Array(piecesMax + 1);
@@ -22,13 +32,14 @@ export class PieceMemory {
   readonly #characters = new Uint16Array(charactersMax);
   #size = 0;
 
-  constructor(ask: (piece: string) => number) {
+  constructor(ask: Ask) {
     this.#ask = ask;
   }
 
   /** What was said of `text.slice(start, end)`. */
-  get({ text, codes }: Pick<Characters, 'text' | 'codes'>, start: number, end: number): number {
-    if (end - start > pieceLengthMax) return this.#ask(text.slice(start, end));
+  get(characters: PieceCharacters, start: number, end: number): number {
+    if (end - start > pieceLengthMax) return this.#ask(characters, start, end);
+    const { codes } = characters;
     let hash = 0x811c9dc5;
     for (let place = start; place < end; place++) {
       hash = Math.imul(hash ^ (codes[place] as number), 0x01000193);
@@ -37,7 +48,7 @@ export class PieceMemory {
     let slot = hash & (slotCount - 1);
     for (;;) {
       const piece = (this.#slots[slot] as number) - 1;
-      if (piece < 0) return this.#learn(text.slice(start, end), slot, hash);
+      if (piece < 0) return this.#learn(characters, { start, end }, { slot, hash });
       if (this.#hashes[piece] === hash && this.#isSame(piece, codes, { start, end })) {
         return this.#values[piece] as number;
       }
@@ -45,11 +56,7 @@ export class PieceMemory {
     }
   }
 
-  #isSame(
-    piece: number,
-    codes: Uint16Array,
-    { start, end }: { start: number; end: number },
-  ): boolean {
+  #isSame(piece: number, codes: Uint16Array, { start, end }: Span): boolean {
     const first = this.#starts[piece] as number;
     if ((this.#starts[piece + 1] as number) - first !== end - start) return false;
     for (let place = start; place < end; place++) {
@@ -58,21 +65,21 @@ export class PieceMemory {
     return true;
   }
 
-  #learn(text: string, slot: number, hash: number): number {
-    const value = this.#ask(text);
-    const start = this.#starts[this.#size] as number;
-    if (this.#size === piecesMax || start + text.length > charactersMax) {
+  #learn(characters: PieceCharacters, { start, end }: Span, { slot, hash }: Place): number {
+    const value = this.#ask(characters, start, end);
+    const first = this.#starts[this.#size] as number;
+    if (this.#size === piecesMax || first + end - start > charactersMax) {
       this.#slots.fill(0);
       this.#size = 0;
       return value;
     }
-    for (let place = 0; place < text.length; place++) {
-      this.#characters[start + place] = text.charCodeAt(place);
+    for (let place = start; place < end; place++) {
+      this.#characters[first + place - start] = characters.codes[place] as number;
     }
     this.#hashes[this.#size] = hash;
     this.#values[this.#size] = value;
     this.#size += 1;
-    this.#starts[this.#size] = start + text.length;
+    this.#starts[this.#size] = first + end - start;
     this.#slots[slot] = this.#size;
     return value;
   }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomInt } from 'node:crypto';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { countTokens } from 'gpt-tokenizer/encoding/cl100k_base';
@@ -51,12 +52,56 @@ describe('the tokens of a text', () => {
   });
 });
 
+/** Letters of many scripts, signs and pairs, in words from one character to some hundreds. */
+const letters = fc.oneof(
+  ...[
+    'a-z',
+    'A-Za-z',
+    'а-я',
+    '一-鿿',
+    'ぁ-ヿ',
+    '가-힣',
+    'ا-ي',
+    'À-ɏ',
+    '!-/',
+    '☀-➿',
+    '😀-🙏',
+    '𝐀-𝑍',
+  ].map((range) => fc.stringMatching(new RegExp(`^[${range}]{1,12}$`, 'u'))),
+  fc.string({ unit: 'grapheme', minLength: 1, maxLength: 8 }),
+);
+const unseen = fc.oneof(
+  { weight: 4, arbitrary: letters },
+  fc.array(letters, { minLength: 10, maxLength: 60 }).map((parts) => parts.join('')),
+);
+
+describe('the tokens of words that nobody has seen', () => {
+  const chosen = Number(process.env.PAWL_SEED ?? randomInt(2 ** 31));
+
+  test(`are those that the tokenizer counts (seed ${chosen})`, () => {
+    fc.assert(
+      fc.property(fc.array(unseen, { maxLength: 8 }), (words) => {
+        const text = words.join(' ');
+        assert.equal(countText(text), exact(text));
+      }),
+      { numRuns: 1500, seed: chosen },
+    );
+  });
+
+  test('take time in proportion to the word, however long it is', () => {
+    const words = ['a', 'ab', '漢', '漢字', 'äö', '=', '😀'].map((part) => part.repeat(60_000));
+    const startedAt = performance.now();
+    for (const word of words) assert.ok(countText(word) > 1);
+    assert.ok(performance.now() - startedAt < 20_000);
+  });
+});
+
 describe('the memory of pieces', () => {
   test('asks for a piece once, and starts anew when it is full', () => {
     let asked = 0;
-    const memory = new PieceMemory((piece) => {
+    const memory = new PieceMemory((_, start, end) => {
       asked += 1;
-      return piece.length;
+      return end - start;
     });
     const count = (piece: string) => memory.get(charactersOf(`(${piece})`), 1, piece.length + 1);
     for (let round = 0; round < 2; round++) {

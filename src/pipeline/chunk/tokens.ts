@@ -1,28 +1,26 @@
 /**
- * Exact token counts of any part of a text, as `gpt-tokenizer` gives them for `cl100k_base`. The
+ * Exact token counts of any part of a text: those that `gpt-tokenizer` gives for `cl100k_base`. The
  * encoding first splits a text into pieces (words, numbers, signs, space), and the tokens of one do
  * not depend on the others. So the pieces of the whole text are found and counted once. Those of a
  * part are the same but for the first few, until a piece begins where one of the whole does, and
  * for the last: only these are looked at again.
  */
-import { countTokens } from 'gpt-tokenizer/encoding/cl100k_base';
 import { type Characters, charactersOf, kind, widthAt } from './characters.ts';
 import { PieceMemory } from './piece-memory.ts';
+import { PieceTokens } from './piece-tokens.ts';
 
-/** What looks like a special token in a document is text like any other. */
-const asText = { disallowedSpecial: new Set<string>() };
-/** The tokenizer's time grows with a piece's square: longer ones are counted only when needed. */
+/** Of text without spaces, there may be one of the whole text: it is counted only when needed. */
 const pieceLengthMax = 256;
 const blank = 32;
 /** The ends of words like it's and we'll. Without the flag u, only ASCII letters match. */
 const contraction = /'(?:[sdmt]|ll|ve|re)/iy;
 const apostrophe = 39;
 
-/**
- * Remembers what is true for good, so it changes no result. A piece has letters or signs, and a
- * special token both: it is in no piece.
- */
-const memory = new PieceMemory((piece) => countTokens(piece));
+const pieceTokens = new PieceTokens();
+/** Remembers what is true for good, so it changes no result. */
+const memory = new PieceMemory((characters, start, end) =>
+  pieceTokens.count(characters, start, end),
+);
 
 export function countText(text: string): number {
   return new TokenMap(text).count(0, text.length);
@@ -65,7 +63,7 @@ export class TokenMap {
   count(start: number, end: number): number {
     const { text } = this.#characters;
     if (splitsPair(text, start) || splitsPair(text, end)) {
-      return countTokens(text.slice(start, end), asText);
+      return countText(text.slice(start, end));
     }
     const first = lowerBound(this.#starts, this.#size, start);
     const last = this.#pieceBefore(end);
@@ -88,9 +86,8 @@ export class TokenMap {
     for (let index = lowerBound(longs, longs.length, from); index < longs.length; index++) {
       const piece = longs[index] as number;
       if (piece >= to) break;
-      tokens += countTokens(
-        this.#characters.text.slice(this.#starts[piece], this.#starts[piece + 1]),
-      );
+      const end = this.#starts[piece + 1] as number;
+      tokens += pieceTokens.count(this.#characters, this.#starts[piece] as number, end);
     }
     return tokens;
   }

@@ -10,7 +10,7 @@ export interface Unit extends Span {
   readonly tokens: number;
 }
 
-/** A longer piece is cut into words first: the tokenizer's time grows with a word's square. */
+/** A longer piece is cut into words first, so that no more than this is counted at once. */
 const countedCharactersMax = 4096;
 const wordCharactersMax = 64;
 /** What is cut by force may have a few more tokens as a whole than its words have one by one. */

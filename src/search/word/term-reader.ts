@@ -29,7 +29,10 @@ export class TermReader {
   #size = 0;
 
   constructor(idOf: (term: string) => number) {
-    this.#words = new PieceMemory((word) => (isStopWord(word) ? noTerm : idOf(termOf(word))));
+    this.#words = new PieceMemory(({ text }, start, end) => {
+      const word = text.slice(start, end);
+      return isStopWord(word) ? noTerm : idOf(termOf(word));
+    });
   }
 
   read(parts: readonly [title: string, heading: string, text: string]): ChunkTerms {
