@@ -5,6 +5,7 @@
  */
 import { type BlobStore, getPart } from '../../blob/blob.ts';
 import { Failure } from '../../kernel/failure.ts';
+import { limits } from '../../kernel/limits.ts';
 import { dropFailedLines, type LineRow, takeLines } from '../../store/batch-lines.ts';
 import { releaseReservation } from '../../store/budgets.ts';
 import type { ResultRow } from '../../store/results.ts';
@@ -54,7 +55,7 @@ export async function bankLines(lines: readonly LineRow[], banking: Banking): Pr
   const refusal = failed && (await refusalOf(failed, banking.blobs));
   const came = lines.filter(({ status }) => status === 'ok');
   if (came.length === 0) return { paid: new Map(), failure: refusal };
-  const read = await Promise.all(came.map((line) => readLine(line, banking)));
+  const read = await readLines(came, banking);
   const kept = await banking.purse.keepTaken(banking.purchase, async (transaction) => {
     const taken = new Set(
       await takeLines(
@@ -72,6 +73,17 @@ interface ReadLine {
   readonly id: number;
   readonly answer: Answer;
   readonly failure: Failure | undefined;
+}
+
+/** Some at a time: each is a file that is opened, or a request to a bucket. */
+async function readLines(lines: readonly LineRow[], banking: Banking): Promise<ReadLine[]> {
+  const read: ReadLine[] = [];
+  const { concurrencyMax } = limits.batch;
+  for (let start = 0; start < lines.length; start += concurrencyMax) {
+    const some = lines.slice(start, start + concurrencyMax);
+    read.push(...(await Promise.all(some.map((line) => readLine(line, banking)))));
+  }
+  return read;
 }
 
 async function readLine(line: LineRow, { blobs, read, centsOf }: Banking): Promise<ReadLine> {

@@ -1,5 +1,6 @@
 /** What the cheap lane costs: an answer of a batch is paid for once, and kept like any other. */
 import assert from 'node:assert/strict';
+import { limits } from '../../../src/kernel/limits.ts';
 import type { StepFunction } from '../../../src/pipeline/pipeline.ts';
 import { getCorpusSettings } from '../../../src/store/corpus-settings.ts';
 import { CheapLane, costs, five, sections, sectionTokens } from '../../support/batch/cheap-lane.ts';
@@ -228,6 +229,29 @@ export const cheapLaneTests: readonly EngineTest[] = [
       await lane.answer();
       await bench.untilJob(job, 'succeeded');
       assert.equal(lane.batches.answered.length, 6);
+    },
+  ],
+  [
+    'the answers for a long document are read some at a time',
+    async (bench) => {
+      const lane = new CheapLane(bench);
+      const { concurrencyMax } = limits.batch;
+      const own = lane.blobs.get;
+      let [open, most] = [0, 0];
+      lane.blobs.get = async (key) => {
+        open += 1;
+        most = Math.max(most, open);
+        await new Promise(setImmediate);
+        open -= 1;
+        return own(key);
+      };
+      await lane.start();
+      const names = Array.from({ length: concurrencyMax + 1 }, (_, index) => `N${index}`);
+      const job = await lane.submit({ page: sections(...names) });
+      await lane.answer();
+      await bench.untilJob(job, 'succeeded');
+      assert.equal(lane.batches.answered.length, names.length);
+      assert.equal(most, concurrencyMax);
     },
   ],
 ];

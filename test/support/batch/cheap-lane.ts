@@ -23,13 +23,14 @@ export class CheapLane {
   readonly batches = new MeteredBatches();
   readonly embedder = meteredEmbedder();
   readonly bench: EngineFixture;
+  readonly blobs = memoryBlobs();
   readonly pipeline: Pipeline;
   readonly #options: BatchOptions;
 
   constructor(bench: EngineFixture, { hasEntities = false, isPriced = true } = {}) {
     this.bench = bench;
     const { database, world } = bench.store;
-    const blobs = memoryBlobs();
+    const { blobs } = this;
     this.#options = {
       ...{ database, blobs, world, onEnd: settleEnded },
       providers: new BatchProviders([this.batches.provider]),
