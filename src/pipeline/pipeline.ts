@@ -8,6 +8,7 @@ import type { World } from '../kernel/world.ts';
 import type { NewEvent } from '../observe/event.ts';
 import type { Reader, Transaction } from '../store/database.ts';
 import type { StepCounts } from '../store/reports.ts';
+import type { Bank } from './lane/bank.ts';
 
 /** The document that a step works on. */
 export interface PipelineItem {
@@ -90,4 +91,6 @@ export interface Pipeline {
   readonly steps: Readonly<Record<string, StepFunction>>;
   /** How long each step may take. */
   readonly timeoutMs: (step: string) => number;
+  /** For steps that are left to batch tasks: what keeps answers that no item comes for. */
+  readonly banks?: Readonly<Record<string, Bank>> | undefined;
 }

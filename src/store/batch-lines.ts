@@ -74,6 +74,41 @@ export async function takeLines(
   return rows.map(({ id }) => id);
 }
 
+export interface LeftRow {
+  readonly id: number;
+  readonly job_id: number;
+  readonly caller: string;
+  readonly corpus: string;
+  readonly source: string;
+}
+
+// The order is given: the lines first, which are few, and of each its item.
+const left = sql<LeftRow>`
+  SELECT DISTINCT items.id, items.job_id, items.caller, items.corpus, items.source
+  FROM batch_lines CROSS JOIN items
+  WHERE batch_lines.status = 'ok' AND batch_lines.item_id > :after
+    AND items.id = batch_lines.item_id
+    AND (items.waits_on IS NULL OR items.waits_on = 'person')
+  ORDER BY items.id LIMIT :limit`;
+
+/** Items that answers have come for, and that do not come for them: they have ended, or pause. */
+export function listLeft(
+  reader: Reader,
+  page: { readonly after: number; readonly limit: number },
+): Promise<LeftRow[]> {
+  return reader.run(left, page);
+}
+
+const answeredOfItem = sql<LineRow & { readonly step: string }>`
+  SELECT * FROM batch_lines WHERE item_id = :item_id AND status = 'ok' ORDER BY step, ordinal`;
+
+export async function answeredLines(
+  reader: Reader,
+  itemId: number,
+): Promise<Map<string, LineRow[]>> {
+  return Map.groupBy(await reader.run(answeredOfItem, { item_id: itemId }), ({ step }) => step);
+}
+
 const dropRows = sql`
   DELETE FROM batch_lines WHERE item_id = :item_id AND step = :step AND status = 'failed'`;
 

@@ -9,7 +9,7 @@ import { limits } from '../../kernel/limits.ts';
 import { dropFailedLines, type LineRow, takeLines } from '../../store/batch-lines.ts';
 import { releaseReservation } from '../../store/budgets.ts';
 import type { ResultRow } from '../../store/results.ts';
-import type { StepContext, StepResult } from '../pipeline.ts';
+import type { PipelineItem, StepContext, StepFunction, StepResult } from '../pipeline.ts';
 import type { Answer, Purchase, Purse } from '../purse.ts';
 
 /** What a batch says to one question. */
@@ -34,6 +34,18 @@ export interface Banking {
   readonly centsOf?: ((reply: Reply) => number | undefined) | undefined;
 }
 
+export type BankedItem = Pick<PipelineItem, 'id' | 'jobId' | 'caller' | 'corpus' | 'source'>;
+
+/** Keeps what has come for a step of an item, and charges for it. None of the lines is open. */
+export type Bank = (item: BankedItem, lines: readonly LineRow[]) => Promise<Banked>;
+
+/** A step of the cheap lane. */
+export interface LaneStep {
+  readonly run: StepFunction;
+  /** The same that the step does first, for an item that is not about to run it. */
+  readonly bank: Bank;
+}
+
 export interface Banked {
   /** What was paid for just now, by its key. */
   readonly paid: ReadonlyMap<string, ResultRow>;
@@ -49,7 +61,6 @@ export function isUnderWay(lines: readonly LineRow[]): boolean {
   return lines.some(({ status }) => status === 'open');
 }
 
-/** None of the lines is open. */
 export async function bankLines(lines: readonly LineRow[], banking: Banking): Promise<Banked> {
   const failed = lines.find(({ status }) => status === 'failed');
   const refusal = failed && (await refusalOf(failed, banking.blobs));

@@ -254,4 +254,46 @@ export const cheapLaneTests: readonly EngineTest[] = [
       assert.equal(most, concurrencyMax);
     },
   ],
+  [
+    'what a batch answers for a job that was canceled is kept and charged all the same',
+    async (bench) => {
+      const lane = new CheapLane(bench, { hasEntities: true });
+      const engine = await lane.start();
+      const job = await lane.submit({ page: sections(...five) }, { budgetCents: 100_000 });
+      await lane.answerLater();
+      await engine.commands.cancel('ann', job.key);
+      assert.equal((await bench.store.rows('SELECT item_id FROM reservations')).length, 2);
+      lane.batches.isBusy = false;
+      await bench.world.advance(10_000);
+      await lane.deliver();
+      const asked = lane.batches.answered.length;
+      assert.deepEqual([await lane.bank(), await lane.bank()], [1, 0]);
+      assert.equal(await lane.lines(), 0);
+      assert.deepEqual(await bench.store.rows('SELECT item_id FROM reservations'), []);
+      const { cost_cents: cost, tokens_in: tokens } = await costs(bench, job);
+      assert.equal(cost, tokens + (asked - five.length) * answerTokens);
+      await bench.untilJob(await lane.submit({ other: sections(...five) }), 'succeeded');
+      assert.equal(lane.batches.answered.length, asked);
+      await engine.commands.retry('ann', job.key);
+      await bench.untilJob(job, 'succeeded');
+      assert.equal(lane.batches.answered.length, asked);
+      assert.equal((await costs(bench, job)).cost_cents, cost);
+      assert.deepEqual(bench.errors, []);
+    },
+  ],
+  [
+    'an answer is left to the item that is about to come for it',
+    async (bench) => {
+      const lane = new CheapLane(bench);
+      const engine = await lane.start();
+      const job = await lane.submit({ page: sections(...five) });
+      await lane.untilWaiting();
+      await bench.stop(engine);
+      await lane.deliver();
+      assert.equal(await lane.bank(), 0);
+      await bench.store.commands.pause('ann', job.key);
+      assert.equal(await lane.bank(), 1);
+      assert.equal((await costs(bench, job)).cost_cents, 5 * sectionTokens);
+    },
+  ],
 ];

@@ -1,4 +1,5 @@
 /** Documents of the cheap lane on a store; a provider in memory counts what it is asked. */
+import { bankLeft } from '../../../src/engine/batch-bank.ts';
 import { gatherLines, settleEnded } from '../../../src/engine/batch-lane.ts';
 import { BatchProviders } from '../../../src/engine/batch-plan.ts';
 import { type BatchOptions, submitDue } from '../../../src/engine/batch-submit.ts';
@@ -82,6 +83,12 @@ export class CheapLane {
     await gatherLines({ ...this.#options, gatherMs: 0 });
     await submitDue(this.#options, signal);
     await reconcile(this.#options, signal);
+  }
+
+  /** What no item comes for is kept. Returns for how many. */
+  async bank(): Promise<number> {
+    const { banks } = this.pipeline;
+    return bankLeft({ ...this.#options, banks }, new AbortController().signal);
   }
 
   async answer(): Promise<void> {
