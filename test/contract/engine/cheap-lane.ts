@@ -296,4 +296,68 @@ export const cheapLaneTests: readonly EngineTest[] = [
       assert.equal((await costs(bench, job)).cost_cents, 5 * sectionTokens);
     },
   ],
+  [
+    'what several documents ask at the same time is asked and paid for once',
+    async (bench) => {
+      const lane = new CheapLane(bench);
+      await lane.start();
+      const jobs = [
+        await lane.submit({ one: sections('Ada', 'Bea'), two: sections('Bea', 'Ada') }),
+        await lane.submit({ three: sections('Ada', 'Cleo') }),
+      ];
+      await lane.answerLater();
+      // It comes when the batch is under way.
+      jobs.push(await lane.submit({ four: sections('Cleo') }));
+      await lane.answer();
+      lane.batches.isBusy = false;
+      await bench.world.advance(10_000);
+      await lane.deliver();
+      await bench.untilStory('step_completed embedded');
+      assert.equal(await bench.store.withoutCause(), 0);
+      await lane.finish(jobs);
+      assert.deepEqual([lane.batches.jobs, lane.batches.answered.length], [1, 3]);
+      const sums = await Promise.all(jobs.map((job) => costs(bench, job)));
+      const sum = (name: keyof (typeof sums)[number]) =>
+        sums.reduce((total, each) => total + each[name], 0);
+      assert.deepEqual([sum('cost_cents'), sum('tokens_in')], [21, 21]);
+      // Four of seven, and what was kept for `four` before `three` came for it.
+      assert.equal(sum('tokens_saved'), 5 * sectionTokens);
+      assert.equal(await lane.lines(), 0);
+      assert.deepEqual(bench.errors, []);
+    },
+  ],
+  [
+    'a document whose question was asked for another asks it where that came to nothing',
+    async (bench) => {
+      const lane = new CheapLane(bench);
+      lane.batches.refusal = () => 'blocked';
+      await lane.start();
+      const first = await lane.submit({ one: sections('Ada') });
+      await lane.untilWaiting();
+      const second = await lane.submit({ two: sections('Ada') });
+      await lane.answer();
+      await bench.untilJob(first, 'failed');
+      lane.batches.refusal = () => undefined;
+      await lane.finish([second]);
+      assert.equal(lane.batches.jobs, 2);
+      assert.equal((await costs(bench, second)).cost_cents, sectionTokens);
+    },
+  ],
+  [
+    'an answer that another document waits for is not held back by what else its own waits for',
+    async (bench) => {
+      const lane = new CheapLane(bench, { hasEntities: true });
+      await lane.start();
+      const first = await lane.submit({ one: sections('Ada') });
+      lane.batches.slowType = 'completion';
+      await lane.answer();
+      const second = await lane.submit({ two: sections('Ada') });
+      await lane.answer();
+      assert.deepEqual([await lane.bank(), await lane.bank()], [1, 0]);
+      assert.equal(lane.batches.answered.length, 1);
+      lane.batches.slowType = undefined;
+      await lane.finish([first, second]);
+      assert.equal(lane.batches.answered.length, 2);
+    },
+  ],
 ];

@@ -96,6 +96,18 @@ export class CheapLane {
     await this.deliver();
   }
 
+  /** As the loops of a process do, until the jobs have ended. */
+  async finish(jobs: readonly Submitted[]): Promise<void> {
+    const { store, world } = this.bench;
+    for (const { key } of jobs) {
+      await world.until(`${key} to succeed`, async () => {
+        await this.bank();
+        await this.deliver();
+        return (await store.job(key)).state === 'succeeded';
+      });
+    }
+  }
+
   /** The batch is sent, and takes its time. */
   async answerLater(): Promise<void> {
     this.batches.isBusy = true;
