@@ -7,8 +7,7 @@ import { makeProviders, type ProviderSettings } from './batch-providers.ts';
 import type { BlobStore, StreamedBlobStore } from './blob/blob.ts';
 import { type BlobSettings, openBlobs } from './blobs.ts';
 import { BatchProviders } from './engine/batch-plan.ts';
-import { BatchRunner } from './engine/batch-runner.ts';
-import type { BatchOptions } from './engine/batch-submit.ts';
+import { BatchRunner, type RunnerOptions } from './engine/batch-runner.ts';
 import { Engine, type EngineOptions } from './engine/engine.ts';
 import { thisProcess } from './engine/liveness.ts';
 import type { Exchange } from './handoff/exchange.ts';
@@ -178,7 +177,8 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     ...{ database, pipeline, world, blobs, sinks: sinks.sinks },
     hasPoints: pgvector?.isUsed,
   });
-  const batch = batchOf(options, { database, blobs, world, providers, onError });
+  const { banks, lifecycle } = pipeline;
+  const batch = batchOf(options, { database, blobs, world, providers, onError, banks });
   const mirror = vectorsOf(database, sinks, options.pgvector);
   const searcher = new Searcher({ database, ...embedders.forQueries, mirror });
   const reading = { parser, fetcher, rendering, cutter: texts.cut };
@@ -192,7 +192,6 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     await database.close();
   };
   const estimate = estimator(options, { parts, database, world });
-  const { lifecycle } = pipeline;
   const doors = { database, engine, searcher, batch, attempt, blobs, lifecycle, world, exchange };
   const post = httpPost({ world, allowed });
   const works = worksOf({ ...parts, world, completer, embedders, texts });
@@ -218,7 +217,7 @@ function engineOf(
 
 function batchOf(
   { batchPollMs: pollIntervalMs, batchGatherMs: gatherMs }: AssembleOptions,
-  parts: Omit<BatchOptions, 'pollIntervalMs'>,
+  parts: Omit<RunnerOptions, 'pollIntervalMs' | 'gatherMs'>,
 ): BatchRunner {
   return new BatchRunner({ ...parts, pollIntervalMs, gatherMs });
 }

@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { existsSync, globSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  globSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { temporaryDirectory } from '../../test/support/temporary.ts';
@@ -144,5 +152,19 @@ describe('a sweep of blobs', () => {
     const { putLongAgo, sweep } = setup(t);
     const [one = ''] = await Promise.all(neighbours().map(putLongAgo));
     assert.equal(await sweep(using(one), 1), 1);
+  });
+});
+
+test('what cannot be read just now is not taken for gone', async (t) => {
+  const { blobs, pathOf } = setup(t);
+  const key = await blobs.put(bytesOf('whole'));
+  rmSync(pathOf(key));
+  await assert.rejects(blobs.getPart?.(key, { at: 0, bytes: 1 }) ?? Promise.resolve(), {
+    code: 'source_missing',
+  });
+  mkdirSync(pathOf(key));
+  await assert.rejects(blobs.get(key), { code: 'storage_failed' });
+  await assert.rejects(blobs.getPart?.(key, { at: 0, bytes: 1 }) ?? Promise.resolve(), {
+    code: 'storage_failed',
   });
 });

@@ -65,11 +65,9 @@ export function openBlobDirectory(directory: string, world: World): StreamedBlob
       return sweepFolder(folder, sweep);
     },
     async get(key) {
-      try {
-        return await readFile(join(folderOf(key), key));
-      } catch (error) {
-        throw new Failure('source_missing', `the stored bytes ${key} are gone`, { cause: error });
-      }
+      return readFile(join(folderOf(key), key)).catch((error: unknown) => {
+        throw unread(key, error);
+      });
     },
   };
 }
@@ -98,12 +96,19 @@ async function writePieces(path: string, pieces: AsyncIterable<Uint8Array>) {
   return { key: hash.digest('hex'), bytes };
 }
 
-async function openBlob(path: string, key: string): Promise<FileHandle> {
-  try {
-    return await open(path, 'r');
-  } catch (error) {
-    throw new Failure('source_missing', `the stored bytes ${key} are gone`, { cause: error });
+function openBlob(path: string, key: string): Promise<FileHandle> {
+  return open(path, 'r').catch((error: unknown) => {
+    throw unread(key, error);
+  });
+}
+
+/** Only what is not there is gone: too many open files, or a disk that fails, may pass. */
+function unread(key: string, cause: unknown): Failure {
+  if ((cause as { code?: string }).code === 'ENOENT') {
+    return new Failure('source_missing', `the stored bytes ${key} are gone`, { cause });
   }
+  const message = `the stored bytes ${key} could not be read: ${String(cause)}`;
+  return new Failure('storage_failed', message, { cause });
 }
 
 async function readPart(
@@ -115,6 +120,8 @@ async function readPart(
     const { buffer, bytesRead } = await file.read(Buffer.alloc(bytes), 0, bytes, at);
     if (bytesRead === bytes) return buffer;
     throw new Failure('source_missing', `the stored bytes ${key} are cut short`);
+  } catch (error) {
+    throw error instanceof Failure ? error : unread(key, error);
   } finally {
     await file.close();
   }

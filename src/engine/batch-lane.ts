@@ -1,19 +1,22 @@
 /**
  * The cheap lane: what items have left to batch tasks is gathered into tasks, and when a task ends,
  * each line goes its own way. One that failed fails its item only. What did not come back (a task
- * that expired, or broke off half-way) is sent once more, in tasks of half the size.
+ * that expired, or broke off half-way) is sent once more, in tasks of half the size. What several
+ * documents ask is asked for one of them: the others wait until its answer is kept, and find it.
  */
 import { type BlobStore, putParts } from '../blob/blob.ts';
 import { limits } from '../kernel/limits.ts';
 import type { World } from '../kernel/world.ts';
 import {
   assignLines,
+  dropKnown,
   dropUnwanted,
   type LineOutcome,
   type LineRow,
   type LooseGroup,
   linesOfGroup,
   linesOfTask,
+  listKnown,
   listLoose,
   settleLines,
 } from '../store/batch-lines.ts';
@@ -35,7 +38,11 @@ export interface LaneOptions {
 /** Makes tasks of what has waited long enough, or is enough. Returns how many. */
 export async function gatherLines(options: LaneOptions): Promise<number> {
   const { database, gatherMs = limits.batch.gatherMs } = options;
-  const groups = await listLoose(database);
+  const known = await listKnown(database);
+  if (known.length > 0) {
+    await database.write((transaction) => dropKnown(transaction, known, database.now()));
+  }
+  const groups = await listLoose(database, database.now());
   if (groups.length === 0) return 0;
   await database.write(dropUnwanted);
   let made = 0;
@@ -52,7 +59,7 @@ async function makeTask(group: LooseGroup, options: LaneOptions): Promise<boolea
   const half = Math.ceil(Math.min(Number(group.count), limits.batch.gatherMax) / 2);
   const limit = group.attempt === 0 ? limits.batch.gatherMax : half;
   if (group.task_type === transcription) return makeTranscriptions(group, options);
-  const lines = await linesOfGroup(database, group, limit);
+  const lines = await linesOfGroup(database, group, { limit, now: database.now() });
   if (lines.length === 0) return false;
   const key = await putParts(blobs, requestLines(lines));
   const input = {
@@ -78,7 +85,8 @@ async function makeTask(group: LooseGroup, options: LaneOptions): Promise<boolea
 async function makeTranscriptions(group: LooseGroup, options: LaneOptions): Promise<boolean> {
   const { database, world, providers } = options;
   const { model: provider, caller } = group;
-  const lines = await linesOfGroup(database, group, limits.batch.jobsPerTaskMax);
+  const limit = limits.batch.jobsPerTaskMax;
+  const lines = await linesOfGroup(database, group, { limit, now: database.now() });
   if (lines.length === 0) return false;
   const split = providers.splitOf(provider, transcription);
   const shares = split === 'source' ? lines.map((line) => [line]) : [lines];

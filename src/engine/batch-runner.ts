@@ -1,10 +1,15 @@
 /** Batch tasks of one process: the commands, and the loops that gather, submit and reconcile. */
 import { limits } from '../kernel/limits.ts';
+import { type BankOptions, bankLeft } from './batch-bank.ts';
 import { BatchCommands } from './batch-commands.ts';
 import { gatherLines, settleEnded } from './batch-lane.ts';
 import { type BatchOptions, submitDue } from './batch-submit.ts';
 import { Loop } from './loop.ts';
 import { reconcile } from './reconciler.ts';
+
+export interface RunnerOptions extends BatchOptions, Pick<BankOptions, 'banks'> {
+  readonly gatherMs?: number | undefined;
+}
 
 export class BatchRunner {
   readonly commands: BatchCommands;
@@ -14,7 +19,7 @@ export class BatchRunner {
   readonly #ending = new AbortController();
   #isStarted = false;
 
-  constructor({ gatherMs, ...given }: BatchOptions & { readonly gatherMs?: number | undefined }) {
+  constructor({ gatherMs, banks, ...given }: RunnerOptions) {
     const options = { ...given, onEnd: settleEnded };
     this.#options = options;
     const { signal } = this.#ending;
@@ -23,6 +28,7 @@ export class BatchRunner {
       this.#submitter,
       this.#loop('reconciler', () => reconcile(options, signal)),
       this.#loop('cheap lane', () => gatherLines({ ...options, gatherMs })),
+      this.#loop('answers of batches', () => bankLeft({ ...options, banks }, signal)),
     ];
     this.commands = new BatchCommands({ ...options, ring: () => this.wake() });
   }

@@ -221,7 +221,7 @@ export const limits = {
     pollJitterFactor: 0.1,
     /** How often the clock is looked at for tasks that are due. */
     lookIntervalMs: 1 * second,
-    /** Tasks that are held in memory at once, and how many of them are asked about at once. */
+    /** Tasks held in memory at once; how many are asked about, or answers read, at once. */
     pageMax: 64,
     concurrencyMax: 16,
     /** Whoever took a task and is not heard of for so long has lost it. */

@@ -64,33 +64,24 @@ export function documentPipeline(options: DocumentPipelineOptions): Pipeline {
   const lane = purse && { blobs, purse };
   const extract = extractStep(blobs, parser);
   const hasTranscribers = recordings !== undefined;
+  const left = lane && {
+    content_extracted:
+      recordings && recordingStep({ ...recordings, ...lane, parser, normal: extract }),
+    embedded:
+      embeddings && deferredEmbedStep({ ...embeddings, ...lane, lane: embeddings, normal: embed }),
+    entity_extracted: entities && deferredEntityStep({ ...lane, lane: entities, normal: entity }),
+  };
   return {
     lifecycle: item,
     steps: {
       fetched: either(fetchStep({ ...options, hasTranscribers })),
-      content_extracted: either(
-        recordings && lane
-          ? recordingStep({ ...recordings, ...lane, parser, normal: extract })
-          : extract,
-      ),
+      content_extracted: either(left?.content_extracted?.run ?? extract),
       chunked: either(withCutter(chunkStep, cutter)),
       embedded: either(
-        withCutter(
-          embeddings && lane
-            ? deferredEmbedStep({ ...embeddings, ...lane, lane: embeddings, normal: embed })
-            : embed,
-          cutter,
-        ),
+        withCutter(left?.embedded?.run ?? embed, cutter),
         reembedStep(options, sinks),
       ),
-      entity_extracted: either(
-        withCutter(
-          entities && lane
-            ? deferredEntityStep({ ...lane, lane: entities, normal: entity })
-            : entity,
-          cutter,
-        ),
-      ),
+      entity_extracted: either(withCutter(left?.entity_extracted?.run ?? entity, cutter)),
       persisted: either(persistStep(sinks)),
       indexed: either(indexStep(options, sinks)),
       done: either(pruneStep(sinks)),
@@ -98,6 +89,9 @@ export function documentPipeline(options: DocumentPipelineOptions): Pipeline {
     timeoutMs: (step) =>
       step === 'content_extracted' ? limits.step.extractMs : limits.step.workerMs[stageOf(step)],
     mayRunAhead: runningAhead({ ...options, extractor }),
+    banks: Object.fromEntries(
+      Object.entries(left ?? {}).flatMap(([step, own]) => (own ? [[step, own.bank]] : [])),
+    ),
   };
 }
 

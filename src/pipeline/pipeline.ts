@@ -8,6 +8,7 @@ import type { World } from '../kernel/world.ts';
 import type { NewEvent } from '../observe/event.ts';
 import type { Reader, Transaction } from '../store/database.ts';
 import type { StepCounts } from '../store/reports.ts';
+import type { Bank } from './lane/bank.ts';
 
 /** The document that a step works on. */
 export interface PipelineItem {
@@ -95,6 +96,8 @@ export interface Pipeline {
    * nothing, reaches nothing outside, and takes what they write from `scratch`. None, where absent.
    */
   readonly mayRunAhead?: ((step: string, item: PipelineItem) => boolean) | undefined;
+  /** For steps that are left to batch tasks: what keeps answers that no item comes for. */
+  readonly banks?: Readonly<Record<string, Bank>> | undefined;
 }
 
 /** Another pipeline, made of one. Of a step that it replaces nobody knows that it may run ahead. */

@@ -1,4 +1,5 @@
 /** Asks a server with OpenAI's interface for its list of models, which costs nothing. */
+import { readBoundedText } from '../kernel/bounded.ts';
 import { Failure } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
 
@@ -23,7 +24,7 @@ export async function listModels({ url, key, signal }: ModelsQuestion) {
       throw new Failure('provider_auth', `${host} refused the key (${status})`);
     }
     if (status !== 200) throw new Failure('provider_unavailable', `${host} answered ${status}`);
-    return namesIn(await readBounded(response));
+    return namesIn(await readText(response));
   } catch (error) {
     if (error instanceof Failure) throw error;
     const { cause } = error as { cause?: { code?: string } };
@@ -32,18 +33,10 @@ export async function listModels({ url, key, signal }: ModelsQuestion) {
   }
 }
 
-async function readBounded(response: Response): Promise<string> {
-  const parts: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const part of response.body ?? []) {
-    bytes += part.length;
-    if (bytes > limits.budget.answerBytesMax) {
-      const message = `a list of models of more than ${limits.budget.answerBytesMax} bytes`;
-      throw new Failure('step_output_invalid', message);
-    }
-    parts.push(part);
-  }
-  return Buffer.concat(parts).toString('utf8');
+function readText({ body }: Response): Promise<string> {
+  const { answerBytesMax } = limits.budget;
+  const message = `a list of models of more than ${answerBytesMax} bytes`;
+  return readBoundedText(body, answerBytesMax, () => new Failure('step_output_invalid', message));
 }
 
 function namesIn(text: string): readonly string[] | undefined {

@@ -2,13 +2,15 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type Cleanup, temporaryDirectory } from '../../test/support/temporary.ts';
 import { open, type SourceInput } from '../index.ts';
+import { limits } from '../kernel/limits.ts';
 import { staticEmbedder } from '../provider/static-embedder.ts';
 import type { Nearest, VectorSink } from '../sink/sink.ts';
 import { getCurrent } from '../store/contents.ts';
 import type { Database } from '../store/database.ts';
 import { documentIdOf } from '../store/documents.ts';
 import { writeSinkPlace } from '../store/sinks.ts';
-import type { SearchFilter } from './request.ts';
+import { readAllowed } from './allowed.ts';
+import { type SearchFilter, toPassageFilter } from './request.ts';
 import { Searcher } from './search.ts';
 import { SinkIndex } from './vector/sink-index.ts';
 
@@ -106,4 +108,29 @@ describe('a search with a filter under which a document is replaced', () => {
     assert.match(hits[0]?.text ?? '', /round 2/);
     assert.equal(asked, 2);
   });
+});
+
+test('a filter by heading leaves turns to others, and none of the documents out', async (t) => {
+  const pawl = await open({ data: temporaryDirectory(t) });
+  t.after(() => pawl.close());
+  const count = limits.search.mirrorPageMax + 1;
+  const inputs = Array.from({ length: count }, (_, n) => ({
+    id: `heron ${n}`,
+    title: `Heron ${n}`,
+    markdown: `# Habits\n\nThe heron waits in the reeds for round ${n}.`,
+  }));
+  await (await pawl.ingest(inputs, { corpus })).wait();
+  const filter = toPassageFilter({ heading: 'habits' });
+  assert.ok(filter);
+  let turns = 0;
+  let isOver = false;
+  const turn = (): void => {
+    turns += 1;
+    if (!isOver) setImmediate(turn);
+  };
+  setImmediate(turn);
+  const allowed = await readAllowed(pawl.store, { caller, corpus, filter });
+  isOver = true;
+  assert.equal(allowed.documents.size, count);
+  assert.ok(turns >= 2, `${turns} turns`);
 });

@@ -4,6 +4,7 @@
  * what it is now when it is shown (`getPassages`). So a search with a filter sees the old
  * generation or the new one, too, never neither.
  */
+import { setImmediate } from 'node:timers/promises';
 import { Failure } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
 import type { Nearest } from '../sink/sink.ts';
@@ -11,6 +12,8 @@ import { listChanges } from '../store/contents.ts';
 import type { Database } from '../store/database.ts';
 import { newestSequence } from '../store/events.ts';
 import {
+  type AllowedDocument,
+  lastDocumentOf,
   listAllowedChunks,
   listAllowedDocuments,
   type PassageFilter,
@@ -73,14 +76,29 @@ async function readDocuments(database: Database, of: Filtered): Promise<Map<stri
     for (const row of page) documents.set(row.document_id, row.generation_id);
     after = page.at(-1)?.document_id ?? after;
     isFull = page.length === limit;
+    await setImmediate();
   }
   return documents;
 }
 
+/**
+ * Every heading is looked at. An embedded store answers at once: without a turn for others after
+ * some documents, nothing else would happen for seconds.
+ */
 async function readChunks(database: Database, of: Filtered) {
   const most = limits.search.allowedChunksMax;
-  const chunks = await listAllowedChunks(database, { ...of, limit: most + 1 });
-  if (chunks.length <= most) return chunks;
+  const { caller, corpus } = of;
+  const chunks: (AllowedDocument & PlaceRow)[] = [];
+  for (let after = ''; chunks.length <= most; ) {
+    const page = { caller, corpus, after, limit: limits.search.mirrorPageMax };
+    const last = await lastDocumentOf(database, page);
+    if (last === undefined) return chunks;
+    const limit = most + 1 - chunks.length;
+    const some = await listAllowedChunks(database, { ...of, after, last, limit });
+    for (const chunk of some) chunks.push(chunk);
+    after = last;
+    await setImmediate();
+  }
   const message = `the headings of more than ${most} passages contain that: narrow it down`;
   throw new Failure('bad_request', `${message} by more of the heading, or by title or source`);
 }

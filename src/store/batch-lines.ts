@@ -16,9 +16,10 @@ export interface NewLines {
   readonly requests: readonly Readonly<Record<string, unknown>>[];
 }
 
-const insertLine = sqlRows({ ordinal: 'int', request: 'json' })`
-  INSERT INTO batch_lines (item_id, caller, step, ordinal, task_type, model, request, created_at)
-  SELECT :item_id, :caller, :step, :ordinal, :task_type, :model, :request, :now {rows}`;
+const insertLine = sqlRows({ ordinal: 'int', request: 'json', key: 'text' })`
+  INSERT INTO batch_lines (item_id, caller, step, ordinal, task_type, model, request, key,
+    created_at)
+  SELECT :item_id, :caller, :step, :ordinal, :task_type, :model, :request, :key, :now {rows}`;
 
 export async function insertLines(
   transaction: Transaction,
@@ -28,7 +29,11 @@ export async function insertLines(
   if (requests.length === 0) return;
   await transaction.each(
     insertLine,
-    requests.map((request, ordinal) => ({ ordinal, request: JSON.stringify(request) })),
+    requests.map((request, ordinal) => ({
+      ordinal,
+      request: JSON.stringify(request),
+      key: typeof request.key === 'string' ? request.key : null,
+    })),
     { item_id: itemId, caller, step, task_type: taskType, model, now },
   );
   // From now on it is not a call that is paid for, but a batch.
@@ -74,6 +79,47 @@ export async function takeLines(
   return rows.map(({ id }) => id);
 }
 
+export interface LeftRow {
+  readonly id: number;
+  readonly job_id: number;
+  readonly caller: string;
+  readonly corpus: string;
+  readonly source: string;
+}
+
+// The order is given: the lines first, which are few, and of each its item.
+const left = sql<LeftRow>`
+  SELECT DISTINCT items.id, items.job_id, items.caller, items.corpus, items.source
+  FROM batch_lines CROSS JOIN items
+  WHERE batch_lines.status = 'ok' AND batch_lines.item_id > :after
+    AND items.id = batch_lines.item_id
+    AND (items.waits_on IS NULL OR items.waits_on = 'person'
+      OR (items.waits_on = 'task' AND EXISTS (SELECT 1 FROM batch_lines AS other
+        WHERE other.key = batch_lines.key AND other.caller = batch_lines.caller
+          AND other.status = 'open' AND other.task_id IS NULL)))
+  ORDER BY items.id LIMIT :limit`;
+
+/**
+ * Items that answers have come for, and that do not come for them: they have ended, or pause, or
+ * wait for more while another document waits for the same answer.
+ */
+export function listLeft(
+  reader: Reader,
+  page: { readonly after: number; readonly limit: number },
+): Promise<LeftRow[]> {
+  return reader.run(left, page);
+}
+
+const answeredOfItem = sql<LineRow & { readonly step: string }>`
+  SELECT * FROM batch_lines WHERE item_id = :item_id AND status = 'ok' ORDER BY step, ordinal`;
+
+export async function answeredLines(
+  reader: Reader,
+  itemId: number,
+): Promise<Map<string, LineRow[]>> {
+  return Map.groupBy(await reader.run(answeredOfItem, { item_id: itemId }), ({ step }) => step);
+}
+
 const dropRows = sql`
   DELETE FROM batch_lines WHERE item_id = :item_id AND step = :step AND status = 'failed'`;
 
@@ -116,21 +162,62 @@ export interface LooseGroup {
   readonly oldest: number;
 }
 
+/**
+ * The same is being asked already, or has been answered for an item that will keep the answer. Not
+ * for ever: an answer that nobody keeps must not hold up those who wait for it.
+ */
+const isAsked = `(created_at > :asked_since AND EXISTS (
+    SELECT 1 FROM batch_lines AS other WHERE other.key = batch_lines.key
+      AND other.caller = batch_lines.caller AND other.status IN ('open', 'ok')
+      AND (other.task_id IS NOT NULL OR other.id < batch_lines.id)))`;
+const isLoose = `task_id IS NULL AND status = 'open'`;
 const loose = sql<LooseGroup>`
   SELECT task_type, model, caller, attempt, COUNT(*) AS count, MIN(created_at) AS oldest
-  FROM batch_lines WHERE task_id IS NULL AND status = 'open'
+  FROM batch_lines WHERE ${isLoose} AND NOT ${isAsked}
   GROUP BY task_type, model, caller, attempt`;
 const dropAbandoned = sql<{ item_id: number; step: string }>`
-  DELETE FROM batch_lines WHERE task_id IS NULL AND status = 'open' AND NOT EXISTS (
+  DELETE FROM batch_lines WHERE ${isLoose} AND NOT EXISTS (
     SELECT 1 FROM items WHERE items.id = batch_lines.item_id AND items.waits_on IS NOT NULL)
   RETURNING item_id, step`;
 const ofGroup = sql<LineRow>`
-  SELECT * FROM batch_lines WHERE task_id IS NULL AND status = 'open' AND task_type = :task_type
-    AND model = :model AND caller = :caller AND attempt = :attempt ORDER BY id LIMIT :limit`;
+  SELECT * FROM batch_lines WHERE ${isLoose} AND task_type = :task_type
+    AND model = :model AND caller = :caller AND attempt = :attempt AND NOT ${isAsked}
+  ORDER BY id LIMIT :limit`;
 
-/** Lines that no task has, by what may go into one task. */
-export function listLoose(reader: Reader): Promise<LooseGroup[]> {
-  return reader.run(loose);
+/** Lines that no task has and that are to be asked, by what may go into one task. */
+export function listLoose(reader: Reader, now: number): Promise<LooseGroup[]> {
+  return reader.run(loose, { asked_since: askedSince(now) });
+}
+
+function askedSince(now: number): number {
+  return now - limits.batch.taskAgeMsMax;
+}
+
+const known = sql<{ id: number }>`
+  SELECT id FROM batch_lines WHERE ${isLoose} AND EXISTS (
+    SELECT 1 FROM results WHERE results.key = batch_lines.key)
+  ORDER BY id LIMIT :limit`;
+const dropKnownRows = sql<{ item_id: number }>`
+  DELETE FROM batch_lines WHERE id {amongIds} AND ${isLoose} RETURNING item_id`;
+
+/** Lines that need not be asked any more: an answer was kept since they were written down. */
+export async function listKnown(reader: Reader): Promise<number[]> {
+  const rows = await reader.run(known, { limit: limits.loop.pruneBatchMax });
+  return rows.map(({ id }) => id);
+}
+
+/** Takes such lines away, and wakes whoever waits for nothing else. */
+export async function dropKnown(
+  transaction: Transaction,
+  ids: readonly number[],
+  now: number,
+): Promise<void> {
+  const dropped = await transaction.run(dropKnownRows, { ids: JSON.stringify(ids) });
+  const events: NewEvent[] = [];
+  for (const itemId of new Set(dropped.map(({ item_id }) => item_id))) {
+    events.push(...(await wakeIfAnswered(transaction, itemId)));
+  }
+  await appendEvents(transaction, events, now);
 }
 
 /**
@@ -149,9 +236,10 @@ export async function dropUnwanted(transaction: Transaction): Promise<void> {
 export function linesOfGroup(
   reader: Reader,
   { task_type, model, caller, attempt }: LooseGroup,
-  limit: number,
+  { limit, now }: { readonly limit: number; readonly now: number },
 ): Promise<LineRow[]> {
-  return reader.run(ofGroup, { task_type, model, caller, attempt, limit });
+  const asked_since = askedSince(now);
+  return reader.run(ofGroup, { task_type, model, caller, attempt, limit, asked_since });
 }
 
 const assignRows = sql<{ id: number }>`

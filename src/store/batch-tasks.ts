@@ -268,7 +268,7 @@ export function findBatchTasks(
 ): Promise<BatchTaskRow[]> {
   // What no id begins with must not be shortened to something that one does.
   if (!/^[0-9a-f-]+$/i.test(start)) return Promise.resolve([]);
-  return reader.run(keysLike, { caller, pattern: `${start}%` });
+  return reader.run(keysLike, { caller, pattern: `${start.toLowerCase()}%` });
 }
 
 /** Newest first. */

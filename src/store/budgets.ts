@@ -137,6 +137,20 @@ export async function releaseReservation(
   await transaction.run(release, { item_id: itemId, step });
 }
 
+const releaseOver = sql`
+  DELETE FROM reservations WHERE item_id = :item_id AND step = :step AND EXISTS (
+      SELECT 1 FROM items WHERE items.id = :item_id AND items.waits_on IS NULL)
+    AND NOT EXISTS (SELECT 1 FROM batch_lines WHERE batch_lines.item_id = :item_id
+      AND batch_lines.step = :step AND batch_lines.status = 'open')`;
+
+/** The item has ended, and nothing that it has asked for is still to be paid. */
+export async function releaseIfOver(
+  transaction: Transaction,
+  { itemId, step }: { itemId: number; step: string },
+): Promise<void> {
+  await transaction.run(releaseOver, { item_id: itemId, step });
+}
+
 const prune = sql`DELETE FROM reservations WHERE until <= :now`;
 
 export async function pruneReservations(transaction: Transaction, now: number): Promise<void> {

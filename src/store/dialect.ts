@@ -30,7 +30,7 @@ export const sqliteDialect: Dialect = {
     clustered: 'WITHOUT ROWID',
     claimHasItem: 'EXISTS (SELECT 1 FROM json_each(claims.items) WHERE value = items.id)',
     greatest: 'MAX',
-    /** Its own knows the letters of English only. */
+    /** Its own knows the letters of English only, as that of Postgres does in some locales. */
     lower: 'lower_of',
   },
   placeholder: (index) => `?${index}`,
@@ -65,7 +65,7 @@ export const postgresDialect: Dialect = {
     clustered: '',
     claimHasItem: 'claims.items @> to_jsonb(items.id)',
     greatest: 'GREATEST',
-    lower: 'LOWER',
+    lower: 'pawl_lower',
   },
   placeholder: (index) => `$${index}`,
   rowsClause: (columns) => {

@@ -58,15 +58,20 @@ export async function getValidators(
 }
 
 /** A corpus is a caller's if the caller has a document in it, or has submitted one. */
-const corpusOf = sql<CorpusRow>`
-  SELECT corpora.name, corpora.created_at, COUNT(documents.id) AS documents,
+const corporaOf = (chosen: string) => sql<CorpusRow>`
+  SELECT own.name, own.created_at, COUNT(documents.id) AS documents,
     COALESCE(SUM(documents.chunk_count), 0) AS chunks,
     COALESCE(SUM(documents.text_bytes), 0) AS text_bytes, MAX(documents.updated_at) AS updated_at
-  FROM corpora LEFT JOIN documents ON documents.corpus = corpora.name
-    AND documents.caller = :caller
-  WHERE corpora.name = :name AND (documents.id IS NOT NULL OR EXISTS (
-    SELECT 1 FROM jobs WHERE jobs.caller = :caller AND jobs.corpus = corpora.name))
-  GROUP BY corpora.name, corpora.created_at`;
+  FROM (
+    SELECT name, created_at FROM corpora WHERE (
+      EXISTS (SELECT 1 FROM documents
+        WHERE documents.corpus = corpora.name AND documents.caller = :caller)
+      OR EXISTS (SELECT 1 FROM jobs
+        WHERE jobs.caller = :caller AND jobs.corpus = corpora.name)) AND ${chosen}) AS own
+  LEFT JOIN documents ON documents.corpus = own.name AND documents.caller = :caller
+  GROUP BY own.name, own.created_at ORDER BY own.name`;
+const corpusOf = corporaOf('name = :name');
+const ownCorpora = corporaOf('name > :after ORDER BY name LIMIT :limit');
 
 export async function getCorpus(
   reader: Reader,
@@ -74,20 +79,6 @@ export async function getCorpus(
 ): Promise<CorpusRow | undefined> {
   return (await reader.run(corpusOf, filter))[0];
 }
-
-const ownCorpora = sql<CorpusRow>`
-  SELECT own.name, own.created_at, COUNT(documents.id) AS documents,
-    COALESCE(SUM(documents.chunk_count), 0) AS chunks,
-    COALESCE(SUM(documents.text_bytes), 0) AS text_bytes, MAX(documents.updated_at) AS updated_at
-  FROM (
-    SELECT name, created_at FROM corpora WHERE name > :after AND (
-      EXISTS (SELECT 1 FROM documents
-        WHERE documents.corpus = corpora.name AND documents.caller = :caller)
-      OR EXISTS (SELECT 1 FROM jobs
-        WHERE jobs.caller = :caller AND jobs.corpus = corpora.name))
-    ORDER BY name LIMIT :limit) AS own
-  LEFT JOIN documents ON documents.corpus = own.name AND documents.caller = :caller
-  GROUP BY own.name, own.created_at ORDER BY own.name`;
 
 /** The corpora that are a caller's, by name: of others not even the name is told. */
 export function listCorpora(

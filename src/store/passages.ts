@@ -126,16 +126,30 @@ export function listAllowedDocuments(
   return reader.run(allowedDocuments, { caller, corpus, ...filter, after, limit });
 }
 
+const lastOfPage = sql<{ id: string | null }>`
+  SELECT MAX(id) AS id FROM (SELECT id FROM documents WHERE ${inCorpus} AND id > :after
+    ORDER BY id LIMIT :limit) AS page`;
+
+/** The last of the next documents of a corpus; undefined: there are none. */
+export async function lastDocumentOf(
+  reader: Reader,
+  page: { caller: string; corpus: string; after: string; limit: number },
+): Promise<string | undefined> {
+  return (await reader.run(lastOfPage, page))[0]?.id ?? undefined;
+}
+
 const allowedChunks = sql<AllowedDocument & PlaceRow>`
   SELECT documents.id AS document_id, chunks.generation_id, chunks.ordinal
-  FROM documents JOIN chunks ON ${isCurrent} WHERE ${inCorpus} ${filtered} LIMIT :limit`;
+  FROM documents JOIN chunks ON ${isCurrent}
+  WHERE ${inCorpus} AND documents.id > :after AND documents.id <= :last ${filtered} LIMIT :limit`;
 
-/** The chunks that a filter leaves. */
+/** The chunks that a filter leaves of some documents. */
 export function listAllowedChunks(
   reader: Reader,
-  { caller, corpus, filter, limit }: AllowedFilter,
+  of: AllowedFilter & { readonly after: string; readonly last: string },
 ): Promise<(AllowedDocument & PlaceRow)[]> {
-  return reader.run(allowedChunks, { caller, corpus, ...filter, limit });
+  const { filter, ...page } = of;
+  return reader.run(allowedChunks, { ...filter, ...page });
 }
 
 const passagesOf = (filter: string) => sql<PassageRow>`

@@ -66,8 +66,10 @@ export async function openPgvector(
   if (database.dialect.name !== 'postgres') return undefined;
   const [seen] = await database.run(look);
   if (!seen) return undefined;
-  // Its triggers would refuse every vector: the extension was dropped under them.
-  if (seen.has_points && seen.installed === null) await database.write(removePoints);
+  // Its triggers would refuse every vector: the extension was dropped under them, or is out of
+  // their sight.
+  const isLost = seen.installed === null || !seen.is_visible;
+  if (seen.has_points && isLost) await database.write(removePoints);
   const decision = decidePgvector(seen, setting);
   if (decision !== 'use' && decision !== 'create') return standingOf(decision, seen);
   const refusal = decision === 'create' ? await tryCreate(database) : undefined;

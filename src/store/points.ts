@@ -5,6 +5,7 @@
  * `documents`, as for everything else.
  */
 import { limits } from '../kernel/limits.ts';
+import { readCursor, setCursor } from './cursors.ts';
 import type { Database, Reader, Transaction } from './database.ts';
 import { sql } from './statement.ts';
 
@@ -108,14 +109,9 @@ export async function removePoints(transaction: Transaction): Promise<void> {
   for (const statement of removals) await transaction.run(statement);
 }
 
-const getPlace = sql<{ seq: number }>`SELECT seq FROM cursors WHERE name = :name`;
-const setPlace = sql`
-  INSERT INTO cursors (name, seq) VALUES (:name, :seq)
-  ON CONFLICT (name) DO UPDATE SET seq = excluded.seq`;
-
 /** Whether all vectors that were there before the triggers have their points. */
 export async function arePointsFilled(reader: Reader): Promise<boolean> {
-  return (await reader.run(getPlace, { name: filledPlace })).length > 0;
+  return (await readCursor(reader, filledPlace)) !== undefined;
 }
 
 const generationsAfter = sql<{ generation_id: number }>`
@@ -133,17 +129,17 @@ export async function fillSomePoints(database: Database): Promise<boolean> {
   return database.write(async (transaction) => {
     await lockPoints(transaction);
     if (await arePointsFilled(transaction)) return false;
-    const after = (await transaction.run(getPlace, { name: fillingPlace }))[0]?.seq ?? 0;
+    const after = (await readCursor(transaction, fillingPlace)) ?? 0;
     const limit = limits.points.fillGenerations;
     const generations = await transaction.run(generationsAfter, { after, limit });
     const last = generations.at(-1)?.generation_id;
     if (last === undefined) {
-      await transaction.run(setPlace, { name: filledPlace, seq: after });
+      await setCursor(transaction, { name: filledPlace, seq: after });
       return false;
     }
     await transaction.run(fillModels, { after, last });
     await transaction.run(fillPoints, { after, last });
-    await transaction.run(setPlace, { name: fillingPlace, seq: last });
+    await setCursor(transaction, { name: fillingPlace, seq: last });
     return true;
   });
 }

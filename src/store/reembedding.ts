@@ -55,21 +55,38 @@ export interface LastItem extends CorpusKey {
   readonly documentId: string;
 }
 
-/**
- * With the last item that a job has so far, the documents that come after it. While that item is
- * not done the corpus cannot turn anyway, so nothing is missed if it has to be retried first.
- */
+/** With the last item that a job has so far, the documents that come after it, if there are any. */
 export async function addToReembed(
   transaction: Transaction,
   { id, jobId, documentId, caller, corpus }: LastItem,
   now: number,
-): Promise<void> {
-  if ((await transaction.run(laterItem, { job_id: jobId, id })).length > 0) return;
+): Promise<boolean> {
+  if ((await transaction.run(laterItem, { job_id: jobId, id })).length > 0) return false;
   const sources = await listToReembed(transaction, { caller, corpus, after: documentId });
   const job = sources.length > 0 ? await getJobById(transaction, jobId) : undefined;
-  if (!job) return;
+  if (!job) return false;
   await addItems(transaction, { ...job, force: job.force === 1, now }, sources);
   await growJob(transaction, { id: jobId, count: sources.length, now });
+  return true;
+}
+
+const lastItem = sql<{ id: number; document_id: string }>`
+  SELECT id, document_id FROM items WHERE job_id = :job_id ORDER BY id DESC LIMIT 1`;
+
+/**
+ * The same for a job of which all items have ended, and the last not well: it failed, or its
+ * document was deleted. False: there are no others, and the job has come to its end.
+ */
+export async function goOnReembedding(
+  transaction: Transaction,
+  { id: jobId, caller, corpus }: CorpusKey & { readonly id: number },
+  now: number,
+): Promise<boolean> {
+  const { next_model } = await lockCorpusSettings(transaction, { caller, corpus });
+  const [last] = await transaction.run(lastItem, { job_id: jobId });
+  if (next_model === null || !last) return false;
+  const { id, document_id: documentId } = last;
+  return addToReembed(transaction, { id, jobId, documentId, caller, corpus }, now);
 }
 
 const corpora = sql<{ caller: string; corpus: string; old_model: string }>`

@@ -9,7 +9,7 @@ import {
 import type { NewEvent } from '../observe/event.ts';
 import type { Transaction } from './database.ts';
 import { countJobs, type JobCountsRow, type JobDelta, moveJob } from './job-transition.ts';
-import { turnToNextModel } from './reembedding.ts';
+import { goOnReembedding, turnToNextModel } from './reembedding.ts';
 import { addSpending } from './spending.ts';
 import { sql } from './statement.ts';
 
@@ -67,6 +67,7 @@ export async function settleJobs(
     const counts = countsOf(row);
     const event = jobEventFor(row.state, counts);
     if (event === undefined) continue;
+    if (mayGoOn(row, event) && (await goOnReembedding(transaction, row, now))) continue;
     const error = event === 'error' ? await firstError(transaction, row.id) : undefined;
     const to = await moveJob(transaction, { id: row.id, from: row.state, event, error, now });
     if (to === undefined) continue;
@@ -77,6 +78,14 @@ export async function settleJobs(
     }
   }
   return events;
+}
+
+/**
+ * A corpus is embedded anew some documents at a time, whatever becomes of single ones. Where each
+ * of them has failed, so would the others: that is for a person to look at, as is what was paused.
+ */
+function mayGoOn({ type, state }: JobCountsRow, event: JobEvent): boolean {
+  return type === 'reembed' && state !== 'paused' && (event === 'complete' || event === 'cancel');
 }
 
 function isPaid({ tokensIn, tokensOut, costCents }: JobDelta): boolean {

@@ -289,18 +289,26 @@ describe('pgvector', () => {
     assert.equal((await index.search(searchFor(dimensions))).length, 2);
   });
 
-  test('that is dropped stops nothing after the next start', { skip }, async (t) => {
-    const url = await postgres.createDatabase();
-    const first = await openStore(t, url);
-    assert.equal(first.pgvector?.isUsed, true);
-    await (await first.ingest([{ id: 'a', text: 'A walrus on the ice.' }], { corpus })).wait();
-    await first.close();
-    await ask(url, 'DROP EXTENSION vector CASCADE');
-    const second = await openStore(t, url);
-    await (await second.ingest([{ id: 'b', text: 'A lantern in the rain.' }], { corpus })).wait();
-    const hits = await second.search(corpus, 'walrus', { mode: 'vector', topK: 10 });
-    assert.equal(hits.length, 2);
-  });
+  const losses = [
+    ['dropped', 'DROP EXTENSION vector CASCADE'],
+    ['moved out of sight', 'CREATE SCHEMA other; ALTER EXTENSION vector SET SCHEMA other'],
+  ] as const;
+  for (const [what, loss] of losses) {
+    test(`that is ${what} stops nothing after the next start`, { skip }, async (t) => {
+      const url = await postgres.createDatabase();
+      const first = await openStore(t, url);
+      assert.equal(first.pgvector?.isUsed, true);
+      await (await first.ingest([{ id: 'a', text: 'A walrus on the ice.' }], { corpus })).wait();
+      await first.close();
+      await ask(url, loss);
+      const second = await openStore(t, url);
+      assert.equal(second.pgvector?.isUsed, what === 'dropped');
+      const job = await second.ingest([{ id: 'b', text: 'A lantern in the rain.' }], { corpus });
+      assert.equal((await job.wait()).state, 'succeeded');
+      const hits = await second.search(corpus, 'walrus', { mode: 'vector', topK: 10 });
+      assert.equal(hits.length, 2);
+    });
+  }
 });
 
 async function askDoctor(t: Cleanup, url: string): Promise<Finding | undefined> {

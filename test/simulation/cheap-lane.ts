@@ -5,6 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { BlobStore } from '../../src/blob/blob.ts';
+import { bankLeft } from '../../src/engine/batch-bank.ts';
 import { gatherLines, settleEnded } from '../../src/engine/batch-lane.ts';
 import { BatchProviders } from '../../src/engine/batch-plan.ts';
 import { submitDue } from '../../src/engine/batch-submit.ts';
@@ -78,7 +79,9 @@ export class SimulatedBatches {
         setting.recorder.tell(() => `${process.name} ${what}: ${error}`),
     };
     const { signal } = new AbortController();
+    const { banks } = setting.pipelineOf(process);
     const loops = [
+      () => bankLeft({ ...options, banks }, signal),
       () => gatherLines(options),
       () => submitDue(options, signal),
       () => reconcile(options, signal),

@@ -18,8 +18,8 @@ export interface Postgres {
   readonly port: number;
   /** The postmaster's process id; another one after a restart. */
   readonly pid: number;
-  /** A fresh, empty database; returns its URL. */
-  createDatabase(name?: string): Promise<string>;
+  /** A fresh, empty database, in the server's locale unless another is named; returns its URL. */
+  createDatabase(name?: string, locale?: string): Promise<string>;
   /** `immediate` skips the checkpoint, so that the next start recovers from the log. */
   restart(mode?: 'fast' | 'immediate'): Promise<void>;
   stop(): Promise<void>;
@@ -78,8 +78,9 @@ async function startOn(
     get pid() {
       return server.pid;
     },
-    async createDatabase(name = `test_${randomUUID().replaceAll('-', '')}`) {
-      await queryOnce(url, `CREATE DATABASE ${pg.escapeIdentifier(name)}`);
+    async createDatabase(name = `test_${randomUUID().replaceAll('-', '')}`, locale) {
+      const own = locale ? ` TEMPLATE template0 LOCALE ${pg.escapeLiteral(locale)}` : '';
+      await queryOnce(url, `CREATE DATABASE ${pg.escapeIdentifier(name)}${own}`);
       return urlOf(name);
     },
     async restart(mode = 'fast') {

@@ -5,10 +5,11 @@
  */
 import { type BlobStore, getPart } from '../../blob/blob.ts';
 import { Failure } from '../../kernel/failure.ts';
+import { limits } from '../../kernel/limits.ts';
 import { dropFailedLines, type LineRow, takeLines } from '../../store/batch-lines.ts';
 import { releaseReservation } from '../../store/budgets.ts';
 import type { ResultRow } from '../../store/results.ts';
-import type { StepContext, StepResult } from '../pipeline.ts';
+import type { PipelineItem, StepContext, StepFunction, StepResult } from '../pipeline.ts';
 import type { Answer, Purchase, Purse } from '../purse.ts';
 
 /** What a batch says to one question. */
@@ -33,6 +34,18 @@ export interface Banking {
   readonly centsOf?: ((reply: Reply) => number | undefined) | undefined;
 }
 
+export type BankedItem = Pick<PipelineItem, 'id' | 'jobId' | 'caller' | 'corpus' | 'source'>;
+
+/** Keeps what has come for a step of an item, and charges for it. None of the lines is open. */
+export type Bank = (item: BankedItem, lines: readonly LineRow[]) => Promise<Banked>;
+
+/** A step of the cheap lane. */
+export interface LaneStep {
+  readonly run: StepFunction;
+  /** The same that the step does first, for an item that is not about to run it. */
+  readonly bank: Bank;
+}
+
 export interface Banked {
   /** What was paid for just now, by its key. */
   readonly paid: ReadonlyMap<string, ResultRow>;
@@ -48,13 +61,12 @@ export function isUnderWay(lines: readonly LineRow[]): boolean {
   return lines.some(({ status }) => status === 'open');
 }
 
-/** None of the lines is open. */
 export async function bankLines(lines: readonly LineRow[], banking: Banking): Promise<Banked> {
   const failed = lines.find(({ status }) => status === 'failed');
   const refusal = failed && (await refusalOf(failed, banking.blobs));
   const came = lines.filter(({ status }) => status === 'ok');
   if (came.length === 0) return { paid: new Map(), failure: refusal };
-  const read = await Promise.all(came.map((line) => readLine(line, banking)));
+  const read = await readLines(came, banking);
   const kept = await banking.purse.keepTaken(banking.purchase, async (transaction) => {
     const taken = new Set(
       await takeLines(
@@ -72,6 +84,17 @@ interface ReadLine {
   readonly id: number;
   readonly answer: Answer;
   readonly failure: Failure | undefined;
+}
+
+/** Some at a time: each is a file that is opened, or a request to a bucket. */
+async function readLines(lines: readonly LineRow[], banking: Banking): Promise<ReadLine[]> {
+  const read: ReadLine[] = [];
+  const { concurrencyMax } = limits.batch;
+  for (let start = 0; start < lines.length; start += concurrencyMax) {
+    const some = lines.slice(start, start + concurrencyMax);
+    read.push(...(await Promise.all(some.map((line) => readLine(line, banking)))));
+  }
+  return read;
 }
 
 async function readLine(line: LineRow, { blobs, read, centsOf }: Banking): Promise<ReadLine> {

@@ -27,7 +27,7 @@ import { modelExtractor, questionsOf, readClaims } from '../entity/model-extract
 import type { LaneRequest, StepContext, StepFunction, StepResult } from '../pipeline.ts';
 import { centsFor, type Purchase, type Purse } from '../purse.ts';
 import { withoutText } from '../superseded.ts';
-import { bankLines, isUnderWay, type Reply, refuse } from './bank.ts';
+import { type Bank, bankLines, isUnderWay, type LaneStep, type Reply, refuse } from './bank.ts';
 
 export interface LaneModel {
   readonly model: string;
@@ -63,19 +63,17 @@ interface Deferring extends LaneOptions {
   readonly work: (context: StepContext, known: Known) => Promise<StepResult | undefined>;
 }
 
-function deferring(options: Deferring): StepFunction {
+function deferring(options: Deferring): LaneStep {
   const { step, taskType, lane, purse, normal, questions, work } = options;
-  return async (context) => {
+  const bank: Bank = (item, lines) =>
+    bankLines(lines, { ...options, purchase: purchaseOf(item, options), read: options.reader() });
+  const run: StepFunction = async (context) => {
     const { item, reader } = context;
     if (!(await isCheapLane(reader, item.jobId))) return normal(context);
     const lines = await linesOfStep(reader, item.id, step);
     if (isUnderWay(lines)) return { deferred: { taskType, model: lane.model, requests: [] } };
-    const purchase = purchaseOf(context, options);
-    const { paid, failure } = await bankLines(lines, {
-      ...options,
-      purchase,
-      read: options.reader(),
-    });
+    const purchase = purchaseOf(item, options);
+    const { paid, failure } = await bank(item, lines);
     if (failure) return refuse(context, step, failure);
     const asked = await questions(context);
     if (!asked || asked.length === 0) return normal(context);
@@ -93,9 +91,10 @@ function deferring(options: Deferring): StepFunction {
     const result = (await work(context, known)) ?? {};
     return { ...result, ...account(context, result, { asked, known, paid, purchase, lane }) };
   };
+  return { run, bank };
 }
 
-function purchaseOf({ item }: StepContext, { step, lane, priceSetting }: Deferring): Purchase {
+function purchaseOf(item: Purchase['item'], { step, lane, priceSetting }: Deferring): Purchase {
   const { model, price } = lane;
   return { item, step, model, prices: price?.batch ?? price, priceSetting };
 }
@@ -167,7 +166,7 @@ function sumOf(list: readonly Counted[]): Tokens {
 }
 
 /** `entity_extracted`, with the questions to the model left to a completion task. */
-export function deferredEntityStep(options: LaneOptions): StepFunction {
+export function deferredEntityStep(options: LaneOptions): LaneStep {
   const { model } = options.lane;
   return deferring({
     ...options,
@@ -223,7 +222,7 @@ export interface EmbeddingLaneOptions extends LaneOptions {
 }
 
 /** `embedded`, with the texts left to an embedding task. */
-export function deferredEmbedStep(options: EmbeddingLaneOptions): StepFunction {
+export function deferredEmbedStep(options: EmbeddingLaneOptions): LaneStep {
   const { lane, encode, storedModel = lane.model } = options;
   return deferring({
     ...options,

@@ -23,7 +23,7 @@ import type {
   StepResult,
 } from '../pipeline.ts';
 import type { Purchase, Purse } from '../purse.ts';
-import { bankLines, isUnderWay, type Reply, refuse } from './bank.ts';
+import { type Bank, bankLines, isUnderWay, type LaneStep, type Reply, refuse } from './bank.ts';
 
 export interface RecordingLane {
   /** Who transcribes what stands at an address; undefined: nobody who is configured. */
@@ -43,8 +43,17 @@ export interface RecordingOptions extends RecordingLane {
 
 const step = 'content_extracted';
 
-export function recordingStep(options: RecordingOptions): StepFunction {
-  return async (context) => {
+export function recordingStep(options: RecordingOptions): LaneStep {
+  const bank: Bank = (item, lines) => {
+    const heardBy = lines[0]?.model;
+    return bankLines(lines, {
+      ...options,
+      purchase: purchaseOf(item, heardBy ?? ''),
+      read: (reply) => readTranscript(reply, item.source),
+      centsOf: (reply) => centsOf(reply, priceIn(options, heardBy)?.batch),
+    });
+  };
+  const run: StepFunction = async (context) => {
     const { item, reader } = context;
     const fetched = item.sourceKind === 'inline' ? undefined : await getFetch(reader, item.id);
     if (!fetched || !isRecording(fetched.media_type)) return options.normal(context);
@@ -53,12 +62,7 @@ export function recordingStep(options: RecordingOptions): StepFunction {
     if (heardBy !== undefined && isUnderWay(lines)) {
       return { deferred: { taskType: 'transcription', model: heardBy, requests: [] } };
     }
-    const { paid, failure } = await bankLines(lines, {
-      ...options,
-      purchase: purchaseOf(item, heardBy ?? ''),
-      read: (reply) => readTranscript(reply, item.source),
-      centsOf: (reply) => centsOf(reply, priceIn(options, heardBy)?.batch),
-    });
+    const { paid, failure } = await bank(item, lines);
     if (failure) return refuse(context, step, failure);
     const [spoken] = paid.values();
     if (spoken && heardBy !== undefined) {
@@ -76,11 +80,12 @@ export function recordingStep(options: RecordingOptions): StepFunction {
     }
     return write(context, transcriptOf(known), { options, heardBy: request.model, isPaid: false });
   };
+  return { run, bank };
 }
 
 const priceSetting = 'its cents_per_hour in the file of PAWL_BATCH_PROVIDERS';
 
-function purchaseOf(item: PipelineItem, model: string): Purchase {
+function purchaseOf(item: Purchase['item'], model: string): Purchase {
   return { item, step, model, prices: undefined, priceSetting };
 }
 

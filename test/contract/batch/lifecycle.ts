@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { reconcile } from '../../../src/engine/reconciler.ts';
 import { limits } from '../../../src/kernel/limits.ts';
-import { readBatchGauges } from '../../../src/store/batch-tasks.ts';
+import {
+  findBatchTasks,
+  insertBatchTask,
+  readBatchGauges,
+} from '../../../src/store/batch-tasks.ts';
 import type { BatchBench, BatchTest } from '../batch-suite.ts';
 import { questions, recordings } from './submission.ts';
 
@@ -14,6 +18,26 @@ async function begin(bench: BatchBench, body: unknown): Promise<string> {
 const [one, two] = recordings.urls;
 
 export const lifecycleTests: readonly BatchTest[] = [
+  [
+    'a task is found by the beginning of its id, in small letters or in capitals',
+    async (bench) => {
+      const key = 'abcdef00-0000-4000-8000-000000000000';
+      const { database } = bench.store;
+      await database.write((transaction) =>
+        insertBatchTask(transaction, {
+          ...{ key, caller: 'ann', taskType: 'completion', provider: null, input: {} },
+          now: database.now(),
+        }),
+      );
+      for (const start of ['abcdef', 'ABCDEF', key.toUpperCase()]) {
+        const found = await findBatchTasks(database, 'ann', start);
+        assert.deepEqual(
+          found.map((row) => row.key),
+          [key],
+        );
+      }
+    },
+  ],
   [
     'a transcription goes state by state from submitted to completed',
     async (bench) => {

@@ -1,5 +1,6 @@
 /** What the cheap lane costs: an answer of a batch is paid for once, and kept like any other. */
 import assert from 'node:assert/strict';
+import { limits } from '../../../src/kernel/limits.ts';
 import type { StepFunction } from '../../../src/pipeline/pipeline.ts';
 import { getCorpusSettings } from '../../../src/store/corpus-settings.ts';
 import { CheapLane, costs, five, sections, sectionTokens } from '../../support/batch/cheap-lane.ts';
@@ -228,6 +229,135 @@ export const cheapLaneTests: readonly EngineTest[] = [
       await lane.answer();
       await bench.untilJob(job, 'succeeded');
       assert.equal(lane.batches.answered.length, 6);
+    },
+  ],
+  [
+    'the answers for a long document are read some at a time',
+    async (bench) => {
+      const lane = new CheapLane(bench);
+      const { concurrencyMax } = limits.batch;
+      const own = lane.blobs.get;
+      let [open, most] = [0, 0];
+      lane.blobs.get = async (key) => {
+        open += 1;
+        most = Math.max(most, open);
+        await new Promise(setImmediate);
+        open -= 1;
+        return own(key);
+      };
+      await lane.start();
+      const names = Array.from({ length: concurrencyMax + 1 }, (_, index) => `N${index}`);
+      const job = await lane.submit({ page: sections(...names) });
+      await lane.answer();
+      await bench.untilJob(job, 'succeeded');
+      assert.equal(lane.batches.answered.length, names.length);
+      assert.equal(most, concurrencyMax);
+    },
+  ],
+  [
+    'what a batch answers for a job that was canceled is kept and charged all the same',
+    async (bench) => {
+      const lane = new CheapLane(bench, { hasEntities: true });
+      const engine = await lane.start();
+      const job = await lane.submit({ page: sections(...five) }, { budgetCents: 100_000 });
+      await lane.answerLater();
+      await engine.commands.cancel('ann', job.key);
+      assert.equal((await bench.store.rows('SELECT item_id FROM reservations')).length, 2);
+      lane.batches.isBusy = false;
+      await bench.world.advance(10_000);
+      await lane.deliver();
+      const asked = lane.batches.answered.length;
+      assert.deepEqual([await lane.bank(), await lane.bank()], [1, 0]);
+      assert.equal(await lane.lines(), 0);
+      assert.deepEqual(await bench.store.rows('SELECT item_id FROM reservations'), []);
+      const { cost_cents: cost, tokens_in: tokens } = await costs(bench, job);
+      assert.equal(cost, tokens + (asked - five.length) * answerTokens);
+      await bench.untilJob(await lane.submit({ other: sections(...five) }), 'succeeded');
+      assert.equal(lane.batches.answered.length, asked);
+      await engine.commands.retry('ann', job.key);
+      await bench.untilJob(job, 'succeeded');
+      assert.equal(lane.batches.answered.length, asked);
+      assert.equal((await costs(bench, job)).cost_cents, cost);
+      assert.deepEqual(bench.errors, []);
+    },
+  ],
+  [
+    'an answer is left to the item that is about to come for it',
+    async (bench) => {
+      const lane = new CheapLane(bench);
+      const engine = await lane.start();
+      const job = await lane.submit({ page: sections(...five) });
+      await lane.untilWaiting();
+      await bench.stop(engine);
+      await lane.deliver();
+      assert.equal(await lane.bank(), 0);
+      await bench.store.commands.pause('ann', job.key);
+      assert.equal(await lane.bank(), 1);
+      assert.equal((await costs(bench, job)).cost_cents, 5 * sectionTokens);
+    },
+  ],
+  [
+    'what several documents ask at the same time is asked and paid for once',
+    async (bench) => {
+      const lane = new CheapLane(bench);
+      await lane.start();
+      const jobs = [
+        await lane.submit({ one: sections('Ada', 'Bea'), two: sections('Bea', 'Ada') }),
+        await lane.submit({ three: sections('Ada', 'Cleo') }),
+      ];
+      await lane.answerLater();
+      // It comes when the batch is under way.
+      jobs.push(await lane.submit({ four: sections('Cleo') }));
+      await lane.answer();
+      lane.batches.isBusy = false;
+      await bench.world.advance(10_000);
+      await lane.deliver();
+      await bench.untilStory('step_completed embedded');
+      assert.equal(await bench.store.withoutCause(), 0);
+      await lane.finish(jobs);
+      assert.deepEqual([lane.batches.jobs, lane.batches.answered.length], [1, 3]);
+      const sums = await Promise.all(jobs.map((job) => costs(bench, job)));
+      const sum = (name: keyof (typeof sums)[number]) =>
+        sums.reduce((total, each) => total + each[name], 0);
+      assert.deepEqual([sum('cost_cents'), sum('tokens_in')], [21, 21]);
+      // Four of seven, and what was kept for `four` before `three` came for it.
+      assert.equal(sum('tokens_saved'), 5 * sectionTokens);
+      assert.equal(await lane.lines(), 0);
+      assert.deepEqual(bench.errors, []);
+    },
+  ],
+  [
+    'a document whose question was asked for another asks it where that came to nothing',
+    async (bench) => {
+      const lane = new CheapLane(bench);
+      lane.batches.refusal = () => 'blocked';
+      await lane.start();
+      const first = await lane.submit({ one: sections('Ada') });
+      await lane.untilWaiting();
+      const second = await lane.submit({ two: sections('Ada') });
+      await lane.answer();
+      await bench.untilJob(first, 'failed');
+      lane.batches.refusal = () => undefined;
+      await lane.finish([second]);
+      assert.equal(lane.batches.jobs, 2);
+      assert.equal((await costs(bench, second)).cost_cents, sectionTokens);
+    },
+  ],
+  [
+    'an answer that another document waits for is not held back by what else its own waits for',
+    async (bench) => {
+      const lane = new CheapLane(bench, { hasEntities: true });
+      await lane.start();
+      const first = await lane.submit({ one: sections('Ada') });
+      lane.batches.slowType = 'completion';
+      await lane.answer();
+      const second = await lane.submit({ two: sections('Ada') });
+      await lane.answer();
+      assert.deepEqual([await lane.bank(), await lane.bank()], [1, 0]);
+      assert.equal(lane.batches.answered.length, 1);
+      lane.batches.slowType = undefined;
+      await lane.finish([first, second]);
+      assert.equal(lane.batches.answered.length, 2);
     },
   ],
 ];

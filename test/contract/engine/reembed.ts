@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { pruneMoney } from '../../../src/engine/sweeper.ts';
+import { Failure } from '../../../src/kernel/failure.ts';
 import type { StepFunction } from '../../../src/pipeline/pipeline.ts';
 import type { Embedder } from '../../../src/provider/embedding.ts';
 import { Searcher } from '../../../src/search/search.ts';
@@ -51,6 +52,24 @@ async function begin(bench: EngineFixture) {
   const jobKey = await bench.store.commands.reembed({ ...key, model: 'next' });
   assert.ok(jobKey);
   return { key: jobKey, ids: [], caller: 'ann' };
+}
+
+/** As if a job took so many documents at a time at first. */
+async function keepFirst(bench: EngineFixture, job: { key: string }, count: number) {
+  const { id } = await bench.store.job(job.key);
+  const first = `SELECT id FROM items WHERE job_id = ${id} ORDER BY id LIMIT ${count}`;
+  await bench.store.database.write(async (transaction) => {
+    for (const text of [
+      `DELETE FROM items WHERE job_id = ${id} AND id NOT IN (${first})`,
+      'DELETE FROM turns WHERE item_id NOT IN (SELECT id FROM items)',
+      `UPDATE jobs SET items_total = ${count} WHERE id = ${id}`,
+    ]) {
+      await transaction.run({ text });
+    }
+  });
+  return bench.store.rows<{ source: string; document_id: string }>(
+    `SELECT source, document_id FROM items WHERE job_id = ${id} ORDER BY id`,
+  );
 }
 
 export const reembedTests: readonly EngineTest[] = [
@@ -223,24 +242,72 @@ export const reembedTests: readonly EngineTest[] = [
       const both = models();
       await ingestOld(bench, both);
       const job = await begin(bench);
-      const { id } = await bench.store.job(job.key);
-      // As if a job took one document at a time at first.
-      await bench.store.database.write(async (transaction) => {
-        for (const text of [
-          `DELETE FROM items WHERE job_id = ${id}
-           AND id > (SELECT MIN(id) FROM items WHERE job_id = ${id})`,
-          'DELETE FROM turns WHERE item_id NOT IN (SELECT id FROM items)',
-          `UPDATE jobs SET items_total = 1 WHERE id = ${id}`,
-        ]) {
-          await transaction.run({ text });
-        }
-      });
+      await keepFirst(bench, job, 1);
       await bench.start({}, { pipeline: pipelineOf(bench, both.next, [both.old]), pid: 2 });
       await bench.untilJob(job, 'succeeded');
       assert.equal((await getCorpusSettings(bench.store.database, key)).model, 'next');
       const { items_total, items_done } = await bench.store.job(job.key);
       assert.deepEqual([items_total, items_done], [3, 3]);
       assert.equal((await vectors(bench)).next, 3);
+    },
+  ],
+  [
+    'a job goes on with the other documents where the last of the first has failed',
+    async (bench) => {
+      const both = models();
+      await ingestOld(bench, both);
+      const job = await begin(bench);
+      const [, last] = await keepFirst(bench, job, 2);
+      const pipeline = pipelineOf(bench, both.next, [both.old]);
+      const own = pipeline.steps.embedded as StepFunction;
+      let isBroken = true;
+      const failing: StepFunction = async (context) => {
+        if (!isBroken || context.item.source !== last?.source) return own(context);
+        throw new Failure('provider_rejected', 'not this one');
+      };
+      const steps = { ...pipeline.steps, embedded: failing };
+      await bench.start({}, { pipeline: { ...pipeline, steps }, pid: 2 });
+      await bench.untilJob(job, 'succeeded');
+      const { items_total, items_done, items_failed } = await bench.store.job(job.key);
+      assert.deepEqual([items_total, items_done, items_failed], [3, 2, 1]);
+      assert.equal((await getCorpusSettings(bench.store.database, key)).model, 'old');
+      isBroken = false;
+      await bench.store.commands.retry('ann', job.key);
+      await bench.untilJob(job, 'succeeded');
+      assert.equal((await getCorpusSettings(bench.store.database, key)).model, 'next');
+      assert.equal((await bench.store.job(job.key)).items_total, 3);
+    },
+  ],
+  [
+    'a job goes on with the other documents where the last of the first is deleted',
+    async (bench) => {
+      const both = models();
+      await ingestOld(bench, both);
+      const job = await begin(bench);
+      const [last] = await keepFirst(bench, job, 1);
+      await bench.store.commands.deleteDocument('ann', last?.document_id ?? '');
+      await bench.start({}, { pipeline: pipelineOf(bench, both.next, [both.old]), pid: 2 });
+      await bench.untilJob(job, 'succeeded');
+      const { items_total, items_done, items_canceled } = await bench.store.job(job.key);
+      assert.deepEqual([items_total, items_done, items_canceled], [3, 2, 1]);
+      assert.equal((await getCorpusSettings(bench.store.database, key)).model, 'next');
+    },
+  ],
+  [
+    'a job of which every document has failed asks nothing for the others',
+    async (bench) => {
+      const both = models();
+      await ingestOld(bench, both);
+      const job = await begin(bench);
+      await keepFirst(bench, job, 1);
+      const pipeline = pipelineOf(bench, both.next, [both.old]);
+      const failing: StepFunction = async () => {
+        throw new Failure('provider_auth', 'the key is wrong');
+      };
+      const steps = { ...pipeline.steps, embedded: failing };
+      await bench.start({}, { pipeline: { ...pipeline, steps }, pid: 2 });
+      await bench.untilJob(job, 'failed');
+      assert.equal((await bench.store.job(job.key)).items_total, 1);
     },
   ],
 ];

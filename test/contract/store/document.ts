@@ -10,7 +10,7 @@ import {
   pruneGeneration,
 } from '../../../src/store/chunks.ts';
 import type { Database } from '../../../src/store/database.ts';
-import { listCorpora } from '../../../src/store/document-views.ts';
+import { getCorpus, listCorpora } from '../../../src/store/document-views.ts';
 import {
   deleteCorpus,
   deleteTexts,
@@ -236,6 +236,11 @@ export const documentTests: readonly StoreTest[] = [
       assert.deepEqual(await listed({ ...all, after: 'empty', limit: 1 }), [['notes', 1, 1]]);
       assert.deepEqual(await listed({ ...all, after: 'notes' }), []);
       assert.deepEqual(await listed({ ...all, caller: 'bob' }), []);
+      const [, notes] = await listCorpora(store.database, all);
+      const one = (caller: string, name: string) => getCorpus(store.database, { caller, name });
+      assert.deepEqual(await one('ann', 'notes'), notes);
+      assert.equal((await one('ann', 'empty'))?.documents, 0);
+      assert.equal(await one('bob', 'notes'), undefined);
       const filter = { caller: 'ann', corpus: 'notes', after: '', limit: 9 };
       assert.equal((await listDocuments(store.database, filter)).length, 1);
       assert.deepEqual(await listDocuments(store.database, { ...filter, after: documentId }), []);

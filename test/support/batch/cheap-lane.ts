@@ -1,4 +1,5 @@
 /** Documents of the cheap lane on a store; a provider in memory counts what it is asked. */
+import { bankLeft } from '../../../src/engine/batch-bank.ts';
 import { gatherLines, settleEnded } from '../../../src/engine/batch-lane.ts';
 import { BatchProviders } from '../../../src/engine/batch-plan.ts';
 import { type BatchOptions, submitDue } from '../../../src/engine/batch-submit.ts';
@@ -23,13 +24,14 @@ export class CheapLane {
   readonly batches = new MeteredBatches();
   readonly embedder = meteredEmbedder();
   readonly bench: EngineFixture;
+  readonly blobs = memoryBlobs();
   readonly pipeline: Pipeline;
   readonly #options: BatchOptions;
 
   constructor(bench: EngineFixture, { hasEntities = false, isPriced = true } = {}) {
     this.bench = bench;
     const { database, world } = bench.store;
-    const blobs = memoryBlobs();
+    const { blobs } = this;
     this.#options = {
       ...{ database, blobs, world, onEnd: settleEnded },
       providers: new BatchProviders([this.batches.provider]),
@@ -83,9 +85,27 @@ export class CheapLane {
     await reconcile(this.#options, signal);
   }
 
+  /** What no item comes for is kept. Returns for how many. */
+  async bank(): Promise<number> {
+    const { banks } = this.pipeline;
+    return bankLeft({ ...this.#options, banks }, new AbortController().signal);
+  }
+
   async answer(): Promise<void> {
     await this.untilWaiting();
     await this.deliver();
+  }
+
+  /** As the loops of a process do, until the jobs have ended. */
+  async finish(jobs: readonly Submitted[]): Promise<void> {
+    const { store, world } = this.bench;
+    for (const { key } of jobs) {
+      await world.until(`${key} to succeed`, async () => {
+        await this.bank();
+        await this.deliver();
+        return (await store.job(key)).state === 'succeeded';
+      });
+    }
   }
 
   /** The batch is sent, and takes its time. */

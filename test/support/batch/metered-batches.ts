@@ -22,6 +22,8 @@ export class MeteredBatches {
   vector: (text: string) => readonly number[] = (text) => [...fakeVector(text)];
   /** Jobs are under way, and stay so. */
   isBusy = false;
+  /** So are those of this type. */
+  slowType: string | undefined;
   readonly #jobs = new Map<string, { taskType: string; requests: readonly BatchRequest[] }>();
   readonly #names = new Map<string, string>();
 
@@ -56,7 +58,7 @@ export class MeteredBatches {
   #poll(id: string): PollAnswer {
     const job = this.#jobs.get(id);
     if (!job) return { said: 'gone' };
-    if (this.isBusy) return { said: 'running' };
+    if (this.isBusy || job.taskType === this.slowType) return { said: 'running' };
     return { said: 'completed', results: () => this.#results(job.taskType, job.requests) };
   }
 

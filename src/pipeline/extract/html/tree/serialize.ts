@@ -7,7 +7,7 @@ const voidTags = new Set(
   'AREA BASE BR COL EMBED HR IMG INPUT KEYGEN LINK META PARAM SOURCE TRACK WBR'.split(' '),
 );
 /** Inside these, nothing is an entity. */
-const rawTags = new Set(['SCRIPT', 'STYLE', 'TEXTAREA', 'TITLE']);
+const rawTags = new Set(['SCRIPT', 'STYLE', 'TEXTAREA']);
 
 const entities: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -39,9 +39,14 @@ function elementMarkup(element: TreeElement): string {
   const { localName: name, tagName } = element;
   let tag = `<${name}`;
   for (const key of element.getAttributeNames()) {
-    tag += ` ${key}="${(element.getAttribute(key) ?? '').replaceAll('"', '&quot;')}"`;
+    tag += ` ${key}="${valueMarkup(element.getAttribute(key) ?? '')}"`;
   }
   if (voidTags.has(tagName)) return `${tag}>`;
   const inside = rawTags.has(tagName) ? element.textContent : markupIn(element);
   return `${tag}>${inside}</${name}>`;
+}
+
+function valueMarkup(value: string): string {
+  if (!/["&]/.test(value)) return value;
+  return value.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
 }

@@ -34,6 +34,12 @@ const parsed: readonly (readonly [what: string, html: string, markup: string])[]
   ['a text field holds no tags', '<textarea><p></textarea>', '<textarea><p></textarea>'],
   ['the first of two equal attributes counts', '<p id=a id=b></p>', '<p id="a"></p>'],
   ['quotes in a value stay in it', `<p id='"'></p>`, '<p id="&quot;"></p>'],
+  [
+    'entities in a value are decoded once',
+    '<p id="&amp;lt;&quot;"></p>',
+    '<p id="&amp;lt;&quot;"></p>',
+  ],
+  ['entities in a title are decoded once', '<title>&amp;lt;</title>', '<title>&amp;lt;</title>'],
   ['a comment stays one', 'a<!-- <p> -->b', 'a<!-- <p> -->b'],
 ];
 
