@@ -4,7 +4,7 @@ import type { Call } from './command.ts';
 import type { JobDoor } from './door.ts';
 import type { Progress } from './progress.ts';
 import { eventShape } from './shape.ts';
-import { count, cut, number, printable, widthOf } from './wording.ts';
+import { count, cut, number, printable, saidOf, widthOf } from './wording.ts';
 
 export interface ProgressView {
   see(event: Event): void;
@@ -121,7 +121,9 @@ class PlainView implements ProgressView {
     if (kind !== 'item_failed') return;
     this.#failures += 1;
     if (this.#failures > failuresShownMax) return;
-    terminal.tell(`failed: ${printable(String(detail?.message))} (${detail?.code})`);
+    // An older Pawl has not written down whose failure it was.
+    const said = saidOf(String(detail?.source ?? ''), String(detail?.message));
+    terminal.tell(`failed: ${printable(said)} (${detail?.code})`);
   }
 
   show(progress: Progress): void {
