@@ -158,7 +158,8 @@ function readHop(
   }
   const announced = Number(headers.get('content-length') ?? 0);
   if (bounds.beyond === 'fail' && announced > bounds.wireBytesMax) {
-    const message = `the document is said to have ${announced} of ${bounds.wireBytesMax} bytes`;
+    const most = `${bounds.wireBytesMax} are the most`;
+    const message = `the document is said to have ${announced} bytes, and ${most}`;
     throw new Failure('source_too_large', message);
   }
   return readBody(body, decoderFor(headers.get('content-encoding') ?? ''), { bounds, signal });
