@@ -225,6 +225,8 @@ const words: Readonly<Record<string, string>> = {
   UND_ERR_SOCKET: 'the connection was broken off',
   ETIMEDOUT: 'it did not answer in time',
   UND_ERR_CONNECT_TIMEOUT: 'it did not answer in time',
+  UND_ERR_HEADERS_TIMEOUT: 'it took the question, and did not answer in time',
+  UND_ERR_BODY_TIMEOUT: 'it stopped in the middle of its answer',
   EHOSTUNREACH: 'there is no way to it from here',
   ENETUNREACH: 'there is no way to it from here',
   CERT_HAS_EXPIRED: 'its certificate has expired',
