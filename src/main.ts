@@ -25,6 +25,7 @@ import {
 import type { NewEvent } from './observe/event.ts';
 import type { Log } from './observe/log.ts';
 import type { ModelCall } from './observe/trace.ts';
+import { outagesOf } from './outages.ts';
 import type { Cutter } from './pipeline/chunk/cut.ts';
 import {
   type DocumentLane,
@@ -100,6 +101,8 @@ export interface AssembleOptions {
   readonly pgvector?: PgvectorSetting | undefined;
   readonly world?: World | undefined;
   readonly onError?: ((what: string, error: unknown) => void) | undefined;
+  /** An outage that was told by `onError` lasts, or is over. */
+  readonly onOutage?: ((message: string) => void) | undefined;
   /** Where the interactive attempt tells what it does; nowhere where absent. */
   readonly attemptLog?: Log | undefined;
   /** Told of each call of a model. */
@@ -129,6 +132,8 @@ export interface Assembled {
   readonly cutter: Cutter;
   readonly lifecycle: Lifecycle;
   readonly world: World;
+  /** What fails in the background is told here; an outage only now and then. */
+  readonly onError: (what: string, error: unknown) => void;
   /** Where steps ask services in other processes; absent where none are asked. */
   readonly exchange: Exchange | undefined;
   /** What this process does for others without a job. */
@@ -140,7 +145,7 @@ export interface Assembled {
 }
 
 export async function assemble(options: AssembleOptions): Promise<Assembled> {
-  const world = options.world ?? realWorld();
+  const { onCall, world = realWorld() } = options;
   const allowed = allowedHosts(options.allowHosts ?? []);
   const fetcher = httpFetcher({ world, allowed });
   const rendering = renderingOf(options, fetcher, world);
@@ -148,7 +153,6 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   const parser = processParser({ world, owner: thisProcess() });
   const providers = providersOf(options, { world, allowed, blobs });
   const database = await openDatabase(options, world);
-  const { onCall } = options;
   const embedders = embeddersFor(options.embedder ?? { choice: 'local' }, world, onCall);
   const purse = new Purse(database, world);
   const sinks = await openSinks(options.sinks ?? {}, world);
@@ -163,7 +167,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     parser: parser.parse,
     lane: laneOf(options, { providers, storedModel: embedders.embedder.model }),
   };
-  const { onError = () => undefined } = options;
+  const { onError, endWatch } = outagesOf(options, { database, sinks: sinks.sinks, world });
   const { documents, exchange } = documentsOf(options.services, {
     tools: { ...parts, blobs, sinks: sinks.sinks },
     ...{ completer, exchange: { database, world, onError } },
@@ -174,7 +178,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   await openGates(database, options.pace ?? {});
   const pgvector = await openPgvector(database, options.pgvector ?? 'auto');
   const engine = engineOf(options, {
-    ...{ database, pipeline, world, blobs, sinks: sinks.sinks },
+    ...{ database, pipeline, world, blobs, onError, sinks: sinks.sinks },
     hasPoints: pgvector?.isUsed,
   });
   const { banks, lifecycle } = pipeline;
@@ -184,6 +188,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   const reading = { parser, fetcher, rendering, cutter: texts.cut };
   const attempt = await attemptOf(options, { database, blobs, world, engine, ...reading });
   const close = async (): Promise<void> => {
+    endWatch();
     // While the store is open: what the attempt still has under way must come to rest.
     await attempt.close();
     await Promise.all([parser.close(), texts.close(), rendering?.renderer.close()]);
@@ -193,21 +198,21 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   };
   const estimate = estimator(options, { parts, database, world });
   const doors = { database, engine, searcher, batch, attempt, blobs, lifecycle, world, exchange };
-  const post = httpPost({ world, allowed });
   const works = worksOf({ ...parts, world, completer, embedders, texts });
   const { embedder } = embedders;
   const models = { embedder, extractor, pgvector, sinks: sinks.sinks, cutter: texts.cut };
-  return { ...doors, ...models, works, post, estimate, close };
+  const told = { onError, post: httpPost({ world, allowed }) };
+  return { ...doors, ...models, ...told, works, estimate, close };
 }
 
 function engineOf(
-  { allowHosts = [], places, onProgress, onError = () => undefined }: AssembleOptions,
-  parts: Pick<EngineOptions, 'database' | 'pipeline' | 'world' | 'blobs' | 'sinks' | 'hasPoints'>,
+  { allowHosts = [], places, onProgress }: AssembleOptions,
+  parts: Omit<EngineOptions, 'places' | 'onProgress' | 'liveness' | 'checkSource'>,
 ): Engine {
   const allowed = allowedHosts(allowHosts);
   return new Engine({
     ...parts,
-    ...{ places, onProgress, onError },
+    ...{ places, onProgress },
     liveness: thisProcess(),
     checkSource: ({ kind, source }) => {
       if (kind === 'url') checkTarget(readUrl(source), allowed);

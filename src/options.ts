@@ -39,8 +39,13 @@ export interface OpenOptions {
   readonly pgvector?: AssembleOptions['pgvector'];
   /** False: this process only asks and commands, and leaves the work to others. */
   readonly work?: boolean | undefined;
-  /** Called when something in the background failed and will be tried again. */
+  /**
+   * Called when something in the background failed and will be tried again. While the store or
+   * another thing that all documents need is away, that is once.
+   */
   readonly onError?: ((what: string, error: unknown) => void) | undefined;
+  /** Called every five minutes while such an outage lasts, and when it is over. */
+  readonly onOutage?: ((message: string) => void) | undefined;
   readonly world?: World | undefined;
   /** Builds another pipeline than that of documents: the way to add a step. */
   readonly pipeline?: AssembleOptions['pipeline'];

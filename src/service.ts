@@ -87,6 +87,10 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const assembled = await assemble({
     ...options,
     ...{ world, onError, onProgress: progress.tell, attemptLog: logger },
+    onOutage: (message) => {
+      logger.warn(message);
+      options.onOutage?.(message);
+    },
     onCall: spans && traceCalls(spans.tell, world),
   });
   const pawl = new Pawl(assembled);
@@ -134,8 +138,7 @@ interface Parts {
 /** The server, and all that reads the event log for it. */
 async function build({ options, world, logger, audit, guarded, spans, ...parts }: Parts) {
   const { progress, assembled, hot } = parts;
-  const { database, engine, attempt, batch, post } = assembled;
-  const { failed: onError } = logger;
+  const { database, engine, attempt, batch, post, onError } = assembled;
   const { log, webhookSecret: secret } = options;
   const { access, isLocal } = guarded;
   const news = new News({ database, relay: engine.relay, world, onError });

@@ -66,5 +66,4 @@ export const document = {
   },
   /** In Postgres, for the thirty days that events are kept. */
   eventBytes: 3_452,
-  blobBytes: 0,
 } as const;

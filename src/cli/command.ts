@@ -140,6 +140,7 @@ export async function withPawl<T>(
     database,
     workers,
     onError: (what, error) => log.error(what, error),
+    onOutage: (message) => log.warn(message),
     ...options,
   });
   try {

@@ -47,7 +47,7 @@ function print({ terminal }: Call, found: Estimate): void {
     ['documents', `${rangeOf(documents, number)} (${read})`],
     ...(found.unchanged > 0 ? [['unchanged', `${number(found.unchanged)} of them`] as const] : []),
     ...(found.unreadable > 0
-      ? [['not usable', `${number(found.unreadable)} of them`] as const]
+      ? [['not usable', `${number(found.unreadable)} of them: pawl extract says why`] as const]
       : []),
     ['model', found.model],
     ['tokens', rangeOf(tokens, number)],

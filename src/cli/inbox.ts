@@ -7,7 +7,7 @@ import type { ItemOf, JobDoor, PawlDoor } from './door.ts';
 import { workOrLeave } from './follow.ts';
 import { causeShape, failureOf, itemShape } from './shape.ts';
 import { printPairs } from './table.ts';
-import { ago, count, cutPath, exactTime, number, printable } from './wording.ts';
+import { ago, count, cut, cutPath, exactTime, number, printable } from './wording.ts';
 
 export const inbox: Command = {
   name: 'inbox',
@@ -71,11 +71,21 @@ function printCause(
     const id = `#${item.id}`.padStart(width + 1);
     const source = cutPath(printable(item.source), terminal.columns() - width - 16);
     terminal.print(`  ${id}  ${source}  ${dim(ago(item.failed_at ?? now, now))}`);
+    const indent = ' '.repeat(width + 5);
+    terminal.print(
+      `${indent}${dim(cut(printable(saidOfItem(item)), terminal.columns() - width - 5))}`,
+    );
   }
   const rest = cause.count - items.length;
   if (rest > 0)
     terminal.print(dim(`  and ${number(rest)} more: pawl inbox --cause ${cause.cause}`));
   terminal.print(dim(`  pawl inbox retry --cause ${cause.cause}`));
+}
+
+/** Documents that failed for one cause may still have failed in different ways. */
+function saidOfItem({ source, error }: ItemOf): string {
+  const { message = '' }: Partial<ErrorRecord> = error === null ? {} : JSON.parse(error);
+  return message.startsWith(`${source} `) ? message.slice(source.length + 1) : message;
 }
 
 async function show(call: Call, args: readonly string[]): Promise<number> {

@@ -8,7 +8,7 @@ import type { Extracted } from '../pipeline/extract/extract.ts';
 import type { PreviewSource } from '../pipeline/preview.ts';
 import { expandSources, isUrl } from '../sources.ts';
 import { type Call, exits, usageError } from './command.ts';
-import { count, printable } from './wording.ts';
+import { count, printable, saidOf } from './wording.ts';
 
 /** What a source gave, or why it gave nothing. */
 export type Previewed =
@@ -65,7 +65,8 @@ function showFailure({ terminal, isJson }: Call, source: string, failure: Failur
     terminal.print(JSON.stringify({ source, error: { code, message, advice } }));
     return;
   }
-  terminal.tell(`${terminal.paint('red', 'failed')}  ${printable(`${message} (${code})`)}`);
+  const said = printable(`${saidOf(source, message)} (${code})`);
+  terminal.tell(`${terminal.paint('red', 'failed')}  ${said}`);
   terminal.tell(`        ${advice}`);
 }
 

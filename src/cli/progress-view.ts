@@ -4,7 +4,7 @@ import type { Call } from './command.ts';
 import type { JobDoor } from './door.ts';
 import type { Progress } from './progress.ts';
 import { eventShape } from './shape.ts';
-import { count, cut, number, printable, widthOf } from './wording.ts';
+import { count, cut, number, printable, saidOf, widthOf } from './wording.ts';
 
 export interface ProgressView {
   see(event: Event): void;
@@ -101,27 +101,41 @@ class LiveView implements ProgressView {
 const hideCursor = '\x1b[?25l';
 const showCursor = '\x1b[?25h';
 const failuresShownMax = 20;
+const waitsShownMax = 20;
+/** Shorter waits are over before they are read. */
+const waitToldMs = 5_000;
 
-/** A line for each tenth, for each of the first failures, and when the job is paused. */
+/** A line for each tenth, for each of the first failures and long waits, and for a pause. */
 class PlainView implements ProgressView {
   readonly #call: Call;
   readonly #job: JobDoor;
   #tenths = 0;
   #failures = 0;
+  #waits = 0;
 
   constructor(call: Call, job: JobDoor) {
     this.#call = call;
     this.#job = job;
   }
 
-  see({ kind, detail }: Event): void {
+  see({ kind, at, itemId, detail }: Event): void {
     const { terminal } = this.#call;
+    if (kind === 'retry_scheduled') {
+      const isLong = Number(detail?.due_at) - at >= waitToldMs;
+      if (isLong && this.#waits < waitsShownMax) {
+        this.#waits += 1;
+        terminal.tell(`waits: ${detail?.reason} (pawl inbox show ${itemId})`);
+      }
+      return;
+    }
     if (kind === 'job_paused') terminal.tell(pausedLine(this.#job));
     if (kind === 'job_resumed') terminal.tell('resumed');
     if (kind !== 'item_failed') return;
     this.#failures += 1;
     if (this.#failures > failuresShownMax) return;
-    terminal.tell(`failed: ${printable(String(detail?.message))} (${detail?.code})`);
+    // An older Pawl has not written down whose failure it was.
+    const said = saidOf(String(detail?.source ?? ''), String(detail?.message));
+    terminal.tell(`failed: ${printable(said)} (${detail?.code})`);
   }
 
   show(progress: Progress): void {

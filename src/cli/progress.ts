@@ -57,8 +57,10 @@ export class Progress {
   /** `137/s, 4 s left`, as far as it is known. */
   get pace(): string {
     const { rate } = this;
-    if (rate <= 0) return '';
-    const left = duration(((this.#counts.items.total - this.ended) / rate) * 1000);
+    const { total, waiting } = this.#counts.items;
+    // Those that wait for a time come no sooner by the pace of the others.
+    if (rate <= 0 || waiting >= total - this.ended) return '';
+    const left = duration(((total - this.ended) / rate) * 1000);
     const speed = rate >= 10 ? number(Math.round(rate)) : rate.toFixed(1);
     return `${speed}/s, ${left} left`;
   }

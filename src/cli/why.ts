@@ -62,6 +62,7 @@ function printWhy({ terminal }: Call, answer: Why): void {
     ),
     ...pair('raw bytes', provenance?.blob_key && bytesOf(provenance)),
     ...pair('indexed', provenance?.indexed_at),
+    ...pair('said', item?.error?.message),
     ...pair('job', provenance?.job_id ?? item?.job_id),
     ...pair('passage', chunk && cut(chunk.text.replace(/\s+/g, ' '), 300)),
   ]);

@@ -85,6 +85,11 @@ export function wrap(text: string, columns: number): string[] {
   return line === '' ? lines : [...lines, line];
 }
 
+/** What was said of a source, with its name where that is not part of it. */
+export function saidOf(source: string, message: string): string {
+  return message.includes(source) ? message : `${source}: ${message}`;
+}
+
 /** Control characters of a document or a path must not reach the terminal. */
 export function printable(text: string): string {
   return stripVTControlCharacters(text).replace(/[\p{Cc}\p{Cf}]/gu, ' ');

@@ -99,7 +99,7 @@ function endOf(
       step,
       attempt,
       worker,
-      detail: { code, message },
+      detail: { code, source: error.context.url, message },
     },
   };
 }

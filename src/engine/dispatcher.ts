@@ -91,6 +91,7 @@ export class Dispatcher {
 
   /** A claim costs a commit: where most places are taken, a free one waits a little for others. */
   #refill(): void {
+    if (this.#isStopped) return;
     const { places, world } = this.#options;
     const isCrowded = this.#held.size > places * (1 - crowdedShare);
     if (!isCrowded) {

@@ -357,6 +357,7 @@ class Attempt {
       move: { to: 'failed', error: { ...error } },
       event: this.#event('item_failed', step, {
         code: failure.code,
+        source: error.context.url,
         message: error.message,
         reason,
       }),

@@ -143,7 +143,7 @@ async function blame(transaction: Transaction, input: Blame): Promise<NewEvent[]
       itemId: row.id,
       step,
       worker,
-      detail: { code: failure.code, message },
+      detail: { code: failure.code, source: error.context.url, message },
     });
     return { id: row.id, rank: row.rank, error: JSON.stringify(error) };
   });

@@ -73,7 +73,9 @@ test('an outage is of what all documents need, and is waited out', () => {
   ]);
   for (const code of outages) assert.equal(failures[code].kind, 'transient', code);
   // What a document may bring about by itself is bounded.
-  const own: readonly FailureCode[] = ['replaced_meanwhile', 'qdrant_failed', 'neo4j_failed'];
+  const own: readonly FailureCode[] = [
+    ...(['replaced_meanwhile', 'qdrant_failed', 'neo4j_failed', 'machine_busy'] as const),
+  ];
   for (const code of own) assert.deepEqual([isOutage(code), isRetried(code)], [false, true], code);
   assert.match(failuresPage(), /`store_busy`.*\| transient \| until it is over \|/);
 });
@@ -122,7 +124,7 @@ const recognized: Partial<Record<FailureCode, readonly Error[]>> = {
   store_busy: ['SQLITE_BUSY', '40001', '40P01', '57P01', '57P02', '08006', '25006'].map(withCode),
   source_missing: [withCode('ENOENT')],
   source_unreadable: ['EACCES', 'EPERM', 'EISDIR'].map(withCode),
-  machine_busy: ['EMFILE', 'ENOMEM'].map(withCode),
+  machine_busy: ['EMFILE', 'ENOMEM', '53200', '57014'].map(withCode),
 };
 
 test('what runtimes, networks and databases throw becomes the failure that it is', () => {

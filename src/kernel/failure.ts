@@ -109,13 +109,17 @@ const codesOfErrors: Partial<Record<FailureCode, readonly string[]>> = {
     ...['SQLITE_BUSY', 'SQLITE_LOCKED'],
     // Postgres: serialization failure, deadlock, lock not available.
     ...['40001', '40P01', '55P03'],
-    // Shut down, crashed, still starting, idle for too long, statement cancelled.
-    ...['57P01', '57P02', '57P03', '57P05', '25P03', '57014'],
-    // Out of memory or connections; a connection that broke; a server that only reads, after a
-    // failover.
-    ...['53000', '53200', '53300', '08000', '08001', '08003', '08004', '08006', '25006'],
+    // Shut down, crashed, still starting, idle for too long.
+    ...['57P01', '57P02', '57P03', '57P05', '25P03'],
+    // Out of connections; a connection that broke; a server that only reads, after a failover.
+    ...['53000', '53300', '08000', '08001', '08003', '08004', '08006', '25006'],
   ],
-  machine_busy: ['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN'],
+  machine_busy: [
+    ...['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN'],
+    // Postgres: out of memory, and a statement that took longer than the server allows. One
+    // document may bring these about by its size, so they are no outage.
+    ...['53200', '57014'],
+  ],
 };
 
 const failureOfError: ReadonlyMap<string, FailureCode> = new Map(

@@ -45,6 +45,14 @@ export const limits = {
     relayPollMs: 250,
   },
 
+  /** What is told of an outage: it is over when nothing has failed for a while. */
+  outage: {
+    /** Longer than a heartbeat that waits in vain for a connection. */
+    quietMs: 30 * second,
+    lookMs: 5 * second,
+    remindMs: 5 * minute,
+  },
+
   store: {
     busyTimeoutMs: 5 * second,
     cacheKib: 32 * kibibyte,

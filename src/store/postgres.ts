@@ -87,8 +87,8 @@ class Postgres implements Database {
 
   async measureClock(): Promise<void> {
     const before = performance.now();
-    const { rows } = await this.#pool.query(
-      'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now',
+    const { rows } = await heard(
+      this.#pool.query('SELECT (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now'),
     );
     this.#offsetMs = rows[0].now - (before + performance.now()) / 2;
   }

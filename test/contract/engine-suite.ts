@@ -14,6 +14,7 @@ import { handoverTests } from './engine/handover.ts';
 import { interruptionTests } from './engine/interruption.ts';
 import { moneyTests } from './engine/money.ts';
 import { outcomeTests } from './engine/outcome.ts';
+import { placeTests } from './engine/places.ts';
 import { reembedTests } from './engine/reembed.ts';
 import { relayTests } from './engine/relay.ts';
 import { stepTests } from './engine/step.ts';
@@ -24,6 +25,7 @@ const groups: Readonly<Record<string, readonly EngineTest[]>> = {
   'steps that run ahead': aheadTests,
   outcomes: outcomeTests,
   interruptions: interruptionTests,
+  places: placeTests,
   handovers: handoverTests,
   'wall clock': deadlineTests,
   'items that stand': stuckTests,

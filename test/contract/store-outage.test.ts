@@ -69,5 +69,7 @@ test('a server that cannot be reached is a reason to try again', async () => {
     (error) => toFailure(error).code === 'store_busy',
   );
   await assert.rejects(away.run(one), (error) => toFailure(error).code === 'store_busy');
+  // What a heartbeat asks first.
+  await assert.rejects(away.measureClock(), (error) => toFailure(error).code === 'store_busy');
   await away.close();
 });

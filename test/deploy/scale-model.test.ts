@@ -3,9 +3,11 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { document } from '../../bench/scale/measured.ts';
 import { busyDay, flatDay, flowOfDay, needOf, waitingShare } from '../../bench/scale/model.ts';
 import { reportScale, sizeText } from '../../bench/scale/report.ts';
 import { planOf, scenarios } from '../../bench/scale/scenario.ts';
+import { limits } from '../../src/kernel/limits.ts';
 import { root } from './deploy-files.ts';
 
 const nearly = (value: number, expected: number) =>
@@ -96,8 +98,8 @@ describe('a day', () => {
 describe('the plans', () => {
   const [small, large] = scenarios.map(planOf);
 
-  test('ten times the size takes ten times the disk, and no more messages', () => {
-    const kept = (plan = small) => plan?.storage[0]?.bytes ?? 0;
+  test('ten times the size takes ten times the words, and no more messages', () => {
+    const kept = (plan = small) => plan?.storage[1]?.bytes ?? 0;
     nearly(kept(large) / kept(small), 10);
     const millis = (plan: typeof small, name: string) =>
       plan?.needs.find((need) => need.name === name)?.millisPerDocument;
@@ -112,6 +114,16 @@ describe('the plans', () => {
       '44.1 kB',
       '16.1 TB',
     ]);
+  });
+
+  test('what was fetched is kept in one place, by its size', () => {
+    const of = (plan: typeof small, what: string): number =>
+      plan?.storage.find((row) => row.what.startsWith(what))?.bytesPerDocument ?? Number.NaN;
+    assert.equal(of(small, 'blobs'), 0);
+    assert.equal(of(large, 'blobs'), 10 * document.htmlBytes);
+    assert.ok(of(large, 'blobs') > limits.document.rowBytesMax);
+    const rows = 'Postgres, documents';
+    nearly(of(large, rows), 10 * (of(small, rows) - document.storeBytes.fetched));
   });
 
   test('stand in the guide as they are computed', () => {

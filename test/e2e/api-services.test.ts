@@ -129,8 +129,13 @@ describe('the services, from their queue', () => {
     const { ask } = await openBench(t, { allowHosts: [site.host], queueDepthMax: 0 });
     const enqueue = (body: object) => ask('POST /enqueue', { body });
     const url = `${site.origin}/later`;
-    assert.equal((await enqueue({ url })).status, 202);
-    const full = await enqueue({ url });
+    let full = await enqueue({ url });
+    assert.equal(full.status, 202);
+    // Where a second has passed they are counted anew, and those that are worked on do not wait:
+    // at the latest when every place is taken, one does.
+    for (let more = 0; full.status === 202 && more <= limits.handoff.placesScrape; more++) {
+      full = await enqueue({ url });
+    }
     assert.deepEqual([full.status, full.body.code], [429, 'queue_full']);
     assert.equal(full.headers.get('retry-after'), '30');
     assert.equal((await enqueue({ texts: ['a'] })).status, 202);

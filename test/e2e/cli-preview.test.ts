@@ -94,6 +94,14 @@ describe('pawl extract', { concurrency: 2 }, () => {
     const { code, stderr } = await openWorkplace(t).run(['extract', 'nowhere.md']);
     assert.equal(code, 2);
     assert.match(stderr, /no file or folder nowhere\.md \(source_missing\)\n +Check the path/);
+    const place = openWorkplace(t);
+    place.write('whole.json', '{"a": "A heron."}');
+    place.write('cut.json', '{"a": ');
+    const shown = await place.run(['extract', 'whole.json', 'cut.json']);
+    assert.match(
+      shown.stderr,
+      /^failed {2}cut\.json: the JSON is cut off \(parse_error_strict\)$/m,
+    );
   });
 
   test('without a source it is wrong usage', async (t) => {

@@ -76,20 +76,30 @@ describe('pawl ingest and search', { concurrency: 2 }, () => {
     place.write('docs/good.md', 'A heron.');
     place.write('docs/binary.png', Uint8Array.from([137, 80, 78, 71, 0, 1, 2, 3]));
     place.write('docs/empty.txt', '');
+    place.write('docs/cut.json', '{"a": ');
     const { code, stdout, stderr } = await place.run(ingest);
     assert.equal(code, 2, stderr);
-    assert.match(stdout, /1 document indexed · 2 failed/);
+    assert.match(stdout, /1 document indexed · 3 failed/);
     assert.match(stdout, /unsupported_mime +1 +\S/);
     assert.match(stdout, /pawl jobs retry [0-9a-f]{8}/);
     assert.match(stderr, /failed: .*empty\.txt has no bytes \(empty_source\)/);
+    assert.match(stderr, /failed: \S+cut\.json: the JSON is cut off \(parse_error_strict\)/);
     assert.equal((await found(place, 'heron')).length, 1);
+    // What each of them said, and not only what they have in common.
+    const listed = await place.run(['inbox']);
+    assert.match(listed.stdout, /cut\.json {2}.*\n +the JSON is cut off\n/);
+    assert.match(listed.stdout, /empty\.txt {2}.*\n +has no bytes\n/);
+    const why = await place.run(['why', 'docs/cut.json', '--corpus', 'notes']);
+    assert.match(why.stdout, /^said +the JSON is cut off$/m);
 
     interface Cause {
       readonly cause: string;
       readonly items: readonly { readonly item_id: number }[];
     }
     const { causes } = await place.readOne<{ causes: Cause[] }>(['inbox']);
-    assert.deepEqual(causes.map(({ cause }) => cause).sort(), ['empty_source', 'unsupported_mime']);
+    assert.deepEqual(causes.map(({ cause }) => cause).sort(), [
+      ...['empty_source', 'parse_error_strict', 'unsupported_mime'],
+    ]);
     const binary = causes.find(({ cause }) => cause === 'unsupported_mime')?.items[0]?.item_id;
     const shown = await place.run(['inbox', 'show', String(binary)]);
     assert.match(shown.stdout, /at step +fetched \(scraping\), attempt 1/);
@@ -99,7 +109,7 @@ describe('pawl ingest and search', { concurrency: 2 }, () => {
     assert.equal(retried.code, 2, retried.stderr);
     assert.equal((await found(place, 'bittern')).length, 1);
 
-    assert.match((await place.run(['inbox', 'discard', '--all'])).stdout, /discarded 1 document/);
+    assert.match((await place.run(['inbox', 'discard', '--all'])).stdout, /discarded 2 documents/);
     assert.match((await place.run(['inbox'])).stdout, /the inbox is empty/);
   });
 });

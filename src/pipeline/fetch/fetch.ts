@@ -68,7 +68,7 @@ export async function readBounded(path: string): Promise<Uint8Array> {
     const { size } = stats;
     const bound = limits.document.sourceBytesMax;
     if (size > bound)
-      throw new Failure('source_too_large', `${path} has ${size} of ${bound} bytes`);
+      throw new Failure('source_too_large', `${path} has ${size} bytes, and ${bound} are the most`);
     const buffer = Buffer.alloc(size);
     const { bytesRead } = await file.read(buffer, 0, size, 0);
     return buffer.subarray(0, bytesRead);

@@ -158,7 +158,8 @@ function readHop(
   }
   const announced = Number(headers.get('content-length') ?? 0);
   if (bounds.beyond === 'fail' && announced > bounds.wireBytesMax) {
-    const message = `the document is said to have ${announced} of ${bounds.wireBytesMax} bytes`;
+    const most = `${bounds.wireBytesMax} are the most`;
+    const message = `the document is said to have ${announced} bytes, and ${most}`;
     throw new Failure('source_too_large', message);
   }
   return readBody(body, decoderFor(headers.get('content-encoding') ?? ''), { bounds, signal });
@@ -188,14 +189,14 @@ function asFailure(error: unknown, url: URL): Failure {
     return new Failure('bad_response', text, { cause: error });
   }
   if (isTls(code))
-    return new Failure('certificate_invalid', `${url.host}: ${code}`, { cause: error });
+    return new Failure('certificate_invalid', `${url.host}: ${wordsFor(code)}`, { cause: error });
   // The protocol was not kept, the stream ended early, or the system or its resolver gave up. Where
   // a server switches to another protocol unasked, the client stumbles over an assertion.
   const isNetwork =
     /^(?:HPE_|HTTPParserError|UND_ERR|ERR_STREAM_|ERR_ASSERTION)/.test(code) ||
     syscall !== undefined;
   return isNetwork
-    ? new Failure('network_error', `${url.host}: ${code}`, { cause: error })
+    ? new Failure('network_error', `${url.host}: ${wordsFor(code)}`, { cause: error })
     : failure;
 }
 
@@ -212,5 +213,29 @@ function isTls(code: string): boolean {
 function withoutAddress(failure: Failure, url: URL): Failure {
   if (failure.cause === undefined) return failure;
   const { code = failure.code } = failure.cause as ErrorWithCode;
-  return new Failure(failure.code, `${url.host}: ${code}`, { cause: failure.cause });
+  return new Failure(failure.code, `${url.host}: ${wordsFor(code)}`, { cause: failure.cause });
+}
+
+/** What people meet most often, in words; the others are for whoever looks them up. */
+const words: Readonly<Record<string, string>> = {
+  ENOTFOUND: 'there is no such host',
+  EAI_AGAIN: 'the name of the host could not be looked up',
+  ECONNREFUSED: 'nobody listens there',
+  ECONNRESET: 'the connection was broken off',
+  UND_ERR_SOCKET: 'the connection was broken off',
+  ETIMEDOUT: 'it did not answer in time',
+  UND_ERR_CONNECT_TIMEOUT: 'it did not answer in time',
+  UND_ERR_HEADERS_TIMEOUT: 'it took the question, and did not answer in time',
+  UND_ERR_BODY_TIMEOUT: 'it stopped in the middle of its answer',
+  EHOSTUNREACH: 'there is no way to it from here',
+  ENETUNREACH: 'there is no way to it from here',
+  CERT_HAS_EXPIRED: 'its certificate has expired',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is signed by nobody but itself',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
+  ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak TLS there: http may be meant, not https',
+};
+
+function wordsFor(code: string): string {
+  const known = words[code];
+  return known === undefined ? code : `${known} (${code})`;
 }

@@ -212,7 +212,7 @@ describe('a connection', () => {
     });
     await assert.rejects(fetcher.get(requestFor('http://a.example/')), {
       code: 'network_error',
-      message: 'a.example: EHOSTUNREACH',
+      message: 'a.example: there is no way to it from here (EHOSTUNREACH)',
     });
   });
 });

@@ -7,7 +7,8 @@ import { limits } from '../../kernel/limits.ts';
 export function readUrl(text: string, parent?: string): URL {
   const shown = JSON.stringify(text.slice(0, 100));
   if (text.length > limits.fetch.urlCharactersMax) {
-    const message = `an address has ${text.length} of ${limits.fetch.urlCharactersMax} characters`;
+    const most = `${limits.fetch.urlCharactersMax} are the most`;
+    const message = `the address has ${text.length} characters, and ${most}`;
     throw new Failure('invalid_url', message);
   }
   if (!URL.canParse(text, parent)) throw new Failure('invalid_url', `${shown} is not a URL`);

@@ -81,8 +81,7 @@ export function failureOf(answer: Answer, now: number): Failure | undefined {
   const { status, headers, url } = answer;
   const code = signOf(answer)?.code ?? codeOf(status);
   if (code === undefined) return undefined;
-  const message = `${url.host} answered ${status}${code === `http_${status}` ? '' : ` (${code})`}`;
-  return new Failure(code, message, {
+  return new Failure(code, `${url.host} answered ${status}`, {
     retryAfterMs: retryAfterMs(headers.get('retry-after'), now),
     context: { domain: url.hostname, status },
   });

@@ -8,7 +8,9 @@ const whyNoContent: Readonly<Record<NoContentReason, string>> = {
   empty_page: 'is a page without text',
   script_only_page:
     'shows its text only after running scripts: a browser may do that (PAWL_BROWSER)',
-  login_wall: 'asks for a login instead of showing its text',
+  login_wall:
+    'asks for a login instead of showing its text: save it where you are logged in, and submit ' +
+    'the file',
 };
 
 export const parseHtml: Parser = async ({ bytes, source, charset }) => {
