@@ -23,6 +23,7 @@ import { openTasks } from './migration/0017-open-tasks.ts';
 import { deaths } from './migration/0018-deaths.ts';
 import { openJobs } from './migration/0020-open-jobs.ts';
 import { smallBytes } from './migration/0021-small-bytes.ts';
+import { words } from './migration/0022-words.ts';
 import { sql } from './statement.ts';
 
 export interface Migration {
@@ -51,6 +52,7 @@ export const migrations: readonly Migration[] = [
   deaths,
   openJobs,
   smallBytes,
+  words,
 ];
 
 const createMigrations = sql`CREATE TABLE IF NOT EXISTS migrations (

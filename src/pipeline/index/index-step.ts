@@ -4,24 +4,30 @@
  */
 import type { NewEvent } from '../../observe/event.ts';
 import type { Sink } from '../../sink/sink.ts';
-import { countOfGeneration, indexGeneration } from '../../store/chunks.ts';
+import { indexGeneration } from '../../store/chunks.ts';
+import { listTexts } from '../../store/contents.ts';
 import { flip, getText, type TextRow } from '../../store/documents.ts';
 import { pruneReplaced } from '../../store/prune.ts';
 import { recordDeliveries, type SinkDelivery } from '../../store/sinks.ts';
+import { writeWords } from '../../store/words.ts';
 import { type CompleteVectors, completeVectors } from '../embed/complete.ts';
 import type { EmbedOptions } from '../embed/embed.ts';
 import { deliver, readStanding, settleDocument, storedGeneration } from '../persist/deliver.ts';
 import { headOf } from '../persist/persist.ts';
 import type { StepContext, StepFunction, StepResult } from '../pipeline.ts';
 import { withoutText } from '../superseded.ts';
+import { WordPacker } from '../word/word-packer.ts';
 
 export function indexStep(options: EmbedOptions, sinks: readonly Sink[] = []): StepFunction {
+  const packer = new WordPacker();
   return async (context) => {
     const text = await getText(context.reader, context.item.id);
     if (!text) return withoutText(context);
     const vectors = await completeVectors(context, options);
     const delivered = await deliverAdded(context, sinks, { text, vectors });
-    return flipTo(context, text, { ...vectors, delivered });
+    const chunks = await listTexts(context.reader, [context.item.id]);
+    const words = packer.pack(text.title ?? '', chunks);
+    return flipTo(context, text, { ...vectors, delivered, chunkCount: chunks.length, words });
   };
 }
 
@@ -38,19 +44,22 @@ async function deliverAdded(
   return deliver(ofVectors, { generation, models, signal });
 }
 
-async function flipTo(
-  { item, reader }: StepContext,
-  text: TextRow,
-  vectors: CompleteVectors & { readonly delivered: readonly SinkDelivery[] },
-): Promise<StepResult> {
-  const { chunks } = await countOfGeneration(reader, item.id);
+/** What a generation gets at its flip. */
+interface Parts extends CompleteVectors {
+  readonly delivered: readonly SinkDelivery[];
+  readonly chunkCount: number;
+  readonly words: Uint8Array;
+}
+
+function flipTo({ item }: StepContext, text: TextRow, parts: Parts): StepResult {
   return {
-    ...vectors.spent,
+    ...parts.spent,
     counts: { documents: 1 },
     effect: async (transaction, now) => {
-      await vectors.write(transaction, now);
-      await recordDeliveries(transaction, vectors.delivered);
+      await parts.write(transaction, now);
+      await recordDeliveries(transaction, parts.delivered);
       await indexGeneration(transaction, item.id, text.title ?? '');
+      await writeWords(transaction, item.id, parts.words);
       const generation = await flip(
         transaction,
         {
@@ -62,7 +71,7 @@ async function flipTo(
           language: text.language,
           generation_id: item.id,
           content_hash: text.content_hash,
-          chunk_count: chunks,
+          chunk_count: parts.chunkCount,
           text_bytes: Buffer.byteLength(text.body),
         },
         now,
