@@ -33,11 +33,13 @@ export async function benchLatency(options: LatencyOptions): Promise<Section> {
   const searcher = new Searcher({ database, embedder: staticEmbedder(), words });
   try {
     if (store === undefined) await fillStore(database, collections, size);
-    const startedAt = performance.now();
     const before = process.memoryUsage().rss;
-    await searcher.search({ ...synthetic, query: 'first' });
-    await words.whenRead();
-    const firstMs = performance.now() - startedAt;
+    const query = collections[0]?.queries[0]?.text.slice(0, 2000) ?? 'first';
+    const first = await timed(() => searcher.search({ ...synthetic, query }));
+    const held = await timed(async () => {
+      await searcher.search({ ...synthetic, query });
+      await words.whenRead();
+    });
     const memory = (process.memoryUsage().rss - before) / 2 ** 20;
     const figures: Figure[] = [];
     for (const mode of modes) {
@@ -50,7 +52,10 @@ export async function benchLatency(options: LatencyOptions): Promise<Section> {
       );
     }
     figures.push(
-      { name: 'first search, which reads everything', value: firstMs, digits: 0, unit: 'ms' },
+      { name: 'first search of a process', value: first.ms, digits: 0, unit: 'ms' },
+      { name: 'first search, processor time', value: first.cpu, digits: 0, unit: 'ms' },
+      { name: 'second search, until all is held', value: held.ms, digits: 0, unit: 'ms' },
+      { name: 'second search, processor time', value: held.cpu, digits: 0, unit: 'ms' },
       { name: 'memory for words and vectors', value: memory, digits: 0, unit: 'MiB' },
     );
     const note = 'From the query to its ten hits, one after the other, on the embedded store.';
@@ -59,6 +64,15 @@ export async function benchLatency(options: LatencyOptions): Promise<Section> {
     await close();
     if (store === undefined) rmSync(data, { recursive: true, force: true });
   }
+}
+
+async function timed(work: () => Promise<unknown>): Promise<{ ms: number; cpu: number }> {
+  const before = process.cpuUsage();
+  const startedAt = performance.now();
+  await work();
+  const ms = performance.now() - startedAt;
+  const { user, system } = process.cpuUsage(before);
+  return { ms, cpu: (user + system) / 1000 };
 }
 
 async function timeQueries(

@@ -2,10 +2,12 @@
  * A store with as many chunks as are asked for, written past the engine: the sentences of the
  * collections in ever new combinations, so that words are as frequent as in real text.
  */
+import { WordPacker } from '../src/pipeline/word/word-packer.ts';
 import { staticEmbedder } from '../src/provider/static-embedder.ts';
 import { indexGeneration, insertChunks, insertVectors } from '../src/store/chunks.ts';
 import type { Database, Transaction } from '../src/store/database.ts';
 import { sql } from '../src/store/statement.ts';
+import { writeWords } from '../src/store/words.ts';
 import type { Collection } from './collection.ts';
 
 export const synthetic = { caller: 'bench', corpus: 'synthetic' } as const;
@@ -33,6 +35,7 @@ export async function fillStore(
   );
   const { corpus } = synthetic;
   await database.write((transaction) => transaction.run(insertCorpus, { corpus }));
+  const packer = new WordPacker();
   const random = seeded(3);
   const chunkText = () =>
     Array.from({ length: sentencesPerChunk }, () => sentences[random(sentences.length)]).join(' ');
@@ -43,7 +46,7 @@ export async function fillStore(
     }));
     const rows = await Promise.all(documents.map(embedded));
     await database.write(async (transaction) => {
-      for (const row of rows) await insertOne(transaction, row);
+      for (const row of rows) await insertOne(transaction, row, packer);
     });
   }
 }
@@ -64,6 +67,7 @@ const embedder = staticEmbedder();
 async function insertOne(
   transaction: Transaction,
   { generationId, texts, model, vectors }: Awaited<ReturnType<typeof embedded>>,
+  packer: WordPacker,
 ): Promise<void> {
   const documentId = `d${generationId}`;
   const chunks = texts.map((text, ordinal) => ({
@@ -80,6 +84,7 @@ async function insertOne(
   await insertVectors(transaction, generationId, vectorRows);
   const title = texts[0]?.slice(0, 40) ?? '';
   indexGeneration(transaction, generationId);
+  await writeWords(transaction, generationId, packer.pack(title, chunks));
   await transaction.run(insertDocument, {
     ...synthetic,
     id: documentId,

@@ -67,8 +67,8 @@ function fill(source: VectorSource, queries: readonly Float32Array[], size: numb
     }
     const bytes = vectors.map(toSignedBytes);
     stored.push(...bytes);
-    const rows = bytes.map((all, ordinal) => ({ ordinal, vector: all.subarray(0, dimensions) }));
-    partition.put(`d${first}`, first + 1, rows);
+    const high = Buffer.concat(bytes.map((all) => all.subarray(0, dimensions)));
+    partition.put(`d${first}`, first + 1, { ordinals: [...bytes.keys()], bytes: high });
   }
   return { arena, partition, stored, truth };
 }

@@ -14,6 +14,7 @@ import type { Extraction } from '../../src/pipeline/entity/extraction.ts';
 import { readLexicon } from '../../src/pipeline/entity/lexicon.ts';
 import { extractEntities } from '../../src/pipeline/entity/local-extractor.ts';
 import { processParser } from '../../src/pipeline/extract/process/process-parser.ts';
+import { WordPacker } from '../../src/pipeline/word/word-packer.ts';
 import { staticEmbedder } from '../../src/provider/static-embedder.ts';
 import { realWorld } from '../../src/world.ts';
 import { answer } from '../measure/child.ts';
@@ -80,6 +81,7 @@ function openInserts(path: string): (document: Document) => void {
       PRIMARY KEY (document, ordinal));
     CREATE TABLE entities (document INTEGER, ordinal INTEGER, kind TEXT, name TEXT,
       mentions INTEGER, aliases TEXT, places TEXT, PRIMARY KEY (document, ordinal));
+    CREATE TABLE words (document INTEGER PRIMARY KEY, words BLOB);
     CREATE TABLE relations (document INTEGER, one INTEGER, other INTEGER, weight REAL);
     CREATE VIRTUAL TABLE chunk_search USING fts5 (
       title, heading, text, content = '', contentless_delete = 1, tokenize = 'porter unicode61')`);
@@ -92,6 +94,8 @@ function openInserts(path: string): (document: Document) => void {
     'INSERT INTO chunk_search (rowid, title, heading, text) VALUES (?, ?, ?, ?)',
   );
   const insertEntity = database.prepare('INSERT INTO entities VALUES (?, ?, ?, ?, ?, ?, ?)');
+  const insertPacked = database.prepare('INSERT INTO words VALUES (?, ?)');
+  const packer = new WordPacker();
   const insertRelation = database.prepare('INSERT INTO relations VALUES (?, ?, ?, ?)');
   return ({ path: source, title, text, chunks, vectors, extraction }) => {
     database.exec('BEGIN');
@@ -104,6 +108,7 @@ function openInserts(path: string): (document: Document) => void {
       insertVector.run(document, ordinal, 'static', vectors[index] ?? new Uint8Array());
       insertWords.run(lastInsertRowid, title, heading, chunk.text);
     });
+    insertPacked.run(document, packer.pack(title, chunks));
     extraction.entities.forEach(({ kind, name, aliases, mentions }, ordinal) => {
       const places = JSON.stringify(mentions);
       insertEntity.run(

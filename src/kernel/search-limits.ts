@@ -18,7 +18,7 @@ export const searchLimits = {
   /** At least so many of the nearest vectors are compared once more, by all their bytes. */
   rescoredMin: 48,
   /** A search waits while the words of so many chunks are read into memory, and for no more. */
-  wordsAtOnceMax: 200_000,
+  wordsAtOnceMax: 10_000,
   /** A larger corpus is left to the database's own index: it would take too much memory. */
   wordsChunksMax: 4_000_000,
   /** Vectors that are held in memory for scanning. */

@@ -3,7 +3,7 @@
  * which finds passages on the same subject in other words (pseudo-relevance feedback).
  */
 import { limits } from '../kernel/limits.ts';
-import { isStopWord, wordsOf } from './terms.ts';
+import { isStopWord, wordsOf } from '../pipeline/word/terms.ts';
 
 interface Term {
   /** As it stands in the text; the index finds its stem by itself. */

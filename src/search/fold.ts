@@ -1,5 +1,5 @@
 /** Passages that say the same are shown once, with the number of those folded into it. */
-import { wordsOf } from './terms.ts';
+import { wordsOf } from '../pipeline/word/terms.ts';
 
 /** The share of three-word sequences that two passages must have in common. */
 const sameShare = 0.8;

@@ -1,5 +1,5 @@
 /** Where the words that were asked for stand in a passage. */
-import { wordPattern } from './terms.ts';
+import { wordPattern } from '../pipeline/word/terms.ts';
 
 export interface Highlight {
   readonly start: number;

@@ -1,6 +1,7 @@
 /** The order of the passages: the lists that a mode asks for, with their weights, fused. */
 import { Failure } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
+import { isStopWord, searchWordsOf } from '../pipeline/word/terms.ts';
 import type { Embedder } from '../provider/embedding.ts';
 import { fromSignedBytes } from '../provider/vector-bytes.ts';
 import { getCorpusSettings } from '../store/corpus-settings.ts';
@@ -9,15 +10,16 @@ import {
   getPassages,
   listMatching,
   type PassageFilter,
+  type PlaceRow,
   type ScoredRow,
 } from '../store/passages.ts';
 import { type Allowed, readAllowed } from './allowed.ts';
 import { chooseTerms, termsOf } from './feedback.ts';
 import { type Fused, fuse, type ListName, type RankedList } from './fusion.ts';
 import { type SearchRequest, toPassageFilter, topKOf } from './request.ts';
-import { isStopWord, searchWordsOf } from './terms.ts';
 import type { VectorIndex } from './vector/mirror.ts';
 import type { VectorHit } from './vector/partition.ts';
+import type { WordIndex } from './word/word-index.ts';
 import type { WordMirror } from './word/word-mirror.ts';
 
 export type Weights = Readonly<Record<ListName, number>>;
@@ -55,11 +57,13 @@ export async function rankPassages(options: RankOptions, request: SearchRequest)
   if (mode === 'vector') {
     return alone('vector', await vectorRows(options, request, allowed));
   }
+  const { caller, corpus } = request;
+  await options.words.prepare({ caller, corpus });
   const words = searchWordsOf(request.query);
   const keyword = await keywordRows(options, request, { words, filter, allowed });
   if (mode === 'keyword') return alone('keyword', keyword);
   const vector = await vectorRows(options, request, allowed);
-  return hybrid(options, request, { keyword, vector, filter, allowed });
+  return hybrid(options, request, { keyword, vector, allowed });
 }
 
 function alone(name: ListName, rows: readonly ScoredRow[]): Ranking {
@@ -69,14 +73,13 @@ function alone(name: ListName, rows: readonly ScoredRow[]): Ranking {
 interface FirstLists {
   readonly keyword: readonly ScoredRow[];
   readonly vector: readonly ScoredRow[];
-  readonly filter: PassageFilter | undefined;
   readonly allowed: Allowed | undefined;
 }
 
 async function hybrid(
   options: RankOptions,
   request: SearchRequest,
-  { keyword, vector, filter, allowed }: FirstLists,
+  { keyword, vector, allowed }: FirstLists,
 ): Promise<Ranking> {
   const { weights } = options;
   const listsWith = (given: { keyword: number; vector: number }): RankedList[] => [
@@ -86,29 +89,39 @@ async function hybrid(
   const first = fuse(listsWith(firstWeights));
   // The terms of passages that have none of the words would lead away from the query.
   const isSupported = keyword.length >= limits.search.feedbackHits;
-  const words = isSupported ? await feedbackWords(options, request, first) : [];
-  if (words.length === 0) return { fused: first, weights: firstWeights, feedbackTerms: [] };
-  const feedback = await keywordRows(options, request, { words, filter, allowed });
+  const feedback = isSupported ? await feedbackOf(options, request, { first, allowed }) : undefined;
+  if (!feedback) return { fused: first, weights: firstWeights, feedbackTerms: [] };
   const lists: RankedList[] = [
     ...listsWith(weights),
-    { name: 'feedback', weight: weights.feedback, rows: feedback },
+    { name: 'feedback', weight: weights.feedback, rows: feedback.rows },
   ];
-  return { fused: fuse(lists), weights, feedbackTerms: words };
+  return { fused: fuse(lists), weights, feedbackTerms: feedback.words };
 }
 
-async function feedbackWords(
+interface Lenders {
+  /** Best first. */
+  readonly first: readonly PlaceRow[];
+  readonly allowed: Allowed | undefined;
+}
+
+/** What the first hits are like; undefined where they lend no words. */
+async function feedbackOf(
   { database, weights, words, stemOf }: RankOptions,
   { caller, corpus }: SearchRequest,
-  first: readonly Fused[],
-): Promise<string[]> {
-  if (weights.feedback === 0) return [];
+  { first, allowed }: Lenders,
+): Promise<{ words: string[]; rows: ScoredRow[] } | undefined> {
+  if (weights.feedback === 0) return undefined;
   const places = first.slice(0, limits.search.feedbackHits);
   const passages = await getPassages(database, { caller, corpus, places });
-  const terms = termsOf(
+  const lent = termsOf(
     passages.map(({ text }) => text),
     stemOf,
   );
-  return (await words.use({ caller, corpus }, (index) => chooseTerms(terms, index))) ?? [];
+  return words.use({ caller, corpus }, [...lent.keys()], (index) => {
+    const chosen = chooseTerms(lent, index);
+    if (chosen.length === 0) return undefined;
+    return { words: chosen, rows: rowsWith(index, chosen.map(stemOf), allowed) };
+  });
 }
 
 interface Asked {
@@ -123,16 +136,25 @@ async function keywordRows(
   { words, filter, allowed }: Asked,
 ): Promise<ScoredRow[]> {
   if (words.length === 0) return [];
-  const size = limits.search.candidatesMax;
   const terms = words.map(options.stemOf);
   // Stop words are not held in memory; who asks for nothing else gets what the database finds.
-  const hits = words.every(isStopWord)
+  const rows = words.every(isStopWord)
     ? undefined
-    : await options.words.use({ caller, corpus }, (index) =>
-        index.search({ terms, size, isAllowed: allowed?.isAllowed }),
+    : await options.words.use({ caller, corpus }, terms, (index) =>
+        rowsWith(index, terms, allowed),
       );
-  if (hits) return hits.map(toRow);
-  return listMatching(options.database, { caller, corpus, words, filter, limit: size });
+  if (rows) return rows;
+  const limit = limits.search.candidatesMax;
+  return listMatching(options.database, { caller, corpus, words, filter, limit });
+}
+
+function rowsWith(
+  index: WordIndex,
+  terms: readonly string[],
+  allowed: Allowed | undefined,
+): ScoredRow[] {
+  const size = limits.search.candidatesMax;
+  return index.search({ terms, size, isAllowed: allowed?.isAllowed }).map(toRow);
 }
 
 function toRow({ generationId, ordinal, score }: VectorHit): ScoredRow {

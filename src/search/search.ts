@@ -6,6 +6,7 @@
  */
 import { Failure } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
+import { searchWordsOf, stemmer } from '../pipeline/word/terms.ts';
 import type { Embedder } from '../provider/embedding.ts';
 import type { Database } from '../store/database.ts';
 import { hasCorpus } from '../store/documents.ts';
@@ -15,7 +16,6 @@ import { type Fused, type ListName, type Part, placeKey } from './fusion.ts';
 import { type Highlight, markStems } from './highlight.ts';
 import { defaultWeights, type RankOptions, rankPassages, type Weights } from './rank.ts';
 import { checkRequest, type SearchRequest, toPassageFilter, topKOf } from './request.ts';
-import { searchWordsOf, stemmer } from './terms.ts';
 import { Mirror, type VectorIndex } from './vector/mirror.ts';
 import { WordMirror } from './word/word-mirror.ts';
 

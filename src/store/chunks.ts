@@ -142,7 +142,7 @@ const pruneStatements = {
 };
 const generationTables = [
   ...['chunks', 'vectors', 'entities', 'entity_relations', 'fetches'],
-  'sink_deliveries',
+  ...['sink_deliveries', 'generation_words'],
 ];
 const pruneRest = generationTables.map(
   (table) => sql`DELETE FROM ${table} WHERE generation_id = :generation_id`,

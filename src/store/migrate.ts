@@ -23,6 +23,7 @@ import { openTasks } from './migration/0017-open-tasks.ts';
 import { deaths } from './migration/0018-deaths.ts';
 import { openJobs } from './migration/0020-open-jobs.ts';
 import { smallBytes } from './migration/0021-small-bytes.ts';
+import { words } from './migration/0022-words.ts';
 import { keysAndLetters } from './migration/0023-keys-and-letters.ts';
 import { sql } from './statement.ts';
 
@@ -52,6 +53,7 @@ export const migrations: readonly Migration[] = [
   deaths,
   openJobs,
   smallBytes,
+  words,
   keysAndLetters,
 ];
 

@@ -1,5 +1,5 @@
 /** What the store itself finds: the current passages with any of the words, none of them folded. */
-import { wordsOf } from '../../src/search/terms.ts';
+import { wordsOf } from '../../src/pipeline/word/terms.ts';
 import type { Database } from '../../src/store/database.ts';
 import { getPassages, listMatching } from '../../src/store/passages.ts';
 

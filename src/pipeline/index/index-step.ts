@@ -2,12 +2,16 @@
  * `indexed`: the search rows are written and the generation becomes the current one, in one
  * transaction. Until then readers see the old generation; from then on the new one.
  */
+import { setImmediate } from 'node:timers/promises';
 import type { NewEvent } from '../../observe/event.ts';
 import type { Sink } from '../../sink/sink.ts';
-import { countOfGeneration, indexGeneration } from '../../store/chunks.ts';
+import { indexGeneration } from '../../store/chunks.ts';
+import { listTexts } from '../../store/contents.ts';
 import { flip, type TextRow } from '../../store/documents.ts';
 import { pruneReplaced } from '../../store/prune.ts';
 import { recordDeliveries, type SinkDelivery } from '../../store/sinks.ts';
+import { writeWords } from '../../store/words.ts';
+import { heldChunks } from '../chunk/chunk.ts';
 import { type CompleteVectors, completeVectors } from '../embed/complete.ts';
 import type { EmbedOptions } from '../embed/embed.ts';
 import { textOf } from '../held.ts';
@@ -15,15 +19,35 @@ import { deliver, readStanding, settleDocument, storedGeneration } from '../pers
 import { headOf } from '../persist/persist.ts';
 import type { StepContext, StepFunction, StepResult } from '../pipeline.ts';
 import { withoutText } from '../superseded.ts';
+import { chunksMax } from '../word/packed-words.ts';
+import { WordPacker, type WordRow } from '../word/word-packer.ts';
 
 export function indexStep(options: EmbedOptions, sinks: readonly Sink[] = []): StepFunction {
+  const packer = new WordPacker();
   return async (context) => {
     const text = await textOf(context);
     if (!text) return withoutText(context);
     const vectors = await completeVectors(context, options);
     const delivered = await deliverAdded(context, sinks, { text, vectors });
-    return flipTo(context, text, { ...vectors, delivered });
+    const chunks =
+      (await heldChunks(context)) ?? (await listTexts(context.reader, [context.item.id]));
+    const words = await wordsOf(chunks, text.title ?? '', packer);
+    return flipTo(context, text, { ...vectors, delivered, chunkCount: chunks.length, words });
   };
+}
+
+/** Of a long text some at a time, so that others have their turn. */
+async function wordsOf(
+  chunks: readonly WordRow[],
+  title: string,
+  packer: WordPacker,
+): Promise<Uint8Array> {
+  const packed: Uint8Array[] = [];
+  for (let from = 0; from < chunks.length; from += chunksMax) {
+    if (from > 0) await setImmediate();
+    packed.push(packer.pack(title, chunks.slice(from, from + chunksMax)));
+  }
+  return Buffer.concat(packed);
 }
 
 /** What the corpus has come to need since `persisted` is in the sinks, too, before the flip. */
@@ -39,18 +63,21 @@ async function deliverAdded(
   return deliver(ofVectors, { generation, models, signal });
 }
 
-function flipTo(
-  { item }: StepContext,
-  text: TextRow,
-  vectors: CompleteVectors & { readonly delivered: readonly SinkDelivery[] },
-): StepResult {
+/** What a generation gets at its flip. */
+interface Parts extends CompleteVectors {
+  readonly delivered: readonly SinkDelivery[];
+  readonly chunkCount: number;
+  readonly words: Uint8Array;
+}
+
+function flipTo({ item }: StepContext, text: TextRow, parts: Parts): StepResult {
   return {
-    ...vectors.spent,
+    ...parts.spent,
     counts: { documents: 1 },
     effect: async (transaction, now) => {
-      await vectors.write(transaction, now);
-      await recordDeliveries(transaction, vectors.delivered);
-      const { chunks } = await countOfGeneration(transaction, item.id);
+      await parts.write(transaction, now);
+      await recordDeliveries(transaction, parts.delivered);
+      await writeWords(transaction, item.id, parts.words);
       const generation = await flip(
         transaction,
         {
@@ -62,7 +89,7 @@ function flipTo(
           language: text.language,
           generation_id: item.id,
           content_hash: text.content_hash,
-          chunk_count: chunks,
+          chunk_count: parts.chunkCount,
           text_bytes: Buffer.byteLength(text.body),
         },
         now,

@@ -1,10 +1,10 @@
 /** The current vectors of each corpus, held in memory, and put in order by their stored bytes. */
-import { type CurrentRow, listVectors } from '../../store/contents.ts';
+import { type CurrentRow, type JoinedVectorsRow, listVectors } from '../../store/contents.ts';
 import type { Database } from '../../store/database.ts';
 import type { Allowed } from '../allowed.ts';
 import { type Copy, Follower } from '../follower.ts';
 import { Arena, toQuery } from './arena.ts';
-import { Partition, type VectorHit, type VectorRow } from './partition.ts';
+import { Partition, type VectorHit, type Vectors } from './partition.ts';
 import { type Rescoring, rescoreStored } from './rescore.ts';
 
 export interface MirrorSearch extends Rescoring {
@@ -49,6 +49,12 @@ interface VectorCopyOptions {
   readonly dimensions: number;
 }
 
+/** What another model made cannot be compared, and is not read. */
+function toVectors(row: JoinedVectorsRow | undefined): Vectors {
+  if (!row) return { ordinals: [], bytes: new Uint8Array(0) };
+  return { ordinals: row.ordinals.split(',').map(Number), bytes: row.vectors };
+}
+
 class VectorCopy implements Copy {
   readonly partition: Partition;
   readonly #options: VectorCopyOptions;
@@ -69,11 +75,10 @@ class VectorCopy implements Copy {
   async put(rows: readonly CurrentRow[]): Promise<void> {
     const { database, model, dimensions } = this.#options;
     const generationIds = rows.map(({ generation_id }) => generation_id);
-    const vectors = await listVectors(database, { model, dimensions, generationIds });
-    const byGeneration = Map.groupBy(vectors, ({ generation_id }) => generation_id);
+    const joined = await listVectors(database, { model, dimensions, generationIds });
+    const byGeneration = new Map(joined.map((row) => [row.generation_id, row]));
     for (const { id, generation_id } of rows) {
-      const own = (byGeneration.get(generation_id) ?? []) as VectorRow[];
-      this.partition.put(id, generation_id, own);
+      this.partition.put(id, generation_id, toVectors(byGeneration.get(generation_id)));
     }
   }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Arena, toQuery } from './arena.ts';
-import { Partition, type VectorRow } from './partition.ts';
+import { Partition, type Vectors } from './partition.ts';
 
 function setup(options: { simd?: boolean; dimensions?: number } = {}) {
   const { simd = true, dimensions = 256 } = options;
@@ -11,13 +11,20 @@ function setup(options: { simd?: boolean; dimensions?: number } = {}) {
     return state >> 24;
   };
   const vector = () => Int8Array.from({ length: dimensions }, random);
-  const rows = (count: number): VectorRow[] =>
-    Array.from({ length: count }, (_, ordinal) => ({
-      ordinal,
-      vector: new Uint8Array(vector().buffer),
-    }));
+  const rows = (count: number): Row[] =>
+    Array.from({ length: count }, (_, ordinal) => ({ ordinal, vector: vector() }));
   const arena = new Arena({ simd });
   return { arena, partition: new Partition(arena, dimensions), vector, rows };
+}
+
+interface Row {
+  readonly ordinal: number;
+  readonly vector: Int8Array;
+}
+
+function joined(rows: readonly Row[]): Vectors {
+  const bytes = Buffer.concat(rows.map(({ vector }) => new Uint8Array(vector.buffer)));
+  return { ordinals: rows.map(({ ordinal }) => ordinal), bytes };
 }
 
 function cosine(one: ArrayLike<number>, other: ArrayLike<number>): number {
@@ -32,8 +39,8 @@ describe('a partition', () => {
       const [fast, plain] = [true, false].map((simd) => {
         const { arena, partition, vector, rows } = setup({ simd, dimensions });
         const stored = rows(700);
-        partition.put('a', 1, stored.slice(0, 300));
-        partition.put('b', 2, stored.slice(300));
+        partition.put('a', 1, joined(stored.slice(0, 300)));
+        partition.put('b', 2, joined(stored.slice(300)));
         const query = vector();
         return { arena, stored, query, hits: partition.search(toQuery(query), 20) };
       });
@@ -41,7 +48,7 @@ describe('a partition', () => {
       assert.equal(plain?.arena.isSimd, false);
       assert.deepEqual(fast?.hits, plain?.hits);
       const exact = (fast?.stored ?? [])
-        .map(({ vector }) => cosine(fast?.query ?? [], new Int8Array(vector.buffer)))
+        .map(({ vector }) => cosine(fast?.query ?? [], vector))
         .sort((a, b) => b - a)
         .slice(0, 20);
       fast?.hits.forEach(({ score }, index) => {
@@ -52,9 +59,10 @@ describe('a partition', () => {
 
   test('forgets what is removed or replaced, and closes the holes', () => {
     const { arena, partition, rows, vector } = setup();
-    for (let id = 1; id <= 50; id++) partition.put(`d${id}`, id, rows(100));
+    for (let id = 1; id <= 50; id++) partition.put(`d${id}`, id, joined(rows(100)));
     const held = arena.heldBytes;
-    for (let id = 1; id <= 200; id++) partition.put(`d${(id % 50) + 1}`, 1000 + id, rows(100));
+    for (let id = 1; id <= 200; id++)
+      partition.put(`d${(id % 50) + 1}`, 1000 + id, joined(rows(100)));
     for (let id = 1; id <= 45; id++) partition.remove(`d${id}`);
     assert.equal(partition.size, 500);
     assert.ok(arena.heldBytes <= held * 2, 'memory is used again');
@@ -68,10 +76,10 @@ describe('a partition', () => {
   test('puts equal vectors in the order of their chunks', () => {
     const { partition, rows } = setup();
     const [row] = rows(1);
-    const same = (ordinal: number) => ({ ordinal, vector: row?.vector ?? new Uint8Array() });
-    partition.put('late', 9, [same(0), same(1)]);
-    partition.put('early', 3, [same(0), same(1)]);
-    const hits = partition.search(toQuery(Int8Array.from(row?.vector ?? [])), 3);
+    const same = (ordinal: number) => ({ ordinal, vector: row?.vector ?? new Int8Array() });
+    partition.put('late', 9, joined([same(0), same(1)]));
+    partition.put('early', 3, joined([same(0), same(1)]));
+    const hits = partition.search(toQuery(row?.vector ?? []), 3);
     assert.deepEqual(
       hits.map(({ generationId, ordinal }) => [generationId, ordinal]),
       [
@@ -82,10 +90,12 @@ describe('a partition', () => {
     );
   });
 
-  test('leaves out what is not allowed, and vectors of another length', () => {
+  test('leaves out what is not allowed, and refuses vectors of another length', () => {
     const { partition, rows, vector } = setup();
-    partition.put('a', 1, rows(10));
-    partition.put('b', 2, [...rows(10), { ordinal: 10, vector: new Uint8Array(999) }]);
+    partition.put('a', 1, joined(rows(10)));
+    partition.put('b', 2, joined(rows(10)));
+    const long = { ordinal: 0, vector: new Int8Array(999) };
+    assert.throws(() => partition.put('c', 3, joined([long])), /whole vectors/);
     const hits = partition.search(toQuery(vector()), 100, ({ documentId }) => documentId === 'b');
     assert.equal(hits.length, 10);
     assert.ok(hits.every(({ documentId }) => documentId === 'b'));

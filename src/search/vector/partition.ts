@@ -2,12 +2,14 @@
  * The vectors of one corpus of one caller. A generation is a run of slots in the order it came in;
  * one that is removed leaves a hole, and holes are closed once they are a third of everything.
  */
+import assert from 'node:assert/strict';
 import { type Arena, blockBytes, type Query, slotBytesOf } from './arena.ts';
 import { Top } from './top.ts';
 
-export interface VectorRow {
-  readonly ordinal: number;
-  readonly vector: Uint8Array;
+/** The vectors of a generation side by side, and their ordinals in the same order. */
+export interface Vectors {
+  readonly ordinals: readonly number[];
+  readonly bytes: Uint8Array;
 }
 
 export interface VectorPlace {
@@ -71,12 +73,16 @@ export class Partition {
   }
 
   /** Takes the place of whatever the document had before. */
-  put(documentId: string, generationId: number, rows: readonly VectorRow[]): void {
+  put(documentId: string, generationId: number, { ordinals, bytes }: Vectors): void {
+    assert.equal(bytes.length, ordinals.length * this.#dimensions, 'whole vectors');
     this.remove(documentId);
-    // What another model made cannot be compared.
-    const fitting = rows.filter(({ vector }) => vector.length === this.#dimensions);
-    const run = { generationId, documentId, count: fitting.length, start: this.#used };
-    for (const row of fitting) this.#append(run, row);
+    const run = { generationId, documentId, count: ordinals.length, start: this.#used };
+    const signed = new Int8Array(bytes.buffer, bytes.byteOffset, bytes.length);
+    ordinals.forEach((ordinal, index) => {
+      this.#runOf.push(run);
+      this.#ordinals.push(ordinal);
+      this.#append(signed, index * this.#dimensions);
+    });
     this.#live += run.count;
     this.#runs.push(run);
     this.#byGeneration.set(generationId, run);
@@ -132,20 +138,21 @@ export class Partition {
     return { documentId, generationId, ordinal: this.#ordinalOf(slot) };
   }
 
-  #append(run: Run, { ordinal, vector }: VectorRow): void {
+  #append(vectors: Int8Array, from: number): void {
     const slot = this.#used++;
     if (slot % this.#slotsPerBlock === 0) this.#blocks.push(this.#arena.take());
-    const signed = new Int8Array(vector.buffer, vector.byteOffset, vector.length);
     const start = this.#addressOf(slot);
     const { bytes } = this.#arena;
-    bytes.set(signed, start);
-    bytes.fill(0, start + signed.length, start + this.#slotBytes);
+    const dimensions = this.#dimensions;
     let sum = 0;
-    for (let place = 0; place < signed.length; place++) sum += (signed[place] as number) ** 2;
+    for (let place = 0; place < dimensions; place++) {
+      const value = vectors[from + place] as number;
+      bytes[start + place] = value;
+      sum += value * value;
+    }
+    if (dimensions < this.#slotBytes) bytes.fill(0, start + dimensions, start + this.#slotBytes);
     if (slot >= this.#inverseLengths.length) this.#inverseLengths = doubled(this.#inverseLengths);
     this.#inverseLengths[slot] = sum === 0 ? 0 : 1 / Math.sqrt(sum);
-    this.#runOf[slot] = run;
-    this.#ordinals[slot] = ordinal;
   }
 
   #closeHoles(): void {

@@ -1,23 +1,25 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { isStopWord, termOf, wordsOf } from '../terms.ts';
+import { isStopWord, termOf, wordsOf } from '../../pipeline/word/terms.ts';
+import { WordPacker, type WordRow } from '../../pipeline/word/word-packer.ts';
 import { Postings } from './postings.ts';
-import { WordIndex, type WordRow } from './word-index.ts';
+import { WordIndex } from './word-index.ts';
 
 const seed = 17;
 
 function setup() {
   const index = new WordIndex();
+  const packer = new WordPacker();
   const put = (id: string, generationId: number, texts: readonly string[], title = '') => {
     const rows: WordRow[] = texts.map((text, ordinal) => ({ ordinal, heading: '', text }));
-    index.put({ id, generationId, title }, rows);
+    index.put(id, generationId, packer.pack(title, rows));
   };
   const search = (query: string, size = 10) =>
     index
       .search({ terms: wordsOf(query).map(termOf), size })
       .map(({ documentId, ordinal }) => `${documentId}/${ordinal}`);
-  return { index, put, search };
+  return { index, packer, put, search };
 }
 
 /** BM25 as the books have it. */
@@ -51,13 +53,11 @@ describe('the words of a corpus', () => {
   });
 
   test('count more in a title than in a heading, and more there than in the text', () => {
-    const { index, search } = setup();
+    const { index, packer, search } = setup();
     const row = { ordinal: 0, heading: 'other words', text: 'other words' };
-    index.put({ id: 'text', generationId: 1, title: 'other' }, [{ ...row, text: 'lemon words' }]);
-    index.put({ id: 'head', generationId: 2, title: 'other' }, [
-      { ...row, heading: 'lemon words' },
-    ]);
-    index.put({ id: 'title', generationId: 3, title: 'lemon' }, [row]);
+    index.put('text', 1, packer.pack('other', [{ ...row, text: 'lemon words' }]));
+    index.put('head', 2, packer.pack('other', [{ ...row, heading: 'lemon words' }]));
+    index.put('title', 3, packer.pack('lemon', [row]));
     assert.deepEqual(search('lemon'), ['title/0', 'head/0', 'text/0']);
   });
 
@@ -85,6 +85,31 @@ describe('the words of a corpus', () => {
             order,
             order.toSorted((a, b) => b - a),
           );
+        },
+      ),
+      { numRuns: 200, seed },
+    );
+  });
+
+  test('are found the same by who holds only those that are asked for', () => {
+    const word = fc.integer({ min: 0, max: 60 }).map((number) => `word${number}`);
+    const text = fc.array(word, { minLength: 1, maxLength: 30 }).map((words) => words.join(' '));
+    const packer = new WordPacker();
+    fc.assert(
+      fc.property(
+        fc.array(text, { minLength: 1, maxLength: 30 }),
+        fc.array(word),
+        (texts, asked) => {
+          const [whole, some] = [new WordIndex(), new WordIndex(asked)];
+          for (const [place, one] of texts.entries()) {
+            const packed = packer.pack('', [{ ordinal: 0, heading: '', text: one }]);
+            for (const index of [whole, some]) index.put(`d${place}`, place + 1, packed);
+          }
+          const [all, found] = [whole, some].map((index) => ({
+            hits: index.search({ terms: asked, size: 100 }),
+            counts: asked.map((term) => index.chunksWith(term)),
+          }));
+          assert.deepEqual(found, all);
         },
       ),
       { numRuns: 200, seed },

@@ -5,15 +5,25 @@
  * them, all is written anew.
  */
 import { Failure } from '../../kernel/failure.ts';
+import {
+  type Block,
+  blocksOf,
+  checkAt,
+  endOf,
+  firstFrom,
+  hashAt,
+  type TermKey,
+  termKeyOf,
+} from '../../pipeline/word/packed-words.ts';
 import type { VectorHit, VectorPlace } from '../vector/partition.ts';
 import { Top } from '../vector/top.ts';
 import { Postings } from './postings.ts';
-import { type ChunkTerms, TermReader } from './term-reader.ts';
+import { TermTable } from './term-table.ts';
 
 /** How fast repeating a word loses weight, and how much the length of a chunk matters. */
 const saturation = 1.2;
 const lengthShare = 0.75;
-/** A posting is a slot and how often the term is in it, which is bounded by one byte. */
+/** A posting is a slot and how often the term is in it, which takes one byte. */
 const countBits = 8;
 const countMax = 2 ** countBits - 1;
 const slotsMax = 2 ** (31 - countBits);
@@ -25,12 +35,6 @@ interface Run {
   readonly count: number;
 }
 
-export interface WordRow {
-  readonly ordinal: number;
-  readonly heading: string;
-  readonly text: string;
-}
-
 export interface WordSearch {
   /** In their basic form, as `termOf` gives it. */
   readonly terms: readonly string[];
@@ -40,8 +44,9 @@ export interface WordSearch {
 
 export class WordIndex {
   #postings = new Postings();
-  readonly #ids = new Map<string, number>();
-  readonly #reader = new TermReader((term) => this.#idOf(term));
+  readonly #terms = new TermTable();
+  /** All that is held of each chunk besides its length; everything, if there is no such list. */
+  readonly #wanted: readonly TermKey[] | undefined;
   readonly #byDocument = new Map<string, Run>();
   #runOf: (Run | undefined)[] = [];
   #ordinals: number[] = [];
@@ -51,6 +56,12 @@ export class WordIndex {
   #totalLength = 0;
   #live = 0;
   #scores = new Float32Array(1024);
+
+  /** With some terms: only these can be asked for. */
+  constructor(only?: readonly string[]) {
+    const wanted = only && [...new Set(only)];
+    this.#wanted = wanted?.map(termKeyOf).sort((a, b) => a.hash - b.hash);
+  }
 
   get size(): number {
     return this.#live;
@@ -71,32 +82,24 @@ export class WordIndex {
 
   /** In how many chunks the term is. Those that were removed count until all is written anew. */
   chunksWith(term: string): number {
-    const id = this.#ids.get(term);
-    return id === undefined ? 0 : this.#postings.countOf(id);
+    const number = this.#terms.find(termKeyOf(term));
+    return number === undefined ? 0 : this.#postings.countOf(number);
   }
 
-  put(
-    { id, generationId, title }: { id: string; generationId: number; title: string },
-    rows: readonly WordRow[],
-  ): void {
-    this.remove(id);
+  /** Takes the place of whatever the document had before. */
+  put(documentId: string, generationId: number, packed: Uint8Array): void {
+    this.remove(documentId);
     this.#dampings = new Float32Array(0);
     const start = this.#runOf.length;
-    if (start + rows.length > slotsMax) {
+    const blocks = [...blocksOf(packed)];
+    const count = blocks.reduce((sum, { chunks }) => sum + chunks, 0);
+    if (start + count > slotsMax) {
       throw new Failure('index_full', 'the words of this corpus do not fit into memory');
     }
-    const run = { documentId: id, generationId, start, count: rows.length };
-    this.#byDocument.set(id, run);
-    for (const { ordinal, heading, text } of rows) {
-      const slot = this.#runOf.length;
-      const terms = this.#reader.read([title, heading, text]);
-      this.#runOf.push(run);
-      this.#ordinals.push(ordinal);
-      this.#lengths.push(terms.length);
-      this.#totalLength += terms.length;
-      this.#post(slot, terms);
-    }
-    this.#live += rows.length;
+    const run = { documentId, generationId, start, count };
+    this.#byDocument.set(documentId, run);
+    for (const block of blocks) this.#append(run, block);
+    this.#live += count;
   }
 
   remove(documentId: string): void {
@@ -134,7 +137,7 @@ export class WordIndex {
   }
 
   #addScores(term: string, scores: Float32Array): void {
-    const id = this.#ids.get(term);
+    const id = this.#terms.find(termKeyOf(term));
     if (id === undefined) return;
     const total = this.#runOf.length;
     const found = this.#postings.countOf(id);
@@ -157,10 +160,36 @@ export class WordIndex {
     return Float32Array.from(this.#lengths, (length) => fixed + perWord * length);
   }
 
-  #post(slot: number, { ids, counts, size }: ChunkTerms): void {
-    for (let index = 0; index < size; index++) {
-      const count = Math.min(counts[index] as number, countMax);
-      this.#postings.add(ids[index] as number, (slot << countBits) | count);
+  #append(run: Run, block: Block): void {
+    const { words, ordinalsAt, lengthsAt, chunks } = block;
+    const first = this.#runOf.length;
+    for (let chunk = 0; chunk < chunks; chunk++) {
+      const length = words[lengthsAt + chunk] as number;
+      this.#runOf.push(run);
+      this.#ordinals.push(words[ordinalsAt + chunk] as number);
+      this.#lengths.push(length);
+      this.#totalLength += length;
+    }
+    if (this.#wanted) this.#postWanted(first, block, this.#wanted);
+    else for (let term = 0; term < block.terms; term++) this.#post(first, block, term);
+  }
+
+  #postWanted(first: number, block: Block, wanted: readonly TermKey[]): void {
+    let term = 0;
+    for (const { hash, check } of wanted) {
+      term = firstFrom(block, term, hash);
+      for (let same = term; hashAt(block, same) === hash; same++) {
+        if (checkAt(block, same) === check) this.#post(first, block, same);
+      }
+    }
+  }
+
+  #post(first: number, block: Block, term: number): void {
+    const { halves, startsAt, postingsAt } = block;
+    const number = this.#terms.numberOf(hashAt(block, term), checkAt(block, term));
+    const end = postingsAt + endOf(block, term);
+    for (let at = postingsAt + (halves[startsAt + term] as number); at < end; at++) {
+      this.#postings.add(number, (first << countBits) + (halves[at] as number));
     }
   }
 
@@ -180,7 +209,7 @@ export class WordIndex {
       }
     }
     const postings = new Postings();
-    for (const id of this.#ids.values()) {
+    for (let id = 0; id < this.#terms.size; id++) {
       this.#postings.read(id, (page, start, end) => {
         for (let place = start; place < end; place++) {
           const posting = page[place] as number;
@@ -191,13 +220,6 @@ export class WordIndex {
     }
     this.#postings = postings;
     [this.#ordinals, this.#lengths, this.#runOf] = [ordinals, lengths, runOf];
-  }
-
-  #idOf(term: string): number {
-    const known = this.#ids.get(term);
-    if (known !== undefined) return known;
-    this.#ids.set(term, this.#ids.size);
-    return this.#ids.size - 1;
   }
 
   #placeOf(slot: number): VectorPlace {

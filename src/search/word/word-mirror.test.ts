@@ -5,6 +5,7 @@ import { type Cleanup, temporaryDirectory } from '../../../test/support/temporar
 import { open } from '../../index.ts';
 import { staticEmbedder } from '../../provider/static-embedder.ts';
 import { openSqlite } from '../../store/sqlite.ts';
+import { sql } from '../../store/statement.ts';
 import { realWorld } from '../../world.ts';
 import { Searcher } from '../search.ts';
 import { WordMirror } from './word-mirror.ts';
@@ -32,24 +33,51 @@ async function setup(t: Cleanup, atOnceMax: number) {
   return { database, words, close };
 }
 
+/** Whether more is held than what is asked for. */
+async function isHeld(words: WordMirror): Promise<boolean> {
+  const counted = await words.use({ caller, corpus }, ['lamp'], (index) => index.chunksWith('lit'));
+  return counted === 20;
+}
+
 describe('the words of a large corpus', () => {
-  test('are read beside the searches, which the database answers until then', async (t) => {
+  test('are held from the second search on, and all searches find the same', async (t) => {
     const { database, words } = await setup(t, 10);
     const searcher = new Searcher({ database, embedder: staticEmbedder(), words });
-    const search = async () => {
-      const hits = await searcher.search({ caller, corpus, query: 'lamp 7', mode: 'keyword' });
-      return hits[0]?.text;
-    };
-    assert.equal(await words.use({ caller, corpus }, ({ size }) => size), undefined);
-    assert.equal(await search(), 'Lamp 7 is lit.');
+    const search = () =>
+      searcher.search({ caller, corpus, query: 'lamp 7', topK: 20, explain: true });
+    const first = await search();
+    assert.equal(first[0]?.text, 'Lamp 7 is lit.');
+    assert.ok(first[0].explanation?.feedbackTerms.includes('lit'), 'the first hits lent words');
     await words.whenRead();
-    assert.equal(await words.use({ caller, corpus }, ({ size }) => size), 20);
-    assert.equal(await search(), 'Lamp 7 is lit.');
+    assert.equal(await isHeld(words), false, 'who asks once pays for nothing more');
+    const second = await search();
+    await words.whenRead();
+    assert.equal(await isHeld(words), true);
+    const third = await search();
+    assert.deepEqual(second, first);
+    assert.deepEqual(third, first);
+  });
+
+  test('are found in texts that were stored before words were', async (t) => {
+    const { database } = await setup(t, 10);
+    const search = (atOnceMax: number) => {
+      const words = new WordMirror(database, atOnceMax);
+      const searcher = new Searcher({ database, embedder: staticEmbedder(), words });
+      return searcher.search({ caller, corpus, query: 'lamp 7' });
+    };
+    const hits = await search(10);
+    const count = sql<{ count: number }>`SELECT COUNT(*) AS count FROM generation_words`;
+    assert.equal((await database.run(count))[0]?.count, 20);
+    const remove = sql`DELETE FROM generation_words WHERE generation_id > 5`;
+    await database.write((transaction) => transaction.run(remove));
+    assert.deepEqual(await search(10), hits);
+    assert.deepEqual(await search(100), hits);
   });
 
   test('leave others their turn while they are read', async (t) => {
     const { words } = await setup(t, 10);
-    await words.use({ caller, corpus }, () => undefined);
+    await words.prepare({ caller, corpus });
+    await words.prepare({ caller, corpus });
     let isRead = false;
     const read = words.whenRead().then(() => {
       isRead = true;
@@ -59,17 +87,18 @@ describe('the words of a large corpus', () => {
     await read;
   });
 
-  test('are waited for where there are few', async (t) => {
+  test('are held at once where there are few', async (t) => {
     const { words } = await setup(t, 20);
-    assert.equal(await words.use({ caller, corpus }, ({ size }) => size), 20);
+    assert.equal(await isHeld(words), true);
   });
 
   test('are given up when the store is closed', async (t) => {
     const { words, close } = await setup(t, 10);
-    await words.use({ caller, corpus }, () => undefined);
+    await words.prepare({ caller, corpus });
+    await words.prepare({ caller, corpus });
     await close();
     await words.whenRead();
     // Were it still being read, nobody would be told that it cannot be.
-    await assert.rejects(words.use({ caller, corpus }, () => undefined));
+    await assert.rejects(words.use({ caller, corpus }, ['lamp'], () => undefined));
   });
 });

@@ -1,11 +1,15 @@
 /**
- * The words of each corpus as they are now, held in memory. Those of a large corpus take a while to
- * read; that is done beside the searches, and until then the database answers by its own index.
+ * The words of each corpus as they are now, held in memory. To hold those of a large corpus takes a
+ * while, and pays for who asks more than once. So the first search reads the words of all chunks,
+ * and keeps only those it asks for; with the second one all are read, beside the searches, which go
+ * on as the first one until then. All count the same words by the same code: the hits are the same.
  */
 import { limits } from '../../kernel/limits.ts';
+import { WordPacker } from '../../pipeline/word/word-packer.ts';
 import { type CurrentRow, listTexts } from '../../store/contents.ts';
 import type { Database } from '../../store/database.ts';
 import { countChunks } from '../../store/passages.ts';
+import { listWords } from '../../store/words.ts';
 import { type Copy, type CopyOf, Follower } from '../follower.ts';
 import { WordIndex } from './word-index.ts';
 
@@ -19,6 +23,8 @@ export class WordMirror {
   readonly #follower: Follower<WordCopy>;
   /** Corpora that are being read. */
   readonly #reading = new Map<string, Promise<unknown>>();
+  /** Corpora that were searched before. */
+  readonly #asked = new Set<string>();
   readonly #atOnceMax: number;
 
   constructor(database: Database, atOnceMax: number = limits.search.wordsAtOnceMax) {
@@ -27,20 +33,37 @@ export class WordMirror {
     this.#follower = new Follower(database, () => new WordCopy(database));
   }
 
-  /** Works with the index of the corpus; undefined while that is too much to wait for. */
-  async use<T>(of: Corpus, work: (index: WordIndex) => T): Promise<T | undefined> {
-    const copyOf = { caller: of.caller, corpus: of.corpus, kind: 'words' };
-    if (!this.#follower.isLoaded(copyOf)) {
-      const key = JSON.stringify([of.caller, of.corpus]);
-      if (this.#reading.has(key)) return undefined;
-      const chunks = await countChunks(this.#database, of);
-      if (chunks > limits.search.wordsChunksMax) return undefined;
-      if (chunks > this.#atOnceMax) {
-        this.#readBeside(copyOf, key);
-        return undefined;
-      }
-    }
-    return this.#follower.use(copyOf, ({ index }) => work(index));
+  /** Tells of a search to come. A corpus that is searched again is worth being held. */
+  async prepare(of: Corpus): Promise<void> {
+    const copyOf = toCopyOf(of);
+    const key = JSON.stringify([of.caller, of.corpus]);
+    if (this.#follower.isLoaded(copyOf) || this.#reading.has(key)) return;
+    if (!this.#asked.has(key)) this.#asked.add(key);
+    else if ((await this.#sizeOf(of)) !== 'few') this.#readBeside(copyOf, key);
+  }
+
+  /**
+   * Works with an index of the corpus in which these terms can be asked for. Undefined: there are
+   * more words than can be looked through.
+   */
+  async use<T>(
+    of: Corpus,
+    terms: readonly string[],
+    work: (index: WordIndex) => T,
+  ): Promise<T | undefined> {
+    const copyOf = toCopyOf(of);
+    const size = this.#follower.isLoaded(copyOf) ? 'few' : await this.#sizeOf(of);
+    if (size === 'too many') return undefined;
+    // A copy for these terms only, which nobody else will use.
+    const create = () => new WordCopy(this.#database, terms);
+    const follower = size === 'few' ? this.#follower : new Follower(this.#database, create);
+    return follower.use(copyOf, ({ index }) => work(index));
+  }
+
+  async #sizeOf(of: Corpus): Promise<'few' | 'many' | 'too many'> {
+    const chunks = await countChunks(this.#database, of);
+    if (chunks > limits.search.wordsChunksMax) return 'too many';
+    return chunks > this.#atOnceMax ? 'many' : 'few';
   }
 
   #readBeside(copyOf: CopyOf, key: string): void {
@@ -56,12 +79,21 @@ export class WordMirror {
   }
 }
 
+function toCopyOf({ caller, corpus }: Corpus): CopyOf {
+  return { caller, corpus, kind: 'words' };
+}
+
+/** Of what was removed since it was listed: its event is still to come. */
+const noWords = new Uint8Array(0);
+
 class WordCopy implements Copy {
   readonly #database: Database;
-  index = new WordIndex();
+  #packer: WordPacker | undefined;
+  index: WordIndex;
 
-  constructor(database: Database) {
+  constructor(database: Database, only?: readonly string[]) {
     this.#database = database;
+    this.index = new WordIndex(only);
   }
 
   documentIds(): string[] {
@@ -73,12 +105,25 @@ class WordCopy implements Copy {
   }
 
   async put(rows: readonly CurrentRow[]): Promise<void> {
-    const generationIds = rows.map(({ generation_id }) => generation_id);
-    const texts = await listTexts(this.#database, generationIds);
+    const ids = rows.map(({ generation_id }) => generation_id);
+    const stored = await listWords(this.#database, ids);
+    const packed = new Map(stored.map(({ generation_id, words }) => [generation_id, words]));
+    const others = rows.filter(({ generation_id }) => !packed.has(generation_id));
+    if (others.length > 0) await this.#pack(others, packed);
+    for (const { id, generation_id } of rows) {
+      this.index.put(id, generation_id, packed.get(generation_id) ?? noWords);
+    }
+  }
+
+  /** Generations that are older than packed words, which are made here of their texts. */
+  async #pack(rows: readonly CurrentRow[], packed: Map<number, Uint8Array>): Promise<void> {
+    this.#packer ??= new WordPacker();
+    const ids = rows.map(({ generation_id }) => generation_id);
+    const texts = await listTexts(this.#database, ids);
     const byGeneration = Map.groupBy(texts, ({ generation_id }) => generation_id);
-    for (const { id, generation_id: generationId, title } of rows) {
-      const own = byGeneration.get(generationId) ?? [];
-      this.index.put({ id, generationId, title: title ?? '' }, own);
+    for (const { generation_id, title } of rows) {
+      const own = byGeneration.get(generation_id) ?? [];
+      packed.set(generation_id, this.#packer.pack(title ?? '', own));
     }
   }
 

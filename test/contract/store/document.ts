@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { Commands } from '../../../src/engine/commands.ts';
+import { WordPacker } from '../../../src/pipeline/word/word-packer.ts';
 import { staticEmbedder } from '../../../src/provider/static-embedder.ts';
 import { Searcher } from '../../../src/search/search.ts';
 import {
@@ -9,6 +10,7 @@ import {
   insertVectors,
   pruneGeneration,
 } from '../../../src/store/chunks.ts';
+import { listVectors } from '../../../src/store/contents.ts';
 import type { Database } from '../../../src/store/database.ts';
 import { getCorpus, listCorpora } from '../../../src/store/document-views.ts';
 import {
@@ -27,6 +29,7 @@ import {
   writeText,
 } from '../../../src/store/documents.ts';
 import { insertEntities } from '../../../src/store/entities.ts';
+import { listWords, writeWords } from '../../../src/store/words.ts';
 import type { StoreFixture, StoreTest } from '../../support/store-fixture.ts';
 import { makeLatch } from '../../support/test-world.ts';
 import { until } from '../../support/wait.ts';
@@ -52,6 +55,8 @@ async function write(store: StoreFixture, generation_id: number, words: string):
     await insertVectors(transaction, generation_id, [vector]);
     const entity = { kind: 'name', name: 'A', aliases: [], mentions: 2, places: [] };
     await insertEntities(transaction, generation_id, { entities: [entity], relations: [] });
+    const packed = new WordPacker().pack('Page', [{ ordinal: 0, heading: 'Head', text: words }]);
+    await writeWords(transaction, generation_id, packed);
   });
 }
 
@@ -173,6 +178,40 @@ export const documentTests: readonly StoreTest[] = [
     },
   ],
   [
+    'the high bytes of vectors come side by side, whatever they are',
+    async (store) => {
+      const [one, other] = [await newGeneration(store), await newGeneration(store)];
+      const model = 'm';
+      const vectorOf = (first: number) => Uint8Array.from({ length: 128 }, (_, n) => first + n);
+      await store.database.write(async (transaction) => {
+        await insertVectors(transaction, one, [
+          { ordinal: 0, model, vector: vectorOf(0) },
+          { ordinal: 7, model, vector: vectorOf(128) },
+          { ordinal: 8, model, vector: new Uint8Array(9) },
+          { ordinal: 9, model: 'another', vector: vectorOf(0) },
+        ]);
+        await insertVectors(transaction, other, [{ ordinal: 1, model, vector: vectorOf(200) }]);
+      });
+      const read = async (dimensions: number) => {
+        const filter = { model, dimensions, generationIds: [one, other] };
+        const rows = await listVectors(store.database, filter);
+        return rows
+          .sort((a, b) => a.generation_id - b.generation_id)
+          .map(({ ordinals, vectors }) => [ordinals, Buffer.from(vectors).toString('hex')]);
+      };
+      const hex = (...parts: Uint8Array[]) => Buffer.concat(parts).toString('hex');
+      assert.deepEqual(await read(128), [
+        ['0,7', hex(vectorOf(0), vectorOf(128))],
+        ['1', hex(vectorOf(200))],
+      ]);
+      const high = (first: number) => vectorOf(first).subarray(0, 64);
+      assert.deepEqual(await read(64), [
+        ['0,7', hex(high(0), high(128))],
+        ['1', hex(high(200))],
+      ]);
+    },
+  ],
+  [
     'pruning takes a generation and leaves the others whole',
     async (store) => {
       const first = await newGeneration(store);
@@ -190,6 +229,11 @@ export const documentTests: readonly StoreTest[] = [
       assert.deepEqual(
         await store.rows(`SELECT * FROM entities WHERE generation_id = ${first}`),
         [],
+      );
+      const kept = await listWords(store.database, [first, second]);
+      assert.deepEqual(
+        kept.map(({ generation_id }) => generation_id),
+        [second],
       );
       assert.deepEqual(await found(store, 'walrus'), ['new walrus']);
       const index = await store.rows<{ count: number }>(
@@ -210,6 +254,7 @@ export const documentTests: readonly StoreTest[] = [
       await store.commands.deleteDocument('ann', documentId);
       assert.equal(await getDocument(store.database, documentId), undefined);
       assert.equal(await getText(store.database, first), undefined);
+      assert.deepEqual(await listWords(store.database, [first]), []);
       assert.deepEqual(await found(store, 'walrus'), []);
       assert.ok((await store.story()).includes('document_deleted'));
       assert.equal(await store.withoutCause(), 0);

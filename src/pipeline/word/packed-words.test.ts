@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { blocksOf, checkAt, endOf, firstFrom, hashAt, termKeyOf } from './packed-words.ts';
+import { isStopWord, termOf, wordsOf } from './terms.ts';
+import { WordPacker, type WordRow } from './word-packer.ts';
+
+const seed = 23;
+
+function rowsOf(texts: readonly string[]): WordRow[] {
+  return texts.map((text, index) => ({ ordinal: index * 3, heading: '', text }));
+}
+
+const nameOf = (hash: number, check: number) => `${hash}/${check}`;
+
+/** How often each chunk has each term, read back from the bytes. */
+function unpacked(packed: Uint8Array) {
+  return [...blocksOf(packed)].flatMap((block) => {
+    const { words, halves, ordinalsAt, lengthsAt, startsAt, postingsAt } = block;
+    const chunks = Array.from({ length: block.chunks }, (_, chunk) => ({
+      ordinal: words[ordinalsAt + chunk],
+      length: words[lengthsAt + chunk],
+      counts: {} as Record<string, number>,
+    }));
+    for (let term = 0; term < block.terms; term++) {
+      const name = nameOf(hashAt(block, term), checkAt(block, term));
+      for (let at = halves[startsAt + term] ?? 0; at < endOf(block, term); at++) {
+        const posting = halves[postingsAt + at] ?? 0;
+        const counts = chunks[posting >> 8]?.counts ?? {};
+        counts[name] = (counts[name] ?? 0) + (posting & 0xff);
+      }
+    }
+    return chunks;
+  });
+}
+
+/** The same, counted in the texts. */
+function counted(rows: readonly WordRow[]) {
+  return rows.map(({ ordinal, text }) => {
+    const counts: Record<string, number> = {};
+    for (const word of wordsOf(text).filter((one) => !isStopWord(one))) {
+      const { hash, check } = termKeyOf(termOf(word));
+      const name = nameOf(hash, check);
+      counts[name] = Math.min((counts[name] ?? 0) + 1, 255);
+    }
+    return { ordinal, length: wordsOf(text).length, counts };
+  });
+}
+
+describe('packed words', () => {
+  test('say how often each chunk has each term', () => {
+    const word = fc.oneof(
+      fc.constantFrom(...'the red apples apple Käse x1 的'.split(' ')),
+      fc.string(),
+    );
+    const text = fc.array(word, { maxLength: 40 }).map((words) => words.join(' '));
+    const packer = new WordPacker();
+    fc.assert(
+      fc.property(fc.array(text, { maxLength: 20 }), (texts) => {
+        const rows = rowsOf(texts);
+        assert.deepEqual(unpacked(packer.pack('', rows)), counted(rows));
+      }),
+      { numRuns: 300, seed },
+    );
+  });
+
+  test('of many chunks, of many words and of a word that comes often are whole', () => {
+    const packer = new WordPacker();
+    const many = rowsOf(Array.from({ length: 700 }, (_, n) => `chunk ${n} of ${n % 13}`));
+    const wide = rowsOf(
+      Array.from({ length: 9 }, (_, n) =>
+        Array.from({ length: 20_000 }, (_, place) => `w${n * 7000 + place}`).join(' '),
+      ),
+    );
+    const often = rowsOf(['echo '.repeat(1000)]);
+    for (const rows of [many, wide, often]) {
+      assert.deepEqual(unpacked(packer.pack('', rows)), counted(rows));
+    }
+    assert.ok([...blocksOf(packer.pack('', wide))].length > 1, 'there was more than one block');
+  });
+
+  test('can be read wherever they lie in memory', () => {
+    const rows = rowsOf(['one lamp', 'two lamps']);
+    const packed = new WordPacker().pack('', rows);
+    const moved = new Uint8Array(packed.length + 3);
+    moved.set(packed, 3);
+    assert.deepEqual(unpacked(moved.subarray(3)), counted(rows));
+  });
+
+  test('are read by later versions as they were written by this one', () => {
+    const packed = new WordPacker().pack('Lamps', [
+      { ordinal: 0, heading: 'Use', text: 'The lamp is lit, naïve 的.' },
+    ]);
+    const expected = [
+      '4800000001000000050000000500000000000000',
+      '08000000af15e322b1984436e34a07a8ba2c9fdacec40add',
+      '00000100020003000400050001000200010001007cce923270000000',
+    ];
+    assert.equal(Buffer.from(packed).toString('hex'), expected.join(''));
+  });
+
+  test('are searched for a hash in few steps, and none is passed over', () => {
+    const packer = new WordPacker();
+    const text = Array.from({ length: 900 }, (_, n) => `term${n}`).join(' ');
+    const [block] = blocksOf(packer.pack('', rowsOf([text])));
+    assert.ok(block);
+    const hashes = Array.from({ length: block.terms }, (_, term) => hashAt(block, term));
+    const asked = fc.oneof(fc.constantFrom(...hashes), fc.nat(0xffffffff));
+    fc.assert(
+      fc.property(asked, fc.nat(block.terms), (hash, from) => {
+        const expected = hashes.findIndex((other, term) => term >= from && other >= hash);
+        assert.equal(firstFrom(block, from, hash), expected < 0 ? block.terms : expected);
+      }),
+      { numRuns: 500, seed },
+    );
+  });
+});

@@ -1,0 +1,159 @@
+/**
+ * The words of a generation, packed: what a search needs of its texts, and nothing that has to be
+ * read letter by letter. They are written once and read by every process that searches, so it is
+ * the reading that must be quick. A term is known by forty bits made of its letters: of a million
+ * different terms, one in a million is taken for another.
+ *
+ * The bytes are blocks, one after the other, and a block is, in the order of the bytes of a number
+ * that processors use:
+ *
+ *   32 bits each   its bytes, its chunks, its terms, its postings
+ *   32 bits each   of every chunk its ordinal, then of every chunk how many words it has
+ *   32 bits each   of every term its hash, in ascending order
+ *   16 bits each   of every term where its postings begin
+ *   16 bits each   the postings: the place of a chunk in the block × 256, plus its count
+ *    8 bits each   of every term the rest of its hash
+ */
+export interface TermKey {
+  readonly hash: number;
+  readonly check: number;
+}
+
+const headWords = 4;
+/** A chunk's place takes one byte of a posting, and a posting's place two bytes of a term. */
+export const chunksMax = 256;
+export const postingsMax = 0xffff;
+export const countMax = 0xff;
+
+/** The same for the same letters, here and in all bytes that were ever written. */
+export function termKeyOf(term: string): TermKey {
+  let hash = 0x811c9dc5;
+  let check = 0;
+  for (let place = 0; place < term.length; place++) {
+    const code = term.charCodeAt(place);
+    hash = Math.imul(hash ^ code, 0x01000193);
+    check = Math.imul(check, 0x9e3779b1) + code;
+  }
+  return { hash: mixed(hash) >>> 0, check: mixed(check) >>> 24 };
+}
+
+function mixed(value: number): number {
+  const one = Math.imul(value ^ (value >>> 16), 0x85ebca6b);
+  const two = Math.imul(one ^ (one >>> 13), 0xc2b2ae35);
+  return two ^ (two >>> 16);
+}
+
+/** A block as it is put together. */
+export interface NewBlock {
+  readonly ordinals: readonly number[];
+  readonly lengths: readonly number[];
+  /** In ascending order of their hashes. */
+  readonly terms: readonly TermKey[];
+  /** Of each term. */
+  readonly starts: Uint16Array;
+  readonly postings: Uint16Array;
+}
+
+export function packBlock({ ordinals, lengths, terms, starts, postings }: NewBlock): Uint8Array {
+  const [chunks, size] = [ordinals.length, terms.length];
+  const places = placesOf(chunks, size, postings.length);
+  const bytes = new Uint8Array(places.end);
+  const words = new Uint32Array(bytes.buffer);
+  words.set([places.end, chunks, size, postings.length]);
+  words.set(ordinals, headWords);
+  words.set(lengths, headWords + chunks);
+  const halves = new Uint16Array(bytes.buffer);
+  halves.set(starts, places.starts);
+  halves.set(postings, places.postings);
+  terms.forEach(({ hash, check }, place) => {
+    words[places.hashes + place] = hash;
+    bytes[places.checks + place] = check;
+  });
+  return bytes;
+}
+
+/** Where the parts of a block begin, each counted in numbers of its own size. */
+function placesOf(chunks: number, terms: number, postings: number) {
+  const hashes = headWords + chunks * 2;
+  const starts = (hashes + terms) * 2;
+  const checks = (starts + terms + postings) * 2;
+  const end = Math.ceil((checks + terms) / 4) * 4;
+  return { hashes, starts, postings: starts + terms, checks, end };
+}
+
+/** One block among packed words: how much is in it, and where each part of it begins. */
+export interface Block {
+  readonly bytes: Uint8Array;
+  readonly halves: Uint16Array;
+  readonly words: Uint32Array;
+  readonly chunks: number;
+  readonly terms: number;
+  readonly postings: number;
+  /** Among `words`. */
+  readonly ordinalsAt: number;
+  readonly lengthsAt: number;
+  readonly hashesAt: number;
+  /** Among `halves`. */
+  readonly startsAt: number;
+  readonly postingsAt: number;
+  /** Among `bytes`. */
+  readonly checksAt: number;
+}
+
+export function* blocksOf(packed: Uint8Array): Generator<Block> {
+  // Numbers of four bytes are read where their address is a multiple of four.
+  const bytes = packed.byteOffset % 4 === 0 ? packed : new Uint8Array(packed);
+  const { buffer, byteOffset, length } = bytes;
+  const words = new Uint32Array(buffer, byteOffset, length >> 2);
+  const halves = new Uint16Array(buffer, byteOffset, length >> 1);
+  for (let start = 0; start < length; ) {
+    const head = start >> 2;
+    const [chunks, terms] = [words[head + 1] as number, words[head + 2] as number];
+    const postings = words[head + 3] as number;
+    const places = placesOf(chunks, terms, postings);
+    yield {
+      ...{ bytes, halves, words, chunks, terms, postings },
+      ordinalsAt: head + headWords,
+      lengthsAt: head + headWords + chunks,
+      hashesAt: head + places.hashes,
+      startsAt: (start >> 1) + places.starts,
+      postingsAt: (start >> 1) + places.postings,
+      checksAt: start + places.checks,
+    };
+    start += places.end;
+  }
+}
+
+/** Beyond the last term there is no hash. */
+export function hashAt({ words, hashesAt, terms }: Block, term: number): number {
+  return term < terms ? (words[hashesAt + term] as number) : Number.NaN;
+}
+
+export function checkAt({ bytes, checksAt }: Block, term: number): number {
+  return bytes[checksAt + term] as number;
+}
+
+/**
+ * The first term from that place on whose hash is not below this one. Whoever asks for hashes in
+ * ascending order is soon there: the steps are doubled until they are too far, and then halved.
+ */
+export function firstFrom({ words, hashesAt, terms }: Block, from: number, hash: number): number {
+  let low = from;
+  let high = from;
+  for (let step = 1; high < terms && (words[hashesAt + high] as number) < hash; step *= 2) {
+    low = high + 1;
+    high += step;
+  }
+  high = Math.min(high, terms);
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((words[hashesAt + middle] as number) < hash) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Where the postings of a term end, counted from the first one of the block. */
+export function endOf({ halves, startsAt, terms, postings }: Block, term: number): number {
+  return term + 1 < terms ? (halves[startsAt + term + 1] as number) : postings;
+}

@@ -1,0 +1,63 @@
+/** Numbers for terms, in the order they came in, found by the keys under which words are packed. */
+import type { TermKey } from '../../pipeline/word/packed-words.ts';
+
+export class TermTable {
+  /** Of each place in the table: the number of its term, plus one. */
+  #places = new Int32Array(2048);
+  #hashes = new Uint32Array(1024);
+  #checks = new Uint8Array(1024);
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Undefined where the term is not known. */
+  find({ hash, check }: TermKey): number | undefined {
+    const term = (this.#places[this.#placeOf(hash, check)] as number) - 1;
+    return term < 0 ? undefined : term;
+  }
+
+  /** The number of the term, a new one if it has none. */
+  numberOf(hash: number, check: number): number {
+    const place = this.#placeOf(hash, check);
+    const known = (this.#places[place] as number) - 1;
+    if (known >= 0) return known;
+    if (this.#size === this.#hashes.length) {
+      this.#grow();
+      return this.#add(this.#placeOf(hash, check), hash, check);
+    }
+    return this.#add(place, hash, check);
+  }
+
+  #add(place: number, hash: number, check: number): number {
+    this.#hashes[this.#size] = hash;
+    this.#checks[this.#size] = check;
+    this.#size += 1;
+    this.#places[place] = this.#size;
+    return this.#size - 1;
+  }
+
+  /** Where the term stands, or would. */
+  #placeOf(hash: number, check: number): number {
+    const last = this.#places.length - 1;
+    for (let place = hash & last; ; place = (place + 1) & last) {
+      const term = (this.#places[place] as number) - 1;
+      if (term < 0 || (this.#hashes[term] === hash && this.#checks[term] === check)) return place;
+    }
+  }
+
+  /** Half of the places stay empty, so that the ways are short. */
+  #grow(): void {
+    const [hashes, checks] = [this.#hashes, this.#checks];
+    this.#hashes = new Uint32Array(hashes.length * 2);
+    this.#hashes.set(hashes);
+    this.#checks = new Uint8Array(checks.length * 2);
+    this.#checks.set(checks);
+    this.#places = new Int32Array(this.#places.length * 2);
+    for (let term = 0; term < this.#size; term++) {
+      const place = this.#placeOf(hashes[term] as number, checks[term] as number);
+      this.#places[place] = term + 1;
+    }
+  }
+}
