@@ -6,13 +6,13 @@ import type { BlobStore } from '../../src/blob/blob.ts';
 import { Failure } from '../../src/kernel/failure.ts';
 import { item as lifecycle } from '../../src/kernel/item.ts';
 import { documentPipeline } from '../../src/pipeline/document.ts';
-import { localExtractor } from '../../src/pipeline/entity/local-extractor.ts';
 import { parse } from '../../src/pipeline/extract/format/parse.ts';
 import type { Fetcher } from '../../src/pipeline/fetch/http.ts';
 import type { Pipeline, StepContext, StepFunction } from '../../src/pipeline/pipeline.ts';
 import { Purse } from '../../src/pipeline/purse.ts';
 import type { Embedder } from '../../src/provider/embedding.ts';
 import { sql } from '../../src/store/statement.ts';
+import { extractor } from '../support/local-extractor.ts';
 import { simulatedLane } from './cheap-lane.ts';
 import { poisonWord } from './content.ts';
 import type { FaultKind } from './fault.ts';
@@ -43,8 +43,6 @@ const noWeb: Fetcher = {
   get: () => Promise.reject(new Error('inline documents are not fetched')),
 };
 
-/** One for all processes: its lists take longer to read than most simulated lives last. */
-const extractor = localExtractor();
 const parts = { blobs: noBlobs, embedder, fetcher: noWeb, parser: parse, extractor };
 
 export function simulatedPipeline(process: SimulatedProcess): Pipeline {

@@ -1,4 +1,5 @@
 /** The stores that the contract suites run on. */
+import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { item } from '../../src/kernel/item.ts';
 import type { Database } from '../../src/store/database.ts';
@@ -8,23 +9,37 @@ import { realWorld } from '../../src/world.ts';
 import { type OpenStore, StoreFixture } from './store-fixture.ts';
 import { makeDirectory, removeDirectory } from './temporary.ts';
 
-export const openSqliteFile: OpenStore = async (t) => {
+export const openSqliteFile = sqliteFiles();
+
+/** Each is a copy of one that was migrated: that takes longer than most tests do. */
+function sqliteFiles(): OpenStore {
+  let making: Promise<string> | undefined;
+  return async (t) => {
+    making ??= makeMigrated();
+    const directory = makeDirectory();
+    const path = join(directory, 'pawl.db');
+    copyFileSync(await making, path);
+    const openAnother = async (): Promise<Database> => openSqlite({ path, world: realWorld() });
+    const remove = (): void => removeDirectory(directory);
+    return ready(new StoreFixture(t, { database: await openAnother(), openAnother, remove }));
+  };
+}
+
+async function makeMigrated(): Promise<string> {
   const directory = makeDirectory();
+  process.once('exit', () => removeDirectory(directory));
   const path = join(directory, 'pawl.db');
-  const openAnother = async (): Promise<Database> => openSqlite({ path, world: realWorld() });
-  const remove = (): void => removeDirectory(directory);
-  return migrated(new StoreFixture(t, { database: await openAnother(), openAnother, remove }));
-};
+  const database = openSqlite({ path, world: realWorld() });
+  await migrate(database, item);
+  await database.close();
+  return path;
+}
 
 export const openSqliteMemory: OpenStore = async (t) => {
   const database = openSqlite({ path: ':memory:', world: realWorld() });
-  return migrated(new StoreFixture(t, { database }));
+  await migrate(database, item);
+  return ready(new StoreFixture(t, { database }));
 };
-
-async function migrated(store: StoreFixture): Promise<StoreFixture> {
-  await migrate(store.database, item);
-  return ready(store);
-}
 
 /** With a worker, so that an item which is claimed belongs to somebody. */
 async function ready(store: StoreFixture): Promise<StoreFixture> {

@@ -9,6 +9,7 @@ import type { Pipeline, StepFunction } from '../../../src/pipeline/pipeline.ts';
 import { staticEmbedder } from '../../../src/provider/static-embedder.ts';
 import { documentIdOf, getDocument, listDocuments } from '../../../src/store/documents.ts';
 import type { EngineFixture, EngineTest } from '../../support/engine-fixture.ts';
+import { extractor } from '../../support/local-extractor.ts';
 import { searchStore } from '../../support/search-store.ts';
 import type { Submitted } from '../../support/store-fixture.ts';
 import { makeLatch } from '../../support/test-world.ts';
@@ -18,7 +19,8 @@ const blobs: BlobStore = {
   get: async () => new Uint8Array(),
 };
 const fetcher = { get: () => Promise.reject(new Error('nothing here is on the web')) };
-const documents = documentPipeline({ blobs, embedder: staticEmbedder(), fetcher, parser: parse });
+const parts = { blobs, embedder: staticEmbedder(), fetcher, extractor };
+const documents = documentPipeline({ ...parts, parser: parse });
 const documentId = documentIdOf('ann', 'notes', 'page');
 
 function submit(bench: EngineFixture, body: string, force = false): Promise<Submitted> {
@@ -69,7 +71,7 @@ export const documentEngineTests: readonly EngineTest[] = [
     async (bench) => {
       const meta = { author: 'A\0da \ud800', pages: 3, date: '1843-07-10' };
       const parser: Parser = async (...call) => ({ ...(await parse(...call)), meta });
-      const pipeline = documentPipeline({ blobs, embedder: staticEmbedder(), fetcher, parser });
+      const pipeline = documentPipeline({ ...parts, parser });
       await bench.start({}, { pipeline });
       await ingest(bench, 'The walrus sleeps.');
       const page = { caller: 'ann', corpus: 'notes', after: '', limit: 10 };

@@ -10,6 +10,7 @@ import type { Embedder } from '../../../src/provider/embedding.ts';
 import { getResults, keyOf, pruneResults, putResults } from '../../../src/store/results.ts';
 import { getSpending } from '../../../src/store/spending.ts';
 import type { EngineFixture, EngineTest } from '../../support/engine-fixture.ts';
+import { extractor } from '../../support/local-extractor.ts';
 import { type MeteredEmbedder, meteredEmbedder } from '../../support/metered-embedder.ts';
 import { fakeTokens } from '../../support/openai-server.ts';
 import type { Submitted } from '../../support/store-fixture.ts';
@@ -26,6 +27,7 @@ export function pipelineOf(
     blobs,
     fetcher,
     parser: parse,
+    extractor,
     embedder,
     otherEmbedder: (model) => others.find((other) => other.model === model),
     purse: new Purse(bench.store.database, bench.world),

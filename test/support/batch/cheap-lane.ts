@@ -12,6 +12,7 @@ import { Purse } from '../../../src/pipeline/purse.ts';
 import { toSignedBytes } from '../../../src/provider/vector-bytes.ts';
 import { submitTexts } from '../../contract/engine/money.ts';
 import type { EngineFixture } from '../engine-fixture.ts';
+import { extractor } from '../local-extractor.ts';
 import { meteredEmbedder } from '../metered-embedder.ts';
 import type { Submitted } from '../store-fixture.ts';
 import { memoryBlobs } from './fixture.ts';
@@ -42,6 +43,7 @@ export class CheapLane {
       blobs,
       fetcher: { get: () => Promise.reject(new Error('nothing here is on the web')) },
       parser: parse,
+      extractor,
       embedder: this.embedder,
       purse: new Purse(database, world),
       lane: {
