@@ -9,6 +9,7 @@ import type { Parsed, Parser } from '../parsed.ts';
 import { recognitionDpi, recognize } from './ocr.ts';
 import { tidyPage } from './pdf-markdown.ts';
 import { pdfProperties } from './pdf-properties.ts';
+import { readsAsWords } from './pdf-readable.ts';
 import { beyond, damaged, withoutText } from './refuse.ts';
 
 const options = {
@@ -104,11 +105,15 @@ function failureOf(error: unknown, source: string): Failure {
   return damaged(`${source} cannot be read as a PDF: ${message.slice(0, 200)}`, error);
 }
 
-/** A page without words that shows something, or whose letters have no meaning. */
+/**
+ * A page without words that shows something, or whose letters have no meaning. The library takes
+ * codes and signs among words for that, too. To recognize a page takes as long as to read hundreds,
+ * and loses what it has of headings and tables.
+ */
 function isScan({ text, complexity }: ParsedPage): boolean {
   if (!complexity) return false;
   const { fullPageImage, hasSubstantialImages, imageCoverage, isGarbled } = complexity;
-  if (isGarbled) return true;
+  if (isGarbled && !readsAsWords(text)) return true;
   const letters = text.replace(/[^\p{L}\p{N}]/gu, '').length;
   if (fullPageImage) return letters <= stampCharactersMax;
   const isDrawn = (complexity.uncoveredVectorArea ?? 0) > 0;
