@@ -20,6 +20,8 @@ export interface BankOptions {
 export async function bankLeft(options: BankOptions, signal: AbortSignal): Promise<number> {
   const limit = limits.batch.pageMax;
   let banked = 0;
+  // Where there is no lane, there is nothing to look for.
+  if (Object.keys(options.banks ?? {}).length === 0) return banked;
   for (let after = 0, isFull = true; isFull && !signal.aborted; ) {
     const page = await listLeft(options.database, { after, limit });
     for (const row of page) if (await bankItem(row, options)) banked += 1;

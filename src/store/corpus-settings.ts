@@ -76,9 +76,14 @@ export async function setCorpusBudget(
 }
 
 const setNext = sql`
-  UPDATE corpus_settings SET next_model = :model WHERE caller = :caller AND corpus = :corpus`;
+  UPDATE corpus_settings SET next_model = :model,
+    old_model = CASE WHEN old_model = :model THEN NULL ELSE old_model END
+  WHERE caller = :caller AND corpus = :corpus`;
 
-/** From now on whatever becomes current has a vector of this model, too. Null: no longer. */
+/**
+ * From now on whatever becomes current has a vector of this model, too. Null: no longer. What is
+ * left of it, where the corpus turns back to it, is not removed any more.
+ */
 export async function setNextModel(
   transaction: Transaction,
   { caller, corpus, model }: CorpusKey & { readonly model: string | null },

@@ -99,6 +99,9 @@ const pruneVectors = sql<{ ordinal: number }>`
         AND old.model = :model)
     ORDER BY documents.generation_id LIMIT :limit)
   RETURNING ordinal`;
+const holdOld = sql<{ old_model: string }>`
+  SELECT old_model FROM corpus_settings
+  WHERE caller = :caller AND corpus = :corpus AND old_model = :model {forShare}`;
 const forgetOld = sql`
   UPDATE corpus_settings SET old_model = NULL WHERE caller = :caller AND corpus = :corpus`;
 
@@ -109,13 +112,17 @@ export function listTurned(
   return reader.run(corpora);
 }
 
-/** Removes vectors of the old model of some documents. Returns how many vectors went. */
+/**
+ * Removes vectors of the old model of some documents. Returns how many vectors went. The corpus may
+ * have turned back since it was listed: then nothing goes.
+ */
 export async function pruneOldVectors(
   transaction: Transaction,
   turned: { caller: string; corpus: string; old_model: string },
   limit: number,
 ): Promise<number> {
   const { caller, corpus, old_model: model } = turned;
+  if ((await transaction.run(holdOld, { caller, corpus, model })).length === 0) return 0;
   const gone = await transaction.run(pruneVectors, { caller, corpus, model, limit });
   if (gone.length === 0) await transaction.run(forgetOld, { caller, corpus });
   return gone.length;

@@ -18,9 +18,9 @@ export const cheapBudgetTests: readonly EngineTest[] = [
       assert.deepEqual([paused.pause_reason, paused.items_failed], ['budget_reached', 0]);
       await lane.deliver();
       await bench.world.settle();
-      // Who had not gone to wait yet when the job was paused has asked nothing.
+      // Who had not gone to wait yet when the job was paused has asked nothing: perhaps nobody had.
       const { length } = lane.batches.answered;
-      assert.ok(length >= 1 && length * sectionTokens <= 50, `${length} were asked`);
+      assert.ok(length * sectionTokens <= 50, `${length} were asked`);
       assert.equal(await bench.store.withoutCause(), 0);
       await engine.commands.resume('ann', job.key, 1000);
       await lane.answer();

@@ -5,6 +5,7 @@ import type { StepFunction } from '../../../src/pipeline/pipeline.ts';
 import type { Embedder } from '../../../src/provider/embedding.ts';
 import { Searcher } from '../../../src/search/search.ts';
 import { getCorpusSettings } from '../../../src/store/corpus-settings.ts';
+import { listTurned, pruneOldVectors } from '../../../src/store/reembedding.ts';
 import type { EngineFixture, EngineTest } from '../../support/engine-fixture.ts';
 import { type MeteredEmbedder, meteredEmbedder } from '../../support/metered-embedder.ts';
 import { makeLatch } from '../../support/test-world.ts';
@@ -308,6 +309,30 @@ export const reembedTests: readonly EngineTest[] = [
       await bench.start({}, { pipeline: { ...pipeline, steps }, pid: 2 });
       await bench.untilJob(job, 'failed');
       assert.equal((await bench.store.job(job.key)).items_total, 1);
+    },
+  ],
+  [
+    'a corpus that turns back keeps the vectors that were about to be removed',
+    async (bench) => {
+      const both = models();
+      await ingestOld(bench, both);
+      const pipeline = pipelineOf(bench, both.next, [both.old]);
+      await bench.start({}, { pipeline, pid: 2 });
+      await bench.untilJob(await begin(bench), 'succeeded');
+      const { database, commands } = bench.store;
+      const [turned] = await listTurned(database);
+      assert.ok(turned);
+      const prune = () =>
+        database.write((transaction) => pruneOldVectors(transaction, turned, 100));
+      const back = await commands.reembed({ ...key, model: 'old' });
+      assert.equal(await prune(), 0);
+      await bench.untilJob({ key: back ?? '', ids: [], caller: 'ann' }, 'succeeded');
+      assert.equal((await getCorpusSettings(database, key)).model, 'old');
+      assert.equal(await prune(), 0, 'whoever began to remove them before hears of it');
+      await pruneMoney(database);
+      await pruneMoney(database);
+      assert.deepEqual(await vectors(bench), { old: 3 });
+      assert.equal(await nearest(bench, 'rain on the roof', both), 'three');
     },
   ],
 ];
