@@ -9,11 +9,16 @@ import type { Reading } from './reading.ts';
 
 export type Answer = { readonly readings: readonly Reading[] } | { readonly failure: string };
 
-const timeoutMs = 300_000;
+/** A hundred thousand documents, on a slow machine with others at work. */
+const timeoutMs = 1_200_000;
 const errorCharactersMax = 2_000;
 
-export async function ask(file: URL, request: object): Promise<Answer> {
-  const args = [fileURLToPath(file), JSON.stringify(request)];
+export async function ask(
+  file: URL,
+  request: object,
+  nodeFlags: readonly string[] = [],
+): Promise<Answer> {
+  const args = [...nodeFlags, fileURLToPath(file), JSON.stringify(request)];
   const child = spawn(process.execPath, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: timeoutMs,

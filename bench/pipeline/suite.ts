@@ -2,7 +2,7 @@
  * What durability costs: the same pages through Pawl and through the same functions without it, in
  * turns, so that whatever else the machine does touches both alike.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ask } from '../measure/child.ts';
@@ -37,9 +37,9 @@ export async function benchPipeline(options: PipelineOptions): Promise<Section[]
     writePages({ directory: warmUp, count: pagesBefore, words: articleWords, seed: seed + 1 });
     writePages({ directory: from, count: pages, words: articleWords, seed });
     const readings: Reading[] = [];
-    const take = async (script: string, request: object): Promise<void> => {
+    const take = async (script: string, request: object, flags?: string[]): Promise<void> => {
       const directory = mkdtempSync(join(folder, 'store-'));
-      const taken = await readingsOf(script, { ...request, directory });
+      const taken = await readingsOf(script, { ...request, directory }, flags);
       rmSync(directory, { recursive: true });
       for (const { measure, value } of taken) options.tell(`${measure}: ${value.toFixed(2)}`);
       readings.push(...taken);
@@ -48,15 +48,24 @@ export async function benchPipeline(options: PipelineOptions): Promise<Section[]
       await take('plain', { warmUp, pages: from, places });
       await take('durable', { warmUp, pages: from, places });
     }
-    await take('memory', { documents });
+    await take('memory', { documents }, pawlFlags());
     return [durability(readings), memory(readings, documents)];
   } finally {
     rmSync(folder, { recursive: true });
   }
 }
 
-async function readingsOf(script: string, request: object): Promise<readonly Reading[]> {
-  const answer = await ask(new URL(`./${script}.ts`, import.meta.url), request);
+/** Those that `pawl ingest` and `pawl serve` start Node with. */
+function pawlFlags(): string[] {
+  return JSON.parse(readFileSync(new URL('../../bin/node-flags.json', import.meta.url), 'utf8'));
+}
+
+async function readingsOf(
+  script: string,
+  request: object,
+  flags?: readonly string[],
+): Promise<readonly Reading[]> {
+  const answer = await ask(new URL(`./${script}.ts`, import.meta.url), request, flags);
   if ('failure' in answer) throw new Error(`${script} ${answer.failure}`);
   return answer.readings;
 }
@@ -84,7 +93,9 @@ function memory(readings: readonly Reading[], documents: number): Section {
   const growth = middle(readings, 'memory-growth');
   return {
     title: 'Memory while a corpus grows',
-    note: `Resident memory of the process, at its highest, over ${documents} short documents.`,
+    note:
+      `Resident memory of the process, at its highest, over ${documents} short documents, ` +
+      'in a Node with the flags of bin/pawl.',
     figures: [
       { name: 'first thousand, MiB', value: middle(readings, 'memory-early'), digits: 0 },
       { name: 'last three thousand, MiB', value: middle(readings, 'memory-late'), digits: 0 },
