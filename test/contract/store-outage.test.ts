@@ -62,6 +62,16 @@ for (const mode of ['fast', 'immediate'] as const) {
   }
 }
 
+test('a database or a user that is not there is said to be so, and is no defect', async () => {
+  const { url } = server;
+  for (const [wrong, what] of [
+    [url.replace(/[^/]+$/, 'nowhere'), /database "nowhere" does not exist; correct the address/],
+    [url.replace('//pawl@', '//nobody@'), /role "nobody" does not exist; correct the address/],
+  ] as const) {
+    await assert.rejects(openPostgres({ url: wrong }), { code: 'usage_error', message: what });
+  }
+});
+
 test('a process that ends while its server is away ends all the same', async (t) => {
   const elsewhere = await startPostgres();
   const told: string[] = [];
