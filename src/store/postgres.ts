@@ -55,7 +55,8 @@ const refusals = new Set(['28P01', '28000', '3D000']);
 function refused(error: unknown): unknown {
   const { code = '', message } = error as Error & { code?: string };
   if (!refusals.has(code)) return error;
-  const text = `Postgres at PAWL_DATABASE_URL: ${message}; correct the address, or create what lacks`;
+  const advice = 'correct the address, or create what lacks';
+  const text = `Postgres at PAWL_DATABASE_URL: ${message}; ${advice}`;
   return new Failure('usage_error', text, { cause: error });
 }
 
