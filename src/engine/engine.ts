@@ -129,7 +129,12 @@ export class Engine {
     this.#points?.stop();
     await Promise.all(this.#loops.map((loop) => loop.stop()));
     await this.#dispatcher.stop();
-    await this.#keeper.unregister();
+    try {
+      await this.#keeper.unregister();
+    } catch (error) {
+      // The store is away. What is still leased is found by whoever looks for the dead.
+      this.#options.onError('leaving', error);
+    }
     await this.relay.close();
   }
 

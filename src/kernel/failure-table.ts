@@ -250,7 +250,9 @@ const running = {
   }),
   store_busy: row('E_STORE_BUSY', 'transient', 503, {
     title: 'Store is busy',
-    advice: 'Retry in a moment, and check that no other program holds the database.',
+    advice:
+      'Retry in a moment. Check that Postgres runs at PAWL_DATABASE_URL, or that no other ' +
+      'program holds the file of the store.',
   }),
   replaced_meanwhile: row('E_REPLACED', 'transient', 409, {
     title: 'Replaced meanwhile',

@@ -41,8 +41,24 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   // One that the server ends while it is in use fails its statement, which tells whoever waits.
   pool.on('connect', (client) => void client.on('error', () => undefined));
   const database = new Postgres(pool);
-  await database.measureClock();
+  try {
+    await database.measureClock();
+  } catch (error) {
+    await pool.end();
+    throw refused(error);
+  }
   return database;
+}
+
+/** A password that is wrong, a user and a database that are not there: no time mends these. */
+const refusals = new Set(['28P01', '28000', '3D000']);
+
+function refused(error: unknown): unknown {
+  const { code = '', message } = error as Error & { code?: string };
+  if (!refusals.has(code)) return error;
+  const advice = 'correct the address, or create what lacks';
+  const text = `Postgres at PAWL_DATABASE_URL: ${message}; ${advice}`;
+  return new Failure('usage_error', text, { cause: error });
 }
 
 /**

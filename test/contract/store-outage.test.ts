@@ -1,11 +1,13 @@
 /** A server that goes away fails nothing for good: whoever was at work with it may try again. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { open } from '../../src/index.ts';
 import { toFailure } from '../../src/kernel/failure.ts';
 import type { Database, Transaction } from '../../src/store/database.ts';
 import { openPostgres } from '../../src/store/postgres.ts';
 import { sql } from '../../src/store/statement.ts';
 import { type Postgres, startPostgres } from '../support/postgres.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
 
 const one = sql<{ one: number }>`SELECT 1 AS one`;
 
@@ -59,6 +61,27 @@ for (const mode of ['fast', 'immediate'] as const) {
     });
   }
 }
+
+test('a database or a user that is not there is said to be so, and is no defect', async () => {
+  const { url } = server;
+  for (const [wrong, what] of [
+    [url.replace(/[^/]+$/, 'nowhere'), /database "nowhere" does not exist; correct the address/],
+    [url.replace('//pawl@', '//nobody@'), /role "nobody" does not exist; correct the address/],
+  ] as const) {
+    await assert.rejects(openPostgres({ url: wrong }), { code: 'usage_error', message: what });
+  }
+});
+
+test('a process that ends while its server is away ends all the same', async (t) => {
+  const elsewhere = await startPostgres();
+  const told: string[] = [];
+  const onError = (what: string): void => void told.push(what);
+  const pawl = await open({ data: temporaryDirectory(t), database: elsewhere.url, onError });
+  await pawl.work();
+  await elsewhere.stop();
+  await pawl.close();
+  assert.ok(told.length > 0, 'that it could not say so is told');
+});
 
 test('a server that cannot be reached is a reason to try again', async () => {
   const elsewhere = await startPostgres();
