@@ -133,7 +133,10 @@ export class WordIndex {
       top.offer(slot, score);
       threshold = Math.max(threshold, top.threshold);
     }
-    return top.sorted().map(({ slot, score }) => ({ ...this.#placeOf(slot), score }));
+    return top.sorted().map(({ slot, score }) => {
+      const { documentId, generationId, ordinal } = this.#placeOf(slot);
+      return { documentId, generationId, ordinal, score };
+    });
   }
 
   #addScores(term: string, scores: Float32Array): void {
