@@ -10,7 +10,7 @@ import { limits } from '../src/kernel/limits.ts';
 import { assemble } from '../src/main.ts';
 import { searchWordsOf, stemmer } from '../src/pipeline/word/terms.ts';
 import { staticEmbedder } from '../src/provider/static-embedder.ts';
-import { type Fused, fuse } from '../src/search/fusion.ts';
+import { type Fused, fuse, type RankedList } from '../src/search/fusion.ts';
 import { defaultWeights, rankPassages, type Weights } from '../src/search/rank.ts';
 import { Mirror } from '../src/search/vector/mirror.ts';
 import { WordMirror } from '../src/search/word/word-mirror.ts';
@@ -31,6 +31,7 @@ interface Measured {
   readonly isHeldOut: boolean;
   readonly grades: Grades;
   readonly fused: readonly Fused[];
+  readonly lists: readonly RankedList[];
   readonly keyword: readonly Fused[];
   /** By the full-text index of the database. */
   readonly database: readonly Fused[];
@@ -128,11 +129,13 @@ async function measure(collection: Collection): Promise<Measured[]> {
     const rows: Measured[] = [];
     for (const { id, text } of collection.queries) {
       const request = { caller, corpus: 'bench', query: text.slice(0, 2000) };
+      const ranking = await rankPassages(options, request);
       rows.push({
         collection: collection.name,
         isHeldOut: Number(id) % 2 !== 0,
         grades: collection.qrels[id] ?? {},
-        fused: (await rankPassages(options, request)).fused,
+        fused: ranking.fused,
+        lists: ranking.lists,
         keyword: (await rankPassages(options, { ...request, mode: 'keyword' })).fused,
         database: await databaseRows(database, request),
         documentOf,
@@ -194,13 +197,8 @@ function documentsOf(row: Measured, fused: readonly Fused[]): string[] {
 }
 
 /** The same lists with other weights. */
-function withWeights({ fused }: Measured, weights: Weights): Fused[] {
-  return fused
-    .map((row) => ({
-      ...row,
-      score: row.parts.reduce((sum, part) => sum + weights[part.list] * part.scaled, 0),
-    }))
-    .sort((a, b) => b.score - a.score);
+function withWeights({ lists }: Measured, weights: Weights): Fused[] {
+  return fuse(lists.map((list) => ({ ...list, weight: weights[list.name] })));
 }
 
 function scoreOf(rows: readonly Measured[], rank: (row: Measured) => readonly Fused[]): Score {

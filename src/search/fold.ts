@@ -34,7 +34,9 @@ function shinglesOf(text: string): ReadonlySet<number> {
   const shingles = new Set<number>();
   for (let index = 0; index < Math.max(words.length - 2, 1); index++) {
     let hash = 0;
-    for (const word of words.slice(index, index + 3)) hash = Math.imul(hash ^ word, 0x9e3779b1);
+    for (let place = index; place < Math.min(index + 3, words.length); place++) {
+      hash = Math.imul(hash ^ (words[place] as number), 0x9e3779b1);
+    }
     shingles.add(hash);
   }
   return shingles;
@@ -52,7 +54,12 @@ function hashOf(word: string): number {
 function areSame(one: ReadonlySet<number>, other: ReadonlySet<number>): boolean {
   const [small, large] = one.size < other.size ? [one, other] : [other, one];
   if (small.size < large.size * sameShare) return false;
-  let both = 0;
-  for (const shingle of small) if (large.has(shingle)) both += 1;
-  return both >= sameShare * (small.size + large.size - both);
+  let both = small.size;
+  for (const shingle of small) {
+    if (large.has(shingle)) continue;
+    both -= 1;
+    // Most passages have little in common, which is soon seen.
+    if (both < sameShare * (small.size + large.size - both)) return false;
+  }
+  return true;
 }

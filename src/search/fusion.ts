@@ -24,31 +24,42 @@ export interface Part {
 
 export interface Fused extends PlaceRow {
   readonly score: number;
-  readonly parts: readonly Part[];
 }
 
+/** Best first. */
 export function fuse(lists: readonly RankedList[]): Fused[] {
-  const found = new Map<number, { place: PlaceRow; score: number; parts: Part[] }>();
-  for (const { name, weight, rows } of lists) {
-    const best = rows[0]?.score ?? 0;
-    const range = best - (rows.at(-1)?.score ?? 0);
-    rows.forEach((row, index) => {
-      // A list of one, or of equals, is all best.
-      const scaled = range === 0 ? 1 : 1 - (best - row.score) / range;
-      const entry = found.get(placeKey(row)) ?? { place: row, score: 0, parts: [] };
-      entry.score += weight * scaled;
-      entry.parts.push({ list: name, rank: index + 1, score: row.score, scaled, weight });
-      found.set(placeKey(row), entry);
-    });
+  const found = new Map<number, { generation_id: number; ordinal: number; score: number }>();
+  for (const list of lists) {
+    const scaledOf = scaleOf(list);
+    for (const { generation_id, ordinal, score } of list.rows) {
+      const key = generation_id * ordinalsMax + ordinal;
+      const added = list.weight * scaledOf(score);
+      const known = found.get(key);
+      if (known) known.score += added;
+      else found.set(key, { generation_id, ordinal, score: added });
+    }
   }
-  return [...found.values()]
-    .sort((a, b) => b.score - a.score || placeKey(a.place) - placeKey(b.place))
-    .map(({ place: { generation_id, ordinal }, score, parts }) => ({
-      generation_id,
-      ordinal,
-      score,
-      parts,
-    }));
+  return [...found.values()].sort((a, b) => b.score - a.score || placeKey(a) - placeKey(b));
+}
+
+/** What each list says of one passage. */
+export function partsOf(lists: readonly RankedList[], place: PlaceRow): Part[] {
+  const key = placeKey(place);
+  return lists.flatMap((list) => {
+    const index = list.rows.findIndex((row) => placeKey(row) === key);
+    const row = list.rows[index];
+    if (!row) return [];
+    const { name, weight } = list;
+    const scaled = scaleOf(list)(row.score);
+    return [{ list: name, rank: index + 1, score: row.score, scaled, weight }];
+  });
+}
+
+function scaleOf({ rows }: RankedList): (score: number) => number {
+  const best = rows[0]?.score ?? 0;
+  const range = best - (rows.at(-1)?.score ?? 0);
+  // A list of one, or of equals, is all best.
+  return (score) => (range === 0 ? 1 : 1 - (best - score) / range);
 }
 
 /** One number for a generation and an ordinal, of which there are far fewer than this. */

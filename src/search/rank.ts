@@ -45,6 +45,8 @@ export interface RankOptions {
 
 export interface Ranking {
   readonly fused: readonly Fused[];
+  /** What was fused. */
+  readonly lists: readonly RankedList[];
   readonly weights: Readonly<Partial<Record<ListName, number>>>;
   readonly feedbackTerms: readonly string[];
 }
@@ -67,7 +69,8 @@ export async function rankPassages(options: RankOptions, request: SearchRequest)
 }
 
 function alone(name: ListName, rows: readonly ScoredRow[]): Ranking {
-  return { fused: fuse([{ name, weight: 1, rows }]), weights: { [name]: 1 }, feedbackTerms: [] };
+  const lists = [{ name, weight: 1, rows }];
+  return { fused: fuse(lists), lists, weights: { [name]: 1 }, feedbackTerms: [] };
 }
 
 interface FirstLists {
@@ -86,16 +89,19 @@ async function hybrid(
     { name: 'keyword', weight: given.keyword, rows: keyword },
     { name: 'vector', weight: given.vector, rows: vector },
   ];
-  const first = fuse(listsWith(firstWeights));
+  const firstLists = listsWith(firstWeights);
+  const first = fuse(firstLists);
   // The terms of passages that have none of the words would lead away from the query.
   const isSupported = keyword.length >= limits.search.feedbackHits;
   const feedback = isSupported ? await feedbackOf(options, request, { first, allowed }) : undefined;
-  if (!feedback) return { fused: first, weights: firstWeights, feedbackTerms: [] };
+  if (!feedback) {
+    return { fused: first, lists: firstLists, weights: firstWeights, feedbackTerms: [] };
+  }
   const lists: RankedList[] = [
     ...listsWith(weights),
     { name: 'feedback', weight: weights.feedback, rows: feedback.rows },
   ];
-  return { fused: fuse(lists), weights, feedbackTerms: feedback.words };
+  return { fused: fuse(lists), lists, weights, feedbackTerms: feedback.words };
 }
 
 interface Lenders {

@@ -12,7 +12,7 @@ import type { Database } from '../store/database.ts';
 import { hasCorpus } from '../store/documents.ts';
 import { getPassages, type PassageRow } from '../store/passages.ts';
 import { foldSimilar } from './fold.ts';
-import { type Fused, type ListName, type Part, placeKey } from './fusion.ts';
+import { type Fused, type ListName, type Part, partsOf, placeKey } from './fusion.ts';
 import { type Highlight, markStems } from './highlight.ts';
 import { defaultWeights, type RankOptions, rankPassages, type Weights } from './rank.ts';
 import { checkRequest, type SearchRequest, toPassageFilter, topKOf } from './request.ts';
@@ -103,14 +103,11 @@ export class Searcher {
       .slice(0, topK)
       .map(({ first, others }) => {
         const marked = markStems(first.text, stems, stemOf);
-        const explanation: Explanation = {
-          parts: first.fused.parts,
-          terms: marked.stems,
-          feedbackTerms: ranking.feedbackTerms,
-          weights: ranking.weights,
-        };
         const hit = toHit(first, marked.highlights, others.length);
-        return request.explain ? { ...hit, explanation } : hit;
+        if (!request.explain) return hit;
+        const { lists, feedbackTerms, weights } = ranking;
+        const parts = partsOf(lists, first.fused);
+        return { ...hit, explanation: { parts, terms: marked.stems, feedbackTerms, weights } };
       });
     return { hits, isWhole: passages.length === places.length };
   }

@@ -124,36 +124,36 @@ export function* blocksOf(packed: Uint8Array): Generator<Block> {
   }
 }
 
-/** Beyond the last term there is no hash. */
-export function hashAt({ words, hashesAt, terms }: Block, term: number): number {
-  return term < terms ? (words[hashesAt + term] as number) : Number.NaN;
-}
-
-export function checkAt({ bytes, checksAt }: Block, term: number): number {
-  return bytes[checksAt + term] as number;
-}
-
-/**
- * The first term from that place on whose hash is not below this one. Whoever asks for hashes in
- * ascending order is soon there: the steps are doubled until they are too far, and then halved.
- */
-export function firstFrom({ words, hashesAt, terms }: Block, from: number, hash: number): number {
-  let low = from;
-  let high = from;
-  for (let step = 1; high < terms && (words[hashesAt + high] as number) < hash; step *= 2) {
-    low = high + 1;
-    high += step;
-  }
-  high = Math.min(high, terms);
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((words[hashesAt + middle] as number) < hash) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
 /** Where the postings of a term end, counted from the first one of the block. */
 export function endOf({ halves, startsAt, terms, postings }: Block, term: number): number {
   return term + 1 < terms ? (halves[startsAt + term + 1] as number) : postings;
+}
+
+/** Terms to look for, in ascending order of their hashes. */
+export interface Wanted {
+  readonly hashes: Uint32Array;
+  readonly checks: Uint8Array;
+}
+
+export function toWanted(terms: Iterable<string>): Wanted {
+  const keys = [...new Set(terms)].map(termKeyOf).sort((a, b) => a.hash - b.hash);
+  return {
+    hashes: Uint32Array.from(keys, ({ hash }) => hash),
+    checks: Uint8Array.from(keys, ({ check }) => check),
+  };
+}
+
+/** The terms of a block that are wanted. */
+export function termsAmong(block: Block, { hashes, checks }: Wanted): number[] {
+  const { words, hashesAt, bytes, checksAt, terms } = block;
+  const found: number[] = [];
+  let term = 0;
+  for (let index = 0; index < hashes.length; index++) {
+    const hash = hashes[index] as number;
+    while (term < terms && (words[hashesAt + term] as number) < hash) term += 1;
+    for (let same = term; same < terms && words[hashesAt + same] === hash; same++) {
+      if (bytes[checksAt + same] === checks[index]) found.push(same);
+    }
+  }
+  return found;
 }

@@ -109,10 +109,10 @@ export class Partition {
       const products = this.#arena.scan(block, count, this.#slotBytes);
       this.#offer(top, products, { first, count, isAllowed });
     }
-    return top.sorted().map(({ slot, score }) => ({
-      ...this.#placeOf(slot),
-      score: score * query.inverseLength,
-    }));
+    return top.sorted().map(({ slot, score }) => {
+      const { documentId, generationId, ordinal } = this.#placeOf(slot);
+      return { documentId, generationId, ordinal, score: score * query.inverseLength };
+    });
   }
 
   /** Hands its memory back. It is not used after that. */
@@ -144,13 +144,9 @@ export class Partition {
     const start = this.#addressOf(slot);
     const { bytes } = this.#arena;
     const dimensions = this.#dimensions;
-    let sum = 0;
-    for (let place = 0; place < dimensions; place++) {
-      const value = vectors[from + place] as number;
-      bytes[start + place] = value;
-      sum += value * value;
-    }
+    bytes.set(vectors.subarray(from, from + dimensions), start);
     if (dimensions < this.#slotBytes) bytes.fill(0, start + dimensions, start + this.#slotBytes);
+    const sum = squaresOf(vectors, from, dimensions);
     if (slot >= this.#inverseLengths.length) this.#inverseLengths = doubled(this.#inverseLengths);
     this.#inverseLengths[slot] = sum === 0 ? 0 : 1 / Math.sqrt(sum);
   }
@@ -193,6 +189,16 @@ export class Partition {
   #ordinalOf(slot: number): number {
     return this.#ordinals[slot] as number;
   }
+}
+
+/** As whole numbers of 32 bits, which the sum of all dimensions that there may be still is. */
+function squaresOf(values: Int8Array, from: number, count: number): number {
+  let sum = 0;
+  for (let place = from; place < from + count; place++) {
+    const value = values[place] as number;
+    sum = (sum + Math.imul(value, value)) | 0;
+  }
+  return sum;
 }
 
 function doubled(values: Float32Array<ArrayBuffer>): Float32Array<ArrayBuffer> {

@@ -5,6 +5,7 @@
 import { fromSignedBytes } from '../../provider/vector-bytes.ts';
 import { getVectors } from '../../store/contents.ts';
 import type { Reader } from '../../store/database.ts';
+import { placeKey } from '../fusion.ts';
 import type { VectorHit } from './partition.ts';
 
 export interface Rescoring {
@@ -23,8 +24,9 @@ export async function rescoreStored(
   const first = hits.slice(0, rescored);
   const places = first.map(({ generationId, ordinal }) => [generationId, ordinal] as const);
   const rows = await getVectors(reader, { model, places });
-  const bytes = new Map(rows.map((row) => [`${row.generation_id}/${row.ordinal}`, row.vector]));
-  const bytesOf = (hit: VectorHit) => bytes.get(`${hit.generationId}/${hit.ordinal}`);
+  const bytes = new Map(rows.map((row) => [placeKey(row), row.vector]));
+  const bytesOf = ({ generationId, ordinal }: VectorHit) =>
+    bytes.get(placeKey({ generation_id: generationId, ordinal }));
   return [...rescore(first, vector, bytesOf), ...hits.slice(first.length)];
 }
 

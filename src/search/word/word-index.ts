@@ -8,12 +8,11 @@ import { Failure } from '../../kernel/failure.ts';
 import {
   type Block,
   blocksOf,
-  checkAt,
   endOf,
-  firstFrom,
-  hashAt,
-  type TermKey,
   termKeyOf,
+  termsAmong,
+  toWanted,
+  type Wanted,
 } from '../../pipeline/word/packed-words.ts';
 import type { VectorHit, VectorPlace } from '../vector/partition.ts';
 import { Top } from '../vector/top.ts';
@@ -46,7 +45,7 @@ export class WordIndex {
   #postings = new Postings();
   readonly #terms = new TermTable();
   /** All that is held of each chunk besides its length; everything, if there is no such list. */
-  readonly #wanted: readonly TermKey[] | undefined;
+  readonly #wanted: Wanted | undefined;
   readonly #byDocument = new Map<string, Run>();
   #runOf: (Run | undefined)[] = [];
   #ordinals: number[] = [];
@@ -59,8 +58,7 @@ export class WordIndex {
 
   /** With some terms: only these can be asked for. */
   constructor(only?: readonly string[]) {
-    const wanted = only && [...new Set(only)];
-    this.#wanted = wanted?.map(termKeyOf).sort((a, b) => a.hash - b.hash);
+    this.#wanted = only && toWanted(only);
   }
 
   get size(): number {
@@ -133,7 +131,10 @@ export class WordIndex {
       top.offer(slot, score);
       threshold = Math.max(threshold, top.threshold);
     }
-    return top.sorted().map(({ slot, score }) => ({ ...this.#placeOf(slot), score }));
+    return top.sorted().map(({ slot, score }) => {
+      const { documentId, generationId, ordinal } = this.#placeOf(slot);
+      return { documentId, generationId, ordinal, score };
+    });
   }
 
   #addScores(term: string, scores: Float32Array): void {
@@ -170,23 +171,17 @@ export class WordIndex {
       this.#lengths.push(length);
       this.#totalLength += length;
     }
-    if (this.#wanted) this.#postWanted(first, block, this.#wanted);
-    else for (let term = 0; term < block.terms; term++) this.#post(first, block, term);
-  }
-
-  #postWanted(first: number, block: Block, wanted: readonly TermKey[]): void {
-    let term = 0;
-    for (const { hash, check } of wanted) {
-      term = firstFrom(block, term, hash);
-      for (let same = term; hashAt(block, same) === hash; same++) {
-        if (checkAt(block, same) === check) this.#post(first, block, same);
-      }
+    if (!this.#wanted) {
+      for (let term = 0; term < block.terms; term++) this.#post(first, block, term);
+    } else {
+      for (const term of termsAmong(block, this.#wanted)) this.#post(first, block, term);
     }
   }
 
   #post(first: number, block: Block, term: number): void {
-    const { halves, startsAt, postingsAt } = block;
-    const number = this.#terms.numberOf(hashAt(block, term), checkAt(block, term));
+    const { words, hashesAt, bytes, checksAt, halves, startsAt, postingsAt } = block;
+    const hash = words[hashesAt + term] as number;
+    const number = this.#terms.numberOf(hash, bytes[checksAt + term] as number);
     const end = postingsAt + endOf(block, term);
     for (let at = postingsAt + (halves[startsAt + term] as number); at < end; at++) {
       this.#postings.add(number, (first << countBits) + (halves[at] as number));

@@ -38,8 +38,14 @@ export class WordMirror {
     const copyOf = toCopyOf(of);
     const key = JSON.stringify([of.caller, of.corpus]);
     if (this.#follower.isLoaded(copyOf) || this.#reading.has(key)) return;
-    if (!this.#asked.has(key)) this.#asked.add(key);
-    else if ((await this.#sizeOf(of)) !== 'few') this.#readBeside(copyOf, key);
+    // Who was forgotten is new once more.
+    if (this.#asked.size > limits.search.mirrorPartitionsMax) this.#asked.clear();
+    if (!this.#asked.has(key)) {
+      this.#asked.add(key);
+      return;
+    }
+    const isLarge = (await this.#sizeOf(of)) === 'many';
+    if (isLarge && !this.#reading.has(key)) this.#readBeside(copyOf, key);
   }
 
   /**

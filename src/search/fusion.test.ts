@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fuse, partsOf, type RankedList } from './fusion.ts';
+
+const row = (generation_id: number, score: number) => ({ generation_id, ordinal: 0, score });
+
+test('lists are stretched, weighted and added, and what each gave can be told', () => {
+  const lists: RankedList[] = [
+    { name: 'keyword', weight: 0.7, rows: [row(1, 9), row(2, 5), row(3, 1)] },
+    { name: 'vector', weight: 0.3, rows: [row(4, 0.8), row(2, 0.4)] },
+  ];
+  const fused = fuse(lists);
+  assert.deepEqual(
+    fused.map(({ generation_id, score }) => [generation_id, score]),
+    [
+      [1, 0.7],
+      [2, 0.35],
+      [4, 0.3],
+      [3, 0],
+    ],
+  );
+  assert.deepEqual(partsOf(lists, row(2, 0)), [
+    { list: 'keyword', rank: 2, score: 5, scaled: 0.5, weight: 0.7 },
+    { list: 'vector', rank: 2, score: 0.4, scaled: 0, weight: 0.3 },
+  ]);
+  assert.deepEqual(partsOf(lists, row(9, 0)), []);
+});
+
+test('a list of equals is all best, in the order of the chunks', () => {
+  const lists: RankedList[] = [{ name: 'vector', weight: 1, rows: [row(7, 2), row(3, 2)] }];
+  const fused = fuse(lists);
+  assert.deepEqual(
+    fused.map(({ generation_id, score }) => [generation_id, score]),
+    [
+      [3, 1],
+      [7, 1],
+    ],
+  );
+});
