@@ -250,9 +250,7 @@ const running = {
   }),
   store_busy: row('E_STORE_BUSY', 'transient', 503, {
     title: 'Store is busy',
-    advice:
-      'Retry in a moment. Check that Postgres runs at PAWL_DATABASE_URL, or that no other ' +
-      'program holds the file of the store.',
+    advice: 'Retry in a moment; check that Postgres runs, or that no program holds the store.',
   }),
   replaced_meanwhile: row('E_REPLACED', 'transient', 409, {
     title: 'Replaced meanwhile',

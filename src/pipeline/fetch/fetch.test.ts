@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -89,6 +90,13 @@ test('a file that is not there is missing, and a folder cannot be read', async (
   assert.equal(await fetch(join(directory, 'nothing.md')), 'source_missing');
   mkdirSync(join(directory, 'folder'));
   assert.equal(await fetch(join(directory, 'folder')), 'source_unreadable');
+});
+
+test('a pipe is no file, and nobody waits for who would write to it', async (t) => {
+  const { directory, fetch } = setup(t);
+  const path = join(directory, 'pipe.md');
+  execFileSync('mkfifo', [path]);
+  assert.equal(await fetch(path), 'source_unreadable');
 });
 
 test('an inline text that is gone is missing, and an unknown kind is refused', async (t) => {
