@@ -23,7 +23,7 @@ describe('a URL is refused', () => {
     [`http://${'a'.repeat(64)}.com/`, /host that can exist/],
     [`http://${'a.'.repeat(127)}com/`, /host that can exist/],
     ['http://a..b/', /host that can exist/],
-    [`http://example.com/${'a'.repeat(8192)}`, /8211 of 8192/],
+    [`http://example.com/${'a'.repeat(8192)}`, /8211 characters, and 8192/],
   ];
   for (const [text, why] of refused) {
     test(JSON.stringify(text.slice(0, 60)), () => {
