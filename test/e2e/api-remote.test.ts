@@ -138,17 +138,21 @@ describe('the client', () => {
   test('follows a job to its end over connections that break', async (t) => {
     const { service, submit } = await openBench(t);
     let opened = 0;
-    /** Lets go of every stream after a few events. */
+    /** Lets go of every stream after some events, in the middle of one. */
     const breaking: typeof fetch = async (input, init) => {
       const response = await fetch(input, init);
       if (!String(input).endsWith('/stream') || !response.body) return response;
       opened += 1;
-      let left = 3;
+      let left = 16_384;
+      const dead = new Error('the line went dead');
       const cut = new TransformStream<Uint8Array, Uint8Array>({
         transform(piece, controller) {
-          left -= 1;
-          if (left < 0) controller.error(new Error('the line went dead'));
-          else controller.enqueue(piece);
+          if (left <= 0) return controller.error(dead);
+          controller.enqueue(piece.subarray(0, left));
+          left -= piece.length;
+        },
+        flush(controller) {
+          if (left < 0) controller.error(dead);
         },
       });
       const { status, headers } = response;

@@ -31,9 +31,9 @@ async function setup(t: TestContext) {
 /** Before the sinks are written to, between them and the click, and after it. */
 const kills = [
   'step.after-run:kill:13',
-  'report.before-commit:kill:9',
-  'report.before-commit:kill:15',
-  'report.after-commit:kill:12',
+  'report.before-commit:kill:7',
+  'report.before-commit:kill:11',
+  'report.after-commit:kill:9',
 ];
 
 test('whatever a kill leaves missing, or too much, is mended by the next run', async (t) => {
