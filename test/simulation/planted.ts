@@ -38,6 +38,7 @@ export function plantedDefects(): Planted[] {
     {
       ...rewritten('the answers that were kept', [
         [/(?<=FROM results WHERE key \{amongKeys\})$/, ' AND 1 = 0'],
+        [/(?<=FROM results WHERE results\.key = batch_lines\.key)/, ' AND 1 = 0'],
       ]),
       isCheap: true,
     },
