@@ -17,7 +17,7 @@ export interface PipelineOptions {
 
 const loads = {
   quick: { rounds: 1, pages: 200, documents: 3_000 },
-  full: { rounds: 3, pages: 2_000, documents: 100_000 },
+  full: { rounds: 5, pages: 2_000, documents: 100_000 },
 } as const;
 
 const places = 16;
@@ -75,6 +75,15 @@ function middle(readings: readonly Reading[], key: string): number {
   return median(own.map(({ value }) => value)) ?? Number.NaN;
 }
 
+/** Of each turn by itself: what others do on the machine changes from one turn to the next. */
+function middleShare(readings: readonly Reading[]): number {
+  const valuesOf = (key: string): number[] =>
+    readings.filter(({ measure }) => measure === key).map(({ value }) => value);
+  const plain = valuesOf('plain');
+  const shares = valuesOf('durable').map((value, turn) => value / (plain[turn] ?? Number.NaN));
+  return median(shares) ?? Number.NaN;
+}
+
 function durability(readings: readonly Reading[]): Section {
   const plain = middle(readings, 'plain');
   const durable = middle(readings, 'durable');
@@ -84,7 +93,12 @@ function durability(readings: readonly Reading[]): Section {
     figures: [
       { name: 'without durability, pages/s', value: plain, digits: 1 },
       { name: 'through Pawl, pages/s', value: durable, digits: 1 },
-      { name: 'share', value: durable / plain, digits: 2, target: { atLeast: shareMin } },
+      {
+        name: 'share, median of the turns',
+        value: middleShare(readings),
+        digits: 2,
+        target: { atLeast: shareMin },
+      },
     ],
   };
 }
