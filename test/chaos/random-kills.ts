@@ -33,10 +33,15 @@ export interface KillResult {
   readonly remarks: readonly string[];
 }
 
+const jobsInPeaceMax = 16;
+
 export async function killAtRandom(options: KillOptions): Promise<KillResult> {
   const scene = await Scene.open(options);
   const reader = new VisibleReader(scene);
   try {
+    // Short lives may be over before anything is submitted: there must be something to lose.
+    const jobs = Math.min(options.kills, jobsInPeaceMax);
+    await scene.start('submitter', { seed: options.seed, jobs, commandRate: 0 }).ended;
     const beganAt = performance.now();
     const stops = await new Company(scene, options, reader).killAll();
     const killedAt = performance.now();
