@@ -94,6 +94,20 @@ export const documentEngineTests: readonly EngineTest[] = [
     },
   ],
   [
+    'a generation without the vectors of its chunks is not persisted, and never shown',
+    async (bench) => {
+      const steps = { ...documents.steps, embedded: async () => ({}) };
+      await bench.start({}, { pipeline: { ...documents, steps } });
+      const job = await submit(bench, 'The walrus sleeps.');
+      await bench.untilJob(job, 'failed');
+      const { error } = await bench.store.item(job.ids[0]);
+      const { code, message } = JSON.parse(error ?? '');
+      assert.equal(code, 'step_output_invalid');
+      assert.match(message, /1 chunks and 0 vectors are stored/);
+      assert.deepEqual(await found(bench, 'walrus'), []);
+    },
+  ],
+  [
     'readers see the old generation until the new one is current',
     async (bench) => {
       const { pipeline, release } = holding('lantern', 'indexed');
