@@ -23,7 +23,9 @@ const headWords = 4;
 /** A chunk's place takes one byte of a posting, and a posting's place two bytes of a term. */
 export const chunksMax = 256;
 export const postingsMax = 0xffff;
-export const countMax = 0xff;
+/** A posting is the place of a chunk, and in so many lower bits how often the term is in it. */
+export const countBits = 8;
+export const countMax = 2 ** countBits - 1;
 
 /** The same for the same letters, here and in all bytes that were ever written. */
 export function termKeyOf(term: string): TermKey {

@@ -1,6 +1,7 @@
 /** Packs the words of documents, with a memory of the words that came before. */
 import {
   chunksMax,
+  countBits,
   countMax,
   packBlock,
   postingsMax,
@@ -92,7 +93,7 @@ class Entries {
     }
     this.#counts[term] = (this.#counts[term] as number) + 1;
     this.#terms.push(term);
-    this.#postings.push(((this.#ordinals.length - 1) << 8) | Math.min(count, countMax));
+    this.#postings.push(((this.#ordinals.length - 1) << countBits) | Math.min(count, countMax));
   }
 
   packed(keys: readonly TermKey[]): Uint8Array {

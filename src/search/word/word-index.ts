@@ -8,6 +8,8 @@ import { Failure } from '../../kernel/failure.ts';
 import {
   type Block,
   blocksOf,
+  countBits,
+  countMax,
   endOf,
   termKeyOf,
   termsAmong,
@@ -22,9 +24,7 @@ import { TermTable } from './term-table.ts';
 /** How fast repeating a word loses weight, and how much the length of a chunk matters. */
 const saturation = 1.2;
 const lengthShare = 0.75;
-/** A posting is a slot and how often the term is in it, which takes one byte. */
-const countBits = 8;
-const countMax = 2 ** countBits - 1;
+/** Postings are those of packed words, with a slot in place of the chunk's place in its block. */
 const slotsMax = 2 ** (31 - countBits);
 
 interface Run {
