@@ -13,7 +13,8 @@ import { reconcile } from '../src/engine/reconciler.ts';
 import { item } from '../src/kernel/item.ts';
 import { Endpoint } from '../src/provider/batch/endpoint.ts';
 import { openaiBatches } from '../src/provider/batch/openai.ts';
-import { insertBatchTask, moveTask, takeDueTasks } from '../src/store/batch-tasks.ts';
+import { takeDueTasks } from '../src/store/batch-taking.ts';
+import { insertBatchTask, moveTask } from '../src/store/batch-tasks.ts';
 import type { Database } from '../src/store/database.ts';
 import { migrate } from '../src/store/migrate.ts';
 import { openSqlite } from '../src/store/sqlite.ts';
@@ -31,10 +32,11 @@ async function fill(database: Database, count: number): Promise<void> {
         const input = { dataset_ids: ['d'], models: ['gpt-4o-mini'], requests: 1 };
         const key = world.uuid();
         const task = { key, caller: 'local', taskType: 'completion', provider: null, input, now };
-        await insertBatchTask(transaction, task);
+        await insertBatchTask(transaction, { ...task, servedBy: 'OPENAI' });
       }
       const limit = 500;
-      const rows = await takeDueTasks(transaction, 'pending', { limit, now, heldUntil: now });
+      const taking = { servedBy: 'OPENAI', limit, now, heldUntil: now };
+      const rows = await takeDueTasks(transaction, 'pending', taking);
       for (const row of rows) {
         const job = { model: 'gpt-4o-mini', external_job_id: `batch_${row.id}` };
         const entry = { ...job, status: 'RUNNING' as const, transient_failures: 0 };

@@ -4,7 +4,7 @@
  *
  *   npm run bench -- [engine] [--runs N] [--quick] [--only 'pawl postgres']
  *   npm run bench -- search | chunking | extraction | pipeline | pgvector | api | services
- *     [--quick] [--data DIR]
+ *     | control [--quick] [--data DIR]
  *   npm run bench -- crawl [--pages N] [--distance MS]
  *   npm run bench -- scale          no measurement: a model of what a million a day takes
  */

@@ -74,7 +74,7 @@ async function run(
   const urls = Array.from({ length: count }, (_, index) => pages.url(`${corpus}-${index}`));
   const startedAt = performance.now();
   const id = await submit(services, { corpus, urls });
-  const { items_done } = await ended(services, id, 600_000);
+  const { items_done } = await ended(services, id);
   if (items_done !== count) throw new Error(`${items_done} of ${count} documents are done`);
   return (performance.now() - startedAt) / 1000;
 }

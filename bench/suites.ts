@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { benchApi } from './api.ts';
 import { benchChunking } from './chunking.ts';
 import { readCollections } from './collection.ts';
+import { benchControl } from './control.ts';
 import { benchExtraction } from './extraction.ts';
 import { benchLatency } from './latency.ts';
 import type { Section } from './measure/figure.ts';
@@ -21,6 +22,7 @@ export const suites = [
   'pgvector',
   'api',
   'services',
+  'control',
 ] as const;
 type SuiteName = (typeof suites)[number];
 
@@ -34,7 +36,7 @@ export interface SuiteOptions {
 
 const collectionsText = 'a folder with collections (NAME.json.gz: documents, queries, qrels)';
 const wanted: Readonly<
-  Record<Exclude<SuiteName, 'pipeline' | 'pgvector' | 'api' | 'services'>, string>
+  Record<Exclude<SuiteName, 'pipeline' | 'pgvector' | 'api' | 'services' | 'control'>, string>
 > = {
   search: collectionsText,
   chunking: collectionsText,
@@ -54,6 +56,7 @@ export async function runSuite(name: SuiteName, options: SuiteOptions): Promise<
   if (name === 'pipeline') return benchPipeline({ isQuick, tell });
   if (name === 'pgvector') return benchPoints({ isQuick, tell });
   if (name === 'services') return benchServices({ isQuick, tell });
+  if (name === 'control') return benchControl({ isQuick, tell });
   if (name === 'extraction') return benchExtraction({ data, trafilatura, isQuick, tell });
   if (data === undefined || !existsSync(data)) {
     tell(`${name}: skipped. Give ${wanted[name]} with --data DIR.`);

@@ -10,7 +10,6 @@ interface Outcome {
 }
 
 const outputBytesMax = 16 * 1024 * 1024;
-const testLimits = { timeoutMs: 60_000, lingerMs: 5_000 };
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 
@@ -47,7 +46,7 @@ function runTool(name: string, args: readonly string[]): Promise<Outcome> {
 }
 
 async function runTest(file: string): Promise<Outcome> {
-  const { failures, output } = await runTestFile(file, testLimits);
+  const { failures, output } = await runTestFile(file);
   const details = failures.map(({ name, detail }) => `${name}\n${detail}`);
   return { isOk: failures.length === 0, output: [...details, output].join('\n') };
 }

@@ -6,7 +6,7 @@ import { limits } from './kernel/limits.ts';
 import type { World } from './kernel/world.ts';
 import type { AllowedHosts } from './pipeline/fetch/address.ts';
 import { httpFetcher } from './pipeline/fetch/http.ts';
-import { resolveTarget, systemResolve } from './pipeline/fetch/resolve.ts';
+import { linkFetcher } from './pipeline/fetch/link.ts';
 import { anthropicBatches } from './provider/batch/anthropic.ts';
 import { awsTranscriber } from './provider/batch/aws.ts';
 import { azureTranscriber } from './provider/batch/azure.ts';
@@ -30,18 +30,22 @@ interface Making {
   text(field: string, standard?: string): string;
   /** The buckets of the operator that callers may have read. */
   buckets(): readonly string[];
-  endpoint(url: string, authorize: EndpointOptions['authorize']): Endpoint;
+  endpoint(url: string, authorize: EndpointOptions['authorize'], home?: RegExp): Endpoint;
   readonly world: World;
   readonly allowed: AllowedHosts;
   readonly blobs: BlobStore;
 }
+
+/** Azure's hosts of speech resources: of a region, or with a name of their own. */
+const azureHome =
+  /^https:\/\/[\w-]+\.(?:api\.cognitive\.microsoft|cognitiveservices\.azure)\.com(?=\/)/;
 
 /** One row for each provider: what its entry must hold, and what is made of it. */
 const makers: Readonly<Record<string, (making: Making) => BatchProvider>> = {
   azure: (making) => {
     const key = making.text('key');
     const authorize = async () => ({ 'ocp-apim-subscription-key': key });
-    return azureTranscriber(making.endpoint(making.text('url'), authorize));
+    return azureTranscriber(making.endpoint(making.text('url'), authorize, azureHome));
   },
   aws: (making) => {
     const region = making.text('region');
@@ -66,11 +70,12 @@ const makers: Readonly<Record<string, (making: Making) => BatchProvider>> = {
       token_uri: making.text('token_uri', 'https://oauth2.googleapis.com/token'),
     };
     const token = new GoogleToken(account, making.world);
-    const url = making.text('url', 'https://speech.googleapis.com');
+    const location = making.text('location', 'global');
+    const region = location === 'global' ? '' : `${location}-`;
+    const url = making.text('url', `https://${region}speech.googleapis.com`);
     const endpoint = making.endpoint(url, async () => ({
       authorization: `Bearer ${await token.get()}`,
     }));
-    const location = making.text('location', 'global');
     const project = making.text('project');
     return withinBuckets(googleTranscriber({ endpoint, project, location }), making.buckets());
   },
@@ -88,13 +93,15 @@ const makers: Readonly<Record<string, (making: Making) => BatchProvider>> = {
   gemini: (making) => {
     const key = making.text('key');
     const url = making.text('url', 'https://generativelanguage.googleapis.com');
-    return geminiBatches(making.endpoint(url, async () => ({ 'x-goog-api-key': key })));
+    const home = /^https:\/\/generativelanguage\.googleapis\.com(?=\/)/;
+    return geminiBatches(making.endpoint(url, async () => ({ 'x-goog-api-key': key }), home));
   },
   anthropic: (making) => {
     const key = making.text('key');
     const url = making.text('url', 'https://api.anthropic.com');
     const headers = { 'x-api-key': key, 'anthropic-version': '2023-06-01' };
-    return anthropicBatches(making.endpoint(url, async () => headers));
+    const home = /^https:\/\/api\.anthropic\.com(?=\/)/;
+    return anthropicBatches(making.endpoint(url, async () => headers, home));
   },
 };
 
@@ -113,24 +120,26 @@ export function makeProviders(
   settings: ProviderSettings,
   { world, allowed, blobs }: Pick<Making, 'world' | 'allowed' | 'blobs'>,
 ): BatchProvider[] {
-  const checkLink = async (url: URL): Promise<void> => {
-    await resolveTarget(url, { resolve: systemResolve, allowed });
-  };
+  const fetchLink = linkFetcher({ world, allowed });
   return Object.entries(settings).map(([name, entry]) => {
     const make = makers[name];
     if (!make) {
       const known = Object.keys(makers).join(', ');
       throw new Failure('usage_error', `there is no batch provider ${name}; there are: ${known}`);
     }
+    let url: string | undefined;
     const made = make({
       name,
       ...{ world, allowed, blobs },
       text: (field, standard) => textOf(entry, { name, field, standard }),
       buckets: () => bucketsOf(name, entry),
-      endpoint: (url, authorize) =>
-        new Endpoint({ name: name.toUpperCase(), url, world, authorize, checkLink }),
+      endpoint: (at, authorize, home) => {
+        url = at;
+        const provider = { name: name.toUpperCase(), url: at, home };
+        return new Endpoint({ ...provider, world, authorize, fetchLink });
+      },
     });
-    return { ...made, hourPrice: hourPriceOf(name, entry) };
+    return { ...made, url, hourPrice: hourPriceOf(name, entry) };
   });
 }
 

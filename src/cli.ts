@@ -1,6 +1,7 @@
 /** The command `pawl`: reads the arguments, runs one command, and ends with its exit code. */
 import { readFileSync } from 'node:fs';
 import { batch } from './cli/batch.ts';
+import { callers } from './cli/callers.ts';
 import { chunk } from './cli/chunk.ts';
 import {
   type Call,
@@ -34,6 +35,7 @@ const commands: readonly Command[] = [
   jobs,
   inbox,
   corpora,
+  callers,
   why,
   batch,
   extract,

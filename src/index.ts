@@ -1,10 +1,15 @@
 /** Pawl as a library: open a store, ingest into a corpus, search it. */
 
+import type { CallerDoor } from './access/caller-door.ts';
+import { listVisibleCorpora } from './access/visible-corpora.ts';
 import { ProgressBoard } from './api/progress-board.ts';
 import type { Why } from './api/schema.ts';
 import { whyOf } from './api/why.ts';
 import { checkPriced } from './engine/admission.ts';
+import { outputOf } from './engine/batch-commands.ts';
+import { readWaiting } from './engine/batch-waiting.ts';
 import { thisProcess } from './engine/liveness.ts';
+import { type CorpusOrigins, readOrigins } from './engine/origins.ts';
 import { whyDead } from './engine/rescuer.ts';
 import { Job, summarize } from './job-handle.ts';
 import type { BatchTaskState } from './kernel/batch-task.ts';
@@ -13,18 +18,13 @@ import type { JobState } from './kernel/job.ts';
 import { limits } from './kernel/limits.ts';
 import { type Assembled, type AssembledPreview, assemble, assemblePreview } from './main.ts';
 import type { IngestOptions, OpenOptions, SearchOptions } from './options.ts';
+import { callersOf, OwnCorpora, type Spending } from './own-corpora.ts';
 import type { Estimate } from './pipeline/estimate.ts';
 import type { Hit } from './search/search.ts';
 import { crawlFrom, expandSources, type SourceInput } from './sources.ts';
 import { type BatchTaskRow, findBatchTasks, listBatchTasks } from './store/batch-tasks.ts';
-import { type CorpusSettings, getCorpusSettings } from './store/corpus-settings.ts';
-import { getCorpus, listCorpora } from './store/document-views.ts';
-import {
-  type CorpusRow,
-  getDocument,
-  type ListedDocument,
-  listDocuments,
-} from './store/documents.ts';
+import type { ShareAccess, ShareRow } from './store/corpus-access.ts';
+import { type CorpusRow, type ListedDocument, listDocuments } from './store/documents.ts';
 import {
   type DocumentEntity,
   type EntityRow,
@@ -37,16 +37,17 @@ import { newestSequence } from './store/events.ts';
 import { type CauseRow, findJobs, listCauses, listInbox } from './store/inbox.ts';
 import { getItem, type ItemRow } from './store/items.ts';
 import { getJob, getJobById, type JobRow, listJobs } from './store/jobs.ts';
-import { getSpending, type SpendingRow } from './store/spending.ts';
 import type { NewSource } from './store/submit.ts';
 import { listWorkers, type WorkerRow } from './store/workers.ts';
 import { findUnfinished } from './unfinished.ts';
 
+export type { CorpusOrigins } from './engine/origins.ts';
 export { Job, type JobCounts, type JobSummary } from './job-handle.ts';
 export { Failure, type FailureCode, failures } from './kernel/failure.ts';
 export type { EmbedderSettings } from './models.ts';
 export type { Event, EventKind } from './observe/event.ts';
 export type { IngestOptions, OpenOptions, SearchOptions } from './options.ts';
+export type { Spending } from './own-corpora.ts';
 export type { Estimate } from './pipeline/estimate.ts';
 export type { Range as EstimateRange } from './pipeline/estimate-range.ts';
 export type { SearchFilter, SearchMode } from './search/request.ts';
@@ -77,16 +78,16 @@ export function openPreview(
   return assemblePreview(options);
 }
 
-export type Spending = SpendingRow & Partial<CorpusSettings>;
-
 export class Pawl {
   readonly #assembled: Assembled;
+  readonly #own: OwnCorpora;
   readonly #closing = new AbortController();
   #started: Promise<void> | undefined;
   #closed: Promise<void> | undefined;
 
   constructor(assembled: Assembled) {
     this.#assembled = assembled;
+    this.#own = new OwnCorpora(assembled, caller);
   }
 
   get store(): Assembled['database'] {
@@ -98,7 +99,7 @@ export class Pawl {
     return this.#assembled.pgvector;
   }
 
-  /** The one interactive ingestion of this process. */
+  /** The interactive ingestions of this process, one for each caller. */
   get attempt(): Assembled['attempt'] {
     return this.#assembled.attempt;
   }
@@ -111,14 +112,15 @@ export class Pawl {
 
   /** Accepts the sources as one job. When this resolves, the job is on disk. */
   async ingest(inputs: readonly SourceInput[], options: IngestOptions): Promise<Job> {
-    return this.submit(await expandSources(inputs), options);
+    return this.submit(await expandSources(inputs, options), options);
   }
 
   /** The same for sources that `expandSources` has already looked at. */
   async submit(sources: readonly NewSource[], options: IngestOptions): Promise<Job> {
-    const { corpus, force = false, priority, budgetCents, lane, maxWallSeconds } = options;
+    const { force = false, priority, budgetCents, lane, maxWallSeconds } = options;
     if (budgetCents !== undefined) checkPriced(this.#assembled);
     const crawl = options.crawl && crawlFrom(sources, options.crawl);
+    const { name: corpus } = await this.#assembled.corpora.target(caller, options.corpus);
     const wanted = { caller, corpus, sources, isCrawl: crawl !== undefined, force };
     const same = options.resume ? await findUnfinished(this.store, wanted) : undefined;
     if (same) return this.#jobOf(same, true);
@@ -131,15 +133,19 @@ export class Pawl {
   }
 
   async search(corpus: string, query: string, options: SearchOptions = {}): Promise<Hit[]> {
-    return this.#assembled.searcher.search({ ...options, caller, corpus, query });
+    return this.#assembled.searcher.search({
+      ...options,
+      ...(await this.#own.place(corpus)),
+      query,
+    });
   }
 
   /** Why a document is in the results, or is not; with a query, the passage that answers it. */
   async why(corpus: string, url: string, query?: string): Promise<Why> {
     const { database, lifecycle, searcher } = this.#assembled;
-    await this.corpus(corpus);
+    const { name } = await this.corpus(corpus);
     const looking = { database, lifecycle, searcher, progress: new ProgressBoard() };
-    return whyOf(looking, { caller, corpus, url, query });
+    return whyOf(looking, { ...(await this.#own.place(corpus)), name, url, query });
   }
 
   /** The number of the newest event: what comes after it is new. */
@@ -158,34 +164,31 @@ export class Pawl {
   /** Jobs, newest first. */
   async jobs(filter: { corpus?: string; state?: JobState; limit?: number } = {}) {
     const limit = filter.limit ?? limits.request.pageItemsDefault;
-    const rows = await listJobs(this.store, { ...filter, caller, limit });
+    const corpus = await this.#own.fullName(filter.corpus);
+    const rows = await listJobs(this.store, { ...filter, corpus, caller, limit });
     return summarize(this.store, rows);
   }
 
   /** The corpora by name in pages, each after the last name of the one before. */
   corpora(page: { after?: string; limit?: number } = {}): Promise<CorpusRow[]> {
     const { after = '', limit = limits.request.pageItemsMax } = page;
-    return listCorpora(this.store, { caller, after, limit });
+    return listVisibleCorpora(this.#assembled, caller, { after, limit });
   }
 
   async corpus(name: string): Promise<CorpusRow> {
-    const row = await getCorpus(this.store, { caller, name });
-    if (row) return row;
-    throw new Failure('corpus_unknown', `there is no corpus ${JSON.stringify(name)}`);
+    return this.#own.row(name);
   }
 
   /** What a corpus has cost, or all of them; its model, and what it may cost. */
-  async spending(corpus?: string): Promise<Spending> {
-    const spent = await getSpending(this.store, { caller, corpus });
-    const settings =
-      corpus === undefined ? undefined : await getCorpusSettings(this.store, { caller, corpus });
-    return { ...spent, ...settings };
+  async spending(name?: string): Promise<Spending> {
+    return this.#own.spending(name);
   }
 
   /** What a corpus may cost in all; null: what it costs. */
-  setCorpusBudget(corpus: string, budgetCents: number | null): Promise<void> {
+  async setCorpusBudget(name: string, budgetCents: number | null): Promise<void> {
     if (budgetCents !== null) checkPriced(this.#assembled);
     const { commands } = this.#assembled.engine;
+    const { name: corpus } = await this.#assembled.corpora.find(caller, name, 'write');
     return commands.setCorpusBudget({ caller, corpus, budgetCents });
   }
 
@@ -194,21 +197,34 @@ export class Pawl {
    * every document has been embedded. Undefined: there was no document, and nothing to do.
    */
   async reembed(
-    corpus: string,
+    name: string,
     options: { budgetCents?: number | undefined } = {},
   ): Promise<Job | undefined> {
     const { engine, embedder } = this.#assembled;
+    const { name: corpus } = await this.#assembled.corpora.find(caller, name, 'own');
     if (options.budgetCents !== undefined) checkPriced({ embedder });
-    const { model } = embedder;
-    const jobKey = await engine.commands.reembed({ caller, corpus, model, ...options });
+    const { model, origin } = embedder;
+    const jobKey = await engine.commands.reembed({ caller, corpus, model, origin, ...options });
     return jobKey === undefined ? undefined : this.job(jobKey);
+  }
+
+  /** Where text of a corpus is sent to, and where this process would send it. */
+  origins(corpus: string): Promise<CorpusOrigins> {
+    return readOrigins(this.store, { caller, corpus }, this.#assembled.origins);
+  }
+
+  /** A model has moved: text of the corpus is sent to the addresses that are configured here. */
+  acceptOrigins(corpus: string): Promise<CorpusOrigins> {
+    const { engine, origins } = this.#assembled;
+    return engine.commands.acceptOrigins({ caller, corpus }, origins);
   }
 
   /** What an ingestion would cost, before anything is paid or stored. */
   async estimate(
     inputs: readonly (SourceInput | NewSource)[],
-    { corpus, crawl }: Pick<IngestOptions, 'corpus' | 'crawl'>,
+    { corpus: name, crawl }: Pick<IngestOptions, 'corpus' | 'crawl'>,
   ): Promise<Estimate> {
+    const { name: corpus } = await this.#assembled.corpora.target(caller, name);
     const sources: NewSource[] = [];
     for (const input of inputs) {
       const isReady = typeof input !== 'string' && 'kind' in input;
@@ -219,18 +235,21 @@ export class Pawl {
   }
 
   /** The documents of a corpus in pages, each after the last id of the one before. */
-  documents(
+  async documents(
     corpus: string,
     page: { after?: string; limit?: number } = {},
   ): Promise<ListedDocument[]> {
     const { after = '', limit = limits.request.pageItemsMax } = page;
-    return listDocuments(this.store, { caller, corpus, after, limit });
+    return listDocuments(this.store, { ...(await this.#own.place(corpus)), after, limit });
   }
 
   /** Whom and what a corpus names, the most often named first. */
-  entities(corpus: string, filter: { kind?: string; limit?: number } = {}): Promise<EntityRow[]> {
+  async entities(
+    corpus: string,
+    filter: { kind?: string; limit?: number } = {},
+  ): Promise<EntityRow[]> {
     const { kind, limit = limits.request.pageItemsDefault } = filter;
-    return listEntities(this.store, { caller, corpus, kind, limit });
+    return listEntities(this.store, { ...(await this.#own.place(corpus)), kind, limit });
   }
 
   /** Whom and what one document names, and where in its text. */
@@ -239,15 +258,18 @@ export class Pawl {
     filter: { kind?: string; limit?: number } = {},
   ): Promise<DocumentEntity[]> {
     const { kind, limit = limits.request.pageItemsMax } = filter;
-    const row = await getDocument(this.store, id);
-    if (row?.caller !== caller) throw new Failure('document_unknown', `there is no document ${id}`);
+    const row = await this.#own.document(id, 'read');
     return entitiesOfGeneration(this.store, row.generation_id, { kind, limit });
   }
 
   /** What is named together with an entity in the passages of a corpus. */
-  related(corpus: string, name: string, filter: { limit?: number } = {}): Promise<RelatedRow[]> {
+  async related(
+    corpus: string,
+    name: string,
+    filter: { limit?: number } = {},
+  ): Promise<RelatedRow[]> {
     const { limit = limits.request.pageItemsDefault } = filter;
-    return listRelated(this.store, { caller, corpus, name, limit });
+    return listRelated(this.store, { ...(await this.#own.place(corpus)), name, limit });
   }
 
   /** The processes that work on this store now. */
@@ -262,24 +284,46 @@ export class Pawl {
     return (await this.workers()).length > 0;
   }
 
-  deleteDocument(id: string): Promise<void> {
-    return this.#assembled.engine.commands.deleteDocument(caller, id);
+  async deleteDocument(id: string): Promise<void> {
+    const row = await this.#own.document(id, 'write');
+    return this.#assembled.engine.commands.deleteDocument(row.caller, id);
   }
 
   /** Deletes the documents of a corpus, and the corpus. Returns how many documents went. */
-  deleteCorpus(name: string): Promise<number> {
-    return this.#assembled.engine.commands.deleteCorpus(caller, name);
+  async deleteCorpus(name: string): Promise<number> {
+    return this.#own.delete(name);
   }
 
-  causes(corpus?: string): Promise<CauseRow[]> {
-    return listCauses(this.store, { caller, corpus });
+  /** With whom a corpus is shared. */
+  shares(name: string): Promise<ShareRow[]> {
+    return this.#own.shares(name);
+  }
+
+  /** Lets another caller, by its id or its name, read a corpus, or write to it as well. */
+  share(name: string, guest: string, access: ShareAccess = 'read'): Promise<void> {
+    return this.#own.share(name, guest, access);
+  }
+
+  /** False: it was not shared with this caller. */
+  unshare(name: string, guest: string): Promise<boolean> {
+    return this.#own.unshare(name, guest);
+  }
+
+  /** Who is who in this store: keys, moves. */
+  get callers(): CallerDoor {
+    return callersOf(this.#assembled);
+  }
+
+  async causes(corpus?: string): Promise<CauseRow[]> {
+    return listCauses(this.store, { caller, corpus: await this.#own.fullName(corpus) });
   }
 
   /** Failed items in pages, each after the last id of the one before. */
-  inbox(
+  async inbox(
     filter: { cause?: string; corpus?: string; after?: number; limit?: number } = {},
   ): Promise<ItemRow[]> {
-    const { cause: code, corpus, after = 0, limit = limits.request.pageItemsMax } = filter;
+    const { cause: code, after = 0, limit = limits.request.pageItemsMax } = filter;
+    const corpus = await this.#own.fullName(filter.corpus);
     return listInbox(this.store, { caller, code, corpus, after, limit });
   }
 
@@ -315,6 +359,16 @@ export class Pawl {
     if (row && !other) return row;
     const message = other ? `more than one batch task begins with ${id}` : undefined;
     throw new Failure('batch_task_unknown', message ?? `there is no batch task ${id}`);
+  }
+
+  /** Why a batch task waits for longer than usual; null where it does not. */
+  async batchTaskWaiting(row: BatchTaskRow): Promise<string | null> {
+    return (await readWaiting(this.store))(row);
+  }
+
+  /** The merged results of a batch task, as bytes of JSON in pieces. */
+  async batchOutput(id: string): Promise<AsyncIterable<Uint8Array> | readonly Uint8Array[]> {
+    return outputOf(await this.batchTask(id), this.#assembled.blobs);
   }
 
   /** Ends a batch task here at once, and at its provider as soon as that can be reached. */

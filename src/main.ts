@@ -1,6 +1,7 @@
 /** The composition root: the only file that names adapters. */
 import { join, resolve } from 'node:path';
 import { type AccessOptions, type OpenAccess, openAccess } from './access/access.ts';
+import { CorpusDirectory } from './access/corpus-directory.ts';
 import type { AttemptSession } from './attempt/session.ts';
 import { attemptOf } from './attempts.ts';
 import { makeProviders, type ProviderSettings } from './batch-providers.ts';
@@ -10,14 +11,18 @@ import { BatchProviders } from './engine/batch-plan.ts';
 import { BatchRunner, type RunnerOptions } from './engine/batch-runner.ts';
 import { Engine, type EngineOptions } from './engine/engine.ts';
 import { thisProcess } from './engine/liveness.ts';
+import type { ConfiguredOrigins } from './engine/origins.ts';
 import type { Exchange } from './handoff/exchange.ts';
 import type { Works } from './handoff/work.ts';
+import { placeOf } from './kernel/corpus-name.ts';
 import { Failure } from './kernel/failure.ts';
 import type { Lifecycle } from './kernel/item.ts';
 import { limits } from './kernel/limits.ts';
+import { embedUse, type Origin } from './kernel/origin.ts';
 import type { World } from './kernel/world.ts';
 import {
   completerOf,
+  configured,
   type EmbedderSettings,
   type ExtractorOptions,
   embeddersFor,
@@ -48,11 +53,12 @@ import { checkTarget } from './pipeline/fetch/resolve.ts';
 import type { Rendering } from './pipeline/fetch/shown.ts';
 import { readUrl } from './pipeline/fetch/url.ts';
 import type { LaneModel } from './pipeline/lane/deferred.ts';
-import { type Pipeline, rebuilt } from './pipeline/pipeline.ts';
+import { observed, type Pipeline, rebuilt } from './pipeline/pipeline.ts';
 import { Preview } from './pipeline/preview.ts';
 import { Purse } from './pipeline/purse.ts';
 import { TextThreads } from './pipeline/thread/text-threads.ts';
 import type { BatchProvider } from './provider/batch/batch-provider.ts';
+import type { Completer } from './provider/completion.ts';
 import type { Embedder } from './provider/embedding.ts';
 import { lanePriceOf, type Prices } from './provider/prices.ts';
 import { toSignedBytes } from './provider/vector-bytes.ts';
@@ -61,6 +67,8 @@ import { Searcher } from './search/search.ts';
 import { documentsOf, type ServicesOptions, worksOf } from './services.ts';
 import type { Sink } from './sink/sink.ts';
 import { openSinks, type SinkSettings } from './sinks.ts';
+import { isModelServed } from './store/batch-presence.ts';
+import { getOrigin } from './store/corpus-origins.ts';
 import { getCorpusSettings } from './store/corpus-settings.ts';
 import type { Database } from './store/database.ts';
 import { openGateAt } from './store/gates.ts';
@@ -93,6 +101,8 @@ export interface AssembleOptions {
   readonly batchAdapters?: readonly BatchProvider[] | undefined;
   readonly batchPollMs?: number | undefined;
   readonly batchGatherMs?: number | undefined;
+  /** How long a batch task is held without a sign of life from its process. */
+  readonly batchHoldMs?: number | undefined;
   /** Where the fetched bytes are kept; in the data folder where absent. */
   readonly blobs?: BlobSettings | undefined;
   /** Where generations are delivered to beside the store. */
@@ -105,6 +115,8 @@ export interface AssembleOptions {
   readonly onOutage?: ((message: string) => void) | undefined;
   /** Where the interactive attempt tells what it does; nowhere where absent. */
   readonly attemptLog?: Log | undefined;
+  /** Told which step begins, for the watch over the event loop. */
+  readonly onBegin?: ((name: string) => void) | undefined;
   /** Told of each call of a model. */
   readonly onCall?: ((call: ModelCall) => void) | undefined;
   /** Told how far a long step has come. */
@@ -129,9 +141,13 @@ export interface Assembled {
   readonly embedder: Embedder;
   /** Undefined: rules and lists. */
   readonly extractor: Extractor | undefined;
+  /** Where this process would send texts. */
+  readonly origins: ConfiguredOrigins;
   readonly cutter: Cutter;
   readonly lifecycle: Lifecycle;
   readonly world: World;
+  /** Which corpus a caller means by a name. */
+  readonly corpora: CorpusDirectory;
   /** What fails in the background is told here; an outage only now and then. */
   readonly onError: (what: string, error: unknown) => void;
   /** Where steps ask services in other processes; absent where none are asked. */
@@ -158,14 +174,14 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   const sinks = await openSinks(options.sinks ?? {}, world);
   const completer = options.extractor && completerOf(options.extractor, { world, onCall });
   const extractor = completer && modelExtractor(completer, purse);
-  const texts = new TextThreads();
+  const texts = new TextThreads(world);
   const parts = {
     ...embedders,
-    ...{ purse, fetcher, rendering, cutter: texts.cut },
+    ...{ purse, fetcher, rendering, cutter: texts.cut, finder: texts.finder },
     extractor: extractor ?? localExtractor(texts.findEntities),
     paces: options.pace,
     parser: parser.parse,
-    lane: laneOf(options, { providers, storedModel: embedders.embedder.model }),
+    lane: laneOf(options, { providers, world, embedder: embedders.embedder, completer }),
   };
   const { onError, endWatch } = outagesOf(options, { database, sinks: sinks.sinks, world });
   const { documents, exchange } = documentsOf(options.services, {
@@ -173,7 +189,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     ...{ completer, exchange: { database, world, onError } },
     blobs: options.blobs && blobs,
   });
-  const pipeline = options.pipeline ? rebuilt(documents, options.pipeline) : documents;
+  const pipeline = observed(rebuilt(documents, options.pipeline), options.onBegin);
   await migrate(database, pipeline.lifecycle);
   await openGates(database, options.pace ?? {});
   const pgvector = await openPgvector(database, options.pgvector ?? 'auto');
@@ -199,11 +215,14 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   const estimate = estimator(options, { parts, database, world });
   const doors = { database, engine, searcher, batch, attempt, blobs, lifecycle, world, exchange };
   const works = worksOf({ ...parts, world, completer, embedders, texts });
-  const { embedder } = embedders;
-  const models = { embedder, extractor, pgvector, sinks: sinks.sinks, cutter: texts.cut };
-  const told = { onError, post: httpPost({ world, allowed }) };
+  const { embedder, origins } = configured(embedders, completer);
+  const models = { embedder, extractor, origins, pgvector, sinks: sinks.sinks, cutter: texts.cut };
+  const told = { onError, post: httpPost({ world, allowed }), corpora: corporaIn(database, world) };
   return { ...doors, ...models, ...told, works, estimate, close };
 }
+
+const corporaIn = (database: Database, world: World): CorpusDirectory =>
+  new CorpusDirectory(database, () => world.now());
 
 function engineOf(
   { allowHosts = [], places, onProgress }: AssembleOptions,
@@ -221,10 +240,10 @@ function engineOf(
 }
 
 function batchOf(
-  { batchPollMs: pollIntervalMs, batchGatherMs: gatherMs }: AssembleOptions,
-  parts: Omit<RunnerOptions, 'pollIntervalMs' | 'gatherMs'>,
+  { batchPollMs: pollIntervalMs, batchGatherMs: gatherMs, batchHoldMs: holdMs }: AssembleOptions,
+  parts: Omit<RunnerOptions, 'pollIntervalMs' | 'gatherMs' | 'holdMs'>,
 ): BatchRunner {
-  return new BatchRunner({ ...parts, pollIntervalMs, gatherMs });
+  return new BatchRunner({ ...parts, pollIntervalMs, gatherMs, holdMs });
 }
 
 async function openDatabase(
@@ -245,35 +264,54 @@ function providersOf(
 
 interface LaneParts {
   readonly providers: BatchProviders;
-  /** The name of the embedder's model beside its vectors. */
-  readonly storedModel: string;
+  readonly world: World;
+  readonly embedder: Embedder;
+  readonly completer: Completer | undefined;
 }
 
-/** What the cheap lane can leave to a provider: the models that one of them has. */
+/** What the cheap lane can leave to a provider: of this process, or of another one. */
 function laneOf(
   { extractor, embedder }: AssembleOptions,
-  { providers, storedModel }: LaneParts,
+  { providers, embedder: own, completer, world }: LaneParts,
 ): DocumentLane {
+  const isServedBy = (
+    model: string,
+    taskType: string,
+    origin: Origin | undefined,
+  ): LaneModel['isServed'] =>
+    providers.has(model, taskType, origin?.url)
+      ? undefined
+      : (reader) => isModelServed(reader, { model, taskType, now: world.now() });
   // A model that is asked for fewer dimensions than it has goes the usual way.
   const [, vectors] = /^openai:([^@]+)$/.exec(embedder?.choice ?? '') ?? [];
   const modelOf = (
     model: string | undefined,
     taskType: string,
-    set?: Partial<Prices>,
+    { set, origin }: { set: Partial<Prices> | undefined; origin: Origin | undefined },
   ): LaneModel | undefined =>
-    model !== undefined && providers.has(model, taskType)
-      ? { model, price: lanePriceOf(model, set) }
-      : undefined;
-  const embeddings = modelOf(vectors, 'embedding', { input: embedder?.centsPerMillionTokens });
+    model === undefined
+      ? undefined
+      : {
+          ...{ model, price: lanePriceOf(model, set), origin },
+          isServed: isServedBy(model, taskType, origin),
+        };
+  const embeddings = modelOf(vectors, 'embedding', {
+    set: { input: embedder?.centsPerMillionTokens },
+    origin: own.origin,
+  });
   return {
-    entities: modelOf(extractor?.model, 'completion', extractor?.prices),
+    entities: modelOf(extractor?.model, 'completion', {
+      set: extractor?.prices,
+      origin: completer?.origin,
+    }),
     recordings: providers.hasTranscriber
       ? {
           transcriberOf: (address) => providers.transcriberOf(address),
+          urlOf: (name) => providers.urlOf(name),
           hourPriceOf: (name) => providers.hourPriceOf(name),
         }
       : undefined,
-    embeddings: embeddings && { ...embeddings, storedModel, encode: toSignedBytes },
+    embeddings: embeddings && { ...embeddings, storedModel: own.model, encode: toSignedBytes },
   };
 }
 
@@ -289,13 +327,16 @@ function estimator(
 ): Assembled['estimate'] {
   return async (input) => {
     const { embedder, otherEmbedder, extractor } = parts;
-    const { model } = await getCorpusSettings(database, input);
+    const place = placeOf(input);
+    const { model } = await getCorpusSettings(database, place);
+    const url =
+      model === null ? undefined : await getOrigin(database, { ...place, use: embedUse(model) });
     return estimateIngestion(
       {
         pipeline: documentPipeline({ ...parts, blobs: nowhere }),
         reader: database,
         world,
-        embedder: (model !== null && otherEmbedder(model)) || embedder,
+        embedder: (model !== null && otherEmbedder(model, url)) || embedder,
         extractor,
         tokensPerMinute: {
           embedder: (embedding?.budget ?? limits.budget).tokensPerMinute,

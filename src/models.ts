@@ -1,5 +1,6 @@
 /** Which models compute, by their settings: those that embed, and the one that finds entities. */
 import { Failure } from './kernel/failure.ts';
+import { isSameHost, type Origin, originOf } from './kernel/origin.ts';
 import type { World } from './kernel/world.ts';
 import type { ModelCall } from './observe/trace.ts';
 import type { BudgetLimits } from './provider/budget.ts';
@@ -47,15 +48,24 @@ export function embeddersFor(
   };
   const embedder = choose(settings);
   made.set(embedder.model, embedder);
-  const otherEmbedder = (model: string): Embedder | undefined => {
-    const choice = model === staticEmbedder().model ? 'local' : `openai:${model}`;
+  const otherEmbedder = (model: string, at?: string): Embedder | undefined => {
+    const isLocal = model === staticEmbedder().model;
     // A folder cannot be found by the name of its model.
     if (model.startsWith('onnx:')) return made.get(model);
-    const { url, key, budget } = settings;
+    const { key, budget } = settings;
+    const url = urlOf(settings);
+    // Only what this address has computed before: no text leaves for a host that nobody named.
+    if (!isLocal && (at === undefined || url === undefined || !isSameHost(at, url)))
+      return undefined;
+    const choice = isLocal ? 'local' : `openai:${model}`;
     const other = made.get(model) ?? choose({ choice, url, key, budget });
     made.set(model, other);
     return other;
   };
+  // Without a key the public address answers nobody; a server of one's own may need none.
+  const reaches = settings.key !== undefined || (settings.url ?? openaiUrl) !== openaiUrl;
+  const isConfigured = (model: string): boolean =>
+    model === embedder.model || model === staticEmbedder().model || reaches;
   const close = async (): Promise<void> => {
     await Promise.all([...made.values()].map((each) => each.close?.()));
   };
@@ -65,16 +75,27 @@ export function embeddersFor(
     remembered.set(found.model, known);
     return known;
   };
-  const otherForQuery = (model: string): Embedder | undefined => {
-    const other = otherEmbedder(model);
+  const otherForQuery = (model: string, at?: string): Embedder | undefined => {
+    const other = otherEmbedder(model, at);
     return other && forQuery(other);
   };
   const forQueries = { embedder: forQuery(embedder), otherEmbedder: otherForQuery };
-  return { embedder, otherEmbedder, forQueries, close };
+  const embedderOrigin = (model: string): Origin | undefined => {
+    if (model === embedder.model) return embedder.origin;
+    const url = urlOf(settings);
+    const isHere = model === staticEmbedder().model || model.startsWith('onnx:');
+    return isHere || url === undefined ? undefined : originOf(url, settings.url !== undefined);
+  };
+  return { embedder, otherEmbedder, embedderOrigin, isConfigured, forQueries, close };
+}
+
+/** The address that is configured: as it was named, or the default of a model of OpenAI's. */
+function urlOf({ choice, url }: EmbedderSettings): string | undefined {
+  return url ?? (choice.startsWith('openai:') ? openaiUrl : undefined);
 }
 
 function chooseEmbedder(settings: EmbedderSettings, world: World): Embedder {
-  const { choice, url = openaiUrl, key, centsPerMillionTokens, budget } = settings;
+  const { choice, key, centsPerMillionTokens, budget } = settings;
   if (choice === 'local') return staticEmbedder();
   const [, kind, name = ''] = /^(openai|onnx):(.+)$/.exec(choice) ?? [];
   if (kind === 'onnx') return onnxEmbedder({ folder: name });
@@ -82,9 +103,16 @@ function chooseEmbedder(settings: EmbedderSettings, world: World): Embedder {
     const message = `${JSON.stringify(choice)} is no embedder: local, openai:MODEL or onnx:FOLDER`;
     throw new Failure('bad_request', message);
   }
+  const { url = openaiUrl } = settings;
+  const isNamed = settings.url !== undefined;
+  if (!isNamed && key === undefined) {
+    const message = `${choice} needs a key: set PAWL_EMBEDDER_KEY, or PAWL_EMBEDDER_URL`;
+    throw new Failure('usage_error', message);
+  }
   const [, model = name, size] = /^(.+)@(\d+)$/.exec(name) ?? [];
   const dimensions = size === undefined ? undefined : Number(size);
-  return openaiEmbedder({ world, model, dimensions, url, key, centsPerMillionTokens, budget });
+  const at = { url, isNamed, key };
+  return openaiEmbedder({ ...at, world, model, dimensions, centsPerMillionTokens, budget });
 }
 
 export function completerOf(
@@ -95,7 +123,15 @@ export function completerOf(
     const message = `${model} needs a key: set PAWL_EXTRACTOR_KEY, or PAWL_EXTRACTOR_URL`;
     throw new Failure('usage_error', message);
   }
-  const at = { url: url ?? openaiUrl, key };
+  const at = { url: url ?? openaiUrl, isNamed: url !== undefined, key };
   const completer = openaiCompleter({ ...at, model, prices, budget, world });
   return onCall ? observedCompleter(completer, world, onCall) : completer;
+}
+
+/** The embedder that is configured, and where this process would send texts. */
+export function configured(
+  { embedder, embedderOrigin }: ReturnType<typeof embeddersFor>,
+  completer: Completer | undefined,
+) {
+  return { embedder, origins: { embedderOrigin, extractorOrigin: completer?.origin } };
 }

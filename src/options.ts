@@ -65,6 +65,10 @@ export interface IngestOptions {
   readonly lane?: 'now' | 'cheap' | undefined;
   /** Takes the addresses for where a crawl begins, and follows their links within the site. */
   readonly crawl?: CrawlInput | undefined;
+  /** Reads files that a link inside a folder leads to outside of it. */
+  readonly followLinks?: boolean | undefined;
+  /** Called for each entry of a folder that is left out, with the reason. */
+  readonly onSkipped?: ((source: string, reason: string) => void) | undefined;
   /** Goes on with an unfinished job of the same files, if there is one, instead of a second one. */
   readonly resume?: boolean | undefined;
 }

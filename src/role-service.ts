@@ -1,6 +1,8 @@
 /** A service without a store: it answers its routes, works off its queue, and calls back. */
 import type { AddressInfo } from 'node:net';
 import { type Audit, makeAudit } from './access/audit.ts';
+import { CallerDirectory } from './access/caller-directory.ts';
+import { CorpusDirectory } from './access/corpus-directory.ts';
 import { LateLogger } from './api/late-logger.ts';
 import type { LogOptions } from './api/logger.ts';
 import { Metrics } from './api/metrics.ts';
@@ -95,11 +97,12 @@ export async function startRole(options: RoleOptions): Promise<RunningRole> {
   const spans = openSpans(options, world, onError);
   const onCall = spans && traceCalls(spans.tell, world);
   const parts = await openParts(options, { world, log: logger, onCall });
-  const { queue, metrics } = parts;
+  const { queue, metrics, database } = parts;
+  const directory = database && new CallerDirectory({ database, audit, now: () => world.now() });
   let isDraining = false;
   const standing = { metrics, access: guarded.access, isDraining: () => isDraining };
   const app = await buildServer({
-    service: { world, access: guarded.access, metrics, trace: spans?.tell },
+    service: { world, access: guarded.access, audit, directory, metrics, trace: spans?.tell },
     ...{ log: options.log, isLocal: guarded.isLocal, internalKey: options.internalKey },
     hasWorkbench: false,
     ...(options.role === 'embedding' && { countedAs: { 'POST /enqueue': 'POST /embed' } as const }),
@@ -156,7 +159,7 @@ async function openParts(options: RoleOptions, { world, log, onCall }: Opening) 
     options.role === 'embedding' && options.extractor
       ? completerOf(options.extractor, { world, onCall })
       : undefined;
-  const texts = new TextThreads();
+  const texts = new TextThreads(world);
   const tools = { fetcher, rendering, parser: parser.parse, world };
   const works = worksOf({ ...tools, texts, embedders, completer });
   const sinks = await openSinks((searches && options.sinks) || {}, world);
@@ -171,14 +174,25 @@ async function openParts(options: RoleOptions, { world, log, onCall }: Opening) 
     await Promise.all([embedders.close(), completer?.close?.(), database?.close()]);
     await Promise.all([blobs?.close(), sinks.close()]);
   };
-  const served = { queue, database, searcher, sinks, embedders, texts };
+  const corpora = database && new CorpusDirectory(database, () => world.now());
+  const served = { queue, database, searcher, corpora, sinks, embedders, texts };
   return { ...served, works, metrics, blobs, answers, close };
 }
 
 /** Of all that could be answered here, what the role answers. */
 function routesOf(
   { role, ...options }: RoleOptions,
-  { queue, database, searcher, embedders, texts, works, metrics, ...parts }: Parts & RouteParts,
+  {
+    queue,
+    database,
+    searcher,
+    corpora,
+    embedders,
+    texts,
+    works,
+    metrics,
+    ...parts
+  }: Parts & RouteParts,
 ): Partial<Handlers> {
   const doors: WorkDoors = {
     ...doorsOf({ ...options, world: parts.world }),
@@ -187,7 +201,10 @@ function routesOf(
   };
   const all: Partial<Handlers> = {
     ...workRoutes(doors),
-    ...(database && searcher && searchRoute({ database, searcher, metrics, audit: parts.audit })),
+    ...(database &&
+      searcher &&
+      corpora &&
+      searchRoute({ ...parts, database, corpora, searcher, metrics })),
   };
   const own = roles[role].routes.map((name) => [name, all[name]]);
   return Object.fromEntries(own.filter(([, handler]) => handler !== undefined));

@@ -31,8 +31,10 @@ import {
   assemble,
   assembleHotStore,
 } from './main.ts';
+import { LoopWatch, stallLog } from './observe/loop-watch.ts';
 import type { OtlpSender } from './observe/otlp.ts';
 import type { HotStore } from './queue/hot-store.ts';
+import { openCallers } from './service-callers.ts';
 import {
   addressOf,
   drained,
@@ -84,9 +86,10 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   if (guarded.isLocal) refuseOpenHost(options.host);
   const spans = openSpans(options, world, onError);
   const progress = new ProgressBoard();
+  const watch = new LoopWatch({ world });
   const assembled = await assemble({
     ...options,
-    ...{ world, onError, onProgress: progress.tell, attemptLog: logger },
+    ...{ world, onError, onProgress: progress.tell, attemptLog: logger, onBegin: watch.begin },
     onOutage: (message) => {
       logger.warn(message);
       options.onOutage?.(message);
@@ -95,11 +98,13 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   });
   const pawl = new Pawl(assembled);
   const hot = await openHot(options, { world, log: logger });
-  const parts = { options, world, logger, audit, guarded, spans, progress, assembled, hot };
+  const told = { logger, audit, spans, progress, watch };
+  const parts = { options, world, guarded, assembled, hot, ...told };
   const { app, news, outbox, shown, drain, loose } = await build(parts);
   const { exchange } = assembled;
   const end = async (): Promise<void> => {
     await drain();
+    watch.stop();
     await Promise.all([news.stop(), outbox.stop(), loose?.close(), exchange?.stop()]);
     await shown.stop();
     await Promise.all([pawl.close(), spans?.flush()]).finally(guarded.close);
@@ -111,6 +116,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   };
   const { host, port } = options;
   try {
+    watch.start();
     await news.start();
     outbox.ring();
     exchange?.start();
@@ -131,6 +137,7 @@ interface Parts {
   readonly guarded: OpenGuard;
   readonly spans: OtlpSender | undefined;
   readonly progress: ProgressBoard;
+  readonly watch: LoopWatch;
   readonly assembled: Assembled;
   readonly hot: HotStore | undefined;
 }
@@ -152,11 +159,12 @@ async function build({ options, world, logger, audit, guarded, spans, ...parts }
   const onEnd = (end: EndRow): void => auditEnd(audit, end);
   const outbox = new Outbox({ database, world, post, secret, onEnd, onError });
   let isDraining = false;
+  const { directory, follow } = openCallers(assembled, audit);
   const service: Service = {
     ...assembled,
     ...{ streams, metrics, progress, audit, isLocal },
     ...{ commands: engine.commands, relay: engine.relay, batch: batch.commands },
-    access,
+    ...{ callers: engine.callers, directory, access },
     jobs: shown.jobs,
     room: new QueueRoom({
       ...{ world, max: options.queueDepthMax },
@@ -172,6 +180,7 @@ async function build({ options, world, logger, audit, guarded, spans, ...parts }
   const loose = exchange ? undefined : await openLoose(assembled, { callbacks, options, onError });
   const app = await buildServer({
     ...{ service, log, isLocal, internalKey: options.keys?.internalKey, hasWorkbench: true },
+    onBegin: parts.watch.begin,
     handlers: {
       ...storeHandlers(service, news),
       ...callbackRoutes(callbacks),
@@ -179,8 +188,10 @@ async function build({ options, world, logger, audit, guarded, spans, ...parts }
     },
   });
   logger.open(app.log, isLocal ? undefined : log);
+  watchLoop(parts.watch, { world, logger, metrics });
   news.listen((told) => {
     logTransitions(app.log, told);
+    follow(told);
     if (told.some(({ isEnd }) => isEnd)) outbox.ring();
     if (spans) stepSpans(told, engine.worker).forEach(spans.tell);
     metrics.see(told).catch((error) => onError('metrics', error));
@@ -193,6 +204,14 @@ async function build({ options, world, logger, audit, guarded, spans, ...parts }
     await drained(app, world);
   };
   return { app, news, outbox, shown, drain, loose };
+}
+
+function watchLoop(
+  watch: LoopWatch,
+  { world, logger, metrics }: Pick<Parts, 'world' | 'logger'> & { readonly metrics: Metrics },
+): void {
+  watch.listen(stallLog(world, (message) => logger.warn(message)));
+  watch.listen(({ cause }) => metrics.seeStall(cause));
 }
 
 interface ShowingParts {

@@ -6,7 +6,13 @@ import { Exchange, type ExchangeOptions } from './handoff/exchange.ts';
 import { parcelsBy } from './handoff/parcel.ts';
 import { handoffPipeline } from './handoff/pipeline.ts';
 import type { QueueName } from './handoff/question.ts';
-import { embeddingWorks, type ScraperTools, scraperWorks, type Works } from './handoff/work.ts';
+import {
+  checkAddress,
+  embeddingWorks,
+  type ScraperTools,
+  scraperWorks,
+  type Works,
+} from './handoff/work.ts';
 import type { embeddersFor } from './models.ts';
 import type { Cutter } from './pipeline/chunk/cut.ts';
 import { type DocumentPipelineOptions, documentPipeline } from './pipeline/document.ts';
@@ -62,7 +68,12 @@ export function worksOf({ embedders, completer, texts, ...scraping }: ServiceToo
   return {
     ...scraperWorks(scraping),
     ...embeddingWorks({
-      embedderOf: (model) => embedderOf(model, embedders),
+      embedderOf: (model, url) => {
+        const found = embedderOf(model, embedders, url);
+        checkAddress(found, url);
+        return found;
+      },
+      isConfigured: embedders.isConfigured,
       extractor: localExtractor(texts.findEntities),
       completer,
     }),

@@ -31,7 +31,7 @@ export interface Config extends RedisConfig, ServiceConfig, SinkConfig {
   readonly render: 'needed' | 'always';
   readonly pace: PaceSetting | undefined;
   readonly embedder: string;
-  readonly embedderUrl: string;
+  readonly embedderUrl: string | undefined;
   readonly embedderKey: string | undefined;
   readonly embedderPrice: number | undefined;
   readonly embedderRequests: number;
@@ -162,10 +162,11 @@ export const settings: { readonly [K in Key]: Setting<K> } = {
     form: 'sha256: hashes (sha256: and 64 hexadecimal digits) with commas between them',
     meaning:
       'The keys that callers may present in `X-API-Key`, by their hashes. ' +
-      "`printf %s KEY | sha256sum` prints a key's hash.",
+      "`printf %s KEY | sha256sum` prints a key's hash. `NAME=sha256:HASH` says which caller it " +
+      'leads to: keys with one name are one caller.',
     // Whoever puts the key itself here by mistake must not find it in a log.
     isSecret: true,
-    parse: (text) => list(text, /^sha256:[0-9a-f]{64}$/i),
+    parse: (text) => list(text, /^([\x21-\x2b\x2d-\x3c\x3e-\x7e]{1,128}=)?sha256:[0-9a-f]{64}$/i),
   },
   internalKey: {
     variable: 'PAWL_INTERNAL_KEY',
@@ -299,9 +300,11 @@ export const settings: { readonly [K in Key]: Setting<K> } = {
   },
   embedderUrl: {
     variable: 'PAWL_EMBEDDER_URL',
-    initial: 'https://api.openai.com/v1',
+    initial: undefined,
     form: 'an http or https address up to the version, such as http://127.0.0.1:8080/v1',
-    meaning: 'Where the server of `openai:MODEL` is. Private addresses are allowed here.',
+    meaning:
+      "Where the server of `openai:MODEL` is. Absent: OpenAI's own address, which needs a key. " +
+      'Private addresses are allowed here. A corpus keeps the address it was begun with.',
     parse: (text) => (/^https?:\/\//.test(text) && URL.canParse(text) ? text : undefined),
   },
   embedderKey: {

@@ -4,11 +4,10 @@
  * left no trace.
  */
 import { createHash } from 'node:crypto';
-import type { Stats } from 'node:fs';
-import { glob, readdir, stat } from 'node:fs/promises';
-import { basename, join, resolve } from 'node:path';
+import { type FileOptions, filesOf, look, tooMany } from './files.ts';
 import { Failure } from './kernel/failure.ts';
 import { limits } from './kernel/limits.ts';
+import { countWildcards } from './pipeline/crawl/glob.ts';
 import { canonicalUrl, gateOf, readUrl } from './pipeline/fetch/url.ts';
 import type { Crawl } from './store/crawls.ts';
 import type { NewSource } from './store/submit.ts';
@@ -30,11 +29,11 @@ export type SourceInput = string | InlineDocument;
 
 export async function expandSources(
   inputs: readonly SourceInput[],
-  directory: string = process.cwd(),
+  options: FileOptions = {},
 ): Promise<NewSource[]> {
   const sources = new Map<string, NewSource>();
   for (const input of inputs) {
-    for await (const source of expand(input, directory)) {
+    for await (const source of expand(input, options)) {
       sources.set(source.source, source);
       if (sources.size > limits.job.itemsMax) throw tooMany();
     }
@@ -49,83 +48,14 @@ export function isUrl(input: string): boolean {
   return /^https?:/i.test(input);
 }
 
-async function* expand(input: SourceInput, directory: string): AsyncGenerator<NewSource> {
+async function* expand(input: SourceInput, options: FileOptions): AsyncGenerator<NewSource> {
   if (typeof input !== 'string') {
     yield inlineSource(input);
   } else if (isUrl(input)) {
     yield urlSource(input);
   } else {
-    for await (const path of pathsOf(input, directory)) yield { kind: 'file', source: path };
+    for await (const source of filesOf(input, options)) yield { kind: 'file', source };
   }
-}
-
-async function* pathsOf(input: string, directory: string): AsyncGenerator<string> {
-  const path = resolve(directory, input);
-  const found = await look(path);
-  if (found?.isFile()) yield path;
-  else if (found?.isDirectory()) yield* walk(path);
-  else if (found) {
-    throw new Failure('source_unreadable', `${input} is neither a file nor a folder`);
-  } else if (/[*?[{]/.test(input)) {
-    yield* matchesOf(input, directory);
-  } else {
-    // A path may look like an address, but where it leads nowhere it is refused as one.
-    if (/^[a-z][a-z0-9+.-]+:/i.test(input)) readUrl(input);
-    throw new Failure('source_missing', `there is no file or folder ${input}`);
-  }
-}
-
-/** What the path leads to, or undefined where it leads nowhere. */
-async function look(path: string): Promise<Stats | undefined> {
-  try {
-    return await stat(path);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
-    throw new Failure('source_unreadable', `${path} cannot be read (${code})`, { cause: error });
-  }
-}
-
-function isIgnored(name: string): boolean {
-  return (name.startsWith('.') && !/^\.+$/.test(name)) || name === 'node_modules';
-}
-
-/**
- * Every file below a folder, in the order of the names. Links to folders are not followed: they may
- * lead round in circles. A link that leads nowhere is kept, and fails as an item that one can see.
- */
-async function* walk(folder: string): AsyncGenerator<string> {
-  const entries = await list(folder);
-  entries.sort((one, other) => (one.name < other.name ? -1 : 1));
-  for (const entry of entries) {
-    if (isIgnored(entry.name)) continue;
-    const path = join(folder, entry.name);
-    if (entry.isDirectory()) yield* walk(path);
-    else if (entry.isFile()) yield path;
-    else if (entry.isSymbolicLink() && ((await look(path))?.isFile() ?? true)) yield path;
-  }
-}
-
-async function list(folder: string) {
-  try {
-    return await readdir(folder, { withFileTypes: true });
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    const message = `the folder ${folder} cannot be read (${code})`;
-    throw new Failure('source_unreadable', message, { cause: error });
-  }
-}
-
-async function* matchesOf(pattern: string, directory: string): AsyncGenerator<string> {
-  const exclude = (path: string): boolean => isIgnored(basename(path));
-  const matches: string[] = [];
-  for await (const match of glob(pattern, { cwd: directory, exclude })) {
-    const path = resolve(directory, match);
-    if ((await look(path))?.isFile()) matches.push(path);
-    if (matches.length > limits.job.itemsMax) throw tooMany();
-  }
-  if (matches.length === 0) throw new Failure('source_missing', `no file matches ${pattern}`);
-  yield* matches.sort();
 }
 
 /** An address that was checked, in its canonical form. */
@@ -166,7 +96,21 @@ export function crawlFrom(sources: readonly NewSource[], input: CrawlInput): Cra
     min: 0,
     max: limits.job.crawlPatternsMax,
   });
+  for (const glob of [...include, ...exclude]) checkGlob(glob);
   return { site: root.gate, depthMax: depth, pagesMax: limit, include, exclude };
+}
+
+function checkGlob(glob: string): void {
+  const { crawlPatternCharactersMax, crawlWildcardsMax } = limits.job;
+  const shown = JSON.stringify(glob.slice(0, 60));
+  if (glob.length > crawlPatternCharactersMax) {
+    const message = `the glob ${shown} has more than ${crawlPatternCharactersMax} characters`;
+    throw new Failure('bad_request', message);
+  }
+  const wildcards = countWildcards(glob);
+  if (wildcards <= crawlWildcardsMax) return;
+  const message = `the glob ${shown} has ${wildcards} wildcards; use ${crawlWildcardsMax} at most`;
+  throw new Failure('bad_request', message);
 }
 
 function checkBound(name: string, value: number, { min, max }: { min: number; max: number }): void {
@@ -185,6 +129,7 @@ export function inlineSource(document: InlineDocument): NewSource {
   if (input === undefined || others.length > 0) {
     throw new Failure('bad_request', 'an inline document has one of text, markdown and html');
   }
+  refuseNul('an inline document', [document.id, document.title, document.sourceUrl, input.body]);
   const bytes = Buffer.byteLength(input.body);
   if (bytes > limits.job.inlineTextBytesMax) {
     const message = `an inline document has ${bytes} of ${limits.job.inlineTextBytesMax} bytes`;
@@ -192,6 +137,12 @@ export function inlineSource(document: InlineDocument): NewSource {
   }
   const title = document.title?.slice(0, limits.job.titleCharactersMax) ?? null;
   return { kind: 'inline', source: nameOf(document, input.body), input: { ...input, title } };
+}
+
+/** No store can keep the character, and a search for it would mean something else on each. */
+function refuseNul(what: string, texts: readonly (string | undefined)[]): void {
+  if (!texts.some((text) => text?.includes('\0'))) return;
+  throw new Failure('bad_request', `${what} has a NUL character (U+0000): remove it`);
 }
 
 /** What makes an inline document the same one next time. */
@@ -219,9 +170,4 @@ export async function isChangedSince(
     if (!found || Math.max(found.mtimeMs, found.ctimeMs) > since) return true;
   }
   return false;
-}
-
-function tooMany(): Failure {
-  const message = `a job takes up to ${limits.job.itemsMax} sources, and these are more`;
-  return new Failure('too_many_sources', message);
 }

@@ -1,5 +1,6 @@
 /** Finding the job that somebody is about to submit a second time. */
 
+import { placeOf } from './kernel/corpus-name.ts';
 import { limits } from './kernel/limits.ts';
 import { isChangedSince } from './sources.ts';
 import type { Database } from './store/database.ts';
@@ -33,7 +34,9 @@ async function findSame(
   { caller, corpus, sources, force }: WantedJob,
 ): Promise<JobRow | undefined> {
   if (sources.some(({ kind }) => kind === 'inline')) return undefined;
-  const ids = new Set(sources.map(({ source }) => documentIdOf(caller, corpus, source)));
+  const place = placeOf({ caller, corpus });
+  const idOf = (source: string): string => documentIdOf(place.caller, place.corpus, source);
+  const ids = new Set(sources.map(({ source }) => idOf(source)));
   const jobs = await listOpenJobs(store, {
     caller,
     corpus,

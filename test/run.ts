@@ -1,11 +1,14 @@
 /**
- * Runs all suites, or with `npm test -- PATTERN…` the files whose path contains a pattern.
+ * Runs all suites, or with `npm test -- PATTERN…` the files whose path contains a pattern. With
+ * `--loaded`, other processes compute meanwhile: a test that depends on the machine's speed fails.
  * The last line is `N passed, N failed`, with `, N skipped` where some were.
  */
 import { globSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { styleText } from 'node:util';
+import { givenSeed, randomSeed, seedVariable } from './support/first-seed.ts';
+import { startLoad } from './support/load.ts';
 import { prepareMachine } from './support/machine.ts';
 import { type FileResult, killTestFiles, runTestFile } from './support/test-file.ts';
 
@@ -14,9 +17,9 @@ interface Suite {
   readonly files: readonly string[];
 }
 
-const fileLimits = { timeoutMs: 300_000, lingerMs: 30_000 };
 /** One more than there are cores: most files wait now and then for a process to start. */
 const concurrency = availableParallelism() + 1;
+const loaded = '--loaded';
 const slowestShown = 5;
 const suiteNameWidth = 10;
 
@@ -30,11 +33,17 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 process.once('exit', killTestFiles);
 process.exitCode = await main(process.argv.slice(2));
 
-async function main(patterns: readonly string[]): Promise<number> {
+async function main(args: readonly string[]): Promise<number> {
+  const patterns = args.filter((argument) => argument !== loaded);
   const suites = findSuites(patterns);
+  const seed = givenSeed() ?? randomSeed();
+  process.env[seedVariable] = String(seed);
+  console.log(`seeds begin at ${seed}; ${seedVariable}=${seed} runs the same ones again\n`);
   if (suites.length > 0) prepareMachine(console.log);
+  const stopLoad = args.includes(loaded) ? startLoad() : undefined;
   // The last suites have the longest files. Begun first, they leave short ones to fill the end.
   const results = await runFiles(suites.toReversed().flatMap(({ files }) => files));
+  stopLoad?.();
   console.log();
   for (const { name, files } of suites) {
     const own = results.filter(({ file }) => files.includes(file));
@@ -42,6 +51,7 @@ async function main(patterns: readonly string[]): Promise<number> {
   }
   console.log();
   printSlowest(results);
+  printSkipped(results);
   const { passed, failed } = total(results);
   if (results.length === 0) console.log(`No test file matches ${patterns.join(' ')}`);
   console.log(totalLine(results));
@@ -70,7 +80,7 @@ async function runFiles(files: readonly string[]): Promise<FileResult[]> {
   const waiting = [...files];
   const work = async () => {
     for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
-      const result = await runTestFile(file, fileLimits);
+      const result = await runTestFile(file);
       printFile(result);
       results.push(result);
     }
@@ -102,13 +112,24 @@ function printSlowest(results: readonly FileResult[]): void {
   console.log();
 }
 
+function printSkipped(results: readonly FileResult[]): void {
+  const counts = new Map<string, number>();
+  for (const reason of results.flatMap(({ skipped }) => skipped)) {
+    counts.set(reason, (counts.get(reason) ?? 0) + 1);
+  }
+  if (counts.size === 0) return;
+  console.log('skipped');
+  for (const [reason, count] of counts) console.log(`  ${String(count).padStart(8)}  ${reason}`);
+  console.log();
+}
+
 function total(results: readonly FileResult[]) {
   const sum = (count: (result: FileResult) => number) =>
     results.reduce((accumulated, result) => accumulated + count(result), 0);
   return {
     passed: sum((result) => result.passed),
     failed: sum((result) => result.failures.length),
-    skipped: sum((result) => result.skipped),
+    skipped: sum((result) => result.skipped.length),
   };
 }
 

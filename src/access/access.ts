@@ -39,7 +39,7 @@ export interface AccessOptions {
   readonly world: World;
   /** Told of keys that were rejected and of limits that were hit. */
   readonly audit: Audit;
-  /** `sha256:HEX` each. */
+  /** `sha256:HEX` or `NAME=sha256:HEX` each. */
   readonly apiKeys?: readonly string[] | undefined;
   readonly internalKey?: string | undefined;
   readonly internalCallerIds?: readonly string[] | undefined;
@@ -97,7 +97,7 @@ export function openAccess(options: AccessOptions): OpenAccess {
 }
 
 /** Whose key was rejected is told by its hash; without a usable key there is nothing to tell. */
-function rejectedCaller(key: string | undefined): CallerContext {
+export function rejectedCaller(key: string | undefined): CallerContext {
   const callerId = key ? hashKey(key).callerId : 'none';
-  return { ...localCaller, callerId, callerType: 'unknown' };
+  return { ...localCaller, callerId, shownId: callerId, callerType: 'unknown' };
 }

@@ -12,7 +12,14 @@ export const auditFields = {
   job_failed: ['job_id', 'corpus_name', 'failed_stage', 'code'],
   rate_limit_hit: ['route', 'limit', 'retry_after_seconds'],
   auth_rejected: ['reason'],
+  callback_refused: ['route', 'job_id', 'code', 'reason'],
   corpus_searched: ['corpus_name', 'results'],
+  corpus_shared: ['corpus_name', 'with', 'access'],
+  corpus_unshared: ['corpus_name', 'with'],
+  caller_linked: ['caller', 'identity', 'subject'],
+  caller_unlinked: ['caller', 'identity', 'subject'],
+  caller_merged: ['caller', 'from'],
+  corpus_moved: ['caller', 'from', 'corpus_name'],
 } as const;
 
 export type AuditEvent = keyof typeof auditFields;
@@ -47,7 +54,7 @@ export function makeAudit(world: World, sink: (record: AuditRecord) => void): Au
         ...listedFields(event, fields),
         event,
         at: new Date(world.now()).toISOString(),
-        caller_id: caller.callerId,
+        caller_id: caller.shownId,
         caller_type: caller.callerType,
         tier: caller.tier,
       });

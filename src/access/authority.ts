@@ -5,12 +5,19 @@ import type { AnswerCache } from './answers.ts';
 import { type CallerContext, localCaller } from './caller.ts';
 import { callerOf, isCallerId } from './claims.ts';
 import { Guesses } from './guesses.ts';
-import { checkInternalKey, hashKey, isAmong, isKeyShaped, readKeyHash } from './key.ts';
+import {
+  checkInternalKey,
+  findStatic,
+  hashKey,
+  isAmong,
+  isKeyShaped,
+  readStaticKey,
+} from './key.ts';
 import { Membership } from './membership.ts';
 
 export interface AuthorityOptions {
   readonly world: World;
-  /** `sha256:HEX` each. */
+  /** `sha256:HEX` or `NAME=sha256:HEX` each. */
   readonly apiKeys?: readonly string[] | undefined;
   readonly internalKey?: string | undefined;
   readonly internalCallerIds?: readonly string[] | undefined;
@@ -38,7 +45,7 @@ export interface Authority {
 }
 
 export function openAuthority(options: AuthorityOptions): Authority {
-  const staticKeys = (options.apiKeys ?? []).map(readKeyHash);
+  const staticKeys = (options.apiKeys ?? []).map(readStaticKey);
   const internalKeys =
     options.internalKey === undefined
       ? []
@@ -59,13 +66,14 @@ export function openAuthority(options: AuthorityOptions): Authority {
       if (!isKeyShaped(key)) return rejections.malformed;
       const hash = hashKey(key);
       // Both lists are gone through for every key: see `isAmong`.
-      const [isInternal, isStatic] = [isAmong(hash, internalKeys), isAmong(hash, staticKeys)];
-      if (isInternal) return { caller: callerOf(hash, { caller_type: 'service' }, internalIds) };
-      if (isStatic) return { caller: callerOf(hash, {}, internalIds) };
+      const [isInternal, found] = [isAmong(hash, internalKeys), findStatic(hash, staticKeys)];
+      if (isInternal)
+        return { caller: callerOf(hash, { caller_type: 'service' }, { internalIds }) };
+      if (found) return { caller: callerOf(hash, {}, { internalIds, name: found.name }) };
       const known = membership?.recall(hash);
       if (known === undefined) await refuseGuessing(guesses, source);
       const answer = known ?? (await membership?.ask(key, hash));
-      if (answer?.isValid) return { caller: callerOf(hash, answer.claims, internalIds) };
+      if (answer?.isValid) return { caller: callerOf(hash, answer.claims, { internalIds }) };
       if (known === undefined && source !== undefined) await guesses.note(source);
       return rejections.invalid;
     },

@@ -1,7 +1,16 @@
 /** Who asks: the identity that goes with every request. */
+import type { Sight } from '../store/callers.ts';
+
 export interface CallerContext {
-  /** From Membership's claims, or the first 16 characters of the key's SHA-256. */
+  /** The durable caller that jobs and corpora belong to; without a store, the same as `shownId`. */
   readonly callerId: string;
+  /**
+   * What limits, audit and answers call it: what Membership or the list of keys names it, or the
+   * first 16 digits of the SHA-256 of the key it first came with.
+   */
+  readonly shownId: string;
+  /** What led to it; absent where nothing had to be shown. */
+  readonly sight?: Sight | undefined;
   readonly callerType: 'user' | 'service' | 'unknown';
   readonly tier: string | null;
   readonly scopes: readonly string[];
@@ -13,6 +22,7 @@ export interface CallerContext {
 /** The owner of the machine, where no keys are configured. The library submits under this id. */
 export const localCaller: CallerContext = {
   callerId: 'local',
+  shownId: 'local',
   callerType: 'user',
   tier: null,
   scopes: [],

@@ -59,21 +59,32 @@ function member(value: object, name: string): unknown {
   return Object.hasOwn(value, name) ? (value as Claims)[name] : undefined;
 }
 
-/** Claims of the right shape, and the key's hash, make a caller. */
+export interface Naming {
+  readonly internalIds: ReadonlySet<string>;
+  /** What the list of keys calls the caller. */
+  readonly name?: string | undefined;
+}
+
+/** Claims of the right shape, and the key's hash, make a caller. A static key may have a name. */
 export function callerOf(
-  hash: KeyHash,
+  hash: Pick<KeyHash, 'callerId'>,
   claims: Claims,
-  internalCallerIds: ReadonlySet<string>,
+  { internalIds, name }: Naming,
 ): CallerContext {
-  const callerId = (claims.caller_id as string | null | undefined) ?? hash.callerId;
+  const claimed = (claims.caller_id as string | null | undefined) ?? undefined;
+  const callerId = claimed ?? name ?? hash.callerId;
+  const kind = claimed === undefined ? 'name' : 'membership';
+  const isNamed = claimed !== undefined || name !== undefined;
   const callerType = callerTypeOf(claims.caller_type);
   return {
     callerId,
+    shownId: callerId,
+    sight: { key: hash.callerId, named: isNamed ? { kind, subject: callerId } : undefined },
     callerType,
     tier: (claims.tier as string | null | undefined) || null,
     scopes: (claims.scopes as readonly string[] | null | undefined) ?? [],
     rawClaims: claims,
-    internal: callerType === 'service' || internalCallerIds.has(callerId),
+    internal: callerType === 'service' || internalIds.has(callerId),
   };
 }
 

@@ -31,10 +31,29 @@ export function isAmong(hash: KeyHash, digests: readonly Buffer[]): boolean {
   return found;
 }
 
-/** The digest in `sha256:HEX`. What was given is not repeated: it may be the key itself. */
-export function readKeyHash(text: string): Buffer {
-  const [, hex] = /^sha256:([0-9a-f]{64})$/i.exec(text) ?? [];
-  if (hex !== undefined) return Buffer.from(hex, 'hex');
+export interface StaticKey {
+  readonly digest: Buffer;
+  /** The caller that the key leads to. Several keys may have one name. */
+  readonly name?: string | undefined;
+}
+
+/** The key of this hash. All are compared, for the same reason. */
+export function findStatic(hash: KeyHash, keys: readonly StaticKey[]): StaticKey | undefined {
+  let found: StaticKey | undefined;
+  for (const key of keys) if (timingSafeEqual(hash.digest, key.digest)) found ??= key;
+  return found;
+}
+
+export const staticKeyPattern =
+  /^(?:([\x21-\x2b\x2d-\x3c\x3e-\x7e]{1,128})=)?sha256:([0-9a-f]{64})$/i;
+
+/**
+ * The digest in `sha256:HEX`, and the name in front of it. What was given is not repeated: it may
+ * be the key itself.
+ */
+export function readStaticKey(text: string): StaticKey {
+  const [, name, hex] = staticKeyPattern.exec(text) ?? [];
+  if (hex !== undefined) return { digest: Buffer.from(hex, 'hex'), name };
   const message = 'a static key must be given as sha256: and 64 hexadecimal digits';
   throw new Failure('usage_error', `${message}, the hash of the key and not the key itself`);
 }

@@ -16,6 +16,8 @@ export interface RateDecision {
   /** All that the window admits: the caller's requests and the burst on top of them. */
   readonly limit: number;
   readonly remaining: number;
+  /** In which so many are admitted. */
+  readonly windowSeconds: number;
   /** When one more request than now will be possible. */
   readonly resetAtMs: number;
   /** At least 1 for a request that was not allowed, else 0. */
@@ -53,7 +55,7 @@ export function openLimits(options: LimitOptions): Admit {
   return async (caller, pool) => {
     // The owner of the machine shares with nobody, so nothing is counted.
     if (caller === localCaller) return unlimited(capacity, world);
-    const { callerId } = caller;
+    const { shownId: callerId } = caller;
     const window = windows[pool];
     const { requests, burst, windowSeconds } = strategy.limitOf(
       caller,
@@ -66,12 +68,16 @@ export function openLimits(options: LimitOptions): Admit {
       allowed: isAllowed,
       limit,
       remaining: Math.max(0, limit - count),
+      windowSeconds,
       resetAtMs: world.now() + freesInMs,
       retryAfterSeconds: isAllowed ? 0 : Math.max(1, Math.ceil(freesInMs / 1000)),
     };
   };
 }
 
+const hourSeconds = 3600;
+
 function unlimited(limit: number, world: World): RateDecision {
-  return { allowed: true, limit, remaining: limit, resetAtMs: world.now(), retryAfterSeconds: 0 };
+  const all = { allowed: true, limit, remaining: limit, windowSeconds: hourSeconds };
+  return { ...all, resetAtMs: world.now(), retryAfterSeconds: 0 };
 }

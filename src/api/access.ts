@@ -12,6 +12,7 @@ export function localAccess(): ServiceAccess {
     allowed: true,
     limit: Number.POSITIVE_INFINITY,
     remaining: Number.POSITIVE_INFINITY,
+    windowSeconds: 3600,
     resetAtMs: 0,
     retryAfterSeconds: 0,
   };

@@ -37,7 +37,9 @@ export const Attempt = Type.Object({
   trouble: Type.Union([Type.Object({ code: text, message: text }), Type.Null()], {
     description: 'Why the attempt came to rest by itself.',
   }),
-  occupied: Type.Boolean({ description: 'The attempt of this process is somebody else’s.' }),
+  occupied: Type.Boolean({
+    description: 'Other callers have so many attempts open that this one has to wait.',
+  }),
 });
 
 export const Staged = Type.Object({

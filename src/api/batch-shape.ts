@@ -1,4 +1,5 @@
 /** How a batch task is shown, by `--json` and over HTTP. */
+import type { Waiting } from '../engine/batch-waiting.ts';
 import { type BatchTaskState, batchTask } from '../kernel/batch-task.ts';
 import { allowedActions } from '../kernel/machine.ts';
 import type { ProviderState } from '../kernel/provider-state.ts';
@@ -6,7 +7,7 @@ import type { BatchTaskRow } from '../store/batch-tasks.ts';
 import { batchCost } from './batch-cost.ts';
 import type { BatchTask } from './contract/batch.ts';
 
-export function batchTaskShape(row: BatchTaskRow): BatchTask {
+export function batchTaskShape(row: BatchTaskRow, waiting: Waiting): BatchTask {
   const state = json<ProviderState>(row.provider_state);
   return {
     task_id: row.key,
@@ -18,6 +19,7 @@ export function batchTaskShape(row: BatchTaskRow): BatchTask {
     invalid_urls: json<{ invalid_urls?: string[] }>(row.input)?.invalid_urls ?? [],
     output: row.output_key === null ? null : `blob:${row.output_key}`,
     error: json(row.error),
+    waiting: waiting(row),
     results_ok: row.results_ok,
     results_failed: row.results_failed,
     tokens: { in: row.tokens_in, out: row.tokens_out },

@@ -7,6 +7,7 @@ import type { Static, TSchema } from 'typebox';
 import { attemptContract } from './attempt-contract.ts';
 import { batch } from './contract/batch.ts';
 import { callbacks } from './contract/callbacks.ts';
+import { callers } from './contract/callers.ts';
 import { asking, corpora } from './contract/corpora.ts';
 import { history, inbox } from './contract/history.ts';
 import { jobs, webhooks } from './contract/jobs.ts';
@@ -20,7 +21,7 @@ export type { Route } from './contract/row.ts';
 const documents = { ...jobs, ...webhooks, ...history, ...inbox, ...corpora };
 
 const work = { ...services, ...callbacks };
-const about = { ...service, ...system, ...runs };
+const about = { ...service, ...system, ...runs, ...callers };
 
 export const contract = {
   ...{ ...documents, ...attemptContract, ...batch, ...asking },

@@ -11,11 +11,33 @@ export const Corpus = Type.Object({
   updated_at: nullable(time),
 });
 
+export const ShareAccess = Type.Union([Type.Literal('read'), Type.Literal('write')]);
+
+export const Share = Type.Object({
+  caller_id: Type.String(),
+  name: nullable(Type.String({ description: 'What Membership or the list of keys calls it.' })),
+  access: ShareAccess,
+  created_at: time,
+});
+
 export const CorpusDetail = Type.Object({
   ...Corpus.properties,
   model: nullable(Type.String({ description: 'Whose vectors are searched.' })),
   next_model: nullable(Type.String({ description: 'While the corpus is embedded anew.' })),
+  access: Type.Union([Type.Literal('own'), Type.Literal('write'), Type.Literal('read')], {
+    description: 'What the caller may do with it.',
+  }),
+  shares: Type.Array(Share, { description: 'With whom it is shared; shown to its owner.' }),
   ...spent,
+});
+
+const originUse = Type.String({ description: '`embed MODEL`, `entities` or `recordings`.' });
+const originList = Type.Array(Type.Object({ use: originUse, url: Type.String() }));
+
+export const CorpusOrigins = Type.Object({
+  name: Type.String(),
+  recorded: originList,
+  configured: originList,
 });
 
 export const Document = Type.Object({
@@ -68,3 +90,5 @@ export type Corpus = Static<typeof Corpus>;
 export type Document = Static<typeof Document>;
 export type Chunk = Static<typeof Chunk>;
 export type CorpusDetail = Static<typeof CorpusDetail>;
+export type Share = Static<typeof Share>;
+export type ShareAccess = Static<typeof ShareAccess>;

@@ -25,7 +25,7 @@ export function keyCursor({ cursor }: PageQuery): string | undefined {
 
 /** Lists of corpora go by their names. */
 export function nameCursor({ cursor }: PageQuery): string | undefined {
-  if (cursor === undefined || limits.corpus.namePattern.test(cursor)) return cursor;
+  if (cursor === undefined || limits.corpus.fullNamePattern.test(cursor)) return cursor;
   throw new Failure('bad_request', 'the cursor is not one that a list has given');
 }
 

@@ -3,7 +3,9 @@
  * how slowly; and what is written down about it.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { rejectedCaller } from '../access/access.ts';
 import type { CallerContext } from '../access/caller.ts';
+import { signatureHeader } from '../handoff/signature.ts';
 import { Failure } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
 import { classifyAddress } from '../pipeline/fetch/address.ts';
@@ -36,7 +38,7 @@ const safeHeaders = {
 } as const;
 
 export function guardRequest(app: FastifyInstance, options: ServerOptions): void {
-  const { service, isLocal } = options;
+  const { service, isLocal, onBegin } = options;
   const sources: Sources = new WeakMap();
   const timers = new WeakMap<FastifyRequest, () => void>();
   const stopTimer = (request: FastifyRequest): void => timers.get(request)?.();
@@ -45,6 +47,7 @@ export function guardRequest(app: FastifyInstance, options: ServerOptions): void
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id).headers(safeHeaders);
     const { config } = request.routeOptions;
+    onBegin?.(config?.name ?? 'a request');
     refuseCrossSite(request, isLocal);
     refuseEncoded(request);
     if (hasBody(request)) timers.set(request, limitBody(request, reply, service));
@@ -55,7 +58,10 @@ export function guardRequest(app: FastifyInstance, options: ServerOptions): void
       throw new Failure('forbidden', 'this is for services of Pawl: an internal key is required');
     }
   });
+  app.addHook('onError', async (request, _, error) => tellRefused(request, error, service));
   app.addHook('preHandler', (request, _, done) => {
+    // By now the body was read and checked, and others may have begun meanwhile.
+    onBegin?.(request.routeOptions.config?.name ?? 'a request');
     if (!request.routeOptions.config?.isUpload) stopTimer(request);
     done();
   });
@@ -76,17 +82,38 @@ export function guardRequest(app: FastifyInstance, options: ServerOptions): void
   });
 }
 
-interface Admission extends Pick<Service, 'access'>, Pick<ServerOptions, 'countedAs'> {
+const refusals: ReadonlySet<string> = new Set(['unauthorized', 'forbidden', 'job_unknown']);
+
+/** Who calls back without the right to is either set up wrongly or not one of ours. */
+function tellRefused(
+  request: FastifyRequest,
+  error: unknown,
+  { audit }: Pick<Service, 'audit'>,
+): void {
+  const { config, url: route = 'unknown' } = request.routeOptions;
+  const isCallback = config?.isInternal || request.headers[signatureHeader] !== undefined;
+  if (!isCallback || !(error instanceof Failure) || !refusals.has(error.code)) return;
+  const { code, message: reason } = error;
+  const { id } = (request.params ?? {}) as { id?: string };
+  const refused = { route, job_id: id, code, reason };
+  request.log.warn(refused, 'callback refused');
+  audit.emit('callback_refused', request.caller ?? rejectedCaller(keyOf(request)), refused);
+}
+
+interface Admission
+  extends Pick<Service, 'access' | 'directory'>,
+    Pick<ServerOptions, 'countedAs'> {
   readonly sources: Sources;
 }
 
 async function admit(
   request: FastifyRequest,
   reply: FastifyReply,
-  { access, countedAs, sources }: Admission,
+  { access, directory, countedAs, sources }: Admission,
 ): Promise<void> {
   const { name, isInternal } = request.routeOptions.config;
-  request.caller = await access.authenticate(keyOf(request), sourceOf(request, sources));
+  const caller = await access.authenticate(keyOf(request), sourceOf(request, sources));
+  request.caller = (await directory?.resolve(caller)) ?? caller;
   if (isInternal) return;
   const decision = await access.admit(request.caller, countedAs?.[name as RouteName] ?? name);
   if (Number.isFinite(decision.limit)) {
@@ -98,8 +125,13 @@ async function admit(
   }
   if (decision.allowed) return;
   const retryAfterMs = decision.retryAfterSeconds * 1000;
-  const message = `more than ${decision.limit} requests within the hour`;
+  const message = `more than ${decision.limit} requests within ${spanOf(decision.windowSeconds)}`;
   throw new Failure('rate_limit_hit', message, { retryAfterMs });
+}
+
+function spanOf(seconds: number): string {
+  if (seconds === 3600) return 'an hour';
+  return seconds === 1 ? 'a second' : `${seconds} seconds`;
 }
 
 /**
@@ -142,8 +174,10 @@ function refuseCrossSite({ headers, method }: FastifyRequest, isLocal: boolean):
   }
   const { origin } = headers;
   if (origin === undefined || safeMethods.has(method)) return;
+  const own = headers.host ?? '';
   const host = URL.canParse(origin) ? new URL(origin).host : '';
-  if (!isLoopbackHost(host)) {
+  // Another port of this machine is another site: anybody may serve pages there.
+  if (!isLoopbackHost(host) || host !== own) {
     throw new Failure('forbidden', 'a page of another site may not change anything here');
   }
 }

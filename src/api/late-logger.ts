@@ -52,7 +52,9 @@ export class LateLogger {
 
 /** The log of events knows whose job it was; what else was known of the caller is gone. */
 export function auditEnd(audit: Audit, end: EndRow): void {
-  const caller = { ...localCaller, callerId: end.caller, callerType: 'unknown' } as const;
+  const { caller: callerId, caller_name } = end;
+  const shownId = caller_name ?? callerId;
+  const caller = { ...localCaller, callerId, shownId, callerType: 'unknown' } as const;
   const job = { job_id: end.key, corpus_name: end.corpus };
   if (end.kind === 'job_succeeded') audit.emit('job_completed', caller, job);
   if (end.kind !== 'job_failed') return;

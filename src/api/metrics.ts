@@ -1,6 +1,7 @@
 /** Figures for Prometheus: counted from the event log, or asked of the store when read. */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Event } from '../observe/event.ts';
+import type { StallCause } from '../observe/loop-watch.ts';
 import type { Queue } from '../queue/queue.ts';
 import type { Database } from '../store/database.ts';
 import { countWithoutCause } from '../store/items.ts';
@@ -41,6 +42,7 @@ export class Metrics {
   readonly #chunking: Histogram;
   readonly #requests: Histogram<'method' | 'route' | 'status'>;
   readonly #hotReads: Counter<'result'>;
+  readonly #stalls: Counter<'cause'>;
   #withoutCause = { count: 0, at: Number.NEGATIVE_INFINITY };
 
   constructor(options: MetricsOptions) {
@@ -74,6 +76,11 @@ export class Metrics {
       buckets: requestSeconds,
       labels: ['method', 'route', 'status'],
     });
+    this.#stalls = counter(
+      'pawl_event_loop_stalls_total',
+      'Times that the event loop was held for more than 250 ms: by work, or by a wait',
+      ['cause'],
+    );
     this.#hotReads = counter('pawl_hot_view_reads_total', 'Jobs looked for in Redis', ['result']);
     const { database, queues = [] } = options;
     addDepths(registers, { database, queues });
@@ -97,6 +104,10 @@ export class Metrics {
 
   seeHot(result: HotResult): void {
     this.#hotReads.inc({ result });
+  }
+
+  seeStall(cause: StallCause): void {
+    this.#stalls.inc({ cause });
   }
 
   seeSearch(seconds: number): void {

@@ -126,7 +126,7 @@ export class News {
     await this.#learnOwners(events);
     return events.map((event) => {
       const owner = event.jobId === null ? undefined : this.#owners.get(event.jobId);
-      const named = event.detail?.caller;
+      const named = event.detail?.owner ?? event.detail?.caller;
       let text: string | undefined;
       return {
         event,
@@ -143,6 +143,9 @@ export class News {
   }
 
   async #learnOwners(events: readonly Event[]): Promise<void> {
+    for (const { kind, jobId } of events) {
+      if (kind === 'job_moved' && jobId !== null) this.#owners.delete(jobId);
+    }
     const unknown = new Set<number>();
     for (const { jobId } of events) {
       if (jobId !== null && !this.#owners.has(jobId)) unknown.add(jobId);

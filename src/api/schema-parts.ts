@@ -11,10 +11,14 @@ export const oneOf = <const Names extends readonly string[]>(names: Names) =>
 export const time = Type.String({ format: 'date-time' });
 export const Count = Type.Integer({ minimum: 0 });
 export const Url = Type.String({ minLength: 1, maxLength: limits.job.sourceUrlCharactersMax });
-export const CorpusName = Type.String({ pattern: limits.corpus.namePattern.source });
-export const globs = Type.Array(Type.String({ minLength: 1, maxLength: 1000 }), {
-  maxItems: limits.job.crawlPatternsMax,
-});
+/** `NAME`, or `NAME@CALLER` for a corpus that was begun by another caller. */
+export const CorpusName = Type.String({ pattern: limits.corpus.fullNamePattern.source });
+export const globs = Type.Array(
+  Type.String({ minLength: 1, maxLength: limits.job.crawlPatternCharactersMax }),
+  {
+    maxItems: limits.job.crawlPatternsMax,
+  },
+);
 
 export const page = {
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.request.pageItemsMax })),

@@ -28,6 +28,7 @@ import {
 } from './schema-parts.ts';
 import { SearchFilter } from './search-filter.ts';
 
+export * from './caller-schema.ts';
 export * from './corpus-schema.ts';
 export { CorpusName, Count, oneOf, page, pageOf, Url } from './schema-parts.ts';
 

@@ -10,13 +10,16 @@ import Fastify, {
 } from 'fastify';
 import { Failure, type FailureCode, failures } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
+import { endConnection, guardConnections } from './connections.ts';
 import { contract, type Route, type RouteName } from './contract.ts';
 import { guardRequest } from './guard.ts';
+import { readJsonBodies } from './json-body.ts';
 import { type LogOptions, loggerOptions } from './logger.ts';
 import type { News } from './news.ts';
 import { problemOf, retryAfterOf, toTold } from './problem.ts';
 import { attemptRoutes } from './route/attempt.ts';
 import { batchRoutes } from './route/batch.ts';
+import { callerRoutes, shareRoutes } from './route/callers.ts';
 import { corpusRoutes, documentRoutes, entityRoutes } from './route/corpora.ts';
 import { historyRoutes } from './route/history.ts';
 import { inboxRoutes } from './route/inbox.ts';
@@ -32,7 +35,7 @@ import { compileValidator } from './validation.ts';
 import { serveWorkbench } from './workbench.ts';
 
 export interface ServerOptions {
-  readonly service: Pick<Service, 'world' | 'access' | 'metrics' | 'trace'>;
+  readonly service: Pick<Service, 'world' | 'access' | 'audit' | 'metrics' | 'trace' | 'directory'>;
   /** Who answers; a route that nobody answers is not there. */
   readonly handlers: Partial<Handlers>;
   /** By which services of Pawl sign what they ask. */
@@ -44,6 +47,8 @@ export interface ServerOptions {
   readonly countedAs?: Partial<Record<RouteName, RouteName>> | undefined;
   /** There are no keys: only this machine may ask, and no other site through a browser. */
   readonly isLocal: boolean;
+  /** Told which route begins, for the watch over the event loop. */
+  readonly onBegin?: ((name: string) => void) | undefined;
 }
 
 export async function buildServer(options: ServerOptions): Promise<FastifyInstance> {
@@ -72,9 +77,10 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
     frameworkErrors: (error, asked, reply) => void sendProblem(error, asked, reply),
   });
   const server = app.server as Server;
-  server.maxConnections = request.connectionsMax;
+  guardConnections(server);
   server.maxHeadersCount = request.headersMax;
   app.removeContentTypeParser('text/plain');
+  readJsonBodies(app, () => service.world.uuid());
   app.setValidatorCompiler(compileValidator as never);
   app.setSerializerCompiler(() => JSON.stringify);
   app.setErrorHandler(sendProblem);
@@ -112,6 +118,8 @@ export function storeHandlers(service: Service, news: News) {
     ...historyRoutes(service, news),
     ...inboxRoutes(service),
     ...corpusRoutes(service),
+    ...shareRoutes(service),
+    ...callerRoutes(service),
     ...documentRoutes(service),
     ...entityRoutes(service),
     ...runRoutes(service),
@@ -204,9 +212,9 @@ function answerRaw(
   const detail = code === 'bad_request' ? 'this is not a request' : failures[code].advice;
   const problem = problemOf(new Failure(code, detail), world.uuid());
   const body = JSON.stringify(problem);
-  socket.end(
+  const answer =
     `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}\r\n` +
-      'content-type: application/problem+json\r\nconnection: close\r\n' +
-      `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-  );
+    'content-type: application/problem+json\r\nconnection: close\r\n' +
+    `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+  endConnection(socket, answer, world);
 }

@@ -3,10 +3,14 @@
 import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify';
 import type { Audit } from '../access/audit.ts';
 import type { CallerContext } from '../access/caller.ts';
+import type { CallerDirectory } from '../access/caller-directory.ts';
+import type { CorpusDirectory } from '../access/corpus-directory.ts';
 import type { AttemptSession } from '../attempt/session.ts';
 import type { StreamedBlobStore } from '../blob/blob.ts';
 import type { BatchCommands } from '../engine/batch-commands.ts';
+import type { CallerCommands } from '../engine/caller-commands.ts';
 import type { Commands } from '../engine/commands.ts';
+import type { ConfiguredOrigins } from '../engine/origins.ts';
 import type { Relay } from '../engine/relay.ts';
 import type { Lifecycle } from '../kernel/item.ts';
 import type { World } from '../kernel/world.ts';
@@ -32,12 +36,18 @@ export interface Service {
   readonly searcher: Searcher;
   readonly blobs: StreamedBlobStore;
   readonly embedder: Embedder;
+  /** Where this process would send texts. */
+  readonly origins: ConfiguredOrigins;
   readonly sinks: readonly Sink[];
   /** Undefined: rules and lists find the entities. */
   readonly extractor?: Extractor | undefined;
   readonly lifecycle: Lifecycle;
   readonly world: World;
   readonly access: ServiceAccess;
+  /** Who callers are, where there is a store that knows. */
+  readonly directory?: CallerDirectory | undefined;
+  readonly corpora: CorpusDirectory;
+  readonly callers: CallerCommands;
   readonly audit: Audit;
   readonly room: QueueRoom;
   readonly jobs: ShownJobs;

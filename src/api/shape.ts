@@ -12,6 +12,7 @@ import {
 import type { Event as EngineEvent } from '../observe/event.ts';
 import type { Hit as Passage } from '../search/search.ts';
 import type { ChunkRow, NewChunk } from '../store/chunks.ts';
+import type { ShareRow } from '../store/corpus-access.ts';
 import type { CorpusSettings } from '../store/corpus-settings.ts';
 import { countersOf } from '../store/counters.ts';
 import type { CorpusRow, DocumentRow } from '../store/documents.ts';
@@ -209,14 +210,25 @@ export function corpusShape(row: CorpusRow): schema.Corpus {
 export function corpusDetailShape(
   row: CorpusRow,
   { tokens_in, tokens_out, ...spent }: SpendingRow,
-  settings: CorpusSettings,
+  {
+    shares,
+    ...settings
+  }: CorpusSettings & {
+    readonly access: schema.CorpusDetail['access'];
+    readonly shares: readonly ShareRow[];
+  },
 ): schema.CorpusDetail {
   return {
     ...corpusShape(row),
     ...settings,
+    shares: shares.map(shareShape),
     ...spent,
     tokens: { in: tokens_in, out: tokens_out },
   };
+}
+
+export function shareShape({ caller, name, access, created_at }: ShareRow): schema.Share {
+  return { caller_id: caller, name, access, created_at: timeOf(created_at) };
 }
 
 export function documentShape(row: DocumentRow): schema.Document {

@@ -26,7 +26,11 @@ export function checkSignatures(
     const at = { signature, now: service.world.now() };
     if (internalKey === undefined || !isSignedBy(internalKey, signed, at)) throw refused();
     request.isSigned = true;
-    request.caller = callerOf(hashKey(internalKey), { caller_type: 'service' }, new Set());
+    request.caller = callerOf(
+      hashKey(internalKey),
+      { caller_type: 'service' },
+      { internalIds: new Set() },
+    );
     digests.set(request, digest);
   });
   app.addHook('preParsing', async (request, _, payload) => {

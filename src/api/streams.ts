@@ -74,6 +74,16 @@ export class Streams {
 
   #handOut(told: readonly Told[]): void {
     for (const client of this.#clients) client.see(told);
+    for (const { event } of told) if (ownerKinds.has(event.kind)) this.#sendAwayFrom(event);
+  }
+
+  /** Whoever comes back is asked again who it is, and whose the job is now. */
+  #sendAwayFrom({ jobId, detail }: Told['event']): void {
+    for (const client of this.#clients) {
+      const { request } = client;
+      const isMoved = jobId !== null && request.jobId === jobId;
+      if (isMoved || request.caller === detail?.from) client.sendAway();
+    }
   }
 
   #progress(jobId: number, itemId: number, working: Working): void {
@@ -114,6 +124,9 @@ export class Streams {
     this.#cancelTick = undefined;
   }
 }
+
+/** After these, some streams are no longer of the caller who opened them. */
+const ownerKinds: ReadonlySet<string> = new Set(['job_moved', 'caller_merged']);
 
 class Client {
   readonly request: StreamRequest;

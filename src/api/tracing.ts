@@ -31,7 +31,7 @@ export function requestSpan(request: FastifyRequest, reply: FastifyReply, now: n
       'http.route': route,
       'http.response.status_code': reply.statusCode,
       'pawl.request_id': id,
-      'pawl.caller_id': request.caller?.callerId,
+      'pawl.caller_id': request.caller?.shownId,
     },
   };
 }

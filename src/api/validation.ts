@@ -3,6 +3,8 @@ import type { FastifySchemaCompiler } from 'fastify';
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { Failure } from '../kernel/failure.ts';
+import { limits } from '../kernel/limits.ts';
+import { type Wrong, wrongIn } from './wrong-value.ts';
 
 const places: Readonly<Record<string, string>> = {
   body: 'the body',
@@ -20,7 +22,8 @@ export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpP
     const given = isSpare ? (input ?? {}) : input;
     const value = isText ? validator.Convert(given) : given;
     if (validator.Check(value)) return { value };
-    return { error: failureOf(validator.Errors(value), places[httpPart] ?? httpPart) };
+    const wrong = wrongIn(schema, value, validator);
+    return { error: failureOf(wrong, places[httpPart] ?? httpPart) };
   };
 };
 
@@ -35,18 +38,21 @@ function isOnlyText(schema: TSchema): boolean {
   return Object.values(properties).every(({ type }) => type === 'string');
 }
 
-interface Wrong {
-  readonly keyword: string;
-  readonly instancePath: string;
-  readonly params: object;
-  readonly message: string;
+function failureOf(wrong: Wrong, place: string): Failure {
+  const at = wrong.instancePath === '' ? '' : ` at ${readablePath(wrong.instancePath)}`;
+  return new Failure('bad_request', `${place}${at} ${shortened(saying(wrong))}`);
 }
 
-function failureOf(errors: readonly Wrong[], place: string): Failure {
-  // What does not belong there is named before what it made of the whole.
-  const wrong = errors.find(({ keyword }) => keyword !== 'additionalProperties') ?? errors[0];
-  const at = wrong?.instancePath ? ` at ${wrong.instancePath}` : '';
-  return new Failure('bad_request', `${place}${at} ${wrong ? saying(wrong) : 'is wrong'}`);
+/** A very long name of a field is content that stands in the wrong place: it is not repeated. */
+function readablePath(path: string): string {
+  const names = path.slice(0, limits.request.wrongCharactersMax).split('/');
+  const isShort = (name: string): boolean => name.length <= limits.request.wrongNameCharactersMax;
+  return names.map((name) => (isShort(name) ? name : '…')).join('/');
+}
+
+function shortened(text: string): string {
+  const { wrongCharactersMax } = limits.request;
+  return text.length > wrongCharactersMax ? `${text.slice(0, wrongCharactersMax)}…` : text;
 }
 
 function saying({ keyword, params, message }: Wrong): string {

@@ -2,6 +2,7 @@
  * Why a document is in the results, or is not: the state that keeps it out, or the passage that put
  * it in, with the way back from there to the raw bytes.
  */
+import type { CorpusPlace } from '../kernel/corpus-name.ts';
 import { Failure } from '../kernel/failure.ts';
 import { canonicalUrl, readUrl } from '../pipeline/fetch/url.ts';
 import {
@@ -13,16 +14,16 @@ import {
 } from '../store/document-views.ts';
 import { type DocumentRow, documentIdOf, getDocument } from '../store/documents.ts';
 import { getFetch } from '../store/fetches.ts';
-import { getItem, type ItemRow } from '../store/items.ts';
+import { type ItemRow, jobOfItem } from '../store/items.ts';
 import { getJobById } from '../store/jobs.ts';
 import { viewItems } from './item-views.ts';
 import type { Item, Why } from './schema.ts';
 import type { Looking } from './service.ts';
 import { chunkShape, documentShape, maybeTimeOf, timeOf } from './shape.ts';
 
-export interface WhyQuestion {
-  readonly caller: string;
-  readonly corpus: string;
+export interface WhyQuestion extends CorpusPlace {
+  /** What the corpus is called by whoever asks. */
+  readonly name: string;
   /** The address, or whatever else the source was named. */
   readonly url: string;
   /** With a query: the best passage of the document for it. */
@@ -43,11 +44,11 @@ export async function whyOf(service: Looking, question: WhyQuestion): Promise<Wh
     (await isDeleted(database, { documentId, newestItemId: newest.id }));
   const verdict = verdictOf({ document, newest, isGone });
   return {
-    corpus_name: corpus,
+    corpus_name: question.name,
     url: source,
     verdict,
     explanation: explanations[verdict](document, item),
-    document: document ? documentShape(document) : null,
+    document: document ? documentShape({ ...document, corpus: question.name }) : null,
     provenance: document ? await provenanceOf(service, document) : null,
     item,
     chunk: document ? await chunkOf(service, document, question) : null,
@@ -112,8 +113,8 @@ async function provenanceOf(
 ): Promise<NonNullable<Why['provenance']>> {
   const fetched = await getFetch(database, document.generation_id);
   const validators = await getValidators(database, document.id);
-  const item = await getItem(database, document.generation_id, document.caller);
-  const job = item && (await getJobById(database, item.job_id));
+  const jobId = await jobOfItem(database, document.generation_id);
+  const job = jobId === undefined ? undefined : await getJobById(database, jobId);
   return {
     generation: document.generation,
     content_hash: document.content_hash,

@@ -1,11 +1,10 @@
 /** Puts the parts of the attempt together, and removes what processes that are dead have left. */
 import type { Liveness } from '../engine/liveness.ts';
 import { makeCancellationFlags } from './cancellation.ts';
-import { AttemptRegistry } from './registry.ts';
 import { AttemptSession, type SessionOptions } from './session.ts';
 import { Workspaces } from './workspace.ts';
 
-export interface AttemptOptions extends Omit<SessionOptions, 'registry' | 'flags' | 'workspaces'> {
+export interface AttemptOptions extends Omit<SessionOptions, 'flags' | 'workspaces'> {
   /** Holds the workspaces, and nothing else. */
   readonly folder: string;
   readonly liveness: Liveness;
@@ -16,6 +15,5 @@ export async function openAttempt(options: AttemptOptions): Promise<AttemptSessi
   const workspaces = new Workspaces({ folder, liveness, world, log });
   await workspaces.removeAbandoned();
   const flags = makeCancellationFlags();
-  const registry = new AttemptRegistry({ flags, workspaces, world, log });
-  return new AttemptSession({ ...options, registry, flags, workspaces });
+  return new AttemptSession({ ...options, flags, workspaces });
 }

@@ -5,6 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { placeOf } from '../kernel/corpus-name.ts';
 import { Failure, type FailureCode, toFailure } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
 import type { World } from '../kernel/world.ts';
@@ -79,7 +80,8 @@ async function readStaged(staged: StagedSource, context: PhaseContext): Promise<
 }
 
 async function lookUp(taken: readonly (Work & { taken: Taken })[], context: PhaseContext) {
-  const { caller, corpus, reader } = context;
+  const { reader } = context;
+  const { caller, corpus } = placeOf(context);
   const documentOf = ({ source }: StagedSource): string => documentIdOf(caller, corpus, source);
   const blobKeys = [...new Set(taken.map((work) => work.taken.hash))];
   const ids = taken.map(({ staged }) => documentOf(staged));

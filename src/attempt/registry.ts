@@ -1,5 +1,5 @@
 /**
- * The single attempt of this process, in memory only, moved along the table in `kernel/attempt.ts`.
+ * The single attempt of a caller, in memory only, moved along the table in `kernel/attempt.ts`.
  *
  * Every report carries the id of the attempt it belongs to. A report of an older attempt, or one
  * that the present status does not allow, is written to the log and refused, and changes nothing:
@@ -125,11 +125,22 @@ export class AttemptRegistry {
     const status = this.#check('resume');
     const attemptId = this.#idOf('resume');
     if (!this.#state.stagedWorkRemaining || !this.#options.workspaces.has(attemptId)) {
-      throw this.#refused('there is nothing left that could be resumed: start a new attempt');
+      const why = 'the files of the paused attempt are gone: start again with what is staged';
+      throw this.#refused(`${why}, or take it back to give the attempt up`);
     }
     return this.#guarded('resume', () => {
       this.#options.flags.clear(attemptId);
       return this.#move('resume', withStatus(this.#state, status));
+    });
+  }
+
+  /** A paused attempt is given up: there is nothing left that it could go on with. */
+  discard(): AttemptState {
+    this.#check('discard');
+    const attemptId = this.#idOf('discard');
+    return this.#guarded('discard', () => {
+      this.#end(attemptId);
+      return this.#move('discard', idleState);
     });
   }
 

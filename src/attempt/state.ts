@@ -1,4 +1,4 @@
-/** What is known of the one interactive ingestion of this process. Every change is a new object. */
+/** What is known of the interactive ingestion of a caller. Every change is a new object. */
 import {
   type AttemptEvent,
   type AttemptPhase,

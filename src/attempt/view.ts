@@ -99,7 +99,7 @@ export interface AttemptView extends AttemptState {
   readonly jobKey: string | null;
   /** Why the attempt came to rest by itself. */
   readonly trouble: { readonly code: FailureCode; readonly message: string } | null;
-  /** The one attempt of this process is somebody else's. */
+  /** Others have so many open that this caller has to wait with its own. */
   readonly isOccupied: boolean;
 }
 

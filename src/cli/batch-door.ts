@@ -3,6 +3,7 @@ import { batchTaskShape } from '../api/batch-shape.ts';
 import type { BatchTask } from '../api/contract/batch.ts';
 import type { BodyOf } from '../api/contract.ts';
 import { Client } from '../client/client.ts';
+import { readWaiting } from '../engine/batch-waiting.ts';
 import type { Pawl } from '../index.ts';
 import type { BatchTaskState } from '../kernel/batch-task.ts';
 import { Failure } from '../kernel/failure.ts';
@@ -23,6 +24,8 @@ export interface BatchDoor {
   /** By its id, or by the beginning of it. */
   show(id: string): Promise<BatchTask>;
   cancel(id: string): Promise<BatchTask>;
+  /** The merged results, in pieces. */
+  output(id: string): Promise<AsyncIterable<Uint8Array> | readonly Uint8Array[]>;
 }
 
 /** Opens what was named. A task may be the first thing in a store; a question does not make one. */
@@ -38,14 +41,18 @@ export async function withBatch<T>(
 }
 
 function localBatch(pawl: Pawl): BatchDoor {
-  const show = async (id: string): Promise<BatchTask> => batchTaskShape(await pawl.batchTask(id));
+  const show = async (id: string): Promise<BatchTask> =>
+    batchTaskShape(await pawl.batchTask(id), await readWaiting(pawl.store));
   return {
     show,
+    output: (id) => pawl.batchOutput(id),
     submit: async (body) => show(await pawl.submitBatchTask(body)),
     list: async ({ state, limit = limits.request.pageItemsDefault }) => {
       const rows = await pawl.batchTasks({ ...(state !== undefined && { state }), limit });
       const last = rows.length < limit ? undefined : rows.at(-1);
-      return { items: rows.map(batchTaskShape), next_cursor: last ? String(last.id) : null };
+      const waiting = await readWaiting(pawl.store);
+      const items = rows.map((row) => batchTaskShape(row, waiting));
+      return { items, next_cursor: last ? String(last.id) : null };
     },
     cancel: async (id) => {
       const { key } = await pawl.batchTask(id);
@@ -62,6 +69,7 @@ function remoteBatch(client: Client): BatchDoor {
       client.ask('POST /batch/tasks', { body: body as BodyOf<'POST /batch/tasks'> }),
     list: (query) => client.ask('GET /batch/tasks', { query }),
     show: (id) => findTask(client, id),
+    output: async (id) => client.batchOutput((await findTask(client, id)).task_id),
     cancel: async (id) => {
       const params = { id: (await findTask(client, id)).task_id };
       return client.ask('POST /batch/tasks/:id/cancel', { params });

@@ -13,14 +13,22 @@ import { ago, exactTime, number, printable } from './wording.ts';
 
 export const batch: Command = {
   name: 'batch',
-  summary: 'work that providers do for hours: submit, list, show, cancel',
-  usage: ['batch submit FILE', 'batch [list] [--state STATE] [--limit N]', 'batch show|cancel ID'],
+  summary: 'work that providers do for hours: submit, list, show, output, cancel',
+  usage: [
+    'batch submit FILE',
+    'batch [list] [--state STATE] [--limit N]',
+    'batch show|output|cancel ID',
+  ],
   options: {
     state: { type: 'string', value: 'STATE', meaning: `one of ${batchTask.states.join(', ')}` },
     limit: { type: 'string', value: 'N', meaning: 'how many tasks at most' },
   },
-  examples: ['pawl batch submit recordings.json', 'pawl batch show 3f2a9c1e --json'],
-  run: chooseAction('batch', { list, submit, show, cancel }),
+  examples: [
+    'pawl batch submit recordings.json',
+    'pawl batch show 3f2a9c1e --json',
+    'pawl batch output 3f2a9c1e > results.json',
+  ],
+  run: chooseAction('batch', { list, submit, show, output, cancel }),
 };
 
 async function submit(call: Call, args: readonly string[]): Promise<number> {
@@ -128,9 +136,18 @@ function printTask(terminal: Terminal, task: BatchTask): void {
     }),
     ...invalid.map((url, index) => [index === 0 ? 'invalid' : '', printable(url)] as const),
     ...(task.output === null ? [] : [['output', task.output] as const]),
+    ...(task.waiting === null ? [] : [['waiting', printable(task.waiting)] as const]),
     ...(error ? [['error', printable(`${error.code}: ${error.message}`)] as const] : []),
     ['you can', task.actions.join(', ') || 'do nothing more'],
   ]);
+}
+
+async function output(call: Call, args: readonly string[]): Promise<number> {
+  const id = onlyArgument(args, 'task');
+  return withBatch(call, { makesStore: false }, async (door) => {
+    for await (const piece of await door.output(id)) await call.terminal.write(piece);
+    return exits.well;
+  });
 }
 
 async function cancel(call: Call, args: readonly string[]): Promise<number> {

@@ -1,7 +1,9 @@
 /** `pawl chunk`: the pieces of a source, as they would be indexed. */
 import { cutShape } from '../api/shape.ts';
 import type { Extracted } from '../pipeline/extract/extract.ts';
+import { TextThreads } from '../pipeline/thread/text-threads.ts';
 import type { NewChunk } from '../store/chunks.ts';
+import { realWorld } from '../world.ts';
 import type { Call, Command } from './command.ts';
 import { printHead } from './extract.ts';
 import { previewSources } from './preview.ts';
@@ -15,20 +17,25 @@ export const chunk: Command = {
   usage: ['chunk SOURCE…'],
   examples: ['pawl chunk handbook.md', 'pawl chunk docs --json'],
   run: async (call) => {
-    // The tokenizer's vocabulary takes a moment to load, and other commands need none.
-    const { splitText } = await import('../pipeline/chunk/split.ts');
-    return previewSources(call, (source, found) => show(call, { source, found, splitText }));
+    // In threads, so that a signal is heard while a long text is chunked.
+    const texts = new TextThreads(realWorld());
+    try {
+      return await previewSources(call, async (source, found) => {
+        show(call, { source, found, chunks: await texts.cut(found.text, call.interrupt) });
+      });
+    } finally {
+      await texts.close();
+    }
   },
 };
 
 interface Shown {
   readonly source: string;
   readonly found: Extracted;
-  readonly splitText: (text: string) => NewChunk[];
+  readonly chunks: readonly NewChunk[];
 }
 
-function show({ terminal, isJson }: Call, { source, found, splitText }: Shown): void {
-  const chunks = splitText(found.text);
+function show({ terminal, isJson }: Call, { source, found, chunks }: Shown): void {
   if (isJson) {
     const { title, language } = found;
     terminal.print(JSON.stringify({ source, title, language, chunks: chunks.map(cutShape) }));

@@ -1,29 +1,41 @@
 /** `pawl corpora`: what can be searched. */
-import { createInterface } from 'node:readline/promises';
 import type { CorpusRow, Spending } from '../index.ts';
 import { chooseAction, onlyArgument } from './action.ts';
 import { type Call, type Command, centsOf, exits, withStore } from './command.ts';
+import { consentOption, hasConsent } from './consent.ts';
 import { costLine, savedLine } from './cost.ts';
 import type { DocumentOf, PawlDoor } from './door.ts';
 import { entityOptions, printEntities } from './entities.ts';
 import { workOrLeave } from './follow.ts';
+import { originOptions, showOrigins } from './origins.ts';
 import { corpusShape, documentShape, spendingShape } from './shape.ts';
+import { share, sharePairs, shareShape, sharesOf, unshare } from './shares.ts';
 import { printPairs, printTable } from './table.ts';
 import { ago, bytes, count, cutPath, exactTime, money, number, printable } from './wording.ts';
 
 export const corpora: Command = {
   name: 'corpora',
-  summary: 'what can be searched: list, show, documents, entities, reembed, budget, delete',
+  summary:
+    'what can be searched: list, show, documents, entities, share, reembed, budget, origins, ' +
+    'delete',
   usage: [
     'corpora [list]',
     'corpora show|documents NAME',
     'corpora entities NAME [--kind K] [--document ID | --with ENTITY] [--limit N]',
     'corpora reembed NAME [--budget-cents N]',
     'corpora budget NAME [--budget-cents N]',
+    'corpora share NAME CALLER [--write]',
+    'corpora unshare NAME CALLER',
+    'corpora origins NAME [--accept [--yes]]',
     'corpora delete NAME [--yes]',
   ],
   options: {
-    yes: { type: 'boolean', meaning: 'delete without asking' },
+    ...consentOption,
+    ...originOptions,
+    write: {
+      type: 'boolean',
+      meaning: 'share it to write as well: ingest, retry, delete documents',
+    },
     ...entityOptions,
     'budget-cents': {
       type: 'string',
@@ -38,6 +50,9 @@ export const corpora: Command = {
     entities: (call, args) => withCorpus(call, args, printEntities),
     reembed: (call, args) => withCorpus(call, args, reembed),
     budget: (call, args) => withCorpus(call, args, setBudget),
+    share,
+    unshare,
+    origins: (call, args) => withCorpus(call, args, showOrigins),
     delete: (call, args) => withCorpus(call, args, remove),
   }),
 };
@@ -96,8 +111,10 @@ async function show(
   pawl: PawlDoor,
 ): Promise<number> {
   const spent = await pawl.spending(corpus.name);
+  const shares = await sharesOf(pawl, corpus.name);
   if (isJson) {
-    terminal.print(JSON.stringify({ ...corpusShape(corpus), ...spendingShape(spent) }));
+    const shared = { shares: shares.map(shareShape) };
+    terminal.print(JSON.stringify({ ...corpusShape(corpus), ...spendingShape(spent), ...shared }));
     return exits.well;
   }
   const at = (time: number): string => `${ago(time, Date.now())} (${exactTime(time)})`;
@@ -107,6 +124,7 @@ async function show(
     ['chunks', number(corpus.chunks)],
     ['text', bytes(corpus.text_bytes)],
     ...spendingPairs(spent),
+    ...sharePairs(shares),
     ['made', at(corpus.created_at)],
     ...(corpus.updated_at === null ? [] : [['changed', at(corpus.updated_at)] as const]),
   ]);
@@ -187,19 +205,10 @@ async function printDocuments(call: Call, { name }: CorpusRow, pawl: PawlDoor): 
 }
 
 async function remove(call: Call, { name, documents }: CorpusRow, pawl: PawlDoor): Promise<number> {
-  const question = `delete ${count(documents, 'document')} of ${name}?`;
-  if (!(await isConfirmed(call, question))) return exits.error;
+  const question = `Delete ${count(documents, 'document')} of ${name}?`;
+  if (!(await hasConsent(call, question))) return exits.error;
   const deleted = await pawl.deleteCorpus(name);
   const sentence = `deleted ${count(deleted, 'document')} of ${name}`;
   call.terminal.print(call.isJson ? JSON.stringify({ name, deleted }) : sentence);
   return exits.well;
-}
-
-/** Somebody at a terminal is asked; a script has said what it wants. */
-async function isConfirmed(call: Call, question: string): Promise<boolean> {
-  if (call.flags.yes === true || call.isJson || !call.terminal.isAnswering) return true;
-  const prompt = createInterface({ input: process.stdin, output: process.stderr });
-  const answer = await prompt.question(`${question} [y/N] `, { signal: call.interrupt });
-  prompt.close();
-  return /^y(es)?$/i.test(answer.trim());
 }

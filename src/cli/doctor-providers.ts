@@ -47,7 +47,7 @@ type Settings = ReturnType<typeof engineOptions>;
 async function checkEmbedder({ embedder, world }: Settings, signal: AbortSignal): Promise<Verdict> {
   const [, name] = /^openai:(.+)$/.exec(embedder.choice) ?? [];
   if (name !== undefined) {
-    const { url = '', key } = embedder;
+    const { url = openaiUrl, key } = embedder;
     return checkModel({ url, key, model: name.replace(/@\d+$/, ''), signal });
   }
   const { embedder: local, close } = embeddersFor(embedder, world);

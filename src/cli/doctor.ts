@@ -3,6 +3,7 @@ import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { openBlobs } from '../blobs.ts';
 import type { Config } from '../config.ts';
+import { unservedReasons } from '../engine/batch-waiting.ts';
 import type { Pawl } from '../index.ts';
 import { failures, toFailure } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
@@ -190,8 +191,20 @@ async function examine(pawl: Pawl, database: string): Promise<Finding[]> {
           ? 'none at work now'
           : `${count(workers.length, 'process', 'processes')} at work`,
     },
+    ...(await checkBatchTasks(pawl)),
     ...(await checkPgvector(pawl)),
   ];
+}
+
+/** Batch tasks whose provider no running process has the settings of. */
+async function checkBatchTasks({ store }: Pawl): Promise<Finding[]> {
+  const reasons = await unservedReasons(store);
+  return reasons.map((found) => ({
+    check: 'batch tasks',
+    verdict: 'warn',
+    found,
+    advice: 'start a Pawl that works on this store, with PAWL_BATCH_PROVIDERS',
+  }));
 }
 
 /** Nothing is wrong without it; but who could have it should know. */

@@ -38,7 +38,8 @@ type Same = Pick<
       | 'search'
     )
   | ('newestEvent' | 'work' | 'isWorkedOn' | 'why')
-  | ('setCorpusBudget' | 'entities' | 'related')
+  | ('origins' | 'acceptOrigins' | 'setCorpusBudget' | 'entities' | 'related')
+  | ('shares' | 'share' | 'unshare' | 'callers')
 >;
 
 export interface PawlDoor extends Same {

@@ -3,6 +3,7 @@ import { limits } from '../kernel/limits.ts';
 import type { ErrorRecord } from '../store/items.ts';
 import { chooseAction, onlyArgument } from './action.ts';
 import { type Call, type Command, exits, textOf, usageError, withStore } from './command.ts';
+import { consentOption, hasConsent } from './consent.ts';
 import type { ItemOf, JobDoor, PawlDoor } from './door.ts';
 import { workOrLeave } from './follow.ts';
 import { causeShape, failureOf, itemShape } from './shape.ts';
@@ -15,12 +16,14 @@ export const inbox: Command = {
   usage: [
     'inbox [list] [--cause CODE] [--corpus NAME]',
     'inbox show ITEM',
-    'inbox retry|discard ITEM… | --cause CODE | --all',
+    'inbox retry ITEM… | --cause CODE | --all',
+    'inbox discard ITEM… | --cause CODE | --all [--yes]',
   ],
   options: {
     cause: { type: 'string', value: 'CODE', meaning: 'all that failed for this cause' },
     corpus: { type: 'string', value: 'NAME', meaning: 'only documents of this corpus' },
     all: { type: 'boolean', meaning: 'everything in the inbox' },
+    ...consentOption,
   },
   examples: ['pawl inbox', 'pawl inbox show 14', 'pawl inbox retry --cause source_missing'],
   run: chooseAction('inbox', { list, show, retry, discard }),
@@ -141,6 +144,8 @@ async function discard(call: Call, args: readonly string[]): Promise<number> {
   return withStore(call, async (pawl) => {
     const items = await chosenItems(call, pawl, args);
     if (items.length === 0) return tellNone(call);
+    const question = `Discard ${count(items.length, 'failed document')}?`;
+    if (!(await hasConsent(call, question))) return exits.error;
     const discarded = await pawl.discardItems(items.map(({ id }) => id));
     const sentence = `discarded ${count(discarded, 'document')}`;
     call.terminal.print(call.isJson ? JSON.stringify({ discarded }) : sentence);

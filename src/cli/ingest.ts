@@ -1,8 +1,10 @@
 /** `pawl ingest`: documents into a corpus. */
-
+import { constants } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
 import type { CrawlInput } from '../index.ts';
 import { Failure } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
+import { pathOfSource } from '../pipeline/fetch/file-path.ts';
 import { expandSources, type SourceInput } from '../sources.ts';
 import type { NewSource } from '../store/submit.ts';
 import {
@@ -11,6 +13,7 @@ import {
   centsOf,
   exits,
   numberOf,
+  serviceOf,
   textOf,
   usageError,
   withDoor,
@@ -18,7 +21,7 @@ import {
 import type { JobDoor } from './door.ts';
 import { estimate } from './estimate.ts';
 import { follow, tellStopped } from './follow.ts';
-import { count } from './wording.ts';
+import { count, printable } from './wording.ts';
 
 export const ingest: Command = {
   name: 'ingest',
@@ -35,6 +38,7 @@ export const ingest: Command = {
     exclude: { type: 'string', value: 'GLOB', meaning: 'what a crawl leaves out' },
     'budget-cents': { type: 'string', value: 'N', meaning: 'pause before it would cost more' },
     'max-wall-seconds': { type: 'string', value: 'N', meaning: 'fail what is open after so long' },
+    'follow-links': { type: 'boolean', meaning: 'read files that links lead to outside a folder' },
     estimate: { type: 'boolean', meaning: 'say what it would cost, and do nothing' },
     lane: { type: 'string', value: 'LANE', meaning: 'now, or cheap: by batches, within a day' },
   },
@@ -50,7 +54,12 @@ export const ingest: Command = {
     if (corpus === undefined) throw usageError('name the corpus with --corpus NAME');
     const { priorityMin, priorityMax } = limits.fairness;
     const priority = numberOf(flags, 'priority', { min: priorityMin, max: priorityMax });
-    const sources = await expandSources(await readInputs(positionals));
+    const skipped = new Skipped(call);
+    const expanded = await expandSources(await readInputs(positionals), {
+      followLinks: flags['follow-links'] === true,
+      onSkipped: (source, reason) => skipped.tell(source, reason),
+    });
+    const sources = serviceOf(call) ? await skipped.leaveUnreadable(expanded) : expanded;
     const crawl = flags.crawl === true ? crawlOf(flags) : undefined;
     if (flags.estimate === true) return estimate(call, sources, { corpus, crawl });
     const budgetCents = centsOf(flags, 'budget-cents');
@@ -59,9 +68,49 @@ export const ingest: Command = {
     const lane = laneOf(textOf(flags, 'lane'));
     const force = flags.force === true;
     const chosen = { priority, crawl, budgetCents, maxWallSeconds, force, lane };
-    return ingestSources(call, sources, { corpus, ...chosen });
+    const exit = await ingestSources(call, sources, { corpus, ...chosen });
+    return skipped.hasFailed ? Math.max(exit, exits.someFailed) : exit;
   },
 };
+
+/** What is not ingested is told, each with its reason. */
+class Skipped {
+  readonly #call: Call;
+  hasFailed = false;
+
+  constructor(call: Call) {
+    this.#call = call;
+  }
+
+  tell(source: string, reason: string): void {
+    this.#call.terminal.tell(`skipped ${printable(source)}: ${reason}`);
+  }
+
+  /** A service is given bytes: what has none to give cannot become an item of its job. */
+  async leaveUnreadable(sources: readonly NewSource[]): Promise<NewSource[]> {
+    const readable: NewSource[] = [];
+    for (const each of sources) {
+      const refusal = each.kind === 'file' ? await readRefusal(each.source) : undefined;
+      if (refusal === undefined) readable.push(each);
+      else {
+        this.hasFailed = true;
+        this.tell(each.source, refusal);
+      }
+    }
+    if (readable.length === 0) throw new Failure('sources_empty', 'no file can be read');
+    return readable;
+  }
+}
+
+async function readRefusal(source: string): Promise<string | undefined> {
+  const path = pathOfSource(source);
+  try {
+    await access(path, constants.R_OK);
+    return (await stat(path)).isFile() ? undefined : 'it is not a file';
+  } catch (error) {
+    return `it cannot be read (${(error as NodeJS.ErrnoException).code})`;
+  }
+}
 
 function laneOf(text: string | undefined): 'now' | 'cheap' | undefined {
   if (text === undefined || text === 'now' || text === 'cheap') return text;

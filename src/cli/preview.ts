@@ -21,7 +21,8 @@ const aheadMax = 16;
 /** Shows every source. Returns the exit code. */
 export async function previewSources(
   call: Call,
-  show: (source: string, extracted: Extracted) => void,
+  show: (source: string, extracted: Extracted) => void | Promise<void>,
+  wanted: { readonly withDropped?: boolean } = {},
 ): Promise<number> {
   const { positionals, interrupt, config } = call;
   if (positionals.length === 0) throw usageError('name at least one source, or - for stdin');
@@ -31,7 +32,7 @@ export async function previewSources(
     const { shown: source } = named;
     try {
       if ('failure' in named) return { source, failure: named.failure };
-      return { source, extracted: await preview.extract(named.from, interrupt) };
+      return { source, extracted: await preview.extract(named.from, interrupt, wanted) };
     } catch (error) {
       return { source, failure: toFailure(error) };
     }
@@ -42,11 +43,11 @@ export async function previewSources(
     for await (const result of inOrder(sourcesOf(positionals, interrupt), run)) {
       if (interrupt.aborted) return exits.interrupted;
       total += 1;
-      if ('extracted' in result) {
-        show(result.source, result.extracted);
-      } else {
+      const failure = 'failure' in result ? result.failure : await failureOf(result, show);
+      if (interrupt.aborted) return exits.interrupted;
+      if (failure) {
         failed += 1;
-        showFailure(call, result.source, result.failure);
+        showFailure(call, result.source, failure);
       }
     }
   } finally {
@@ -56,6 +57,19 @@ export async function previewSources(
     call.terminal.tell(`${failed} of ${count(total, 'source')} failed`);
   }
   return failed > 0 ? exits.someFailed : exits.well;
+}
+
+/** To show a document may fail, too: it may have more chunks than there may be. */
+async function failureOf(
+  { source, extracted }: Extract<Previewed, { extracted: Extracted }>,
+  show: Parameters<typeof previewSources>[1],
+): Promise<Failure | undefined> {
+  try {
+    await show(source, extracted);
+    return undefined;
+  } catch (error) {
+    return toFailure(error);
+  }
 }
 
 function showFailure({ terminal, isJson }: Call, source: string, failure: Failure): void {

@@ -1,7 +1,7 @@
 /** Pawl at the other end of a connection, as commands know it. */
 import { openAsBlob } from 'node:fs';
 import { relative } from 'node:path';
-import type { BodyOf, QueryOf } from '../api/contract.ts';
+import type { AnswerOf, BodyOf, QueryOf } from '../api/contract.ts';
 import type {
   Corpus,
   Document,
@@ -12,12 +12,23 @@ import type {
 } from '../api/schema.ts';
 import { filterShape } from '../api/search-filter.ts';
 import { Client, type ClientOptions } from '../client/client.ts';
-import type { CauseRow, CorpusRow, Event, Hit, JobCounters, JobSummary } from '../index.ts';
+import type {
+  CauseRow,
+  CorpusOrigins,
+  CorpusRow,
+  Event,
+  Hit,
+  JobCounters,
+  JobSummary,
+} from '../index.ts';
 import { Failure } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
+import type { OriginUse } from '../kernel/origin.ts';
 import { jobEnds } from '../observe/event.ts';
+import { pathOfSource } from '../pipeline/fetch/file-path.ts';
 import type { NewSource } from '../store/submit.ts';
 import type { DocumentOf, ItemOf, JobDoor, PawlDoor } from './door.ts';
+import { remoteCallers, remoteShares } from './remote-callers.ts';
 
 export function remotePawl(options: ClientOptions): PawlDoor {
   const client = new Client(options);
@@ -46,6 +57,8 @@ export function remotePawl(options: ClientOptions): PawlDoor {
     why: (corpus, url, query) =>
       client.ask('GET /why', { query: { corpus_name: corpus, url, query } }),
     ...remoteCorpora(client, jobDoor),
+    ...remoteShares(client),
+    callers: remoteCallers(client),
     causes: async (corpus) => {
       const query = { corpus_name: corpus, limit: 1 };
       return causesOf((await client.ask('GET /inbox', { query })).causes);
@@ -93,6 +106,10 @@ function remoteCorpora(
       const { job_id } = await client.ask('POST /corpora/:name/reembed', asking);
       return job_id === null ? undefined : jobDoor({ job_id, corpus_name: name });
     },
+    origins: async (name) =>
+      originsOf(await client.ask('GET /corpora/:name/origins', { params: { name } })),
+    acceptOrigins: async (name) =>
+      originsOf(await client.ask('POST /corpora/:name/origins', { params: { name } })),
     ...remoteEntities(client),
     deleteCorpus: async (name) =>
       (await client.ask('DELETE /corpora/:name', { params: { name } })).deleted,
@@ -101,6 +118,14 @@ function remoteCorpora(
 
 function corpusOf({ created_at, updated_at, ...corpus }: Corpus): CorpusRow {
   return { ...corpus, created_at: at(created_at), updated_at: maybeAt(updated_at) };
+}
+
+type SentOrigins = AnswerOf<'GET /corpora/:name/origins'>;
+
+function originsOf({ recorded, configured }: SentOrigins): CorpusOrigins {
+  const rows = (list: SentOrigins['recorded']) =>
+    list.map(({ use, url }) => ({ use: use as OriginUse, url }));
+  return { recorded: rows(recorded), configured: rows(configured) };
 }
 
 type EntityKind = NonNullable<QueryOf<'GET /corpora/:name/entities'>['kind']>;
@@ -200,7 +225,10 @@ async function submit(client: Client, sources: readonly NewSource[], options: Su
   if (kinds.has('file')) {
     const files = [];
     for (const { source } of sources) {
-      files.push({ name: relative(process.cwd(), source), blob: await openAsBlob(source) });
+      files.push({
+        name: relative(process.cwd(), source),
+        blob: await openAsBlob(pathOfSource(source)),
+      });
     }
     return client.upload({ ...chosen, files });
   }

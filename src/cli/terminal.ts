@@ -1,4 +1,5 @@
 /** Where the CLI writes: results to stdout, everything else to stderr, colours where they help. */
+import { once } from 'node:events';
 import { styleText } from 'node:util';
 
 export type Style = Parameters<typeof styleText>[0];
@@ -11,6 +12,8 @@ export interface Terminal {
   readonly columns: () => number;
   /** A line of the result. */
   print(line?: string): void;
+  /** Bytes of the result; resolves when there is room for more. */
+  write(bytes: Uint8Array): Promise<void>;
   /** A line about what is going on. */
   tell(line: string): void;
   /** Raw text on stderr, for what is drawn over. */
@@ -33,6 +36,9 @@ export function openTerminal(): Terminal {
     isAnswering: stdin.isTTY === true && stderr.isTTY === true,
     columns: () => stdout.columns ?? stderr.columns ?? columnsWithoutTerminal,
     print: (line = '') => void stdout.write(`${line}\n`),
+    write: async (bytes) => {
+      if (!stdout.write(bytes)) await once(stdout, 'drain');
+    },
     tell: (line) => void stderr.write(`${line}\n`),
     draw: (text) => void stderr.write(text),
     paint: (style, text) => styleText(style, text, { stream: stdout }),

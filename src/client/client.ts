@@ -113,6 +113,13 @@ export class Client {
     return read(response) as Promise<AnswerOf<Name>>;
   }
 
+  /** The merged results of a batch task, as bytes of JSON in pieces. */
+  async batchOutput(id: string, signal?: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
+    const path = `/batch/tasks/${encodeURIComponent(id)}/output`;
+    const response = await this.#send(path, { method: 'GET', ...(signal && { signal }) });
+    return response.body ?? new Blob([]).stream();
+  }
+
   /** Submits files as one job. */
   async upload(upload: Upload): Promise<AnswerOf<'POST /jobs/upload'>> {
     const form = new FormData();

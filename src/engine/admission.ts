@@ -8,7 +8,7 @@ import type { JobRow } from '../store/jobs.ts';
 import type { NewSource } from '../store/submit.ts';
 
 export function checkCorpusName(name: string): void {
-  if (limits.corpus.namePattern.test(name)) return;
+  if (limits.corpus.fullNamePattern.test(name)) return;
   throw new Failure(
     'corpus_name_invalid',
     `the corpus name ${JSON.stringify(name)} cannot be used: take 1 to ` +

@@ -40,7 +40,7 @@ async function bankItem(row: LeftRow, { database, banks, onError }: BankOptions)
       const bank = banks?.[step];
       // A lane that is not configured any more: the lines stay for when it is again.
       if (!bank) continue;
-      await bank({ id, jobId, caller, corpus, source }, lines);
+      await bank({ id, jobId, payer: { caller, corpus }, source }, lines);
       await database.write((transaction) => releaseIfOver(transaction, { itemId: id, step }));
       isBanked = true;
     }

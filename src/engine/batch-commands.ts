@@ -1,11 +1,12 @@
 /** What people do with batch tasks: submit and cancel. The rest is the reconciler's. */
-import { type BlobStore, putParts } from '../blob/blob.ts';
+import { type BlobStore, getPieces, putParts } from '../blob/blob.ts';
 import { batchTask } from '../kernel/batch-task.ts';
 import { Failure } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
 import { allowedActions } from '../kernel/machine.ts';
 import type { JsonObject } from '../kernel/provider-state.ts';
 import type { World } from '../kernel/world.ts';
+import type { BatchProvider } from '../provider/batch/batch-provider.ts';
 import {
   type BatchTaskRow,
   countOpenTasks,
@@ -15,7 +16,7 @@ import {
 } from '../store/batch-tasks.ts';
 import type { Database, Reader } from '../store/database.ts';
 import { type IdempotentRequest, takeKey } from '../store/idempotency.ts';
-import type { BatchProviders, TaskInput } from './batch-plan.ts';
+import { type BatchProviders, servedByModels, type TaskInput } from './batch-plan.ts';
 import { type BatchOptions, taskEvent } from './batch-submit.ts';
 
 export interface BatchCommandOptions {
@@ -24,6 +25,7 @@ export interface BatchCommandOptions {
   readonly world: World;
   readonly providers: BatchProviders;
   readonly onEnd?: BatchOptions['onEnd'];
+  readonly holdMs?: BatchOptions['holdMs'];
   readonly ring: () => void;
   readonly openTasksMax?: number | undefined;
 }
@@ -45,6 +47,12 @@ export interface SubmittedTask {
   readonly isReplayed: boolean;
 }
 
+interface PlannedTask {
+  readonly provider: string | null;
+  readonly servedBy: string;
+  readonly input: TaskInput;
+}
+
 export class BatchCommands {
   readonly #options: BatchCommandOptions;
 
@@ -60,10 +68,11 @@ export class BatchCommands {
   ): Promise<SubmittedTask> {
     const { database, world, ring } = this.#options;
     const asked = readBody(body);
-    const { provider, input } =
+    const { provider, servedBy, input } =
       asked.urls === undefined ? await this.#completion(asked) : this.#transcription(asked);
     const key = world.uuid();
-    const task = { key, caller, provider, taskType: asked.task_type, input, now: database.now() };
+    const taskType = asked.task_type;
+    const task = { key, caller, provider, servedBy, taskType, input, now: database.now() };
     const earlier = await database.write(async (transaction) => {
       const request = idempotency && { ...idempotency, caller, jobKey: key, now: task.now };
       const found = request && (await takeKey(transaction, request));
@@ -76,24 +85,33 @@ export class BatchCommands {
     return { key: earlier ?? key, isReplayed: earlier !== undefined };
   }
 
-  /** Ends a task for us at once, and at the provider as soon as that can be reached. */
+  /**
+   * Ends a task here at once, and at the provider as soon as that can be reached. Results that it
+   * has brought by then are kept.
+   */
   async cancel(caller: string, key: string): Promise<void> {
-    const { database, onEnd, ring } = this.#options;
+    const { database, onEnd, ring, holdMs = limits.batch.holdMs } = this.#options;
     await database.write(async (transaction) => {
       const row = await seizeTask(transaction, key);
       if (row?.caller !== caller) throw unknown(key);
       checkCancel(row);
       const now = database.now();
       const told = taskEvent('batch_task_canceled', row);
-      const change = { event: 'cancel', isCancelDue: true, nextAt: now, told, now } as const;
+      // The epoch is one that this command has raised.
+      const isCancelDue = row.epoch > 1;
+      // A submitter may be at it: what it begins is known when its hold is over.
+      const heldUntil = Math.min(row.next_at, now + holdMs);
+      const nextAt = row.state === 'pending' ? Math.max(now, heldUntil) : now;
+      const change = { event: 'cancel', isCancelDue, nextAt, told, now } as const;
       await moveTask(transaction, row, change);
+      if (isCancelDue) return;
       const ended = { row, results: new Map(), blobKey: undefined, reason: 'canceled', now };
       await onEnd?.(transaction, ended);
     });
     ring();
   }
 
-  #transcription(body: BatchTaskBody): { provider: string; input: TaskInput } {
+  #transcription(body: BatchTaskBody): PlannedTask {
     const { providers } = this.#options;
     const provider = providers.byName(body.provider ?? '', body.task_type);
     const [valid, invalid]: [string[], string[]] = [[], []];
@@ -101,24 +119,28 @@ export class BatchCommands {
       const isUsable = isSource(url) && provider.refuses?.(url) === undefined;
       (isUsable ? valid : invalid).push(url);
     }
-    const models = body.models ?? (provider.split === 'model' ? ['long'] : []);
+    const models = [...new Set(body.models ?? defaultModels(provider))];
+    checkModels(provider, models);
+    checkJobs(provider, valid.length, models.length);
     const language = body.language;
     const { dataset_ids: datasets = [] } = body;
     return {
       provider: provider.name,
+      servedBy: provider.name,
       input: { dataset_ids: datasets, models, language, urls: valid, invalid_urls: invalid },
     };
   }
 
-  async #completion(body: BatchTaskBody): Promise<{ provider: null; input: TaskInput }> {
+  async #completion(body: BatchTaskBody): Promise<PlannedTask> {
     const { providers, blobs } = this.#options;
     const { models = [], requests = [], dataset_ids: datasets } = body;
     if (models.length === 0) throw bad('name at least one of models');
-    for (const model of models) providers.byModel(model, body.task_type);
+    const servedBy = servedByModels(models, body.task_type, providers);
     checkRequests(requests);
     const key = await putParts(blobs, linesOf(requests));
     return {
       provider: null,
+      servedBy,
       input: {
         dataset_ids: datasets ?? [key],
         models: [...new Set(models)],
@@ -127,6 +149,24 @@ export class BatchCommands {
       },
     };
   }
+}
+
+/** The model that recordings are transcribed with where the task names none. */
+export function defaultModels({ split }: BatchProvider): readonly string[] {
+  return split === 'model' || split === 'source_and_model' ? ['long'] : [];
+}
+
+function checkModels({ name, modelsMax }: BatchProvider, models: readonly string[]): void {
+  if (modelsMax === undefined || models.length <= modelsMax) return;
+  const rule = modelsMax === 0 ? 'leave models out' : `name at most ${modelsMax} of models`;
+  throw bad(`${name} cannot use ${models.join(', ')}: ${rule}`);
+}
+
+function checkJobs({ name, split }: BatchProvider, sources: number, models: number): void {
+  const { jobsPerTaskMax } = limits.batch;
+  if (split !== 'source_and_model' || sources * models <= jobsPerTaskMax) return;
+  const jobs = `${sources} urls and ${models} models are ${sources * models} jobs at ${name}`;
+  throw bad(`${jobs}, and a task may have ${jobsPerTaskMax}: submit several tasks`);
 }
 
 async function checkRoom(
@@ -145,6 +185,15 @@ async function* linesOf(requests: readonly JsonObject[]): AsyncGenerator<Uint8Ar
 
 export function unknown(key: string): Failure {
   return new Failure('batch_task_unknown', `there is no batch task ${key}`);
+}
+
+/** The merged results of a task, in pieces: they may be larger than what a process should hold. */
+export function outputOf(
+  { key, state, output_key: output }: BatchTaskRow,
+  blobs: BlobStore,
+): Promise<AsyncIterable<Uint8Array> | readonly Uint8Array[]> {
+  if (output !== null) return getPieces(blobs, output);
+  throw new Failure('action_not_allowed', `batch task ${key} is ${state}: it has no output`);
 }
 
 function checkCancel({ state, key }: BatchTaskRow): void {

@@ -23,7 +23,8 @@ import {
 import { insertBatchTask } from '../store/batch-tasks.ts';
 import type { Database, Transaction } from '../store/database.ts';
 import { appendEvents } from '../store/events.ts';
-import { type BatchProviders, transcription } from './batch-plan.ts';
+import { defaultModels } from './batch-commands.ts';
+import { type BatchProviders, servedByModels, transcription } from './batch-plan.ts';
 import type { EndedTask } from './batch-submit.ts';
 import { taskEvent } from './batch-submit.ts';
 
@@ -47,6 +48,11 @@ export async function gatherLines(options: LaneOptions): Promise<number> {
   await database.write(dropUnwanted);
   let made = 0;
   for (const group of groups) {
+    // A process that has the provider's settings gathers them.
+    const isServed = isSpoken(group)
+      ? options.providers.names.includes(group.model)
+      : options.providers.has(group.model, group.task_type);
+    if (!isServed) continue;
     const isOld = database.now() - Number(group.oldest) >= gatherMs;
     if (!isOld && Number(group.count) < limits.batch.gatherMax) continue;
     if (await makeTask(group, options)) made += 1;
@@ -58,7 +64,7 @@ async function makeTask(group: LooseGroup, options: LaneOptions): Promise<boolea
   const { database, blobs, world } = options;
   const half = Math.ceil(Math.min(Number(group.count), limits.batch.gatherMax) / 2);
   const limit = group.attempt === 0 ? limits.batch.gatherMax : half;
-  if (group.task_type === transcription) return makeTranscriptions(group, options);
+  if (isSpoken(group)) return makeTranscriptions(group, options);
   const lines = await linesOfGroup(database, group, { limit, now: database.now() });
   if (lines.length === 0) return false;
   const key = await putParts(blobs, requestLines(lines));
@@ -71,7 +77,8 @@ async function makeTask(group: LooseGroup, options: LaneOptions): Promise<boolea
   const { caller, task_type: taskType } = group;
   return database.write(async (transaction) => {
     const now = database.now();
-    const task = { key: world.uuid(), caller, taskType, provider: null, input, now };
+    const servedBy = servedByModels([group.model], taskType, options.providers);
+    const task = { key: world.uuid(), caller, taskType, provider: null, servedBy, input, now };
     const taskId = await insertBatchTask(transaction, task);
     const ids = lines.map(({ id }) => id);
     const assigned = await assignLines(transaction, taskId, ids);
@@ -88,15 +95,18 @@ async function makeTranscriptions(group: LooseGroup, options: LaneOptions): Prom
   const limit = limits.batch.jobsPerTaskMax;
   const lines = await linesOfGroup(database, group, { limit, now: database.now() });
   if (lines.length === 0) return false;
-  const split = providers.splitOf(provider, transcription);
-  const shares = split === 'source' ? lines.map((line) => [line]) : [lines];
+  const transcriber = providers.byName(provider, transcription);
+  const { split } = transcriber;
+  const isApart = split === 'source' || split === 'source_and_model';
+  const shares = isApart ? lines.map((line) => [line]) : [lines];
   return database.write(async (transaction) => {
     const now = database.now();
     for (const share of shares) {
       const urls = [...new Set(share.map(sourceOf))];
-      const models = split === 'model' ? ['long'] : [];
+      const models = defaultModels(transcriber);
       const input = { dataset_ids: [], models, urls, invalid_urls: [] };
-      const task = { key: world.uuid(), caller, taskType: transcription, provider, input, now };
+      const asked = { taskType: transcription, provider, servedBy: provider, input };
+      const task = { key: world.uuid(), caller, ...asked, now };
       const taskId = await insertBatchTask(transaction, task);
       const ids = share.map(({ id }) => id);
       const assigned = await assignLines(transaction, taskId, ids);
@@ -104,6 +114,11 @@ async function makeTranscriptions(group: LooseGroup, options: LaneOptions): Prom
     }
     return true;
   });
+}
+
+/** Its model is the name of a provider. */
+function isSpoken({ task_type: taskType }: Pick<LooseGroup, 'task_type'>): boolean {
+  return taskType === transcription;
 }
 
 function sourceOf({ request }: LineRow): string {
@@ -131,9 +146,8 @@ export async function settleEnded(transaction: Transaction, ended: EndedTask): P
   const outcomes: LineOutcome[] = [];
   for (const line of lines) {
     const { id, attempt } = line;
-    const isSpoken = row.task_type === transcription;
-    const place = results.get(isSpoken ? sourceOf(line) : nameOf(id));
-    const mayComeBack = place === undefined ? reason !== 'canceled' : place.isRetryable;
+    const place = results.get(isSpoken(row) ? sourceOf(line) : nameOf(id));
+    const mayComeBack = reason !== 'canceled' && (place === undefined || place.isRetryable);
     if (!place?.isOk && mayComeBack && attempt === 0) {
       again.push(id);
       continue;

@@ -1,8 +1,10 @@
 /** What a task asks for, and the provider's jobs that follow from it: the same in every attempt. */
-import type { BlobStore } from '../blob/blob.ts';
+import { type BlobStore, getPieces } from '../blob/blob.ts';
 import { Failure } from '../kernel/failure.ts';
+import { readLines } from '../kernel/lines.ts';
+import { isSameHost } from '../kernel/origin.ts';
 import type { ProviderJob, ProviderState } from '../kernel/provider-state.ts';
-import { startsWithCount } from '../kernel/provider-state.ts';
+import { namesModel, startsWithCount } from '../kernel/provider-state.ts';
 import type {
   BatchJobRef,
   BatchProvider,
@@ -38,6 +40,10 @@ export class BatchProviders {
     this.#providers = providers;
   }
 
+  get all(): readonly BatchProvider[] {
+    return this.#providers;
+  }
+
   get names(): string[] {
     return this.#providers.map(({ name }) => name);
   }
@@ -46,9 +52,15 @@ export class BatchProviders {
     return this.#named(name, taskType) ?? this.#raise(`${name} for ${taskType}`);
   }
 
-  /** A task for somebody who is not configured any more is made all the same, and fails as one. */
-  splitOf(name: string, taskType: string): BatchProvider['split'] {
-    return this.#named(name, taskType)?.split ?? 'together';
+  /** Whether this process has all of these providers, which are named with commas. */
+  serves(servedBy: string): boolean {
+    return servedBy.split(',').every((name) => this.names.includes(name));
+  }
+
+  /** Those of the named ones that are configured. */
+  among(servedBy: string): BatchProviders {
+    const names = servedBy.split(',');
+    return new BatchProviders(this.#providers.filter(({ name }) => names.includes(name)));
   }
 
   #named(name: string | null, taskType: string): BatchProvider | undefined {
@@ -59,8 +71,16 @@ export class BatchProviders {
     return this.#find(model, taskType) ?? this.#raise(`the model ${model}`);
   }
 
-  has(model: string, taskType: string): boolean {
-    return this.#find(model, taskType) !== undefined;
+  /** Whether a provider has the model; with an address, only a provider of that host counts. */
+  has(model: string, taskType: string, url?: string): boolean {
+    const found = this.#find(model, taskType);
+    if (!found) return false;
+    return found.url === undefined || url === undefined || isSameHost(found.url, url);
+  }
+
+  /** Where a provider transcribes; undefined: only its adapter knows. */
+  urlOf(name: string): string | undefined {
+    return this.#named(name, transcription)?.url;
   }
 
   /** Whoever of them transcribes what stands at this address. */
@@ -93,6 +113,28 @@ export class BatchProviders {
   }
 }
 
+/** The names of the providers that a task needs; undefined where this process lacks one. */
+export function servedByOf(
+  task: Pick<BatchTaskRow, 'provider' | 'task_type' | 'input'>,
+  providers: BatchProviders,
+): string | undefined {
+  const { provider, task_type: taskType } = task;
+  if (provider !== null) return providers.names.includes(provider) ? provider : undefined;
+  const { models } = inputOf(task);
+  if (!models.every((model) => providers.has(model, taskType))) return undefined;
+  return servedByModels(models, taskType, providers);
+}
+
+/** The same for models that this process has. */
+export function servedByModels(
+  models: readonly string[],
+  taskType: string,
+  providers: BatchProviders,
+): string {
+  const names = models.map((model) => providers.byModel(model, taskType).name);
+  return [...new Set(names)].sort().join();
+}
+
 export interface PlannedJob {
   readonly provider: BatchProvider;
   readonly job: NewBatchJob;
@@ -100,10 +142,12 @@ export interface PlannedJob {
 
 export function planJobs(
   row: BatchTaskRow,
-  providers: BatchProviders,
+  configured: BatchProviders,
   blobs: BlobStore,
 ): PlannedJob[] {
   const input = inputOf(row);
+  // A model that two providers have stays with the one that the task was made for.
+  const providers = row.served_by === null ? configured : configured.among(row.served_by);
   const common = {
     taskType: row.task_type,
     language: input.language,
@@ -125,11 +169,17 @@ export function planJobs(
   const provider = providers.byName(row.provider, row.task_type);
   const urls = input.urls ?? [];
   if (urls.length === 0) return [];
+  const [model] = input.models;
+  const first = model === undefined ? {} : { model };
   const plans: Readonly<Record<BatchProvider['split'], () => PlannedJob[]>> = {
-    together: () => [make(provider, 0, { sources: urls })],
-    source: () => urls.map((url, index) => make(provider, index, { sources: [url] })),
+    together: () => [make(provider, 0, { ...first, sources: urls })],
+    source: () => urls.map((url, index) => make(provider, index, { ...first, sources: [url] })),
     model: () =>
       input.models.map((model, index) => make(provider, index, { model, sources: urls })),
+    source_and_model: () =>
+      input.models
+        .flatMap((model) => urls.map((url) => ({ model, sources: [url] })))
+        .map((more, index) => make(provider, index, more)),
   };
   return plans[provider.split]();
 }
@@ -144,8 +194,12 @@ export async function* readRequests(
   { requests_key: key }: TaskInput,
 ): AsyncGenerator<BatchRequest, void> {
   if (key === undefined) return;
-  const text = new TextDecoder().decode(await blobs.get(key));
-  for (const line of text.split('\n')) if (line !== '') yield JSON.parse(line);
+  for await (const line of readLines(await getPieces(blobs, key))) yield JSON.parse(line);
+}
+
+/** How many results the jobs of a task are to bring, for one job. */
+export function askedOf({ job }: PlannedJob, row: Pick<BatchTaskRow, 'input'>): number {
+  return job.sources.length > 0 ? job.sources.length : (inputOf(row).requests ?? 0);
 }
 
 /** How a submission went for one job. */
@@ -181,7 +235,9 @@ export function firstState(
 function firstEntry(row: BatchTaskRow, { job, provider }: PlannedJob, outcome: Begun): ProviderJob {
   const [source = ''] = job.sources;
   return {
-    ...(job.model !== undefined && { model: job.model }),
+    ...(job.model !== undefined && namesModel(row.task_type, row.provider ?? undefined)
+      ? { model: job.model }
+      : {}),
     external_job_id: 'id' in outcome ? outcome.id : '',
     ...(provider.name === 'AWS' && { gcs_uri: source, filename: fileNameOf(source) }),
     status: 'id' in outcome ? 'SUBMITTED' : 'FAILED',

@@ -3,8 +3,9 @@
  * id: of two with the same the first counts, one that nobody asked for is told and left out, and
  * what did not come back is written down as missing. Nothing is held in memory but ids.
  */
-import { type BlobStore, putParts } from '../blob/blob.ts';
+import { type BlobStore, getPieces, putParts } from '../blob/blob.ts';
 import { limits } from '../kernel/limits.ts';
+import { readLines } from '../kernel/lines.ts';
 import type { JsonObject, ProviderJob } from '../kernel/provider-state.ts';
 import type { ResultLine } from '../provider/batch/batch-provider.ts';
 import type { ResultPlace } from './batch-submit.ts';
@@ -26,9 +27,11 @@ export interface Collected {
 }
 
 const odditiesMax = 5;
+/** Beside one for each answer that was asked for. */
+const oddLinesMax = 10_000;
 
 export async function collectResults(
-  lines: AsyncIterable<ResultLine>,
+  lines: AsyncIterable<ResultLine> | Iterable<ResultLine>,
   { expected, blobs }: { readonly expected: ReadonlySet<string>; readonly blobs: BlobStore },
 ): Promise<Collected> {
   const collector = new Collector(expected);
@@ -53,10 +56,17 @@ class Collector {
     this.#expected = expected;
   }
 
-  async *write(lines: AsyncIterable<ResultLine>): AsyncGenerator<Uint8Array, void> {
+  async *write(
+    lines: AsyncIterable<ResultLine> | Iterable<ResultLine>,
+  ): AsyncGenerator<Uint8Array, void> {
     for await (const line of lines) {
+      if (this.#odd > this.#expected.size + oddLinesMax) {
+        this.#oddities.push(`more than ${this.#odd} odd lines: the rest was not read`);
+        break;
+      }
       if (line.id === undefined) {
-        if (line.odd !== '') this.#tell(line.odd);
+        if (line.isEnd) this.#oddities.push(line.odd);
+        else if (line.odd !== '') this.#tell(line.odd);
       } else if (!this.#expected.has(line.id)) {
         this.#tell(`a result for ${line.id.slice(0, 100)}, which nobody asked for`);
       } else if (this.#places.has(line.id)) {
@@ -143,20 +153,25 @@ export async function* mergedOutput(
   { taskType, merge, blobs }: { taskType: string; merge: 'flat' | 'by_model'; blobs: BlobStore },
 ): AsyncGenerator<Uint8Array, void> {
   const list = lists[taskType] ?? 'results';
-  const ended = jobs.filter(({ status }) => status !== 'FAILED');
+  // A job that was given up may have brought results before it ended.
+  const ended = jobs.filter((job) => job.status !== 'FAILED' || hasResults(job));
   if (merge === 'flat') {
     yield Buffer.from(`{"${list}":[`);
     yield* withCommas(ended, blobs);
     yield Buffer.from(']}');
     return;
   }
-  for (const [index, job] of ended.entries()) {
-    const model = JSON.stringify(job.model ?? '');
-    yield Buffer.from(`${index === 0 ? '{' : ','}${model}:{"${list}":[`);
-    yield* withCommas([job], blobs);
+  const models = Map.groupBy(ended, ({ model = '' }) => model);
+  for (const [index, [model, own]] of [...models].entries()) {
+    yield Buffer.from(`${index === 0 ? '{' : ','}${JSON.stringify(model)}:{"${list}":[`);
+    yield* withCommas(own, blobs);
     yield Buffer.from(']}');
   }
   yield Buffer.from(ended.length === 0 ? '{}' : '}');
+}
+
+export function hasResults({ result, output_uri: uri }: ProviderJob): boolean {
+  return result !== undefined || uri !== undefined;
 }
 
 const lists: Readonly<Record<string, string>> = {
@@ -188,6 +203,5 @@ async function* linesOf(
     for (const entry of result ?? []) yield JSON.stringify(entry);
     return;
   }
-  const text = new TextDecoder().decode(await blobs.get(key));
-  for (const line of text.split('\n')) if (line !== '') yield line;
+  yield* readLines(await getPieces(blobs, key));
 }

@@ -1,11 +1,15 @@
 /** Batch tasks of one process: the commands, and the loops that gather, submit and reconcile. */
 import { limits } from '../kernel/limits.ts';
+import { announce, withdraw } from '../store/batch-presence.ts';
 import { type BankOptions, bankLeft } from './batch-bank.ts';
 import { BatchCommands } from './batch-commands.ts';
+import { expireOld } from './batch-expiry.ts';
 import { gatherLines, settleEnded } from './batch-lane.ts';
-import { type BatchOptions, submitDue } from './batch-submit.ts';
+import { openLanes, type TaskPool } from './batch-lanes.ts';
+import { type BatchOptions, submissionPool } from './batch-submit.ts';
+import { windDownPool } from './batch-wind-down.ts';
 import { Loop } from './loop.ts';
-import { reconcile } from './reconciler.ts';
+import { pollPool } from './reconciler.ts';
 
 export interface RunnerOptions extends BatchOptions, Pick<BankOptions, 'banks'> {
   readonly gatherMs?: number | undefined;
@@ -14,27 +18,45 @@ export interface RunnerOptions extends BatchOptions, Pick<BankOptions, 'banks'> 
 export class BatchRunner {
   readonly commands: BatchCommands;
   readonly #options: BatchOptions;
+  readonly #pools: readonly TaskPool[];
   readonly #loops: readonly Loop[];
   readonly #submitter: Loop;
+  readonly #process: string;
   readonly #ending = new AbortController();
   #isStarted = false;
 
   constructor({ gatherMs, banks, ...given }: RunnerOptions) {
     const options = { ...given, onEnd: settleEnded };
     this.#options = options;
+    this.#process = options.world.uuid();
     const { signal } = this.#ending;
-    this.#submitter = this.#loop('batch submission', () => submitDue(options, signal));
+    const submissions = submissionPool(options, signal);
+    const polls = pollPool(options, signal);
+    const windDowns = windDownPool(options, signal);
+    this.#pools = [submissions, polls, windDowns];
+    const { lookIntervalMs, presenceMs } = limits.batch;
+    this.#submitter = this.#loop('batch submission', lookIntervalMs, async () =>
+      submissions.fill(await openLanes(options)),
+    );
     this.#loops = [
       this.#submitter,
-      this.#loop('reconciler', () => reconcile(options, signal)),
-      this.#loop('cheap lane', () => gatherLines({ ...options, gatherMs })),
-      this.#loop('answers of batches', () => bankLeft({ ...options, banks }, signal)),
+      this.#loop('reconciler', lookIntervalMs, async () => {
+        await expireOld(options);
+        const lanes = await openLanes(options);
+        await Promise.all([polls.fill(lanes), windDowns.fill(lanes)]);
+      }),
+      this.#loop('cheap lane', lookIntervalMs, () => gatherLines({ ...options, gatherMs })),
+      this.#loop('answers of batches', lookIntervalMs, () =>
+        bankLeft({ ...options, banks }, signal),
+      ),
+      this.#loop('batch presence', presenceMs, () => this.#announce()),
     ];
     this.commands = new BatchCommands({ ...options, ring: () => this.wake() });
   }
 
-  start(): void {
+  async start(): Promise<void> {
     this.#isStarted = true;
+    await this.#announce();
     for (const loop of this.#loops) loop.start();
   }
 
@@ -45,15 +67,27 @@ export class BatchRunner {
 
   /** Calls under way are broken off: what they would have brought is asked for again. */
   async stop(): Promise<void> {
-    this.#isStarted = false;
+    const { database, onError } = this.#options;
     this.#ending.abort();
     await Promise.all(this.#loops.map((loop) => loop.stop()));
+    await Promise.all(this.#pools.map((pool) => pool.drain()));
+    if (!this.#isStarted) return;
+    this.#isStarted = false;
+    // A process that cannot say so is forgotten soon.
+    await database
+      .write((transaction) => withdraw(transaction, this.#process))
+      .catch((error: unknown) => onError('batch presence', error));
   }
 
-  /** Each task has its own time; the loop only looks for those whose time has come. */
-  #loop(name: string, run: () => Promise<number>): Loop {
+  #announce(): Promise<void> {
+    const { database, providers } = this.#options;
+    const present = { process: this.#process, providers: providers.all, now: database.now() };
+    return database.write((transaction) => announce(transaction, present));
+  }
+
+  /** Each task has its own time; the loops only look for those whose time has come. */
+  #loop(name: string, intervalMs: number, run: () => Promise<unknown>): Loop {
     const { world, onError } = this.#options;
-    const intervalMs = limits.batch.lookIntervalMs;
     return new Loop({ name, intervalMs, world, onError, runOnce: async () => void (await run()) });
   }
 }

@@ -5,30 +5,36 @@
  * one may have begun, as far as the provider lets it be known (`recognizedBy`).
  */
 import type { BlobStore } from '../blob/blob.ts';
-import { backoffMs, defaultPolicy } from '../kernel/backoff.ts';
+import { backoffMs, ceilingMs, defaultPolicy } from '../kernel/backoff.ts';
 import { Failure, failures, isRetried, toFailure } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
 import type { JsonObject } from '../kernel/provider-state.ts';
 import type { World } from '../kernel/world.ts';
 import type { NewEvent } from '../observe/event.ts';
 import { failpoint } from '../observe/failpoint.ts';
-import type { SubmitContext } from '../provider/batch/batch-provider.ts';
+import type { BatchProvider, SubmitContext } from '../provider/batch/batch-provider.ts';
+import { takeDueTasks } from '../store/batch-taking.ts';
 import {
   type BatchTaskRow,
   getBatchTask,
   moveTask,
   noteSubmission,
   postpone,
-  takeDueTasks,
+  providerStateOf,
+  reportLateJobs,
 } from '../store/batch-tasks.ts';
 import type { Database, Transaction } from '../store/database.ts';
-import { cancelJobs } from './batch-cancel.ts';
+import { giveUp } from './batch-expiry.ts';
+import { Hold } from './batch-hold.ts';
+import { TaskPool, workOff } from './batch-lanes.ts';
 import {
+  askedOf,
   type BatchProviders,
   type Begun,
   firstState,
   type PlannedJob,
   planJobs,
+  refOf,
 } from './batch-plan.ts';
 
 export interface BatchOptions {
@@ -38,6 +44,8 @@ export interface BatchOptions {
   readonly providers: BatchProviders;
   readonly onError: (what: string, error: unknown) => void;
   readonly pollIntervalMs?: number | undefined;
+  /** How long a task is held without a sign of life. */
+  readonly holdMs?: number | undefined;
   /** Runs in the transaction that ends a task: whoever waits for it goes on. */
   readonly onEnd?: ((transaction: Transaction, ended: EndedTask) => Promise<void>) | undefined;
 }
@@ -59,93 +67,88 @@ export interface ResultPlace {
 }
 
 /** Submits what is due. Returns how many tasks were taken. */
-export async function submitDue(options: BatchOptions, signal: AbortSignal): Promise<number> {
-  let taken = 0;
-  while (!signal.aborted) {
-    const rows = await takePage(options, 'pending');
-    taken += rows.length;
-    for (const row of rows) {
-      await submitTask(row, options, signal).catch((error: unknown) => {
-        // The task is due again when its hold ends; nothing is lost but time.
-        options.onError(`submitting batch task ${row.key}`, error);
-      });
-    }
-    if (rows.length < submitPage) break;
-  }
-  return taken;
+export function submitDue(options: BatchOptions, signal: AbortSignal): Promise<number> {
+  return workOff(submissionPool(options, signal), options, signal);
 }
 
-/** One after the other, each within its hold. */
-const submitPage = 1;
-
-export function takePage(
-  { database }: BatchOptions,
-  state: 'pending' | 'in_progress',
-): Promise<BatchTaskRow[]> {
-  const now = database.now();
-  const limit = state === 'pending' ? submitPage : limits.batch.pageMax;
-  return database.write((transaction) =>
-    takeDueTasks(transaction, state, { limit, now, heldUntil: now + limits.batch.holdMs }),
-  );
+export function submissionPool(options: BatchOptions, signal: AbortSignal): TaskPool {
+  return new TaskPool(options, {
+    size: limits.batch.submitConcurrencyMax,
+    what: 'submitting',
+    take: (transaction, taking) => takeDueTasks(transaction, 'pending', taking),
+    work: async (row) => {
+      const hold = new Hold(row, options, signal);
+      try {
+        await submitTask(row, { ...options, hold, signal });
+      } finally {
+        await hold.release();
+      }
+    },
+  });
 }
 
-async function submitTask(
-  row: BatchTaskRow,
-  options: BatchOptions,
-  signal: AbortSignal,
-): Promise<void> {
-  const { database, providers, blobs } = options;
-  if (database.now() - row.created_at > limits.batch.taskAgeMsMax) {
-    return fail(row, options, new Failure('batch_expired', 'it was never taken by its provider'));
-  }
+interface SubmissionOptions extends BatchOptions {
+  readonly hold: Hold;
+  readonly signal: AbortSignal;
+}
+
+async function submitTask(row: BatchTaskRow, options: SubmissionOptions): Promise<void> {
+  const { providers, blobs } = options;
   let planned: PlannedJob[];
   try {
     planned = planJobs(row, providers, blobs);
   } catch (error) {
-    return fail(row, options, toFailure(error));
+    return giveUp(row, options, toFailure(error));
   }
   if (planned.length === 0) {
-    return fail(row, options, new Failure('bad_request', 'none of its addresses can be used'));
+    return giveUp(row, options, new Failure('bad_request', 'none of its addresses can be used'));
   }
-  await new Submission(row, planned, options).run(signal);
+  await new Submission(row, planned, options).run();
 }
 
-/** What is noted while a submission is under way: by the place of the job. */
-interface Notes {
-  [index: number]: { id?: string; error?: string; notes?: Record<string, string> };
+/** What is noted about a submission, by the place of the job. */
+export interface Notes {
+  [index: number]: {
+    id?: string;
+    error?: string;
+    notes?: Record<string, string>;
+    /** The job that the provider had no room for, and how many there were. */
+    refusedId?: string;
+    refusals?: number;
+    /** It was given up, and no longer runs at the provider. */
+    isEnded?: boolean;
+  };
 }
 
 class Submission {
   readonly #row: BatchTaskRow;
   readonly #planned: readonly PlannedJob[];
-  readonly #options: BatchOptions;
+  readonly #options: SubmissionOptions;
   readonly #noted: Notes;
-  readonly #heldUntil: number;
 
-  constructor(row: BatchTaskRow, planned: readonly PlannedJob[], options: BatchOptions) {
+  constructor(row: BatchTaskRow, planned: readonly PlannedJob[], options: SubmissionOptions) {
     this.#row = row;
     this.#planned = planned;
     this.#options = options;
     this.#noted = JSON.parse(row.submission);
-    this.#heldUntil = row.next_at;
   }
 
-  async run(signal: AbortSignal): Promise<void> {
+  async run(): Promise<void> {
     for (const [index, planned] of this.#planned.entries()) {
       const noted = this.#entry(index);
       if (noted.id !== undefined || noted.error !== undefined) continue;
       try {
-        noted.id = await this.#begin(planned, index, signal);
+        noted.id = await this.#begin(planned, index);
       } catch (error) {
-        if (signal.aborted) return;
         const failure = toFailure(error);
-        if (failure.code === 'lease_lost') return this.#afterLoss(signal);
-        if (isRetried(failure.code) && this.#mayTryAgain(failure)) return this.#tryLater(failure);
+        if (failure.code === 'lease_lost') return this.#afterLoss();
+        if (this.#options.signal.aborted) return;
+        if (this.#mayTryAgain(failure)) return this.#tryLater(failure);
         noted.error = failure.message;
       }
-      if (index < this.#planned.length - 1 && !(await this.#save())) return this.#afterLoss(signal);
+      if (index < this.#planned.length - 1 && !(await this.#save())) return this.#afterLoss();
     }
-    await this.#conclude(signal);
+    await this.#conclude();
   }
 
   #entry(index: number): NonNullable<Notes[number]> {
@@ -153,16 +156,16 @@ class Submission {
     return this.#noted[index];
   }
 
-  async #begin({ provider, job }: PlannedJob, index: number, signal: AbortSignal): Promise<string> {
-    const { world, database } = this.#options;
-    const context = this.#context(index, signal);
+  async #begin({ provider, job }: PlannedJob, index: number): Promise<string> {
+    const { world, hold } = this.#options;
+    const context = this.#context(provider, index);
     // Only an earlier attempt can have begun it; the first need not ask.
     if (this.#row.epoch > 1) {
       const found = await provider.find(job, context);
       if (found !== undefined) return found;
     }
-    // Whoever is too late to hear the answer within the hold must not ask: another may be asking.
-    if (database.now() + 2 * limits.batch.callMs > this.#heldUntil) {
+    // A submitter that may lose the task before it hears the answer must not ask.
+    if (!hold.isLongEnough) {
       throw new Failure('lease_lost', 'the time to submit this task has run out');
     }
     failpoint(world, 'batch.before-submit');
@@ -171,12 +174,13 @@ class Submission {
     return id;
   }
 
-  #context(index: number, signal: AbortSignal): SubmitContext {
+  #context({ recognizedBy }: BatchProvider, index: number): SubmitContext {
     const entry = this.#entry(index);
     entry.notes ??= {};
     const notes = entry.notes;
     return {
-      signal,
+      // Where a job cannot be known again, its answer is waited for, even by a process that stops.
+      signal: recognizedBy === 'none' ? new AbortController().signal : this.#options.signal,
       intendedAt: this.#row.created_at,
       notes,
       note: async (name, value) => {
@@ -195,42 +199,53 @@ class Submission {
   }
 
   #mayTryAgain({ code }: Failure): boolean {
-    if (failures[code].kind === 'rate_limited') return true;
-    return this.#row.attempt + 1 < limits.batch.submitAttemptsMax;
+    if (isWaitedFor(code)) return true;
+    return isRetried(code) && this.#row.attempt + 1 < limits.batch.submitAttemptsMax;
   }
 
   async #tryLater(failure: Failure): Promise<void> {
-    const { database, world } = this.#options;
-    const isLimit = failures[failure.code].kind === 'rate_limited';
-    const { attempt } = this.#row;
+    const { database, world, hold } = this.#options;
+    const { attempt, waits, wait_reason: before } = this.#row;
     const backoff = backoffMs({ ...defaultPolicy, attempt, random: () => world.random() });
-    const waitMs = Math.max(backoff, failure.retryAfterMs ?? limits.wait.retryAfterMsMin);
+    const waitMs = isWaitedFor(failure.code)
+      ? (failure.retryAfterMs ?? growingWaitMs(world, waits))
+      : Math.max(backoff, failure.retryAfterMs ?? limits.wait.retryAfterMsMin);
     const now = database.now();
     await this.#save();
+    await hold.release();
+    const reason = waitReasonOf(failure);
+    const told = taskEvent('batch_task_waiting', this.#row, { code: failure.code, reason });
     await database.write((transaction) =>
       postpone(transaction, this.#row, {
         nextAt: now + waitMs,
-        attempt: isLimit ? attempt : attempt + 1,
+        attempt: isWaitedFor(failure.code) ? attempt : attempt + 1,
+        reason,
+        told: reason === before ? undefined : told,
         now,
       }),
     );
   }
 
-  async #conclude(signal: AbortSignal): Promise<void> {
-    const { database, world, pollIntervalMs } = this.#options;
+  async #conclude(): Promise<void> {
+    const { database, world, pollIntervalMs, hold } = this.#options;
     const begun = this.#planned.map((_, index) => this.#noted[index] as Begun);
     const [first] = begun.filter((outcome) => 'error' in outcome);
+    await hold.release();
     if (first && begun.every((outcome) => 'error' in outcome)) {
       const failure = new Failure('provider_rejected', `the submission failed: ${first.error}`);
-      return fail(this.#row, this.#options, failure);
+      return giveUp(this.#row, this.#options, failure);
     }
     const now = database.now();
     const providerState = firstState(this.#row, this.#planned, begun);
+    const unbegun = this.#planned.filter((_, index) => 'error' in (begun[index] as Begun));
+    const failed = unbegun.reduce((sum, planned) => sum + askedOf(planned, this.#row), 0);
     const isOurs = await database.write(async (transaction) => {
       const moved = await moveTask(transaction, this.#row, {
         event: 'submit',
         providerState,
+        submission: { ...this.#noted } as unknown as JsonObject,
         nextAt: now + nextPollMs(world, pollIntervalMs),
+        results: { ok: 0, failed, tokensIn: 0, tokensOut: 0 },
         told: taskEvent('batch_task_submitted', this.#row, { jobs: begun.length }),
         now,
       });
@@ -238,37 +253,54 @@ class Submission {
       return moved;
     });
     failpoint(world, 'batch.after-commit');
-    if (!isOurs) await this.#afterLoss(signal);
+    if (!isOurs) await this.#afterLoss();
   }
 
-  /** Canceled while it was being submitted: what was begun is ended. */
-  async #afterLoss(signal: AbortSignal): Promise<void> {
+  /** Another has the task, or it has ended: what was begun here must not be charged for nothing. */
+  async #afterLoss(): Promise<void> {
     const { database } = this.#options;
     const stored = await getBatchTask(database, this.#row.key, this.#row.caller);
-    if (stored?.state !== 'canceled') return;
-    const jobs = this.#planned.flatMap((planned, index) => {
-      const id = this.#noted[index]?.id;
-      return id === undefined ? [] : [{ planned, externalId: id }];
-    });
-    await cancelJobs(jobs, this.#options, signal);
+    // Whoever has it while it is pending looks for what was begun here.
+    if (!stored || stored.state === 'pending') return;
+    const known = providerStateOf(stored)?.jobs.map((job) => job.external_job_id) ?? [];
+    const begun = Object.entries(this.#noted).flatMap(([index, { id }]) =>
+      id === undefined || known.includes(id) ? [] : [[index, id] as const],
+    );
+    if (begun.length === 0) return;
+    if (stored.state !== 'in_progress') {
+      const late = { key: stored.key, ids: Object.fromEntries(begun), now: database.now() };
+      return database.write((transaction) => reportLateJobs(transaction, late));
+    }
+    for (const [index, id] of begun) await this.#cancelDouble(Number(index), id);
+  }
+
+  /** Two submitters have begun the same job: the task knows the other one. */
+  async #cancelDouble(index: number, id: string): Promise<void> {
+    const planned = this.#planned[index];
+    if (!planned) return;
+    const ref = refOf(planned, { external_job_id: id, status: 'RUNNING' });
+    try {
+      await planned.provider.cancel(ref, AbortSignal.timeout(limits.batch.callMs));
+    } catch (error) {
+      this.#options.onError(`canceling ${id}, which was begun twice`, error);
+    }
   }
 }
 
-/** A task with no future ends, and whoever waits for it is told. */
-async function fail(row: BatchTaskRow, options: BatchOptions, failure: Failure): Promise<void> {
-  const { database, onEnd } = options;
-  const now = database.now();
-  await database.write(async (transaction) => {
-    const moved = await moveTask(transaction, row, {
-      event: 'fail',
-      error: errorOf(failure),
-      told: taskEvent('batch_task_failed', row, { code: failure.code, reason: failure.message }),
-      now,
-    });
-    if (!moved || !onEnd) return;
-    const nothing = { results: new Map(), blobKey: undefined };
-    await onEnd(transaction, { row, ...nothing, reason: failure.message, now });
-  });
+/** Waits that spend no try: the provider said when, or a person has to act. */
+function isWaitedFor(code: Failure['code']): boolean {
+  return failures[code].kind === 'rate_limited' || code === 'provider_quota';
+}
+
+/** What a failure says to whoever asks why a task waits. */
+export function waitReasonOf({ code, message }: Failure): string {
+  return code === 'provider_quota' ? `${message}. ${failures[code].advice}` : message;
+}
+
+/** Grows from wait to wait where the provider does not say for how long. */
+export function growingWaitMs(world: World, waits: number): number {
+  const { retryAfterMsDefault: baseMs, retryAfterMsMax: capMs } = limits.wait;
+  return nextPollMs(world, ceilingMs({ attempt: waits, baseMs, factor: 2, capMs }));
 }
 
 export function errorOf({ code, message }: Failure): JsonObject {

@@ -2,13 +2,11 @@
 import { type Failure, pauseReasons } from '../kernel/failure.ts';
 import { job as jobMachine } from '../kernel/job.ts';
 import { allowedActions } from '../kernel/machine.ts';
-import { gatesOf } from '../store/claims.ts';
 import type { Database, Transaction } from '../store/database.ts';
 import { appendEvents } from '../store/events.ts';
-import { admitAtGates } from '../store/gates.ts';
-import { lockItemsOfJob, pauseOfJob } from '../store/intervention.ts';
-import { forgetWaiting, moveJob } from '../store/job-transition.ts';
-import { getJobById, type JobRow, lockJob } from '../store/jobs.ts';
+import { takeFences } from '../store/fence.ts';
+import { beginSweep, moveJob } from '../store/job-transition.ts';
+import { type JobRow, lockJobById } from '../store/jobs.ts';
 import { jobEvent } from './command-rows.ts';
 
 export interface Pause {
@@ -19,44 +17,40 @@ export interface Pause {
   readonly now: number;
 }
 
-/** Stops a job where it is. Returns the items that were taken from whoever held them. */
+/** Stops a job where it is, under its fence. The items are moved by the sweep that it begins. */
 export async function pauseJob(
   transaction: Transaction,
   { row, reason, cause, now }: Pause,
-): Promise<number[]> {
+): Promise<void> {
   const pauseReason = cause?.pauseReason;
   await moveJob(transaction, { id: row.id, from: row.state, event: 'pause', pauseReason, now });
-  const items = await pauseOfJob(transaction, row.id);
-  await forgetWaiting(transaction, row.id, now);
-  await admitAtGates(transaction, gatesOf(items), now);
+  await beginSweep(transaction, { id: row.id, sweep: 'pause', now });
   const message = cause && { message: cause.message };
   const event = jobEvent(row, 'job_paused', { to: 'paused', reason, ...message });
   await appendEvents(transaction, [event], now);
-  return items.map(({ id }) => id);
 }
 
 /**
- * A step found that its job may spend no more. Returns the items that were taken away, none where
- * somebody was quicker; undefined where the job has been given more money meanwhile.
+ * A step found that its job may spend no more. False: the job has been given more money meanwhile,
+ * and is not paused.
  */
 export function pauseForMoney(
   database: Database,
   jobId: number,
   failure: Failure,
-): Promise<number[] | undefined> {
+): Promise<boolean> {
   const { message, context } = failure;
   const reason = pauseReasons[failure.code] ?? failure.code;
   const pauseReason = context.of === 'corpus' ? `corpus_${reason}` : reason;
   return database.write(async (transaction) => {
-    const seen = await getJobById(transaction, jobId);
-    if (!seen || !isPausable(seen)) return [];
-    await lockItemsOfJob(transaction, jobId);
-    const row = await lockJob(transaction, seen.key);
-    if (!row || !isPausable(row)) return [];
+    await takeFences(transaction, [jobId]);
+    const row = await lockJobById(transaction, jobId);
+    if (!row || !isPausable(row)) return true;
     const isRaised = context.of === 'job' && row.budget_cents !== context.budget_cents;
-    if (isRaised) return undefined;
+    if (isRaised) return false;
     const cause = { pauseReason, message };
-    return pauseJob(transaction, { row, reason: pauseReason, cause, now: database.now() });
+    await pauseJob(transaction, { row, reason: pauseReason, cause, now: database.now() });
+    return true;
   });
 }
 

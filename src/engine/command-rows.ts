@@ -7,19 +7,23 @@ import type { Reader, Transaction } from '../store/database.ts';
 import { getItem, type ItemRow } from '../store/items.ts';
 import { findOpenJob, getJobById, type JobRow } from '../store/jobs.ts';
 
+export function jobIdsOf(rows: readonly ItemRow[]): number[] {
+  return [...new Set(rows.map((row) => row.job_id))];
+}
+
 export async function jobsOf(
   transaction: Transaction,
   rows: readonly ItemRow[],
 ): Promise<ReadonlyMap<number, JobRow>> {
   const jobs = new Map<number, JobRow>();
-  for (const id of new Set(rows.map((row) => row.job_id))) {
+  for (const id of jobIdsOf(rows)) {
     const job = await getJobById(transaction, id);
     if (job) jobs.set(id, job);
   }
   return jobs;
 }
 
-/** A corpus is not deleted under a job of the same caller. */
+/** A corpus is not deleted under a job that works on it. */
 export async function checkNoneOpen(reader: Reader, caller: string, corpus: string): Promise<void> {
   const open = await findOpenJob(reader, caller, corpus);
   if (!open) return;

@@ -1,17 +1,18 @@
 /**
  * The one door through which anything is changed. API, CLI, library and workbench have no other.
  */
+import { nameFor } from '../kernel/corpus-name.ts';
 import { Failure } from '../kernel/failure.ts';
-import type { Lifecycle } from '../kernel/item.ts';
 import { job as jobMachine } from '../kernel/job.ts';
 import { limits } from '../kernel/limits.ts';
-import type { World } from '../kernel/world.ts';
+import { nextTurn } from '../kernel/world.ts';
 import type { NewEvent } from '../observe/event.ts';
-import { type Failpoint, failpoint } from '../observe/failpoint.ts';
 import { pruneGeneration } from '../store/chunks.ts';
 import { gatesOf } from '../store/claims.ts';
+import { forgetAccess, ownerOfCorpus } from '../store/corpus-access.ts';
+import { deleteOrigins } from '../store/corpus-origins.ts';
 import { type CorpusKey, deleteCorpusSettings, setCorpusBudget } from '../store/corpus-settings.ts';
-import type { Database, Transaction } from '../store/database.ts';
+import type { Transaction } from '../store/database.ts';
 import {
   deleteCorpus,
   deleteDocument,
@@ -21,17 +22,12 @@ import {
   lockCorpus,
 } from '../store/documents.ts';
 import { appendEvents } from '../store/events.ts';
+import { holdFences, takeFences } from '../store/fence.ts';
 import { admitAtGates } from '../store/gates.ts';
-import {
-  cancelOfDocument,
-  cancelOfJob,
-  discard,
-  resumeOfJob,
-  retry,
-} from '../store/intervention.ts';
+import { cancelOfDocument, discard, retry } from '../store/intervention.ts';
 import { type ItemRow, listEnded } from '../store/items.ts';
-import { forgetWaiting, moveJob, setJobBudget } from '../store/job-transition.ts';
-import { type JobRow, lockJob } from '../store/jobs.ts';
+import { moveJob } from '../store/job-transition.ts';
+import type { JobRow } from '../store/jobs.ts';
 import { pruneInPlaceOf } from '../store/prune.ts';
 import { gateBit } from '../store/reports.ts';
 import { JobDeltas, settleJobs } from '../store/settle.ts';
@@ -42,28 +38,24 @@ import {
   checkCorpusName,
   checkLane,
   checkPriority,
-  checkRaised,
   checkSources,
   checkWallSeconds,
 } from './admission.ts';
-import type { Ring } from './bell.ts';
-import { pauseJob } from './budget.ts';
 import type { CancelReceipt, SubmitInput } from './command-input.ts';
 import {
-  checkAction,
   checkNoneOpen,
   failedItem,
   itemEvent,
   jobEvent,
+  jobIdsOf,
   jobsOf,
 } from './command-rows.ts';
-import { beginReembedding, endReembedding, type ReembedInput } from './reembed.ts';
+import { JobControl, type JobControlOptions, unsweptAmong, writeCommand } from './job-control.ts';
+import type { JobSweeps } from './job-sweeps.ts';
+import { acceptOrigins, type ConfiguredOrigins, type CorpusOrigins } from './origins.ts';
+import { beginReembedding, type ReembedInput } from './reembed.ts';
 
-export interface CommandOptions {
-  readonly database: Database;
-  readonly lifecycle: Lifecycle;
-  readonly world: World;
-  readonly ring: (ring: Ring) => void;
+export interface CommandOptions extends JobControlOptions {
   /** Throws for a source that could never be read. */
   readonly checkSource?: ((source: NewSource) => void) | undefined;
   /** These items were taken away: whoever works on them in this process can stop. */
@@ -72,9 +64,16 @@ export interface CommandOptions {
 
 export class Commands {
   readonly #options: CommandOptions;
+  readonly #control: JobControl;
 
   constructor(options: CommandOptions) {
     this.#options = options;
+    this.#control = new JobControl(options);
+  }
+
+  /** What commands have decided for jobs, and has still to be carried out on their items. */
+  get sweeps(): JobSweeps {
+    return this.#control.sweeps;
   }
 
   /** Accepts a job. When this resolves, the job is on disk. */
@@ -82,7 +81,10 @@ export class Commands {
     checkCorpusName(input.corpus);
     checkSources(input.sources);
     const { database, world, checkSource } = this.#options;
-    if (checkSource) input.sources.forEach(checkSource);
+    for (const [index, source] of input.sources.entries()) {
+      if ((index + 1) % limits.store.statementsPerTurn === 0) await nextTurn(world);
+      checkSource?.(source);
+    }
     const { webhookUrl } = input;
     if (webhookUrl !== undefined) checkSource?.({ kind: 'url', source: webhookUrl });
     const key = world.uuid();
@@ -108,71 +110,23 @@ export class Commands {
   }
 
   /** Ends all that is open of the job, running or not. What is done stays. */
-  async cancel(caller: string, jobKey: string): Promise<CancelReceipt> {
-    const revoked: number[] = [];
-    const receipt = await this.#changeJob(
-      caller,
-      jobKey,
-      'cancel',
-      async (transaction, row, now) => {
-        const items = await cancelOfJob(transaction, row.id, now);
-        await pruneInPlaceOf(transaction, items, this.#options.lifecycle);
-        await forgetWaiting(transaction, row.id, now);
-        const deltas = new JobDeltas();
-        deltas.of(row.id).canceled = items.length;
-        const events: NewEvent[] = items.map(({ id }) => ({
-          kind: 'item_canceled',
-          jobId: row.id,
-          itemId: id,
-        }));
-        await endReembedding(transaction, row);
-        // Canceled first, then counted: the job ends as canceled, whatever some of its items did.
-        await moveJob(transaction, { id: row.id, from: row.state, event: 'cancel', now });
-        events.push(...(await settleJobs(transaction, deltas, now)));
-        events.push(jobEvent(row, 'job_canceled', { to: 'canceled', reason: 'asked to cancel' }));
-        await admitAtGates(transaction, gatesOf(items), now);
-        await appendEvents(transaction, events, now);
-        revoked.push(...items.map(({ id }) => id));
-        return {
-          jobKey,
-          itemsCanceled: items.length,
-          itemsDone: row.items_done,
-          itemsFailed: row.items_failed,
-          costCents: row.cost_cents,
-        };
-      },
-    );
-    this.#options.revoke(revoked);
-    return receipt;
+  cancel(caller: string, jobKey: string): Promise<CancelReceipt> {
+    return this.#control.cancel(caller, jobKey);
   }
 
   /** Stops the job where it is. Running steps are aborted, and run again after `resume`. */
-  async pause(caller: string, jobKey: string): Promise<void> {
-    const revoked: number[] = [];
-    await this.#changeJob(caller, jobKey, 'pause', async (transaction, row, now) => {
-      revoked.push(...(await pauseJob(transaction, { row, reason: 'asked to pause', now })));
-    });
-    this.#options.revoke(revoked);
+  pause(caller: string, jobKey: string): Promise<void> {
+    return this.#control.pause(caller, jobKey);
   }
 
   /** One that has come to the end of its budget goes on with a higher one only. */
-  async resume(caller: string, jobKey: string, budgetCents?: number): Promise<void> {
-    const bit = gateBit(this.#options.lifecycle);
-    const budget = checkBudget(budgetCents);
-    await this.#changeJob(caller, jobKey, 'resume', async (transaction, row, now) => {
-      checkRaised(row, budget);
-      if (budget !== undefined) await setJobBudget(transaction, row.id, budget);
-      await moveJob(transaction, { id: row.id, from: row.state, event: 'resume', now });
-      const items = await resumeOfJob(transaction, row.id, bit);
-      await admitAtGates(transaction, gatesOf(items), now);
-      const event = jobEvent(row, 'job_resumed', { to: 'queued', reason: 'asked to resume' });
-      await appendEvents(transaction, [event], now);
-    });
+  resume(caller: string, jobKey: string, budgetCents?: number): Promise<void> {
+    return this.#control.resume(caller, jobKey, budgetCents);
   }
 
   /** Runs what failed or was canceled again, each item from where it stopped. */
   async retry(caller: string, jobKey: string): Promise<number> {
-    return this.#changeJob(caller, jobKey, 'retry', async (transaction, row, now) => {
+    return this.#control.change(caller, jobKey, 'retry', async (transaction, row, now) => {
       const ended = await listEnded(transaction, row.id);
       if (ended.length === 0) {
         const message = `job ${jobKey} has no failed or canceled item to retry`;
@@ -192,6 +146,11 @@ export class Commands {
     );
   }
 
+  /** Text of the corpus is sent to the addresses that are configured here, from now on. */
+  acceptOrigins(key: CorpusKey, origins: ConfiguredOrigins): Promise<CorpusOrigins> {
+    return this.#write('command', (transaction) => acceptOrigins(transaction, key, origins));
+  }
+
   /** What a corpus may cost in all. Null: what it costs. */
   async setCorpusBudget(input: CorpusKey & { budgetCents: number | null }): Promise<void> {
     checkBudget(input.budgetCents ?? undefined);
@@ -202,14 +161,20 @@ export class Commands {
    * Retries items of the inbox, each from its failed step. The old diagnosis stays in the history.
    */
   async retryItems(caller: string, ids: readonly number[]): Promise<number> {
-    return this.#changeItems(caller, ids, (transaction, rows, now) =>
-      this.#beginAgain(transaction, rows, now),
+    return this.#control.whenSwept(() =>
+      this.#changeItems(caller, ids, async (transaction, rows, now) => {
+        const jobIds = jobIdsOf(rows);
+        await takeFences(transaction, jobIds);
+        const unswept = await unsweptAmong(transaction, jobIds);
+        return unswept ?? this.#beginAgain(transaction, rows, now);
+      }),
     );
   }
 
   /** Takes items out of the inbox for good. */
   async discardItems(caller: string, ids: readonly number[]): Promise<number> {
     return this.#changeItems(caller, ids, async (transaction, rows, now) => {
+      await holdFences(transaction, jobIdsOf(rows));
       const hits = await discard(
         transaction,
         rows.map(({ id }) => id),
@@ -242,22 +207,23 @@ export class Commands {
       if (document?.caller !== caller) {
         throw new Failure('document_unknown', `there is no document ${documentId}`);
       }
-      const { items, waiting } = await cancelOfDocument(transaction, documentId, now);
+      const { items, canceled, waiting } = await cancelOfDocument(transaction, documentId, now);
       const generations = await deleteDocument(transaction, documentId);
       for (const generation of generations) await pruneGeneration(transaction, generation);
       await deleteTexts(transaction, generations);
       const deltas = new JobDeltas();
-      for (const { job_id } of items) deltas.of(job_id).canceled++;
-      for (const { job_id } of waiting) deltas.of(job_id).waiting--;
+      for (const id of canceled) deltas.of(id).canceled++;
+      for (const id of waiting) deltas.of(id).waiting--;
       const events: NewEvent[] = items.map(({ id, job_id }) => ({
         kind: 'item_canceled',
         jobId: job_id,
         itemId: id,
       }));
-      const detail = { document_id: documentId, corpus: document.corpus, caller };
+      const owner = await ownerOfCorpus(transaction, document);
+      const detail = { document_id: documentId, corpus: document.corpus, caller, owner };
       events.push({ kind: 'document_deleted', jobId: null, detail });
-      events.push(...(await settleJobs(transaction, deltas, now)));
       await admitAtGates(transaction, gatesOf(items), now);
+      events.push(...(await settleJobs(transaction, deltas, now)));
       await appendEvents(transaction, events, now);
       return items;
     });
@@ -265,8 +231,9 @@ export class Commands {
   }
 
   /**
-   * Deletes the caller's documents of a corpus, one by one, and then the corpus, unless others have
-   * documents in it. Returns how many documents went. Interrupted, it can be called again.
+   * Deletes the documents of a corpus in a caller's namespace, one by one, and then the corpus,
+   * unless others have one of this name. Returns how many documents went. Interrupted, it can be
+   * called again.
    */
   async deleteCorpus(caller: string, name: string): Promise<number> {
     const { database } = this.#options;
@@ -282,9 +249,14 @@ export class Commands {
     await this.#write('command', async (transaction) => {
       await lockCorpus(transaction, name);
       await checkNoneOpen(transaction, caller, name);
-      await deleteCorpusSettings(transaction, { caller, corpus: name });
+      const place = { caller, corpus: name };
+      const owner = await ownerOfCorpus(transaction, place);
+      await deleteCorpusSettings(transaction, place);
+      await deleteCorpusSettings(transaction, { caller: owner, corpus: nameFor(owner, place) });
+      await forgetAccess(transaction, place);
+      await deleteOrigins(transaction, place);
       const isGone = await deleteCorpus(transaction, name);
-      const detail = { corpus: name, documents: deleted, caller };
+      const detail = { corpus: name, documents: deleted, caller, owner };
       const event: NewEvent = { kind: 'corpus_deleted', jobId: null, detail };
       if (isGone) await appendEvents(transaction, [event], database.now());
     });
@@ -310,6 +282,7 @@ export class Commands {
       now,
     );
     const retried = rows.filter((_, index) => hits[index]);
+    await admitAtGates(transaction, gatesOf(retried), now);
     const events: NewEvent[] = retried.map((row) => itemEvent(row, 'item_retried'));
     const deltas = new JobDeltas();
     for (const row of retried) {
@@ -323,7 +296,6 @@ export class Commands {
       events.push(jobEvent(job, 'job_retried', { to: 'queued', reason: 'asked to retry' }));
     }
     events.push(...(await settleJobs(transaction, deltas, now)));
-    await admitAtGates(transaction, gatesOf(retried), now);
     await appendEvents(transaction, events, now);
     return retried.length;
   }
@@ -334,45 +306,24 @@ export class Commands {
     return row.gate === null || isPastGate ? 'turn' : 'gate';
   }
 
-  async #changeJob<T>(
-    caller: string,
-    jobKey: string,
-    action: (typeof jobMachine.actions)[number],
-    change: (transaction: Transaction, row: JobRow, now: number) => Promise<T>,
-  ): Promise<T> {
-    return this.#write('command', async (transaction) => {
-      const row = await lockJob(transaction, jobKey);
-      if (row?.caller !== caller) throw new Failure('job_unknown', `there is no job ${jobKey}`);
-      checkAction(row, action);
-      return change(transaction, row, this.#options.database.now());
-    });
-  }
-
-  async #changeItems(
+  #changeItems<T>(
     caller: string,
     ids: readonly number[],
-    change: (transaction: Transaction, rows: readonly ItemRow[], now: number) => Promise<number>,
-  ): Promise<number> {
+    change: (transaction: Transaction, rows: readonly ItemRow[], now: number) => Promise<T>,
+  ): Promise<T> {
     const { database } = this.#options;
     return this.#write('command', async (transaction) => {
       const rows: ItemRow[] = [];
-      for (const id of new Set(ids)) rows.push(await failedItem(transaction, id, caller));
+      const inOrder = [...new Set(ids)].sort((a, b) => a - b);
+      for (const id of inOrder) rows.push(await failedItem(transaction, id, caller));
       return change(transaction, rows, database.now());
     });
   }
 
-  async #write<T>(
+  #write<T>(
     name: 'submit' | 'command',
     work: (transaction: Transaction) => Promise<T>,
   ): Promise<T> {
-    const { database, world, ring } = this.#options;
-    const result = await database.write(async (transaction) => {
-      const value = await work(transaction);
-      failpoint(world, `${name}.before-commit` satisfies Failpoint);
-      return value;
-    });
-    failpoint(world, `${name}.after-commit` satisfies Failpoint);
-    ring('work');
-    return result;
+    return writeCommand(this.#options, name, work);
   }
 }

@@ -10,8 +10,9 @@ import type { NewEvent } from '../observe/event.ts';
 import { gatesOf } from '../store/claims.ts';
 import type { Database, Transaction } from '../store/database.ts';
 import { appendEvents } from '../store/events.ts';
+import { holdFences, sweptItems } from '../store/fence.ts';
 import { admitAtGates } from '../store/gates.ts';
-import { failOpen, lockOpenOfJob, type OpenRow } from '../store/intervention.ts';
+import { failOpen, lockSwept, type OpenRow } from '../store/intervention.ts';
 import { getJobById, type JobRow, listOverdue } from '../store/jobs.ts';
 import { pruneInPlaceOf } from '../store/prune.ts';
 import { JobDeltas, settleJobs } from '../store/settle.ts';
@@ -30,26 +31,39 @@ export async function endOverdue(options: DeadlineOptions): Promise<number> {
   const page = { now: database.now(), limit: limits.loop.pruneBatchMax };
   let ended = 0;
   for (const { id } of await listOverdue(database, page)) {
-    // A bounded number at a time, so that other writers are not held up.
-    for (let count = Number.POSITIVE_INFINITY, before = ended; count > 0; ended += count) {
-      const isFirst = ended === before;
-      const ids = await database.write((transaction) =>
-        endSome(transaction, { ...options, jobId: id, isFirst }),
-      );
-      revoke(ids);
-      count = ids.length;
+    const before = ended;
+    // As a cancel: a bounded number at a time, so that other writers are not held up.
+    for (const part of sweptItems.cancel.keys()) {
+      for (let after = 0; ; ) {
+        const isFirst = ended === before;
+        const ids = await database.write((transaction) =>
+          endSome(transaction, { ...options, jobId: id, part, after, isFirst }),
+        );
+        revoke(ids);
+        ended += ids.length;
+        const last = ids.at(-1);
+        if (last === undefined) break;
+        after = last;
+      }
     }
   }
   return ended;
 }
 
-type Ending = DeadlineOptions & { readonly jobId: number; readonly isFirst: boolean };
+type Ending = DeadlineOptions & {
+  readonly jobId: number;
+  readonly part: number;
+  readonly after: number;
+  readonly isFirst: boolean;
+};
 
-/** Items, then gates, then their job: the order in which reports lock them. */
+/** What somebody else is moving just now is left to the next look. */
 async function endSome(transaction: Transaction, ending: Ending): Promise<number[]> {
-  const { database, lifecycle, jobId, isFirst } = ending;
+  const { database, lifecycle, jobId, isFirst, part, after } = ending;
   const now = database.now();
-  const rows = await lockOpenOfJob(transaction, { jobId, limit: limits.loop.pruneBatchMax });
+  await holdFences(transaction, [jobId]);
+  const limit = limits.sweep.itemsMax;
+  const rows = await lockSwept(transaction, { jobId, sweep: 'cancel', part, after, limit });
   const job = await getJobById(transaction, jobId);
   if (!job || job.deadline_at === null || job.deadline_at > now || rows.length === 0) return [];
   const failure = timeOver(job);
@@ -63,7 +77,7 @@ async function endSome(transaction: Transaction, ending: Ending): Promise<number
   events.push(...ends.map(({ event }) => event));
   await failOpen(transaction, ends, now);
   await pruneInPlaceOf(transaction, rows, lifecycle);
-  await admitAtGates(transaction, gatesOf(rows), now);
+  await admitAtGates(transaction, gatesOf(rows.filter(({ gate_held }) => gate_held === 1)), now);
   events.push(...(await settleJobs(transaction, deltas, now)));
   await appendEvents(transaction, events, now);
   return rows.map(({ id }) => id);

@@ -8,11 +8,12 @@ import type { Lifecycle } from '../kernel/item.ts';
 import { limits } from '../kernel/limits.ts';
 import type { World } from '../kernel/world.ts';
 import { failpoint } from '../observe/failpoint.ts';
-import { hasTurn, nextDueAt, wakeDue } from '../store/claims.ts';
+import { lookForWork, nextDueAt, wakeDue } from '../store/claims.ts';
 import type { Database } from '../store/database.ts';
 import type { ClaimedRow } from '../store/transition.ts';
 import type { AbortReason, Ending } from './executor.ts';
 import type { Ledger } from './ledger.ts';
+import { Solitude } from './solitude.ts';
 
 const claimParts = 2;
 /** With fewer free places than this share of all, another may soon be free. */
@@ -32,6 +33,8 @@ export interface DispatcherOptions {
 }
 
 interface Held {
+  readonly itemId: number;
+  readonly jobId: number;
   readonly epoch: number;
   readonly controller: AbortController;
   readonly finished: Promise<void>;
@@ -39,7 +42,12 @@ interface Held {
 
 export class Dispatcher {
   readonly #options: DispatcherOptions;
-  readonly #held = new Map<number, Held>();
+  /**
+   * Attempts under way, oldest first. An item may be here twice: its lease was taken away and
+   * claimed again before the earlier attempt noticed.
+   */
+  readonly #held = new Set<Held>();
+  readonly #solitude: Solitude;
   #worker = '';
   #isStopped = true;
   #filling: Promise<void> | undefined;
@@ -50,11 +58,13 @@ export class Dispatcher {
 
   constructor(options: DispatcherOptions) {
     this.#options = options;
+    this.#solitude = new Solitude({ world: options.world, wake: () => this.wake() });
   }
 
   start(worker: string): void {
     this.#worker = worker;
     this.#isStopped = false;
+    this.#solitude.start();
     this.wake();
   }
 
@@ -64,22 +74,23 @@ export class Dispatcher {
     this.#cancelTimer?.();
     this.#cancelRefill?.();
     this.#cancelRefill = undefined;
+    this.#solitude.stop();
     // A claim that is under way brings its items first.
     await this.#filling;
     this.abort(() => true, 'shutdown');
-    await Promise.all([...this.#held.values()].map(({ finished }) => finished));
+    await Promise.all([...this.#held].map(({ finished }) => finished));
   }
 
   /** Stops working on items that are no longer this worker's, or that must be handed back. */
   abort(which: (itemId: number, held: Held) => boolean, reason: AbortReason): void {
-    for (const [itemId, held] of this.#held) {
-      if (which(itemId, held)) held.controller.abort(reason);
+    for (const held of this.#held) {
+      if (which(held.itemId, held)) held.controller.abort(reason);
     }
   }
 
   /** The items being worked on, with the epoch of each lease. */
   heldEpochs(): ReadonlyMap<number, number> {
-    return new Map([...this.#held].map(([itemId, { epoch }]) => [itemId, epoch]));
+    return new Map([...this.#held].map(({ itemId, epoch }) => [itemId, epoch]));
   }
 
   /** Looks for work, now or as soon as the look under way is over. */
@@ -124,7 +135,10 @@ export class Dispatcher {
   async #claim(): Promise<void> {
     const { ledger, places, database } = this.#options;
     const free = places - this.#held.size;
-    if (free <= 0 || !(await hasTurn(database))) return;
+    if (free <= 0) return;
+    const next = this.#solitude.next(await lookForWork(database), this.#held.size);
+    if (next === 'nothing') return;
+    if (next === 'suspect') return this.#claimSuspect();
     // Not all places at once: while one part of the items is being claimed, others are reporting.
     const rows = await ledger.claim(this.#worker, Math.min(free, Math.ceil(places / claimParts)));
     for (const row of rows) this.#hold(row);
@@ -132,6 +146,15 @@ export class Dispatcher {
       this.#pollMs = limits.loop.pollMsMin;
       this.#isWanted ||= rows.length < free;
     }
+  }
+
+  async #claimSuspect(): Promise<void> {
+    const { loneDeathsMax } = this.#solitude;
+    const [row] = await this.#options.ledger.claimSuspect(this.#worker, loneDeathsMax);
+    // None: another process was quicker.
+    if (!row) return;
+    this.#pollMs = limits.loop.pollMsMin;
+    this.#hold(row, this.#solitude.begin(row.crashes));
   }
 
   async #introduce(): Promise<void> {
@@ -144,7 +167,9 @@ export class Dispatcher {
     }
   }
 
-  #hold(row: ClaimedRow): void {
+  #hold(row: ClaimedRow, onEnd?: () => void): void {
+    // A new lease proves that the old one is gone: an earlier attempt must run nothing more.
+    this.abort((itemId) => itemId === row.id, 'lost');
     const controller = new AbortController();
     const finished = this.#options
       .run(row, controller.signal)
@@ -155,10 +180,13 @@ export class Dispatcher {
         (error) => this.#options.onError('executor', error),
       )
       .then(() => {
-        this.#held.delete(row.id);
+        this.#held.delete(held);
+        onEnd?.();
         this.#refill();
       });
-    this.#held.set(row.id, { epoch: row.epoch, controller, finished });
+    const ids = { itemId: row.id, jobId: row.job_id };
+    const held: Held = { ...ids, epoch: row.epoch, controller, finished };
+    this.#held.add(held);
     if (this.#isStopped) controller.abort('shutdown' satisfies AbortReason);
   }
 

@@ -11,6 +11,7 @@ import type { NewSource } from '../store/submit.ts';
 import { sweepAlone } from '../store/sweep-lock.ts';
 import { Bell, type Ring } from './bell.ts';
 import { pauseForMoney } from './budget.ts';
+import { CallerCommands } from './caller-commands.ts';
 import { Commands } from './commands.ts';
 import { Courier } from './courier.ts';
 import { endOverdue } from './deadline.ts';
@@ -41,6 +42,8 @@ export interface EngineOptions {
   readonly checkSource?: ((source: NewSource) => void) | undefined;
   /** Items that are worked on at once. */
   readonly places?: number | undefined;
+  /** Items that one transaction moves after a command on their job; a default where not given. */
+  readonly sweepItemsMax?: number | undefined;
   /** How the ledger is reached; the store's own where nothing is said. */
   readonly ledger?: ((own: Ledger) => Ledger) | undefined;
   readonly onProgress?: ((event: NewEvent) => void) | undefined;
@@ -49,6 +52,7 @@ export interface EngineOptions {
 
 export class Engine {
   readonly commands: Commands;
+  readonly callers: CallerCommands;
   readonly relay: Relay;
   readonly worker: string;
   readonly #options: EngineOptions;
@@ -103,8 +107,12 @@ export class Engine {
       world,
       ring,
       checkSource: options.checkSource,
+      sweepItemsMax: options.sweepItemsMax,
       revoke: (itemIds) => this.#revoke(itemIds),
+      revokeJob: (jobId) => this.#revokeJob(jobId),
+      onError,
     });
+    this.callers = new CallerCommands({ database, ring });
     this.#couriers = (options.sinks ?? []).map((sink) => new Courier(database, sink));
     this.#points = options.hasPoints ? new PointsKeeper(database) : undefined;
     this.#deliveries = this.#deliveryLoops();
@@ -127,7 +135,7 @@ export class Engine {
     this.#unlisten?.();
     for (const courier of this.#couriers) courier.stop();
     this.#points?.stop();
-    await Promise.all(this.#loops.map((loop) => loop.stop()));
+    await Promise.all([this.commands.sweeps, ...this.#loops].map((each) => each.stop()));
     await this.#dispatcher.stop();
     try {
       await this.#keeper.unregister();
@@ -163,6 +171,8 @@ export class Engine {
       loop('leases', limits.loop.rescueIntervalMs, () => this.#keeper.compare()),
       loop('rescuer', limits.loop.rescueIntervalMs, () => this.#rescue(ring)),
       loop('deadlines', limits.loop.rescueIntervalMs, () => this.#endOverdue()),
+      loop('moves', limits.caller.moveIntervalMs, () => this.callers.carryOut()),
+      loop('sweeps', limits.loop.rescueIntervalMs, () => this.commands.sweeps.runAll()),
       sweep('stuck', () => requeueStuck(database, pipeline.lifecycle)),
       sweep('retention', () => pruneHistory(database)),
       sweep('fetched', () => sweepFetched(database, blobs)),
@@ -175,6 +185,10 @@ export class Engine {
     this.#dispatcher.abort((itemId) => revoked.has(itemId), 'lost');
   }
 
+  #revokeJob(jobId: number): void {
+    this.#dispatcher.abort((_, held) => held.jobId === jobId, 'lost');
+  }
+
   #endOverdue(): Promise<number> {
     const { database, pipeline } = this.#options;
     const revoke = (itemIds: readonly number[]): void => this.#revoke(itemIds);
@@ -183,11 +197,14 @@ export class Engine {
 
   /** False: the job has been given more money, and its item goes back to the queue. */
   async #pauseForMoney(jobId: number, failure: Failure): Promise<boolean> {
-    const { database } = this.#options;
-    const taken = await pauseForMoney(database, jobId, failure);
-    if (taken) this.#revoke(taken);
+    const { database, onError } = this.#options;
+    const isPaused = await pauseForMoney(database, jobId, failure);
+    if (isPaused) {
+      this.#revokeJob(jobId);
+      await this.commands.sweeps.run(jobId).catch((error) => onError('sweep', error));
+    }
     this.#bell.ring('work');
-    return taken !== undefined;
+    return isPaused;
   }
 
   #rescue(ring: (kind: Ring) => void): Promise<number> {

@@ -5,10 +5,13 @@
  * may run ahead of it (docs/decisions/0063): what they find is reported in order all the same, and
  * is worth nothing unless the verdict on all before it is good.
  */
+
 import { retryPolicyFor } from '../kernel/backoff.ts';
+import { placeOf } from '../kernel/corpus-name.ts';
 import { Failure, failures, pauseReasons, toFailure } from '../kernel/failure.ts';
 import type { Lifecycle, Progress } from '../kernel/item.ts';
 import { type Reaction, react, strongest } from '../kernel/reaction.ts';
+import { isSuspect } from '../kernel/suspicion.ts';
 import type { World } from '../kernel/world.ts';
 import type { NewEvent } from '../observe/event.ts';
 import { failpoint } from '../observe/failpoint.ts';
@@ -70,7 +73,7 @@ class Attempt {
   /** Reports on their way to disk, while steps already run ahead of them. */
   #underWay: Promise<StepOutcome>[] = [];
   /** A step that killed its worker must be known by name: no step runs ahead of its own start. */
-  readonly #mayHurry: boolean;
+  readonly #crashes: number;
   /** What will be stored when all reports under way are applied, and what is stored for certain. */
   #progress: Progress;
   #stored: Progress;
@@ -81,15 +84,15 @@ class Attempt {
     this.#lifecycle = options.pipeline.lifecycle;
     this.#lease = leaseOf(row, worker);
     this.#signal = signal;
-    this.#mayHurry = row.crashes === 0;
+    this.#crashes = row.crashes;
     this.#progress = row.progress;
     this.#stored = row.progress;
     this.#failedAttempts = row.attempt;
     this.#item = {
       id: row.id,
       jobId: row.job_id,
-      caller: row.caller,
-      corpus: row.corpus,
+      ...placeOf(row),
+      payer: { caller: row.caller, corpus: row.corpus },
       documentId: row.document_id,
       sourceKind: row.source_kind,
       source: row.source,
@@ -123,7 +126,7 @@ class Attempt {
 
   #mayRunAhead(): boolean {
     const { mayRunAhead } = this.#options.pipeline;
-    if (!mayRunAhead || !this.#mayHurry || this.#signal.aborted) return false;
+    if (!mayRunAhead || this.#crashes > 0 || this.#signal.aborted) return false;
     const ready = this.#lifecycle.ready(this.#progress);
     return ready.length > 0 && ready.every((step) => mayRunAhead(step, this.#item));
   }
@@ -149,7 +152,9 @@ class Attempt {
       .filter(({ step }) => ready.includes(step));
     if (failed.length > 0) return (await this.#pauseJob(failed)) ?? this.#settle(failed);
     const deferred = outcomes.filter((outcome) => outcome.kind === 'deferred');
-    return deferred.length > 0 ? this.#defer(deferred) : undefined;
+    if (deferred.length > 0) return this.#defer(deferred);
+    // A committed step has cleared it, so it goes back to run beside others.
+    return isSuspect(this.#crashes) ? this.#handBack() : undefined;
   }
 
   /** Where money is short, the job waits for a person, and no item of it has failed. */
@@ -192,7 +197,7 @@ class Attempt {
 
   /** What is left to a batch task is written down as the lease is given up. */
   async #defer(deferred: readonly DeferredStep[]): Promise<Ending> {
-    const { id, caller } = this.#item;
+    const { id, payer } = this.#item;
     const events = deferred.map(({ step, deferral: { taskType, model, requests } }) =>
       this.#event('item_deferred', step, { task_type: taskType, model, requests: requests.length }),
     );
@@ -203,7 +208,8 @@ class Attempt {
         events,
         effect: async (transaction) => {
           for (const { step, deferral } of deferred) {
-            const line = { itemId: id, caller, step, ...deferral };
+            await deferral.effect?.(transaction);
+            const line = { itemId: id, caller: payer.caller, step, ...deferral };
             await insertLines(transaction, line, this.#options.now());
           }
           return wakeIfAnswered(transaction, id);

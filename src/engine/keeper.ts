@@ -49,7 +49,7 @@ export class Keeper {
     const { database, worker } = this.#options;
     await database.write(async (transaction) => {
       await lockWorker(transaction, worker);
-      await takeLeases(transaction, { worker, crash: false });
+      await takeLeases(transaction, { worker, isDead: false });
       await removeWorker(transaction, worker);
     });
   }

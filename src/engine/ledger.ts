@@ -8,6 +8,8 @@ import type { ClaimedRow } from '../store/transition.ts';
 
 export interface Ledger {
   claim(worker: string, count: number): Promise<ClaimedRow[]>;
+  /** An item that must run alone, and was alone at no more than so many deaths; none, or one. */
+  claimSuspect(worker: string, loneDeathsMax: number): Promise<ClaimedRow[]>;
   /** Resolves when the report is on disk, with its verdict: refused means the lease is gone. */
   report(report: Report): Promise<Verdict>;
   /** False: the worker has been given up, and with it all of its leases. */

@@ -8,50 +8,69 @@ import { putParts } from '../blob/blob.ts';
 import { type BatchAction, batchDecisions } from '../kernel/batch-decision.ts';
 import { batchJob, pollErrorEvent } from '../kernel/batch-job.ts';
 import { type BatchTaskEvent, batchTaskEventFor } from '../kernel/batch-task.ts';
-import { Failure, toFailure } from '../kernel/failure.ts';
+import { Failure, failures, toFailure } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
 import { transition } from '../kernel/machine.ts';
-import { type ProviderJob, type ProviderState, stateOfStatus } from '../kernel/provider-state.ts';
+import {
+  isGivenUp,
+  type JsonObject,
+  type ProviderJob,
+  type ProviderState,
+  stateOfStatus,
+} from '../kernel/provider-state.ts';
 import type { NewEvent } from '../observe/event.ts';
 import { failpoint } from '../observe/failpoint.ts';
 import type { PollAnswer } from '../provider/batch/batch-provider.ts';
-import { type BatchTaskRow, moveTask, providerStateOf } from '../store/batch-tasks.ts';
-import { appendEvents } from '../store/events.ts';
-import { cancelDue } from './batch-cancel.ts';
-import { inputOf, type PlannedJob, planJobs, readRequests, refOf } from './batch-plan.ts';
+import { takeDueTasks } from '../store/batch-taking.ts';
 import {
-  blobScheme,
-  type Collected,
-  collectResults,
-  isPartly,
-  mergedOutput,
-  resultEntry,
-} from './batch-results.ts';
+  type BatchTaskRow,
+  moveTask,
+  noteSubmission,
+  providerStateOf,
+  type Results,
+} from '../store/batch-tasks.ts';
+import { appendEvents } from '../store/events.ts';
+import { collectJob, failed, nothing, sumOf } from './batch-collect.ts';
+import { expireOld, giveUp } from './batch-expiry.ts';
+import { Hold } from './batch-hold.ts';
+import { TaskPool, workOff } from './batch-lanes.ts';
+import { askedOf, type PlannedJob, planJobs, refOf } from './batch-plan.ts';
+import { type Collected, isPartly, mergedOutput } from './batch-results.ts';
 import {
   type BatchOptions,
   type EndedTask,
   errorOf,
+  growingWaitMs,
+  type Notes,
   nextPollMs,
-  takePage,
   taskEvent,
 } from './batch-submit.ts';
+import { windDownPool } from './batch-wind-down.ts';
 
-/** Asks about every task that is due. Returns how many there were. */
+/** Does all that is due but submissions. Returns how many tasks were asked about. */
 export async function reconcile(options: BatchOptions, signal: AbortSignal): Promise<number> {
-  let seen = 0;
-  await cancelDue(options, signal);
-  while (!signal.aborted) {
-    const rows = await takePage(options, 'in_progress');
-    seen += rows.length;
-    await atOnce(rows, (row) =>
-      reconcileTask(row, options, signal).catch((error: unknown) => {
-        // It is due again when its hold ends.
-        options.onError(`reconciling batch task ${row.key}`, error);
-      }),
-    );
-    if (rows.length < limits.batch.pageMax) break;
-  }
-  return seen;
+  await expireOld(options);
+  const [, polled] = await Promise.all([
+    workOff(windDownPool(options, signal), options, signal),
+    workOff(pollPool(options, signal), options, signal),
+  ]);
+  return polled;
+}
+
+export function pollPool(options: BatchOptions, signal: AbortSignal): TaskPool {
+  return new TaskPool(options, {
+    size: limits.batch.concurrencyMax,
+    what: 'reconciling',
+    take: (transaction, taking) => takeDueTasks(transaction, 'in_progress', taking),
+    work: async (row) => {
+      const hold = new Hold(row, options, signal);
+      try {
+        await reconcileTask(row, options, hold);
+      } finally {
+        await hold.release();
+      }
+    },
+  });
 }
 
 /** A bounded number at a time. */
@@ -63,64 +82,57 @@ async function atOnce<T>(items: readonly T[], work: (item: T) => Promise<void>):
   await Promise.all(Array.from({ length: limits.batch.concurrencyMax }, lane));
 }
 
-async function reconcileTask(
-  row: BatchTaskRow,
-  options: BatchOptions,
-  signal: AbortSignal,
-): Promise<void> {
-  const guarded = guard(row, options);
-  if (guarded instanceof Failure) return new Reconciliation(row, options).fail(guarded);
-  await new Reconciliation(row, options).run(guarded, signal);
+async function reconcileTask(row: BatchTaskRow, options: BatchOptions, hold: Hold): Promise<void> {
+  let state: ProviderState;
+  let planned: PlannedJob[];
+  try {
+    state = stateOf(row);
+    planned = planJobs(row, options.providers, options.blobs);
+  } catch (error) {
+    return giveUp(row, options, toFailure(error));
+  }
+  await new Reconciliation(row, options, hold).run(state, planned);
 }
 
-/** What a task must be before anybody is asked about it. */
-function guard(row: BatchTaskRow, { database }: BatchOptions): ProviderState | Failure {
-  const hours = limits.batch.taskAgeMsMax / 3_600_000;
-  if (row.provider_state === null) {
-    return new Failure('provider_state_invalid', 'the task has no provider state');
-  }
-  if (database.now() - row.created_at > limits.batch.taskAgeMsMax) {
-    return new Failure('batch_expired', `the task has been in progress for more than ${hours} h`);
-  }
-  try {
-    return providerStateOf(row) as ProviderState;
-  } catch (error) {
-    return toFailure(error);
-  }
+function stateOf(row: BatchTaskRow): ProviderState {
+  const state = providerStateOf(row);
+  if (state) return state;
+  throw new Failure('provider_state_invalid', 'the task has no provider state');
 }
 
 interface Judged {
   readonly entry: ProviderJob;
   readonly collected?: Collected;
-  readonly waitMs?: number;
+  /** What the job adds to the counts of its task. */
+  readonly results?: Results;
+  /** Why it waits for longer than usual, and for how long at least. */
+  readonly wait?: string;
+  readonly waitMs?: number | undefined;
   readonly isError?: boolean;
 }
 
 class Reconciliation {
   readonly #row: BatchTaskRow;
   readonly #options: BatchOptions;
+  readonly #hold: Hold;
+  readonly #noted: Notes;
   readonly #odd: NewEvent[] = [];
 
-  constructor(row: BatchTaskRow, options: BatchOptions) {
+  constructor(row: BatchTaskRow, options: BatchOptions, hold: Hold) {
     this.#row = row;
     this.#options = options;
+    this.#hold = hold;
+    this.#noted = JSON.parse(row.submission);
   }
 
-  async run(state: ProviderState, signal: AbortSignal): Promise<void> {
-    const { providers, blobs } = this.#options;
-    let planned: PlannedJob[];
-    try {
-      planned = planJobs(this.#row, providers, blobs);
-    } catch (error) {
-      return this.fail(toFailure(error));
-    }
+  async run(state: ProviderState, planned: readonly PlannedJob[]): Promise<void> {
     const judged: Judged[] = state.jobs.map((entry) => ({ entry }));
     await atOnce([...state.jobs.entries()], async ([index, entry]) => {
       const job = planned[index];
       if (!job || batchJob.final.includes(stateOfStatus[entry.status])) return;
-      judged[index] = await this.#judge(job, entry, signal);
+      judged[index] = await this.#judge(job, index, entry);
     });
-    if (signal.aborted) return;
+    if (this.#hold.signal.aborted) return;
     const next = { ...state, jobs: judged.map(({ entry }) => entry) };
     const event = batchTaskEventFor(
       next.jobs.map((entry) => ({ state: stateOfStatus[entry.status], partial: isPartly(entry) })),
@@ -130,30 +142,42 @@ class Reconciliation {
   }
 
   /** Asks the provider, decides, and returns what the job is from now on. */
-  async #judge(job: PlannedJob, entry: ProviderJob, signal: AbortSignal): Promise<Judged> {
+  async #judge(job: PlannedJob, index: number, entry: ProviderJob): Promise<Judged> {
     const { world } = this.#options;
     failpoint(world, 'batch.before-poll');
-    const answer = await job.provider.poll(refOf(job, entry), signal);
+    const answer = await job.provider.poll(refOf(job, entry), this.#hold.signal);
     failpoint(world, 'batch.after-poll');
     if (answer.said === 'unknown') this.#tell(`a state without a name here: ${answer.detail}`);
     const action = batchDecisions[stateOfStatus[entry.status]][answer.said];
-    if (action !== 'collect') return this.#settle(action, entry, answer);
-    return this.#collect(job, entry, answer);
+    if (action === 'collect') return this.#collect(job, entry, answer);
+    if (action === 'resubmit') return this.#resubmit(job, index, entry, answer);
+    return this.#settle(action, { job, entry, answer });
   }
 
-  #settle(action: Exclude<BatchAction, 'collect'>, entry: ProviderJob, answer: PollAnswer): Judged {
+  #settle(
+    action: Exclude<BatchAction, 'collect' | 'resubmit'>,
+    { job, entry, answer }: { job: PlannedJob; entry: ProviderJob; answer: PollAnswer },
+  ): Judged {
     switch (action) {
       case 'run':
-        return { entry: { ...entry, status: 'RUNNING' } };
+        return { entry: { ...entry, status: 'RUNNING', ...withoutErrors(entry) } };
       case 'fail':
-        return { entry: failed(entry, answer.detail ?? 'the provider says that it failed') };
+        return {
+          entry: failed(entry, answer.detail ?? 'the provider says that it failed'),
+          results: { ...nothing, failed: askedOf(job, this.#row) },
+        };
       case 'wait':
-        return { entry, waitMs: answer.retryAfterMs ?? limits.wait.retryAfterMsDefault };
+        return { entry, ...this.#waiting(answer.detail ?? answer.said, answer.retryAfterMs) };
       case 'count_error':
         return this.#countError(entry, answer.detail ?? answer.said);
       case 'ignore':
         return { entry };
     }
+  }
+
+  #waiting(reason: string, retryAfterMs: number | undefined, waits = this.#row.waits) {
+    const waitMs = retryAfterMs ?? growingWaitMs(this.#options.world, waits);
+    return { wait: reason, waitMs };
   }
 
   #countError(entry: ProviderJob, detail: string): Judged {
@@ -164,32 +188,67 @@ class Reconciliation {
     return { entry: isOver ? failed(counted, detail) : counted, isError: true };
   }
 
-  async #collect(job: PlannedJob, entry: ProviderJob, answer: PollAnswer): Promise<Judged> {
+  async #collect(planned: PlannedJob, entry: ProviderJob, answer: PollAnswer): Promise<Judged> {
     const { blobs } = this.#options;
-    const results = answer.results?.() ?? nothing();
-    let collected: Collected;
     try {
-      collected = await collectResults(results, { expected: await this.#expected(job), blobs });
+      const job = await collectJob({ planned, entry, answer }, { row: this.#row, blobs });
+      for (const sentence of job.collected.oddities) this.#tell(sentence);
+      return { ...job, results: job.collected };
     } catch (error) {
-      const failure = toFailure(error);
+      const { code, message, retryAfterMs } = toFailure(error);
       // A store that cannot be written is no fault of the provider: the task comes again.
-      if (failure.code === 'storage_full' || failure.code === 'internal_error') throw error;
-      return this.#countError(entry, failure.message);
+      if (code === 'storage_full' || code === 'internal_error') throw error;
+      if (failures[code].kind === 'rate_limited') {
+        return { entry, ...this.#waiting(message, retryAfterMs) };
+      }
+      return this.#countError(entry, message);
     }
-    for (const sentence of collected.oddities) this.#tell(sentence);
-    if (collected.ok === 0) {
-      const why = collected.firstError ?? answer.detail ?? 'nothing was asked for';
-      return { entry: failed(entry, `${answer.said} without a result: ${why}`), collected };
-    }
-    return { entry: completed(entry, collected, this.#row.provider === null), collected };
   }
 
-  async #expected({ job }: PlannedJob): Promise<Set<string>> {
-    if (job.sources.length > 0) return new Set(job.sources);
-    const ids = new Set<string>();
-    const requests = readRequests(this.#options.blobs, inputOf(this.#row));
-    for await (const { custom_id: id } of requests) ids.add(id);
-    return ids;
+  /** The provider had no room for the job, and has not begun it. After a wait it is begun again. */
+  async #resubmit(
+    planned: PlannedJob,
+    index: number,
+    entry: ProviderJob,
+    answer: PollAnswer,
+  ): Promise<Judged> {
+    const noted = this.#noted[index] ?? {};
+    if (noted.refusedId !== entry.external_job_id) {
+      const refusals = noted.refusals ?? 0;
+      this.#noted[index] = { ...noted, refusedId: entry.external_job_id, refusals: refusals + 1 };
+      const reason = answer.detail ?? 'the provider has no room for it';
+      return { entry, ...this.#waiting(reason, answer.retryAfterMs, refusals) };
+    }
+    if (!this.#hold.isLongEnough) return { entry };
+    try {
+      const id = await this.#beginAgain(planned, index);
+      this.#noted[index] = { ...noted, id };
+      return { entry: { ...entry, external_job_id: id, status: 'SUBMITTED' } };
+    } catch (error) {
+      const { message, retryAfterMs } = toFailure(error);
+      return { entry, ...this.#waiting(message, retryAfterMs) };
+    }
+  }
+
+  async #beginAgain({ provider, job }: PlannedJob, index: number): Promise<string> {
+    const { database } = this.#options;
+    const notes = { ...this.#noted[index]?.notes };
+    const context = {
+      signal: this.#hold.signal,
+      intendedAt: this.#row.created_at,
+      notes,
+      note: async (name: string, value: string): Promise<void> => {
+        notes[name] = value;
+        this.#noted[index] = { ...this.#noted[index], notes };
+        const change = { submission: this.#submission(), now: database.now() };
+        await database.write((transaction) => noteSubmission(transaction, this.#row, change));
+      },
+    };
+    return (await provider.find(job, context)) ?? provider.submit(job, context);
+  }
+
+  #submission(): JsonObject {
+    return { ...this.#noted } as unknown as JsonObject;
   }
 
   /** Some jobs are still under way. */
@@ -199,16 +258,23 @@ class Reconciliation {
     judged: readonly Judged[],
   ): Promise<void> {
     const { database, world, pollIntervalMs } = this.#options;
-    const now = database.now();
     const asked = Math.max(...judged.map(({ waitMs = 0 }) => waitMs));
+    const wait = judged.find((each) => each.wait !== undefined)?.wait;
     const statuses = (of: ProviderState): string => of.jobs.map(({ status }) => status).join();
     const isNews = statuses(before) !== statuses(state);
     const detail = { jobs: countOf(state.jobs) };
+    if (wait !== undefined && wait !== this.#row.wait_reason) {
+      this.#odd.push(taskEvent('batch_task_waiting', this.#row, { reason: wait }));
+    }
+    const now = database.now();
     await this.#commit({
       event: 'poll',
       providerState: state,
+      submission: this.#submission(),
       nextAt: now + Math.max(nextPollMs(world, pollIntervalMs), asked),
       pollErrors: judged.filter(({ isError }) => isError).length,
+      results: sumOf(judged.map(({ results = nothing }) => results)),
+      wait,
       told: isNews ? taskEvent('batch_task_polled', this.#row, detail) : undefined,
       now,
     });
@@ -221,22 +287,22 @@ class Reconciliation {
   ): Promise<void> {
     const { database, world } = this.#options;
     const { state, judged } = ended;
-    const now = database.now();
     const isFailed = event === 'fail';
     failpoint(world, 'batch.before-output');
     const outputKey = isFailed ? undefined : await this.#writeOutput(ended);
     failpoint(world, 'batch.after-output');
-    const collected = judged.flatMap((each) => each.collected ?? []);
-    const sum = (pick: (each: Collected) => number): number =>
-      collected.reduce((total, each) => total + pick(each), 0);
-    const results = {
-      ok: sum(({ ok }) => ok),
-      failed: sum((each) => each.failed),
-      tokensIn: sum(({ tokensIn }) => tokensIn),
-      tokensOut: sum(({ tokensOut }) => tokensOut),
-    };
+    const results = sumOf(judged.map((each) => each.results ?? nothing));
+    const { results_ok, results_failed, tokens_in, tokens_out } = this.#row;
+    const earlier = { ok: results_ok, failed: results_failed };
+    const all = sumOf([
+      results,
+      { ...earlier, tokensIn: tokens_in, tokensOut: tokens_out },
+    ]) as unknown as JsonObject;
     const [firstError] = state.jobs.flatMap(({ error }) => error ?? []);
     const reason = firstError ?? 'all of its jobs failed';
+    const [collected] = judged.flatMap((each) => each.collected ?? []);
+    const now = database.now();
+    const isCancelDue = state.jobs.some(isGivenUp);
     await this.#commit(
       {
         event,
@@ -245,10 +311,13 @@ class Reconciliation {
         ...(isFailed && { error: errorOf(new Failure('provider_rejected', reason)) }),
         pollErrors: judged.filter(({ isError }) => isError).length,
         results,
-        told: taskEvent(endEvents[event], this.#row, { ...results, ...(isFailed && { reason }) }),
+        isCancelDue,
+        nextAt: now,
+        told: taskEvent(endEvents[event], this.#row, { ...all, ...(isFailed && { reason }) }),
         now,
       },
-      { collected: collected[0], reason },
+      // Where a job was given up, whoever waits for it waits until it has ended at the provider.
+      isCancelDue ? undefined : { collected, reason },
     );
   }
 
@@ -262,30 +331,12 @@ class Reconciliation {
     return putParts(blobs, parts);
   }
 
-  /** A guard ends the task, whatever its jobs do; they are called off. */
-  async fail(failure: Failure): Promise<void> {
-    const { database } = this.#options;
-    await this.#commit(
-      {
-        event: 'fail',
-        error: errorOf(failure),
-        isCancelDue: this.#row.provider_state !== null,
-        nextAt: database.now(),
-        told: taskEvent('batch_task_failed', this.#row, {
-          code: failure.code,
-          reason: failure.message,
-        }),
-        now: database.now(),
-      },
-      { collected: undefined, reason: failure.message },
-    );
-  }
-
   async #commit(
     change: Parameters<typeof moveTask>[2],
     ended?: { readonly collected: Collected | undefined; readonly reason: string },
   ): Promise<void> {
     const { database, world, onEnd } = this.#options;
+    await this.#hold.release();
     await database.write(async (transaction) => {
       if (!(await moveTask(transaction, this.#row, change))) return;
       await appendEvents(transaction, this.#odd, change.now);
@@ -317,15 +368,9 @@ const endEvents: Readonly<Record<BatchTaskEvent, NewEvent['kind']>> = {
   cancel: 'batch_task_canceled',
 };
 
-function failed(entry: ProviderJob, error: string): ProviderJob {
-  return { ...entry, status: 'FAILED', error: error.slice(0, limits.batch.errorCharactersMax) };
-}
-
-/** Completions tell by their status that some failed, transcriptions by their results. */
-function completed(entry: ProviderJob, collected: Collected, isCompletion: boolean): ProviderJob {
-  if (!isCompletion) return { ...entry, status: 'COMPLETED', result: resultEntry(collected) };
-  const status = collected.failed > 0 ? 'PARTIAL_COMPLETE' : 'COMPLETED';
-  return { ...entry, status, output_uri: `${blobScheme}${collected.blobKey}` };
+/** Three errors in a row fail a job: a good answer begins the count again. */
+function withoutErrors({ transient_failures: errors }: ProviderJob): Partial<ProviderJob> {
+  return errors === undefined ? {} : { transient_failures: 0 };
 }
 
 function countOf(jobs: readonly ProviderJob[]): Record<string, number> {
@@ -333,5 +378,3 @@ function countOf(jobs: readonly ProviderJob[]): Record<string, number> {
   for (const { status } of jobs) counts[status] = (counts[status] ?? 0) + 1;
   return counts;
 }
-
-async function* nothing(): AsyncGenerator<never, void> {}

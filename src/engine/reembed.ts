@@ -1,6 +1,9 @@
 /** Beginning to embed a corpus anew, and calling it off. */
+import { placeOf } from '../kernel/corpus-name.ts';
 import { Failure } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
+import { embedUse, type Origin } from '../kernel/origin.ts';
+import { replaceOrigin } from '../store/corpus-origins.ts';
 import {
   type CorpusKey,
   flipModel,
@@ -14,6 +17,8 @@ import { insertSubmission } from '../store/submit.ts';
 
 export interface ReembedInput extends CorpusKey {
   readonly model: string;
+  /** Where the model computes; undefined: in this process. */
+  readonly origin?: Origin | undefined;
   readonly budgetCents?: number | undefined;
 }
 
@@ -23,10 +28,11 @@ export interface ReembedInput extends CorpusKey {
  */
 export async function beginReembedding(
   transaction: Transaction,
-  { caller, corpus, model, budgetCents }: ReembedInput,
+  { caller, corpus, model, origin, budgetCents }: ReembedInput,
   { key, now }: { key: string; now: number },
 ): Promise<string | undefined> {
-  const settings = await lockCorpusSettings(transaction, { caller, corpus });
+  const place = placeOf({ caller, corpus });
+  const settings = await lockCorpusSettings(transaction, place);
   const open = await findOpenReembedding(transaction, { caller, corpus });
   if (settings.next_model === model && open) return open.key;
   if (open) {
@@ -40,11 +46,14 @@ export async function beginReembedding(
     const message = `${corpus} is embedded with ${model}: set PAWL_EMBEDDER to another model first`;
     throw new Failure('action_not_allowed', message);
   }
-  await setNextModel(transaction, { caller, corpus, model });
+  await setNextModel(transaction, { ...place, model });
+  // The command is a person's word for it: the address that is configured now is the one.
+  const use = embedUse(model);
+  if (origin) await replaceOrigin(transaction, { ...place, use, url: origin.url });
   // The first of them; the others follow with the last of these.
-  const sources = await listToReembed(transaction, { caller, corpus, after: '' });
+  const sources = await listToReembed(transaction, { ...place, after: '' });
   if (sources.length === 0) {
-    await flipModel(transaction, { caller, corpus, model });
+    await flipModel(transaction, { ...place, model });
     return undefined;
   }
   const job = { caller, corpus, sources, priority: limits.fairness.priorityDefault, budgetCents };
@@ -53,13 +62,11 @@ export async function beginReembedding(
 }
 
 /** The job was canceled: the corpus stays with its model, and what was made for the other goes. */
-export async function endReembedding(
-  transaction: Transaction,
-  { type, caller, corpus }: JobRow,
-): Promise<void> {
-  if (type !== 'reembed') return;
-  const { next_model } = await lockCorpusSettings(transaction, { caller, corpus });
+export async function endReembedding(transaction: Transaction, job: JobRow): Promise<void> {
+  if (job.type !== 'reembed') return;
+  const place = placeOf(job);
+  const { next_model } = await lockCorpusSettings(transaction, place);
   if (next_model === null) return;
-  await setNextModel(transaction, { caller, corpus, model: null });
-  await pruneVectorsOf(transaction, { caller, corpus, model: next_model });
+  await setNextModel(transaction, { ...place, model: null });
+  await pruneVectorsOf(transaction, { ...place, model: next_model });
 }

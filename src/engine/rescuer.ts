@@ -1,7 +1,7 @@
 /**
  * Takes the leases of workers that have died. On one machine a dead process is seen at once; from
- * afar, by its missing heartbeat. An item that was in the hands of too many dying workers is taken
- * to be the cause, and ends in the inbox instead of killing the next one.
+ * afar, by its missing heartbeat. An item that was alone in the hands of too many dying workers is
+ * taken to be the cause (docs/decisions/0064), and ends in the inbox instead of killing the next.
  */
 import { Failure } from '../kernel/failure.ts';
 import type { Lifecycle } from '../kernel/item.ts';
@@ -82,33 +82,52 @@ export async function takeFrom(
 ): Promise<number> {
   const now = database.now();
   const code = stuck ? 'stage_stuck' : 'timeout_soft';
-  const rows = await takeLeases(transaction, { worker, crash: true, stuck });
+  const rows = await takeLeases(transaction, { worker, isDead: !stuck, stuck });
   const events: NewEvent[] = rows.map((row) => ({
     kind: 'lease_lost',
     jobId: row.job_id,
     itemId: row.id,
     step: lifecycle.stepOf(row.progress),
     worker,
-    detail: { code, reason, crashes: row.crashes },
+    detail: { code, reason, ...(stuck ? { stalls: row.stalls } : deathsOf(row)) },
   }));
+  const blamed = rows.filter(stuck ? isStuckAgain : isBlamed);
   const why = stuck ? stuckAgain : diedAgain;
-  events.push(...(await blame(transaction, { rows, worker, lifecycle, now, why })));
+  events.push(...(await blame(transaction, { blamed, worker, lifecycle, now, why })));
   await appendEvents(transaction, events, now);
   return rows.length;
 }
 
-type Why = (times: number) => Failure;
+function deathsOf({ crashes, lone_deaths }: MovedRow): Record<string, number> {
+  return { crashes, ...(lone_deaths > 0 && { lone_deaths }) };
+}
 
-const diedAgain: Why = (times) =>
-  new Failure('crashed_repeatedly', `${times} workers died while they had this item`);
+function isBlamed({ lone_deaths }: MovedRow): boolean {
+  return lone_deaths >= limits.suspect.loneDeathsMax;
+}
 
-const stuckAgain: Why = (times) => {
+function isStuckAgain({ stalls }: MovedRow): boolean {
+  return stalls >= limits.lease.stallsMax;
+}
+
+type Why = (row: MovedRow) => Failure;
+
+const diedAgain: Why = ({ crashes, lone_deaths }) =>
+  new Failure(
+    'crashed_repeatedly',
+    `${crashes} workers died while they had this item, ${lone_deaths} of them had no other`,
+  );
+
+const stuckAgain: Why = ({ stalls }) => {
   const minutes = limits.loop.stageStuckMs / 60_000;
-  return new Failure('stage_stuck', `it was taken up ${times} times, and stood for ${minutes} min`);
+  return new Failure(
+    'stage_stuck',
+    `it was taken up ${stalls} times, and stood for ${minutes} min`,
+  );
 };
 
 interface Blame {
-  readonly rows: readonly MovedRow[];
+  readonly blamed: readonly MovedRow[];
   readonly worker: string;
   readonly lifecycle: Lifecycle;
   readonly now: number;
@@ -117,21 +136,20 @@ interface Blame {
 
 /** Ends the items that were taken from too many workers. */
 async function blame(transaction: Transaction, input: Blame): Promise<NewEvent[]> {
-  const { worker, lifecycle, now, why } = input;
-  const blamed = input.rows.filter((row) => row.crashes >= limits.lease.crashesMax);
+  const { blamed, worker, lifecycle, now, why } = input;
   if (blamed.length === 0) return [];
   const deltas = new JobDeltas();
   const events: NewEvent[] = [];
   const failed = blamed.map((row) => {
     const step = lifecycle.ready(row.progress)[0] ?? lifecycle.stepOf(row.progress);
-    const failure = why(row.crashes);
+    const failure = why(row);
     const { message } = failure;
     const error = errorRecord({
       step,
       stage: lifecycle.row(step).stage,
       failure,
       message,
-      attempt: row.crashes,
+      attempt: Math.max(row.crashes, row.stalls),
       worker,
       source: row.source,
       now,
@@ -145,7 +163,8 @@ async function blame(transaction: Transaction, input: Blame): Promise<NewEvent[]
       worker,
       detail: { code: failure.code, source: error.context.url, message },
     });
-    return { id: row.id, rank: row.rank, error: JSON.stringify(error) };
+    const { id, rank, lone_deaths } = row;
+    return { id, rank, lone_deaths, error: JSON.stringify(error) };
   });
   await failUnheld(transaction, failed, now);
   await admitAtGates(transaction, gatesOf(blamed), now);

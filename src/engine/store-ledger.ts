@@ -15,7 +15,7 @@ import { handBack } from '../store/intervention.ts';
 import { listLeases } from '../store/items.ts';
 import { forgetClaims, listClaims } from '../store/queues.ts';
 import { applyReports, type Lease, type Report, type Verdict } from '../store/reports.ts';
-import type { ClaimedRow } from '../store/transition.ts';
+import type { Claim, ClaimedRow } from '../store/transition.ts';
 import { beat } from '../store/workers.ts';
 import type { Ring } from './bell.ts';
 import type { Ledger } from './ledger.ts';
@@ -44,15 +44,19 @@ export class StoreLedger implements Ledger {
     this.#options = options;
   }
 
-  async claim(worker: string, count: number): Promise<ClaimedRow[]> {
+  claim(worker: string, count: number): Promise<ClaimedRow[]> {
+    return this.#claim(worker, { count: Math.min(count, limits.lease.claimBatchMax) });
+  }
+
+  claimSuspect(worker: string, loneDeathsMax: number): Promise<ClaimedRow[]> {
+    return this.#claim(worker, { suspectLoneDeathsMax: loneDeathsMax });
+  }
+
+  async #claim(worker: string, take: Claim['take']): Promise<ClaimedRow[]> {
     const { database, lifecycle, world, ring } = this.#options;
     const rows = await database.write(async (transaction) => {
-      const claimed = await claimItems(transaction, {
-        worker,
-        count: Math.min(count, limits.lease.claimBatchMax),
-        lifecycle,
-        now: database.now(),
-      });
+      const now = database.now();
+      const claimed = await claimItems(transaction, { worker, take, lifecycle, now });
       failpoint(world, 'claim.before-commit');
       return claimed;
     });

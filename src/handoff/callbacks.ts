@@ -5,7 +5,9 @@
  * again.
  */
 import { Failure } from '../kernel/failure.ts';
+import { limits } from '../kernel/limits.ts';
 import type { Stage } from '../kernel/stage.ts';
+import { isSuspect, uptimeMsFor } from '../kernel/suspicion.ts';
 import type { World } from '../kernel/world.ts';
 import { failpoint } from '../observe/failpoint.ts';
 import type { Database, Transaction } from '../store/database.ts';
@@ -17,6 +19,7 @@ import {
   lockHandoff,
   lockOpenHandoffs,
   releaseHandoff,
+  releasesOf,
   removeHandoff,
 } from '../store/handoffs.ts';
 import { getJob } from '../store/jobs.ts';
@@ -28,9 +31,13 @@ export type Begun =
       readonly status: 'begun';
       readonly epoch: number;
       readonly kind: string;
+      /** How many workers have had it, and given it back or died. */
+      readonly releases?: number | undefined;
       readonly request: Json;
       readonly bytes?: Uint8Array | undefined;
     }
+  /** Workers died at it: to be begun alone, by a process that has lived for so long. */
+  | { readonly status: 'alone'; readonly uptimeMs: number }
   | { readonly status: 'gone' };
 
 export interface Beat {
@@ -59,7 +66,7 @@ export interface Completed {
 
 /** The same door for workers in this process and for those behind HTTP. */
 export interface OrchestratorDoor {
-  begin(jobKey: string, handoff: string, worker: WorkerName): Promise<Begun>;
+  begin(jobKey: string, handoff: string, worker: WorkerName, isAlone?: boolean): Promise<Begun>;
   /** False: nobody wants to know any more. */
   beat(jobKey: string, beat: Beat): Promise<boolean>;
   complete(jobKey: string, completion: Completion): Promise<Completed>;
@@ -79,21 +86,28 @@ export class Callbacks implements OrchestratorDoor {
     this.#options = options;
   }
 
-  async begin(jobKey: string, handoff: string, worker: WorkerName): Promise<Begun> {
+  async begin(
+    jobKey: string,
+    handoff: string,
+    worker: WorkerName,
+    isAlone = false,
+  ): Promise<Begun> {
     const { database } = this.#options;
     return database.write(async (transaction): Promise<Begun> => {
       const row = await questionOf(transaction, jobKey, handoff);
       if (!row || row.answered_at !== null || (await isOver(transaction, row))) return gone;
       // Of two deliveries, the second finds the first at work; if that dies, who asked sees it, and
       // asks again.
-      const name = JSON.stringify(worker);
-      if (row.worker !== null && row.worker !== name) return gone;
-      const now = database.now();
-      const begun = await beginHandoff(transaction, { key: handoff, worker: name, now });
+      if (isSuspect(row.deaths) && !isAlone) {
+        return { status: 'alone', uptimeMs: uptimeMsFor(row.deaths - limits.suspect.crashesMin) };
+      }
+      const begin = { worker: JSON.stringify(worker), now: database.now() };
+      const begun = await beginHandoff(transaction, row, begin);
       if (!begun) return gone;
       const { epoch, request, request_bytes } = begun;
       const bytes = request_bytes ?? undefined;
-      return { status: 'begun', epoch, kind: row.kind, request: JSON.parse(request), bytes };
+      const told = { kind: row.kind, releases: releasesOf(row) };
+      return { status: 'begun', epoch, ...told, request: JSON.parse(request), bytes };
     });
   }
 

@@ -10,7 +10,7 @@ import type { Begun, Completion, OrchestratorDoor } from './callbacks.ts';
 import { startWorker, type Tried } from './consumer.ts';
 import type { WorkerName } from './exchange.ts';
 import { type Parcels, parcelsBy } from './parcel.ts';
-import type { Work } from './work.ts';
+import { Unconfigured, type Work } from './work.ts';
 
 const worker = { id: 'w', host: 'machine', pid: 1, process_started: '7' };
 const begun: Begun = { status: 'begun', epoch: 3, kind: 'visit', request: { source: 'a' } };
@@ -378,5 +378,19 @@ describe('a worker', () => {
     await queue.add([asked]);
     await world.until('the end', isIdle);
     assert.equal(door.completions[1]?.failure?.code, 'bad_request');
+  });
+
+  test('gives back what it lacks settings for, until nobody seems to have them', async () => {
+    const work: Work = async () => {
+      throw new Unconfigured('a-model', 'PAWL_EMBEDDER');
+    };
+    const { door, queue, world, errors } = await open(work);
+    await queue.add([asked]);
+    await world.until('it to be given back', () => door.calls.includes('leave 3'));
+    assert.equal(door.completions.length, 0);
+    assert.match(errors.join(), /set PAWL_EMBEDDER/);
+    door.begun = { ...begun, releases: limits.handoff.declinesMax } as Begun;
+    await world.until('it to be failed', () => door.completions.length > 0);
+    assert.equal(door.completions[0]?.failure?.code, 'provider_bad_request');
   });
 });

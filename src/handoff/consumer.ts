@@ -11,7 +11,7 @@ import { pause, type World } from '../kernel/world.ts';
 import { failpoint } from '../observe/failpoint.ts';
 import type { KeptAnswers } from '../queue/kept-answers.ts';
 import type { Consumer, Delivery, Queue, Settled } from '../queue/queue.ts';
-import type { Completion, OrchestratorDoor } from './callbacks.ts';
+import type { Completed, Completion, OrchestratorDoor } from './callbacks.ts';
 import { keyOfMessage, type WorkerName } from './exchange.ts';
 import type { Parcels } from './parcel.ts';
 import {
@@ -23,7 +23,8 @@ import {
   type Reply,
   toWire,
 } from './question.ts';
-import type { Works } from './work.ts';
+import { RunLock } from './run-lock.ts';
+import { Unconfigured, type Works } from './work.ts';
 
 export interface WorkerOptions {
   readonly queue: Queue;
@@ -54,39 +55,74 @@ interface Next {
 
 const finish: Settled = { do: 'finish' };
 
+/** Workers have died at the question: it is answered with no other beside it. */
+interface Lone {
+  readonly do: 'alone';
+  readonly uptimeMs: number;
+}
+
+async function during<T>(end: () => void, run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } finally {
+    end();
+  }
+}
+
 export function startWorker(options: WorkerOptions): Promise<Consumer> {
   const { queue, places, onError } = options;
-  return queue.consume({ places, onError, run: (delivery) => new Run(options, delivery).run() });
+  const process = { runs: new RunLock(), startedAt: options.world.now() };
+  return queue.consume({
+    ...{ places, onError },
+    run: (delivery) => new Run(options, process, delivery).run(),
+  });
+}
+
+/** What the runs of one process share. */
+interface WorkerProcess {
+  readonly runs: RunLock;
+  readonly startedAt: number;
 }
 
 class Run {
   readonly #options: WorkerOptions;
+  readonly #process: WorkerProcess;
   readonly #delivery: Delivery;
   /** Of two runs in one process, each has its own: they must not pass for each other. */
   readonly #worker: WorkerName;
 
-  constructor(options: WorkerOptions, delivery: Delivery) {
+  constructor(options: WorkerOptions, process: WorkerProcess, delivery: Delivery) {
     this.#options = options;
+    this.#process = process;
     this.#delivery = delivery;
     const { worker, world } = options;
     this.#worker = { ...worker, id: `${worker.id}.${world.uuid().slice(-12)}` };
   }
 
   async run(): Promise<Settled> {
-    const { message } = this.#delivery;
-    return message.request === undefined ? this.#runAsked() : this.#runLoose(message.request);
+    const { message, signal } = this.#delivery;
+    const { request } = message;
+    const { runs, startedAt } = this.#process;
+    const run = () => (request === undefined ? this.#runAsked(false) : this.#runLoose(request));
+    const settled = await during(await runs.enter(signal), run);
+    if (settled.do !== 'alone') return settled;
+    const afterMs = settled.uptimeMs - (this.#options.world.now() - startedAt);
+    if (afterMs > 0) return { do: 'again', afterMs };
+    const again = await during(await runs.enterAlone(signal), () => this.#runAsked(true));
+    return again.do === 'alone' ? { do: 'again', afterMs: 0 } : again;
   }
 
   /** A question that the orchestrator keeps. */
-  async #runAsked(): Promise<Settled> {
+  async #runAsked(isAlone: boolean): Promise<Settled | Lone> {
     const { door, onError } = this.#options;
     const { message, signal } = this.#delivery;
     const { jobId = '', id } = message;
     const handoff = keyOfMessage(id);
     const begun = await this.#insist('orchestrator', () =>
-      door.begin(jobId, handoff, this.#worker),
+      door.begin(jobId, handoff, this.#worker, isAlone),
     );
     if (begun.status === 'gone') return finish;
+    if (begun.status === 'alone') return { do: 'alone', uptimeMs: begun.uptimeMs };
     const { epoch, kind } = begun;
     const given = new AbortController();
     const stopBeat = this.#keepBeating(jobId, { handoff, epoch }, given);
@@ -95,9 +131,17 @@ class Run {
       const { request, bytes } = begun;
       const kept = isPaid(kind) ? await this.#kept(handoff) : undefined;
       const reply = kept ?? (await this.#answer({ kind, request, bytes }, both));
+      if (reply.failure instanceof Unconfigured && !isLastTry(begun)) {
+        onError(kind, reply.failure);
+        await door.beat(jobId, { handoff, epoch, isLeaving: true });
+        return { do: 'again', afterMs: limits.handoff.declinedMs };
+      }
       failpoint(this.#options.world, 'handoff.before-callback');
-      await this.#report(jobId, { handoff, epoch }, { kind, reply });
-      if (isPaid(kind)) await this.#options.answers?.remove(handoff);
+      const { status } = await this.#report(jobId, { handoff, epoch }, { kind, reply });
+      // What came too late was paid for all the same: it is kept for whoever is asked next.
+      if (isPaid(kind) && status !== 'already_advanced') {
+        await this.#options.answers?.remove(handoff);
+      }
       return finish;
     } catch (error) {
       if (given.signal.aborted) return finish;
@@ -183,7 +227,7 @@ class Run {
     jobId: string,
     question: Pick<Completion, 'handoff' | 'epoch'>,
     { kind, reply }: { kind: string; reply: Reply },
-  ): Promise<void> {
+  ): Promise<Completed> {
     const { door } = this.#options;
     const stage = isQuestionKind(kind) ? questionKinds[kind].stage : 'scraping';
     const tell = (told: Packed) =>
@@ -191,11 +235,11 @@ class Run {
     try {
       const packed = await this.#packed(reply);
       await this.#keep(question.handoff, kind, packed);
-      await tell(packed);
+      return await tell(packed);
     } catch (error) {
       this.#delivery.signal.throwIfAborted();
       // The answer would be refused each time. That there is none must be known all the same.
-      await tell({ value: {}, failure: toWire(refusedAnswer(error)) });
+      return tell({ value: {}, failure: toWire(refusedAnswer(error)) });
     }
   }
 
@@ -264,6 +308,11 @@ class Run {
     cancel = world.setTimer(beat, limits.handoff.beatMs);
     return () => cancel();
   }
+}
+
+/** So many workers have had it that none seems to be configured for it. */
+function isLastTry({ releases = 0 }: { readonly releases?: number | undefined }): boolean {
+  return releases >= limits.handoff.declinesMax;
 }
 
 /** Whether the orchestrator may take the same call later: it did not refuse it. */

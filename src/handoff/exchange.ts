@@ -274,13 +274,15 @@ export class Exchange {
   async #replace(waiting: Waiting, { key, epoch }: HandoffStanding, reason: string): Promise<void> {
     const released = await this.#options.database.write(async (transaction) => {
       const row = await releaseHandoff(transaction, { key, epoch, hasDied: true });
-      const isOver = row !== undefined && row.deaths >= limits.lease.crashesMax;
+      const isOver = row !== undefined && isBlamed(row.deaths);
       if (isOver) await removeHandoff(transaction, key);
       return row && { ...row, isOver };
     });
     if (!released) return;
     if (!released.isOver) return this.#tell(waiting, released.epoch);
-    const message = `${released.deaths} workers died at this question; of the last, ${reason}`;
+    const { deaths } = released;
+    const alone = `${limits.suspect.loneDeathsMax} of them with no other`;
+    const message = `${deaths} workers died at this question, ${alone}; of the last, ${reason}`;
     waiting.reject(new Failure('crashed_repeatedly', message));
   }
 
@@ -342,6 +344,11 @@ export class Exchange {
     const limit = limits.loop.pruneBatchMax;
     await database.write((transaction) => pruneHandoffs(transaction, { before, limit }));
   }
+}
+
+/** From the first ones on, a question is answered alone (docs/decisions/0064). */
+function isBlamed(deaths: number): boolean {
+  return deaths >= limits.suspect.crashesMin + limits.suspect.loneDeathsMax;
 }
 
 /** What waits for a worker, for a queue that has lost it. */

@@ -92,8 +92,12 @@ export function orchestratorLink(options: LinkOptions): OrchestratorDoor {
   const post = servicePost(options);
   const at = (job: string, what: string): string => `/jobs/${encodeURIComponent(job)}/${what}`;
   return {
-    async begin(job, handoff, worker) {
-      const answer = await orGone(post(at(job, 'begin'), { handoff, worker }));
+    async begin(job, handoff, worker, isAlone) {
+      const told = { handoff, worker, ...(isAlone && { alone: true }) };
+      const answer = await orGone(post(at(job, 'begin'), told));
+      if (answer?.status === 'alone') {
+        return { status: 'alone', uptimeMs: Number(answer.uptime_ms) };
+      }
       if (answer?.status !== 'begun') return { status: 'gone' };
       const { bytes, ...begun } = answer;
       const decoded = typeof bytes === 'string' ? Buffer.from(bytes, 'base64') : undefined;

@@ -14,6 +14,7 @@ import type { Exchange } from './exchange.ts';
 import {
   type Ask,
   type IsHere,
+  recordedEmbedder,
   remoteCompleter,
   remoteEmbedder,
   remoteExtractor,
@@ -43,9 +44,9 @@ export function handoffPipeline(options: HandoffPipelineOptions): Pipeline {
       fetcher: remoteFetcher(ask),
       parser: remoteParser(ask, { scratch, here: parser, isHere }),
       embedder: remoteEmbedder(ask, embedder),
-      otherEmbedder: (model) => {
-        const own = otherEmbedder?.(model);
-        return own && remoteEmbedder(ask, own);
+      otherEmbedder: (model, url) => {
+        const own = otherEmbedder?.(model, url) ?? (url && recordedEmbedder(model, url));
+        return own ? remoteEmbedder(ask, own) : undefined;
       },
       extractor: modelExtractor
         ? modelExtractor((own) => remoteCompleter(ask, own))

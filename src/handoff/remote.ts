@@ -1,5 +1,6 @@
 /** The ports of the pipeline, answered by services: the same steps ask, and do not know who. */
 import { Failure } from '../kernel/failure.ts';
+import { type Origin, originOf } from '../kernel/origin.ts';
 import type { Entity, Extractor, Relation } from '../pipeline/entity/extraction.ts';
 import type { Parser } from '../pipeline/extract/parsed.ts';
 import type { Fetcher } from '../pipeline/fetch/http.ts';
@@ -8,7 +9,7 @@ import type { Redirect } from '../pipeline/fetch/verdict.ts';
 import type { Visitor } from '../pipeline/fetch/visit.ts';
 import type { Completer } from '../provider/completion.ts';
 import type { Embedder } from '../provider/embedding.ts';
-import type { Tokens } from '../provider/prices.ts';
+import { priceOf, type Tokens } from '../provider/prices.ts';
 import { answered, fromWire, type Question, type Reply, type WireFailure } from './question.ts';
 import { Shape } from './shape.ts';
 import { readAnswer, readParsed, readRobots, readShown, visitRequest } from './visit-wire.ts';
@@ -92,14 +93,27 @@ export function remoteParser(
 
 export type IsHere = (input: Parameters<Parser>[0]) => boolean;
 
+/** What an embedder says of itself. */
+export type EmbedderTraits = Pick<Embedder, 'model' | 'meter' | 'origin'>;
+
+/**
+ * A model that this process is not configured for, at the address that a corpus has on record. This
+ * process sends no text there: a worker that is configured for the address does, or none.
+ */
+export function recordedEmbedder(model: string, url: string): EmbedderTraits {
+  const price = priceOf(model.replace(/@\d+$/, ''))?.input;
+  return { model, meter: { centsPerMillionTokens: price }, origin: originOf(url, true) };
+}
+
 /** The same model as `own`, computed elsewhere. */
-export function remoteEmbedder(ask: Ask, own: Embedder): Embedder {
-  const { model, meter } = own;
+export function remoteEmbedder(ask: Ask, own: EmbedderTraits): Embedder {
+  const { model, meter, origin } = own;
   return {
     model,
     meter,
+    origin,
     embed: async (texts, signal, keep) => {
-      const question: Question = { kind: 'embed', request: { model, texts } };
+      const question: Question = { kind: 'embed', request: { model, texts, url: urlOf(origin) } };
       const { value, bytes = none } = answered(await ask(question, signal));
       const shape = new Shape(value, 'embed');
       const vectors = splitVectors(bytes, shape.number('count'), texts.length);
@@ -112,6 +126,11 @@ export function remoteEmbedder(ask: Ask, own: Embedder): Embedder {
       return { vectors, tokensIn, costCents };
     },
   };
+}
+
+/** Who answers elsewhere sends the text to this address, or refuses. */
+function urlOf(origin: Origin | undefined): string | null {
+  return origin?.url ?? null;
 }
 
 function splitVectors(bytes: Uint8Array, count: number, wanted: number): Uint8Array[] {
@@ -137,13 +156,15 @@ export function remoteExtractor(ask: Ask): Extractor {
   };
 }
 
-export function remoteCompleter(ask: Ask, own: Pick<Completer, 'model' | 'prices'>): Completer {
-  const { model, prices } = own;
+export function remoteCompleter(ask: Ask, own: Completer): Completer {
+  const { model, prices, origin } = own;
   return {
     model,
     prices,
+    origin,
     complete: async (request, signal, keep) => {
-      const question: Question = { kind: 'complete', request: { model, request } };
+      const url = urlOf(origin);
+      const question: Question = { kind: 'complete', request: { model, request, url } };
       const { value } = answered(await ask(question, signal));
       const shape = new Shape(value, 'complete');
       const refusal = shape.part('refusal')?.raw as unknown as WireFailure | undefined;

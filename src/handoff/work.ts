@@ -4,6 +4,7 @@
  */
 import { Failure, isRetried, toFailure } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
+import { isSameHost, type Origin } from '../kernel/origin.ts';
 import type { World } from '../kernel/world.ts';
 import type { Extractor } from '../pipeline/entity/extraction.ts';
 import type { Parsed, ParseInput, Parser } from '../pipeline/extract/parsed.ts';
@@ -129,19 +130,33 @@ async function getBeside(
   }
 }
 
+/** This process lacks the settings that the question needs. Another worker may have them. */
+export class Unconfigured extends Failure {
+  constructor(model: string, variable: string) {
+    const message = `${model} is not configured in this service: set ${variable} to it`;
+    super('provider_bad_request', message);
+  }
+}
+
 export interface EmbeddingTools {
-  readonly embedderOf: (model: string) => Embedder;
+  /** For texts that are meant for this address; any that is configured, where it is undefined. */
+  readonly embedderOf: (model: string, url: string | undefined) => Embedder;
+  /** Whether this process was told how to reach the model. */
+  readonly isConfigured: (model: string) => boolean;
   /** Rules and lists. */
   readonly extractor: Extractor;
   /** The model that finds entities, where one is configured. */
   readonly completer?: Completer | undefined;
 }
 
-export function embeddingWorks({ embedderOf, extractor, completer }: EmbeddingTools): Works {
+export function embeddingWorks(tools: EmbeddingTools): Works {
+  const { embedderOf, isConfigured, extractor, completer } = tools;
   return {
-    embed: ({ request }, { signal }) => {
+    embed: async ({ request }, { signal }) => {
       const shape = new Shape(request, 'embed');
-      return embed(shape.texts('texts'), embedderOf(shape.text('model')), signal);
+      const model = shape.text('model');
+      if (!isConfigured(model)) throw new Unconfigured(model, 'PAWL_EMBEDDER');
+      return embed(shape.texts('texts'), embedderOf(model, urlIn(shape)), signal);
     },
     entities: async ({ bytes = new Uint8Array() }, { signal, progress }) => {
       const text = new TextDecoder().decode(bytes);
@@ -151,10 +166,10 @@ export function embeddingWorks({ embedderOf, extractor, completer }: EmbeddingTo
     },
     complete: async ({ request }, { signal }) => {
       if (!completer || completer.model !== request.model) {
-        const message = `${String(request.model)} is not configured in this service`;
-        throw new Failure('provider_bad_request', `${message}: set PAWL_EXTRACTOR to it`);
+        throw new Unconfigured(String(request.model), 'PAWL_EXTRACTOR');
       }
       const shape = new Shape(request, 'complete');
+      checkAddress(completer, urlIn(shape));
       const asked = shape.part('request')?.raw as unknown as CompletionRequest;
       const { outcome, tokens, isPayer } = await completer.complete(asked, signal);
       const told = typeof outcome === 'string' ? { text: outcome } : { refusal: toWire(outcome) };
@@ -163,10 +178,28 @@ export function embeddingWorks({ embedderOf, extractor, completer }: EmbeddingTo
   };
 }
 
+/** Absent in what an orchestrator of an earlier version asks. */
+function urlIn(shape: Shape): string | undefined {
+  return shape.textOrNull('url') ?? undefined;
+}
+
+interface Addressed {
+  readonly model: string;
+  readonly origin?: Origin | undefined;
+}
+
+/** The orchestrator asked for one host: its texts are not sent to another. */
+export function checkAddress({ model, origin }: Addressed, url: string | undefined): void {
+  if (url === undefined || (origin && isSameHost(origin.url, url))) return;
+  const here = origin ? `is configured at ${origin.url}` : 'computes on its own';
+  const message = `the text is meant for ${model} at ${url}, and this service ${here}`;
+  throw new Failure('origin_not_configured', `${message}: set the same address in both`);
+}
+
 /** Rules need no item to find entities. */
 const nobody = {
   ...{ id: 0, jobId: 0, caller: '', corpus: '', documentId: '', sourceKind: '', source: '' },
-  ...{ gate: null, force: false, attempt: 1 },
+  ...{ gate: null, force: false, attempt: 1, payer: { caller: '', corpus: '' } },
 };
 
 async function embed(

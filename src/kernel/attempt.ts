@@ -1,6 +1,6 @@
 /**
- * The one interactive ingestion of this process. It lives in memory only: closing the application
- * ends it, and nothing of it survives but the text it had committed.
+ * The interactive ingestion of a caller, one for each. It lives in memory only: closing the
+ * application ends it, and nothing of it survives but the text it had committed.
  *
  * `paused` is reached only after the cancellation has finished; asking to stop leads to `stopping`.
  * No status is final: one registry serves attempt after attempt, and `complete` stays visible,
@@ -20,6 +20,8 @@ export const attempt = defineMachine({
     ['canceled_with_work', ['stopping'], 'paused'],
     ['canceled_without_work', ['stopping'], 'idle'],
     ['resume', ['paused'], 'running'],
+    // All that was staged for it was taken back, or its workspace is gone.
+    ['discard', ['paused'], 'idle'],
     ['complete', ['running'], 'complete'],
     // Late results must find an attempt that is being canceled, so this is not a way back to idle.
     ['app_close', ['running', 'stopping', 'paused'], 'stopping'],

@@ -17,6 +17,10 @@ export const sayings = [
   'unreachable',
   /** Asked to come back later. That is no error of the job. */
   'limited',
+  /** The key was refused: a matter of the settings, which says nothing about the job. */
+  'denied',
+  /** It was never begun, for want of room at the provider: submit it again later. */
+  'postponed',
   /** A state that this version of Pawl has no word for. */
   'unknown',
 ] as const;
@@ -29,9 +33,11 @@ export const batchActions = [
   /** Take what there is of results. With at least one the job is completed, with none it failed. */
   'collect',
   'fail',
-  /** The third one fails the job. */
+  /** The third one in a row fails the job. */
   'count_error',
   'wait',
+  /** Wait, and then begin the job again. */
+  'resubmit',
   /** It has ended for us, whatever is said later. */
   'ignore',
 ] as const;
@@ -48,6 +54,8 @@ const whileOpen: Readonly<Record<Saying, BatchAction>> = {
   gone: 'count_error',
   unreachable: 'count_error',
   limited: 'wait',
+  denied: 'wait',
+  postponed: 'resubmit',
   // A new word is most likely one for being under way; the age of the task bounds it.
   unknown: 'run',
 };
@@ -61,6 +69,8 @@ const afterTheEnd: Readonly<Record<Saying, BatchAction>> = {
   gone: 'ignore',
   unreachable: 'ignore',
   limited: 'ignore',
+  denied: 'ignore',
+  postponed: 'ignore',
   unknown: 'ignore',
 };
 
@@ -71,4 +81,21 @@ export const batchDecisions: Readonly<
   running: whileOpen,
   completed: afterTheEnd,
   failed: afterTheEnd,
+};
+
+/** What to do with a job that Pawl has given up, until the provider no longer runs it. */
+export type WindDownAction = 'cancel' | 'collect' | 'ended' | 'wait';
+
+export const windDownActions: Readonly<Record<Saying, WindDownAction>> = {
+  running: 'cancel',
+  unknown: 'cancel',
+  completed: 'collect',
+  expired: 'collect',
+  canceled: 'collect',
+  failed: 'ended',
+  postponed: 'ended',
+  gone: 'ended',
+  unreachable: 'wait',
+  limited: 'wait',
+  denied: 'wait',
 };

@@ -22,7 +22,7 @@ export const batchJob = defineMachine({
 export type BatchJobState = StateOf<typeof batchJob>;
 export type BatchJobEvent = EventOf<typeof batchJob>;
 
-/** What one more transient poll error means, after so many earlier ones. */
+/** What one more transient poll error means, after so many in a row before it. */
 export function pollErrorEvent(earlierErrors: number): BatchJobEvent {
   return earlierErrors + 1 >= limits.batch.pollErrorsMax ? 'poll_errors_exhausted' : 'poll_error';
 }

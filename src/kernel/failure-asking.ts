@@ -39,6 +39,14 @@ export const asking = {
     title: 'No such corpus',
     advice: 'Check the name in the list of corpora, or ingest something into it first.',
   }),
+  corpus_ambiguous: row('E_AMBIGUOUS', 'fatal', 409, {
+    title: 'More than one corpus of this name',
+    advice: 'Use one of the full names that the message lists, such as handbook@ann.',
+  }),
+  caller_unknown: row('E_UNKNOWN', 'fatal', 404, {
+    title: 'No such caller',
+    advice: 'Check the id in the list that `pawl callers` prints.',
+  }),
   job_unknown: row('E_UNKNOWN', 'fatal', 404, {
     title: 'No such job',
     advice: 'Check the id in the list of your jobs.',

@@ -7,6 +7,7 @@ import { asking } from './failure-asking.ts';
 import { queueFailures } from './failure-queue.ts';
 import { type FailureRow, row } from './failure-row.ts';
 import { sinkFailures } from './failure-sinks.ts';
+import { storeFailures } from './failure-store.ts';
 
 export type { FailureKind, FailureRow } from './failure-row.ts';
 
@@ -166,6 +167,10 @@ const delivering = {
     title: 'Provider refused the request',
     advice: 'Check that the configured model exists and that the input fits it, then retry.',
   }),
+  origin_not_configured: row('E_ORIGIN', 'fatal', 409, {
+    title: 'Address of the model not configured',
+    advice: 'Set the model and its address as the detail says, or accept the new address.',
+  }),
   provider_quota: row('E_PROVIDER_QUOTA', 'fatal', 402, {
     title: 'Provider account is empty',
     advice: 'Top up the account with the provider, then resume the job: what was paid is kept.',
@@ -222,7 +227,7 @@ const running = {
   }),
   crashed_repeatedly: row('E_CRASHED', 'fatal', 500, {
     title: 'Worker died several times',
-    advice: 'Try the document alone on a machine with more memory, or discard it.',
+    advice: 'It killed processes even alone: try a machine with more memory, or discard it.',
   }),
   lease_lost: row('E_LEASE', 'transient', 409, {
     title: 'Another worker took over',
@@ -265,6 +270,7 @@ const running = {
     advice: 'Give Pawl more memory or open files, or run fewer workers, then retry.',
   }),
   ...queueFailures,
+  ...storeFailures,
   schema_too_new: row('E_SCHEMA', 'fatal', 500, {
     title: 'Store is from a newer Pawl',
     advice: 'Start the version of Pawl that wrote this store, or a newer one.',

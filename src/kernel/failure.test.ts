@@ -69,7 +69,7 @@ test('an outage is of what all documents need, and is waited out', () => {
   const outages = codes.filter(isOutage);
   assert.deepEqual(outages.toSorted(), [
     ...['neo4j_unavailable', 'qdrant_unavailable', 'queue_unavailable'],
-    ...['storage_failed', 'storage_full', 'store_busy'],
+    ...['storage_failed', 'storage_full', 'store_busy', 'store_gone', 'store_read_only'],
   ]);
   for (const code of outages) assert.equal(failures[code].kind, 'transient', code);
   // What a document may bring about by itself is bounded.

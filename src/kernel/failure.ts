@@ -69,6 +69,7 @@ export const pauseReasons: Partial<Record<FailureCode, string>> = {
  */
 const outageCodes: readonly FailureCode[] = [
   ...(['store_busy', 'storage_full', 'storage_failed', 'queue_unavailable'] as const),
+  ...(['store_gone', 'store_read_only'] as const),
   ...(['qdrant_unavailable', 'neo4j_unavailable'] as const),
 ];
 
@@ -105,6 +106,10 @@ const codesOfErrors: Partial<Record<FailureCode, readonly string[]>> = {
   source_too_large: ['EFBIG', 'ERR_FS_FILE_TOO_LARGE', 'ERR_STRING_TOO_LONG'],
   // 53100 is Postgres for a full disk.
   storage_full: ['ENOSPC', 'EDQUOT', 'SQLITE_FULL', '53100'],
+  store_damaged: ['SQLITE_CORRUPT', 'SQLITE_NOTADB'],
+  store_read_only: ['EROFS', 'SQLITE_READONLY', 'SQLITE_CANTOPEN'],
+  // Postgres: a NUL in a text, and one that is escaped in JSON.
+  bad_request: ['22021', '22P05'],
   store_busy: [
     ...['SQLITE_BUSY', 'SQLITE_LOCKED'],
     // Postgres: serialization failure, deadlock, lock not available.
@@ -132,7 +137,11 @@ const failureOfError: ReadonlyMap<string, FailureCode> = new Map(
 const sqliteNames: ReadonlyMap<number, string> = new Map([
   [5, 'SQLITE_BUSY'],
   [6, 'SQLITE_LOCKED'],
+  [8, 'SQLITE_READONLY'],
+  [11, 'SQLITE_CORRUPT'],
   [13, 'SQLITE_FULL'],
+  [14, 'SQLITE_CANTOPEN'],
+  [26, 'SQLITE_NOTADB'],
 ]);
 
 /** `fetch` and drivers wrap the error that says what happened: so far down is it looked for. */
@@ -158,7 +167,9 @@ function codeOf(error: object): FailureCode | undefined {
     const found = typeof key === 'string' ? failureOfError.get(key) : undefined;
     if (found !== undefined) return found;
   }
-  return undefined;
+  // Some parts of the runtime say so in words only.
+  const { message } = error as { message?: unknown };
+  return /too many open files|\bE[MN]FILE\b/.test(String(message)) ? 'machine_busy' : undefined;
 }
 
 function causeOf(error: object): unknown {

@@ -20,6 +20,9 @@ export const handoffLimits = {
     awayMs: 3 * second,
     /** A worker waits for so long itself where it is asked to come back later. */
     waitMsMax: 60 * second,
+    /** What a worker lacks the settings for goes back for another, so often and after this time. */
+    declinesMax: 30,
+    declinedMs: 1 * second,
     /** Bytes that travel with a question or an answer; more go by the blob store. */
     bytesMax: 16 * mebibyte,
     /** An answer as JSON: such bytes, and beside them the longest text, escaped. */

@@ -1,5 +1,5 @@
 /** The life of what a caller submitted. Its state follows from its items (`jobStateOf`). */
-import { defineMachine, type StateOf } from './machine.ts';
+import { allowedActions, defineMachine, type StateOf } from './machine.ts';
 
 export const job = defineMachine({
   name: 'job',
@@ -24,6 +24,17 @@ export const job = defineMachine({
 });
 
 export type JobState = StateOf<typeof job>;
+
+/** In these states items of a job are claimed, and reports on them are taken; in no other. */
+export const workingStates: readonly JobState[] = job.states.filter((state) =>
+  allowedActions(job, state).includes('pause'),
+);
+
+/** What a command has decided for all items of a job, and a sweep carries out. */
+export const sweeps = ['cancel', 'pause', 'resume'] as const;
+
+export type Sweep = (typeof sweeps)[number];
+
 export type JobEvent = 'start' | 'wait' | 'complete' | 'error' | 'cancel';
 
 export interface JobCounts {

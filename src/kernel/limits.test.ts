@@ -48,6 +48,11 @@ test('a step ends before its stage counts as stuck, and inline steps end soonest
   assert.ok(limits.fetch.connectMs < limits.step.syncMs.scraping);
 });
 
+test('a connection outlives the longest wait for an answer', () => {
+  const longestMs = Math.max(...Object.values(limits.step.syncMs));
+  assert.ok(limits.request.idleMs >= longestMs + 10_000);
+});
+
 test('a parser may use its heap, and rests with less than what it is killed for', () => {
   const { heapMib, memoryBytesMax, restingMemoryBytesMax, reservedBytesMax } = limits.parser;
   assert.ok(heapMib * 1024 * 1024 < memoryBytesMax);
@@ -132,4 +137,26 @@ test('a dead consumer loses its message long before a slow one does, which is as
   assert.ok(softMs + lockMs + renewMs < visibilityMs, 'the signal comes before the loss');
   assert.equal(softMs, 3_500_000);
   assert.equal(visibilityMs, 3_600_000);
+});
+
+test('a suspect can be alone for as long as any step, and its deaths have an uptime each', () => {
+  const { aloneMsMax, uptimesMs, loneDeathsMax, drainMsMax } = limits.suspect;
+  const steps = [limits.step.extractMs, limits.handoff.softMs, limits.step.workerMs.embedding];
+  for (const stepMs of steps) assert.ok(stepMs <= aloneMsMax && stepMs <= drainMsMax);
+  assert.equal(uptimesMs.length, loneDeathsMax);
+  assert.deepEqual(
+    uptimesMs,
+    [...uptimesMs].sort((a, b) => a - b),
+  );
+});
+
+test('a call to a batch provider ends before the hold of its task does', () => {
+  const { holdMs, holdReserveFactor, holdRenewalsPerHold, callMs } = limits.batch;
+  assert.ok(holdReserveFactor * holdMs >= 2 * callMs);
+  assert.ok(holdRenewalsPerHold >= 3);
+  assert.ok((1 - 1 / holdRenewalsPerHold) * holdMs >= holdReserveFactor * holdMs);
+});
+
+test('a process is seen several times before it counts as gone', () => {
+  assert.ok(limits.batch.presenceMsMax >= 3 * limits.batch.presenceMs);
 });

@@ -3,11 +3,17 @@
  * what comes from outside, pages and files, stand in `source-limits.ts`.
  * The unit stands last in the name. `limits.test.ts` holds the relations between them.
  */
+import { batchLimits } from './batch-limits.ts';
+import { callerLimits } from './caller-limits.ts';
 import { handoffLimits } from './handoff-limits.ts';
 import { hotViewLimits, queueLimits } from './queue-limits.ts';
+import { requestLimits } from './request-limits.ts';
 import { searchLimits } from './search-limits.ts';
 import { sinkLimits } from './sink-limits.ts';
 import { sourceLimits } from './source-limits.ts';
+import { suspectLimits } from './suspect-limits.ts';
+import { sweepLimits } from './sweep-limits.ts';
+import { textLimits } from './text-limits.ts';
 import { day, hour, kibibyte, mebibyte, minute, second } from './unit.ts';
 
 export const limits = {
@@ -20,8 +26,8 @@ export const limits = {
     commitBatchMax: 512,
     /** Items that one worker process holds at once. */
     itemsInFlightMax: 64,
-    /** Workers that may die on an item before the item, not the worker, is blamed. */
-    crashesMax: 3,
+    /** How often an item may be taken from a worker that it stood still at. */
+    stallsMax: 3,
   },
 
   /** The background loops. */
@@ -43,6 +49,12 @@ export const limits = {
     blobGraceMs: 1 * day,
     /** What other processes have written is told within this time. */
     relayPollMs: 250,
+    /** Work on the event loop that strangers can make long pauses after this time. */
+    sliceMs: 15,
+    /** Nothing may hold the event loop for longer: what does is logged and counted. */
+    stallMs: 250,
+    stallLookMs: 50,
+    stallLogMs: 1 * minute,
   },
 
   /** What is told of an outage: it is over when nothing has failed for a while. */
@@ -59,6 +71,7 @@ export const limits = {
     /** Of the connection that reads while another writes: it keeps nothing over a commit. */
     readerCacheKib: 4 * kibibyte,
     checkpointPages: 4000,
+    fileCheckMs: 1 * second,
     connectionsMax: 10,
     /**
      * Commits of one process that are under way at once: one is prepared while another is flushed.
@@ -71,6 +84,10 @@ export const limits = {
     conflictRetriesMax: 5,
     /** Writes of one turn that go into one commit. */
     worksPerCommitMax: 256,
+    /** After so many statements of a transaction, or rows of a job, others have their turn. */
+    statementsPerTurn: 250,
+    /** Items that are inserted with one statement. */
+    itemsPerInsertMax: 1000,
   },
 
   /** What a caller may submit. */
@@ -91,6 +108,8 @@ export const limits = {
     crawlPagesDefault: 1000,
     crawlLinksPerPageMax: 5000,
     crawlPatternsMax: 50,
+    crawlPatternCharactersMax: 1000,
+    crawlWildcardsMax: 32,
   },
 
   /** Whose turn it is. A head start is counted in items of virtual time. */
@@ -109,26 +128,30 @@ export const limits = {
     extractMs: 15 * minute,
   },
 
+  ...suspectLimits,
+
   ...sourceLimits,
 
+  ...callerLimits,
   ...sinkLimits,
 
-  /** Work whose time grows with the text. */
-  text: {
-    /** Longer ones are worked on in threads, beside the event loop: some 20 ms here. */
-    hereCharactersMax: 64 * kibibyte,
-    threadsMax: 2,
-    threadHeapMib: 2048,
-    /** Texts that wait for a thread: some for each item in flight, and those of requests. */
-    waitingMax: 256,
-    /** After so many characters were embedded here, others have their turn. */
-    embeddedAtOnceCharacters: 64 * kibibyte,
-  },
+  ...sweepLimits,
+
+  text: textLimits,
 
   /** The interactive attempt: what a person stages, and what is made of it before the commit. */
   attempt: {
+    /** Callers that have an attempt open at once. */
+    callersMax: 16,
+    /** A paused one gives its place to another caller after so long. */
+    pausedMsMax: 30 * minute,
+    /** Of one caller. */
     sourcesMax: 1000,
     stagedBytesMax: 1024 * mebibyte,
+    /** Of all callers. */
+    stagedBytesAllMax: 4096 * mebibyte,
+    /** What was staged longer ago makes room for others, where there is none left. */
+    stagedMsMax: 1 * day,
     /** Text of one commit: some two seconds, which is less than others wait for the store. */
     textBytesMax: 64 * mebibyte,
     /** Sources that are read or parsed at once. */
@@ -142,6 +165,8 @@ export const limits = {
   corpus: {
     nameCharactersMax: 64,
     namePattern: /^[a-z0-9][a-z0-9._-]{0,63}$/,
+    /** With the namespace that it lives in, where that is not the caller's own. */
+    fullNamePattern: /^[a-z0-9][a-z0-9._-]{0,63}(@[\x21-\x7e\xb7]{1,132})?$/,
   },
 
   /** How long a rate limit is waited for. */
@@ -208,48 +233,7 @@ export const limits = {
     claimsMax: 2000,
   },
 
-  /** Work at an outside provider. */
-  batch: {
-    pollIntervalMs: 120 * second,
-    taskAgeMsMax: 26 * hour,
-    /** The transient poll error with this number fails the provider's job. */
-    pollErrorsMax: 3,
-    jobsPerTaskMax: 1000,
-    requestsPerTaskMax: 50_000,
-    /** Of one caller, and not counting what items have gathered. */
-    openTasksMax: 10_000,
-    /** Work of items is gathered for so long, or until there is so much of it. */
-    gatherMs: 60 * second,
-    gatherMax: 10_000,
-    /** A line is sent twice at most: so long may the money for it be set aside. */
-    reservationMsMax: 54 * hour,
-    /** A recording that says nothing of its length has at least so many bytes in a second. */
-    recordingBytesPerSecond: { video: 60_000, plain: 16_000, packed: 4_000 },
-    /** So much earlier or later than its time may a task be asked about, as a share of it. */
-    pollJitterFactor: 0.1,
-    /** How often the clock is looked at for tasks that are due. */
-    lookIntervalMs: 1 * second,
-    /** Tasks held in memory at once; how many are asked about, or answers read, at once. */
-    pageMax: 64,
-    concurrencyMax: 16,
-    /** Whoever took a task and is not heard of for so long has lost it. */
-    holdMs: 10 * minute,
-    /** So often is a submission tried that the provider could not take at the time. */
-    submitAttemptsMax: 7,
-    callMs: 60 * second,
-    /** A whole result on its way from a provider. */
-    resultMs: 5 * minute,
-    /** The requests of one job, as one file. */
-    requestBytesMax: 96 * mebibyte,
-    answerBytesMax: 4 * mebibyte,
-    resultBytesMax: 256 * mebibyte,
-    lineBytesMax: 8 * mebibyte,
-    /** Larger results stand in the blob store, and the task holds their key. */
-    inlineResultBytesMax: 64 * kibibyte,
-    /** Pages of a provider's list of jobs or files that are read. */
-    listPagesMax: 200,
-    errorCharactersMax: 500,
-  },
+  ...batchLimits,
 
   /** A caller's share of the service. */
   rate: {
@@ -340,35 +324,7 @@ export const limits = {
 
   search: searchLimits,
 
-  request: {
-    /** JSON carries up to one inline document of the largest size, escaped, and its fields. */
-    bodyBytesMax: 24 * mebibyte,
-    uploadFilesMax: 1000,
-    uploadBytesMax: 1024 * mebibyte,
-    headerIdCharactersMax: 128,
-    headerBytesMax: 16 * kibibyte,
-    headersMax: 200,
-    /** From the first byte to the end of the headers, and of the body. */
-    headersMs: 10 * second,
-    bodyMs: 30 * second,
-    uploadMs: 30 * minute,
-    /** Without a byte in either direction for this long, a connection is closed. */
-    idleMs: 60 * second,
-    keepAliveMs: 5 * second,
-    uploadsPerCallerMax: 4,
-    connectionsMax: 4096,
-    /** Entities in one answer: these lists have no cursor. */
-    entitiesMax: 10_000,
-    /** Jobs that a list looks at for one page, where the status has to be worked out. */
-    jobsScannedMax: 1000,
-    /** How long, and of how many jobs, it is remembered where their items stand. */
-    standingsAgeMsMax: 250,
-    standingsRememberedMax: 1000,
-    /** Places in the queue are counted up to this. */
-    placesCountedMax: 10_000,
-    pageItemsDefault: 50,
-    pageItemsMax: 200,
-  },
+  request: requestLimits,
 
   event: {
     pageMax: 1000,

@@ -63,7 +63,7 @@ const expected: Record<string, Record<string, Record<string, string>>> = {
       canceled_without_work: 'idle',
       app_close: 'stopping',
     },
-    paused: { resume: 'running', app_close: 'stopping' },
+    paused: { resume: 'running', discard: 'idle', app_close: 'stopping' },
     complete: { start: 'running' },
   },
   'batch-task': {

@@ -5,6 +5,7 @@
  */
 import type { BatchJobState } from './batch-job.ts';
 import { Failure } from './failure.ts';
+import { limits } from './limits.ts';
 
 export const jobStatuses = [
   'SUBMITTED',
@@ -128,6 +129,11 @@ function schemaOf(value: JsonObject): Schema {
   return schemas[`${String(type)} ${String(provider)}`] ?? schemas[String(type)] ?? general;
 }
 
+/** Whether a job of such a task says which model it is for. */
+export function namesModel(taskType: string, provider: string | undefined): boolean {
+  return schemaOf({ task_type: taskType, provider }).job.model !== undefined;
+}
+
 /** The fields a job has from the start. */
 export function startsWithCount(taskType: string, provider: string | undefined): boolean {
   const { job } = schemaOf({ task_type: taskType, provider });
@@ -183,3 +189,8 @@ export const stateOfStatus: Readonly<Record<JobStatus, BatchJobState>> = {
   PARTIAL_COMPLETE: 'completed',
   FAILED: 'failed',
 };
+
+/** Failed by errors of polls in a row: nobody knows whether the provider still runs it. */
+export function isGivenUp({ status, transient_failures: errors = 0 }: ProviderJob): boolean {
+  return status === 'FAILED' && errors >= limits.batch.pollErrorsMax;
+}

@@ -5,7 +5,11 @@ export const sourceLimits = {
   /** The processes that turn bytes into text, each at one document at a time. */
   parser: {
     startMs: 30 * second,
+    /** CPU time of a document. It may wait for the machine so many times as long. */
     documentMs: 30 * second,
+    waitFactor: 4,
+    /** After so much CPU time a document gives up its place in the line, and keeps its process. */
+    sliceCpuMs: 3 * second,
     /** Text recognition takes about half a second a page. */
     slowDocumentMs: 90 * second,
     heapMib: 512,
@@ -22,6 +26,8 @@ export const sourceLimits = {
     idleMs: 60 * second,
     /** Plain text up to this is read where it is: to hand it over would cost more. */
     inProcessBytesMax: 1 * mebibyte,
+    /** Markdown may hold HTML and front matter, which take longer. */
+    markdownInProcessBytesMax: 64 * kibibyte,
     textBytesMax: 20 * mebibyte,
     headerBytesMax: 1 * mebibyte,
     /** So much of what a dying process said is looked at. */
@@ -36,6 +42,7 @@ export const sourceLimits = {
     chunkTokensMax: 256,
     chunkOverlapTokens: 32,
     chunksMax: 20_000,
+    headingCharactersMax: 1000,
     entitiesMax: 20_000,
     /** Runs of capitals that are weighed; about what twenty megabytes of prose have. */
     candidatesMax: 500_000,

@@ -13,6 +13,11 @@ export interface World {
   failpoint?(name: string): void;
 }
 
+/** Resolves when everything else that was ready to run has had its turn. */
+export function nextTurn(world: Pick<World, 'afterTurn'>): Promise<void> {
+  return new Promise((resolve) => world.afterTurn(resolve));
+}
+
 /** Resolves after the delay, or at once when the signal aborts. */
 export function pause(world: World, delayMs: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

@@ -20,6 +20,8 @@ export const failpoints = [
   'rescue.after-commit',
   'command.before-commit',
   'command.after-commit',
+  'sweep.before-commit',
+  'sweep.after-commit',
   'blob.before-write',
   'blob.before-rename',
   'blob.after-rename',
@@ -35,6 +37,8 @@ export const batchFailpoints = [
   'batch.after-poll',
   'batch.before-output',
   'batch.after-output',
+  'batch.before-wind-down',
+  'batch.after-cancel',
 ] as const;
 
 /** Those between services: only a store whose steps are done elsewhere passes them. */

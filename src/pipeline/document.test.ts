@@ -18,6 +18,7 @@ const parts: DocumentPipelineOptions = {
 const item = {
   ...{ id: 1, jobId: 1, caller: 'ann', corpus: 'notes', documentId: 'd', attempt: 1 },
   ...{ sourceKind: 'file', source: 'a.md', gate: null, force: false },
+  payer: { caller: 'ann', corpus: 'notes' },
 };
 
 function ahead({ steps, mayRunAhead }: Pipeline, sourceKind = 'file'): string[] {

@@ -6,6 +6,7 @@ import type { Stage } from '../kernel/stage.ts';
 import type { Sink } from '../sink/sink.ts';
 import { chunkStep, withCutter } from './chunk/chunk.ts';
 import type { Cutter } from './chunk/cut.ts';
+import type { LinkFinder } from './crawl/found.ts';
 import { type EmbedOptions, embedStep } from './embed/embed.ts';
 import { reembedStep } from './embed/reembed.ts';
 import { entityStep } from './entity/entity.ts';
@@ -38,6 +39,8 @@ export interface DocumentPipelineOptions extends EmbedOptions {
   readonly visitor?: Visitor | undefined;
   /** Who cuts texts; this process, where nothing is said. */
   readonly cutter?: Cutter | undefined;
+  /** Who looks for the links of a crawl; this thread, where nothing is said. */
+  readonly finder?: LinkFinder | undefined;
   readonly paces?: Paces | undefined;
   readonly parser: Parser;
   /** Rules and lists, where none is given. */

@@ -5,6 +5,7 @@
  * fetched are not: for them there is a range.
  */
 import { stat } from 'node:fs/promises';
+import { placeOf } from '../kernel/corpus-name.ts';
 import { toFailure } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
 import type { World } from '../kernel/world.ts';
@@ -273,6 +274,7 @@ function contextOf(
   { caller, corpus, source }: { caller: string; corpus: string; source: NewSource },
 ): StepContext {
   const { input } = source;
+  const place = placeOf({ caller, corpus });
   const scratch = new Map<string, unknown>();
   if (input) {
     const bytes = new TextEncoder().encode(input.body);
@@ -282,9 +284,9 @@ function contextOf(
     item: {
       id: 0,
       jobId: 0,
-      caller,
-      corpus,
-      documentId: documentIdOf(caller, corpus, source.source),
+      ...place,
+      payer: { caller, corpus },
+      documentId: documentIdOf(place.caller, place.corpus, source.source),
       // What is at hand is extracted as a file is.
       sourceKind: 'file',
       source: source.source,

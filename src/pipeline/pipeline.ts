@@ -2,6 +2,7 @@
  * A pipeline is a lifecycle and, for each of its steps, the function that does the step's work. To
  * add a step, add a row to the table of steps and a function here: see `docs/guide/extend.md`.
  */
+import type { CorpusPlace } from '../kernel/corpus-name.ts';
 import type { Failure } from '../kernel/failure.ts';
 import type { Lifecycle } from '../kernel/item.ts';
 import type { World } from '../kernel/world.ts';
@@ -15,8 +16,11 @@ export interface PipelineItem {
   /** Also the id of the generation that this item makes. */
   readonly id: number;
   readonly jobId: number;
+  /** Where the document lives: the namespace, and the corpus in it. */
   readonly caller: string;
   readonly corpus: string;
+  /** Who asked for it, and how they name the corpus: budgets and spending are theirs. */
+  readonly payer: CorpusPlace;
   readonly documentId: string;
   readonly sourceKind: string;
   readonly source: string;
@@ -76,6 +80,8 @@ export interface Deferral {
   readonly taskType: string;
   readonly model: string;
   readonly requests: readonly LaneRequest[];
+  /** Runs in the transaction that hands the questions over. */
+  readonly effect?: ((transaction: Transaction) => Promise<void>) | undefined;
 }
 
 /** One question, with the key under which its answer will be kept. */
@@ -100,8 +106,22 @@ export interface Pipeline {
   readonly banks?: Readonly<Record<string, Bank>> | undefined;
 }
 
+/** The same pipeline, which tells what begins. */
+export function observed(pipeline: Pipeline, onBegin?: (name: string) => void): Pipeline {
+  if (!onBegin) return pipeline;
+  const steps = Object.entries(pipeline.steps).map(([name, run]): [string, StepFunction] => [
+    name,
+    (context) => {
+      onBegin(`step ${name}`);
+      return run(context);
+    },
+  ]);
+  return { ...pipeline, steps: Object.fromEntries(steps) };
+}
+
 /** Another pipeline, made of one. Of a step that it replaces nobody knows that it may run ahead. */
-export function rebuilt(from: Pipeline, build: (from: Pipeline) => Pipeline): Pipeline {
+export function rebuilt(from: Pipeline, build?: (from: Pipeline) => Pipeline): Pipeline {
+  if (!build) return from;
   const pipeline = build(from);
   const { mayRunAhead, steps } = pipeline;
   if (mayRunAhead !== from.mayRunAhead) return pipeline;

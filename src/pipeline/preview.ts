@@ -42,8 +42,13 @@ export class Preview {
     this.#turns = new Turns(options.world);
   }
 
-  async extract(source: PreviewSource, signal: AbortSignal): Promise<Extracted> {
-    return extract(await this.read(source, signal), this.#options.parser, signal);
+  async extract(
+    source: PreviewSource,
+    signal: AbortSignal,
+    wanted: { readonly withDropped?: boolean } = {},
+  ): Promise<Extracted> {
+    const input = await this.read(source, signal);
+    return extract({ ...input, ...wanted }, this.#options.parser, signal);
   }
 
   /** The bytes of a source, with their type. */

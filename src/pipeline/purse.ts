@@ -23,7 +23,7 @@ import type { PipelineItem } from './pipeline.ts';
 
 /** What a paid call was made for, and at what price. */
 export interface Purchase {
-  readonly item: Pick<PipelineItem, 'id' | 'jobId' | 'caller' | 'corpus'>;
+  readonly item: Pick<PipelineItem, 'id' | 'jobId' | 'payer'>;
   readonly step: string;
   readonly model: string;
   /** Undefined where nobody knows them. */
@@ -72,7 +72,8 @@ export class Purse {
   /** Undefined: nobody knows what it will cost, and no budget allows that. */
   async reserveCents(purchase: Purchase, cents: number | undefined): Promise<boolean> {
     const { item, step } = purchase;
-    const { jobId, caller, corpus } = item;
+    const { jobId, payer } = item;
+    const { caller, corpus } = payer;
     if (!(await isBudgeted(this.#database, { jobId, caller, corpus }))) return false;
     const now = this.#database.now();
     const until = now + limits.result.reservationMsMax;

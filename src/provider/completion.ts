@@ -4,6 +4,7 @@
  */
 import type { Failure } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
+import type { Origin } from '../kernel/origin.ts';
 import { guessTokens } from './embedding.ts';
 import type { Prices, Tokens } from './prices.ts';
 
@@ -37,6 +38,8 @@ export interface Completer {
   readonly model: string;
   /** Undefined where nobody has told us. */
   readonly prices: Prices | undefined;
+  /** Where texts are sent; undefined: they stay in this process. */
+  readonly origin?: Origin | undefined;
   complete(
     request: CompletionRequest,
     signal: AbortSignal,

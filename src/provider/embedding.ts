@@ -3,6 +3,7 @@
  * much time that nothing should be computed twice. What these answer is handed to `keep` first:
  * once it is kept, no crash can make it be paid for again.
  */
+import type { Origin } from '../kernel/origin.ts';
 import type { Pace } from './budget.ts';
 
 export interface Embeddings {
@@ -35,6 +36,8 @@ export interface Embedder {
   /** The model with its parameters: vectors of two embedders with the same one can be compared. */
   readonly model: string;
   readonly meter?: Meter | undefined;
+  /** Where texts are sent; undefined: they stay in this process. */
+  readonly origin?: Origin | undefined;
   /** What it may still be asked for in this minute, where there is a bound. */
   readonly pace?: (() => Pace) | undefined;
   embed(texts: readonly string[], signal: AbortSignal, keep?: Keep): Promise<Embeddings>;

@@ -9,10 +9,11 @@ export function observedCompleter(
   world: World,
   onCall: (call: ModelCall) => void,
 ): Completer {
-  const { model, prices } = completer;
+  const { model, prices, origin } = completer;
   return {
     model,
     prices,
+    origin,
     close: async () => completer.close?.(),
     async complete(request, signal, keep) {
       const told = { operation: 'chat', model, texts: 1, startMs: world.now() } as const;

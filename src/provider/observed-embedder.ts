@@ -12,6 +12,7 @@ export function observed(
     model: embedder.model,
     meter: embedder.meter,
     pace: embedder.pace,
+    origin: embedder.origin,
     close: async () => embedder.close?.(),
     async embed(texts, signal, keep) {
       const startMs = world.now();

@@ -2,6 +2,7 @@
 import { readBoundedText } from '../kernel/bounded.ts';
 import { Failure } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
+import { originOf } from '../kernel/origin.ts';
 import { pause, type World } from '../kernel/world.ts';
 import { Budget, type BudgetLimits } from './budget.ts';
 import {
@@ -19,6 +20,8 @@ export interface OpenaiCompletionOptions {
   readonly model: string;
   /** Up to and with the version, such as `https://api.openai.com/v1`. */
   readonly url: string;
+  /** False: the address is the vendor's default, and nobody has named it. */
+  readonly isNamed?: boolean | undefined;
   readonly key?: string | undefined;
   readonly world: World;
   readonly budget?: BudgetLimits | undefined;
@@ -57,6 +60,7 @@ export function openaiCompleter(options: OpenaiCompletionOptions): Completer {
   return {
     model,
     prices: prices && { input: prices.input, output: prices.output },
+    origin: originOf(options.url, options.isNamed ?? true),
     // What was sent is paid for: a step that is called off does not call it back.
     complete: async (request, signal, keep) => {
       const asking = { key: JSON.stringify(request), signal, send: () => send(request), keep };

@@ -7,6 +7,7 @@ import { Pool } from 'undici';
 import { readBoundedText } from '../kernel/bounded.ts';
 import { Failure, toFailure } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
+import { originOf } from '../kernel/origin.ts';
 import { pause, type World } from '../kernel/world.ts';
 import { Budget, type BudgetLimits, type Pace } from './budget.ts';
 import { type Answered, Collector } from './collector.ts';
@@ -22,6 +23,8 @@ export interface OpenaiOptions {
   readonly dimensions?: number | undefined;
   /** Up to the version: `https://api.openai.com/v1`. */
   readonly url: string;
+  /** False: the address is the vendor's default, and nobody has named it. */
+  readonly isNamed?: boolean | undefined;
   readonly key?: string | undefined;
   /** In cents for a million tokens; that of the table where absent. */
   readonly centsPerMillionTokens?: number | undefined;
@@ -37,6 +40,7 @@ export function openaiEmbedder(options: OpenaiOptions): Embedder {
   return {
     model: dimensions === undefined ? model : `${model}@${dimensions}`,
     meter: { centsPerMillionTokens: price },
+    origin: originOf(options.url, options.isNamed ?? true),
     pace: () => server.pace(),
     async embed(texts, signal, keep) {
       const { vectors, tokensPaid } = await collector.ask(texts, signal, keep);

@@ -136,7 +136,9 @@ const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h:
 
 /** `1s`, `6m0s`, `120ms`. */
 export function spanMs(text: string | undefined): number | undefined {
-  const parts = [...(text?.trim() ?? '').matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)];
+  // Longer than any span; an expression would try each digit of a long number as its first.
+  const span = text?.trim().slice(0, 64) ?? '';
+  const parts = [...span.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)];
   const isWhole = parts.map(([part]) => part).join('') === text?.trim();
   if (parts.length === 0 || !isWhole) return undefined;
   return parts.reduce((sum, [, value, unit]) => sum + Number(value) * (unitMs[unit ?? ''] ?? 0), 0);

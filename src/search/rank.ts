@@ -1,6 +1,6 @@
 /** The order of the passages: the lists that a mode asks for, with their weights, fused. */
-import { Failure } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
+import { type CorpusEmbedders, corpusEmbedder } from '../pipeline/corpus-origin.ts';
 import { isStopWord, searchWordsOf } from '../pipeline/word/terms.ts';
 import type { Embedder } from '../provider/embedding.ts';
 import { fromSignedBytes } from '../provider/vector-bytes.ts';
@@ -32,10 +32,8 @@ export const defaultWeights: Weights = { keyword: 0.3, vector: 0.15, feedback: 0
 /** Of the first two lists alone: where there is no feedback, and to find whom to ask for it. */
 const firstWeights = { keyword: 0.7, vector: 0.3 };
 
-export interface RankOptions {
+export interface RankOptions extends CorpusEmbedders {
   readonly database: Database;
-  readonly embedder: Embedder;
-  readonly otherEmbedder?: ((model: string) => Embedder | undefined) | undefined;
   readonly mirror: VectorIndex;
   readonly words: WordMirror;
   /** Remembers from one search to the next. */
@@ -167,20 +165,21 @@ function toRow({ generationId, ordinal, score }: VectorHit): ScoredRow {
   return { generation_id: generationId, ordinal, score };
 }
 
-/** The query is embedded as the corpus is, whatever is configured now. */
+/**
+ * The query is embedded as the corpus is, whatever is configured now. Undefined: nothing of the
+ * corpus is embedded, so that its query has no reason to leave this process.
+ */
 async function embedderFor(
-  { database, embedder, otherEmbedder }: RankOptions,
+  options: RankOptions,
   { caller, corpus }: SearchRequest,
-): Promise<Embedder> {
+): Promise<Embedder | undefined> {
+  const { database, embedder: own } = options;
   const { model } = await getCorpusSettings(database, { caller, corpus });
-  if (model === null || model === embedder.model) return embedder;
-  const other = otherEmbedder?.(model);
-  if (other) return other;
-  throw new Failure(
-    'provider_bad_request',
-    `${corpus} is embedded with ${model}, which is not configured: set PAWL_EMBEDDER to it, ` +
-      'embed the corpus anew, or search by keywords only',
-  );
+  if (model === null) return own.origin ? undefined : own;
+  const key = { caller, corpus, model, isBegun: true };
+  const { embedder, recordFirstUse } = await corpusEmbedder(database, key, options);
+  if (recordFirstUse) await database.write(recordFirstUse);
+  return embedder;
 }
 
 async function vectorRows(
@@ -191,6 +190,7 @@ async function vectorRows(
   const { mirror } = options;
   const { caller, corpus, query } = request;
   const embedder = await embedderFor(options, request);
+  if (!embedder) return [];
   const signal = AbortSignal.timeout(limits.search.timeoutMs);
   const [bytes] = (await embedder.embed([query], signal)).vectors;
   if (!bytes?.some((value) => value !== 0)) return [];

@@ -34,7 +34,12 @@ export interface SearchRequest {
   readonly explain?: boolean | undefined;
 }
 
-export function checkRequest({ query, mode, topK }: SearchRequest): void {
+export function checkRequest({ corpus, query, mode, topK, filter }: SearchRequest): void {
+  const texts = [corpus, query, ...Object.values(filter ?? {})];
+  if (texts.some((text) => typeof text === 'string' && text.includes('\0'))) {
+    const message = 'a search has a NUL character (U+0000) in its query or its filter: remove it';
+    throw new Failure('bad_request', message);
+  }
   if (query.length > limits.search.queryCharactersMax) {
     const bound = limits.search.queryCharactersMax;
     throw new Failure('bad_request', `a query has up to ${bound} characters`);

@@ -6,8 +6,8 @@
  */
 import { Failure } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
+import type { CorpusEmbedders } from '../pipeline/corpus-origin.ts';
 import { searchWordsOf, stemmer } from '../pipeline/word/terms.ts';
-import type { Embedder } from '../provider/embedding.ts';
 import type { Database } from '../store/database.ts';
 import { hasCorpus } from '../store/documents.ts';
 import { getPassages, type PassageRow } from '../store/passages.ts';
@@ -42,11 +42,8 @@ export interface Explanation {
   readonly weights: Readonly<Partial<Record<ListName, number>>>;
 }
 
-export interface SearcherOptions {
+export interface SearcherOptions extends CorpusEmbedders {
   readonly database: Database;
-  readonly embedder: Embedder;
-  /** Embedders of corpora that were begun with another model than the configured one. */
-  readonly otherEmbedder?: ((model: string) => Embedder | undefined) | undefined;
   readonly weights?: Weights | undefined;
   /** Where vectors are searched; in memory, where nothing is said. */
   readonly mirror?: VectorIndex | undefined;

@@ -33,7 +33,13 @@ export interface BatchTaskRow {
   readonly attempt: number;
   readonly next_at: number;
   readonly poll_errors: number;
+  /** Its jobs are being ended at the provider; what they have brought is still to be collected. */
   readonly is_cancel_due: number;
+  /** The providers that it needs, by name, with commas; null: not known yet. */
+  readonly served_by: string | null;
+  /** Waits in a row, and why the last one is. */
+  readonly waits: number;
+  readonly wait_reason: string | null;
   readonly results_ok: number;
   readonly results_failed: number;
   readonly tokens_in: number;
@@ -49,14 +55,17 @@ export interface NewBatchTask {
   readonly caller: string;
   readonly taskType: string;
   readonly provider: string | null;
+  /** The providers that its jobs need. */
+  readonly servedBy: string;
   readonly input: JsonObject;
   readonly now: number;
 }
 
 const insert = sql<{ id: number }>`
-  INSERT INTO batch_tasks (key, caller, task_type, provider, state, input, submission, next_at,
-    created_at, updated_at)
-  VALUES (:key, :caller, :task_type, :provider, 'pending', :input, '{}', :now, :now, :now)
+  INSERT INTO batch_tasks (key, caller, task_type, provider, served_by, state, input, submission,
+    next_at, created_at, updated_at)
+  VALUES (:key, :caller, :task_type, :provider, :served_by, 'pending', :input, '{}', :now, :now,
+    :now)
   RETURNING id`;
 
 /** The intent is on disk before any provider hears of it. */
@@ -64,8 +73,8 @@ export async function insertBatchTask(
   transaction: Transaction,
   task: NewBatchTask,
 ): Promise<number> {
-  const { key, caller, taskType, provider, now } = task;
-  const row = { key, caller, provider, now, task_type: taskType };
+  const { key, caller, taskType, provider, servedBy, now } = task;
+  const row = { key, caller, provider, now, task_type: taskType, served_by: servedBy };
   const [inserted] = await transaction.run(insert, { ...row, input: JSON.stringify(task.input) });
   const detail = { task_id: key, task_type: taskType, provider, caller };
   await appendEvents(transaction, [{ kind: 'batch_task_created', jobId: null, detail }], now);
@@ -81,41 +90,6 @@ export async function countOpenTasks(reader: Reader, caller: string): Promise<nu
   return Number(row?.count ?? 0);
 }
 
-const takeRows = sql<BatchTaskRow>`
-  UPDATE batch_tasks SET epoch = epoch + 1, next_at = :held_until
-  WHERE id IN (SELECT id FROM batch_tasks WHERE state = :state AND next_at <= :now
-    ORDER BY next_at, id LIMIT :limit {skipLocked})
-  RETURNING *`;
-const takeCancelRows = sql<BatchTaskRow>`
-  UPDATE batch_tasks SET epoch = epoch + 1, next_at = :held_until
-  WHERE id IN (SELECT id FROM batch_tasks WHERE is_cancel_due = 1 AND next_at <= :now
-    ORDER BY next_at, id LIMIT :limit {skipLocked})
-  RETURNING *`;
-
-export interface Taking {
-  readonly limit: number;
-  readonly now: number;
-  /** From then on somebody else may take them. */
-  readonly heldUntil: number;
-}
-
-/** Takes tasks that are due: to be submitted, or to be asked about. */
-export function takeDueTasks(
-  transaction: Transaction,
-  state: 'pending' | 'in_progress',
-  { limit, now, heldUntil }: Taking,
-): Promise<BatchTaskRow[]> {
-  return transaction.run(takeRows, { state, limit, now, held_until: heldUntil });
-}
-
-/** Takes canceled tasks whose provider has not heard of it. */
-export function takeCanceledTasks(
-  transaction: Transaction,
-  { limit, now, heldUntil }: Taking,
-): Promise<BatchTaskRow[]> {
-  return transaction.run(takeCancelRows, { limit, now, held_until: heldUntil });
-}
-
 /** A task as whoever took it knows it. */
 export interface Held {
   readonly id: number;
@@ -126,31 +100,41 @@ export interface Held {
 
 const noteRow = sql<{ id: number }>`
   UPDATE batch_tasks SET submission = :submission, updated_at = :now
-  WHERE id = :id AND epoch = :epoch AND state = 'pending' RETURNING id`;
+  WHERE id = :id AND epoch = :epoch AND state = :state RETURNING id`;
 
 /** Writes down how far a submission has come. False: the task was taken away. */
 export async function noteSubmission(
   transaction: Transaction,
-  { id, epoch }: Held,
+  { id, epoch, state }: Held,
   { submission, now }: { readonly submission: JsonObject; readonly now: number },
 ): Promise<boolean> {
-  const parameters = { id, epoch, now, submission: JSON.stringify(submission) };
+  const parameters = { id, epoch, state, now, submission: JSON.stringify(submission) };
   return (await transaction.run(noteRow, parameters)).length > 0;
 }
 
 const laterRow = sql<{ id: number }>`
-  UPDATE batch_tasks SET next_at = :next_at, attempt = :attempt, updated_at = :now
+  UPDATE batch_tasks SET next_at = :next_at, attempt = :attempt, waits = waits + 1,
+    wait_reason = :reason, updated_at = :now
   WHERE id = :id AND epoch = :epoch AND state = :state RETURNING id`;
 
-/** Gives a task back until a time. */
+export interface Postponement {
+  readonly nextAt: number;
+  readonly attempt: number;
+  readonly reason: string;
+  readonly told?: NewEvent | undefined;
+  readonly now: number;
+}
+
+/** Gives a task back until a time. False: it was taken away. */
 export async function postpone(
   transaction: Transaction,
   { id, epoch, state }: Held,
-  again: { readonly nextAt: number; readonly attempt: number; readonly now: number },
+  { nextAt, attempt, reason, told, now }: Postponement,
 ): Promise<boolean> {
-  const { nextAt, attempt, now } = again;
-  const parameters = { id, epoch, state, now, attempt, next_at: nextAt };
-  return (await transaction.run(laterRow, parameters)).length > 0;
+  const parameters = { id, epoch, state, now, attempt, reason, next_at: nextAt };
+  const isOurs = (await transaction.run(laterRow, parameters)).length > 0;
+  if (isOurs && told) await appendEvents(transaction, [told], now);
+  return isOurs;
 }
 
 /** What a move writes beside the state. What is left out stays. */
@@ -162,6 +146,9 @@ export interface TaskChange {
   readonly error?: JsonObject | undefined;
   readonly pollErrors?: number | undefined;
   readonly isCancelDue?: boolean | undefined;
+  readonly submission?: JsonObject | undefined;
+  /** Why it waits for longer than usual; absent: it does not, and earlier waits are over. */
+  readonly wait?: string | undefined;
   readonly results?: Results | undefined;
   readonly told?: NewEvent | undefined;
   readonly now: number;
@@ -182,6 +169,8 @@ const moveRow = sql<{ id: number }>`
     is_cancel_due = :is_cancel_due, results_ok = results_ok + :ok,
     results_failed = results_failed + :failed, tokens_in = tokens_in + :tokens_in,
     tokens_out = tokens_out + :tokens_out, attempt = 0, updated_at = :now,
+    submission = COALESCE(:submission, submission), wait_reason = :wait,
+    waits = CASE WHEN CAST(:wait AS TEXT) IS NULL THEN 0 ELSE waits + 1 END,
     submitted_at = COALESCE(submitted_at, :submitted_at), ended_at = :ended_at
   WHERE id = :id AND state = :from_state AND epoch = :epoch
   RETURNING id`;
@@ -209,6 +198,8 @@ export async function moveTask(
     error: change.error ? JSON.stringify(change.error) : null,
     poll_errors: change.pollErrors ?? 0,
     is_cancel_due: change.isCancelDue ? 1 : 0,
+    submission: change.submission ? JSON.stringify(change.submission) : null,
+    wait: change.wait ?? null,
     ok: results?.ok ?? 0,
     failed: results?.failed ?? 0,
     tokens_in: results?.tokensIn ?? 0,
@@ -236,12 +227,63 @@ export async function seizeTask(
   return { ...row, epoch: row.epoch + 1 };
 }
 
-const canceledRow = sql`
-  UPDATE batch_tasks SET is_cancel_due = 0 WHERE id = :id AND epoch = :epoch`;
+const windDownRow = sql<{ id: number }>`
+  UPDATE batch_tasks SET is_cancel_due = :is_due, next_at = :next_at,
+    provider_state = COALESCE(:provider_state, provider_state), submission = :submission,
+    output_key = COALESCE(:output_key, output_key), results_ok = results_ok + :ok,
+    results_failed = results_failed + :failed, tokens_in = tokens_in + :tokens_in,
+    tokens_out = tokens_out + :tokens_out, wait_reason = :wait, updated_at = :now,
+    waits = CASE WHEN CAST(:wait AS TEXT) IS NULL THEN 0 ELSE waits + 1 END
+  WHERE id = :id AND epoch = :epoch AND is_cancel_due = 1 RETURNING id`;
 
-/** The provider has heard of the cancel, or cannot be told. */
-export async function settleCancel(transaction: Transaction, { id, epoch }: Held): Promise<void> {
-  await transaction.run(canceledRow, { id, epoch });
+/** How far the jobs of a task that was given up have been ended at the provider. */
+export interface WindDown {
+  /** Why some job may still run; absent: none does. */
+  readonly wait: string | undefined;
+  readonly nextAt: number;
+  readonly providerState: ProviderState | undefined;
+  readonly submission: JsonObject;
+  readonly outputKey: string | undefined;
+  readonly results: Results;
+  readonly now: number;
+}
+
+/** False: the task was taken away. Its state stays: it ended when it was given up. */
+export async function recordWindDown(
+  transaction: Transaction,
+  { id, epoch }: Held,
+  change: WindDown,
+): Promise<boolean> {
+  const { wait = null, nextAt, providerState, submission, outputKey, results, now } = change;
+  const changed = await transaction.run(windDownRow, {
+    ...{ id, epoch, now, wait, ok: results.ok, failed: results.failed },
+    ...{ tokens_in: results.tokensIn, tokens_out: results.tokensOut },
+    is_due: wait === null ? 0 : 1,
+    next_at: nextAt,
+    provider_state: providerState ? JSON.stringify(checkProviderState(providerState)) : null,
+    submission: JSON.stringify(submission),
+    output_key: outputKey ?? null,
+  });
+  return changed.length > 0;
+}
+
+const reopenRow = sql`
+  UPDATE batch_tasks SET submission = :submission, is_cancel_due = 1, epoch = epoch + 1,
+    next_at = :now WHERE id = :id`;
+
+/**
+ * A submitter that lost its task reports the jobs that it began after the task had ended. They are
+ * ended at the provider like the others.
+ */
+export async function reportLateJobs(
+  transaction: Transaction,
+  { key, ids, now }: { key: string; ids: Readonly<Record<number, string>>; now: number },
+): Promise<void> {
+  const [row] = await transaction.run(lockRow, { key });
+  if (!row || !batchTask.final.includes(row.state)) return;
+  const noted: Record<string, JsonObject> = JSON.parse(row.submission);
+  for (const [index, id] of Object.entries(ids)) noted[index] = { ...noted[index], id };
+  await transaction.run(reopenRow, { id: row.id, submission: JSON.stringify(noted), now });
 }
 
 const byKey = sql<BatchTaskRow>`SELECT * FROM batch_tasks WHERE key = :key AND caller = :caller`;

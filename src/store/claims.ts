@@ -10,27 +10,22 @@ import { startJobs } from './job-transition.ts';
 import { gateBit } from './reports.ts';
 import { JobDeltas, settleJobs } from './settle.ts';
 import { sql } from './statement.ts';
-import { type ClaimedRow, claim } from './transition.ts';
+import { type Claim, type ClaimedRow, claim } from './transition.ts';
 import { beat, serveRank } from './workers.ts';
 
-export interface ClaimRequest {
-  readonly worker: string;
-  readonly count: number;
+export interface ClaimRequest extends Claim {
   readonly lifecycle: Lifecycle;
-  readonly now: number;
 }
 
-/**
- * Leases up to `count` items. The steps they begin with are in the history before anyone runs them.
- */
+/** Leases items. The steps they begin with are in the history before anyone runs them. */
 export async function claimItems(
   transaction: Transaction,
-  { worker, count, lifecycle, now }: ClaimRequest,
+  { worker, take, lifecycle, now }: ClaimRequest,
 ): Promise<ClaimedRow[]> {
   if (!(await beat(transaction, worker, now))) {
     throw new Failure('lease_lost', `worker ${worker} has been given up, and can claim nothing`);
   }
-  const rows = await claim(transaction, { worker, count, now });
+  const rows = await claim(transaction, { worker, take, now });
   if (rows.length === 0) return rows;
   const jobIds = [...new Set(rows.map((row) => row.job_id))].sort((a, b) => a - b);
   const started = await startJobs(transaction, jobIds, now);
@@ -61,8 +56,8 @@ export async function wakeDue(
   const deltas = new JobDeltas();
   // What holds a place at its gate waited for the gate's pace, and was not counted as waiting.
   for (const row of rows) if (row.gate_held === 0) deltas.of(row.job_id).waiting--;
-  const events = await settleJobs(transaction, deltas, now);
   await admitAtGates(transaction, gatesOf(rows), now);
+  const events = await settleJobs(transaction, deltas, now);
   await appendEvents(transaction, events, now);
   return rows.length;
 }
@@ -79,9 +74,21 @@ export async function nextDueAt(reader: Reader): Promise<number | undefined> {
   return (await reader.run(nextDue))[0]?.due_at ?? undefined;
 }
 
-const anyTurn = sql<{ item_id: number }>`
-  SELECT item_id FROM turns ORDER BY rank, item_id LIMIT 1`;
+const anyWork = sql<{ turn: number | null; suspect: number | null }>`
+  SELECT (SELECT item_id FROM turns ORDER BY rank, item_id LIMIT 1) AS turn,
+    (SELECT lone_deaths FROM suspects ORDER BY lone_deaths, rank, item_id LIMIT 1) AS suspect`;
 
-export async function hasTurn(reader: Reader): Promise<boolean> {
-  return (await reader.run(anyTurn)).length > 0;
+export interface Work {
+  readonly hasTurn: boolean;
+  /** The fewest lone deaths of an item that waits to run alone; undefined where none does. */
+  readonly suspectLoneDeaths: number | undefined;
+}
+
+/** What waits to be claimed. */
+export async function lookForWork(reader: Reader): Promise<Work> {
+  const [found] = await reader.run(anyWork);
+  return {
+    hasTurn: (found?.turn ?? null) !== null,
+    suspectLoneDeaths: found?.suspect ?? undefined,
+  };
 }

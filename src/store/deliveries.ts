@@ -31,6 +31,8 @@ export interface EndRow extends JobRow {
   readonly kind: EventKind;
   readonly at: number;
   readonly webhook_url: string | null;
+  /** What the job's caller is called, if not by its id. */
+  readonly caller_name: string | null;
 }
 
 /** Locks the row, and makes it where it is not: of two readers one waits for the other. */
@@ -40,8 +42,9 @@ const lockCursor = sql<{ seq: number }>`
 const moveCursor = sql`UPDATE cursors SET seq = :seq WHERE name = 'outbox'`;
 const newest = sql<{ value: number }>`SELECT value FROM sequence WHERE name = 'events'`;
 const ends = sql<EndRow>`
-  SELECT jobs.*, events.seq, events.kind, events.at
+  SELECT jobs.*, events.seq, events.kind, events.at, callers.name AS caller_name
   FROM events JOIN jobs ON jobs.id = events.job_id
+  LEFT JOIN callers ON callers.id = jobs.caller
   WHERE events.seq > :after AND events.seq <= :until
     AND events.kind IN ('job_succeeded', 'job_failed', 'job_canceled')
   ORDER BY events.seq LIMIT :limit`;

@@ -57,7 +57,11 @@ export async function getValidators(
   return (await reader.run(validatorsOf, { document_id: documentId }))[0];
 }
 
-/** A corpus is a caller's if the caller has a document in it, or has submitted one. */
+/**
+ * A corpus is in a caller's namespace if a document of that namespace is in it, or a job of this or
+ * another caller has submitted one. One that belongs to somebody else by now is asked for by where
+ * it lives.
+ */
 const corporaOf = (chosen: string) => sql<CorpusRow>`
   SELECT own.name, own.created_at, COUNT(documents.id) AS documents,
     COALESCE(SUM(documents.chunk_count), 0) AS chunks,
@@ -67,17 +71,29 @@ const corporaOf = (chosen: string) => sql<CorpusRow>`
       EXISTS (SELECT 1 FROM documents
         WHERE documents.corpus = corpora.name AND documents.caller = :caller)
       OR EXISTS (SELECT 1 FROM jobs
-        WHERE jobs.caller = :caller AND jobs.corpus = corpora.name)) AND ${chosen}) AS own
+        WHERE jobs.caller = :caller AND jobs.corpus = corpora.name)
+      OR EXISTS (SELECT 1 FROM corpus_owners JOIN jobs ON jobs.caller = corpus_owners.owner
+          AND jobs.corpus = corpora.name || '@' || :caller
+        WHERE corpus_owners.namespace = :caller AND corpus_owners.corpus = corpora.name))
+      AND ${chosen}) AS own
   LEFT JOIN documents ON documents.corpus = own.name AND documents.caller = :caller
   GROUP BY own.name, own.created_at ORDER BY own.name`;
 const corpusOf = corporaOf('name = :name');
-const ownCorpora = corporaOf('name > :after ORDER BY name LIMIT :limit');
+const notAway = `NOT EXISTS (SELECT 1 FROM corpus_owners
+  WHERE corpus_owners.namespace = :caller AND corpus_owners.corpus = corpora.name)`;
+const ownCorpora = corporaOf(`name > :after AND ${notAway} ORDER BY name LIMIT :limit`);
+const anyCorpus = sql<{ name: string; created_at: number }>`
+  SELECT name, created_at FROM corpora WHERE name = :name`;
 
 export async function getCorpus(
   reader: Reader,
-  filter: { caller: string; name: string },
+  { caller, name, isHeld }: { caller: string; name: string; isHeld?: boolean },
 ): Promise<CorpusRow | undefined> {
-  return (await reader.run(corpusOf, filter))[0];
+  const [row] = await reader.run(corpusOf, { caller, name });
+  if (row || !isHeld) return row;
+  const empty = { documents: 0, chunks: 0, text_bytes: 0, updated_at: null };
+  const [corpus] = await reader.run(anyCorpus, { name });
+  return corpus && { ...corpus, ...empty };
 }
 
 /** The corpora that are a caller's, by name: of others not even the name is told. */

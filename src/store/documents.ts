@@ -31,7 +31,7 @@ export interface DocumentRow {
   readonly updated_at: number;
 }
 
-/** One source of one caller in one corpus is one document, whoever asks and however often. */
+/** One source in one corpus is one document, whoever asks and however often. */
 export function documentIdOf(caller: string, corpus: string, source: string): string {
   return hash('sha256', `${caller}\0${corpus}\0${source}`).slice(0, 32);
 }
@@ -106,7 +106,8 @@ export async function lockCorpus(transaction: Transaction, name: string): Promis
 const removeCorpus = sql<{ name: string }>`
   DELETE FROM corpora WHERE name = :name
     AND NOT EXISTS (SELECT 1 FROM documents WHERE documents.corpus = :name)
-    AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.corpus = :name AND jobs.ended_at IS NULL)
+    AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.ended_at IS NULL AND (jobs.corpus = :name
+      OR substr(jobs.corpus, 1, length(:name) + 1) = :name || '@'))
   RETURNING name`;
 
 /** Forgets a corpus that has no documents left, and to which nobody is about to add any. */

@@ -78,6 +78,12 @@ const listAfter = sql<EventRow>`
   SELECT * FROM events WHERE seq > :after ORDER BY seq LIMIT :limit`;
 const listOfJobAfter = sql<EventRow>`
   SELECT * FROM events WHERE job_id = :job_id AND seq > :after ORDER BY seq LIMIT :limit`;
+const newestOfJob = sql<{ value: number | null }>`
+  SELECT MAX(seq) AS value FROM events WHERE job_id = :job_id`;
+/** By the index of each job: the log itself is mostly that of others. */
+const newestOfCaller = sql<{ value: number | null }>`
+  SELECT MAX((SELECT MAX(seq) FROM events WHERE events.job_id = jobs.id)) AS value
+  FROM jobs WHERE jobs.caller = :caller`;
 const newest = sql<{ value: number }>`SELECT value FROM sequence WHERE name = 'events'`;
 
 export async function listEvents(
@@ -93,6 +99,18 @@ export async function listEvents(
 
 export async function newestSequence(reader: Reader): Promise<number> {
   return (await reader.run(newest))[0]?.value ?? 0;
+}
+
+/** The newest event of a job or of a caller: the log of others is nobody's business. */
+export async function newestOwn(
+  reader: Reader,
+  of: { readonly jobId: number } | { readonly caller: string },
+): Promise<number> {
+  const rows =
+    'jobId' in of
+      ? await reader.run(newestOfJob, { job_id: of.jobId })
+      : await reader.run(newestOfCaller, { caller: of.caller });
+  return rows[0]?.value ?? 0;
 }
 
 function toEvent(row: EventRow): Event {

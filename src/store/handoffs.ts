@@ -29,6 +29,8 @@ export interface HandoffStanding {
   readonly worker: string | null;
   readonly beat_at: number | null;
   readonly answered_at: number | null;
+  /** Workers that died at it. */
+  readonly deaths: number;
 }
 
 export interface HandoffRow extends HandoffStanding {
@@ -38,14 +40,17 @@ export interface HandoffRow extends HandoffStanding {
   readonly stage: string;
   readonly kind: string;
   readonly job_key: string;
-  /** Null: the item has ended, and nobody wants to know any more. */
+  /** One on a line, the last ones: workers that have had it, or were refused it. */
+  readonly past_workers: string;
+  /** Null: the item or its job has ended, and nobody wants to know any more. */
   readonly waits_on: string | null;
 }
 
-const standing = 'key, epoch, worker, beat_at, answered_at';
-const row = `${standing}, item_id, job_id, step, stage, kind,
+const standing = 'key, epoch, worker, beat_at, answered_at, deaths';
+const row = `${standing}, item_id, job_id, step, stage, kind, past_workers,
   (SELECT jobs.key FROM jobs WHERE jobs.id = handoffs.job_id) AS job_key,
-  (SELECT items.waits_on FROM items WHERE items.id = handoffs.item_id) AS waits_on`;
+  (SELECT items.waits_on FROM items JOIN jobs ON jobs.id = items.job_id
+    WHERE items.id = handoffs.item_id AND jobs.state <> 'canceled') AS waits_on`;
 
 /** The update changes nothing: it is there to lock the question, and to return it. */
 const openRow = sql<HandoffStanding>`
@@ -53,7 +58,8 @@ const openRow = sql<HandoffStanding>`
     request_bytes, created_at)
   VALUES (:key, :item_id, :job_id, :step, :stage, :kind, :hash, :request, :request_bytes, :now)
   ON CONFLICT (item_id, step, request_hash) DO UPDATE SET kind = excluded.kind
-  RETURNING handoffs.key, handoffs.epoch, handoffs.worker, handoffs.beat_at, handoffs.answered_at`;
+  RETURNING handoffs.key, handoffs.epoch, handoffs.worker, handoffs.beat_at, handoffs.answered_at,
+    handoffs.deaths`;
 
 /** The question, as it is asked now or was asked before. */
 export async function openHandoff(
@@ -107,17 +113,48 @@ export function lockOpenHandoffs(
   return transaction.run(lockOpen, { job_id: jobId, stage });
 }
 
-const beginRow = sql<{ epoch: number; request: string; request_bytes: Uint8Array | null }>`
-  UPDATE handoffs SET worker = :worker, beat_at = :now, epoch = epoch + 1 WHERE key = :key
-  RETURNING epoch, request, request_bytes`;
+const begunColumns = 'epoch, request, request_bytes';
 
-/** Gives the question to a worker, under a new epoch. */
+interface BegunRow {
+  readonly epoch: number;
+  readonly request: string;
+  readonly request_bytes: Uint8Array | null;
+}
+
+const beginRow = sql<BegunRow>`
+  UPDATE handoffs SET worker = :worker, beat_at = :now, epoch = epoch + 1 WHERE key = :key
+  RETURNING ${begunColumns}`;
+const begunRow = sql<BegunRow>`SELECT ${begunColumns} FROM handoffs WHERE key = :key`;
+const setPast = sql`UPDATE handoffs SET past_workers = :past WHERE key = :key`;
+
+/**
+ * Gives the question to a worker, under a new epoch. The one that has it gets the same again: its
+ * request may have come twice, or be repeated by somebody else. Undefined: another worker has it,
+ * or this one had it, or was refused it, before. Each run of a worker has a name of its own, so
+ * none asks a second time in good faith. The row is locked.
+ */
 export async function beginHandoff(
   transaction: Transaction,
-  begin: { key: string; worker: string; now: number },
-) {
-  return (await transaction.run(beginRow, begin))[0];
+  { key, worker: current, past_workers: past }: HandoffRow,
+  { worker, now }: { worker: string; now: number },
+): Promise<BegunRow | undefined> {
+  if (current === worker) return (await transaction.run(begunRow, { key }))[0];
+  const names = past.split(newline);
+  if (names.includes(worker)) return undefined;
+  if (current === null) return (await transaction.run(beginRow, { key, worker, now }))[0];
+  const kept = [...names.filter((name) => name !== '').slice(1 - pastWorkersMax), worker, ''];
+  await transaction.run(setPast, { key, past: kept.join(newline) });
+  return undefined;
 }
+
+/** Workers that have had the question, or were refused it, as far as they are remembered. */
+export function releasesOf({ past_workers: past }: HandoffRow): number {
+  return past.split(newline).length - 1;
+}
+
+const newline = '\n';
+/** A recorded request can be repeated for some minutes, in which few workers have a question. */
+const pastWorkersMax = 50;
 
 const beatRow = sql<{ key: string }>`
   UPDATE handoffs SET beat_at = :now
@@ -133,7 +170,8 @@ export async function beatHandoff(
 }
 
 const releaseRow = sql<{ epoch: number; deaths: number }>`
-  UPDATE handoffs SET worker = NULL, beat_at = NULL, epoch = epoch + 1, deaths = deaths + :died
+  UPDATE handoffs SET worker = NULL, beat_at = NULL, epoch = epoch + 1, deaths = deaths + :died,
+    past_workers = past_workers || worker || :newline
   WHERE key = :key AND epoch = :epoch AND worker IS NOT NULL AND answered_at IS NULL
   RETURNING epoch, deaths`;
 
@@ -142,7 +180,7 @@ export async function releaseHandoff(
   transaction: Transaction,
   { key, epoch, hasDied }: { key: string; epoch: number; hasDied: boolean },
 ): Promise<{ readonly epoch: number; readonly deaths: number } | undefined> {
-  return (await transaction.run(releaseRow, { key, epoch, died: hasDied ? 1 : 0 }))[0];
+  return (await transaction.run(releaseRow, { key, epoch, died: hasDied ? 1 : 0, newline }))[0];
 }
 
 const answerRow = sql`
@@ -167,8 +205,11 @@ export async function readAnswer(reader: Reader, key: string) {
 const removeRow = sql`DELETE FROM handoffs WHERE key = :key`;
 const removeOfStep = sql`DELETE FROM handoffs WHERE item_id = :item_id AND step = :step`;
 const removeUnbegun = sql<{ key: string; epoch: number }>`
-  DELETE FROM handoffs WHERE key = :key AND worker IS NULL AND answered_at IS NULL
+  DELETE FROM handoffs WHERE key = :key AND worker IS NULL AND answered_at IS NULL AND deaths = 0
   RETURNING key, epoch`;
+const lockUnbegun = sql<{ key: string; epoch: number }>`
+  SELECT key, epoch FROM handoffs WHERE key = :key AND worker IS NULL AND answered_at IS NULL
+  {forUpdate}`;
 
 export async function removeHandoff(transaction: Transaction, key: string): Promise<void> {
   await transaction.run(removeRow, { key });
@@ -182,23 +223,30 @@ export async function removeHandoffsOfStep(
   await transaction.run(removeOfStep, { item_id: itemId, step });
 }
 
-/** Undefined: somebody has begun, or has even answered, and the question stays. */
+/**
+ * Undefined: somebody has begun, or has even answered, and the question stays. One that workers
+ * died at stays, too: it will be asked again, and the deaths must be known by then.
+ */
 export async function withdrawHandoff(
   transaction: Transaction,
   key: string,
 ): Promise<{ readonly epoch: number } | undefined> {
-  return (await transaction.run(removeUnbegun, { key }))[0];
+  const [removed] = await transaction.run(removeUnbegun, { key });
+  return removed ?? (await transaction.run(lockUnbegun, { key }))[0];
 }
 
 const removeOver = sql<{ key: string; epoch: number; kind: string }>`
   DELETE FROM handoffs WHERE key = :key AND NOT EXISTS (
-    SELECT 1 FROM items WHERE items.id = handoffs.item_id AND items.waits_on IS NOT NULL
-      AND (items.waits_on <> 'person' OR handoffs.worker IS NOT NULL))
+    SELECT 1 FROM items JOIN jobs ON jobs.id = items.job_id
+    WHERE items.id = handoffs.item_id AND items.waits_on IS NOT NULL AND jobs.state <> 'canceled'
+      AND (handoffs.worker IS NOT NULL
+        OR (items.waits_on <> 'person' AND jobs.state <> 'paused')))
   RETURNING key, epoch, kind`;
 
 /**
- * Removes the question if nobody wants to know any more: its item has ended, or it waits for a
- * person and nobody has begun. What somebody is at will be of use when the person lets it go on.
+ * Removes the question if nobody wants to know any more: its item or its job has ended, or waits
+ * for a person and nobody has begun. What a worker has begun is of use when the job is resumed. The
+ * job is asked as well: its items follow it a little later (`engine/job-sweeps.ts`).
  */
 export async function removeUnwanted(
   transaction: Transaction,

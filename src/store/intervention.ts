@@ -4,24 +4,22 @@
  * from the dead. Whoever takes an item from a holder raises its epoch, and the holder is fenced
  * off.
  */
+import type { Sweep } from '../kernel/job.ts';
+import { limits } from '../kernel/limits.ts';
+import { isSuspect } from '../kernel/suspicion.ts';
 import type { WaitsOn } from '../kernel/waits.ts';
 import type { Transaction } from './database.ts';
-import {
-  claimedItems,
-  leaveQueues,
-  leaveQueuesOfDocument,
-  leaveQueuesOfItems,
-  leaveTurns,
-  popTimers,
-  stand,
-} from './queues.ts';
+import { holdFencesOfItems, isWorkedOn, lockGates, sweptItems, takeFences } from './fence.ts';
+import { listLeases } from './items.ts';
+import { claimedItems, leaveQueues, leaveTurns, popTimers, stand } from './queues.ts';
 import { sql, sqlRows } from './statement.ts';
 
 const beginAgain = sqlRows({ id: 'int', step: 'text', waits_on: 'text', now: 'int' })<{
   id: number;
 }>`
   UPDATE items SET step = :step, waits_on = :waits_on, epoch = items.epoch + 1, attempt = 0,
-    crashes = 0, error = NULL, failed_at = NULL, due_at = NULL, moved_at = :now
+    crashes = 0, lone_deaths = 0, stalls = 0, error = NULL, failed_at = NULL, due_at = NULL,
+    moved_at = :now
   {rows}
   WHERE items.id = :id AND items.step IN ('failed', 'canceled')
   RETURNING items.id`;
@@ -77,75 +75,125 @@ export interface MovedRow {
   readonly rank: number;
   readonly waits_on: WaitsOn | null;
   readonly progress: number;
+  /** Workers that died while they held it, since its last committed step. */
   readonly crashes: number;
+  /** Those of them that held nothing else. */
+  readonly lone_deaths: number;
+  /** How often it was taken from a living worker that it stood still at. */
+  readonly stalls: number;
   readonly source: string;
 }
 
-const movedColumns =
-  'job_id, document_id, gate, gate_held, rank, waits_on, progress, crashes, source';
+const movedColumns = `job_id, document_id, gate, gate_held, rank, waits_on, progress, crashes,
+  lone_deaths, stalls, source`;
 const moved = `RETURNING id, ${movedColumns}`;
 
-/**
- * Before they leave the queues: one that is being handed back just now must not re-enter behind.
- */
-const lockOfJob = sql`
-  SELECT id FROM items WHERE job_id = :job_id AND waits_on IS NOT NULL ORDER BY id {forUpdate}`;
-const lockOfDocument = sql`
-  SELECT id FROM items WHERE document_id = :document_id AND waits_on IS NOT NULL
+const openColumns = `id, ${movedColumns}, attempt, worker`;
+
+/** An open item, whoever holds it or whatever it waits on. */
+export interface OpenRow extends MovedRow {
+  readonly attempt: number;
+  readonly worker: string | null;
+}
+
+const lockPart = (part: string) => sql<OpenRow>`
+  SELECT ${openColumns} FROM items WHERE job_id = :job_id AND id > :after AND ${part}
+  ORDER BY id LIMIT :limit {skipLocked}`;
+const lockParts = {
+  cancel: sweptItems.cancel.map(lockPart),
+  pause: sweptItems.pause.map(lockPart),
+  resume: sweptItems.resume.map(lockPart),
+};
+
+export interface SweepPage {
+  readonly jobId: number;
+  readonly sweep: Sweep;
+  /** Which part of `sweptItems`. */
+  readonly part: number;
+  readonly after: number;
+  readonly limit: number;
+}
+
+/** Some items of a job that are to be moved, and that nobody is moving just now. */
+export function lockSwept(transaction: Transaction, page: SweepPage): Promise<OpenRow[]> {
+  const statement = lockParts[page.sweep][page.part];
+  if (!statement) throw new Error(`a sweep of ${page.sweep} has no part ${page.part}`);
+  return transaction.run(statement, { job_id: page.jobId, after: page.after, limit: page.limit });
+}
+
+const cancelRows = sql`
+  UPDATE items SET step = 'canceled', waits_on = NULL, worker = NULL, due_at = NULL,
+    gate_held = 0, epoch = epoch + 1, moved_at = :now
+  WHERE id {amongIds}`;
+
+/** Ends items that are locked as open, whoever holds them: the holder is fenced off. */
+export async function cancelLocked(
+  transaction: Transaction,
+  items: readonly { readonly id: number }[],
+  now: number,
+): Promise<void> {
+  const ids = idsOf(items);
+  await leaveQueues(transaction, ids);
+  await transaction.run(cancelRows, { ids, now });
+}
+
+const ofDocument = sql<{ id: number; job_id: number; gate: string | null }>`
+  SELECT id, job_id, gate FROM items
+  WHERE document_id = :document_id AND waits_on IS NOT NULL`;
+const lockOfDocument = sql<OpenRow & { is_counted: number; is_worked_on: number }>`
+  SELECT ${openColumns},
+    CASE WHEN (SELECT jobs.ended_at FROM jobs WHERE jobs.id = items.job_id) IS NULL
+      THEN 1 ELSE 0 END AS is_counted,
+    CASE WHEN ${isWorkedOn} THEN 1 ELSE 0 END AS is_worked_on
+  FROM items WHERE document_id = :document_id AND waits_on IS NOT NULL
   ORDER BY id {forUpdate}`;
 
-/** For who has to lock the job as well: reports lock their items first, and so must everybody. */
-export async function lockItemsOfJob(transaction: Transaction, jobId: number): Promise<void> {
-  await transaction.run(lockOfJob, { job_id: jobId });
-}
-
-const canceled = `UPDATE items SET step = 'canceled', waits_on = NULL, worker = NULL, due_at = NULL,
-    gate_held = 0, epoch = epoch + 1, moved_at = :now`;
-const cancelRows = sql<MovedRow>`
-  ${canceled} WHERE job_id = :job_id AND waits_on IS NOT NULL ${moved}`;
-const cancelRowsOfDocument = sql<MovedRow>`
-  ${canceled} WHERE document_id = :document_id AND waits_on IS NOT NULL ${moved}`;
-
-/** Ends all open items of a job, whoever holds them. */
-export async function cancelOfJob(
-  transaction: Transaction,
-  jobId: number,
-  now: number,
-): Promise<MovedRow[]> {
-  await transaction.run(lockOfJob, { job_id: jobId });
-  await leaveQueues(transaction, jobId);
-  return transaction.run(cancelRows, { job_id: jobId, now });
-}
-
-const waitingOfDocument = sql<{ job_id: number }>`
-  SELECT job_id FROM items WHERE document_id = :document_id AND waits_on = 'time'
-    AND gate_held = 0`;
-
 /**
- * Ends all open items of a document: what is deleted must not come back by a late click. `waiting`
- * names the job of each item that was counted as waiting for its time.
+ * Ends all open items of a document: what is deleted must not come back by a late click. `canceled`
+ * and `waiting` name the job of each item by which its counts change.
  */
 export async function cancelOfDocument(
   transaction: Transaction,
   documentId: string,
   now: number,
-): Promise<{ items: MovedRow[]; waiting: { job_id: number }[] }> {
-  await transaction.run(lockOfDocument, { document_id: documentId });
-  const waiting = await transaction.run(waitingOfDocument, { document_id: documentId });
-  await leaveQueuesOfDocument(transaction, documentId);
-  const items = await transaction.run(cancelRowsOfDocument, { document_id: documentId, now });
-  return { items, waiting };
+): Promise<{ items: OpenRow[]; canceled: number[]; waiting: number[] }> {
+  const found = await transaction.run(ofDocument, { document_id: documentId });
+  await takeFences(
+    transaction,
+    found.map(({ job_id }) => job_id),
+  );
+  // Before the items: who admits one of them holds its gate.
+  await lockGates(
+    transaction,
+    found.flatMap(({ gate }) => gate ?? []),
+  );
+  const items = await transaction.run(lockOfDocument, { document_id: documentId });
+  const waits = items.filter((row) => row.waits_on === 'time' && row.gate_held === 0);
+  await cancelLocked(transaction, items, now);
+  return {
+    items,
+    canceled: items.filter(({ is_counted }) => is_counted === 1).map(({ job_id }) => job_id),
+    waiting: waits.filter(({ is_worked_on }) => is_worked_on === 1).map(({ job_id }) => job_id),
+  };
 }
 
-const pauseRows = sql<MovedRow>`
+const pauseRows = sql`
   UPDATE items SET waits_on = 'person', worker = NULL, due_at = NULL, gate_held = 0,
     epoch = epoch + 1
-  WHERE job_id = :job_id AND waits_on IN ('turn', 'worker', 'time', 'gate') ${moved}`;
+  WHERE id {amongIds}`;
 
-export async function pauseOfJob(transaction: Transaction, jobId: number): Promise<MovedRow[]> {
-  await transaction.run(lockOfJob, { job_id: jobId });
-  await leaveQueues(transaction, jobId);
-  return transaction.run(pauseRows, { job_id: jobId });
+/** Items that are locked wait for a person, whoever held them. */
+export async function pauseLocked(
+  transaction: Transaction,
+  items: readonly { readonly id: number }[],
+): Promise<void> {
+  const ids = idsOf(items);
+  await leaveQueues(transaction, ids);
+  await transaction.run(pauseRows, { ids });
+}
+
+function idsOf(items: readonly { readonly id: number }[]): string {
+  return JSON.stringify(items.map(({ id }) => id));
 }
 
 /** An item stands at its gate until the step that the gate guards is reached. */
@@ -153,30 +201,29 @@ const gateOrTurn = `CASE WHEN gate IS NOT NULL AND gate_held = 0 AND (progress &
   THEN 'gate' ELSE 'turn' END`;
 
 const resumeRows = sql<MovedRow>`
-  UPDATE items SET waits_on = ${gateOrTurn}, epoch = epoch + 1
-  WHERE job_id = :job_id AND waits_on = 'person' ${moved}`;
+  UPDATE items SET waits_on = ${gateOrTurn}, epoch = epoch + 1 WHERE id {amongIds} ${moved}`;
 
-export async function resumeOfJob(
+/** Items that waited for a person go back to the queue. */
+export async function resumeLocked(
   transaction: Transaction,
-  jobId: number,
+  items: readonly { readonly id: number }[],
   gateBit: number,
-): Promise<MovedRow[]> {
-  return standAll(
-    transaction,
-    await transaction.run(resumeRows, { job_id: jobId, gate_bit: gateBit }),
-  );
+): Promise<void> {
+  const rows = await transaction.run(resumeRows, { ids: idsOf(items), gate_bit: gateBit });
+  await standAll(transaction, rows);
 }
 
 const promoteRows = sql<MovedRow>`
   UPDATE items SET waits_on = ${gateOrTurn}, due_at = NULL
-  WHERE id {amongIds} AND waits_on = 'time' ${moved}`;
+  WHERE id {amongIds} AND waits_on = 'time' AND ${isWorkedOn} ${moved}`;
 
-/** Items whose time has come go back to the queue. */
+/** Items whose time has come go back to the queue; those of a stopped job are left to its sweep. */
 export async function promoteDue(
   transaction: Transaction,
   { now, limit, gateBit }: { now: number; limit: number; gateBit: number },
 ): Promise<MovedRow[]> {
   const ids = JSON.stringify(await popTimers(transaction, now, limit));
+  await holdFencesOfItems(transaction, ids);
   return standAll(transaction, await transaction.run(promoteRows, { ids, gate_bit: gateBit }));
 }
 
@@ -190,7 +237,9 @@ export async function wakeFromTask(
   transaction: Transaction,
   ids: readonly number[],
 ): Promise<MovedRow[]> {
-  return standAll(transaction, await transaction.run(wakeRows, { ids: JSON.stringify(ids) }));
+  const woken = { ids: JSON.stringify(ids) };
+  await holdFencesOfItems(transaction, woken.ids);
+  return standAll(transaction, await transaction.run(wakeRows, woken));
 }
 
 const admitRow = sqlRows({ id: 'int', waits_on: 'text', due_at: 'int' })<{ id: number }>`
@@ -215,41 +264,67 @@ export async function admit(
   await stand(transaction, admitted);
 }
 
+/** A worker that only waited, with a question to a service elsewhere, did not die of the item. */
+const isCharged = `crashes >= :charged_from AND NOT EXISTS (SELECT 1 FROM handoffs
+  WHERE handoffs.item_id = items.id AND handoffs.answered_at IS NULL)`;
 const takeFromWorker = sql<MovedRow>`
-  UPDATE items SET waits_on = 'turn', worker = NULL, epoch = epoch + 1,
-    crashes = CASE WHEN :spares = 1 AND EXISTS (SELECT 1 FROM handoffs
-      WHERE handoffs.item_id = items.id AND handoffs.answered_at IS NULL)
-      THEN crashes ELSE crashes + :crash END
+  UPDATE items SET waits_on = 'turn', worker = NULL, epoch = epoch + 1, stalls = stalls + :stall,
+    crashes = crashes + CASE WHEN ${isCharged} THEN 1 ELSE 0 END,
+    lone_deaths = lone_deaths + CASE WHEN :alone = 1 AND ${isCharged} THEN 1 ELSE 0 END
   WHERE id {amongIds} AND worker = :worker AND waits_on = 'worker' AND moved_at <= :moved_before
-    AND NOT EXISTS (SELECT 1 FROM handoffs WHERE handoffs.item_id = items.id
+    AND ${isWorkedOn} AND NOT EXISTS (SELECT 1 FROM handoffs WHERE handoffs.item_id = items.id
       AND (handoffs.beat_at >= :beat_after OR handoffs.answered_at > :moved_before))
   ${moved}`;
 
 export interface TakenLeases {
   readonly worker: string;
-  /** Whether each item is to remember it. */
-  readonly crash: boolean;
+  /** The worker has died, and the items are to remember it. */
+  readonly isDead: boolean;
   /** Only of items that have not moved since, and that nobody elsewhere is seen to work on. */
   readonly stuck?: { readonly movedBefore: number; readonly beatAfter: number } | undefined;
 }
 
 const whatever = { movedBefore: Number.MAX_SAFE_INTEGER, beatAfter: Number.MAX_SAFE_INTEGER };
 
-/**
- * Takes a worker's leases away. An item that a dead worker only waited for, with a question to a
- * service elsewhere, was not what killed it.
- */
+/** Takes a worker's leases away. If it died, its items are charged for it. */
 export async function takeLeases(
   transaction: Transaction,
-  { worker, crash, stuck }: TakenLeases,
+  { worker, isDead, stuck }: TakenLeases,
 ): Promise<MovedRow[]> {
   const { movedBefore, beatAfter } = stuck ?? whatever;
-  const ids = JSON.stringify(await claimedItems(transaction, worker));
+  const claimed = await claimedItems(transaction, worker);
+  await holdFencesOfItems(transaction, JSON.stringify(claimed));
+  const charge = isDead ? await chargeFor(transaction, worker, claimed) : noCharge;
   const rows = await transaction.run(takeFromWorker, {
-    ...{ ids, worker, crash: crash ? 1 : 0, spares: stuck ? 0 : 1 },
+    ...{ ids: JSON.stringify(claimed), worker, stall: stuck ? 1 : 0, ...charge },
     ...{ moved_before: movedBefore, beat_after: beatAfter },
   });
   return standAll(transaction, rows);
+}
+
+interface Charge {
+  /** Only items are charged that so many workers have died with already. */
+  readonly charged_from: number;
+  readonly alone: 0 | 1;
+}
+
+const noCharge: Charge = { charged_from: Number.MAX_SAFE_INTEGER, alone: 0 };
+
+/**
+ * Whom a death is charged to: the suspect, if there was one; otherwise everything in flight. A
+ * suspect may have company that came when it had been alone for long.
+ */
+async function chargeFor(
+  transaction: Transaction,
+  worker: string,
+  claimed: readonly number[],
+): Promise<Charge> {
+  const held = await listLeases(transaction, worker, claimed);
+  const hasSuspect = held.some(({ crashes }) => isSuspect(crashes));
+  return {
+    charged_from: hasSuspect ? limits.suspect.crashesMin : 0,
+    alone: hasSuspect && held.length === 1 ? 1 : 0,
+  };
 }
 
 const handBackRow = sqlRows({ id: 'int', epoch: 'int' })<MovedRow>`
@@ -283,7 +358,7 @@ const failRow = sqlRows({ id: 'int', error: 'json', now: 'int' })<{ id: number }
 /** Ends items that nobody holds: those that killed their worker too often. */
 export async function failUnheld(
   transaction: Transaction,
-  items: readonly { id: number; rank: number; error: string }[],
+  items: readonly { id: number; rank: number; lone_deaths: number; error: string }[],
   now: number,
 ): Promise<void> {
   await leaveTurns(transaction, items);
@@ -291,24 +366,6 @@ export async function failUnheld(
     failRow,
     items.map(({ id, error }) => ({ id, error, now })),
   );
-}
-
-/** An open item, whoever holds it or whatever it waits on. */
-export interface OpenRow extends MovedRow {
-  readonly attempt: number;
-  readonly worker: string | null;
-}
-
-const openOfJob = sql<OpenRow>`
-  SELECT id, ${movedColumns}, attempt, worker
-  FROM items WHERE job_id = :job_id AND waits_on IS NOT NULL ORDER BY id LIMIT :limit {forUpdate}`;
-
-/** Some of the open items of a job. Nobody else moves them until the commit. */
-export function lockOpenOfJob(
-  transaction: Transaction,
-  page: { jobId: number; limit: number },
-): Promise<OpenRow[]> {
-  return transaction.run(openOfJob, { job_id: page.jobId, limit: page.limit });
 }
 
 const failOpenRow = sqlRows({ id: 'int', error: 'json', now: 'int' })<{ id: number }>`
@@ -323,7 +380,7 @@ export async function failOpen(
   items: readonly { id: number; error: string }[],
   now: number,
 ): Promise<void> {
-  await leaveQueuesOfItems(transaction, JSON.stringify(items.map(({ id }) => id)));
+  await leaveQueues(transaction, idsOf(items));
   await transaction.hits(
     failOpenRow,
     items.map(({ id, error }) => ({ id, error, now })),

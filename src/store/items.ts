@@ -21,6 +21,8 @@ export interface ItemRow {
   readonly epoch: number;
   readonly attempt: number;
   readonly crashes: number;
+  readonly lone_deaths: number;
+  readonly stalls: number;
   readonly error: string | null;
   readonly failed_at: number | null;
   readonly tokens_in: number;
@@ -46,9 +48,10 @@ const byId = sql<ItemRow>`SELECT * FROM items WHERE id = :id AND caller = :calle
 const ofJob = sql<ItemRow>`
   SELECT * FROM items WHERE job_id = :job_id AND id > :after ORDER BY id LIMIT :limit`;
 const endedOfJob = sql<ItemRow>`
-  SELECT * FROM items WHERE job_id = :job_id AND step IN ('failed', 'canceled')`;
-const leasesAmong = sql<{ id: number; epoch: number }>`
-  SELECT id, epoch FROM items WHERE id {amongIds} AND worker = :worker AND waits_on = 'worker'`;
+  SELECT * FROM items WHERE job_id = :job_id AND step IN ('failed', 'canceled') ORDER BY id`;
+const leasesAmong = sql<LeaseRow>`
+  SELECT id, epoch, crashes FROM items
+  WHERE id {amongIds} AND worker = :worker AND waits_on = 'worker'`;
 
 export async function getItem(
   reader: Reader,
@@ -56,6 +59,24 @@ export async function getItem(
   caller: string,
 ): Promise<ItemRow | undefined> {
   return (await reader.run(byId, { id, caller }))[0];
+}
+
+const amongIds = sql<ItemRow>`SELECT * FROM items WHERE id {amongIds} AND caller = :caller`;
+
+/** Those of the items that are the caller's. */
+export function getItems(
+  reader: Reader,
+  ids: readonly number[],
+  caller: string,
+): Promise<ItemRow[]> {
+  return reader.run(amongIds, { ids: JSON.stringify(ids), caller });
+}
+
+const anyone = sql<{ job_id: number }>`SELECT job_id FROM items WHERE id = :id`;
+
+/** The job that an item is part of, whoever it belongs to. */
+export async function jobOfItem(reader: Reader, id: number): Promise<number | undefined> {
+  return (await reader.run(anyone, { id }))[0]?.job_id;
 }
 
 export function listItems(
@@ -69,12 +90,18 @@ export function listEnded(reader: Reader, jobId: number): Promise<ItemRow[]> {
   return reader.run(endedOfJob, { job_id: jobId });
 }
 
+export interface LeaseRow {
+  readonly id: number;
+  readonly epoch: number;
+  readonly crashes: number;
+}
+
 /** Those of the items that the worker still holds. */
 export function listLeases(
   reader: Reader,
   worker: string,
   itemIds: readonly number[],
-): Promise<{ id: number; epoch: number }[]> {
+): Promise<LeaseRow[]> {
   return reader.run(leasesAmong, { worker, ids: JSON.stringify(itemIds) });
 }
 
@@ -104,11 +131,13 @@ export async function getInput(reader: Reader, itemId: number): Promise<InputRow
   return (await reader.run(inputOf, { item_id: itemId }))[0];
 }
 
-/** Of an open item that nothing is bound to move. */
-const isWithoutCause = `
+/** Of an open item that nothing is bound to move, unless a sweep of its job is. */
+const isUnmoved = `
     (waits_on IS NULL AND step NOT IN ('done', 'failed', 'canceled'))
     OR (waits_on = 'turn' AND NOT EXISTS (
-      SELECT 1 FROM turns WHERE turns.rank = items.rank AND turns.item_id = items.id))
+      SELECT 1 FROM turns WHERE turns.rank = items.rank AND turns.item_id = items.id)
+      AND NOT EXISTS (SELECT 1 FROM suspects WHERE suspects.lone_deaths = items.lone_deaths
+        AND suspects.rank = items.rank AND suspects.item_id = items.id))
     OR (waits_on = 'time' AND NOT EXISTS (
       SELECT 1 FROM timers WHERE timers.due_at = items.due_at AND timers.item_id = items.id))
     OR (waits_on = 'worker' AND NOT EXISTS (
@@ -124,6 +153,8 @@ const isWithoutCause = `
         AND lines.item_id = items.id))
     OR (waits_on = 'gate' AND NOT EXISTS (
       SELECT 1 FROM items AS held WHERE held.gate = items.gate AND held.gate_held = 1))`;
+const isWithoutCause = `(${isUnmoved}) AND NOT EXISTS (
+  SELECT 1 FROM jobs AS swept WHERE swept.id = items.job_id AND swept.sweep IS NOT NULL)`;
 const withoutCause = {
   ever: sql<{ count: number }>`SELECT COUNT(*) AS count FROM items WHERE ${isWithoutCause}`,
   // The order is given: the jobs first, and of each its items.

@@ -3,10 +3,11 @@
  * from the counts of its items, which are kept here in the same transaction as the items' own
  * moves.
  */
-import { type JobEvent, type JobState, job as jobMachine } from '../kernel/job.ts';
+import { type JobEvent, type JobState, job as jobMachine, type Sweep } from '../kernel/job.ts';
 import { limits } from '../kernel/limits.ts';
 import { type EventOf, transition } from '../kernel/machine.ts';
 import type { Transaction } from './database.ts';
+import { sweptItems } from './fence.ts';
 import { sql, sqlRows } from './statement.ts';
 
 export interface NewJob {
@@ -188,15 +189,39 @@ export async function growJob(
   await transaction.run(growRow, job);
 }
 
-const clearWaiting = sql`UPDATE jobs SET items_waiting = 0, updated_at = :now WHERE id = :id`;
+const beginSweepRow = sql`
+  UPDATE jobs SET sweep = :sweep, items_waiting = 0, updated_at = :now,
+    items_canceled = CASE WHEN state = 'canceled' THEN items_total - items_done - items_failed
+      ELSE items_canceled END
+  WHERE id = :id`;
 
-/** A paused job's items wait for a person, not for a time. */
-export async function forgetWaiting(
+/**
+ * From this commit on the job counts as if the sweep were over: open items of a canceled job are
+ * counted as canceled, and no item of a stopped one waits for a time.
+ */
+export async function beginSweep(
   transaction: Transaction,
-  id: number,
-  now: number,
+  sweep: { readonly id: number; readonly sweep: Sweep; readonly now: number },
 ): Promise<void> {
-  await transaction.run(clearWaiting, { id, now });
+  await transaction.run(beginSweepRow, sweep);
+}
+
+const endSweepRow = (sweep: Sweep) => sql<{ id: number }>`
+  UPDATE jobs SET sweep = NULL WHERE id = :id AND sweep = '${sweep}' AND NOT EXISTS (
+    SELECT 1 FROM items WHERE items.job_id = :id AND (${sweptItems[sweep].join(' OR ')}))
+  RETURNING id`;
+const endSweepRows = {
+  cancel: endSweepRow('cancel'),
+  pause: endSweepRow('pause'),
+  resume: endSweepRow('resume'),
+};
+
+/** False: items are left that the sweep has not moved. */
+export async function endSweep(
+  transaction: Transaction,
+  { id, sweep }: { readonly id: number; readonly sweep: Sweep },
+): Promise<boolean> {
+  return (await transaction.run(endSweepRows[sweep], { id })).length > 0;
 }
 
 const budgetRow = sql`UPDATE jobs SET budget_cents = :budget_cents WHERE id = :id`;

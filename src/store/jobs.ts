@@ -1,6 +1,6 @@
 /** Reading jobs. A job's `status` is derived from its items here, and stored nowhere. */
 import { item as itemLifecycle, type Lifecycle } from '../kernel/item.ts';
-import { isPartial, type JobState } from '../kernel/job.ts';
+import { isPartial, type JobState, type Sweep } from '../kernel/job.ts';
 import type { StageState } from '../kernel/stage.ts';
 import type { Reader } from './database.ts';
 import { sql } from './statement.ts';
@@ -34,6 +34,8 @@ export interface JobRow {
   readonly saved_cents: number;
   readonly budget_cents: number | null;
   readonly pause_reason: string | null;
+  /** What is still being carried out on its items, if anything. */
+  readonly sweep: Sweep | null;
   /** How long it may run, and when that time is over; null while its clock stands. */
   readonly max_wall_seconds: number;
   readonly deadline_at: number | null;
@@ -47,6 +49,7 @@ export interface JobRow {
 
 const byKey = sql<JobRow>`SELECT * FROM jobs WHERE key = :key`;
 const byId = sql<JobRow>`SELECT * FROM jobs WHERE id = :id`;
+const lockById = sql<JobRow>`SELECT * FROM jobs WHERE id = :id {forUpdate}`;
 const lockByKey = sql<JobRow>`SELECT * FROM jobs WHERE key = :key {forUpdate}`;
 
 export async function getJob(reader: Reader, key: string): Promise<JobRow | undefined> {
@@ -60,6 +63,21 @@ export async function getJobById(reader: Reader, id: number): Promise<JobRow | u
 /** Reads a job that the transaction is about to change. */
 export async function lockJob(reader: Reader, key: string): Promise<JobRow | undefined> {
   return (await reader.run(lockByKey, { key }))[0];
+}
+
+export async function lockJobById(reader: Reader, id: number): Promise<JobRow | undefined> {
+  return (await reader.run(lockById, { id }))[0];
+}
+
+const swept = sql<{ id: number; sweep: Sweep }>`
+  SELECT id, sweep FROM jobs WHERE sweep IS NOT NULL ORDER BY id LIMIT :limit`;
+
+/** Jobs with items that a command has still to be carried out on. */
+export function listSweeps(
+  reader: Reader,
+  limit: number,
+): Promise<{ readonly id: number; readonly sweep: Sweep }[]> {
+  return reader.run(swept, { limit });
 }
 
 const overdue = sql<{ id: number }>`
@@ -104,10 +122,11 @@ export function listJobs(reader: Reader, filter: JobFilter): Promise<JobRow[]> {
 }
 
 const openOfCorpus = sql<JobRow>`
-  SELECT * FROM jobs WHERE caller = :caller AND corpus = :corpus AND ended_at IS NULL
+  SELECT * FROM jobs WHERE ended_at IS NULL
+    AND ((caller = :caller AND corpus = :corpus) OR corpus = :corpus || '@' || :caller)
   ORDER BY id DESC LIMIT 1`;
 
-/** A job that is not finished with a corpus, if there is one. */
+/** A job, of whomever, that is not finished with a corpus of this namespace. */
 export async function findOpenJob(
   reader: Reader,
   caller: string,

@@ -25,6 +25,11 @@ import { openJobs } from './migration/0020-open-jobs.ts';
 import { smallBytes } from './migration/0021-small-bytes.ts';
 import { words } from './migration/0022-words.ts';
 import { keysAndLetters } from './migration/0023-keys-and-letters.ts';
+import { callers } from './migration/0024-callers.ts';
+import { origins } from './migration/0025-origins.ts';
+import { suspects } from './migration/0026-suspects.ts';
+import { jobSweeps } from './migration/0027-sweeps.ts';
+import { batchServing } from './migration/0028-batch-serving.ts';
 import { sql } from './statement.ts';
 
 export interface Migration {
@@ -55,6 +60,11 @@ export const migrations: readonly Migration[] = [
   smallBytes,
   words,
   keysAndLetters,
+  callers,
+  origins,
+  suspects,
+  jobSweeps,
+  batchServing,
 ];
 
 const createMigrations = sql`CREATE TABLE IF NOT EXISTS migrations (

@@ -27,6 +27,7 @@ export async function countLineBefore(
 
 const depths = sql<{ queue: string; count: number }>`
   SELECT 'turns' AS queue, COUNT(*) AS count FROM turns
+  UNION ALL SELECT 'suspects', COUNT(*) FROM suspects
   UNION ALL SELECT 'timers', COUNT(*) FROM timers
   UNION ALL SELECT 'gates', COUNT(*) FROM lines`;
 

@@ -16,6 +16,7 @@ import {
   compile,
   compileRows,
   type Parameters,
+  parametersOf,
   type RowOf,
   type RowsStatement,
   type Statement,
@@ -132,12 +133,12 @@ class Postgres implements Database {
 
   async #attempt<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
     const client = await heard(this.#pool.connect());
+    const session = new Session(client, this.#compiled);
     let broken: Error | undefined;
     try {
       const began = client.query('BEGIN');
       // Pipelined: the work's own first statement reports what is wrong with the connection.
       began.catch(() => undefined);
-      const session = new Session(client, this.#compiled);
       const result = await work(session);
       for (const last of session.lasts.take()) await session.run(...last);
       await Promise.all([...session.later, heard(client.query('COMMIT'))]);
@@ -146,7 +147,7 @@ class Postgres implements Database {
       await client.query('ROLLBACK').catch((rollback: Error) => {
         broken = rollback;
       });
-      throw error;
+      throw await session.firstError(error);
     } finally {
       client.release(broken);
     }
@@ -166,9 +167,12 @@ async function heard<T>(answer: Promise<T>): Promise<T> {
   }
 }
 
+/** Only the server's errors have a severity; a code of five letters may be the system's: EPIPE. */
 function isFromServer(error: unknown): boolean {
-  return /^[0-9A-Z]{5}$/.test((error as { code?: string }).code ?? '');
+  return typeof (error as { severity?: unknown }).severity === 'string';
 }
+
+const transactionAborted = '25P02';
 
 /** Serialisation failure and deadlock: the transaction did nothing, and may be run again. */
 const conflicts = new Set(['40001', '40P01']);
@@ -210,7 +214,7 @@ class Session implements Transaction {
 
   async run<Row>(statement: Statement<Row>, parameters: Parameters = {}): Promise<Row[]> {
     const { text, name, names } = this.#names.of(statement);
-    const values = names.map((key) => parameters[key] ?? null);
+    const values = parametersOf(names, parameters);
     return this.#query({ text, name, values });
   }
 
@@ -236,6 +240,16 @@ class Session implements Transaction {
     const sent = this.each(statement, rows, same);
     sent.catch(() => undefined);
     this.later.push(sent);
+  }
+
+  /**
+   * After a statement that was not waited for has failed, the server refuses all that follow it:
+   * what is wrong is what it said of the first.
+   */
+  async firstError(error: unknown): Promise<unknown> {
+    if ((error as { code?: string }).code !== transactionAborted) return error;
+    const ends = await Promise.allSettled(this.later);
+    return ends.find((end) => end.status === 'rejected')?.reason ?? error;
   }
 
   runLast(statement: Statement<never>, id: number): void {

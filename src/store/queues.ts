@@ -1,9 +1,12 @@
 /**
- * Where open items stand: in `turns` by rank, in `timers` by time, in `lines` behind their gate;
+ * Where open items stand: in `turns` by rank, in `timers` by time, in `lines` behind their gate; in
+ * `suspects` instead of `turns`, if they are to run alone;
  * and in `claims`, which says which worker took which items. They say nothing that the items do not
  * say (`waits_on`, `worker`), and are written in the same transactions. They exist because an index
  * on a column that every claim changes would make every claim rewrite all indexes of the item.
  */
+import { limits } from '../kernel/limits.ts';
+import { isSuspect } from '../kernel/suspicion.ts';
 import type { WaitsOn } from '../kernel/waits.ts';
 import type { Reader, Transaction } from './database.ts';
 import { type Statement, sql, sqlRows } from './statement.ts';
@@ -14,28 +17,48 @@ export interface Standing {
   readonly gate: string | null;
   readonly waitsOn: WaitsOn | null;
   readonly dueAt: number | null;
+  /** Where they are not known, a claim finds out whether the item is a suspect. */
+  readonly crashes?: number;
+  readonly lone_deaths?: number;
 }
 
+/** A claim that was rolled back may have left a row behind for an item that has moved meanwhile. */
+const once = 'WHERE TRUE ON CONFLICT DO NOTHING';
 const insertTurn = sqlRows({ rank: 'int', id: 'int' })`
-  INSERT INTO turns (rank, item_id) SELECT :rank, :id {rows}`;
+  INSERT INTO turns (rank, item_id) SELECT :rank, :id {rows} ${once}`;
 const insertTimer = sqlRows({ due_at: 'int', id: 'int' })`
-  INSERT INTO timers (due_at, item_id) SELECT :due_at, :id {rows}`;
+  INSERT INTO timers (due_at, item_id) SELECT :due_at, :id {rows} ${once}`;
 const insertLine = sqlRows({ gate: 'text', rank: 'int', id: 'int' })`
-  INSERT INTO lines (gate, rank, item_id) SELECT :gate, :rank, :id {rows}`;
+  INSERT INTO lines (gate, rank, item_id) SELECT :gate, :rank, :id {rows} ${once}`;
+const insertSuspect = sqlRows({ lone_deaths: 'int', rank: 'int', id: 'int' })`
+  INSERT INTO suspects (lone_deaths, rank, item_id) SELECT :lone_deaths, :rank, :id {rows} ${once}`;
 
 /** Items take their places in the queue that they wait in, if they wait in one. */
 export async function stand(transaction: Transaction, items: readonly Standing[]): Promise<void> {
   const turns: { rank: number; id: number }[] = [];
   const timers: { due_at: number | null; id: number }[] = [];
   const lines: { gate: string | null; rank: number; id: number }[] = [];
-  for (const { id, rank, gate, waitsOn, dueAt } of items) {
-    if (waitsOn === 'turn') turns.push({ rank, id });
+  const suspects: { lone_deaths: number; rank: number; id: number }[] = [];
+  for (const { id, rank, gate, waitsOn, dueAt, crashes = 0, lone_deaths = 0 } of items) {
+    if (waitsOn === 'turn' && isSuspect(crashes)) suspects.push({ lone_deaths, rank, id });
+    else if (waitsOn === 'turn') turns.push({ rank, id });
     else if (waitsOn === 'time') timers.push({ due_at: dueAt, id });
     else if (waitsOn === 'gate') lines.push({ gate, rank, id });
   }
   if (turns.length > 0) await transaction.each(insertTurn, turns);
   if (timers.length > 0) await transaction.each(insertTimer, timers);
   if (lines.length > 0) await transaction.each(insertLine, lines);
+  if (suspects.length > 0) await transaction.each(insertSuspect, suspects);
+}
+
+const moveSuspects = sql`
+  INSERT INTO suspects (lone_deaths, rank, item_id)
+  SELECT lone_deaths, rank, id FROM items
+  WHERE id {amongIds} AND waits_on = 'turn' AND crashes >= :crashes_min`;
+
+/** Items that were popped from the turns, and must not run beside others. */
+export async function standAsSuspects(transaction: Transaction, ids: string): Promise<void> {
+  await transaction.run(moveSuspects, { ids, crashes_min: limits.suspect.crashesMin });
 }
 
 /** The hottest statement, in each database's own best words. */
@@ -55,9 +78,24 @@ function popFrom(table: string, key: string, where: string): Pop {
 const turnsPop = popFrom('turns', 'rank, item_id', 'TRUE');
 const timersPop = popFrom('timers', 'due_at, item_id', 'due_at <= :now');
 const linesPop = popFrom('lines', 'gate, rank, item_id', 'gate = :gate');
+const suspectsPop = popFrom(
+  'suspects',
+  'lone_deaths, rank, item_id',
+  'lone_deaths <= :lone_deaths_max',
+);
 
 export async function popTurns(transaction: Transaction, limit: number): Promise<number[]> {
   const rows = await transaction.run(turnsPop[transaction.dialect.name], { limit });
+  return rows.map(({ item_id }) => item_id);
+}
+
+/** One that was alone at no more than so many deaths; those with the fewest come first. */
+export async function popSuspect(
+  transaction: Transaction,
+  loneDeathsMax: number,
+): Promise<number[]> {
+  const page = { lone_deaths_max: loneDeathsMax, limit: 1 };
+  const rows = await transaction.run(suspectsPop[transaction.dialect.name], page);
   return rows.map(({ item_id }) => item_id);
 }
 
@@ -84,48 +122,55 @@ export async function popLine(
 
 const leaveTurn = sqlRows({ id: 'int', rank: 'int' })`
   DELETE FROM turns {rows} WHERE turns.rank = :rank AND turns.item_id = :id`;
+const leaveSuspect = sqlRows({ id: 'int', rank: 'int', lone_deaths: 'int' })`
+  DELETE FROM suspects {rows} WHERE suspects.lone_deaths = :lone_deaths
+    AND suspects.rank = :rank AND suspects.item_id = :id`;
 
 export async function leaveTurns(
   transaction: Transaction,
-  items: readonly { id: number; rank: number }[],
+  items: readonly { id: number; rank: number; lone_deaths: number }[],
 ): Promise<void> {
   await transaction.each(
     leaveTurn,
     items.map(({ id, rank }) => ({ id, rank })),
   );
+  await transaction.each(
+    leaveSuspect,
+    items.map(({ id, rank, lone_deaths }) => ({ id, rank, lone_deaths })),
+  );
 }
 
-function leaveStatements(where: string) {
-  const of = `FROM items WHERE ${where} AND waits_on`;
-  return [
-    sql`DELETE FROM turns WHERE (rank, item_id) IN (SELECT rank, id ${of} = 'turn')`,
-    sql`DELETE FROM timers WHERE (due_at, item_id) IN (SELECT due_at, id ${of} = 'time')`,
-    sql`DELETE FROM lines WHERE (gate, rank, item_id) IN (SELECT gate, rank, id ${of} = 'gate')`,
-  ];
+/**
+ * A row that is locked belongs to somebody who is about to remove it, and who waits for the item:
+ * it is skipped, not waited for.
+ */
+function leaveStatement(table: string, waitsOn: WaitsOn, key: readonly string[]) {
+  const of = `FROM items WHERE id {amongIds} AND waits_on = '${waitsOn}'`;
+  const same = [...key.map((name) => `${table}.${name} = items.${name}`), 'item_id = items.id'];
+  return {
+    sqlite: sql`
+      DELETE FROM ${table} WHERE (${[...key, 'item_id'].join(', ')}) IN (
+        SELECT ${[...key, 'id'].join(', ')} ${of})`,
+    postgres: sql`
+      DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
+        SELECT ${table}.ctid FROM items JOIN ${table} ON ${same.join(' AND ')}
+        WHERE items.id {amongIds} AND items.waits_on = '${waitsOn}'
+        FOR UPDATE OF ${table} SKIP LOCKED))`,
+  };
 }
 
-const leaveOfJob = leaveStatements('job_id = :job_id');
-const leaveOfDocument = leaveStatements('document_id = :document_id');
-const leaveOfItems = leaveStatements('id {amongIds}');
+const leaves = [
+  leaveStatement('turns', 'turn', ['rank']),
+  // After the turns: a claim moves items from there to here.
+  leaveStatement('suspects', 'turn', ['lone_deaths', 'rank']),
+  leaveStatement('timers', 'time', ['due_at']),
+  leaveStatement('lines', 'gate', ['gate', 'rank']),
+];
 
-/** All items of a job leave the queues they stand in. To be called before they change. */
-export async function leaveQueues(transaction: Transaction, jobId: number): Promise<void> {
-  for (const statement of leaveOfJob) await transaction.run(statement, { job_id: jobId });
-}
-
-/** The same for the items of a document. */
-export async function leaveQueuesOfDocument(
-  transaction: Transaction,
-  documentId: string,
-): Promise<void> {
-  for (const statement of leaveOfDocument) {
-    await transaction.run(statement, { document_id: documentId });
-  }
-}
-
-/** The same for some items. */
-export async function leaveQueuesOfItems(transaction: Transaction, ids: string): Promise<void> {
-  for (const statement of leaveOfItems) await transaction.run(statement, { ids });
+/** Items that are locked leave the queues they stand in. To be called before they change. */
+export async function leaveQueues(transaction: Transaction, ids: string): Promise<void> {
+  for (const statement of leaves)
+    await transaction.run(statement[transaction.dialect.name], { ids });
 }
 
 const insertClaim = sql`INSERT INTO claims (worker, items) VALUES (:worker, :ids)`;

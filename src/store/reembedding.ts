@@ -3,6 +3,7 @@
  * of the next one. Every flip of a document holds the corpus' settings, and the turn locks them:
  * whatever became current before is seen by the turn, and whatever comes after sees it.
  */
+import { placeOf } from '../kernel/corpus-name.ts';
 import { limits } from '../kernel/limits.ts';
 import type { NewEvent } from '../observe/event.ts';
 import { type CorpusKey, flipModel, lockCorpusSettings } from './corpus-settings.ts';
@@ -22,9 +23,10 @@ const incomplete = sql<{ id: string }>`
 /** Turns the corpus to its next model if nothing is missing for it. Returns the event of it. */
 export async function turnToNextModel(
   transaction: Transaction,
-  { caller, corpus }: CorpusKey,
+  job: CorpusKey,
 ): Promise<NewEvent | undefined> {
-  const key = { caller, corpus };
+  const key = placeOf(job);
+  const { corpus } = key;
   const { model: from, next_model: model } = await lockCorpusSettings(transaction, key);
   if (model === null) return undefined;
   if ((await transaction.run(incomplete, { ...key, model })).length > 0) return undefined;
@@ -79,14 +81,16 @@ const lastItem = sql<{ id: number; document_id: string }>`
  */
 export async function goOnReembedding(
   transaction: Transaction,
-  { id: jobId, caller, corpus }: CorpusKey & { readonly id: number },
+  job: CorpusKey & { readonly id: number },
   now: number,
 ): Promise<boolean> {
-  const { next_model } = await lockCorpusSettings(transaction, { caller, corpus });
+  const { id: jobId } = job;
+  const place = placeOf(job);
+  const { next_model } = await lockCorpusSettings(transaction, place);
   const [last] = await transaction.run(lastItem, { job_id: jobId });
   if (next_model === null || !last) return false;
   const { id, document_id: documentId } = last;
-  return addToReembed(transaction, { id, jobId, documentId, caller, corpus }, now);
+  return addToReembed(transaction, { id, jobId, documentId, ...place }, now);
 }
 
 const corpora = sql<{ caller: string; corpus: string; old_model: string }>`

@@ -8,6 +8,7 @@ import type { Lifecycle, Progress } from '../kernel/item.ts';
 import type { NewEvent } from '../observe/event.ts';
 import type { Transaction } from './database.ts';
 import { appendEvents } from './events.ts';
+import { holdFences } from './fence.ts';
 import { admitAtGates } from './gates.ts';
 import { JobDeltas, settleJobs } from './settle.ts';
 import { type Advance, advance, type Leave, leave } from './transition.ts';
@@ -78,6 +79,10 @@ export async function applyReports(
   transaction: Transaction,
   { reports, lifecycle, now }: { reports: readonly Report[]; lifecycle: Lifecycle; now: number },
 ): Promise<Verdict[]> {
+  await holdFences(
+    transaction,
+    reports.map(({ lease }) => lease.jobId),
+  );
   const chains = inChains(reports, lifecycle);
   const applied = new Set<Report>();
   for (const wave of inWaves([...chains.values()])) {
@@ -263,7 +268,8 @@ function count(deltas: JobDeltas, report: Report, lifecycle: Lifecycle): void {
   delta.costCents += usage?.costCents ?? 0;
 }
 
-const outdated = 'has been taken over, or goes on from a step that was not stored';
+const outdated =
+  'has been taken over, its job was stopped, or it goes on from a step that was not stored';
 
 function refusal({ lease, move }: Report): NewEvent {
   return {

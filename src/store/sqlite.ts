@@ -8,13 +8,13 @@
  * is told not to, and the log is flushed right after, off the event loop: nobody hears of a commit,
  * neither who wrote nor who reads, before it is on disk (docs/decisions/0056).
  */
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, type Stats, statSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { Failure } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
-import type { World } from '../kernel/world.ts';
+import { nextTurn, type World } from '../kernel/world.ts';
 import type { Database, Transaction } from './database.ts';
 import { sqliteDialect } from './dialect.ts';
 import { Lasts } from './lasts.ts';
@@ -24,6 +24,7 @@ import {
   compile,
   compileRows,
   type Parameters,
+  parametersOf,
   type RowOf,
   type RowsStatement,
   type Statement,
@@ -54,6 +55,7 @@ class Sqlite implements Database {
   /** For reads while a transaction is open. In memory there is none: such a read waits. */
   readonly #reader: Connection | undefined;
   readonly #log: Log | undefined;
+  readonly #file: StoreFile | undefined;
   #queued: Work[] = [];
   #committing: Promise<void> | undefined;
   #flushing: Promise<void> | undefined;
@@ -63,10 +65,11 @@ class Sqlite implements Database {
   constructor({ path, world }: SqliteOptions) {
     this.#world = world;
     const isFile = path !== ':memory:';
-    if (isFile) mkdirSync(dirname(path), { recursive: true });
-    this.#writer = new Connection(path, limits.store.cacheKib);
+    if (isFile) makeFolder(dirname(path));
+    this.#writer = new Connection(path, limits.store.cacheKib, world);
     if (!isFile) return;
-    this.#reader = new Connection(path, limits.store.readerCacheKib);
+    this.#file = new StoreFile(path);
+    this.#reader = new Connection(path, limits.store.readerCacheKib, world);
     this.#log = new Log(`${path}-wal`);
   }
 
@@ -78,6 +81,7 @@ class Sqlite implements Database {
   async measureClock(): Promise<void> {}
 
   async run<Row>(statement: Statement<Row>, parameters?: Parameters): Promise<Row[]> {
+    this.#file?.checkNowAndThen(this.#world.now());
     const rows = (await this.#idleConnection()).runNow(statement, parameters);
     await this.#flushing;
     return rows;
@@ -130,7 +134,7 @@ class Sqlite implements Database {
 
   async #commit(batch: readonly Work[]): Promise<void> {
     try {
-      this.#writer.execute('BEGIN IMMEDIATE');
+      this.#writer.begin();
     } catch (error) {
       // Another process has held the file for longer than we wait: nobody here had a turn.
       for (const work of batch) work.reject(toStoreFailure(error));
@@ -152,6 +156,7 @@ class Sqlite implements Database {
     }
     try {
       await this.#flush();
+      this.#file?.check();
     } catch (error) {
       for (const work of batch) work.reject(toStoreFailure(error));
       return;
@@ -166,6 +171,46 @@ class Sqlite implements Database {
       this.#flushing = undefined;
     });
     return this.#flushing;
+  }
+}
+
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const message = `the data folder ${folder} cannot be made (${code})`;
+    throw new Failure('store_read_only', message, { cause: error });
+  }
+}
+
+/**
+ * Whether the path still leads to the file that is open. A file that was removed takes all that is
+ * written, and loses it with the last process that has it open.
+ */
+class StoreFile {
+  readonly #path: string;
+  readonly #opened: Stats | undefined;
+  #checkedAt = 0;
+
+  constructor(path: string) {
+    this.#path = path;
+    this.#opened = statSync(path, { throwIfNoEntry: false });
+  }
+
+  check(): void {
+    const now = statSync(this.#path, { throwIfNoEntry: false });
+    if (now && now.ino === this.#opened?.ino && now.dev === this.#opened.dev) return;
+    const what = now ? 'another file has taken the place of' : 'somebody has removed';
+    this.#checkedAt = Number.NEGATIVE_INFINITY;
+    throw new Failure('store_gone', `${what} ${this.#path}, which this process has open`);
+  }
+
+  /** For what is asked many times in a second. */
+  checkNowAndThen(now: number): void {
+    if (now - this.#checkedAt < limits.store.fileCheckMs && now >= this.#checkedAt) return;
+    this.check();
+    this.#checkedAt = now;
   }
 }
 
@@ -207,8 +252,11 @@ class Connection implements Transaction {
   readonly #prepared = new Map<Statement<unknown>, Prepared>();
   readonly #counted = new Map<Statement<unknown>, Prepared>();
   readonly lasts = new Lasts();
+  readonly #world: World;
+  #statements = 0;
 
-  constructor(path: string, cacheKib: number) {
+  constructor(path: string, cacheKib: number, world: World) {
+    this.#world = world;
     this.#database = new DatabaseSync(path, {
       timeout: limits.store.busyTimeoutMs,
       // A step that is added to the lifecycle rewrites the text of a CHECK (`migrate.ts`).
@@ -229,6 +277,12 @@ class Connection implements Transaction {
     this.#database.exec(text);
   }
 
+  /** Its statements are counted from here: only a transaction of many gives others a turn. */
+  begin(): void {
+    this.#statements = 0;
+    this.#database.exec('BEGIN IMMEDIATE');
+  }
+
   isInTransaction(): boolean {
     return this.#database.isTransaction;
   }
@@ -240,14 +294,24 @@ class Connection implements Transaction {
 
   runNow<Row>(statement: Statement<Row>, parameters: Parameters = {}): Row[] {
     const { names, returnsRows, prepared } = this.#prepare(statement);
-    const values = names.map((name) => parameters[name] ?? null);
+    const values = parametersOf(names, parameters);
     if (returnsRows) return prepared.all(...values) as Row[];
     prepared.run(...values);
     return [];
   }
 
   async run<Row>(statement: Statement<Row>, parameters?: Parameters): Promise<Row[]> {
+    if (this.#isLong()) await nextTurn(this.#world);
     return this.runNow(statement, parameters);
+  }
+
+  /**
+   * Whether others should have a turn. The largest jobs take seconds to write, on the event loop.
+   * Counted, and not timed, so that a simulation takes the same turns each time.
+   */
+  #isLong(): boolean {
+    this.#statements = (this.#statements + 1) % limits.store.statementsPerTurn;
+    return this.#statements === 0;
   }
 
   async each<Row, Column extends Columns>(
@@ -258,6 +322,7 @@ class Connection implements Transaction {
     const { names, returnsRows, prepared } = this.#prepare(statement);
     const returned: Row[] = [];
     for (const row of rows) {
+      if (this.#isLong()) await nextTurn(this.#world);
       const values = valuesOf(names, row, same);
       if (returnsRows) returned.push(...(prepared.all(...values) as Row[]));
       else prepared.run(...values);

@@ -12,6 +12,7 @@
  *
  * What differs between the databases is the short list in `dialect.ts`, written `{likeThis}`.
  */
+import { Failure } from '../kernel/failure.ts';
 import type { Dialect } from './dialect.ts';
 
 export type Value = string | number | bigint | null | Uint8Array;
@@ -92,4 +93,19 @@ const returning = /\bRETURNING\b|^\s*(SELECT|WITH|PRAGMA|EXPLAIN)\b/i;
 
 function withFacts(text: string, dialect: Dialect): string {
   return text.replace(/\{(\w+)\}/g, (whole, name: string) => dialect.facts[name] ?? whole);
+}
+
+/** The values of one statement, in its order. */
+export function parametersOf(names: readonly string[], parameters: Parameters): Value[] {
+  return names.map((name) => {
+    const value = parameters[name] ?? null;
+    if (typeof value === 'string' && value.includes('\0')) throw hasNul();
+    return value;
+  });
+}
+
+/** SQLite ends a pattern there, and Postgres takes no such text: it is the same on both. */
+function hasNul(): Failure {
+  const message = 'a text has a NUL character (U+0000), which no text may have: remove it';
+  return new Failure('bad_request', message);
 }

@@ -3,6 +3,7 @@
  * their chunks go in with the job, in one commit. What is left of each is the work of an ordinary
  * item, which begins where the text ends.
  */
+import { placeOf } from '../kernel/corpus-name.ts';
 import type { Lifecycle } from '../kernel/item.ts';
 import type { NewEvent } from '../observe/event.ts';
 import { insertChunks, type NewChunk } from './chunks.ts';
@@ -54,8 +55,10 @@ export async function insertParsed(
   { lifecycle, database }: { readonly lifecycle: Lifecycle; readonly database: Clock },
 ): Promise<number[]> {
   const now = database.now();
-  const { caller, corpus, sources } = submission;
-  await ensureCorpus(transaction, corpus, now);
+  const { corpus, sources } = submission;
+  const place = placeOf(submission);
+  const documentOf = (source: string): string => documentIdOf(place.caller, place.corpus, source);
+  await ensureCorpus(transaction, place.corpus, now);
   const job = {
     ...submission,
     type: 'ingest' as const,
@@ -72,7 +75,7 @@ export async function insertParsed(
     transaction,
     { ...job, id: jobId },
     sources.map(({ kind, source }, index) => ({
-      documentId: documentIdOf(caller, corpus, source),
+      documentId: documentOf(source),
       sourceKind: kind,
       source,
       // What was fetched has nothing to wait for at the gate of its domain.
@@ -87,7 +90,7 @@ export async function insertParsed(
   const deltas = new JobDeltas();
   for (const [index, source] of sources.entries()) {
     const id = ids[index] as number;
-    const document = { id, jobId, documentId: documentIdOf(caller, corpus, source.source) };
+    const document = { id, jobId, documentId: documentOf(source.source) };
     const chunks = await writeParsed(transaction, { ...document, source, reached, now });
     deltas.of(jobId).chunks += chunks;
     events.push(...reached.map((step) => completed(document, step, { source, chunks })));

@@ -1,5 +1,7 @@
 /** Accepting a job: the job, its items in fair order, their inputs and the event, in one commit. */
+import { placeOf } from '../kernel/corpus-name.ts';
 import { assignRanks } from '../kernel/fairness.ts';
+import { limits } from '../kernel/limits.ts';
 import { type Crawl, insertCrawl } from './crawls.ts';
 import type { Transaction } from './database.ts';
 import { documentIdOf, ensureCorpus } from './documents.ts';
@@ -70,7 +72,7 @@ export async function insertSubmission(
     });
     if (jobKey !== undefined) return { jobKey, itemIds: [], isReplayed: true };
   }
-  await ensureCorpus(transaction, corpus, now);
+  await ensureCorpus(transaction, placeOf(submission).corpus, now);
   const job = {
     ...submission,
     type: typeOf(submission),
@@ -108,12 +110,30 @@ export async function addItems(
   job: ItemsOfJob,
   sources: readonly NewSource[],
 ): Promise<number[]> {
-  const { caller, corpus, now } = job;
   const firstRank = await reserveRanks(transaction, job, sources.length);
+  const ids: number[] = [];
+  const { itemsPerInsertMax } = limits.store;
+  for (let from = 0; from < sources.length; from += itemsPerInsertMax) {
+    const some = sources.slice(from, from + itemsPerInsertMax);
+    for (const id of await addSome(transaction, job, { some, firstRank: firstRank + from })) {
+      ids.push(id);
+    }
+  }
+  const gates = sources.flatMap(({ gate }) => gate ?? []);
+  await admitAtGates(transaction, gates, job.now);
+  return ids;
+}
+
+async function addSome(
+  transaction: Transaction,
+  job: ItemsOfJob,
+  { some, firstRank }: { readonly some: readonly NewSource[]; readonly firstRank: number },
+): Promise<number[]> {
+  const { caller, corpus } = placeOf(job);
   const ids = await insertItems(
     transaction,
     job,
-    sources.map(({ kind, source, gate }, index) => ({
+    some.map(({ kind, source, gate }, index) => ({
       documentId: documentIdOf(caller, corpus, source),
       sourceKind: kind,
       source,
@@ -123,14 +143,9 @@ export async function addItems(
   );
   await insertInputs(
     transaction,
-    sources.flatMap(({ input }, index) =>
+    some.flatMap(({ input }, index) =>
       input ? [{ ...input, body: readable(input.body), item_id: ids[index] as number }] : [],
     ),
-  );
-  await admitAtGates(
-    transaction,
-    sources.flatMap(({ gate }) => gate ?? []),
-    now,
   );
   return ids;
 }

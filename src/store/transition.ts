@@ -9,10 +9,12 @@
  * next item at a gate, in the same transaction.
  */
 import { noProgress, type Progress } from '../kernel/item.ts';
+import { limits } from '../kernel/limits.ts';
 import type { WaitsOn } from '../kernel/waits.ts';
 import type { Transaction } from './database.ts';
+import { isWorkedOn } from './fence.ts';
 import type { NewJob } from './job-transition.ts';
-import { popTurns, recordClaim, stand } from './queues.ts';
+import { popSuspect, popTurns, recordClaim, stand, standAsSuspects } from './queues.ts';
 import { sql, sqlRows } from './statement.ts';
 
 export interface NewItem {
@@ -106,21 +108,44 @@ export interface ClaimedRow {
 
 const claimRows = sql<ClaimedRow>`
   UPDATE items SET waits_on = 'worker', worker = :worker, epoch = epoch + 1, moved_at = :now
-  WHERE id {amongIds} AND waits_on = 'turn'
+  WHERE id {amongIds} AND waits_on = 'turn' AND crashes < :crashes_below AND ${isWorkedOn}
   RETURNING id, job_id, caller, corpus, document_id, source_kind, source, force, gate, gate_held,
     progress, rank, epoch, attempt, crashes`;
 
-/** Leases the next items, in fair order, to the worker. */
+export interface Claim {
+  readonly worker: string;
+  readonly now: number;
+  /** Of the items that may run beside each other; or one that must run alone. */
+  readonly take: { readonly count: number } | { readonly suspectLoneDeathsMax: number };
+}
+
+/** How often a claim looks past items of a job that was just stopped. */
+const looksMax = 16;
+
+/**
+ * Leases the next items, in fair order, to the worker. Items of a job that was stopped meanwhile
+ * leave the queue here, and are moved by the sweep of their job.
+ */
 export async function claim(
   transaction: Transaction,
-  { worker, count, now }: { worker: string; count: number; now: number },
+  { worker, now, take }: Claim,
 ): Promise<ClaimedRow[]> {
-  const next = await popTurns(transaction, count);
-  if (next.length === 0) return [];
-  const ids = JSON.stringify(next);
-  await recordClaim(transaction, worker, ids);
-  const rows = await transaction.run(claimRows, { worker, ids, now });
-  return rows.sort((a, b) => a.rank - b.rank || a.id - b.id);
+  const isAlone = 'suspectLoneDeathsMax' in take;
+  const crashesBelow = isAlone ? Number.MAX_SAFE_INTEGER : limits.suspect.crashesMin;
+  for (let look = 0; look < looksMax; look++) {
+    const next = isAlone
+      ? await popSuspect(transaction, take.suspectLoneDeathsMax)
+      : await popTurns(transaction, take.count);
+    if (next.length === 0) return [];
+    const ids = JSON.stringify(next);
+    const claimed = { worker, ids, now, crashes_below: crashesBelow };
+    const rows = await transaction.run(claimRows, claimed);
+    if (!isAlone && rows.length < next.length) await standAsSuspects(transaction, ids);
+    if (rows.length === 0) continue;
+    await recordClaim(transaction, worker, JSON.stringify(rows.map(({ id }) => id)));
+    return rows.sort((a, b) => a.rank - b.rank || a.id - b.id);
+  }
+  return [];
 }
 
 export interface Advance {
@@ -152,18 +177,23 @@ const usageColumns = {
 } as const;
 
 const asBelieved = `WHERE items.id = :id AND items.epoch = :epoch AND items.progress = :expect
-  RETURNING items.id`;
+  AND ${isWorkedOn} RETURNING items.id`;
+
+const cleared = 'crashes = 0, lone_deaths = 0, stalls = 0';
+const clearedByProgress = ['crashes', 'lone_deaths', 'stalls']
+  .map((name) => `${name} = CASE WHEN items.progress = :progress THEN items.${name} ELSE 0 END`)
+  .join(', ');
 
 /**
  * Most clicks: nothing was paid, and no gate is held. Who clicks has killed nobody at this step: a
  * machine that loses many workers must not put the blame on the items they held.
  */
 const clickRow = sqlRows(clickColumns)<{ id: number }>`
-  UPDATE items SET step = :step, progress = :progress, attempt = 0, crashes = 0, moved_at = :now
+  UPDATE items SET step = :step, progress = :progress, attempt = 0, ${cleared}, moved_at = :now
   {rows} ${asBelieved}`;
 
 const advanceRow = sqlRows({ ...clickColumns, ...usageColumns })<{ id: number }>`
-  UPDATE items SET step = :step, progress = :progress, attempt = 0, crashes = 0,
+  UPDATE items SET step = :step, progress = :progress, attempt = 0, ${cleared},
     gate_held = :gate_held,
     tokens_in = items.tokens_in + :tokens_in, tokens_out = items.tokens_out + :tokens_out,
     cost_cents = items.cost_cents + :cost_cents, moved_at = :now
@@ -222,7 +252,7 @@ const leaveRow = sqlRows({
 })<{ id: number }>`
   UPDATE items SET step = :step, progress = :progress, waits_on = :waits_on, worker = NULL,
     epoch = items.epoch + 1, due_at = :due_at, attempt = :attempt, gate_held = :gate_held,
-    error = :error, failed_at = :failed_at,
+    error = :error, failed_at = :failed_at, ${clearedByProgress},
     tokens_in = items.tokens_in + :tokens_in, tokens_out = items.tokens_out + :tokens_out,
     cost_cents = items.cost_cents + :cost_cents, moved_at = :now
   {rows} ${asBelieved}`;

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { failpoints } from '../../src/observe/failpoint.ts';
+import { firstSeed } from '../support/first-seed.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { killAtFailpoint } from './failpoint-kills.ts';
-import { printedSeed } from './seed.ts';
 
-const seed = printedSeed();
+const seed = firstSeed(import.meta.url);
 
 describe('a process that kills itself is made up for', () => {
   for (const failpoint of failpoints) {

@@ -4,6 +4,7 @@
  */
 import type { Failpoint } from '../../src/observe/failpoint.ts';
 import { sql } from '../../src/store/statement.ts';
+import { patience } from '../support/patience.ts';
 import { until } from '../support/wait.ts';
 import type { Child } from './child.ts';
 import { Scene, type SceneOptions } from './scene.ts';
@@ -17,12 +18,14 @@ export interface FailpointResult {
   readonly errors: readonly string[];
 }
 
-/** Enough that so many files of different contents are among them, and commands of every kind. */
-const jobsFor = (nth: number): number => 10 + 4 * nth;
-const timeoutMs = 30_000;
+/**
+ * Enough that so many large files of different contents are among them, and commands of every kind.
+ * A worker reads a file as it is by then, so only as many contents count as there are files.
+ */
+const jobsFor = (nth: number): number => 10 + 8 * nth;
 
 /** Those that a submitter passes; all others are a worker's. */
-const ofSubmitter = /^(submit|command)\./;
+const ofSubmitter = /^(submit|command|sweep)\./;
 const ofRescuer = /^rescue\./;
 
 export async function killAtFailpoint(
@@ -67,13 +70,13 @@ async function killHolders(scene: Scene, count: number): Promise<void> {
   const options = { places: 2, stepMsMax: 2_000 };
   const workers = Array.from({ length: count }, () => scene.start('worker', options));
   const areAllHolding = async () => (await scene.database.run(leased))[0]?.count === count;
-  await until(areAllHolding, { what: `${count} workers to hold leases`, timeoutMs });
+  await until(areAllHolding, { what: `${count} workers to hold leases` });
   await Promise.all(workers.map((worker) => scene.end(worker, 'SIGKILL')));
 }
 
 /** Whether the process came to its failpoint, and killed itself there. */
 async function isKilled(child: Child): Promise<boolean> {
-  const timer = setTimeout(() => child.kill('SIGTERM'), timeoutMs);
+  const timer = setTimeout(() => child.kill('SIGTERM'), patience.eventMs);
   const how = await child.ended;
   clearTimeout(timer);
   return how === 'SIGKILL';

@@ -18,21 +18,19 @@ import {
 } from '../support/completion-server.ts';
 import { type OpenaiServer, startOpenaiServer } from '../support/openai-server.ts';
 import type { Chance } from './chance.ts';
+import { type DiaryLine, isPaidStep, type PaidCall, type PaidStep } from './paid-twice.ts';
+import type { Appender } from './submission-log.ts';
+import { sourceIn, sourceNamed } from './workload.ts';
+
+interface Asked {
+  readonly key: string;
+  readonly text: string;
+}
 
 const dimensions = 16;
 const model = `metered@${dimensions}`;
 const extractorModel = 'metered-entities';
 const answerMsMax = 8;
-/** Between a look and the call that follows it, another process may keep the answer. */
-const lookMs = 500;
-
-export interface PaidCall {
-  readonly pid: number;
-  readonly at: number;
-  readonly texts: number;
-  /** An answer was in the store well before the call came: money for nothing. */
-  readonly wasKept: boolean;
-}
 
 export interface MeteredServer {
   readonly url: string;
@@ -43,29 +41,38 @@ export interface MeteredServer {
   close(): Promise<void>;
 }
 
-const keptBefore = sql<{ key: string }>`
-  SELECT key FROM results WHERE key {amongKeys} AND created_at < :before LIMIT 1`;
+/** An answer is kept with the event that charges it, at the same moment. */
+const keptAnswers = sql<{ key: string; seq: number }>`
+  SELECT results.key, MAX(events.seq) AS seq FROM results
+  JOIN events ON events.kind = 'work_paid' AND events.at = results.created_at
+  WHERE results.key {amongKeys} GROUP BY results.key`;
 
 export async function startMeteredServer(database: Database): Promise<MeteredServer> {
   const server: OpenaiServer = await startOpenaiServer();
   const calls: PaidCall[] = [];
-  const note = async (keys: readonly string[], authorization?: string): Promise<void> => {
+  const note = async (step: PaidStep, asked: readonly Asked[], from?: string): Promise<void> => {
     const at = Date.now();
-    const asked = { keys: JSON.stringify(keys), before: at - lookMs };
-    const kept = await database.run(keptBefore, asked);
-    const pid = Number(/pid-(\d+)/.exec(authorization ?? '')?.[1]);
-    calls.push({ pid, at, texts: keys.length, wasKept: kept.length > 0 });
+    const keys = JSON.stringify(asked.map(({ key }) => key));
+    const seqs = new Map(
+      (await database.run(keptAnswers, { keys })).map((row) => [row.key, row.seq]),
+    );
+    const kept = asked.flatMap(({ key, text }) => {
+      const seq = seqs.get(key);
+      return seq === undefined ? [] : [{ source: sourceIn(text), seq }];
+    });
+    const pid = Number(/pid-(\d+)/.exec(from ?? '')?.[1]);
+    calls.push({ pid, at, step, texts: asked.length, kept });
     await pause(calls.length % answerMsMax);
   };
   server.script = async ({ texts, authorization }) => {
-    const keys = texts.map((text) => vectorKey(model, text));
-    await note(keys, authorization);
+    const asked = texts.map((text) => ({ key: vectorKey(model, text), text }));
+    await note('embedded', asked, authorization);
     return undefined;
   };
   const questions: string[] = [];
-  const completions = await startAnswering(async (key, authorization) => {
-    await note([key], authorization);
-    questions.push(key);
+  const completions = await startAnswering(async (asked, authorization) => {
+    await note('entity_extracted', [asked], authorization);
+    questions.push(asked.key);
   });
   const repeated = (all: readonly string[]): number => all.length - new Set(all).size;
   return {
@@ -83,21 +90,22 @@ const ada = { name: 'Ada Lovelace', kind: 'person', mentions: ['Ada Lovelace'] }
 
 /** Every question is noted by the key of its answer, and answered alike. */
 function startAnswering(
-  note: (key: string, authorization: string | undefined) => Promise<void>,
+  note: (asked: Asked, authorization: string | undefined) => Promise<void>,
 ): Promise<CompletionServer> {
   const answer = withContent(JSON.stringify({ entities: [ada] }));
   return startCompletionServer((call, response) => {
-    void note(keyOfCall(call), call.authorization).then(
+    void note(askedIn(call), call.authorization).then(
       () => answer(call, response),
       () => response.destroy(),
     );
   });
 }
 
-function keyOfCall({ body }: CompletionCall): string {
+function askedIn({ body }: CompletionCall): Asked {
   const [instruction = '', input = ''] = body.messages.map(({ content }) => content);
   const { name: schemaName, schema } = body.response_format.json_schema;
-  return answerKey(extractorModel, { instruction, input, schemaName, schema });
+  const key = answerKey(extractorModel, { instruction, input, schemaName, schema });
+  return { key, text: input };
 }
 
 /** The provider as a worker is told of it. Its key says who it is. */
@@ -124,9 +132,8 @@ export interface MeterOptions {
   readonly failureRate: number;
   /** How likely a step fails when it has paid: what it paid for must be found again. */
   readonly lossRate: number;
+  readonly diary: Appender<DiaryLine>;
 }
-
-const paidSteps: readonly string[] = ['embedded', 'entity_extracted'];
 
 export function metered(options: MeterOptions): (documents: Pipeline) => Pipeline {
   return (documents) => {
@@ -136,7 +143,7 @@ export function metered(options: MeterOptions): (documents: Pipeline) => Pipelin
       steps: Object.fromEntries(
         steps.map(([step, run]) => [
           step,
-          slowed(paidSteps.includes(step) ? failing(run, options) : run, options),
+          slowed(isPaidStep(step) ? failing(noted(run, step, options), options) : run, options),
         ]),
       ),
     };
@@ -148,9 +155,25 @@ function failing(run: StepFunction, { chance, failureRate, lossRate }: MeterOpti
     if (chance.hits(failureRate)) throw new Failure('network_error', 'failed on purpose');
     const result = await run(context);
     if (!chance.hits(lossRate)) return result;
-    // Long enough that an answer which is not found again counts as paid twice.
     const message = 'failed on purpose after it was paid';
-    throw new Failure('rate_limited', message, { retryAfterMs: 2 * lookMs });
+    throw new Failure('rate_limited', message, { retryAfterMs: 1 });
+  };
+}
+
+const lastSeq = sql<{ value: number }>`SELECT value FROM sequence WHERE name = 'events'`;
+
+/** Writes down what was committed when the step began: what was kept by then it must find. */
+function noted(run: StepFunction, step: PaidStep, { diary }: MeterOptions): StepFunction {
+  return async (context) => {
+    const { item, reader } = context;
+    const [row] = await reader.run(lastSeq);
+    const line = { pid: process.pid, itemId: item.id, step, source: sourceNamed(item.source) };
+    diary.append({ ...line, kind: 'begun', at: Date.now(), seq: row?.value ?? 0 });
+    try {
+      return await run(context);
+    } finally {
+      diary.append({ ...line, kind: 'ended', at: Date.now() });
+    }
   };
 }
 

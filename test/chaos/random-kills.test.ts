@@ -1,12 +1,12 @@
 /** The short version of `npm run chaos`: real processes, killed at random moments. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { firstSeed } from '../support/first-seed.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { type KillResult, killAtRandom } from './random-kills.ts';
-import { printedSeed } from './seed.ts';
 
-const seed = printedSeed();
+const seed = firstSeed(import.meta.url);
 
 describe('kills at random moments lose, double, leave and overpay nothing', () => {
   test('16 on SQLite', async (t) => {

@@ -25,7 +25,6 @@ export interface KillResult {
   readonly calls: number;
   /** Texts whose answer was lost on its way into the store, and that were paid for again. */
   readonly askedAgain: number;
-  readonly blamed: number;
   readonly killMs: number;
   readonly restMs: number;
   readonly findings: readonly Finding[];
@@ -55,7 +54,6 @@ export async function killAtRandom(options: KillOptions): Promise<KillResult> {
       items: accepted.reduce((sum, { itemIds }) => sum + itemIds.length, 0),
       calls: scene.calls().length,
       askedAgain: scene.askedAgain(),
-      blamed: scene.blamed,
       killMs: killedAt - beganAt,
       restMs: performance.now() - killedAt,
       findings: [...reader.findings, ...(await scene.judge())],

@@ -36,7 +36,6 @@ const leasedItems = sql<LeasedRow>`
   SELECT id, progress FROM items WHERE waits_on = 'worker' ORDER BY id`;
 const startedBy = sql<StartedRow>`
   SELECT item_id, step, at FROM events WHERE kind = 'step_started' AND worker = :worker`;
-const timeoutMs = 30_000;
 /** Fewer items than those at which a submitter waits for somebody to work on them. */
 const jobs = 40;
 
@@ -57,8 +56,7 @@ export async function recover(
       const ids = new Set(started.map(({ item_id }) => item_id));
       return leased.every(({ id }) => ids.has(id)) ? started : undefined;
     };
-    const wait = { what: 'every leased item to go on', timeoutMs };
-    const started = await until(haveAllGoneOn, wait);
+    const started = await until(haveAllGoneOn, { what: 'every leased item to go on' });
     const lastAt = Math.max(...leased.map(({ id }) => firstOf(started, id)));
     await scene.end(successor, 'SIGKILL');
     await scene.rest(1);
@@ -88,7 +86,7 @@ async function killHolder(scene: Scene, places: number, seed: number): Promise<L
     const leased = await scene.database.run(leasedItems);
     return new Set(leased.map(({ progress }) => progress)).size >= 4;
   };
-  await until(isSpread, { what: 'items at various steps', timeoutMs });
+  await until(isSpread, { what: 'items at various steps' });
   await scene.end(holder, 'SIGKILL');
   return scene.database.run(leasedItems);
 }

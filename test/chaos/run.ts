@@ -93,7 +93,7 @@ function countOf(sections: readonly Section[], fault: Fault): number {
 
 function printVerdict(kills: number, sections: readonly Section[]): number {
   const findings = sections.flatMap((section) => section.findings);
-  const shown = ['lost', 'duplicated', 'stuck', 'paid twice'] as const;
+  const shown = ['lost', 'duplicated', 'stuck', 'paid twice', 'blamed'] as const;
   const counts = shown.map((fault) => `${countOf(sections, fault)} ${fault}`);
   const others = findings.length - shown.reduce((sum, fault) => sum + countOf(sections, fault), 0);
   const problems = sections.reduce((sum, section) => sum + section.problems.length, others);

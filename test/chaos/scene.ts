@@ -5,11 +5,12 @@
 import { join } from 'node:path';
 import { type Assembled, assemble } from '../../src/main.ts';
 import type { Database } from '../../src/store/database.ts';
-import { listInbox } from '../../src/store/inbox.ts';
 import { sql } from '../../src/store/statement.ts';
+import { patience } from '../support/patience.ts';
 import { until } from '../support/wait.ts';
 import { type Child, type Options, type Program, start } from './child.ts';
-import { type MeteredServer, type PaidCall, startMeteredServer } from './metered.ts';
+import { type MeteredServer, startMeteredServer } from './metered.ts';
+import type { DiaryLine, PaidCall } from './paid-twice.ts';
 import { type Entry, readLines } from './submission-log.ts';
 import { type Finding, judge } from './verdict.ts';
 import { caller } from './workload.ts';
@@ -20,7 +21,6 @@ export interface SceneOptions {
   readonly databaseUrl?: string | undefined;
 }
 
-const restTimeoutMs = 120_000;
 const errorCharactersMax = 600;
 const paused = sql<{ key: string }>`SELECT key FROM jobs WHERE state = 'paused'`;
 const openCount = sql<{ count: number }>`
@@ -31,8 +31,6 @@ export class Scene {
   readonly errors = new Set<string>();
   /** What engines told of, and survived. */
   readonly remarks = new Set<string>();
-  /** Items that were in the hands of too many dying workers, and were retried from the inbox. */
-  blamed = 0;
   readonly #options: SceneOptions;
   readonly #store: Assembled;
   readonly #provider: MeteredServer;
@@ -60,7 +58,11 @@ export class Scene {
       data: directory,
       database: databaseUrl,
       ...(program === 'worker'
-        ? { provider: this.#provider.url, completions: this.#provider.completionsUrl }
+        ? {
+            provider: this.#provider.url,
+            completions: this.#provider.completionsUrl,
+            diary: join(directory, 'diary'),
+          }
         : { log: join(directory, 'submissions') }),
       ...options,
     });
@@ -86,17 +88,21 @@ export class Scene {
     return this.#provider.calls;
   }
 
+  diary(): DiaryLine[] {
+    return readLines(join(this.#options.directory, 'diary'));
+  }
+
   /** Texts that were paid for again, because their answer was lost on its way into the store. */
   askedAgain(): number {
     return this.#provider.askedAgain();
   }
 
-  /** Works off what is left: a person resumes what is paused, and retries what was blamed. */
+  /** Works off what is left: a person resumes what is paused. */
   async rest(workers: number): Promise<void> {
     const children = Array.from({ length: workers }, (_, index) =>
       this.start('worker', { seed: index, failureRate: 0 }),
     );
-    const wait = { what: 'all items to end', timeoutMs: restTimeoutMs, intervalMs: 20 };
+    const wait = { what: 'all items to end', patienceMs: patience.testMs, intervalMs: 20 };
     // What does not come to rest is found by the judge, with the place where it is stuck.
     await until(() => this.#isAtRest(), wait).catch((error: unknown) =>
       this.errors.add(String(error)),
@@ -107,17 +113,13 @@ export class Scene {
   async #isAtRest(): Promise<boolean> {
     const { commands } = this.#store.engine;
     for (const { key } of await this.database.run(paused)) await commands.resume(caller, key);
-    for (const row of await listInbox(this.database, { caller, after: 0, limit: 1000 })) {
-      if (row.source === 'source-0') continue;
-      this.blamed++;
-      await commands.retryItems(caller, [row.id]);
-    }
     return (await this.database.run(openCount))[0]?.count === 0;
   }
 
   judge(isJudged: (call: PaidCall) => boolean = () => true): Promise<Finding[]> {
     const calls = this.calls().filter(isJudged);
-    return judge({ database: this.database, entries: this.entries(), calls });
+    const [entries, diary] = [this.entries(), this.diary()];
+    return judge({ database: this.database, entries, calls, diary });
   }
 
   async close(): Promise<void> {

@@ -1,8 +1,9 @@
 /** The parts of `npm run chaos`, each with what it found and a remark on how much it did. */
 import pg from 'pg';
-import { failpoints } from '../../src/observe/failpoint.ts';
+import { batchFailpoints, failpoints } from '../../src/observe/failpoint.ts';
 import type { Postgres } from '../support/postgres.ts';
 import { makeDirectory, removeDirectory } from '../support/temporary.ts';
+import { killBatchWorkerAt, killBatchWorkers } from './batch-kills.ts';
 import { killAtFailpoint } from './failpoint-kills.ts';
 import { cutPower, type PowerLossResult } from './power-loss.ts';
 import { killAtRandom } from './random-kills.ts';
@@ -32,6 +33,8 @@ export interface Section {
 const passes = [1, 2, 5];
 const cycles = 50;
 const powerCuts = 100;
+/** Such a process lives for seconds, where others live for a fraction of one. */
+const batchKillsShare = 5;
 const itemsHeld = 64;
 const recoveryMsMax = 1_000;
 
@@ -40,6 +43,7 @@ export const sectionsOfStore: readonly ((options: SectionOptions) => Promise<Sec
   failpointSection,
   zombieSection,
   recoverySection,
+  batchSection,
 ];
 
 async function randomSection(options: SectionOptions): Promise<Section> {
@@ -47,11 +51,11 @@ async function randomSection(options: SectionOptions): Promise<Section> {
   const result = await inScene(options, (scene) =>
     killAtRandom({ ...scene, kills, workers, seed }),
   );
-  const { jobs, items, calls, askedAgain, blamed, stops, findings, errors } = result;
+  const { jobs, items, calls, askedAgain, stops, findings, errors } = result;
   const seconds = ((result.killMs + result.restMs) / 1000).toFixed(0);
   const paid = `${calls} paid calls, ${askedAgain} texts again after a kill in mid-answer`;
   const work = `${items} items of ${jobs} jobs, ${paid}, ${seconds} s`;
-  const remark = `${work}; ${stops} stops; ${blamed} retried from the inbox`;
+  const remark = `${work}; ${stops} stops`;
   const told = result.remarks;
   return { name: `${kills} kills ${on(options)}`, findings, problems: errors, told, remark };
 }
@@ -92,6 +96,25 @@ async function recoverySection(options: SectionOptions): Promise<Section> {
   }
   const remark = `${leased} items went on in ${fromReadyMs} ms, ${fromSpawnMs} ms from the spawn`;
   return { name: `recovery ${on(options)}`, findings, problems, remark };
+}
+
+/** Batch tasks, with processes that have the provider and one that has not. */
+async function batchSection(options: SectionOptions): Promise<Section> {
+  const { seed } = options;
+  const kills = Math.ceil(options.kills / batchKillsShare);
+  const random = await inScene(options, (scene) => killBatchWorkers({ ...scene, kills, seed }));
+  const findings = [...random.findings];
+  const problems = [...random.errors];
+  for (const failpoint of batchFailpoints) {
+    const result = await inScene(options, (scene) => killBatchWorkerAt(scene, { failpoint, seed }));
+    findings.push(...result.findings);
+    problems.push(...result.errors);
+    if (!result.isHit) problems.push(`nobody passed ${failpoint}`);
+  }
+  const { documents, tasks, batches, charged } = random;
+  const work = `${documents} documents and ${tasks} tasks in ${batches} batches`;
+  const remark = `${work}, ${charged} questions charged; ${batchFailpoints.length} failpoints`;
+  return { name: `${kills} batch kills ${on(options)}`, findings, problems, remark };
 }
 
 /** With the control: the same cuts must show if the store did not flush. */

@@ -1,6 +1,7 @@
 /** `npm run chaos -- services`: breaks servers and services under a load, and counts the losses. */
 import { parseArgs } from 'node:util';
 import { prepareMachine } from '../support/machine.ts';
+import { mixSettings } from './mixed-settings.ts';
 import { breakServices } from './services.ts';
 
 const counts = {
@@ -10,6 +11,7 @@ const counts = {
   'process-kills': '20',
   documents: '60',
   workers: '2',
+  'mixed-kills': '20',
   seed: String(Math.floor(Math.random() * 1e6)),
 } as const;
 
@@ -28,6 +30,7 @@ export async function runServices(args: readonly string[]): Promise<number> {
     processKills: numberOf('process-kills'),
     documents: numberOf('documents'),
     workers: numberOf('workers'),
+    mixedKills: numberOf('mixed-kills'),
     seed: numberOf('seed'),
   };
   if (!Object.values(chosen).every((value) => Number.isInteger(value) && value >= 0)) {
@@ -46,5 +49,23 @@ export async function runServices(args: readonly string[]): Promise<number> {
   console.log(`${faults}, ${processKills} kills of services:`);
   console.log(`${lost} lost, ${duplicated} duplicated, ${stuck} stuck, ${failed} failed`);
   for (const reason of verdict.reasons) console.log(reason);
-  return lost + duplicated + stuck + failed === 0 ? 0 : 1;
+  const isMixedWell = await runMixed(chosen);
+  return lost + duplicated + stuck + failed === 0 && isMixedWell ? 0 : 1;
+}
+
+async function runMixed(chosen: {
+  readonly mixedKills: number;
+  readonly documents: number;
+  readonly seed: number;
+}): Promise<boolean> {
+  const { mixedKills: kills, seed } = chosen;
+  const verdict = await mixSettings({ kills, documents: 2 * chosen.documents, seed });
+  const { documents, paid, paidTwice, lost, duplicated, stuck, failed } = verdict;
+  console.log(
+    `different settings, ${kills} kills, ${documents} documents, ${paid} texts paid: ` +
+      `${paidTwice} paid twice, ${lost} lost, ${duplicated} duplicated, ${stuck} stuck, ` +
+      `${failed} failed`,
+  );
+  for (const reason of verdict.reasons) console.log(reason);
+  return paidTwice + lost + duplicated + stuck + failed === 0;
 }

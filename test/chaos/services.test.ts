@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { printedSeed } from './seed.ts';
+import { firstSeed } from '../support/first-seed.ts';
+import { patience } from '../support/patience.ts';
+import { mixSettings } from './mixed-settings.ts';
 import { breakServices } from './services.ts';
 
-test('services lose nothing while their servers are broken', { timeout: 300_000 }, async (t) => {
-  const seed = printedSeed();
+test('services lose nothing while their servers are broken', {
+  timeout: patience.testMs,
+}, async (t) => {
+  const seed = firstSeed(import.meta.url);
   const faults = { restarts: 2, flushes: 3, kills: 2, processKills: 1 };
   const tell = (line: string): void => t.diagnostic(line);
   const verdict = await breakServices({ ...faults, seed, tell, documents: 20, workers: 1 });
@@ -13,4 +17,16 @@ test('services lose nothing while their servers are broken', { timeout: 300_000 
     { lost, duplicated, stuck, failed },
     { lost: 0, duplicated: 0, stuck: 0, failed: 0 },
   );
+});
+
+test('services of different settings lose nothing, and pay once', {
+  timeout: patience.testMs,
+}, async () => {
+  const verdict = await mixSettings({
+    ...{ kills: 2, documents: 20, seed: firstSeed(import.meta.url) },
+  });
+  assert.deepEqual(verdict, {
+    ...{ documents: 21, paid: 21, paidTwice: 0 },
+    ...{ lost: 0, duplicated: 0, stuck: 0, failed: 0, reasons: [] },
+  });
 });

@@ -41,7 +41,6 @@ export interface ServicesVerdict {
 const corpus = 'chaos';
 /** Between two faults, so that work goes on in between. */
 const restMsMax = 400;
-const endMs = 300_000;
 
 export async function breakServices(options: ServicesChaos): Promise<ServicesVerdict> {
   const startedAt = performance.now();
@@ -94,11 +93,10 @@ class Load {
       // An orchestrator that is dead takes nothing; what it has answered for is counted.
       const id = await until(() => submit(this.#services, { corpus, urls }), {
         what: 'a job to be accepted',
-        timeoutMs: endMs,
         intervalMs: 100,
       });
       jobs.push(id);
-      await ended(this.#services, id, endMs);
+      await ended(this.#services, id);
     }
     return jobs;
   }
@@ -157,7 +155,7 @@ async function verdictOf(
   pages: Pages,
   { jobs, documents: each }: { jobs: readonly string[]; documents: number },
 ): Promise<Omit<ServicesVerdict, 'seconds'>> {
-  const ends = await Promise.all(jobs.map((id) => ended(services, id, endMs)));
+  const ends = await Promise.all(jobs.map((id) => ended(services, id)));
   const failed = ends.reduce((sum, { items_failed }) => sum + items_failed, 0);
   const { documents, lost, duplicated, stuck } = await judge(services, corpus, jobs.length * each);
   const readAgain = [...pages.asked.values()].filter((count) => count > 1).length;
@@ -165,7 +163,7 @@ async function verdictOf(
   return { jobs: jobs.length, documents, lost, duplicated, stuck, failed, reasons, readAgain };
 }
 
-async function reasonsOf({ orchestrator }: Services): Promise<string[]> {
+export async function reasonsOf({ orchestrator }: Services): Promise<string[]> {
   const { body } = await ask<{ items: readonly unknown[] }>(orchestrator.address, '/inbox');
   return body.items.map((cause) => JSON.stringify(cause));
 }

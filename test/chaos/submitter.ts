@@ -20,6 +20,7 @@ import { chanceFrom } from './chance.ts';
 import { report } from './program.ts';
 import { type Entry, openLines, readLines } from './submission-log.ts';
 import {
+  blankSource,
   caller,
   corpus,
   fileOf,
@@ -128,12 +129,13 @@ async function changeMind(commands: Commands, jobKey: string): Promise<void> {
   });
 }
 
-/** What failed for its content is discarded; what was blamed for dying workers goes again. */
+/** What failed for its content is tried again, or discarded. Nothing else may be in the inbox. */
 async function emptyInbox(commands: Commands): Promise<void> {
   for (const row of await listInbox(database, { caller, after: 0, limit: 20 })) {
-    const isBlank = row.source === 'source-0';
+    if (row.source !== blankSource) continue;
+    const isAgain = chance.hits(0.3);
     await tolerate(() =>
-      isBlank ? commands.discardItems(caller, [row.id]) : commands.retryItems(caller, [row.id]),
+      isAgain ? commands.retryItems(caller, [row.id]) : commands.discardItems(caller, [row.id]),
     );
   }
 }

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { type Assembled, assemble } from '../../src/main.ts';
 import { jobEnds } from '../../src/observe/event.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
-import type { PaidCall } from './metered.ts';
+import type { DiaryLine, PaidCall } from './paid-twice.ts';
 import type { Entry } from './submission-log.ts';
 import { type Fault, judge } from './verdict.ts';
 import { caller, corpus, type SourceVersion, textOf } from './workload.ts';
@@ -13,7 +13,11 @@ const contents: readonly SourceVersion[] = [
   { source: 2, version: 1 },
   { source: 4, version: 1 },
 ];
-const paidCall: PaidCall = { pid: 1, at: 0, texts: 2, wasKept: false };
+const paidCall: PaidCall = { pid: 1, at: 5, step: 'embedded', texts: 2, kept: [] };
+const atStep = { pid: 1, step: 'embedded', source: 1 } as const;
+const began = (seq: number, at = 1, itemId = 1): DiaryLine => ({
+  ...{ ...atStep, itemId, kind: 'begun', at, seq },
+});
 
 interface Case {
   readonly name: string;
@@ -23,6 +27,7 @@ interface Case {
   /** What else the submitter wrote down. */
   readonly entries?: readonly Entry[];
   readonly calls?: readonly PaidCall[];
+  readonly diary?: readonly DiaryLine[];
 }
 
 const newer = [{ source: 2, version: 2 }];
@@ -109,22 +114,37 @@ const cases: readonly Case[] = [
     faults: ['stuck', 'miscounted', 'without cause'],
     spoil: ["UPDATE items SET step = 'enqueued', waits_on = 'turn' WHERE id = 2"],
   },
+  {
+    name: 'a document ends for the deaths of others',
+    faults: ['blamed', 'miscounted'],
+    spoil: [
+      `UPDATE items SET step = 'failed', error = '{"code":"crashed_repeatedly","message":"x"}'
+        WHERE id = 1`,
+    ],
+  },
   { name: 'a job never ends', faults: ['stuck'], spoil: ["UPDATE jobs SET state = 'running'"] },
   { name: 'a job counts wrong', faults: ['miscounted'], spoil: ['UPDATE jobs SET items_done = 3'] },
   {
     name: 'a call was paid for a step that was done',
     faults: ['paid twice'],
-    calls: [paidCall, { ...paidCall, wasKept: true }],
+    calls: [paidCall, { ...paidCall, kept: [{ source: 1, seq: 7 }] }],
+    diary: [began(3), { ...atStep, itemId: 1, kind: 'ended', at: 2 }, began(7, 3)],
+  },
+  {
+    name: 'a call was paid while another was answered',
+    faults: [],
+    calls: [{ ...paidCall, kept: [{ source: 1, seq: 7 }] }],
+    diary: [began(6), began(9, 1, 2), began(9, 6, 3)],
   },
 ];
 
 describe('the judge', () => {
-  for (const { name, faults, spoil = [], entries = [], calls = [] } of cases) {
+  for (const { name, faults, spoil = [], entries = [], calls = [], diary = [] } of cases) {
     test(name, async (t) => {
       const { store, entry } = await goodStore(temporaryDirectory(t));
       t.after(() => store.close());
       for (const text of spoil) await store.database.write((tx) => tx.run({ text }));
-      const evidence = { database: store.database, entries: [entry, ...entries], calls };
+      const evidence = { database: store.database, entries: [entry, ...entries], calls, diary };
       const found = new Set((await judge(evidence)).map(({ fault }) => fault));
       assert.deepEqual([...found].sort(), [...faults].sort());
     });

@@ -2,15 +2,16 @@ import type { Database } from '../../src/store/database.ts';
 import { countWithoutCause } from '../../src/store/items.ts';
 import { sql } from '../../src/store/statement.ts';
 import { judgeDocuments } from './document-verdict.ts';
-import type { PaidCall } from './metered.ts';
+import { callsPaidTwice, type DiaryLine, type PaidCall } from './paid-twice.ts';
 import type { Entry } from './submission-log.ts';
-import { kindOf, textOf } from './workload.ts';
+import { blankSource, kindOf, textOf } from './workload.ts';
 
 export const faults = [
   'lost',
   'duplicated',
   'stuck',
   'paid twice',
+  'blamed',
   'mixed',
   'without cause',
   'miscounted',
@@ -27,6 +28,7 @@ export interface Evidence {
   readonly database: Database;
   readonly entries: readonly Entry[];
   readonly calls: readonly PaidCall[];
+  readonly diary: readonly DiaryLine[];
 }
 
 export type Accepted = Entry & { readonly kind: 'accepted' };
@@ -35,9 +37,10 @@ export async function judge(evidence: Evidence): Promise<Finding[]> {
   return [
     ...(await judgeJobs(evidence)),
     ...(await judgeRest(evidence.database)),
+    ...(await judgeInbox(evidence.database)),
     ...(await judgeHistory(evidence.database)),
     ...(await judgeDocuments(evidence)),
-    ...judgeCalls(evidence.calls),
+    ...judgeCalls(evidence),
   ];
 }
 
@@ -108,12 +111,25 @@ async function judgeRest(database: Database): Promise<Finding[]> {
   return findings;
 }
 
+const failedItems = sql<{ id: number; source: string; code: string; message: string }>`
+  SELECT id, source, error ->> 'code' AS code, error ->> 'message' AS message
+  FROM items WHERE step = 'failed' AND source <> :blank ORDER BY id`;
+
+/** No document but the blank one gives a reason to fail: whoever was killed, it was not for it. */
+async function judgeInbox(database: Database): Promise<Finding[]> {
+  const rows = await database.run(failedItems, { blank: blankSource });
+  return rows.map(({ id, source, code, message }) => ({
+    fault: 'blamed',
+    what: `item ${id}, ${source}: ${code}, ${message}`,
+  }));
+}
+
 const twiceCompleted = sql<{ item_id: number; step: string; count: number }>`
   SELECT item_id, step, COUNT(*) AS count FROM events WHERE kind = 'step_completed'
   GROUP BY item_id, step HAVING COUNT(*) > 1`;
 const twiceSubmitted = sql<{ source: string; count: number }>`
   SELECT MIN(items.source) AS source, COUNT(*) AS count FROM inputs
-  JOIN items ON items.id = inputs.item_id WHERE items.source <> 'source-0'
+  JOIN items ON items.id = inputs.item_id WHERE items.source <> '${blankSource}'
   GROUP BY inputs.body HAVING COUNT(*) > 1`;
 const sequence = sql<{ value: number; count: number; last: number }>`
   SELECT value, (SELECT COUNT(*) FROM events) AS count, (SELECT MAX(seq) FROM events) AS last
@@ -136,11 +152,9 @@ async function judgeHistory(database: Database): Promise<Finding[]> {
   return findings;
 }
 
-function judgeCalls(calls: readonly PaidCall[]): Finding[] {
-  return calls
-    .filter(({ wasKept }) => wasKept)
-    .map(({ pid, texts }) => ({
-      fault: 'paid twice',
-      what: `in ${texts} texts of process ${pid}`,
-    }));
+function judgeCalls({ calls, diary }: Evidence): Finding[] {
+  return callsPaidTwice(calls, diary).map(({ pid, step, texts, kept }) => ({
+    fault: 'paid twice',
+    what: `${kept.length} of ${texts} texts of process ${pid} at ${step}`,
+  }));
 }

@@ -6,6 +6,7 @@ import { realWorld } from '../../src/world.ts';
 import { chanceFrom } from './chance.ts';
 import { metered, meteredExtractor, meteredProvider } from './metered.ts';
 import { report } from './program.ts';
+import { openLines } from './submission-log.ts';
 
 const { values } = parseArgs({
   options: {
@@ -19,6 +20,7 @@ const { values } = parseArgs({
     failureRate: { type: 'string', default: '0.03' },
     lossRate: { type: 'string', default: '0.08' },
     failpoint: { type: 'string' },
+    diary: { type: 'string', default: '' },
   },
 });
 
@@ -37,6 +39,7 @@ const { engine, close } = await assemble({
     stepMsMax: Number(values.stepMsMax),
     failureRate: Number(values.failureRate),
     lossRate: Number(values.lossRate),
+    diary: openLines(values.diary),
   }),
   onError: (what, error) => report({ kind: 'error', what: `${what}: ${String(error)}` }),
 });

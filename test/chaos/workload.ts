@@ -16,6 +16,8 @@ export interface SourceVersion {
 }
 
 export const sourceCount = 48;
+/** It has no usable text, and always ends in the inbox. */
+export const blankSource = 'source-0';
 
 /** Most are inline; some are files, some share a domain's gate, and one has no usable text. */
 export function kindOf(source: number): SourceKind {
@@ -35,6 +37,17 @@ export function versionsIn(text: string): number[] {
   return [...new Set([...text.matchAll(markerPattern)].map(([, , version]) => Number(version)))];
 }
 
+/** The source that a text comes from; -1 where it is none of ours. */
+export function sourceIn(text: string): number {
+  const [marker] = text.matchAll(markerPattern);
+  return Number(marker?.[1] ?? -1);
+}
+
+/** The source with such a name, or such a file. */
+export function sourceNamed(name: string): number {
+  return Number(/source-(\d+)(?:\.md)?$/.exec(name)?.[1] ?? -1);
+}
+
 /** Several chunks, with a heading that opens each. */
 export function textOf(content: SourceVersion): string {
   const marker = markerOf(content);
@@ -45,9 +58,9 @@ export function textOf(content: SourceVersion): string {
   return Array.from({ length: sections }, section).join('\n\n');
 }
 
-/** What a file holds: every other one has so much space at its end that its bytes are a blob. */
+/** What a file holds: most have so much space at their end that their bytes are a blob. */
 export function fileOf(content: SourceVersion): string {
-  const isLarge = content.source % 8 === 3;
+  const isLarge = content.source % 16 !== 7;
   return textOf(content) + (isLarge ? '\n'.repeat(limits.document.rowBytesMax) : '');
 }
 

@@ -5,7 +5,6 @@
  * It stops itself at a failpoint, and is declared dead by a rescuer that is told so: the 90 s of a
  * missing heartbeat would test nothing more.
  */
-import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { thisProcess } from '../../src/engine/liveness.ts';
 import { rescue } from '../../src/engine/rescuer.ts';
@@ -14,6 +13,8 @@ import { item as lifecycle } from '../../src/kernel/item.ts';
 import type { Failpoint } from '../../src/observe/failpoint.ts';
 import { sql } from '../../src/store/statement.ts';
 import { realWorld } from '../../src/world.ts';
+import { patience } from '../support/patience.ts';
+import { isStopped } from '../support/process-state.ts';
 import { until } from '../support/wait.ts';
 import { type Chance, chanceFrom } from './chance.ts';
 import type { Child } from './child.ts';
@@ -39,7 +40,6 @@ const stopsAt: readonly Failpoint[] = [
   'step.before-run',
   'claim.after-commit',
 ];
-const timeoutMs = 30_000;
 
 export async function wakeZombies(
   options: SceneOptions,
@@ -58,7 +58,7 @@ export async function wakeZombies(
     const pids = new Set(zombies.map(({ pid }) => pid));
     // Between its look and its call a process may be stopped for hours: no look can prevent this.
     const isZombies = ({ pid }: { pid: number }) => pids.has(pid);
-    const calls = scene.calls().filter((call) => isZombies(call) && call.wasKept);
+    const calls = scene.calls().filter((call) => isZombies(call) && call.kept.length > 0);
     return {
       cycles,
       refused: await countEvents(scene, 'report_refused'),
@@ -84,7 +84,7 @@ async function wakeOne(scene: Scene, chance: Chance): Promise<Zombie[]> {
     seed: chance.below(2 ** 31),
     failpoint: `${failpoint}:stop:${1 + chance.below(failpoint === 'claim.after-commit' ? 2 : 8)}`,
   });
-  await until(() => isStopped(zombie), { what: 'the worker to stop itself', timeoutMs });
+  await until(() => isStopped(zombie.pid), { what: 'the worker to stop itself' });
   const worker = await workerOf(scene, zombie);
   const held = await scene.database.run(heldBy, { worker });
   const taken = await within(declareDead(scene, zombie)).catch(toBusy);
@@ -92,14 +92,13 @@ async function wakeOne(scene: Scene, chance: Chance): Promise<Zombie[]> {
     await scene.end(zombie, 'SIGKILL');
     return [];
   }
-  const wait = { what: 'others to go on with what it held', timeoutMs };
-  await until(() => areTakenOver(scene, held), wait);
+  await until(() => areTakenOver(scene, held), { what: 'others to go on with what it held' });
   zombie.kill('SIGCONT');
   const isAnswered = async () =>
     zombie.hasEnded() ||
     (await countEvents(scene, 'report_refused', worker)) > 0 ||
     (await isKnown(scene, worker));
-  await until(isAnswered, { what: 'the zombie to learn that it was given up', timeoutMs });
+  await until(isAnswered, { what: 'the zombie to learn that it was given up' });
   // It may have claimed more in the meantime: that must be found, too.
   await scene.end(zombie, 'SIGKILL');
   return [{ pid: zombie.pid, taken }];
@@ -107,8 +106,8 @@ async function wakeOne(scene: Scene, chance: Chance): Promise<Zombie[]> {
 
 /** Others must be able to go on, whatever the stopped process had begun. */
 function within(rescued: Promise<number>): Promise<number> {
-  const heldUp = pause(timeoutMs, undefined, { ref: false }).then(() => {
-    throw new Error(`a stopped worker has held up its rescuer for ${timeoutMs} ms`);
+  const heldUp = pause(patience.eventMs, undefined, { ref: false }).then(() => {
+    throw new Error(`a stopped worker has held up its rescuer for ${patience.eventMs} ms`);
   });
   return Promise.race([rescued, heldUp]);
 }
@@ -130,11 +129,6 @@ async function areTakenOver({ database }: Scene, held: readonly Held[]): Promise
     if (row && row.waits_on !== null && row.epoch < epoch + 2) return false;
   }
   return true;
-}
-
-function isStopped({ pid }: Child): boolean {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  return stat.slice(stat.lastIndexOf(')') + 2).startsWith('T');
 }
 
 const byPid = sql<{ id: string }>`SELECT id FROM workers WHERE pid = :pid`;

@@ -50,7 +50,7 @@ describe('limits', () => {
     assert.equal((await access.admit(third, '/jobs')).limit, 6);
     assert.equal((await access.admit(first, '/jobs')).limit, 6);
     for (let other = 0; other < 50; other += 1) {
-      await access.admit(claimed({ callerId: `other-${other}` }), '/jobs');
+      await access.admit(claimed({ shownId: `other-${other}` }), '/jobs');
     }
     assert.equal((await access.admit(second, '/jobs')).limit, 4);
   });
@@ -74,10 +74,10 @@ describe('limits', () => {
 
   test('a tier holds instead of the share, and claimed limits instead of the tier', async () => {
     const { access } = setup();
-    const pro = claimed({ callerId: 'p', tier: 'pro' });
+    const pro = claimed({ shownId: 'p', tier: 'pro' });
     assert.equal((await access.admit(pro, '/jobs')).limit, 6000);
     const rawClaims = { rate_limits: { requests: 5, window_seconds: 60, burst: 2 } };
-    const own = claimed({ callerId: 'o', tier: 'pro', rawClaims });
+    const own = claimed({ shownId: 'o', tier: 'pro', rawClaims });
     assert.equal(await allowedOf(access, own, 20), 7);
   });
 
@@ -97,7 +97,7 @@ describe('limits', () => {
     const [caller = localCaller] = await callers();
     const resetAtMs = world.now() + hour;
     const first = await access.admit(caller, '/jobs');
-    const whole = { limit: 18, resetAtMs, retryAfterSeconds: 0 };
+    const whole = { limit: 18, windowSeconds: 3600, resetAtMs, retryAfterSeconds: 0 };
     assert.deepEqual(first, { ...whole, allowed: true, remaining: 17 });
     await allowedOf(access, caller, 17);
     world.skip(500);

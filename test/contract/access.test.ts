@@ -43,6 +43,20 @@ describe('static keys', () => {
     assert.equal(await codeOf(hashed('first-key')), 'unauthorized');
   });
 
+  test('keys with one name are one caller', async () => {
+    const apiKeys = [`ops=${hashed('old-key')}`, `ops=${hashed('new-key')}`, hashed('other-key')];
+    const { access } = openFixture({ apiKeys });
+    for (const key of ['old-key', 'new-key']) {
+      const { shownId, sight } = await access.authenticate(key);
+      const named = { kind: 'name', subject: 'ops' };
+      assert.deepEqual([shownId, sight], ['ops', { key: sha256(key).slice(0, 16), named }]);
+    }
+    assert.equal(
+      (await access.authenticate('other-key')).shownId,
+      sha256('other-key').slice(0, 16),
+    );
+  });
+
   test('a hash may be written in capitals', async () => {
     const { codeOf } = openFixture({ apiKeys: [`sha256:${sha256('first-key').toUpperCase()}`] });
     assert.equal(await codeOf('first-key'), 'valid');
@@ -157,6 +171,8 @@ describe('the caller', () => {
     const { access } = await withMembership(t);
     assert.deepEqual(await access.authenticate('some-key'), {
       callerId: sha256('some-key').slice(0, 16),
+      shownId: sha256('some-key').slice(0, 16),
+      sight: { key: sha256('some-key').slice(0, 16), named: undefined },
       callerType: 'unknown',
       tier: null,
       scopes: [],
@@ -177,6 +193,11 @@ describe('the caller', () => {
     claim(claims);
     assert.deepEqual(await access.authenticate('some-key'), {
       callerId: 'user_abc',
+      shownId: 'user_abc',
+      sight: {
+        key: sha256('some-key').slice(0, 16),
+        named: { kind: 'membership', subject: 'user_abc' },
+      },
       callerType: 'user',
       tier: 'pro',
       scopes: ['read', 'write'],

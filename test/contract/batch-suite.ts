@@ -5,11 +5,14 @@ import { openaiBatches } from '../../src/provider/batch/openai.ts';
 import { AzureServer } from '../support/batch/azure-server.ts';
 import { BatchFixture, endpointOf } from '../support/batch/fixture.ts';
 import { OpenaiServer } from '../support/batch/openai-server.ts';
+import { patience } from '../support/patience.ts';
 import type { OpenStore } from '../support/store-fixture.ts';
 import { hostileTests } from './batch/hostile.ts';
 import { laneTests } from './batch/lane.ts';
 import { lifecycleTests } from './batch/lifecycle.ts';
+import { servingTests } from './batch/serving.ts';
 import { submissionTests } from './batch/submission.ts';
+import { windDownTests } from './batch/wind-down.ts';
 
 export interface BatchBench extends BatchFixture {
   readonly azure: AzureServer;
@@ -23,6 +26,8 @@ const groups: Readonly<Record<string, readonly BatchTest[]>> = {
   'poll and finalize': lifecycleTests,
   'hostile replies': hostileTests,
   'the cheap lane': laneTests,
+  'several processes and providers': servingTests,
+  'what is given up': windDownTests,
 };
 
 export function batchSuite(name: string, open: OpenStore): void {
@@ -30,7 +35,7 @@ export function batchSuite(name: string, open: OpenStore): void {
     for (const [group, tests] of Object.entries(groups)) {
       describe(group, () => {
         for (const [title, run] of tests) {
-          test(title, { timeout: 60_000 }, async (t) => {
+          test(title, { timeout: patience.testMs }, async (t) => {
             const azure = new AzureServer();
             const openai = new OpenaiServer();
             await Promise.all([azure.start(t), openai.start(t)]);

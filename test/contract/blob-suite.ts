@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { describe, test } from 'node:test';
 import type { StreamedBlobStore, SweptBlobs, UsedBlobs } from '../../src/blob/blob.ts';
+import { patience } from '../support/patience.ts';
 import type { Cleanup } from '../support/temporary.ts';
 
 export interface BlobCase {
@@ -166,7 +167,7 @@ const tests: readonly BlobTest[] = [
 export function blobSuite(name: string, open: (t: Cleanup) => Promise<BlobCase>): void {
   describe(`blobs in ${name}`, () => {
     for (const [title, run] of tests) {
-      test(title, { timeout: 60_000 }, async (t) => run(await open(t)));
+      test(title, { timeout: patience.testMs }, async (t) => run(await open(t)));
     }
   });
 }

@@ -14,6 +14,7 @@ import { findBrowser } from '../../src/pipeline/fetch/browser-launch.ts';
 import { httpFetcher } from '../../src/pipeline/fetch/http.ts';
 import type { Rendered, RenderRequest } from '../../src/pipeline/fetch/render.ts';
 import { realWorld } from '../../src/world.ts';
+import { hangSignal } from '../support/patience.ts';
 import { until } from '../support/wait.ts';
 import { pagesOf, type Respond, serveWeb } from '../support/web-server.ts';
 
@@ -41,7 +42,7 @@ async function setup(t: TestContext, options: Setup = {}) {
       url: new URL(`${site.origin}/`),
       headers: new Map([['content-type', 'text/html']]),
       bytes: Buffer.from(html),
-      signal: AbortSignal.timeout(60_000),
+      signal: hangSignal(),
       admit: async () => undefined,
       ...options,
     });
@@ -51,6 +52,19 @@ async function setup(t: TestContext, options: Setup = {}) {
 const page = (script: string): string =>
   `<!doctype html><body><div id="app"></div><script>${script}</script></body>`;
 const write = (value: string): string => `app.textContent += ${value}`;
+
+/** Time that runs slower, so that a busy machine exceeds no limit of the browser. */
+function unhurried(): World {
+  const world = realWorld();
+  const startedAt = world.now();
+  const slowness = 20;
+  const isLimit = (ms: number): boolean => ms > limits.browser.quietMs;
+  return {
+    ...world,
+    now: () => startedAt + (world.now() - startedAt) / slowness,
+    setTimer: (run, ms) => world.setTimer(run, isLimit(ms) ? slowness * ms : ms),
+  };
+}
 
 /** Time that runs faster where a test would only wait. */
 function hastily(quick: Readonly<Record<number, number>>): World {
@@ -90,6 +104,12 @@ describe('a page in a browser', () => {
     assert.equal(pushed.url.href, `${site.origin}/c`);
   });
 
+  test('that leads to a private address is refused for that, and is no crash', async (t) => {
+    const { show } = await setup(t);
+    const refused = show(page(`location.href = 'http://10.0.0.1/secret'`));
+    await assert.rejects(refused, { code: 'private_address' });
+  });
+
   test('is asked across origins only by leave of the other side', async (t) => {
     const other = await serveWeb(t, (request, response) => {
       const { origin = '' } = request.headers;
@@ -109,7 +129,7 @@ describe('a page in a browser', () => {
       url: new URL('http://a.example/'),
       headers: new Map(),
       bytes: Buffer.from(page(ask('/open') + ask('/closed'))),
-      signal: AbortSignal.timeout(60_000),
+      signal: hangSignal(),
       admit: async () => undefined,
     });
     assert.match(html, /from afar/);
@@ -142,7 +162,7 @@ describe('a page in a browser', () => {
   });
 
   test('gets so many answers and no more', async (t) => {
-    const { show, site } = await setup(t);
+    const { show, site } = await setup(t, { world: unhurried() });
     const many = limits.browser.requestsMax + 50;
     const script = `for (let at = 0; at < ${many}; at += 1) fetch('/' + at).catch(() => 0);`;
     const { requests, refused } = await show(page(script));
@@ -335,7 +355,7 @@ describe('the process of the browser', () => {
       url: new URL('http://a.example/'),
       headers: new Map(),
       bytes: Buffer.from('a'),
-      signal: AbortSignal.timeout(60_000),
+      signal: hangSignal(),
       admit: async () => undefined,
     };
     await assert.rejects(renderer.render(request), { code: 'browser_crash' });

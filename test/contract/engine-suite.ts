@@ -1,8 +1,10 @@
 /** What the engine must do on every store. */
 import { describe, test } from 'node:test';
 import { type EngineTest, openEngine } from '../support/engine-fixture.ts';
+import { patience } from '../support/patience.ts';
 import type { OpenStore } from '../support/store-fixture.ts';
 import { aheadTests } from './engine/ahead.ts';
+import { callerTests } from './engine/callers.ts';
 import { cheapBudgetTests } from './engine/cheap-budget.ts';
 import { cheapLaneTests } from './engine/cheap-lane.ts';
 import { completionTests } from './engine/completion.ts';
@@ -10,6 +12,7 @@ import { deadlineTests } from './engine/deadline.ts';
 import { documentEngineTests } from './engine/document.ts';
 import { handoffTests } from './engine/handoff.ts';
 import { handoffOutageTests } from './engine/handoff-outage.ts';
+import { handoffReplayTests } from './engine/handoff-replay.ts';
 import { handoverTests } from './engine/handover.ts';
 import { interruptionTests } from './engine/interruption.ts';
 import { moneyTests } from './engine/money.ts';
@@ -19,6 +22,7 @@ import { reembedTests } from './engine/reembed.ts';
 import { relayTests } from './engine/relay.ts';
 import { stepTests } from './engine/step.ts';
 import { stuckTests } from './engine/stuck.ts';
+import { suspectTests } from './engine/suspect.ts';
 
 const groups: Readonly<Record<string, readonly EngineTest[]>> = {
   steps: stepTests,
@@ -29,8 +33,10 @@ const groups: Readonly<Record<string, readonly EngineTest[]>> = {
   handovers: handoverTests,
   'wall clock': deadlineTests,
   'items that stand': stuckTests,
+  suspects: suspectTests,
   handoffs: handoffTests,
   'handoffs in an outage': handoffOutageTests,
+  'handoffs that are asked for twice': handoffReplayTests,
   documents: documentEngineTests,
   money: moneyTests,
   'money in the cheap lane': cheapLaneTests,
@@ -38,6 +44,7 @@ const groups: Readonly<Record<string, readonly EngineTest[]>> = {
   completions: completionTests,
   'embedding anew': reembedTests,
   relay: relayTests,
+  callers: callerTests,
 };
 
 export function engineSuite(name: string, open: OpenStore): void {
@@ -45,7 +52,7 @@ export function engineSuite(name: string, open: OpenStore): void {
     for (const [group, tests] of Object.entries(groups)) {
       describe(group, () => {
         for (const [title, run] of tests) {
-          test(title, { timeout: 30_000 }, async (t) => run(await openEngine(open)(t)));
+          test(title, { timeout: patience.testMs }, async (t) => run(await openEngine(open)(t)));
         }
       });
     }

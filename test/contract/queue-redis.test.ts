@@ -11,10 +11,11 @@ import { makeLog } from '../../src/observe/log.ts';
 import { openBullQueue } from '../../src/queue/bullmq.ts';
 import type { QueueTimes } from '../../src/queue/queue.ts';
 import { realWorld } from '../../src/world.ts';
+import { patience } from '../support/patience.ts';
 import { type Redis, startRedis } from '../support/redis.ts';
 import { freePort } from '../support/server.ts';
 import { until } from '../support/wait.ts';
-import { consumeByHand, message, queueTests, testTimes } from './queue-suite.ts';
+import { consumeByHand, lossTimes, message, queueTests, testTimes } from './queue-suite.ts';
 
 let redis: Redis;
 before(async () => {
@@ -28,8 +29,10 @@ const world = realWorld();
 async function setup(t: TestContext, given: { url?: string; times?: Partial<QueueTimes> } = {}) {
   const lines: string[] = [];
   const log = makeLog('debug', (line) => lines.push(line));
-  const times = { ...testTimes, ...given.times };
   const { url = redis.url } = given;
+  // A Redis of the test's own is stopped before the queue is closed, which then waits in vain.
+  const { abandonMs } = url === redis.url ? testTimes : lossTimes;
+  const times = { ...testTimes, abandonMs, ...given.times };
   const name = world.uuid();
   const queue = await openBullQueue({ name, url, world, log, times });
   t.after(() => queue.close());
@@ -55,7 +58,7 @@ async function startProcess(t: TestContext, settings: Settings) {
   const said: string[] = [];
   createInterface({ input: child.stdout }).on('line', (line) => said.push(line));
   const hears = (what: string): Promise<string> =>
-    until(() => said.find((line) => line.startsWith(what)), { what, timeoutMs: 30_000 });
+    until(() => said.find((line) => line.startsWith(what)), { what });
   await hears('ready');
   const tell = (line: string): void => void child.stdin.write(`${line}\n`);
   return { child, said, hears, tell };
@@ -87,7 +90,7 @@ describe('a queue in Redis', () => {
 
 describe('a consumer of a queue in Redis', () => {
   test('that is killed leaves its message to another, as a further attempt', async (t) => {
-    const { queue, ...settings } = await setup(t);
+    const { queue, ...settings } = await setup(t, { times: lossTimes });
     const dying = await startProcess(t, settings);
     await queue.add([message('a')]);
     await dying.hears('took a 1');
@@ -101,12 +104,12 @@ describe('a consumer of a queue in Redis', () => {
   });
 
   test('keeps its message while its only thread is busy for longer than a lock', async (t) => {
-    const { queue, ...settings } = await setup(t);
+    const { queue, ...settings } = await setup(t, { times: lossTimes });
     const busy = await startProcess(t, settings);
     await queue.add([message('a')]);
     await busy.hears('took a 1');
     const { taken } = await consumeByHand(queue);
-    busy.tell(`block ${3 * settings.times.lockMs}`);
+    busy.tell(`block ${2 * settings.times.lockMs}`);
     await busy.hears('blocked');
     assert.deepEqual(taken, []);
     busy.tell('finish');
@@ -116,12 +119,12 @@ describe('a consumer of a queue in Redis', () => {
   });
 
   test('loses its message if its thread is busy for longer than a run may take', async (t) => {
-    const times = { softMs: 500, visibilityMs: 3_000 };
+    const times = { ...lossTimes, softMs: 500, visibilityMs: 3_000 };
     const { queue, ...settings } = await setup(t, { times });
     const busy = await startProcess(t, settings);
     await queue.add([message('a')]);
     await busy.hears('took a 1');
-    busy.tell('block 20000');
+    busy.tell(`block ${patience.testMs}`);
     const { next } = await consumeByHand(queue);
     const second = await next(1);
     assert.equal(second.attempt, 2);
@@ -130,7 +133,7 @@ describe('a consumer of a queue in Redis', () => {
   });
 
   test('that slept hears that another has its message, and its word comes too late', async (t) => {
-    const { queue, ...settings } = await setup(t);
+    const { queue, ...settings } = await setup(t, { times: lossTimes });
     const zombie = await startProcess(t, settings);
     await queue.add([message('a')]);
     await zombie.hears('took a 1');
@@ -191,7 +194,7 @@ describe('when Redis is away', () => {
     for (const times of [1, 2]) {
       await own.restart('immediate');
       const isBack = () => lines.filter((line) => line.includes('is back')).length === 2 * times;
-      await until(isBack, { what: 'both to be back', timeoutMs: 20_000 });
+      await until(isBack, { what: 'both to be back' });
     }
     assert.equal(lines.length, 8, lines.join('\n'));
     await queue.add([message('a'), message('b')]);

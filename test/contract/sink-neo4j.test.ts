@@ -6,6 +6,7 @@ import * as statements from '../../src/sink/neo4j-statements.ts';
 import { documentIdOf } from '../../src/store/documents.ts';
 import { realWorld } from '../../src/world.ts';
 import type { BoltServer } from '../support/neo4j/bolt-server.ts';
+import { hangSignal } from '../support/patience.ts';
 import { notes, SinkBench } from './sink/bench.ts';
 import { openNeo4jCase, realNeo4j } from './sink/neo4j-case.ts';
 import { sinkSuite } from './sink-suite.ts';
@@ -60,7 +61,7 @@ describe('Neo4j beside a store', { skip }, () => {
 
   test('a wrong password, and a server that is away, are told as such', async (t) => {
     const { server } = await setup(t);
-    const signal = AbortSignal.timeout(10_000);
+    const signal = hangSignal();
     const asked = { url: server.url, user: 'neo4j', world: realWorld() };
     const wrong = openNeo4j({ ...asked, password: 'wrong' });
     const right = openNeo4j({ ...asked, password: server.password });
@@ -103,7 +104,7 @@ describe('Neo4j beside a store', { skip }, () => {
     await bench.publish('page', ['rain']);
     const late = { ...notes, documentId, asOf: old, title: 'old', language: null, models: [] };
     for (const current of [old, undefined]) {
-      await given.sink?.settle({ ...late, current }, AbortSignal.timeout(10_000));
+      await given.sink?.settle({ ...late, current }, hangSignal());
       assert.deepEqual(await bench.seen(), ['rain']);
     }
   });

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { limits } from '../../src/kernel/limits.ts';
+import { patience } from '../support/patience.ts';
 import type { Cleanup } from '../support/temporary.ts';
 import { notes, SinkBench, type SinkCase } from './sink/bench.ts';
 
@@ -174,7 +175,7 @@ export function sinkSuite(
 ): void {
   describe(`what ${name} keeps`, () => {
     for (const [title, run] of keeps === 'vectors' ? [...tests, ...vectorTests] : tests) {
-      const options = { timeout: 60_000, skip: skip ?? false };
+      const options = { timeout: patience.testMs, skip: skip ?? false };
       test(title, options, async (t) => run(new SinkBench(await open(t))));
     }
   });

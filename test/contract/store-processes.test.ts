@@ -101,10 +101,17 @@ describe('Postgres between sessions', () => {
     });
     await handed.opened;
     const pausing = store.commands.pause('ann', job.key);
-    const blocked = "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
-    await until(async () => (await store.rows(blocked)).length > 0, { what: 'the pause to wait' });
+    const isPaused = async (): Promise<boolean> => (await store.job(job.key)).state === 'paused';
+    await until(isPaused, { what: 'the job to be paused' });
+    // The item is passed over as long as somebody else moves it, and not waited for.
+    assert.equal((await store.job(job.key)).sweep, 'pause');
+    assert.equal((await store.item(row.id)).waits_on, 'worker');
     mayCommit.open();
-    await Promise.all([handing, pausing]);
+    await handing;
+    await store.world.until('the sweep to end', async () => {
+      return (await store.job(job.key)).sweep === null;
+    });
+    await pausing;
     assert.equal((await store.item(row.id)).waits_on, 'person');
     assert.equal((await store.queues()).turns, 0);
     await store.commands.resume('ann', job.key);

@@ -69,7 +69,8 @@ describe('alerts and dashboard', () => {
   });
 
   test('never add up what every orchestrator counts for itself', () => {
-    const own = /^(?:pawl_http|pawl_hot|chunking|embedding|job_duration|pawl_streams|up$|node_)/;
+    const own =
+      /^(?:pawl_(?:http|hot|streams|event_loop)|chunking|embedding|job_duration|up$|node_)/;
     for (const expression of expressions) {
       const sums = expression.matchAll(/sum(?: by \([^)]*\))? ?\((?:rate\(|increase\()?(\w+)/g);
       for (const [, name = ''] of sums) {

@@ -45,7 +45,7 @@ test('a batch provider can be added from outside', async (t) => {
       const row = await pawl.batchTask(id);
       return row.state === 'completed' ? row : undefined;
     },
-    { what: 'the task to be completed', timeoutMs: 30_000 },
+    { what: 'the task to be completed' },
   );
   const { jobs } = JSON.parse(task.provider_state ?? '{}');
   assert.deepEqual(

@@ -36,7 +36,6 @@ function filesOf(files: Readonly<Record<string, string>>): FormData {
 const arrived = (bench: { look(): Promise<Attempt> }, status: Attempt['status']) =>
   until(async () => ((await bench.look()).status === status ? bench.look() : undefined), {
     what: `an attempt that is ${status}`,
-    timeoutMs: 30_000,
   });
 
 /** Collects the events of a stream by their names. */
@@ -238,7 +237,7 @@ describe('the attempt', () => {
     form.append('url', 'http://example.com/page');
     form.append('path', path);
     assert.equal((await bench.stage(form)).status, 201);
-    const wrong = filesOf({ 'other.txt': 'text' });
+    const wrong = filesOf({ 'other.txt': 'text', 'a.txt': 'a second text of that name' });
     wrong.append('url', 'ftp://example.com/');
     const refused = await bench.stage(wrong);
     assert.deepEqual([refused.status, refused.body.code], [400, 'invalid_url']);
@@ -274,12 +273,13 @@ describe('the attempt', () => {
       authenticate: async (key) => {
         if (key === undefined) throw new Failure('unauthorized', 'no key');
         const rest = { callerType: 'user' as const, tier: null, scopes: [], rawClaims: {} };
-        return { callerId: key, internal: false, ...rest };
+        return { callerId: key, shownId: key, internal: false, ...rest };
       },
       admit: async () => ({
         allowed: true,
         limit: 10,
         remaining: 7,
+        windowSeconds: 3600,
         resetAtMs: 0,
         retryAfterSeconds: 3,
       }),

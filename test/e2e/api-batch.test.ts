@@ -194,12 +194,11 @@ describe('pawl serve', () => {
     const { task_id: id } = await submit();
     const stateOf = async (task: string) =>
       (await client.ask('GET /batch/tasks/:id', { params: { id: task } })).state;
-    const patience = { timeoutMs: 30_000 };
-    await until(async () => (await stateOf(id)) === 'completed', { what: 'its end', ...patience });
+    await until(async () => (await stateOf(id)) === 'completed', { what: 'its end' });
     azure.pollsToGo = Number.POSITIVE_INFINITY;
     const { task_id: second } = await submit();
     const isUnderWay = async () => (await stateOf(second)) === 'in_progress';
-    await until(isUnderWay, { what: 'the second to be submitted', ...patience });
+    await until(isUnderWay, { what: 'the second to be submitted' });
     serving.child.kill('SIGTERM');
     assert.equal((await serving.finished).code, 0);
   });

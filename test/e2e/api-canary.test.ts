@@ -107,7 +107,7 @@ test(`no secret is told, wherever it was planted (seed ${seed})`, async (t) => {
         headers,
       })
     ).body.items;
-  await until(async () => (await deliveries())[0]?.attempt === 1, { what: 'the webhook' });
+  await until(async () => ((await deliveries())[0]?.attempt ?? 0) >= 1, { what: 'the webhook' });
   tell('the deliveries', await deliveries());
   for (const body of [`{"${canaries.document_text}`, { [canaries.document_text]: 1 }, '[']) {
     tell('a refusal', (await bench.ask('POST /jobs', { body, headers })).body);

@@ -102,6 +102,26 @@ describe('requests in bad faith', () => {
     assert.deepEqual((await bench.ask('GET /jobs')).body.items, []);
   });
 
+  test('that keep their half of the connection open lose it soon', async (t) => {
+    const bench = await openBench(t, { work: false });
+    const { port } = new URL(bench.service.address);
+    const openings = ['garbage\r\n\r\n', `GET /jobs HTTP/1.1\r\n${host}X-A: b\r\n`];
+    const sockets = openings.flatMap((opening) =>
+      Array.from({ length: 100 }, () => {
+        const socket = connect({ port: Number(port), host: '127.0.0.1', allowHalfOpen: true });
+        socket.on('error', () => undefined).resume();
+        socket.write(opening);
+        // One header line after the other, and never the last.
+        const drip = setInterval(() => socket.write('X-A: b\r\n'), 500);
+        socket.once('close', () => clearInterval(drip));
+        t.after(() => socket.destroy());
+        return socket;
+      }),
+    );
+    await until(() => sockets.every(({ closed }) => closed), { what: 'all of them to be closed' });
+    assert.equal((await bench.ask('GET /healthz')).status, 200);
+  });
+
   test('from pages of other sites, or to a foreign name, are refused', async (t) => {
     const bench = await openBench(t, { work: false });
     const body = { corpus_name: 'a', documents: [{ text: 'A heron.' }] };
@@ -109,6 +129,8 @@ describe('requests in bad faith', () => {
       { 'sec-fetch-site': 'cross-site' },
       { origin: 'https://evil.example' },
       { origin: 'null' },
+      { origin: 'http://localhost:3000' },
+      { origin: 'http://127.0.0.1:1' },
     ] as Record<string, string>[]) {
       const answer = await bench.ask('POST /jobs', { body, headers });
       assert.deepEqual([answer.status, answer.body.code], [403, 'forbidden']);

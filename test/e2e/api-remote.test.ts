@@ -37,10 +37,10 @@ describe('pawl with --url', () => {
     const events = await place.read(['jobs', 'events', id, ...url]);
     assert.equal(events.at(-1)?.kind, 'job_succeeded');
     assert.match((await place.run(['inbox', ...url])).stdout, /1 document failed/);
-    const discarded = await place.run(['inbox', 'discard', '--all', ...url]);
+    const discarded = await place.run(['inbox', 'discard', '--all', '--yes', ...url]);
     assert.match(discarded.stdout, /discarded 1 document/);
     assert.match((await place.run(['corpora', 'documents', 'notes', ...url])).stdout, /The dog/);
-    const deleted = await place.run(['corpora', 'delete', 'notes', ...url]);
+    const deleted = await place.run(['corpora', 'delete', 'notes', '--yes', ...url]);
     assert.match(deleted.stdout, /deleted 2 documents of notes/);
     const gone = await place.run(['search', 'notes', 'harmonium', ...url]);
     assert.deepEqual([gone.code, /corpus_unknown/.test(gone.stderr)], [1, true]);
@@ -117,11 +117,11 @@ describe('the client', () => {
       authenticate: async (key) => {
         if (key !== 'secret') throw new Failure('unauthorized', 'this key is not valid');
         const rest = { callerType: 'user', tier: null, scopes: [], rawClaims: {} } as const;
-        return { callerId: 'ann', ...rest, internal: false };
+        return { callerId: 'ann', shownId: 'ann', ...rest, internal: false };
       },
       admit: async () => ({
         ...{ allowed: true, limit: 9, remaining: 9 },
-        ...{ resetAtMs: 0, retryAfterSeconds: 0 },
+        ...{ windowSeconds: 3600, resetAtMs: 0, retryAfterSeconds: 0 },
       }),
     };
     const { service } = await openBench(t, { access, work: false });

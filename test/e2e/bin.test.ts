@@ -1,9 +1,12 @@
 /** The program that users start, before it becomes Pawl. */
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { temporaryDirectory } from '../support/temporary.ts';
+import { until } from '../support/wait.ts';
 
 const program = fileURLToPath(new URL('../../bin/pawl', import.meta.url));
 const nodeFlags: readonly string[] = JSON.parse(
@@ -38,6 +41,36 @@ function run(args: readonly string[], { nodeOptions = '', platform }: Setting = 
   const told = ended.stderr.split('\n').filter((line) => line.startsWith('start:'));
   const starts: Start[] = told.map((line) => JSON.parse(line.slice('start:'.length)));
   return { starts, ended };
+}
+
+/** A real one where the machine has it, and this one, which says that it is older. */
+function olderNodes() {
+  const pretend = "Object.defineProperty(process,'versions',{value:{node:'20.0.0'}})";
+  const flags = [`--import=data:text/javascript,${encodeURIComponent(pretend)}`];
+  const pretended = { name: 'a Node that says it is older', path: process.execPath, flags };
+  const real = ['/usr/bin/node', '/usr/local/bin/node', ...pathNodes()].find((path) => {
+    const { stdout = '' } = spawnSync(path, ['--version'], { encoding: 'utf8' });
+    return /^v(18|20|22)\./.test(stdout ?? '');
+  });
+  return [pretended, ...(real ? [{ name: `an older Node`, path: real, flags: [] }] : [])];
+}
+
+function pathNodes(): string[] {
+  return (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, 'node'));
+}
+
+function childOf(pid: number | undefined): number {
+  const { stdout } = spawnSync('ps', ['-o', 'pid=', '--ppid', String(pid)], { encoding: 'utf8' });
+  return Number(stdout.trim().split('\n')[0]);
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    // No such process.
+    return false;
+  }
 }
 
 describe('the program pawl', () => {
@@ -76,6 +109,36 @@ describe('the program pawl', () => {
     assert.match(ended.stdout, /pawl serve/);
     assert.equal(ended.status, 0);
   });
+
+  for (const older of olderNodes()) {
+    test(`a service that ${older.name} handed over ends when that is killed`, async (t) => {
+      const data = temporaryDirectory(t);
+      const args = ['serve', '--port', '0', '--no-sample', '--data', data];
+      const parent = spawn(older.path, [...older.flags, program, ...args], {
+        env: { ...process.env, NO_COLOR: '1' },
+      });
+      t.after(() => parent.kill('SIGKILL'));
+      let said = '';
+      for (const stream of [parent.stdout, parent.stderr]) {
+        stream.setEncoding('utf8').on('data', (text: string) => {
+          said += text;
+        });
+      }
+      const [, address = ''] = await until(
+        () => said.match(/(http:\/\/127\.0\.0\.1:\d+)/) ?? undefined,
+        {
+          what: 'the address of the service',
+        },
+      );
+      const child = childOf(parent.pid);
+      t.after(() => isAlive(child) && process.kill(child, 'SIGKILL'));
+      assert.equal((await fetch(`${address}/healthz`)).status, 200);
+      parent.kill('SIGKILL');
+      await until(() => !isAlive(child), { what: 'the service to end' });
+      // It came to a clean end: its lock and its log of the store are gone.
+      assert.equal(existsSync(join(data, 'pawl.db-wal')), false);
+    });
+  }
 
   test('commands that end soon start once', () => {
     const { starts, ended } = run(['--version']);

@@ -110,7 +110,7 @@ describe('a site whose text comes by script', () => {
       const { body } = await bench.ask<Attempt>('GET /attempt');
       return body.status === 'complete' ? body : undefined;
     };
-    const { job_id } = await until(looked, { what: 'the end of the attempt', timeoutMs: 60_000 });
+    const { job_id } = await until(looked, { what: 'the end of the attempt' });
     assert.equal((await bench.ended(job_id ?? '')).items_done, 1);
     const [hit] = await bench.service.pawl.search('app', 'when does the quince ripen');
     assert.equal(hit?.sourceUrl, `${server.origin}/quince`);

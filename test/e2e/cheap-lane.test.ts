@@ -41,7 +41,7 @@ describe('the cheap lane', () => {
       return entities(/Ada|Grace|Joan/.exec(text)?.[0] ?? '');
     };
     const job = await pawl.ingest(documents(['Ada', 'Grace', 'Joan']), cheap);
-    await until(() => server.batches.size > 0, { what: 'the batch', timeoutMs: 20_000 });
+    await until(() => server.batches.size > 0, { what: 'the batch' });
     const waiting = await pawl.store.run<{ waits_on: string; worker: string | null }>({
       text: 'SELECT waits_on, worker FROM items',
     });
@@ -50,7 +50,6 @@ describe('the cheap lane', () => {
     assert.equal(await countWithoutCause(pawl.store), 0);
     await until(async () => (await job.summary()).state === 'succeeded', {
       what: 'the job to end',
-      timeoutMs: 30_000,
     });
     const named = await pawl.entities('notes', { kind: 'person' });
     assert.deepEqual(named.map(({ name }) => name).sort(), ['Ada', 'Grace', 'Joan']);
@@ -72,7 +71,6 @@ describe('the cheap lane', () => {
     const job = await pawl.ingest(documents(['Ada', 'Grace']), cheap);
     await until(async () => (await job.summary()).endedAt !== null, {
       what: 'the job to end',
-      timeoutMs: 30_000,
     });
     const { items, partial } = await job.summary();
     assert.deepEqual([items.done, items.failed, partial], [1, 1, true]);
@@ -95,7 +93,6 @@ describe('the cheap lane', () => {
     const job = await pawl.ingest(documents(['Ada', 'Grace', 'Joan']), cheap);
     await until(async () => (await job.summary()).endedAt !== null, {
       what: 'the job to end',
-      timeoutMs: 40_000,
     });
     const { items } = await job.summary();
     assert.deepEqual([items.done, items.failed], [2, 1]);
@@ -119,7 +116,6 @@ describe('the cheap lane', () => {
     const job = await pawl.ingest(documents(['Ada', 'Grace']), cheap);
     await until(async () => (await job.summary()).endedAt !== null, {
       what: 'the job to end',
-      timeoutMs: 40_000,
     });
     const vectors = await pawl.store.run<{ model: string; vector: Uint8Array }>({
       text: 'SELECT model, vector FROM vectors',
@@ -147,7 +143,6 @@ describe('the cheap lane', () => {
       async () => (await job.summary()).endedAt !== null || server.server.calls.length > 0,
       {
         what: 'the model to be asked',
-        timeoutMs: 20_000,
       },
     );
     assert.equal(server.batches.size, 0);

@@ -61,6 +61,8 @@ describe('pawl extract', { concurrency: 2 }, () => {
       text: 'The walrus.',
       markdown: 'The walrus.',
       meta: {},
+      kept_share: 1,
+      warnings: [],
     });
     assert.deepEqual([cat?.title, cat?.text], ['The cat', 'The cat\n\nThe cat sleeps.']);
     assert.equal(dog?.title, 'The dog');
@@ -87,7 +89,19 @@ describe('pawl extract', { concurrency: 2 }, () => {
     place.write('dog.html', page);
     const { code, stdout, stderr } = await place.run(['extract', 'dog.html']);
     assert.equal(code, 0, stderr);
-    assert.match(stdout, /^The dog\ndog\.html\n\d+ words · en\n\n# The dog\n\nThe dog guards/);
+    assert.match(stdout, /^The dog\ndog\.html\n\d+ words · en · kept_share 1\n\n# The dog\n\nThe/);
+  });
+
+  test('shows what it left out of a page, and why', async (t) => {
+    const place = openWorkplace(t);
+    place.write('menu.html', `<nav><a href="/">Home</a></nav><main>${page}</main>`);
+    const { code, stdout, stderr } = await place.run(['extract', 'menu.html', '--dropped']);
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, /\ndropped \(navigation\) {2}Home\n/);
+    const { stdout: line } = await place.run(['extract', 'menu.html', '--dropped', '--json']);
+    const [shown] = linesOf(line);
+    assert.deepEqual(shown?.dropped, [{ reason: 'navigation', text: 'Home' }]);
+    assert.equal(shown?.kept_share, 1);
   });
 
   test('says what is wrong and what to do, and ends with 2', async (t) => {

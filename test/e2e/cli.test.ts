@@ -109,7 +109,10 @@ describe('pawl ingest and search', { concurrency: 2 }, () => {
     assert.equal(retried.code, 2, retried.stderr);
     assert.equal((await found(place, 'bittern')).length, 1);
 
-    assert.match((await place.run(['inbox', 'discard', '--all'])).stdout, /discarded 2 documents/);
+    assert.match(
+      (await place.run(['inbox', 'discard', '--all', '--yes'])).stdout,
+      /discarded 2 documents/,
+    );
     assert.match((await place.run(['inbox'])).stdout, /the inbox is empty/);
   });
 });
@@ -195,7 +198,7 @@ describe('pawl corpora', () => {
     const documents = await place.read(['corpora', 'documents', 'notes']);
     const told = documents.find(({ source_url }) => String(source_url).endsWith('.html'))?.meta;
     assert.equal((told as Record<string, unknown>).author, 'Ada Lovelace');
-    const deleted = await place.run(['corpora', 'delete', 'notes']);
+    const deleted = await place.run(['corpora', 'delete', 'notes', '--yes']);
     assert.match(deleted.stdout, /deleted 2 documents of notes/);
     const gone = await place.run(['search', 'notes', 'harmonium']);
     assert.deepEqual([gone.code, /corpus_unknown/.test(gone.stderr)], [1, true]);

@@ -101,7 +101,7 @@ describe('pawl doctor', { concurrency: 2 }, () => {
     assert.match(of('ANTHROPIC')?.found ?? '', /answered 401/);
     assert.deepEqual(asked.sort(), [
       'GET /batches?limit=1',
-      'GET /speechtotext/v3.2/transcriptions?top=1',
+      'GET /speechtotext/transcriptions?api-version=2024-11-15&top=1',
       'GET /v1/messages/batches?limit=1',
       'GET /v1beta/batches?pageSize=1',
       'POST / Transcribe.ListTranscriptionJobs',

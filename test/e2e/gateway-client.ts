@@ -1,5 +1,6 @@
 /** Requests to a gateway from any address of this machine; only 127.0.0.1 is inside. */
 import { type IncomingHttpHeaders, request } from 'node:http';
+import { patience } from '../support/patience.ts';
 
 export interface GatewayAsking {
   readonly method?: string;
@@ -18,8 +19,6 @@ export interface GatewayAnswer {
   json(): Record<string, unknown>;
 }
 
-const timeoutMs = 10_000;
-
 export function askGateway(
   port: number,
   path: string,
@@ -27,7 +26,7 @@ export function askGateway(
 ): Promise<GatewayAnswer> {
   return new Promise((resolve, reject) => {
     const target = { host: '127.0.0.1', port, path, method, headers, localAddress: from };
-    const asked = request({ ...target, agent: false, timeout: timeoutMs }, (response) => {
+    const asked = request({ ...target, agent: false, timeout: patience.eventMs }, (response) => {
       let text = '';
       response.setEncoding('utf8').on('data', (piece: string) => {
         text += piece;
@@ -40,7 +39,9 @@ export function askGateway(
         asked.destroy();
       });
     });
-    asked.once('timeout', () => asked.destroy(new Error(`${path} took more than ${timeoutMs} ms`)));
+    asked.once('timeout', () =>
+      asked.destroy(new Error(`${path} took more than ${patience.eventMs} ms`)),
+    );
     asked.once('error', reject);
     if (headers['content-length'] === undefined) asked.end(body);
     else asked.write(body ?? '');

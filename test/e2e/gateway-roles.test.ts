@@ -25,7 +25,7 @@ const keyHash = createHash('sha256').update(key).digest('hex');
 const page =
   '<title>Herons</title><main><p>A grey heron waits for eels beside the old weir.</p></main>';
 
-describe('the roles of compose.yaml behind the gateway', { timeout: 120_000 }, () => {
+describe('the roles of compose.yaml behind the gateway', () => {
   const skip = 'role' in settings ? false : 'this Pawl has no roles';
 
   test('read a page for a caller outside, and find it', { skip }, async (t) => {

@@ -14,6 +14,7 @@ import {
   nginxVersion,
   startGateway,
 } from '../support/nginx.ts';
+import { hangSignal } from '../support/patience.ts';
 import { freePort } from '../support/server.ts';
 import type { Cleanup } from '../support/temporary.ts';
 import { until } from '../support/wait.ts';
@@ -145,7 +146,7 @@ describe('a gateway in front of the service', () => {
 
   test('passes every event of a stream on when it happens', async () => {
     const url = `http://127.0.0.1:${gateway.port}/stream`;
-    const signal = AbortSignal.timeout(10_000);
+    const signal = hangSignal();
     const stream = await fetch(url, { headers: withKey(), signal });
     assert.equal(stream.headers.get('content-type'), 'text/event-stream; charset=utf-8');
     const body = JSON.stringify({ ...document, corpus_name: 'streamed' });

@@ -1,7 +1,7 @@
 /** Documents that hang, crash and grow, in a job with others. */
 
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import type { BlobStore } from '../../src/blob/blob.ts';
 import { thisProcess } from '../../src/engine/liveness.ts';
@@ -9,6 +9,7 @@ import { open } from '../../src/index.ts';
 import { extractStep } from '../../src/pipeline/extract/extract.ts';
 import { processParser } from '../../src/pipeline/extract/process/process-parser.ts';
 import { realWorld } from '../../src/world.ts';
+import { hasWritten } from '../support/process-state.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { until } from '../support/wait.ts';
 
@@ -82,14 +83,8 @@ for (const action of ['cancel', 'pause'] as const) {
     await (await ingest('say A parser is ready.')).wait();
     const [pid] = parser.pids();
     const job = await ingest('spin');
-    await until(() => isRunning(pid), { what: 'the parser at work', timeoutMs: 20_000 });
+    await until(() => hasWritten(pid, 'spinning'), { what: 'the parser at work' });
     await job[action]();
-    await until(() => !existsSync(`/proc/${pid}`), { what: 'its end', timeoutMs: 20_000 });
+    await until(() => !existsSync(`/proc/${pid}`), { what: 'its end' });
   });
-}
-
-/** One that waits for a document sleeps. */
-function isRunning(pid: number | undefined): boolean {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  return stat.slice(stat.lastIndexOf(')') + 2).startsWith('R');
 }

@@ -1,15 +1,15 @@
 /** Runs `pawl` as its users do: as a process, in a folder of its own. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { patience } from '../support/patience.ts';
+import { isStopped } from '../support/process-state.ts';
 import { type Cleanup, temporaryDirectory } from '../support/temporary.ts';
 import { until } from '../support/wait.ts';
 
 const cli = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
-const patienceMs = 30_000;
-const usualLifeMs = 90_000;
 
 export interface Finished {
   readonly code: number | null;
@@ -30,6 +30,8 @@ export interface Started {
 export interface RunOptions {
   readonly environment?: Readonly<Record<string, string>>;
   readonly input?: string;
+  /** The process may be given more: its input does not end. */
+  readonly isInputOpen?: boolean;
   /** A process that lives longer is taken for one that hangs. */
   readonly lifeMs?: number;
 }
@@ -59,8 +61,9 @@ export function openWorkplace(t: Cleanup): Workplace {
     });
     children.add(child);
     child.once('exit', () => children.delete(child));
-    child.stdin.end(options.input ?? '');
-    return watch(child, options.lifeMs ?? usualLifeMs);
+    child.stdin.write(options.input ?? '');
+    if (!options.isInputOpen) child.stdin.end();
+    return watch(child, options.lifeMs ?? patience.testMs);
   };
   const run: Workplace['run'] = (args, options) => start(args, options).finished;
   const read: Workplace['read'] = async (args) => {
@@ -104,17 +107,11 @@ function watch(child: ChildProcess, lifeMs: number): Started {
     finished,
     seen: (pattern) => {
       const found = () => `${output.stdout}${output.stderr}`.match(pattern) ?? undefined;
-      return until(found, { what: `${pattern} in ${child.pid}`, timeoutMs: patienceMs });
+      return until(found, { what: `${pattern} in ${child.pid}` });
     },
     stopped: async () => {
       const what = `process ${child.pid} to stop at its failpoint`;
-      await until(() => isStopped(child.pid), { what, timeoutMs: patienceMs });
+      await until(() => isStopped(child.pid), { what });
     },
   };
-}
-
-/** The third field of /proc/PID/stat is the state of the process; T is stopped. */
-function isStopped(pid: number | undefined): boolean {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  return stat.slice(stat.lastIndexOf(')') + 2).startsWith('T');
 }

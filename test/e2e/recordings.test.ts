@@ -132,7 +132,6 @@ describe('recordings in the cheap lane', () => {
       const job = await pawl.ingest([file], { corpus: 'talks', lane: 'cheap', budgetCents: 9 });
       await until(async () => (await job.summary()).state === 'paused', {
         what: 'the job to be paused',
-        timeoutMs: 20_000,
       });
       assert.equal(sarvam.jobs.size, 0);
       assert.equal((await pawl.store.run({ text: 'SELECT id FROM batch_lines' })).length, 0);

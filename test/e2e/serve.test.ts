@@ -70,7 +70,7 @@ describe('pawl serve', () => {
       const { items } = (await answer.json()) as { items: { status: string }[] };
       return items[0]?.status === 'done';
     };
-    await until(isDone, { what: 'the job of the first', timeoutMs: 30_000 });
+    await until(isDone, { what: 'the job of the first' });
     second.child.kill('SIGTERM');
     assert.equal((await second.finished).code, 0);
   });

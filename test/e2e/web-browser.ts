@@ -8,15 +8,11 @@ import { after, before } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import axe from 'axe-core';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { patience } from '../support/patience.ts';
 import { findExecutable } from '../support/server.ts';
 import type { Cleanup } from '../support/temporary.ts';
 import { openWorkplace, type RunOptions, type Started, type Workplace } from './pawl-process.ts';
 import { openSite, type Site } from './web-site.ts';
-
-/** What is awaited comes in a moment; on a machine that is busy with other things, in many. */
-const patienceMs = 60_000;
-/** A service that several tests share, one after the other. */
-const servedMs = 280_000;
 
 export interface Suite {
   readonly browser: Browser;
@@ -92,14 +88,17 @@ export interface ServeOptions extends RunOptions {
 export async function serve(t: Cleanup, options: ServeOptions = {}): Promise<Serving> {
   const place = openWorkplace(t);
   const args = options.args ?? ['--no-sample'];
-  const started = place.start(['serve', '--port', '0', ...args], { lifeMs: servedMs, ...options });
+  const started = place.start(['serve', '--port', '0', ...args], {
+    lifeMs: patience.fileMs,
+    ...options,
+  });
   const [, address = ''] = await started.seen(/listens on (http:\/\/127\.0\.0\.1:\d+)/);
   const again = async (): Promise<Started> => {
     const port = new URL(address).port;
     const kept = Object.entries(options.environment ?? {});
     const environment = Object.fromEntries(kept.filter(([name]) => name !== 'PAWL_FAILPOINT'));
     const again = ['serve', '--port', port, '--no-sample'];
-    const next = place.start(again, { lifeMs: servedMs, environment });
+    const next = place.start(again, { lifeMs: patience.fileMs, environment });
     await next.seen(/listens on/);
     return next;
   };
@@ -129,7 +128,7 @@ export async function openView(
   const context = await browser.newContext({ viewport, colorScheme, reducedMotion: 'reduce' });
   t.after(() => context.close());
   const page = await context.newPage();
-  page.setDefaultTimeout(patienceMs);
+  page.setDefaultTimeout(patience.eventMs);
   const complaints: string[] = [];
   page.on('pageerror', (error) => void complaints.push(error.message));
   page.on('console', (message) => {

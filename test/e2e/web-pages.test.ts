@@ -57,7 +57,6 @@ async function fill(): Promise<typeof pages> {
   await postJob(address, { corpus_name: 'notes', documents: blank });
   await until(async () => /"failed"/.test(JSON.stringify(await ask(`/jobs/${lost}`))), {
     what: 'the lost pages to fail',
-    timeoutMs: 30_000,
   });
   const moving = await postJob(address, {
     corpus_name: 'news',

@@ -7,10 +7,13 @@ import { openStore } from './store.ts';
 export interface BatchOptions {
   readonly firstSeed: number;
   readonly seeds: number;
+  /** Goes on after those until this says so, up to a number of seeds. */
+  readonly more?: { readonly until: (batch: BatchResult) => boolean; readonly seedsMax: number };
   /** Stops after so many runs with a violation. */
   readonly violationsMax: number;
   readonly plant?: Plant | undefined;
   readonly isCheap?: boolean | undefined;
+  readonly isDeadly?: boolean | undefined;
   readonly onRun?: ((result: RunResult, batch: BatchResult) => void) | undefined;
 }
 
@@ -30,6 +33,8 @@ const totalNames = [
   'zombieSteps',
   'refusedReports',
   'reads',
+  'suspectsClaimed',
+  'blamed',
 ] as const;
 type Total = (typeof totalNames)[number];
 
@@ -44,9 +49,13 @@ export async function runBatch(options: BatchOptions): Promise<BatchResult> {
     seedsPerSecond: 0,
   };
   const startedAt = performance.now();
-  for (let index = 0; index < options.seeds; index++) {
-    const { plant, isCheap } = options;
-    const result = await runSeed({ seed: options.firstSeed + index, store, plant, isCheap });
+  const isEnough = (): boolean => options.more?.until(batch) ?? true;
+  const seedsMax = options.more?.seedsMax ?? options.seeds;
+  for (let index = 0; index < seedsMax; index++) {
+    if (index >= options.seeds && isEnough()) break;
+    const { plant, isCheap, isDeadly } = options;
+    const seed = options.firstSeed + index;
+    const result = await runSeed({ seed, store, plant, isCheap, isDeadly });
     add(batch, result);
     batch.seedsPerSecond = (batch.seedsRun * 1000) / (performance.now() - startedAt);
     options.onRun?.(result, batch);
@@ -62,4 +71,14 @@ function add(batch: BatchResult, result: RunResult): void {
   for (const kind of faultKinds) batch.faults[kind] += result.faults[kind];
   for (const name of totalNames) batch.totals[name] += result[name];
   for (const name of result.failpoints) batch.failpoints.add(name);
+}
+
+/** What was violated, each with the command that shows it again. */
+export function replaysOf({ failed }: BatchResult, scenario = 'documents'): string[] {
+  return failed.flatMap(({ seed, violations }) =>
+    violations.map(({ invariant, detail }) => {
+      const command = `npm run simulate -- --scenario ${scenario} --seeds 1 --seed ${seed}`;
+      return `${command}: ${invariant}: ${detail}`;
+    }),
+  );
 }

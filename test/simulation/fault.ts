@@ -75,6 +75,15 @@ const usualRates: FaultCounts = {
   poison_document: 0.06,
 };
 
+/** Of runs in which processes die all the time, beside whatever else a run has. */
+const deadlyRates: Partial<FaultCounts> = {
+  crash_at_failpoint: 0.15,
+  crash_before_write: 0.1,
+  crash_after_write: 0.1,
+  crash_at_any_time: 0.5,
+  poison_document: 0.15,
+};
+
 export function noFaults(): FaultCounts {
   return Object.fromEntries(faultKinds.map((kind) => [kind, 0])) as FaultCounts;
 }
@@ -88,7 +97,7 @@ export class Faults {
   readonly #random: Random;
   #rates: FaultCounts;
 
-  constructor(random: Random) {
+  constructor(random: Random, isDeadly = false) {
     this.#random = random;
     this.#rates = noFaults();
     const share = random.pick([0, 0.2, 0.5, 0.8]);
@@ -96,6 +105,7 @@ export class Faults {
       const strength = random.pick([0.5, 1, 1, 2, 4]);
       if (random.chance(share)) this.#rates[kind] = Math.min(0.5, usualRates[kind] * strength);
     }
+    if (isDeadly) Object.assign(this.#rates, deadlyRates);
   }
 
   happens(kind: FaultKind): boolean {

@@ -108,7 +108,8 @@ export class Fleet {
 
   #relaunch(dead: SimulatedProcess): void {
     if (this.#isOver) return;
-    const delayMs = this.#random.chance(0.5) ? 100 : this.#random.whole(1, restartMsMax);
+    const isSoon = this.#setting.isDeadly || this.#random.chance(0.5);
+    const delayMs = isSoon ? 100 : this.#random.whole(1, restartMsMax);
     this.#setting.schedule.push(nobody, delayMs, () => {
       if (!this.#isOver) this.#launch(dead.host);
     });

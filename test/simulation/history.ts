@@ -1,6 +1,6 @@
 /** Plays the events back along the kernel's tables, and sees if they lead to what is stored. */
 import { item, type Progress } from '../../src/kernel/item.ts';
-import { type JobState, job } from '../../src/kernel/job.ts';
+import { type JobState, job, workingStates } from '../../src/kernel/job.ts';
 import { targets, transition } from '../../src/kernel/machine.ts';
 import type { Event, EventKind } from '../../src/observe/event.ts';
 import type { Evidence } from './evidence.ts';
@@ -105,5 +105,28 @@ export function illegalJobHistories({ jobs, events }: Evidence): string[] {
       state = next;
     }
     return state === stored ? [] : [`job ${id}: the events lead to ${state}, stored is ${stored}`];
+  });
+}
+
+/** What only happens to an item that a worker holds, or is being given. */
+const workKinds: ReadonlySet<EventKind> = new Set([
+  'step_started',
+  'step_completed',
+  'step_failed',
+  'retry_scheduled',
+  'item_deferred',
+  'item_failed',
+]);
+
+/** From the commit of a pause or a cancel on, nothing of the job is worked on. */
+export function movesOfStoppedJobs({ jobs, events }: Evidence): string[] {
+  const states = new Map<number, JobState>(jobs.map(({ id }) => [id, 'queued']));
+  return events.flatMap(({ jobId, itemId, kind, seq }) => {
+    const state = states.get(jobId ?? 0);
+    if (jobId === null || state === undefined) return [];
+    const event = jobEvents[kind];
+    if (event) states.set(jobId, transition(job, state, event) ?? state);
+    const isWork = workKinds.has(kind) && !workingStates.includes(state);
+    return isWork ? [`item ${itemId} of job ${jobId}: ${kind} while ${state}, event ${seq}`] : [];
   });
 }

@@ -3,8 +3,9 @@ import { item } from '../../src/kernel/item.ts';
 import { jobEventFor, job as jobMachine } from '../../src/kernel/job.ts';
 import { limits } from '../../src/kernel/limits.ts';
 import type { JobRow } from '../../src/store/jobs.ts';
+import { poisonWord } from './content.ts';
 import type { Evidence, StoredItem } from './evidence.ts';
-import { illegalItemHistories, illegalJobHistories } from './history.ts';
+import { illegalItemHistories, illegalJobHistories, movesOfStoppedJobs } from './history.ts';
 import { everyAnswerIsChargedOnce, noLineOutlivesItsItem, nothingIsPaidTwice } from './paid.ts';
 
 export type Invariant = (evidence: Evidence) => readonly string[];
@@ -17,9 +18,12 @@ export const final: Readonly<Record<string, Invariant>> = {
   everyItemEnds,
   everyAcknowledgedItemExists,
   everyStepCompletesOnce,
+  noInnocentIsBlamed,
   eventsHaveNoGaps,
   itemHistoriesAreLegal: illegalItemHistories,
   jobHistoriesAreLegal: illegalJobHistories,
+  stoppedJobsStandStill: movesOfStoppedJobs,
+  everySweepEnds,
   progressNeverShrinks,
   epochsNeverShrink,
   gatesHold,
@@ -35,6 +39,12 @@ function everyItemEnds({ items }: Evidence): string[] {
   return items
     .filter(({ step }) => !item.machine.final.includes(step))
     .map((row) => `item ${row.id} is ${row.step}, waits on ${row.waits_on}, worker ${row.worker}`);
+}
+
+function everySweepEnds({ jobs }: Evidence): string[] {
+  return jobs
+    .filter(({ sweep }) => sweep !== null)
+    .map(({ id, sweep }) => `the ${sweep} of job ${id} is not carried out`);
 }
 
 function everyAcknowledgedItemExists({ acknowledged, items, jobs }: Evidence): string[] {
@@ -56,6 +66,18 @@ function everyStepCompletesOnce({ events }: Evidence): string[] {
     seen.add(key);
     return [];
   });
+}
+
+export function isBlamed({ error }: StoredItem): boolean {
+  return error !== null && JSON.parse(error).code === 'crashed_repeatedly';
+}
+
+/** Whoever kills processes in the simulated world, only a poisoned document ends for it. */
+function noInnocentIsBlamed({ items, inputs }: Evidence): string[] {
+  const bodies = new Map(inputs.map(({ item_id, body }) => [item_id, body]));
+  return items
+    .filter((row) => isBlamed(row) && bodies.get(row.id)?.includes(poisonWord) === false)
+    .map(({ id, error }) => `item ${id}: ${error}`);
 }
 
 function eventsHaveNoGaps({ events, sequence }: Evidence): string[] {
@@ -139,7 +161,8 @@ function itemsByJob({ items }: Census): Map<number, StoredItem[]> {
 function jobsCountTheirItems(census: Census): string[] {
   const byJob = itemsByJob(census);
   return census.jobs.flatMap((row) => {
-    const items = byJob.get(row.id) ?? [];
+    // A job counts its items as they will be when its sweep is over.
+    const items = (byJob.get(row.id) ?? []).map((one) => asSwept(one, row));
     const count = (is: (one: StoredItem) => boolean): number => items.filter(is).length;
     const counted = {
       items_total: items.length,
@@ -156,6 +179,12 @@ function jobsCountTheirItems(census: Census): string[] {
         return `job ${row.id} has ${name} ${row[name as keyof JobRow]}, its items say ${value}`;
       });
   });
+}
+
+function asSwept(one: StoredItem, { sweep }: JobRow): StoredItem {
+  if (one.waits_on === null || sweep === null || sweep === 'resume') return one;
+  if (sweep === 'cancel') return { ...one, step: 'canceled', waits_on: null };
+  return one.waits_on === 'task' ? one : { ...one, waits_on: 'person' };
 }
 
 function jobsFollowTheirItems({ jobs }: Census): string[] {
@@ -175,7 +204,7 @@ function pausedJobsRest(census: Census): string[] {
   const byJob = itemsByJob(census);
   return (
     census.jobs
-      .filter(({ state }) => state === 'paused')
+      .filter(({ state, sweep }) => state === 'paused' && sweep === null)
       .flatMap(({ id }) => byJob.get(id) ?? [])
       // What a provider has goes on there, and comes back to the person.
       .filter(({ waits_on }) => waits_on !== null && waits_on !== 'person' && waits_on !== 'task')

@@ -3,13 +3,18 @@ import { describe, test } from 'node:test';
 import { runBatch } from './batch.ts';
 import { plantedDefects } from './planted.ts';
 
+/**
+ * These seeds begin at 1 in every run. What is asked here is whether the checks see a known defect,
+ * and other seeds would only change how long that takes.
+ */
+const firstSeed = 1;
 const seedsMax = 2_000;
 
 describe('the simulation finds what is broken on purpose', () => {
-  for (const { name, plant, isCheap, matches } of plantedDefects()) {
+  for (const { name, plant, isCheap, isDeadly, matches } of plantedDefects()) {
     test(`without ${name}`, async (context) => {
-      const run = { firstSeed: 1, seeds: seedsMax, violationsMax: 1 };
-      const batch = await runBatch({ ...run, plant, isCheap });
+      const run = { firstSeed, seeds: seedsMax, violationsMax: 1 };
+      const batch = await runBatch({ ...run, plant, isCheap, isDeadly });
       assert.notEqual(matches?.(), 0, 'the rewrite matched nothing');
       const [found] = batch.failed;
       assert.ok(found, `${batch.seedsRun} seeds, and nothing was found`);

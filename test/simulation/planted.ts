@@ -7,6 +7,7 @@ import type { Pipeline, StepFunction } from '../../src/pipeline/pipeline.ts';
 import type { Database, Transaction } from '../../src/store/database.ts';
 import { flip, getText } from '../../src/store/documents.ts';
 import type { Statement } from '../../src/store/statement.ts';
+import type { ClaimedRow } from '../../src/store/transition.ts';
 import type { Plant } from './process.ts';
 
 export interface Planted {
@@ -14,6 +15,8 @@ export interface Planted {
   readonly plant: Plant;
   /** It is looked for where most jobs are of the cheap lane. */
   readonly isCheap?: boolean;
+  /** It is looked for where processes die all the time. */
+  readonly isDeadly?: boolean;
   /** How many statements it has changed; undefined where it works in another way. */
   readonly matches?: () => number;
 }
@@ -23,6 +26,9 @@ export function plantedDefects(): Planted[] {
   return [
     rewritten('the epoch check', [
       [/AND items\.epoch = :epoch(?=[^`]*items\.progress = :expect)/, ''],
+    ]),
+    rewritten('the fence of a stopped job', [
+      [/AND\s+\(SELECT jobs\.state FROM jobs WHERE jobs\.id = items\.job_id\) IN \([^)]*\)/, ''],
     ]),
     eventsAfterwards(),
     { name: 'the at-or-past check', plant: { ledger: forgetfulLedger } },
@@ -35,6 +41,13 @@ export function plantedDefects(): Planted[] {
     ]),
     { name: 'the flip', plant: { pipeline: withEarlyFlip } },
     { name: 'the rendezvous', plant: { pipeline: withoutRendezvous } },
+    {
+      ...rewritten('the solitude of suspects', [
+        [/ AND crashes < :crashes_below/, ''],
+        [/:alone = 1 AND /, ''],
+      ]),
+      isDeadly: true,
+    },
     {
       ...rewritten('the answers that were kept', [
         [/(?<=FROM results WHERE key \{amongKeys\})$/, ' AND 1 = 0'],
@@ -126,13 +139,14 @@ function eventsAfterwards(): Planted {
   return { name: 'the event in the transaction', plant: { database }, matches: () => matches };
 }
 
-const forgetfulLedger: NonNullable<Plant['ledger']> = (inner) => ({
-  ...inner,
-  claim: async (worker, count) => {
-    const rows = await inner.claim(worker, count);
-    return rows.map((row) => ({ ...row, progress: 0 }));
-  },
-});
+const forgetfulLedger: NonNullable<Plant['ledger']> = (inner) => {
+  const forget = (rows: ClaimedRow[]): ClaimedRow[] => rows.map((row) => ({ ...row, progress: 0 }));
+  return {
+    ...inner,
+    claim: async (...request) => forget(await inner.claim(...request)),
+    claimSuspect: async (...request) => forget(await inner.claimSuspect(...request)),
+  };
+};
 
 /** The new generation is shown as soon as its text is there, before its chunks are. */
 function withEarlyFlip(pipeline: Pipeline): Pipeline {

@@ -7,6 +7,7 @@ import { Failure } from '../../src/kernel/failure.ts';
 import type { Database, Transaction } from '../../src/store/database.ts';
 import type { Report, Verdict } from '../../src/store/reports.ts';
 import { sql } from '../../src/store/statement.ts';
+import type { ClaimedRow } from '../../src/store/transition.ts';
 import type { SimulatedProcess } from './process.ts';
 
 const slowMsMax = 5_000;
@@ -67,15 +68,19 @@ export function gatedLedger(process: SimulatedProcess, own: Ledger): Ledger {
   const { faults, random } = process.setting;
   const lost = <T>(): Promise<T> =>
     process.answer(Promise.reject(Object.assign(new Error('no answer'), { code: 'ECONNRESET' })));
+  const claimed = (what: string, rows: ClaimedRow[]): ClaimedRow[] | Promise<ClaimedRow[]> => {
+    if (faults.happens('claim_answer_lost')) return lost();
+    for (const { id, epoch } of rows) process.epochs.set(id, epoch);
+    const names = rows.map(({ id, epoch }) => `${id}@${epoch}`).join(' ');
+    process.setting.recorder.tell(() => `${process.name} ${what} ${names}`);
+    return rows;
+  };
   return {
-    claim: async (worker, count) => {
-      const rows = await own.claim(worker, count);
-      if (faults.happens('claim_answer_lost')) return lost();
-      for (const { id, epoch } of rows) process.epochs.set(id, epoch);
-      process.setting.recorder.tell(
-        () => `${process.name} claims ${rows.map(({ id, epoch }) => `${id}@${epoch}`).join(' ')}`,
-      );
-      return rows;
+    claim: async (worker, count) => claimed('claims', await own.claim(worker, count)),
+    claimSuspect: async (worker, loneDeathsMax) => {
+      const rows = await own.claimSuspect(worker, loneDeathsMax);
+      process.setting.recorder.suspectsClaimed += rows.length;
+      return claimed('claims, to run it alone,', rows);
     },
     report: async (report) => {
       const fenced = fence(process, report);

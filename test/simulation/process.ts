@@ -25,6 +25,8 @@ export interface Setting {
   readonly store: Database;
   /** Who answers what the cheap lane asks; absent where nobody takes it. */
   readonly batches?: SimulatedBatches | undefined;
+  /** Processes die all the time, and are started again at once. */
+  readonly isDeadly: boolean;
   /** Builds the pipeline that a process runs, with its faults and its record of what was run. */
   readonly pipelineOf: (process: SimulatedProcess) => Pipeline;
   /** What is broken on purpose, between a process and its ports. */
@@ -91,6 +93,7 @@ export class SimulatedProcess implements Owner {
       world: this.world,
       liveness: this.#liveness(),
       places: options.places,
+      sweepItemsMax: setting.random.pick([1, 2, 500]),
       ledger: (own) => {
         const ledger = gatedLedger(this, own);
         return plant.ledger?.(ledger) ?? ledger;

@@ -27,6 +27,7 @@ export class Recorder {
   zombieSteps = 0;
   refusedReports = 0;
   reads = 0;
+  suspectsClaimed = 0;
   readonly #isTracing: boolean;
   readonly #clock: () => number;
 

@@ -2,7 +2,7 @@
  * The simulation as a command: `npm run simulate -- --seeds N [--seed S] [--scenario NAME]`. With
  * one seed it tells the whole story of that run. The last line is `N seeds, V violations`. The
  * scenarios are `documents`, unless another is named, `cheap` (the same, most of them in the cheap
- * lane) and `batch`.
+ * lane), `deadly` (processes die all the time, and some documents kill) and `batch`.
  */
 import { parseArgs } from 'node:util';
 import { runBatch } from './batch.ts';
@@ -26,9 +26,11 @@ const firstSeed = wholeNumber('--seed', values.seed);
 const scenarios: Readonly<Record<string, () => Promise<number>>> = {
   documents: () => (seeds === 1 ? replay(firstSeed) : runAll()),
   cheap: () => (seeds === 1 ? replay(firstSeed) : runAll()),
+  deadly: () => (seeds === 1 ? replay(firstSeed) : runAll()),
   batch: runTasks,
 };
 const isCheap = values.scenario === 'cheap';
+const isDeadly = values.scenario === 'deadly';
 const scenario = scenarios[values.scenario];
 if (!scenario) {
   console.error(`--scenario takes one of ${Object.keys(scenarios).join(', ')}`);
@@ -45,7 +47,7 @@ function wholeNumber(name: string, text: string): number {
 
 async function replay(seed: number): Promise<number> {
   const store = await openStore();
-  const result = await runSeed({ seed, store, isTracing: true, isCheap });
+  const result = await runSeed({ seed, store, isTracing: true, isCheap, isDeadly });
   console.log(result.lines.join('\n'));
   console.log(`seed ${seed}: ${result.items} items, ${result.turns} turns`);
   for (const { invariant, detail } of result.violations) console.log(`${invariant}: ${detail}`);
@@ -59,7 +61,7 @@ async function runAll(): Promise<number> {
   const batch = await runBatch({
     firstSeed,
     seeds,
-    isCheap,
+    ...{ isCheap, isDeadly },
     violationsMax: failuresMax,
     onRun: (result, { seedsRun, seedsPerSecond }) => {
       if (result.violations.length > 0) {
@@ -100,14 +102,14 @@ async function runTasks(): Promise<number> {
 /** Runs the seed again, this time with its story. */
 async function explain({ seed, violations }: RunResult): Promise<void> {
   const store = await openStore();
-  const { lines } = await runSeed({ seed, store, isTracing: true, isCheap });
+  const { lines } = await runSeed({ seed, store, isTracing: true, isCheap, isDeadly });
   const first = lines.findIndex((line) => line.includes('VIOLATION'));
   console.log(`\nseed ${seed}:`);
   for (const { invariant, detail } of violations) console.log(`  ${invariant}: ${detail}`);
   console.log('  before it:');
   const excerpt = lines.slice(Math.max(0, first - excerptLines), first + 1);
   for (const line of excerpt) console.log(`    ${line}`);
-  const named = isCheap ? '--scenario cheap ' : '';
+  const named = isCheap || isDeadly ? `--scenario ${values.scenario} ` : '';
   console.log(`  to replay: npm run simulate -- ${named}--seeds 1 --seed ${seed}\n`);
 }
 

@@ -8,7 +8,7 @@ import { SimulatedBatches } from './cheap-lane.ts';
 import { allItems, readEvidence } from './evidence.ts';
 import { type FaultCounts, Faults } from './fault.ts';
 import { Fleet } from './fleet.ts';
-import { final } from './invariants.ts';
+import { final, isBlamed } from './invariants.ts';
 import type { Plant, Setting } from './process.ts';
 import { Random } from './random.ts';
 import { SimulatedReader } from './reader.ts';
@@ -26,6 +26,8 @@ export interface RunOptions {
   readonly isTracing?: boolean | undefined;
   /** Most jobs are of the cheap lane. */
   readonly isCheap?: boolean | undefined;
+  /** Processes die all the time, and some documents kill. */
+  readonly isDeadly?: boolean | undefined;
 }
 
 export interface RunResult {
@@ -40,6 +42,9 @@ export interface RunResult {
   readonly zombieSteps: number;
   readonly refusedReports: number;
   readonly reads: number;
+  /** How often a suspect was claimed, to run alone, and how many were blamed in the end. */
+  readonly suspectsClaimed: number;
+  readonly blamed: number;
 }
 
 const startAt = 1_700_000_000_000;
@@ -70,7 +75,7 @@ class Simulation {
     this.#random = new Random(options.seed);
     this.#schedule = new Schedule(this.#random, startAt);
     this.#recorder = new Recorder(options.isTracing ?? false, () => this.#schedule.now - startAt);
-    this.#faults = new Faults(this.#random);
+    this.#faults = new Faults(this.#random, options.isDeadly);
     this.#setting = {
       random: this.#random,
       schedule: this.#schedule,
@@ -78,6 +83,7 @@ class Simulation {
       recorder: this.#recorder,
       store: options.store.database,
       batches: options.isCheap ? new SimulatedBatches(this.#random, this.#schedule) : undefined,
+      isDeadly: options.isDeadly ?? false,
       pipelineOf: simulatedPipeline,
       plant: options.plant ?? {},
       isAlive: (host, pid, started) => this.#fleet.isAlive(host, pid, started),
@@ -195,6 +201,7 @@ class Simulation {
   async #result(): Promise<RunResult> {
     const { violations, failpoints, lines, stepsInvoked, zombieSteps, refusedReports, reads } =
       this.#recorder;
+    const { suspectsClaimed } = this.#recorder;
     const items = await this.#setting.store.run(allItems);
     return {
       seed: this.#options.seed,
@@ -208,12 +215,15 @@ class Simulation {
       zombieSteps,
       refusedReports,
       reads,
+      suspectsClaimed,
+      blamed: items.filter(isBlamed).length,
     };
   }
 }
 
 const openItems = sql<{ count: number; ready: number; leased: number; due_at: number | null }>`
-  SELECT COUNT(*) AS count, COALESCE(MIN(due_at), (
+  SELECT COUNT(*) + (SELECT COUNT(*) FROM jobs WHERE sweep IS NOT NULL) AS count,
+    COALESCE(MIN(due_at), (
       SELECT MIN(next_at) FROM batch_tasks WHERE state IN ('pending', 'in_progress'))) AS due_at,
     COALESCE(SUM(waits_on = 'turn'), 0) AS ready,
     COALESCE(SUM(waits_on = 'worker'), 0) AS leased

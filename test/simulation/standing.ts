@@ -5,20 +5,25 @@ import { allItems, allJobs } from './evidence.ts';
 import { standing } from './invariants.ts';
 import type { Recorder } from './recorder.ts';
 
+/** Of a stopped job, what a claim has passed over or a dead worker held waits for the sweep. */
+const isUnswept = `NOT EXISTS (
+  SELECT 1 FROM jobs WHERE jobs.id = items.job_id AND jobs.sweep IS NOT NULL)`;
+
 /** Where an item stands must be where it says, and nowhere else; a lease must lead to its claim. */
 const misplaced = sql<{ id: number; place: string }>`
   WITH places AS (
     SELECT item_id AS id, 'turn' AS place FROM turns
+    UNION ALL SELECT item_id, 'turn' FROM suspects
     UNION ALL SELECT item_id, 'time' FROM timers
     UNION ALL SELECT item_id, 'gate' FROM lines)
   SELECT places.id, 'stands in the queue of ' || place || ', waits on ' || waits_on AS place
     FROM places LEFT JOIN items ON items.id = places.id
     WHERE items.waits_on IS NOT places.place
   UNION ALL SELECT id, 'stands nowhere, waits on ' || waits_on FROM items
-    WHERE waits_on IN ('turn', 'time', 'gate')
+    WHERE waits_on IN ('turn', 'time', 'gate') AND ${isUnswept}
       AND NOT EXISTS (SELECT 1 FROM places WHERE places.id = items.id AND place = waits_on)
   UNION ALL SELECT id, 'is leased, and in no claim of ' || worker FROM items
-    WHERE waits_on = 'worker' AND NOT EXISTS (
+    WHERE waits_on = 'worker' AND ${isUnswept} AND NOT EXISTS (
       SELECT 1 FROM claims, json_each(claims.items) AS claimed
       WHERE claims.worker = items.worker AND claimed.value = items.id)`;
 

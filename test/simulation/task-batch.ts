@@ -13,13 +13,18 @@ export interface TaskBatch {
 export async function runTaskSeeds(options: {
   readonly firstSeed: number;
   readonly seeds: number;
+  /** Goes on after those until this says so, up to a number of seeds. */
+  readonly more?: { readonly until: (batch: TaskBatch) => boolean; readonly seedsMax: number };
   readonly violationsMax: number;
   readonly plant?: TaskRunOptions['plant'];
   readonly onRun?: (run: TaskRun) => void;
 }): Promise<TaskBatch> {
   const store = await openStore();
   const batch: TaskBatch = { failed: [], failpoints: new Set(), tasks: 0, crashes: 0, seedsRun: 0 };
-  for (let index = 0; index < options.seeds; index += 1) {
+  const isEnough = (): boolean => options.more?.until(batch) ?? true;
+  const seedsMax = options.more?.seedsMax ?? options.seeds;
+  for (let index = 0; index < seedsMax; index += 1) {
+    if (index >= options.seeds && isEnough()) break;
     const seed = options.firstSeed + index;
     const run = await runTaskSeed({ seed, store, plant: options.plant });
     batch.seedsRun += 1;

@@ -24,6 +24,8 @@ const documents = sql<{ id: string; caller: string; newest_id: number }>`
   GROUP BY documents.id, documents.caller ORDER BY documents.id`;
 
 const sourcesMax = 4;
+/** Of a job that is stopped in the middle of much work. */
+const manySourcesMax = 24;
 const submissionsMax = 8;
 
 export class User {
@@ -52,7 +54,8 @@ export class User {
     const { setting, places } = this.#options;
     const { random, recorder, faults } = setting;
     const caller = random.pick(callers);
-    const sources = Array.from({ length: random.whole(1, sourcesMax) }, () =>
+    const countMax = random.chance(0.1) ? manySourcesMax : sourcesMax;
+    const sources = Array.from({ length: random.whole(1, countMax) }, () =>
       randomSource(random, places, faults.happens('poison_document')),
     );
     const { jobKey, itemIds } = await process.engine.commands.submit({

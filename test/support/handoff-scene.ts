@@ -108,17 +108,18 @@ export class Scene {
   }
 
   /** Takes a message, and begins with what it asks for. */
-  async begin(id = 'w1', pid = workerPid) {
+  async begin(id = 'w1', pid = workerPid, isAlone = false) {
     await this.bench.world.until('a message', () => this.queue.waiting.size > 0);
     const { id: message, jobId = '' } = this.queue.take();
     const handoff = keyOfMessage(message);
     const worker = { id, host: 'machine', pid, process_started: '7' };
-    return { jobId, handoff, begun: await this.callbacks.begin(jobId, handoff, worker) };
+    const begun = await this.callbacks.begin(jobId, handoff, worker, isAlone);
+    return { jobId, handoff, begun };
   }
 
   /** Begins, and returns what completes it. */
-  async beginOne(id?: string, pid?: number) {
-    const { jobId, handoff, begun } = await this.begin(id, pid);
+  async beginOne(id?: string, pid?: number, isAlone?: boolean) {
+    const { jobId, handoff, begun } = await this.begin(id, pid, isAlone);
     if (begun.status !== 'begun') assert.fail('the question was gone');
     const complete = (more: Partial<Completion> = { value: { page: 'a page' } }) =>
       this.callbacks.complete(jobId, { stage, handoff, epoch: begun.epoch, ...more });

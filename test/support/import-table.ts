@@ -38,6 +38,7 @@ export const imports = {
     cli: [
       ...belowApi,
       'search',
+      'access',
       'api',
       'client',
       'index.ts',
@@ -88,6 +89,7 @@ export const imports = {
     mammoth: ['pipeline/extract/format'],
     papaparse: ['pipeline/extract/format'],
     'postal-mime': ['pipeline/extract/format'],
+    yaml: ['pipeline/extract/format'],
     fastify: ['api', 'service-parts.ts'],
     '@fastify/multipart': ['api'],
     typebox: ['api', 'cli'],

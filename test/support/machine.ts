@@ -1,6 +1,6 @@
 /** Brings onto the machine what the tests need and npm cannot give. */
 import { spawnSync } from 'node:child_process';
-import { findPostgres } from './postgres.ts';
+import { findPostgres, whyNoPgvector } from './postgres.ts';
 import { findExecutable } from './server.ts';
 
 interface Tool {
@@ -30,16 +30,46 @@ const tools: readonly Tool[] = [
   },
 ];
 
-/** Installs what is absent. Where it cannot, it says so, and the tests that need it fail. */
+/** Tests that need one of these are skipped without it, and say so. */
+function optionalTools(): readonly Tool[] {
+  const [, version = ''] = /\/(\d+)\/bin\//.exec(findPostgres('initdb') ?? '') ?? [];
+  return [
+    {
+      name: 'pgvector',
+      package: `postgresql-${version}-pgvector`,
+      isPresent: () => whyNoPgvector() === undefined,
+    },
+    {
+      name: 'promtool',
+      package: 'prometheus',
+      isPresent: () => findExecutable('promtool') !== undefined,
+    },
+  ];
+}
+
+/**
+ * Installs what is absent. Where it cannot, it says so: the tests that need it fail, and those that
+ * need an optional tool are skipped.
+ */
 export function prepareMachine(print: (line: string) => void): void {
   const absent = tools.filter((tool) => !tool.isPresent());
-  if (absent.length === 0) return;
+  if (absent.length > 0) install(absent, 'Tests that need it will fail.', print);
+  // Debian 12 has no pgvector: a package that the lists do not name is not asked for each time.
+  const offered = optionalTools().filter((tool) => !tool.isPresent() && isOffered(tool.package));
+  if (offered.length > 0) install(offered, 'Tests that need it are skipped.', print);
+}
+
+function isOffered(name: string): boolean {
+  return spawnSync('apt-cache', ['show', '--quiet', name]).status === 0;
+}
+
+function install(absent: readonly Tool[], without: string, print: (line: string) => void): void {
   const names = absent.map((tool) => tool.name).join(', ');
   const startedAt = performance.now();
   const problem = installPackages(absent.map((tool) => tool.package));
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
   if (problem === undefined) print(`Installed ${names} in ${seconds} s.`);
-  else print(`${names} could not be installed: ${problem}\nTests that need it will fail.`);
+  else print(`${names} could not be installed: ${problem}\n${without}`);
 }
 
 function installPackages(packages: readonly string[]): string | undefined {

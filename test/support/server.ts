@@ -8,6 +8,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { delimiter, join } from 'node:path';
+import { hangSignal, patience } from './patience.ts';
 import { until } from './wait.ts';
 
 export interface ServerCommand {
@@ -31,8 +32,6 @@ export interface Server {
   stop(signal: NodeJS.Signals): Promise<void>;
 }
 
-const readyTimeoutMs = 30_000;
-const stopTimeoutMs = 20_000;
 const outputBytesMax = 16_384;
 
 export async function startServer(command: ServerCommand): Promise<Server> {
@@ -56,7 +55,6 @@ export async function startServer(command: ServerCommand): Promise<Server> {
   });
   await until(() => failure !== undefined || command.ready(), {
     what: `${command.name} to accept connections`,
-    timeoutMs: readyTimeoutMs,
   }).catch((error: unknown) => {
     child.kill('SIGKILL');
     throw error;
@@ -108,11 +106,11 @@ function underParent(executable: string, args: readonly string[]): [string, ...s
 
 async function stopServer(name: string, child: ChildProcess, signal: NodeJS.Signals) {
   if (hasEnded(child)) return;
-  const ended = once(child, 'exit', { signal: AbortSignal.timeout(stopTimeoutMs) });
+  const ended = once(child, 'exit', { signal: hangSignal() });
   child.kill(signal);
   await ended.catch(() => {
     child.kill('SIGKILL');
-    throw new Error(`${name} did not end within ${stopTimeoutMs} ms of ${signal}`);
+    throw new Error(`${name} did not end within ${patience.eventMs} ms of ${signal}`);
   });
 }
 

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import pg from 'pg';
+import { patience } from './patience.ts';
 import { type Services, userKey } from './services.ts';
 import { until } from './wait.ts';
 
@@ -122,14 +123,18 @@ interface JobBody {
 }
 
 /** Waits for the end of a job, over restarts of all that could tell of it. */
-export async function ended(services: Services, id: string, timeoutMs = 60_000): Promise<JobBody> {
+export async function ended(services: Services, id: string): Promise<JobBody> {
   let last: unknown;
   const look = async () => {
     const { body } = await ask<JobBody>(services.orchestrator.address, `/jobs/${id}`);
     last = body;
     return ['succeeded', 'failed', 'canceled'].includes(body.state) ? body : undefined;
   };
-  return until(look, { what: `job ${id} to end`, timeoutMs, intervalMs: 100 }).catch((error) => {
+  return until(look, {
+    what: `job ${id} to end`,
+    patienceMs: patience.testMs,
+    intervalMs: 100,
+  }).catch((error) => {
     const said = services.processes.map(({ name, output }) => `--- ${name}\n${output}`);
     throw new Error(`${JSON.stringify(last)}\n${said.join('\n')}`, { cause: error });
   });

@@ -12,7 +12,6 @@ import { makeDirectory, removeDirectory } from './temporary.ts';
 import { until } from './wait.ts';
 
 const cli = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
-const patienceMs = 60_000;
 export const internalKey = 'the-internal-key-of-the-tests';
 /** That of a person. */
 export const userKey = 'the-key-of-a-person';
@@ -72,7 +71,7 @@ export class RoleProcess {
       return /"address":"http:\/\/127\.0\.0\.1:(\d+)"/.exec(this.#output) ?? undefined;
     };
     const what = `the address of ${this.name}`;
-    const [, port] = await until(found, { what, timeoutMs: patienceMs });
+    const [, port] = await until(found, { what });
     this.port = Number(port);
   }
 

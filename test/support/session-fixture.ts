@@ -7,6 +7,7 @@ import { openBlobDirectory } from '../../src/blob/directory.ts';
 import { Commands } from '../../src/engine/commands.ts';
 import type { AttemptPhase, AttemptStatus } from '../../src/kernel/attempt.ts';
 import { item } from '../../src/kernel/item.ts';
+import type { World } from '../../src/kernel/world.ts';
 import { parse } from '../../src/pipeline/extract/format/parse.ts';
 import type { Parser } from '../../src/pipeline/extract/parsed.ts';
 import { allowedHosts } from '../../src/pipeline/fetch/address.ts';
@@ -42,6 +43,8 @@ export interface SessionSetup {
 export interface SessionReplacements {
   readonly parser?: Parser;
   readonly allowHosts?: readonly string[];
+  /** Added to the time. */
+  readonly laterMs?: () => number;
   readonly commands?: (own: Commands) => Pick<Commands, 'submitParsed'>;
 }
 
@@ -50,14 +53,13 @@ export async function setupSession(
   replaced: SessionReplacements = {},
 ): Promise<SessionSetup> {
   const directory = temporaryDirectory(t);
-  const world = realWorld();
+  const world = worldLater(replaced.laterMs);
   const { log, lines } = recordingLog();
   const database = openSqlite({ path: join(directory, 'pawl.db'), world });
   await migrate(database, item);
   const commands = new Commands({
     ...{ database, lifecycle: item, world },
-    ring: () => undefined,
-    revoke: () => undefined,
+    ...{ ring: () => undefined, revoke: () => undefined, revokeJob: () => undefined },
   });
   const parsed: string[] = [];
   const own = replaced.parser ?? parse;
@@ -68,7 +70,7 @@ export async function setupSession(
   };
   const fetcher = httpFetcher({ world, allowed: allowedHosts(replaced.allowHosts ?? []) });
   const preview = new Preview({ fetcher, parser, world });
-  const [texts, folder] = [new TextThreads(), join(directory, 'attempts')];
+  const [texts, folder] = [new TextThreads(world), join(directory, 'attempts')];
   const session = await openAttempt({
     ...{ database, world, log, parser, folder, liveness: aliveProcess, cutter: texts.cut },
     commands: replaced.commands?.(commands) ?? commands,
@@ -104,6 +106,11 @@ export async function setupSession(
     },
     workspaces: () => readdirSync(folder).filter((name) => !name.includes('staging')),
   };
+}
+
+function worldLater(laterMs: () => number = () => 0): World {
+  const world = realWorld();
+  return { ...world, now: () => world.now() + laterMs() };
 }
 
 async function* inPieces(text: string | Uint8Array): AsyncGenerator<Uint8Array> {

@@ -14,7 +14,7 @@ import { getJob, type JobRow } from '../../src/store/jobs.ts';
 import { applyReports, type Move, type Report, type Verdict } from '../../src/store/reports.ts';
 import type { Parameters, sql } from '../../src/store/statement.ts';
 import type { NewSource } from '../../src/store/submit.ts';
-import type { ClaimedRow } from '../../src/store/transition.ts';
+import type { Claim, ClaimedRow } from '../../src/store/transition.ts';
 import { registerWorker } from '../../src/store/workers.ts';
 import type { Cleanup } from './temporary.ts';
 import { TestWorld } from './test-world.ts';
@@ -65,6 +65,7 @@ export class StoreFixture {
       world: this.world,
       ring: () => undefined,
       revoke: () => undefined,
+      revokeJob: () => undefined,
     });
     this.openAnother =
       openAnother &&
@@ -101,9 +102,18 @@ export class StoreFixture {
   }
 
   claim(count = 1, worker = 'worker', database = this.database): Promise<ClaimedRow[]> {
+    return this.#take(worker, { count }, database);
+  }
+
+  /** Claims an item that must run alone, if one was alone at no more than so many deaths. */
+  claimSuspect(worker = 'worker', suspectLoneDeathsMax = 0): Promise<ClaimedRow[]> {
+    return this.#take(worker, { suspectLoneDeathsMax });
+  }
+
+  #take(worker: string, take: Claim['take'], database = this.database): Promise<ClaimedRow[]> {
     const { lifecycle, world } = this;
     return database.write((transaction) =>
-      claimItems(transaction, { worker, count, lifecycle, now: world.now() }),
+      claimItems(transaction, { worker, take, lifecycle, now: world.now() }),
     );
   }
 
@@ -197,15 +207,16 @@ export class StoreFixture {
 
   /** Everything that says where items and jobs stand. */
   async standing(): Promise<Record<string, unknown[]>> {
-    const [items, jobs, turns, timers, lines, claims] = await Promise.all([
+    const [items, jobs, turns, suspects, timers, lines, claims] = await Promise.all([
       this.rows('SELECT * FROM items ORDER BY id'),
       this.rows('SELECT * FROM jobs ORDER BY id'),
       this.rows('SELECT * FROM turns ORDER BY rank, item_id'),
+      this.rows('SELECT * FROM suspects ORDER BY rank, item_id'),
       this.rows('SELECT * FROM timers ORDER BY due_at, item_id'),
       this.rows('SELECT * FROM lines ORDER BY gate, rank, item_id'),
       this.rows('SELECT * FROM claims ORDER BY id'),
     ]);
-    return { items, jobs, turns, timers, lines, claims } as Record<string, unknown[]>;
+    return { items, jobs, turns, suspects, timers, lines, claims } as Record<string, unknown[]>;
   }
 
   /** How many rows each queue holds. */

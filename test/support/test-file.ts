@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { patience } from './patience.ts';
 import type { TestMessage } from './test-reporter.ts';
 
 export interface TestFailure {
@@ -13,28 +14,23 @@ export interface TestFailure {
 export interface FileResult {
   readonly file: string;
   readonly passed: number;
-  readonly skipped: number;
+  /** Why each test that was skipped was skipped. */
+  readonly skipped: readonly string[];
   readonly failures: readonly TestFailure[];
   readonly durationMs: number;
   /** The end of what the file wrote to stdout and stderr. */
   readonly output: string;
 }
 
-export interface FileLimits {
-  readonly timeoutMs: number;
-  /** How long the process may live with no test under way. */
-  readonly lingerMs: number;
-}
-
 const outputCharactersMax = 20_000;
-/** A process that left the group may hold the pipes open for ever. */
+/** A process that left the group may hold the pipes open forever: the end of the output is lost. */
 const drainMs = 2_000;
 const reporter = fileURLToPath(new URL('./test-reporter.ts', import.meta.url));
 /** Hundreds of processes load the same modules: they are compiled once. */
 const compiled = fileURLToPath(new URL('../../node_modules/.cache/compiled', import.meta.url));
 const running = new Set<ChildProcess>();
 
-export async function runTestFile(file: string, limits: FileLimits): Promise<FileResult> {
+export async function runTestFile(file: string): Promise<FileResult> {
   const startedAt = performance.now();
   const child = spawn(process.execPath, [`--test-reporter=${reporter}`, file], {
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
@@ -48,8 +44,8 @@ export async function runTestFile(file: string, limits: FileLimits): Promise<Fil
     killGroup(child);
   };
   const timeout = setTimeout(
-    () => kill(`took more than ${limits.timeoutMs / 1000} s; last begun: ${tally.lastBegun}`),
-    limits.timeoutMs,
+    () => kill(`took more than ${patience.fileMs / 1000} s; last begun: ${tally.lastBegun}`),
+    patience.fileMs,
   );
   let linger: NodeJS.Timeout | undefined;
   child.on('message', (message: TestMessage) => {
@@ -58,18 +54,20 @@ export async function runTestFile(file: string, limits: FileLimits): Promise<Fil
     if (tally.underWay > 0) return;
     linger = setTimeout(
       () => kill('the tests ended but the process did not: something was left open'),
-      limits.lingerMs,
+      patience.eventMs,
     );
   });
   child.stdout?.on('data', tally.write);
   child.stderr?.on('data', tally.write);
 
   // The last messages and the last output may arrive after the exit.
-  const drained = Promise.all([once(child, 'close'), once(child, 'disconnect')]);
+  const told = once(child, 'disconnect');
+  const drained = once(child, 'close');
   const [code, signal] = await once(child, 'exit');
   clearTimeout(timeout);
   clearTimeout(linger);
   killGroup(child);
+  await told;
   await Promise.race([drained, pause(drainMs, undefined, { ref: false })]);
   running.delete(child);
   return tally.result(file, code ?? signal, performance.now() - startedAt);
@@ -84,8 +82,8 @@ class Tally {
   lastBegun = 'no test yet';
   underWay = 0;
   #passed = 0;
-  #skipped = 0;
   #output = '';
+  readonly #skipped: string[] = [];
   readonly #failures: TestFailure[] = [];
 
   add(message: TestMessage): void {
@@ -101,7 +99,7 @@ class Tally {
         this.#passed += 1;
         break;
       case 'skipped':
-        this.#skipped += 1;
+        this.#skipped.push(message.reason);
         break;
       case 'failed':
         this.fail(message.name, message.detail);
@@ -122,7 +120,7 @@ class Tally {
     const skipped = this.#skipped;
     if (this.#failures.length === 0) {
       if (exit !== 0) this.fail(file, `the process ended with ${exit}`);
-      else if (passed + skipped === 0) this.fail(file, 'the file has no tests');
+      else if (passed + skipped.length === 0) this.fail(file, 'the file has no tests');
     }
     return { file, passed, skipped, failures: this.#failures, durationMs, output: this.#output };
   }

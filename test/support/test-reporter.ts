@@ -8,7 +8,8 @@ import { inspect } from 'node:util';
 
 export type TestMessage =
   | { readonly kind: 'begun' | 'ended'; readonly name: string }
-  | { readonly kind: 'passed' | 'skipped'; readonly name: string }
+  | { readonly kind: 'passed'; readonly name: string }
+  | { readonly kind: 'skipped'; readonly name: string; readonly reason: string }
   | { readonly kind: 'failed'; readonly name: string; readonly detail: string };
 
 const nodeFrame = /^\s+at .*(?:node:internal|node:async_hooks|<anonymous>\)$)/;
@@ -38,7 +39,11 @@ type Ended = Extract<TestEvent, { type: 'test:pass' | 'test:fail' }>;
 function messageOf(event: Ended, name: string): TestMessage | undefined {
   const { details, skip, todo } = event.data;
   const isSuite = details.type === 'suite';
-  if ((skip ?? todo) !== undefined) return isSuite ? undefined : { kind: 'skipped', name };
+  const skipped = skip ?? todo;
+  if (skipped !== undefined) {
+    const reason = typeof skipped === 'string' ? skipped : 'no reason given';
+    return isSuite ? undefined : { kind: 'skipped', name, reason };
+  }
   if (event.type === 'test:pass') return isSuite ? undefined : { kind: 'passed', name };
   const error = event.data.details.error as Error & { failureType?: string };
   if (error.failureType === 'subtestsFailed') {

@@ -21,6 +21,7 @@ export class TestWorld implements World {
   readonly #timers = new Set<Timer>();
   #now = Date.UTC(2030, 0, 1);
   #underWay = 0;
+  readonly #waiting: (() => void)[] = [];
   #uuids = 0;
 
   now(): number {
@@ -36,7 +37,7 @@ export class TestWorld implements World {
   afterTurn(run: () => void): void {
     this.#underWay++;
     setImmediate(() => {
-      this.#underWay--;
+      this.#end();
       run();
     });
   }
@@ -69,9 +70,7 @@ export class TestWorld implements World {
 
   track<T>(work: Promise<T>): Promise<T> {
     this.#underWay++;
-    return work.finally(() => {
-      this.#underWay--;
-    });
+    return work.finally(() => this.#end());
   }
 
   /** Resolves when nothing is under way that would end without time passing. */
@@ -79,7 +78,21 @@ export class TestWorld implements World {
     for (let quiet = 0; quiet < quietTurns; ) {
       await turn();
       quiet = this.#underWay === 0 ? quiet + 1 : 0;
+      if (quiet === 0) await this.#rest();
     }
+  }
+
+  /** Resolves when no work is under way. To look again and again would keep a core busy. */
+  #rest(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#waiting.push(resolve);
+    return promise;
+  }
+
+  #end(): void {
+    this.#underWay--;
+    if (this.#underWay > 0) return;
+    for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
   /** Lets so much time pass, with all that happens in it. */

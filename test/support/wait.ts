@@ -1,9 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { patience } from './patience.ts';
 
 export interface UntilOptions {
   /** What is awaited, as it should read after "timed out waiting for". */
   readonly what: string;
-  readonly timeoutMs?: number;
+  /** For what takes longer than one event, such as a whole job; never shorter. */
+  readonly patienceMs?: number;
   readonly intervalMs?: number;
 }
 
@@ -13,9 +15,9 @@ export interface UntilOptions {
  */
 export async function until<Answer>(
   condition: () => Answer | Promise<Answer>,
-  { what, timeoutMs = 10_000, intervalMs = 10 }: UntilOptions,
+  { what, patienceMs = patience.eventMs, intervalMs = 10 }: UntilOptions,
 ): Promise<NonNullable<Answer>> {
-  const deadline = performance.now() + timeoutMs;
+  const deadline = performance.now() + patienceMs;
   let cause: unknown;
   do {
     try {
@@ -27,5 +29,5 @@ export async function until<Answer>(
     }
     await pause(intervalMs);
   } while (performance.now() < deadline);
-  throw new Error(`timed out after ${timeoutMs} ms waiting for ${what}`, { cause });
+  throw new Error(`timed out after ${patienceMs} ms waiting for ${what}`, { cause });
 }

@@ -62,6 +62,7 @@ function TaskView({ task }: { task: Task }) {
 
 function TaskFacts({ task }: { task: Task }) {
   const facts = [
+    ...(task.waiting === null ? [] : [{ name: 'Waiting', value: task.waiting }]),
     { name: 'Results', value: count(task.results_ok) },
     { name: 'Failed', value: count(task.results_failed) },
     { name: 'Tokens in', value: count(task.tokens.in) },

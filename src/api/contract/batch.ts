@@ -62,6 +62,9 @@ export const BatchTask = Type.Object({
   }),
   output: nullable(Type.String({ description: 'Where the merged results are stored.' })),
   error: nullable(object),
+  waiting: nullable(
+    Type.String({ description: 'Why it waits for longer than usual, and what would help.' }),
+  ),
   results_ok: Count,
   results_failed: Count,
   tokens: Tokens,

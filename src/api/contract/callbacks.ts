@@ -25,13 +25,20 @@ export const callbacks = {
           { id: name, host: name, pid: Type.Integer(), process_started: name },
           closed,
         ),
+        alone: Type.Optional(
+          Type.Boolean({ description: 'The worker does nothing else until it has ended this.' }),
+        ),
       },
       closed,
     ),
     answer: Type.Object({
-      status: oneOf(['begun', 'gone']),
+      status: oneOf(['begun', 'gone', 'alone']),
+      uptime_ms: Type.Optional(
+        Type.Integer({ description: 'Of `alone`: how long the process must have lived.' }),
+      ),
       epoch: Type.Optional(epoch),
       kind: Type.Optional(Type.String()),
+      releases: Type.Optional(Type.Integer({ minimum: 0 })),
       request: Type.Optional(anything),
       bytes: Type.Optional(bytes),
     }),

@@ -11,6 +11,11 @@ const entityLimit = Type.Optional(
   Type.Integer({ minimum: 1, maximum: limits.request.entitiesMax }),
 );
 
+const sharedWith = Type.Object({
+  ...byName.properties,
+  caller: Type.String({ minLength: 1, maxLength: limits.key.callerIdCharactersMax }),
+});
+
 export const corpora = {
   'GET /corpora': {
     group: 'Corpora',
@@ -51,6 +56,22 @@ export const corpora = {
     answer: Type.Object({ name: Type.String(), job_id: Type.Union([Type.String(), Type.Null()]) }),
     failures: ['corpus_unknown', 'bad_request', 'action_not_allowed'],
   },
+  'GET /corpora/:name/origins': {
+    group: 'Corpora',
+    summary: 'The addresses that text of a corpus is sent to, and those configured in this service',
+    params: byName,
+    status: 200,
+    answer: schema.CorpusOrigins,
+    failures: ['corpus_unknown'],
+  },
+  'POST /corpora/:name/origins': {
+    group: 'Corpora',
+    summary: 'Accept the configured addresses: from now on, text of the corpus is sent to them',
+    params: byName,
+    status: 200,
+    answer: schema.CorpusOrigins,
+    failures: ['corpus_unknown'],
+  },
   'GET /corpora/:name/entities': {
     group: 'Corpora',
     summary: 'Whom and what the documents of a corpus name, the most often named first',
@@ -79,6 +100,32 @@ export const corpora = {
     status: 200,
     answer: Type.Object({ name: Type.String(), deleted: schema.Count }),
     failures: ['corpus_unknown', 'action_not_allowed'],
+  },
+  'GET /corpora/:name/shares': {
+    group: 'Corpora',
+    summary: 'With whom a corpus is shared',
+    params: byName,
+    status: 200,
+    answer: Type.Object({ items: Type.Array(schema.Share) }),
+    failures: ['corpus_unknown', 'forbidden'],
+  },
+  'PUT /corpora/:name/shares/:caller': {
+    group: 'Corpora',
+    summary: 'Let another caller read a corpus, or write to it as well',
+    params: sharedWith,
+    body: Type.Object({ access: schema.ShareAccess }, { additionalProperties: false }),
+    status: 200,
+    answer: schema.Share,
+    failures: ['corpus_unknown', 'forbidden', 'bad_request', 'action_not_allowed'],
+    example: { access: 'read' },
+  },
+  'DELETE /corpora/:name/shares/:caller': {
+    group: 'Corpora',
+    summary: 'Share a corpus with this caller no longer',
+    params: sharedWith,
+    status: 200,
+    answer: Type.Object({ caller_id: Type.String(), removed: Type.Boolean() }),
+    failures: ['corpus_unknown', 'forbidden'],
   },
   'GET /corpora/:name/documents': {
     group: 'Corpora',

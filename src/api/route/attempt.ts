@@ -1,6 +1,6 @@
 /** The interactive attempt: what is staged for it, and the one button. */
 import type { MultipartFile, MultipartValue } from '@fastify/multipart';
-import type { StagedSource } from '../../attempt/staging.ts';
+import type { StagedSource, StagingRequest } from '../../attempt/staging.ts';
 import { viewOfSource } from '../../attempt/view.ts';
 import { Failure } from '../../kernel/failure.ts';
 import { limits } from '../../kernel/limits.ts';
@@ -12,7 +12,8 @@ export function attemptRoutes(service: Service) {
   return {
     'GET /attempt': async ({ caller }) => attemptShape(attempt.look(caller.callerId)),
     'POST /attempt/start': async ({ caller, body, log }) => {
-      const view = await attempt.start(caller.callerId, body.corpus_name);
+      const { name } = await service.corpora.target(caller.callerId, body.corpus_name);
+      const view = await attempt.start(caller.callerId, name);
       log.info({ attempt_id: view.attemptId }, 'attempt started');
       return attemptShape(view);
     },
@@ -34,16 +35,16 @@ export function attemptRoutes(service: Service) {
 
 /** All that one request brings is staged, or nothing of it. */
 async function stage(service: Service, ask: Ask<'POST /staging'>) {
-  const { staging } = service.attempt;
-  const staged: StagedSource[] = [];
+  const request = service.attempt.staging.open(ask.caller.callerId);
   try {
     for await (const part of ask.request.parts({ limits: partLimits })) {
-      staged.push(await stagePart(service, ask.caller.callerId, part));
+      await stagePart(service, request, part);
     }
   } catch (error) {
-    await staging.drop(staged);
+    await request.drop();
     throw error;
   }
+  const staged = await request.commit();
   if (staged.length === 0) throw new Failure('sources_empty', 'there is nothing in the request');
   ask.log.info({ sources: staged.length }, 'staged');
   return { items: staged.map((source) => stagedShape(viewOfSource({ staged: source }))) };
@@ -57,22 +58,22 @@ const partLimits = {
 };
 
 function stagePart(
-  { attempt: { staging }, isLocal }: Service,
-  caller: string,
+  { isLocal }: Service,
+  request: StagingRequest,
   part: MultipartFile | MultipartValue,
 ): Promise<StagedSource> {
   if (part.type === 'file') {
-    return staging.stageUpload(caller, { name: part.filename ?? '', pieces: whole(part) });
+    return request.upload({ name: part.filename ?? '', pieces: whole(part) });
   }
   const { fieldname, value } = part;
-  if (typeof value === 'string' && fieldname === 'url') return staging.stageUrl(caller, value);
+  if (typeof value === 'string' && fieldname === 'url') return request.url(value);
   if (typeof value !== 'string' || fieldname !== 'path') {
     const message = `${JSON.stringify(fieldname)} is neither a file nor a field url or path`;
     throw new Failure('bad_request', message);
   }
   // Whoever may name a path reads with the rights of this process.
   if (!isLocal) throw new Failure('forbidden', 'paths are for callers on this machine: send files');
-  return staging.stagePath(caller, value);
+  return request.path(value);
 }
 
 async function* whole(part: MultipartFile): AsyncGenerator<Buffer> {

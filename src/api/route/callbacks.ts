@@ -9,8 +9,9 @@ export function callbackRoutes(door: OrchestratorDoor) {
   return {
     'POST /jobs/:id/begin': async ({ params, body, request }) => {
       checkSigned(request);
-      const begun = await door.begin(params.id, body.handoff, body.worker);
+      const begun = await door.begin(params.id, body.handoff, body.worker, body.alone);
       if (begun.status === 'gone') return begun;
+      if (begun.status === 'alone') return { status: 'alone', uptime_ms: begun.uptimeMs };
       const { bytes, ...rest } = begun;
       return { ...rest, ...(bytes && { bytes: Buffer.from(bytes).toString('base64') }) };
     },

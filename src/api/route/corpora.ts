@@ -1,8 +1,14 @@
 /** Corpora, and the documents in them. */
+
+import { checkAccess, unknownCorpus } from '../../access/corpus-directory.ts';
+import { listVisibleCorpora, visibleCorpus } from '../../access/visible-corpora.ts';
 import { checkPriced } from '../../engine/admission.ts';
+import { type CorpusOrigins, readOrigins } from '../../engine/origins.ts';
+import { nameFor } from '../../kernel/corpus-name.ts';
 import { Failure } from '../../kernel/failure.ts';
+import { type CorpusAccess, listShares } from '../../store/corpus-access.ts';
 import { getCorpusSettings } from '../../store/corpus-settings.ts';
-import { getCorpus, listChunks, listCorpora } from '../../store/document-views.ts';
+import { listChunks } from '../../store/document-views.ts';
 import { type DocumentRow, getDocument, listDocuments } from '../../store/documents.ts';
 import { entitiesOfGeneration, listEntities, listRelated } from '../../store/entities.ts';
 import { getSpending } from '../../store/spending.ts';
@@ -11,43 +17,55 @@ import type { Handlers, Service } from '../service.ts';
 import { chunkShape, corpusDetailShape, corpusShape, documentShape } from '../shape.ts';
 
 export function corpusRoutes(service: Service) {
-  const { database, commands, embedder } = service;
+  const { commands, embedder } = service;
   return {
-    'GET /corpora': async ({ caller: { callerId: caller }, query }) => {
+    'GET /corpora': async ({ caller, query }) => {
       const limit = limitOf(query);
-      const after = nameCursor(query) ?? '';
-      const rows = await listCorpora(database, { caller, after, limit });
+      const page = { after: nameCursor(query) ?? '', limit };
+      const rows = await listVisibleCorpora(service, caller.callerId, page);
       const next = nextCursor(rows, limit, ({ name }) => name);
       return { items: rows.map(corpusShape), next_cursor: next };
     },
     'GET /corpora/:name': async ({ caller, params }) =>
       corpusDetail(service, caller.callerId, params.name),
     'POST /corpora/:name/budget': async ({ caller: { callerId: caller }, params, body }) => {
-      const { name: corpus } = await ownCorpus(service, caller, params.name);
+      const { row } = await ownCorpus(service, caller, params.name, 'write');
       const { budget_cents: budgetCents } = body;
       if (budgetCents !== null) checkPriced(service);
-      await commands.setCorpusBudget({ caller, corpus, budgetCents });
-      return corpusDetail(service, caller, corpus);
+      await commands.setCorpusBudget({ caller, corpus: row.name, budgetCents });
+      return corpusDetail(service, caller, row.name);
     },
     'POST /corpora/:name/reembed': async ({ caller: { callerId: caller }, params, body }) => {
-      const { name: corpus } = await ownCorpus(service, caller, params.name);
+      const { row } = await ownCorpus(service, caller, params.name, 'own');
       const { budget_cents: budgetCents } = body;
       if (budgetCents !== undefined) checkPriced(service);
-      const { model } = embedder;
-      const jobKey = await commands.reembed({ caller, corpus, model, budgetCents });
-      return { name: corpus, job_id: jobKey ?? null };
+      const { model, origin } = embedder;
+      const input = { caller, corpus: row.name, model, origin, budgetCents };
+      return { name: row.name, job_id: (await commands.reembed(input)) ?? null };
+    },
+    'GET /corpora/:name/origins': async ({ caller: { callerId: caller }, params }) => {
+      const { place, row } = await ownCorpus(service, caller, params.name);
+      const origins = await readOrigins(service.database, place, service.origins);
+      return { name: row.name, ...listsOf(origins) };
+    },
+    'POST /corpora/:name/origins': async ({ caller: { callerId: caller }, params }) => {
+      const { place, row } = await ownCorpus(service, caller, params.name, 'own');
+      const origins = await commands.acceptOrigins(place, service.origins);
+      return { name: row.name, ...listsOf(origins) };
     },
     'DELETE /corpora/:name': async ({ caller, params }) => {
-      const { name } = await ownCorpus(service, caller.callerId, params.name);
-      return { name, deleted: await commands.deleteCorpus(caller.callerId, name) };
+      const { place, row } = await ownCorpus(service, caller.callerId, params.name, 'own');
+      const deleted = await commands.deleteCorpus(place.caller, place.corpus);
+      service.corpora.forget();
+      return { name: row.name, deleted };
     },
     'GET /corpora/:name/documents': async ({ caller: { callerId: caller }, params, query }) => {
-      const { name: corpus } = await ownCorpus(service, caller, params.name);
+      const { place, row } = await ownCorpus(service, caller, params.name);
       const limit = limitOf(query);
       const after = keyCursor(query) ?? '';
-      const rows = await listDocuments(database, { caller, corpus, after, limit });
+      const rows = await listDocuments(service.database, { ...place, after, limit });
       return {
-        items: rows.map(documentShape),
+        items: rows.map((document) => documentShape({ ...document, corpus: row.name })),
         next_cursor: nextCursor(rows, limit, ({ id }) => id),
       };
     },
@@ -57,10 +75,13 @@ export function corpusRoutes(service: Service) {
 export function documentRoutes(service: Service) {
   const { database, commands } = service;
   return {
-    'GET /documents/:id': async ({ caller, params }) =>
-      documentShape(await ownDocument(service, caller.callerId, params.id)),
-    'DELETE /documents/:id': async ({ caller, params }) => {
-      await commands.deleteDocument(caller.callerId, params.id);
+    'GET /documents/:id': async ({ caller: { callerId: caller }, params }) => {
+      const row = await ownDocument(service, caller, params.id);
+      return documentShape({ ...row, corpus: nameFor(caller, row) });
+    },
+    'DELETE /documents/:id': async ({ caller: { callerId: caller }, params }) => {
+      const row = await ownDocument(service, caller, params.id, 'write');
+      await commands.deleteDocument(row.caller, params.id);
       return { document_id: params.id, deleted: true };
     },
     'GET /documents/:id/chunks': async ({ caller, params, query }) => {
@@ -79,14 +100,14 @@ export function documentRoutes(service: Service) {
 export function entityRoutes(service: Service) {
   const { database } = service;
   return {
-    'GET /corpora/:name/entities': async ({ caller: { callerId: caller }, params, query }) => {
-      const { name: corpus } = await ownCorpus(service, caller, params.name);
-      const filter = { caller, corpus, kind: query.kind, limit: limitOf(query) };
+    'GET /corpora/:name/entities': async ({ caller, params, query }) => {
+      const { place } = await ownCorpus(service, caller.callerId, params.name);
+      const filter = { ...place, kind: query.kind, limit: limitOf(query) };
       return { items: await listEntities(database, filter), next_cursor: null };
     },
-    'GET /corpora/:name/entities/:entity': async ({ caller: { callerId }, params, query }) => {
-      const { name: corpus } = await ownCorpus(service, callerId, params.name);
-      const filter = { caller: callerId, corpus, name: params.entity, limit: limitOf(query) };
+    'GET /corpora/:name/entities/:entity': async ({ caller, params, query }) => {
+      const { place } = await ownCorpus(service, caller.callerId, params.name);
+      const filter = { ...place, name: params.entity, limit: limitOf(query) };
       const rows = await listRelated(database, filter);
       const items = rows.map(({ weight, ...row }) => ({ ...row, passages: weight }));
       return { items, next_cursor: null };
@@ -105,31 +126,44 @@ export function entityRoutes(service: Service) {
   } satisfies Partial<Handlers>;
 }
 
-async function corpusDetail(service: Service, caller: string, name: string) {
-  const { database } = service;
-  const row = await ownCorpus(service, caller, name);
-  const key = { caller, corpus: name };
-  const spending = await getSpending(database, key);
-  return corpusDetailShape(row, spending, await getCorpusSettings(database, key));
+function listsOf({ recorded, configured }: CorpusOrigins) {
+  return { recorded: [...recorded], configured: [...configured] };
 }
 
-/** A corpus in which the caller has nothing is not there. */
+async function corpusDetail(service: Service, caller: string, name: string) {
+  const { database } = service;
+  const { place, row, access } = await ownCorpus(service, caller, name);
+  // What it may cost is each caller's own limit; the model is the corpus'.
+  const own = { caller, corpus: row.name };
+  const spending = await getSpending(database, own);
+  const { budget_cents } = await getCorpusSettings(database, own);
+  const settings = { ...(await getCorpusSettings(database, place)), budget_cents };
+  const shares = access === 'own' ? await listShares(database, place) : [];
+  return corpusDetailShape(row, spending, { ...settings, access, shares });
+}
+
+/** A corpus in which the caller has nothing, and that nobody shares with it, is not there. */
 export async function ownCorpus(
-  { database }: Pick<Service, 'database'>,
+  { database, corpora }: Pick<Service, 'database' | 'corpora'>,
   caller: string,
   name: string,
+  needed: CorpusAccess = 'read',
 ) {
-  const row = await getCorpus(database, { caller, name });
-  if (row) return row;
-  throw new Failure('corpus_unknown', `there is no corpus ${JSON.stringify(name)}`);
+  const found = await corpora.find(caller, name, needed);
+  const row = await visibleCorpus(database, found);
+  if (!row) throw unknownCorpus(name);
+  return { place: { caller: found.caller, corpus: found.corpus }, row, access: found.access };
 }
 
 export async function ownDocument(
-  { database }: Service,
+  { database, corpora }: Service,
   caller: string,
   id: string,
+  needed: CorpusAccess = 'read',
 ): Promise<DocumentRow> {
   const row = await getDocument(database, id);
-  if (row?.caller === caller) return row;
-  throw new Failure('document_unknown', `there is no document ${id}`);
+  const access = row && (await corpora.accessTo(caller, row));
+  if (!row || !access) throw new Failure('document_unknown', `there is no document ${id}`);
+  checkAccess(access, needed, `document ${id}`);
+  return row;
 }

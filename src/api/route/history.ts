@@ -3,7 +3,7 @@ import { Failure } from '../../kernel/failure.ts';
 import { job as jobMachine } from '../../kernel/job.ts';
 import { limits } from '../../kernel/limits.ts';
 import { isFinal } from '../../kernel/machine.ts';
-import { listEvents, newestSequence } from '../../store/events.ts';
+import { listEvents, newestOwn, newestSequence } from '../../store/events.ts';
 import type { News } from '../news.ts';
 import type { Ask, Handlers, Service } from '../service.ts';
 import { eventShape } from '../shape.ts';
@@ -19,7 +19,7 @@ export function historyRoutes(service: Service, news: News) {
       return {
         items: events.map((event) => eventShape(event, key)),
         last_seq: events.at(-1)?.seq ?? after,
-        newest_seq: await newestSequence(database),
+        newest_seq: await newestOwn(database, { jobId }),
         has_more: events.length === limit,
       };
     },
@@ -29,7 +29,7 @@ export function historyRoutes(service: Service, news: News) {
       return {
         items: page.told.map(({ event, jobKey }) => eventShape(event, jobKey)),
         last_seq: page.last,
-        newest_seq: await newestSequence(database),
+        newest_seq: await newestOwn(database, { caller: caller.callerId }),
         has_more: page.isFull,
       };
     },

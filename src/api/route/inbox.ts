@@ -2,12 +2,13 @@
 import { Failure } from '../../kernel/failure.ts';
 import { limits } from '../../kernel/limits.ts';
 import { listFailedOf, listFingerprints } from '../../store/inbox.ts';
-import { getItem } from '../../store/items.ts';
+import { getItem, getItems } from '../../store/items.ts';
 import { limitOf, nextCursor, numberCursor } from '../cursor.ts';
 import { viewItems } from '../item-views.ts';
 import type { Chosen } from '../schema.ts';
 import type { Handlers, Service } from '../service.ts';
 import { causeShape } from '../shape.ts';
+import { fullName } from './jobs.ts';
 
 export function inboxRoutes(service: Service) {
   const { database, commands } = service;
@@ -20,7 +21,7 @@ export function inboxRoutes(service: Service) {
       throw new Failure('item_unknown', `there is no item ${params.id}`);
     },
     'GET /inbox': async ({ caller, query }) => {
-      const filter = filterOf(caller.callerId, query);
+      const filter = await filterOf(service, caller.callerId, query);
       const limit = limitOf(query);
       const page = { ...filter, after: numberCursor(query) ?? 0, limit };
       const causes = await listFingerprints(database, { ...filter, limit: limits.event.pageMax });
@@ -32,7 +33,10 @@ export function inboxRoutes(service: Service) {
       };
     },
     'POST /inbox/retry': async ({ caller, body }) => {
-      const retry = (ids: readonly number[]) => commands.retryItems(caller.callerId, ids);
+      const retry = async (ids: readonly number[]) => {
+        await checkWritable(service, caller.callerId, ids);
+        return commands.retryItems(caller.callerId, ids);
+      };
       return { retried: await forEachChosen(service, { caller: caller.callerId, body }, retry) };
     },
     'POST /inbox/discard': async ({ caller, body }) => {
@@ -45,17 +49,30 @@ export function inboxRoutes(service: Service) {
 }
 
 /** A cause is a code, or a code and a domain: `http_429@api.example.com`. */
-function filterOf(
+async function filterOf(
+  service: Service,
   caller: string,
-  { cause, corpus_name: corpus }: { cause?: string | undefined; corpus_name?: string | undefined },
+  { cause, corpus_name }: { cause?: string | undefined; corpus_name?: string | undefined },
 ) {
   const [code, domain] = cause?.split('@') ?? [];
-  return { caller, corpus, code, domain };
+  return { caller, corpus: await fullName(service, caller, corpus_name), code, domain };
+}
+
+/** Whoever may no longer write to a corpus has nothing retried there. */
+async function checkWritable(
+  { database, corpora }: Service,
+  caller: string,
+  ids: readonly number[],
+): Promise<void> {
+  const rows = await getItems(database, ids, caller);
+  for (const name of new Set(rows.map(({ corpus }) => corpus))) {
+    if (name.includes('@')) await corpora.find(caller, name, 'write');
+  }
 }
 
 /** Acts on what was chosen, a bounded number in each transaction. Returns how many it were. */
 async function forEachChosen(
-  { database }: Service,
+  service: Service,
   { caller, body }: { caller: string; body: Chosen },
   act: (ids: readonly number[]) => Promise<number>,
 ): Promise<number> {
@@ -64,7 +81,8 @@ async function forEachChosen(
     throw new Failure('bad_request', 'name exactly one of item_ids, cause and all');
   }
   if (ids) return act(ids);
-  const filter = { ...filterOf(caller, body), limit: limits.event.pageMax };
+  const { database } = service;
+  const filter = { ...(await filterOf(service, caller, body)), limit: limits.event.pageMax };
   let acted = 0;
   for (let after = 0, isFull = true; isFull; ) {
     const rows = await listFailedOf(database, { ...filter, after });

@@ -6,6 +6,7 @@ import type { JobState } from '../../kernel/job.ts';
 import { limits } from '../../kernel/limits.ts';
 import type { StageState } from '../../kernel/stage.ts';
 import { readUrl } from '../../pipeline/fetch/url.ts';
+import { TimeSlice } from '../../pipeline/time-slice.ts';
 import { crawlFrom, inlineSource, urlSource } from '../../sources.ts';
 import { isKeyTaken } from '../../store/idempotency.ts';
 import { listItems } from '../../store/items.ts';
@@ -14,6 +15,7 @@ import { getJob, type JobRow, statusesOf } from '../../store/jobs.ts';
 import type { NewSource } from '../../store/submit.ts';
 import { limitOf, nextCursor, numberCursor } from '../cursor.ts';
 import { viewItems } from '../item-views.ts';
+import type { JobPicture } from '../job-pictures.ts';
 import type { NewJob } from '../schema.ts';
 import type { Ask, Handlers, Service } from '../service.ts';
 import { jobDetailShape, jobShape } from '../shape.ts';
@@ -27,7 +29,7 @@ export function jobRoutes(service: Service) {
       const limit = limitOf(query);
       const { rows, before } = await listByStatus(service, {
         caller: caller.callerId,
-        corpus: query.corpus_name,
+        corpus: await fullName(service, caller.callerId, query.corpus_name),
         state: query.state,
         status: query.status,
         failedStage: query.failed_stage,
@@ -39,8 +41,7 @@ export function jobRoutes(service: Service) {
       return { items, next_cursor: before === null ? null : String(before) };
     },
     'GET /jobs/:id': async ({ caller, params }) => {
-      const picture = await service.jobs.read(params.id);
-      if (picture?.row.caller !== caller.callerId) throw unknownJob(params.id);
+      const picture = await ownPicture(service, caller.callerId, params.id);
       return jobDetailShape({ ...picture, now: database.now() });
     },
     'GET /jobs/:id/items': async ({ caller, params, query }) => {
@@ -91,6 +92,8 @@ export function steeringRoutes(service: Service) {
       return moved(await ownJob(service, caller.callerId, params.id));
     },
     'POST /jobs/:id/retry': async ({ caller, params }) => {
+      const job = await ownJob(service, caller.callerId, params.id);
+      await service.corpora.find(caller.callerId, job.corpus, 'write');
       const retried = await commands.retry(caller.callerId, params.id);
       await jobs.refresh(params.id);
       const row = await ownJob(service, caller.callerId, params.id);
@@ -110,6 +113,27 @@ export async function ownJob({ database }: Service, caller: string, key: string)
   throw unknownJob(key);
 }
 
+/** What orchestrators show each other may be from before the job was moved. */
+async function ownPicture(service: Service, caller: string, key: string): Promise<JobPicture> {
+  const shown = await service.jobs.read(key);
+  if (shown?.row.caller === caller) return shown;
+  if (!shown) throw unknownJob(key);
+  await ownJob(service, caller, key);
+  await service.jobs.refresh(key);
+  const picture = await service.jobs.read(key);
+  if (picture?.row.caller === caller) return picture;
+  throw unknownJob(key);
+}
+
+/** A corpus as jobs and items name it. */
+export async function fullName(
+  { corpora }: Pick<Service, 'corpora'>,
+  caller: string,
+  name: string | undefined,
+): Promise<string | undefined> {
+  return name === undefined ? undefined : corpora.fullName(caller, name);
+}
+
 function unknownJob(key: string): Failure {
   return new Failure('job_unknown', `there is no job ${key}`);
 }
@@ -117,12 +141,13 @@ function unknownJob(key: string): Failure {
 async function submit(service: Service, ask: Ask<'POST /jobs'>) {
   const { body, caller, log } = ask;
   if (body.budget_cents !== undefined) checkPriced(service);
-  const sources = sourcesOf(body);
+  const sources = await sourcesOf(body);
   await checkRoom(service, ask);
+  const { name: corpus } = await service.corpora.target(caller.callerId, body.corpus_name);
   const { crawl } = body;
   const { jobKey, isReplayed } = await service.commands.submit({
     caller: caller.callerId,
-    corpus: body.corpus_name,
+    corpus,
     sources,
     crawl: crawl && crawlFrom(sources, crawl),
     priority: body.priority,
@@ -131,10 +156,10 @@ async function submit(service: Service, ask: Ask<'POST /jobs'>) {
     budgetCents: body.budget_cents,
     maxWallSeconds: body.max_wall_seconds,
     webhookUrl: webhookOf(service, body),
-    idempotency: idempotencyOf(ask.headers['idempotency-key'], JSON.stringify(body)),
+    idempotency: idempotencyOf(ask.headers['idempotency-key'], () => JSON.stringify(body)),
   });
-  log.info({ job_id: jobKey, caller_id: caller.callerId, replayed: isReplayed }, 'job submitted');
-  return accepted(service, ask, { jobKey, isReplayed, corpus: body.corpus_name, sources });
+  log.info({ job_id: jobKey, caller_id: caller.shownId, replayed: isReplayed }, 'job submitted');
+  return accepted(service, ask, { jobKey, isReplayed, corpus, sources });
 }
 
 /** What was accepted before is answered again, however full the queues are by now. */
@@ -181,8 +206,8 @@ export function accepted(
 
 const ways = ['url', 'urls', 'documents', 'crawl'] as const;
 
-/** One source each, in the order of the request. */
-function sourcesOf(body: NewJob): NewSource[] {
+/** One source each, in the order of the request. There may be very many, so others have turns. */
+async function sourcesOf(body: NewJob): Promise<NewSource[]> {
   const named = ways.filter((way) => body[way] !== undefined);
   if (named.length !== 1) {
     const found = named.length === 0 ? 'none' : named.join(' and ');
@@ -191,26 +216,33 @@ function sourcesOf(body: NewJob): NewSource[] {
   }
   const { url, urls = [], documents = [], crawl } = body;
   const addresses = [...urls, ...(url === undefined ? [] : [url]), ...(crawl ? [crawl.url] : [])];
-  const sources = [
-    ...addresses.map(urlSource),
-    ...documents.map(({ source_url, ...document }) =>
-      inlineSource({ ...document, sourceUrl: source_url }),
-    ),
-  ];
-  return [...new Map(sources.map((source) => [source.source, source])).values()];
+  const sources = new Map<string, NewSource>();
+  const slice = new TimeSlice();
+  for (const entry of [...addresses, ...documents]) {
+    if (slice.isOver) await slice.next();
+    const source = typeof entry === 'string' ? urlSource(entry) : documentSource(entry);
+    sources.set(source.source, source);
+  }
+  return [...sources.values()];
 }
+
+function documentSource({ source_url, ...document }: NewDocument): NewSource {
+  return inlineSource({ ...document, sourceUrl: source_url });
+}
+
+type NewDocument = NonNullable<NewJob['documents']>[number];
 
 /** Printable ASCII: what a header can carry, and a log can show. */
 const keyPattern = /^[\x20-\x7e]+$/;
 
-export function idempotencyOf(key: string | undefined, request: string) {
+export function idempotencyOf(key: string | undefined, request: () => string) {
   if (key === undefined) return undefined;
   const { idempotencyKeyCharactersMax: max } = limits.job;
   if (key.length > max || !keyPattern.test(key)) {
     const message = `an Idempotency-Key has 1 to ${max} printable ASCII characters`;
     throw new Failure('bad_request', message);
   }
-  return { key, hash: createHash('sha256').update(request).digest('hex') };
+  return { key, hash: createHash('sha256').update(request()).digest('hex') };
 }
 
 interface StatusPage {

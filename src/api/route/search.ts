@@ -11,13 +11,13 @@ export function searchRoutes(service: Service) {
     ...searchRoute(service),
     'GET /why': async ({ caller, query }) => {
       const { corpus_name: corpus, url, query: words }: QueryOf<'GET /why'> = query;
-      await ownCorpus(service, caller.callerId, corpus);
-      return whyOf(service, { caller: caller.callerId, corpus, url, query: words });
+      const { place, row } = await ownCorpus(service, caller.callerId, corpus);
+      return whyOf(service, { ...place, name: row.name, url, query: words });
     },
   } satisfies Partial<Handlers>;
 }
 
-export type Searching = Pick<Service, 'database' | 'searcher' | 'metrics' | 'audit'>;
+export type Searching = Pick<Service, 'database' | 'corpora' | 'searcher' | 'metrics' | 'audit'>;
 
 /** For a service that answers nothing else of a store. */
 export function searchRoute(service: Searching) {
@@ -25,15 +25,15 @@ export function searchRoute(service: Searching) {
   return {
     'POST /search': async ({ caller, body }) => {
       const { corpus_name: corpus, query, top_k: topK, mode, explain, filter } = body;
-      await ownCorpus(service, caller.callerId, corpus);
+      const { place, row } = await ownCorpus(service, caller.callerId, corpus);
       const startedAt = performance.now();
       const hits = await searcher.search({
-        ...{ caller: caller.callerId, corpus, query, topK, mode, explain },
+        ...{ ...place, query, topK, mode, explain },
         filter: filter && filterOf(filter),
       });
       const spanMs = performance.now() - startedAt;
       metrics.seeSearch(spanMs / 1000);
-      audit.emit('corpus_searched', caller, { corpus_name: corpus, results: hits.length });
+      audit.emit('corpus_searched', caller, { corpus_name: row.name, results: hits.length });
       return { results: hits.map(hitShape), query_ms: Math.round(spanMs * 10) / 10 };
     },
   } satisfies Partial<Handlers>;

@@ -24,8 +24,8 @@ export function storeChecks({ database, embedder, blobs, sinks }: Leaned): Check
     queue: async () => {
       const depth = (await countQueues(database)).reduce((sum, { count }) => sum + count, 0);
       const said = depth === 1 ? '1 item waits' : `${depth} items wait`;
-      if (depth > limits.rate.queueDepthMax) throw new Error(said);
-      return said;
+      // Who would add to it is refused with 429. Reading, canceling and searching go on.
+      return depth > limits.rate.queueDepthMax ? `${said}: no new jobs for now` : said;
     },
     provider: () => checkEmbedder(embedder),
     ...(blobs.check && { blobs: async () => (await blobs.check?.()) ?? '' }),

@@ -8,7 +8,7 @@ export function systemRoutes({ database, embedder, world }: Service) {
   const later = (at: number): string | null =>
     at > world.now() ? new Date(at).toISOString() : null;
   return {
-    'GET /system': async ({ caller: { callerId, tier } }) => {
+    'GET /system': async ({ caller: { callerId, shownId, tier } }) => {
       const workers = await listWorkerStandings(database);
       const domains = await listDomainStandings(database, { caller: callerId, limit: domainsMax });
       const pace = embedder.pace?.();
@@ -38,7 +38,7 @@ export function systemRoutes({ database, embedder, world }: Service) {
               },
             ]
           : [],
-        caller: { caller_id: callerId, tier },
+        caller: { caller_id: shownId, tier },
       };
     },
   } satisfies Partial<Handlers>;

@@ -34,10 +34,11 @@ export function uploadRoutes(service: Service) {
 
 async function submitFiles(service: Service, ask: Ask<'POST /jobs/upload'>) {
   const { fields, sources } = await receive(service, ask);
-  const corpus = fields.get('corpus_name');
-  if (corpus === undefined) throw new Failure('bad_request', 'the field corpus_name is missing');
+  const given = fields.get('corpus_name');
+  if (given === undefined) throw new Failure('bad_request', 'the field corpus_name is missing');
   if (sources.length === 0) throw new Failure('sources_empty', 'there is no file in the request');
   if (fields.has('budget_cents')) checkPriced(service);
+  const { name: corpus } = await service.corpora.target(ask.caller.callerId, given);
   const request = JSON.stringify([[...fields], sources]);
   const { jobKey, isReplayed } = await service.commands.submit({
     caller: ask.caller.callerId,
@@ -48,7 +49,7 @@ async function submitFiles(service: Service, ask: Ask<'POST /jobs/upload'>) {
     lane: checkLane(fields.get('lane')),
     budgetCents: numberOf(fields, 'budget_cents'),
     maxWallSeconds: numberOf(fields, 'max_wall_seconds'),
-    idempotency: idempotencyOf(ask.headers['idempotency-key'], request),
+    idempotency: idempotencyOf(ask.headers['idempotency-key'], () => request),
   });
   ask.log.info({ job_id: jobKey, files: sources.length, replayed: isReplayed }, 'files submitted');
   return accepted(service, ask, { jobKey, isReplayed, corpus, sources });

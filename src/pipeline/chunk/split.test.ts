@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
+import { assertCpuMs } from '../../../test/support/measure.ts';
 import { splitText } from './split.ts';
 import { countText } from './tokens.ts';
 
@@ -68,9 +69,10 @@ describe('chunks', () => {
   test('take time in proportion to the text, whatever it is', () => {
     for (const piece of ['a', '.', '`', ' ', '\n', '| ', '# ', "?'", '<|endoftext|>', '漢', '😀']) {
       const text = piece.repeat(Math.ceil(200_000 / piece.length));
-      const started = performance.now();
-      for (const chunk of splitText(text)) assert.ok(countText(chunk.text) <= 256);
-      assert.ok(performance.now() - started < 20_000, `${JSON.stringify(piece)} took too long`);
+      const split = () => {
+        for (const chunk of splitText(text)) assert.ok(countText(chunk.text) <= 256);
+      };
+      assertCpuMs(10_000, split, JSON.stringify(piece));
     }
   });
 });
@@ -83,6 +85,27 @@ const line = fc.oneof(
   fc.nat(300).map((size) => 'x'.repeat(size)),
 );
 const markdown = fc.array(line, { maxLength: 30 }).map((lines) => lines.join('\n'));
+
+const manyLines = (count: number, line: (n: number) => string) =>
+  Array.from({ length: count }, (_, n) => line(n)).join('\n');
+const hostile: readonly [title: string, text: string][] = [
+  ['lines with very much space before them', manyLines(120, () => `${' '.repeat(4200)}- item`)],
+  ['a list that is nested very deep', manyLines(2300, (n) => `${'  '.repeat(n)}- item`)],
+  ['quotes that are nested very deep', manyLines(1500, (n) => `${'>'.repeat(n)} item`)],
+  ['a heading with very much space in it', `# a${' '.repeat(300_000)}b`],
+  ['a very long heading over many chunks', `# ${'a '.repeat(200_000)}\n\n${sentences(20_000)}`],
+  ['one word', 'a'.repeat(1_000_000)],
+  ['nothing but space', ' '.repeat(1_000_000)],
+  ['marks on one letter', `a${'\u0301'.repeat(300_000)}`],
+];
+
+describe('chunks of hostile text', () => {
+  for (const [title, text] of hostile) {
+    test(`are made in a time that grows with its length: ${title}`, () => {
+      assertCpuMs(8000, () => void splitText(text));
+    });
+  }
+});
 
 describe('chunks of any text', () => {
   test('cover it in order, within bounds, and the same way each time', () => {

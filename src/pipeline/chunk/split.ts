@@ -33,6 +33,9 @@ export function splitText(text: string, bounds: SplitLimits = defaults): NewChun
   return packing.finish();
 }
 
+/** Units that are given up one by one before the number that fits is searched for. */
+const stepsMax = 4;
+
 class Packing {
   readonly #text: string;
   readonly #tokens: TokenMap;
@@ -77,7 +80,7 @@ class Packing {
 
   #addHeading(block: Block, units: readonly Unit[]): void {
     if (!this.#isHeadingOnly) this.#flush();
-    const line = this.#text.slice(block.start, block.end).trim();
+    const line = this.#lineOf(block).trim();
     const level = /^#+/.exec(line)?.[0].length ?? 1;
     this.#headings.length = Math.min(this.#headings.length, level - 1);
     this.#headings[level - 1] = line.replace(/^#+\s*|\s+#+$/g, '');
@@ -87,6 +90,11 @@ class Packing {
       this.#push(unit);
     }
     this.#openHeading = this.#headings.filter(Boolean).join(' > ');
+  }
+
+  /** A heading stands in each chunk below it, so it must not be as long as a document. */
+  #lineOf({ start, end }: Block): string {
+    return this.#text.slice(start, Math.min(end, start + limits.document.headingCharactersMax));
   }
 
   #fits(tokens: number): boolean {
@@ -123,29 +131,47 @@ class Packing {
   }
 
   #flush(): void {
-    const left: Unit[] = [];
-    let tokens = this.#countOpen();
-    while (tokens > this.#bounds.tokensMax && this.#open.length > 1) {
-      left.unshift(this.#open.pop() as Unit);
-      tokens = this.#countOpen();
-    }
-    const [first] = this.#open;
-    const last = this.#open.at(-1);
-    if (first && last && this.#open.length > this.#repeated) {
-      this.#chunks.push(this.#toChunk({ start: first.start, end: last.end, tokens }));
+    let units = this.#open;
+    let repeated = this.#repeated;
+    while (units.length > 0) {
+      const { size, tokens } = this.#fitting(units);
+      if (size > repeated) {
+        const start = (units[0] as Unit).start;
+        this.#chunks.push(this.#toChunk({ start, end: endOf(units, size), tokens }));
+      }
+      units = units.slice(size);
+      repeated = 0;
+      if (units.length > 0) this.#openHeading = this.#headings.filter(Boolean).join(' > ');
     }
     this.#open = [];
     this.#openTokens = 0;
     this.#repeated = 0;
     this.#isHeadingOnly = false;
-    for (const unit of left) this.#push(unit);
-    if (left.length > 0) this.#flush();
+  }
+
+  /** How many of the units fit into one chunk; the first does in any case. */
+  #fitting(units: readonly Unit[]): { readonly size: number; readonly tokens: number } {
+    const { tokensMax } = this.#bounds;
+    let size = units.length;
+    let tokens = this.#countFirst(units, size);
+    // Most often all fit, or all but the last.
+    for (let tries = 0; tokens > tokensMax && size > 1 && tries < stepsMax; tries += 1) {
+      size -= 1;
+      tokens = this.#countFirst(units, size);
+    }
+    if (tokens <= tokensMax || size === 1) return { size, tokens };
+    let fits = 1;
+    while (size - fits > 1) {
+      const middle = (fits + size) >> 1;
+      if (this.#countFirst(units, middle) <= tokensMax) fits = middle;
+      else size = middle;
+    }
+    return { size: fits, tokens: this.#countFirst(units, fits) };
   }
 
   /** As a whole: across boundaries the tokenizer may see something else than in the units. */
-  #countOpen(): number {
-    const [first] = this.#open;
-    return first ? this.#tokens.count(first.start, this.#open.at(-1)?.end ?? first.end) : 0;
+  #countFirst(units: readonly Unit[], size: number): number {
+    return this.#tokens.count((units[0] as Unit).start, endOf(units, size));
   }
 
   #toChunk({ start: startOffset, end: endOffset, tokens }: Unit): NewChunk {
@@ -164,4 +190,8 @@ class Packing {
       tokenCount: tokens,
     };
   }
+}
+
+function endOf(units: readonly Unit[], size: number): number {
+  return (units[size - 1] as Unit).end;
 }

@@ -33,6 +33,8 @@ export class TokenMap {
   /** The tokens of all pieces before this one, without those that are too long. */
   readonly #sums: Int32Array;
   readonly #longPieces: readonly number[];
+  /** The tokens of each long piece, once it was counted. */
+  readonly #longTokens: Int32Array;
   readonly #size: number;
 
   constructor(text: string) {
@@ -56,6 +58,7 @@ export class TokenMap {
     this.#starts = starts;
     this.#sums = sums;
     this.#longPieces = longPieces;
+    this.#longTokens = new Int32Array(longPieces.length);
     this.#size = size;
   }
 
@@ -86,9 +89,17 @@ export class TokenMap {
     for (let index = lowerBound(longs, longs.length, from); index < longs.length; index++) {
       const piece = longs[index] as number;
       if (piece >= to) break;
-      const end = this.#starts[piece + 1] as number;
-      tokens += pieceTokens.count(this.#characters, this.#starts[piece] as number, end);
+      tokens += this.#countLong(index, piece);
     }
+    return tokens;
+  }
+
+  #countLong(index: number, piece: number): number {
+    const known = this.#longTokens[index] as number;
+    if (known > 0) return known;
+    const [start, end] = [this.#starts[piece] as number, this.#starts[piece + 1] as number];
+    const tokens = pieceTokens.count(this.#characters, start, end);
+    this.#longTokens[index] = tokens;
     return tokens;
   }
 

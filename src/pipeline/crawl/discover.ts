@@ -11,8 +11,7 @@ import type { Fetcher } from '../fetch/http.ts';
 import type { RobotsCheck } from '../fetch/robots-check.ts';
 import { canonicalUrl, gateOf } from '../fetch/url.ts';
 import type { PipelineItem } from '../pipeline.ts';
-import { linksOf } from './links.ts';
-import { type InScope, scopeOf } from './scope.ts';
+import { type FoundLink, type LinkFinder, linksHere, type PageScope } from './found.ts';
 import { readSitemaps } from './sitemap.ts';
 
 export interface CrawledPage {
@@ -24,6 +23,8 @@ export interface CrawledPage {
   readonly html: string | undefined;
   readonly robots: RobotsCheck;
   readonly fetcher: Fetcher;
+  /** Who looks for links; this thread, where nothing is said. */
+  readonly finder?: LinkFinder | undefined;
   readonly world: World;
   readonly signal: AbortSignal;
 }
@@ -53,25 +54,23 @@ export async function discover(page: CrawledPage): Promise<Discovery> {
 async function findPages(page: CrawledPage, crawl: CrawledPage['crawl']): Promise<FoundPage[]> {
   const { url, html } = page;
   if (crawl.depth >= crawl.depthMax || gateOf(url) !== crawl.site) return [];
-  const isInScope = scopeOf(crawl);
-  const links = html === undefined ? [] : linksOf(html, url).filter(isInScope);
-  const named = crawl.depth === 0 ? await namedPages(page, crawl.pagesMax, isInScope) : [];
-  return [...links, ...named].map((found) => ({
-    url: canonicalUrl(found),
-    gate: gateOf(found),
-    depth: crawl.depth + 1,
-  }));
+  const { finder = linksHere, signal } = page;
+  const { site, include, exclude } = crawl;
+  const scope = { page: url.href, site, include, exclude };
+  const links = html === undefined ? [] : await finder.links(html, scope, signal);
+  const named = crawl.depth === 0 ? await namedPages(page, crawl.pagesMax, scope) : [];
+  return [...links, ...named].map((found) => ({ ...found, depth: crawl.depth + 1 }));
 }
 
 /** What the site's own maps name, as far as they can be read within their share of the step. */
 async function namedPages(
-  { url, robots, fetcher, signal, world }: CrawledPage,
+  { url, robots, fetcher, finder = linksHere, signal, world }: CrawledPage,
   pagesMax: number,
-  isInScope: InScope,
-): Promise<URL[]> {
+  scope: PageScope,
+): Promise<FoundLink[]> {
   const share = new AbortController();
   const cancel = world.setTimer(() => share.abort(), limits.fetch.sitemapsMs);
   const both = AbortSignal.any([signal, share.signal]);
-  const reading = { fetcher, signal: both, isInScope, robots, root: url, pagesMax };
+  const reading = { fetcher, finder, signal: both, scope, robots, root: url, pagesMax };
   return readSitemaps(reading).finally(cancel);
 }

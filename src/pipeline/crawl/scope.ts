@@ -1,6 +1,7 @@
 /** Which of the addresses that a crawl finds belong to it. */
 import type { Crawl } from '../../store/crawls.ts';
 import { gateOf } from '../fetch/url.ts';
+import { compileGlob } from './glob.ts';
 
 /** Files that hold no text to search: asking for them would only cost both sides. */
 const withoutText = new RegExp(
@@ -15,7 +16,11 @@ const withoutText = new RegExp(
 
 export type InScope = (url: URL) => boolean;
 
-export function scopeOf({ site, include, exclude }: Crawl): InScope {
+export function scopeOf({
+  site,
+  include,
+  exclude,
+}: Pick<Crawl, 'site' | 'include' | 'exclude'>): InScope {
   const included = include.map(globOf);
   const excluded = exclude.map(globOf);
   return (url) =>
@@ -30,13 +35,8 @@ export function scopeOf({ site, include, exclude }: Crawl): InScope {
  * glob that begins with a slash speaks of the path, any other of the whole address.
  */
 export function globOf(glob: string): (url: URL) => boolean {
-  const source = glob.replace(/\*\*|[*?]|[^*?]+/g, (part) => {
-    if (part === '**') return '.*';
-    if (part === '*') return '[^/]*';
-    return part === '?' ? '[^/]' : part.replace(/[\\^$.|+()[\]{}]/g, '\\$&');
-  });
-  const pattern = new RegExp(`^${source}$`);
+  const matches = compileGlob(glob);
   const isPath = glob.startsWith('/');
   return ({ href, pathname, search }) =>
-    pattern.test(isPath ? pathname : href) || (isPath && pattern.test(`${pathname}${search}`));
+    matches(isPath ? pathname : href) || (isPath && matches(`${pathname}${search}`));
 }

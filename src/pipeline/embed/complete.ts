@@ -58,7 +58,10 @@ export async function completeVectors(
         const message = `${item.corpus} is being embedded with ${missing} since a moment ago`;
         throw new Failure('replaced_meanwhile', message);
       }
-      for (const part of added) await insertVectors(transaction, item.id, rowsOf(part));
+      for (const part of added) {
+        await part.recordFirstUse?.(transaction);
+        await insertVectors(transaction, item.id, rowsOf(part));
+      }
       const saved = savedBy(added);
       if (saved.tokensSaved > 0) {
         await charge(transaction, { itemId: item.id, jobId: item.jobId, now, ...saved });

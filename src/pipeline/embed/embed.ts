@@ -7,17 +7,14 @@ import { getCorpusSettings, pinModel } from '../../store/corpus-settings.ts';
 import type { Transaction } from '../../store/database.ts';
 import { charge } from '../../store/spending.ts';
 import { chunksOf } from '../chunk/chunk.ts';
+import { type CorpusEmbedders, corpusEmbedder, type RecordFirstUse } from '../corpus-origin.ts';
 import { holdModels } from '../held.ts';
 import type { PipelineItem, StepContext, StepFunction, StepResult } from '../pipeline.ts';
 import type { Purse } from '../purse.ts';
 import { withoutText } from '../superseded.ts';
 import { type Embedded, type EmbedInput, embedTexts } from './embed-texts.ts';
 
-export interface EmbedOptions {
-  /** The one that is configured: new corpora are begun with it. */
-  readonly embedder: Embedder;
-  /** Embedders of other models, for corpora that were begun with them. */
-  readonly otherEmbedder?: ((model: string) => Embedder | undefined) | undefined;
+export interface EmbedOptions extends CorpusEmbedders {
   /** Where answers that cost something are kept. */
   readonly purse?: Purse | undefined;
 }
@@ -29,7 +26,8 @@ export function embedStep(options: EmbedOptions): StepFunction {
     const { item, reader } = context;
     const settings = await getCorpusSettings(reader, item);
     const model = settings.model ?? options.embedder.model;
-    const parts = [await embedChunks(context, options, { model, chunks })];
+    const isBegun = settings.model !== null;
+    const parts = [await embedChunks(context, options, { model, chunks, isBegun })];
     if (settings.next_model !== null && settings.next_model !== model) {
       parts.push(await embedChunks(context, options, { model: settings.next_model, chunks }));
     }
@@ -41,20 +39,31 @@ export function embedStep(options: EmbedOptions): StepFunction {
 export interface EmbeddedChunks extends Embedded {
   readonly model: string;
   readonly ordinals: readonly number[];
+  /** Where the model computed for the corpus for the first time. */
+  readonly recordFirstUse: RecordFirstUse | undefined;
 }
 
 type Chunk = Pick<NewChunk, 'ordinal' | 'heading' | 'text'> & { readonly tokenCount: number };
+
+export interface EmbedChunks {
+  readonly model: string;
+  readonly chunks: readonly Chunk[];
+  /** False: nothing of the corpus was embedded yet. */
+  readonly isBegun?: boolean | undefined;
+}
 
 /** Vectors of one model for chunks, paid for at most once. */
 export async function embedChunks(
   context: StepContext,
   options: EmbedOptions,
-  { model, chunks }: { model: string; chunks: readonly Chunk[] },
+  { model, chunks, isBegun = true }: EmbedChunks,
 ): Promise<EmbeddedChunks> {
-  const embedder = embedderOf(model, options);
+  const { caller, corpus } = context.item;
+  const key = { caller, corpus, model, isBegun };
+  const { embedder, recordFirstUse } = await corpusEmbedder(context.reader, key, options);
   const inputs = chunks.map(inputOf);
   const embedded = await embedTexts(context, inputs, { embedder, purse: options.purse });
-  return { ...embedded, model, ordinals: chunks.map(({ ordinal }) => ordinal) };
+  return { ...embedded, model, recordFirstUse, ordinals: chunks.map(({ ordinal }) => ordinal) };
 }
 
 const charactersPerToken = 3;
@@ -66,8 +75,13 @@ export function inputOf({ heading, text, tokenCount }: Omit<Chunk, 'ordinal'>): 
   return { text: `${heading}\n${text}`, tokens };
 }
 
-export function embedderOf(model: string, { embedder, otherEmbedder }: EmbedOptions): Embedder {
-  const found = model === embedder.model ? embedder : otherEmbedder?.(model);
+/** For texts that belong to no corpus of this process. */
+export function embedderOf(
+  model: string,
+  { embedder, otherEmbedder }: CorpusEmbedders,
+  url?: string,
+): Embedder {
+  const found = model === embedder.model ? embedder : otherEmbedder?.(model, url);
   if (found) return found;
   throw new Failure(
     'provider_bad_request',
@@ -92,7 +106,10 @@ function resultOf(
     ...(paid && { detail: detailOf(parts) }),
     effect: async (transaction, now) => {
       if (pinned !== undefined) await pinOrRefuse(transaction, item, pinned);
-      for (const part of parts) await insertVectors(transaction, item.id, rowsOf(part));
+      for (const part of parts) {
+        await part.recordFirstUse?.(transaction);
+        await insertVectors(transaction, item.id, rowsOf(part));
+      }
       if (paid) {
         const saved = savedBy(parts);
         if (saved.tokensSaved > 0) {

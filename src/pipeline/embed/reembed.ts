@@ -61,6 +61,7 @@ function embedAnew(options: EmbedOptions, sinks: readonly Sink[]): StepFunction 
         : { tokensIn: part.tokensIn, costCents: part.costCents }),
       effect: async (transaction, now) => {
         await refuseReplaced(transaction, item, generationId);
+        await part.recordFirstUse?.(transaction);
         await insertVectors(transaction, generationId, rowsOf(part));
         await recordDeliveries(transaction, delivered);
         const saved = savedBy([part]);

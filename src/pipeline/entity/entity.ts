@@ -5,8 +5,9 @@ import type { Transaction } from '../../store/database.ts';
 import { insertEntities } from '../../store/entities.ts';
 import { charge } from '../../store/spending.ts';
 import { chunksOf } from '../chunk/chunk.ts';
+import { checkOrigin, type RecordFirstUse } from '../corpus-origin.ts';
 import { textOf } from '../held.ts';
-import type { PipelineItem, StepFunction, StepResult } from '../pipeline.ts';
+import type { PipelineItem, StepContext, StepFunction, StepResult } from '../pipeline.ts';
 import { withoutText } from '../superseded.ts';
 import type { Extraction, ExtractionCosts, Extractor } from './extraction.ts';
 
@@ -15,6 +16,7 @@ export function entityStep(extractor: Extractor): StepFunction {
     const text = await textOf(context);
     const chunks = await chunksOf(context);
     if (!text || !chunks) return withoutText(context);
+    const recordFirstUse = await checkExtractor(context, extractor);
     const { extraction, detail, costs } = await extractor.extract(
       { text: text.body, pieces: chunks },
       context,
@@ -29,12 +31,22 @@ export function entityStep(extractor: Extractor): StepFunction {
         ...(costs?.isMetered && costDetailOf(costs)),
       },
       effect: async (transaction, now) => {
+        await recordFirstUse?.(transaction);
         await insertEntities(transaction, context.item.id, rows);
         if (costs?.isMetered) await settle(transaction, { ...context.item, now, costs });
         return undefined;
       },
     };
   };
+}
+
+/** Of what was extracted before addresses were recorded, nothing is kept: any first use is new. */
+export function checkExtractor(
+  { item: { caller, corpus }, reader }: StepContext,
+  { model = '', origin }: Pick<Extractor, 'model' | 'origin'>,
+): Promise<RecordFirstUse | undefined> {
+  const sending = { caller, corpus, use: 'entities', model, origin, isBegun: false } as const;
+  return checkOrigin(reader, sending);
 }
 
 function usageOf({ paid, costCents }: ExtractionCosts): Partial<StepResult> {

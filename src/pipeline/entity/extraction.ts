@@ -1,4 +1,5 @@
 /** What an extractor finds in a document, whoever does the finding. */
+import type { Origin } from '../../kernel/origin.ts';
 import type { Prices, Tokens } from '../../provider/prices.ts';
 import type { StepContext } from '../pipeline.ts';
 
@@ -87,6 +88,8 @@ export interface Extractor {
   /** Undefined: no model, but rules. */
   readonly model: string | undefined;
   readonly meter?: ExtractionMeter | undefined;
+  /** Where texts are sent; undefined: they stay in this process. */
+  readonly origin?: Origin | undefined;
   extract(
     input: ExtractionInput,
     context: Pick<StepContext, 'item' | 'signal' | 'progress'>,

@@ -9,6 +9,7 @@ const context = {
     id: 1,
     jobId: 1,
     caller: 'ann',
+    payer: { caller: 'ann', corpus: 'notes' },
     corpus: 'notes',
     documentId: 'd',
     sourceKind: 'inline',

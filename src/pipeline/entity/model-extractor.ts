@@ -24,10 +24,11 @@ import { relationsOf } from './relation.ts';
 import { isLetterOrDigit } from './scan.ts';
 
 export function modelExtractor(completer: Completer, purse?: Purse): Extractor {
-  const { model, prices } = completer;
+  const { model, prices, origin } = completer;
   const read = (text: string): Claim[] => readClaims(text, model);
   return {
     model,
+    origin,
     meter: {
       prices,
       questionsOf: (input) =>

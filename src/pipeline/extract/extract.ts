@@ -16,6 +16,7 @@ export interface Extracted {
   /** Markdown. */
   readonly text: string;
   readonly meta: Parsed['meta'];
+  readonly dropped?: Parsed['dropped'];
 }
 
 export interface ExtractInput extends ParseInput {
@@ -111,6 +112,7 @@ export async function extract(
     language: parsed.language,
     text: parsed.markdown,
     meta: parsed.meta,
+    ...(parsed.dropped && { dropped: parsed.dropped }),
   };
 }
 

@@ -7,6 +7,8 @@ export interface ParseInput {
   readonly source: string;
   /** As the server said it; the bytes themselves may say otherwise. */
   readonly charset?: string | undefined;
+  /** Return what was dropped as well. */
+  readonly withDropped?: boolean | undefined;
 }
 
 export interface Parsed {
@@ -17,6 +19,21 @@ export interface Parsed {
   readonly markdown: string;
   /** What else the document says of itself: author, date, canonical address, pages. */
   readonly meta: Readonly<Record<string, string | number | boolean>>;
+  /** What was left out of the text, if that was asked for. */
+  readonly dropped?: readonly DroppedText[] | undefined;
+}
+
+export interface DroppedText {
+  readonly reason: string;
+  readonly text: string;
+}
+
+/** A document whose kept share is below this was read in part, and somebody should look. */
+export const partlyReadBelow = 0.8;
+
+/** Of the words outside navigation the share that was kept. Only web pages drop any. */
+export function keptShareOf(meta: Parsed['meta']): number {
+  return typeof meta.kept_share === 'number' ? meta.kept_share : 1;
 }
 
 /** Throws a `Failure` where there is no text to be had, with the code that says why. */

@@ -180,10 +180,17 @@ class Traffic {
       const body = Buffer.from(bytes);
       return await route.fulfill({ status, headers: shownHeaders(headers), body });
     } catch (error) {
+      // The page leads to where nobody may read: that is no fault of the browser.
+      if (this.#isForbidden(asked, error)) throw error;
       // What cannot be read is missing on the page, as it is in any browser.
       if (error instanceof Failure) return this.#refuse(route);
       throw error;
     }
+  }
+
+  #isForbidden(asked: Request, error: unknown): boolean {
+    const isPage = asked.isNavigationRequest() && asked.frame() === this.#page.mainFrame();
+    return isPage && error instanceof Failure && error.code === 'private_address';
   }
 
   #refuse(route: Route): Promise<void> {

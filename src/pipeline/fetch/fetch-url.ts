@@ -17,6 +17,7 @@ import { getGateLimits, holdGate, setGateLimits } from '../../store/gates.ts';
 import { getRobots, writeRobots } from '../../store/robots.ts';
 import { currentValidators, type ValidatorsRow, writeValidators } from '../../store/validators.ts';
 import { type Discovery, discover } from '../crawl/discover.ts';
+import type { LinkFinder } from '../crawl/found.ts';
 import type { PipelineItem, StepContext, StepResult } from '../pipeline.ts';
 import type { Fetcher } from './http.ts';
 import { type Paces, paceAfter } from './politeness.ts';
@@ -29,6 +30,8 @@ import { type Visitor, visitor } from './visit.ts';
 export interface UrlReader {
   readonly blobs: BlobStore;
   readonly fetcher: Fetcher;
+  /** Who looks for the links of a crawl; this thread, where nothing is said. */
+  readonly finder?: LinkFinder | undefined;
   /** Absent: no page's scripts are run. */
   readonly rendering?: Rendering | undefined;
   /** Who makes the visit; this process, where nothing is said. */
@@ -68,7 +71,8 @@ export async function fetchUrl(context: StepContext, reader: UrlReader): Promise
     }
     const result = await taken(context, shown, reader.blobs);
     const page = { item, url: shown.answer.url, html: htmlOf(shown), robots, fetcher };
-    const discovery = crawl && (await discover({ ...page, crawl, world, signal }));
+    const discovery =
+      crawl && (await discover({ ...page, crawl, world, signal, finder: reader.finder }));
     return withVisit(result, { ...visit, answer: shown.answer, discovery });
   } catch (error) {
     if (signal.aborted) throw error;

@@ -27,7 +27,8 @@ function setup(t: TestContext): Setup {
     put: async (bytes) => `blob ${blobs.push(bytes)}`,
     get: async () => new Uint8Array(),
   };
-  const item = { id: 1, jobId: 1, caller: 'ann', corpus: 'notes', documentId: 'd', attempt: 1 };
+  const place = { caller: 'ann', corpus: 'notes' };
+  const item = { id: 1, jobId: 1, ...place, payer: place, documentId: 'd', attempt: 1 };
   const context = {
     item: { ...item, sourceKind: 'file', source: '', gate: null, force: false },
     world: new TestWorld(),

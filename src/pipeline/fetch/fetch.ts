@@ -9,6 +9,7 @@ import { unsupported } from '../extract/format/unsupported.ts';
 import type { StepContext, StepFunction, StepResult } from '../pipeline.ts';
 import { withoutText } from '../superseded.ts';
 import { fetchUrl, takesRecordings, type UrlReader } from './fetch-url.ts';
+import { pathOfSource } from './file-path.ts';
 import { isReadable, isRecording, mediaTypeOf } from './media-type.ts';
 import { type Content, type PutAway, putAway } from './put-away.ts';
 
@@ -61,9 +62,12 @@ const atOnce = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
 /** Reads a file that may change or be huge: never more than the bound, whatever its size says. */
 export async function readBounded(path: string): Promise<Uint8Array> {
-  const file = await open(path, atOnce);
+  const file = await open(pathOfSource(path), atOnce);
   try {
     const stats = await file.stat();
+    if (stats.isDirectory()) {
+      throw new Failure('source_unreadable', `${path} is a folder: ingest it again`);
+    }
     if (!stats.isFile()) throw new Failure('source_unreadable', `${path} is not a file`);
     const { size } = stats;
     const bound = limits.document.sourceBytesMax;

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { describe, type TestContext, test } from 'node:test';
+import { hangSignal } from '../../../test/support/patience.ts';
 import { serveWeb } from '../../../test/support/web-server.ts';
 import { Failure, type FailureCode } from '../../kernel/failure.ts';
 import { realWorld } from '../../world.ts';
@@ -31,7 +32,7 @@ function get(url: string): Promise<Answer> {
   return httpFetcher({ world: realWorld(), allowed: allowedHosts([target.host]) }).get({
     url: target,
     accept: '*/*',
-    signal: AbortSignal.timeout(20_000),
+    signal: hangSignal(),
     redirectsMax: 5,
     bounds: { wireBytesMax: 1_000_000, bytesMax: 1_000_000, beyond: 'fail' },
   });

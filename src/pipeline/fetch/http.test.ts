@@ -12,6 +12,7 @@ import {
   gzipSync,
   zstdCompressSync,
 } from 'node:zlib';
+import { hangSignal } from '../../../test/support/patience.ts';
 import { Failure, type FailureCode } from '../../kernel/failure.ts';
 import { limits } from '../../kernel/limits.ts';
 import { realWorld } from '../../world.ts';
@@ -56,7 +57,7 @@ function get(url: string, options: Partial<GetRequest> = {}, world = realWorld()
   return fetcher.get({
     url: target,
     accept: '*/*',
-    signal: AbortSignal.timeout(20_000),
+    signal: hangSignal(),
     redirectsMax: limits.fetch.redirectsMax,
     bounds,
     ...options,

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect as connectTcp } from 'node:net';
 import { describe, type TestContext, test } from 'node:test';
+import { hangSignal } from '../../../test/support/patience.ts';
 import { Failure } from '../../kernel/failure.ts';
 import { realWorld } from '../../world.ts';
 import { allowedHosts, classifyAddress } from './address.ts';
@@ -79,7 +80,7 @@ describe('a target', () => {
 const bounds = { wireBytesMax: 1000, bytesMax: 1000, beyond: 'fail' } as const;
 
 function requestFor(url: string) {
-  const signal = AbortSignal.timeout(60_000);
+  const signal = hangSignal();
   return { url: new URL(url), accept: '*/*', signal, redirectsMax: 5, bounds };
 }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { assertCpuMs } from '../../../test/support/measure.ts';
 import { limits } from '../../kernel/limits.ts';
 import { decide, matches, parseRobots } from './robots.ts';
 
@@ -266,24 +267,26 @@ describe('robots.txt', () => {
   let questions = 0;
   for (const { name, file, robot = 'FooBot', may = [], mayNot = [] } of cases) {
     questions += may.length + mayNot.length;
-    test(name, () => {
+    test(name, async () => {
       const robots = parseRobots(file, robot);
-      const ask = (path: string) =>
-        decide(robots, new URL(path.replace(/^\/\//, '/.//'), 'http://a.example')).isAllowed;
-      for (const path of may) assert.equal(ask(path), true, `${path} is allowed`);
-      for (const path of mayNot) assert.equal(ask(path), false, `${path} is not allowed`);
+      const ask = async (path: string) => {
+        const url = new URL(path.replace(/^\/\//, '/.//'), 'http://a.example');
+        return (await decide(robots, url)).isAllowed;
+      };
+      for (const path of may) assert.equal(await ask(path), true, `${path} is allowed`);
+      for (const path of mayNot) assert.equal(await ask(path), false, `${path} is not allowed`);
     });
   }
   test('is asked more than 120 questions', () => assert.ok(questions > 120, String(questions)));
 
-  test('says which rule decided', () => {
+  test('says which rule decided', async () => {
     const robots = parseRobots('user-agent: *\ndisallow: /x\nallow: /x/y', 'FooBot');
-    assert.deepEqual(decide(robots, new URL('http://a.example/x/z')), {
+    assert.deepEqual(await decide(robots, new URL('http://a.example/x/z')), {
       isAllowed: false,
       rule: 'Disallow: /x',
     });
-    assert.equal(decide(robots, new URL('http://a.example/x/y')).rule, 'Allow: /x/y');
-    assert.equal(decide(robots, new URL('http://a.example/')).rule, undefined);
+    assert.equal((await decide(robots, new URL('http://a.example/x/y'))).rule, 'Allow: /x/y');
+    assert.equal((await decide(robots, new URL('http://a.example/'))).rule, undefined);
   });
 
   const delays: readonly [value: string, ms: number | undefined][] = [
@@ -311,6 +314,36 @@ describe('robots.txt', () => {
     const filler = '# filler\n'.repeat(limits.fetch.robotsBytesMax / 9 + 1);
     const robots = parseRobots(`user-agent: *\n${filler}disallow: /`, 'FooBot');
     assert.equal(robots.rules.length, 0);
+  });
+
+  test('of hostile lines is read in no time', () => {
+    const most = limits.fetch.robotsBytesMax;
+    const hostile = [' ', '\t', 'a ', '\u00a0', ': ', 'x', '*', 'Disallow '];
+    for (const unit of hostile) {
+      for (const line of [unit.repeat(most / unit.length), `Allow${unit.repeat(most / 8)}`]) {
+        const file = `user-agent: *\n${line}`;
+        assertCpuMs(500, () => void parseRobots(file, 'FooBot'), JSON.stringify(unit));
+      }
+    }
+  });
+
+  test('with very many rules lets others run while it decides', async (t) => {
+    const rules = 'disallow: /*ab$\n'.repeat(limits.fetch.robotsBytesMax / 16);
+    const robots = parseRobots(`user-agent: *\n${rules}`, 'FooBot');
+    assert.ok(robots.rules.length > 30_000);
+    // A millisecond for each rule, whatever the machine.
+    let timeMs = 0;
+    t.mock.method(performance, 'now', () => (timeMs += 1));
+    let turns = 0;
+    let isDecided = false;
+    const look = (): void => {
+      turns += 1;
+      if (!isDecided) setImmediate(look);
+    };
+    setImmediate(look);
+    await decide(robots, new URL('http://a.example/a'));
+    isDecided = true;
+    assert.ok(turns > 30_000 / (limits.loop.sliceMs + 2), `${turns} turns`);
   });
 
   test('with many stars takes no time', () => {

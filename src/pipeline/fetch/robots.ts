@@ -4,6 +4,7 @@
  * a missing colon and the usual misspellings are read as what they were meant to be.
  */
 import { limits } from '../../kernel/limits.ts';
+import { TimeSlice } from '../time-slice.ts';
 import { normalEncoding } from './url.ts';
 
 export interface Rule {
@@ -74,15 +75,19 @@ function* linesOf(text: string): Generator<[Field, string]> {
   const bounded = text.slice(0, limits.fetch.robotsBytesMax).replace(/^\uFEFF/, '');
   for (const line of bounded.split(/\r\n|\r|\n/)) {
     const [content = ''] = line.split('#');
-    const [, name, value] = /^\s*([^:]*?)\s*:(.*)$/.exec(content) ?? withoutColon(content);
-    const field = fields.find(([pattern]) => pattern.test(name?.toLowerCase() ?? ''))?.[1];
-    if (field !== undefined) yield [field, value?.trim() ?? ''];
+    const [name, value] = fieldOf(content);
+    const field = fields.find(([pattern]) => pattern.test(name.toLowerCase()))?.[1];
+    if (field !== undefined) yield [field, value];
   }
 }
 
-/** `Disallow /private`: two words, of which the first can only be the name of the field. */
-function withoutColon(line: string): readonly string[] {
-  return /^\s*(\S+)[ \t]+(\S+)\s*$/.exec(line) ?? [];
+/** Without an expression for the whole line: a line of spaces would take it for ever. */
+function fieldOf(line: string): readonly [name: string, value: string] {
+  const colon = line.indexOf(':');
+  if (colon >= 0) return [line.slice(0, colon).trim(), line.slice(colon + 1).trim()];
+  // `Disallow /private`: two words, of which the first can only be the name of the field.
+  const [name = '', value = '', ...others] = line.trim().split(/[ \t]+/, 3);
+  return others.length === 0 ? [name, value] : ['', ''];
 }
 
 /** A version or a comment may follow the name; a star stands for everyone. */
@@ -115,12 +120,14 @@ function patternOf(value: string): string {
   return normalEncoding(encoded).replace(/\*{2,}/g, '*');
 }
 
-export function decide(robots: Robots, url: URL): RobotsDecision {
+export async function decide(robots: Robots, url: URL): Promise<RobotsDecision> {
   const path = normalEncoding(`${url.pathname}${url.search}`);
   // The file that says what is allowed is always allowed.
   if (path === '/robots.txt') return { isAllowed: true, rule: undefined };
   let best: Rule | undefined;
+  const slice = new TimeSlice();
   for (const rule of robots.rules) {
+    if (slice.isOver) await slice.next();
     if (isStronger(rule, best) && matches(rule.pattern, path)) best = rule;
   }
   if (!best) return { isAllowed: true, rule: undefined };

@@ -34,7 +34,7 @@ export interface Banking {
   readonly centsOf?: ((reply: Reply) => number | undefined) | undefined;
 }
 
-export type BankedItem = Pick<PipelineItem, 'id' | 'jobId' | 'caller' | 'corpus' | 'source'>;
+export type BankedItem = Pick<PipelineItem, 'id' | 'jobId' | 'payer' | 'source'>;
 
 /** Keeps what has come for a step of an item, and charges for it. None of the lines is open. */
 export type Bank = (item: BankedItem, lines: readonly LineRow[]) => Promise<Banked>;

@@ -5,6 +5,7 @@
  */
 import type { BlobStore } from '../../blob/blob.ts';
 import { Failure } from '../../kernel/failure.ts';
+import { embedUse, type Origin, type OriginUse } from '../../kernel/origin.ts';
 import {
   type Completer,
   type CompletionRequest,
@@ -15,10 +16,12 @@ import { isCheapLane, linesOfStep } from '../../store/batch-lines.ts';
 import { releaseReservation } from '../../store/budgets.ts';
 import { insertVectors } from '../../store/chunks.ts';
 import { getCorpusSettings } from '../../store/corpus-settings.ts';
+import type { Reader } from '../../store/database.ts';
 import { getText } from '../../store/documents.ts';
 import type { ResultRow } from '../../store/results.ts';
 import { charge } from '../../store/spending.ts';
 import { chunksOf } from '../chunk/chunk.ts';
+import { checkOrigin } from '../corpus-origin.ts';
 import { inputOf, pinOrRefuse } from '../embed/embed.ts';
 import { vectorKey } from '../embed/embed-texts.ts';
 import { answerKey } from '../entity/ask-model.ts';
@@ -32,6 +35,13 @@ import { type Bank, bankLines, isUnderWay, type LaneStep, type Reply, refuse } f
 export interface LaneModel {
   readonly model: string;
   readonly price?: LanePrice | undefined;
+  /** Where texts are sent. */
+  readonly origin?: Origin | undefined;
+  /**
+   * Whether some process sends questions for this model to a batch; always, where absent. Answers
+   * that a batch has brought are used in either case: the live lane would pay for them again.
+   */
+  readonly isServed?: ((reader: Reader) => Promise<boolean>) | undefined;
 }
 
 export interface LaneOptions {
@@ -54,6 +64,7 @@ type Known = ReadonlyMap<string, ResultRow>;
 
 interface Deferring extends LaneOptions {
   readonly step: string;
+  readonly use: OriginUse;
   readonly taskType: string;
   readonly priceSetting: string;
   /** What is to be asked, in order; undefined where that is not for the batch to answer. */
@@ -82,16 +93,26 @@ function deferring(options: Deferring): LaneStep {
       asked.filter(({ key }) => !known.has(key)).map((question) => [question.key, question]),
     );
     if (missing.size > 0) {
+      if (lane.isServed && !(await lane.isServed(reader))) return normal(context);
       const wanted = [...missing.values()];
+      const effect = await checkLane(context, options);
       // Where it may not be spent, the job is paused before the batch hears of it.
       await purse.reserve(purchase, sumOf(wanted));
       const requests = wanted.map(({ request }) => request);
-      return { deferred: { taskType, model: lane.model, requests } };
+      return { deferred: { taskType, model: lane.model, requests, effect } };
     }
     const result = (await work(context, known)) ?? {};
     return { ...result, ...account(context, result, { asked, known, paid, purchase, lane }) };
   };
   return { run, bank };
+}
+
+/** The batch is asked at the address of the corpus, or not at all. */
+async function checkLane({ item, reader }: StepContext, { use, lane }: Deferring) {
+  const { caller, corpus } = item;
+  const { model, origin } = lane;
+  const isBegun = use !== 'entities' && (await getCorpusSettings(reader, item)).model !== null;
+  return checkOrigin(reader, { caller, corpus, use, model, origin, isBegun });
 }
 
 function purchaseOf(item: Purchase['item'], { step, lane, priceSetting }: Deferring): Purchase {
@@ -171,6 +192,7 @@ export function deferredEntityStep(options: LaneOptions): LaneStep {
   return deferring({
     ...options,
     step: 'entity_extracted',
+    use: 'entities',
     taskType: 'completion',
     priceSetting: 'PAWL_EXTRACTOR_PRICE',
     questions: async (context) => {
@@ -227,6 +249,7 @@ export function deferredEmbedStep(options: EmbeddingLaneOptions): LaneStep {
   return deferring({
     ...options,
     step: 'embedded',
+    use: embedUse(storedModel),
     taskType: 'embedding',
     priceSetting: 'PAWL_EMBEDDER_PRICE',
     questions: async (context) => {

@@ -5,12 +5,14 @@
 import type { BlobStore } from '../../blob/blob.ts';
 import { Failure } from '../../kernel/failure.ts';
 import { limits } from '../../kernel/limits.ts';
+import { originOf } from '../../kernel/origin.ts';
 import { linesOfStep } from '../../store/batch-lines.ts';
 import { releaseReservation } from '../../store/budgets.ts';
 import { getDocument } from '../../store/documents.ts';
 import { type FetchRow, getFetch } from '../../store/fetches.ts';
 import { keyOf, type ResultRow } from '../../store/results.ts';
 import { charge } from '../../store/spending.ts';
+import { checkOrigin } from '../corpus-origin.ts';
 import { extract, keepText, unchanged } from '../extract/extract.ts';
 import { unsupported } from '../extract/format/unsupported.ts';
 import type { Parser } from '../extract/parsed.ts';
@@ -29,6 +31,8 @@ export interface RecordingLane {
   /** Who transcribes what stands at an address; undefined: nobody who is configured. */
   transcriberOf(address: string): string | undefined;
   /** What an hour of sound costs there, in cents, if it is known. */
+  /** Where it is reached; undefined: only its adapter knows. */
+  urlOf?(transcriber: string): string | undefined;
   hourPriceOf(transcriber: string): { batch: number; normal: number } | undefined;
 }
 
@@ -75,12 +79,25 @@ export function recordingStep(options: RecordingOptions): LaneStep {
     if (!known) {
       const { model, ...asked } = request;
       const cents = centsOf(guessOf(fetched), priceIn(options, model)?.batch);
+      const effect = await checkTranscriber(context, model, options);
       await options.purse.reserveCents(purchaseOf(item, model), cents);
-      return { deferred: { taskType: 'transcription', model, requests: [asked] } };
+      return { deferred: { taskType: 'transcription', model, requests: [asked], effect } };
     }
     return write(context, transcriptOf(known), { options, heardBy: request.model, isPaid: false });
   };
   return { run, bank };
+}
+
+/** Recordings of a corpus are sent to one transcriber until somebody accepts another. */
+function checkTranscriber(
+  { item: { caller, corpus }, reader }: StepContext,
+  model: string,
+  { urlOf }: RecordingLane,
+) {
+  const url = urlOf?.(model);
+  const origin = url === undefined ? undefined : originOf(url, true);
+  const sending = { caller, corpus, use: 'recordings', model, origin, isBegun: false } as const;
+  return checkOrigin(reader, sending);
 }
 
 const priceSetting = 'its cents_per_hour in the file of PAWL_BATCH_PROVIDERS';

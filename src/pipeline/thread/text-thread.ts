@@ -1,19 +1,25 @@
 /** A thread that works on long texts, one after the other. */
 import { parentPort } from 'node:worker_threads';
+import { linksIn, sitemapIn } from '../crawl/found.ts';
 import { entitiesHere } from '../entity/local-extractor.ts';
-import type { LongText, TextAnswers, TextWork } from './text-threads.ts';
+import type { TextAnswers, TextMessage, TextQuestion, TextWork } from './text-work.ts';
 
 const findEntities = entitiesHere();
-const works: { readonly [Work in TextWork]: (text: string) => Promise<TextAnswers[Work]> } = {
-  cut: async (text) => {
+const works: {
+  readonly [Work in TextWork]: (asked: TextQuestion<Work>) => Promise<TextAnswers[Work]>;
+} = {
+  cut: async ({ text }) => {
     const { splitText } = await import('../chunk/split.ts');
     // Their texts stand in the one that was sent, so they need not travel.
     return splitText(text).map(({ text: _, ...chunk }) => chunk);
   },
-  entities: findEntities,
+  entities: ({ text }) => findEntities(text),
+  links: async ({ text, scope }) => linksIn(text, scope),
+  sitemap: async ({ text, scope }) => sitemapIn(text, scope),
 };
 
 // What is thrown here ends the thread, and whoever waits is told why.
-parentPort?.on('message', async ({ work, text }: LongText) => {
-  parentPort?.postMessage(await works[work](text));
+parentPort?.on('message', async (message: TextMessage) => {
+  const work = works[message.work] as (asked: object) => Promise<unknown>;
+  parentPort?.postMessage(await work(message));
 });

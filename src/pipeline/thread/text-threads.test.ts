@@ -6,6 +6,7 @@ import { temporaryDirectory } from '../../../test/support/temporary.ts';
 import { open } from '../../index.ts';
 import { limits } from '../../kernel/limits.ts';
 import { staticEmbedder } from '../../provider/static-embedder.ts';
+import { realWorld } from '../../world.ts';
 import { splitText } from '../chunk/split.ts';
 import { readLexicon } from '../entity/lexicon.ts';
 import { extractEntities } from '../entity/local-extractor.ts';
@@ -27,7 +28,7 @@ function textOf(characters: number): string {
 }
 
 function setup(t: TestContext) {
-  const threads = new TextThreads();
+  const threads = new TextThreads(realWorld());
   t.after(() => threads.close());
   return { threads, begun: countThreads(t) };
 }

@@ -11,13 +11,15 @@ export function sayingOfError(error: unknown): PollAnswer {
   const failure = toFailure(error);
   const { status } = failure.context;
   const isGone = status === 404 || status === 410;
-  const said: Saying = isGone
-    ? 'gone'
-    : failure.code === 'rate_limited'
-      ? 'limited'
-      : 'unreachable';
+  const said: Saying = isGone ? 'gone' : (sayingsOfCodes[failure.code] ?? 'unreachable');
   return { said, detail: failure.message, retryAfterMs: failure.retryAfterMs };
 }
+
+const sayingsOfCodes: Partial<Record<Failure['code'], Saying>> = {
+  rate_limited: 'limited',
+  provider_quota: 'denied',
+  provider_auth: 'denied',
+};
 
 /** A provider's word for a state as one of ours. */
 export function sayingOf(words: Readonly<Record<string, Saying>>, word: unknown): Saying {
@@ -60,18 +62,27 @@ export function checkSame(answered: unknown, asked: string): void {
 const newline = 10;
 
 /**
- * Lines of JSON as they come. A line that is no JSON, no UTF-8 or too long is told as odd, and the
- * next is read; beyond the bound of the whole, the rest is left.
+ * Lines of JSON as they come. A line that is no JSON, no UTF-8 or too long is reported as odd, and
+ * the next is read. The number of good lines is bounded by what was asked for, so only the noise
+ * has a bound here: beyond it, the rest is not read.
  */
 export async function* readLines(
   bytes: AsyncIterable<Uint8Array>,
   read: (line: JsonObject) => ResultLine,
 ): AsyncGenerator<ResultLine, void> {
   let place = 0;
-  for await (const line of splitLines(bytes)) {
-    place += 1;
-    if (typeof line === 'string') yield { id: undefined, odd: line };
-    else if (line.length > 0) yield readLine(line, place, read);
+  let noise = 0;
+  for await (const { line, length, isRest } of splitLines(bytes)) {
+    place += isRest ? 0 : 1;
+    const odd = isRest ? '' : tooLong;
+    const result = line ? readLine(line, place, read) : { id: undefined, odd };
+    if (result.id === undefined) noise += length;
+    yield result;
+    if (noise <= limits.batch.noiseBytesMax) continue;
+    const most = `${limits.batch.noiseBytesMax} bytes`;
+    const end = `more than ${most} of no use: the rest was not read`;
+    yield { id: undefined, odd: end, isEnd: true };
+    return;
   }
 }
 
@@ -89,40 +100,42 @@ function readLine(
   }
 }
 
-/** Lines as bytes, or a sentence in place of what was left out. */
+/** Lines with their lengths. One that is too long comes in parts, without its bytes. */
 async function* splitLines(
   chunks: AsyncIterable<Uint8Array>,
-): AsyncGenerator<Uint8Array | string, void> {
-  const { lineBytesMax, resultBytesMax } = limits.batch;
+): AsyncGenerator<{ line: Uint8Array | undefined; length: number; isRest: boolean }, void> {
+  const { lineBytesMax } = limits.batch;
   let held: Uint8Array[] = [];
   let heldBytes = 0;
-  let allBytes = 0;
-  const take = (): Uint8Array | string => {
-    const line = heldBytes > lineBytesMax ? tooLong : Buffer.concat(held);
+  let isTooLong = false;
+  let isRest = false;
+  const hold = (part: Uint8Array): void => {
+    heldBytes += part.length;
+    isTooLong ||= heldBytes > lineBytesMax;
+    if (isTooLong) held = [];
+    else held.push(part);
+  };
+  const take = () => {
+    const line = isTooLong ? undefined : Buffer.concat(held);
+    const taken = { line, length: heldBytes, isRest };
     held = [];
     heldBytes = 0;
-    return line;
+    isRest = isTooLong;
+    return taken;
   };
   for await (const chunk of chunks) {
     let start = 0;
     for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, start)) {
       hold(chunk.subarray(start, end));
       yield take();
+      isTooLong = false;
+      isRest = false;
       start = end + 1;
     }
     hold(chunk.subarray(start));
-    allBytes += chunk.length;
-    if (allBytes <= resultBytesMax) continue;
-    yield `the result has more than ${resultBytesMax} bytes: the rest was left`;
-    return;
+    if (isTooLong && heldBytes > lineBytesMax) yield take();
   }
   if (heldBytes > 0) yield take();
-
-  function hold(part: Uint8Array): void {
-    heldBytes += part.length;
-    if (heldBytes <= lineBytesMax) held.push(part);
-    else held = [];
-  }
 }
 
 const tooLong = `a line of more than ${limits.batch.lineBytesMax} bytes`;

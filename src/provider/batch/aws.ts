@@ -42,6 +42,7 @@ export function awsTranscriber(endpoint: Endpoint): BatchProvider {
     taskTypes: ['transcription'],
     split: 'source',
     merge: 'flat',
+    modelsMax: 0,
     recognizedBy: 'token',
     refuses: (source) => (/^s3:\/\//.test(source) ? undefined : 'Amazon reads s3 addresses'),
     find: async ({ token }, { signal }) => {

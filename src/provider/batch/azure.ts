@@ -1,7 +1,7 @@
 /**
- * Azure AI Speech, batch transcription (REST, 3.2). One job for all recordings; each result is a
- * file under an address of its own, and a report says which recordings failed. A job is found again
- * by its display name.
+ * Azure AI Speech, batch transcription (REST, 2024-11-15). One job for all recordings; each result
+ * is a file under an address of its own, and a report says which recordings failed. A job is found
+ * again by its display name.
  */
 import type { Saying } from '../../kernel/batch-decision.ts';
 import { toFailure } from '../../kernel/failure.ts';
@@ -28,7 +28,9 @@ const words: Readonly<Record<string, Saying>> = {
 };
 
 const ticksInSecond = 10_000_000;
-const transcriptions = '/speechtotext/v3.2/transcriptions';
+const version = 'api-version=2024-11-15';
+const transcriptions = '/speechtotext/transcriptions';
+const keptHours = 48;
 
 export function azureTranscriber(endpoint: Endpoint): BatchProvider {
   return {
@@ -36,14 +38,15 @@ export function azureTranscriber(endpoint: Endpoint): BatchProvider {
     taskTypes: ['transcription'],
     split: 'together',
     merge: 'flat',
+    modelsMax: 0,
     recognizedBy: 'list',
     refuses: (source) =>
       /^https?:\/\//.test(source) ? undefined : 'Azure reads http and https addresses',
     find: async ({ token }, { signal }) => {
       const filter = encodeURIComponent(`displayName eq '${token}'`);
-      const path = `${transcriptions}?top=100&filter=${filter}`;
+      const path = `${transcriptions}?${version}&top=100&filter=${filter}`;
       for await (const found of pagesOf(endpoint, path, signal)) {
-        if (found.displayName === token) return endpoint.at(needText(found.self, 'self')).href;
+        if (found.displayName === token) return selfOf(endpoint, found);
       }
       return undefined;
     },
@@ -52,23 +55,23 @@ export function azureTranscriber(endpoint: Endpoint): BatchProvider {
         displayName: job.token,
         contentUrls: job.sources,
         locale: job.language ?? 'en-US',
-        properties: { wordLevelTimestampsEnabled: false, timeToLive: 'PT48H' },
+        properties: { wordLevelTimestampsEnabled: false, timeToLiveHours: keptHours },
       };
-      const made = await endpoint.json(transcriptions, { body, signal });
-      return endpoint.at(needText(made.self, 'self')).href;
+      const made = await endpoint.json(`${transcriptions}:submit?${version}`, { body, signal });
+      return selfOf(endpoint, made);
     },
     check: async (signal) => {
-      await endpoint.json(`${transcriptions}?top=1`, { signal });
+      await endpoint.json(`${transcriptions}?${version}&top=1`, { signal });
       return 'its list of transcriptions was asked for';
     },
     poll: async ({ externalId }, signal) => {
       try {
-        const answer = await endpoint.json(externalId, { signal });
-        checkSame(answer.self, externalId);
+        const answer = await endpoint.json(versioned(externalId), { signal });
+        checkSame(versioned(needText(answer.self, 'self')), versioned(externalId));
         const said = sayingOf(words, answer.status);
         if (said === 'completed') {
           const files = needText(objectOf(answer.links).files, 'links.files');
-          return { said, results: () => resultsOf(endpoint, files, signal) };
+          return { said, results: () => resultsOf(endpoint, versioned(files), signal) };
         }
         const { error } = objectOf(answer.properties);
         return { said, detail: textOf(objectOf(error).message) ?? textOf(answer.status) };
@@ -77,10 +80,23 @@ export function azureTranscriber(endpoint: Endpoint): BatchProvider {
       }
     },
     cancel: async ({ externalId }, signal) => {
-      await endpoint.text(externalId, { method: 'DELETE', signal });
+      await endpoint.text(versioned(externalId), { method: 'DELETE', signal });
       return true;
     },
   };
+}
+
+/** The address of a job, as Azure gives it. One where our key does not belong is refused. */
+function selfOf(endpoint: Endpoint, { self }: JsonObject): string {
+  const address = needText(self, 'self');
+  endpoint.at(address);
+  return address;
+}
+
+/** Jobs of earlier versions have theirs in the path. */
+function versioned(address: string): string {
+  if (/[?&]api-version=|\/speechtotext\/v\d/.test(address)) return address;
+  return `${address}${address.includes('?') ? '&' : '?'}${version}`;
 }
 
 async function* pagesOf(
@@ -125,7 +141,8 @@ function lineOf(content: JsonObject): ResultLine {
   if (id === undefined) return { id: undefined, odd: 'a transcript that names no source' };
   const phrases = listOf(content.combinedRecognizedPhrases);
   const text = phrases.map(({ display }) => textOf(display) ?? '').join('\n');
-  const seconds = Number(content.durationInTicks) / ticksInSecond;
+  const ticks = Number(content.durationInTicks) / ticksInSecond;
+  const seconds = Number.isFinite(ticks) ? ticks : Number(content.durationMilliseconds) / 1_000;
   return { id, isOk: true, value: { source: id, text, ...lasting(seconds) } };
 }
 

@@ -63,8 +63,8 @@ export type ResultLine =
       /** The same may go well when it is sent again. */
       readonly isRetryable: boolean;
     }
-  /** Something in a result that belongs to nobody: it is told, and the rest is read on. */
-  | { readonly id: undefined; readonly odd: string };
+  /** Something in a result that belongs to nobody. `isEnd`: the rest was not read because of it. */
+  | { readonly id: undefined; readonly odd: string; readonly isEnd?: boolean };
 
 export interface PollAnswer {
   readonly said: Saying;
@@ -84,12 +84,16 @@ export interface BatchProvider {
   /** As it stands in `provider_state`. */
   readonly name: string;
   readonly taskTypes: readonly string[];
-  /** One job for all sources, one for each source, or one for each model. */
-  readonly split: 'together' | 'source' | 'model';
+  /** What gets a job of its own: the whole task, each source, each model, or each pair of them. */
+  readonly split: 'together' | 'source' | 'model' | 'source_and_model';
+  /** How many models a task with sources may name; any number where absent. */
+  readonly modelsMax?: number | undefined;
   /** A flat list of results, or one list for each model. */
   readonly merge: 'flat' | 'by_model';
   /** Which models are its own, where a task does not name the provider. */
   readonly models?: RegExp | undefined;
+  /** Where texts are sent: `https://api.openai.com/v1`. Absent: only the adapter knows. */
+  readonly url?: string | undefined;
   /** Where it transcribes, and what it costs is known. */
   readonly hourPrice?: HourPrice | undefined;
   /** Why it cannot take this source, or undefined. */

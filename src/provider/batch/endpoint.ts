@@ -15,14 +15,21 @@ export interface OutgoingRequest {
   readonly body?: string | Uint8Array | undefined;
 }
 
+export type FetchLink = (
+  url: URL,
+  init: RequestInit & { readonly signal: AbortSignal },
+) => Promise<Response>;
+
 export interface EndpointOptions {
   readonly name: string;
   readonly url: string;
+  /** How addresses of the provider itself begin, where `url` may be a proxy for it. */
+  readonly home?: RegExp | undefined;
   readonly world: World;
   /** Headers that prove who we are. */
   readonly authorize: (request: OutgoingRequest) => Promise<Readonly<Record<string, string>>>;
-  /** Throws for an address that a provider may not send us to. */
-  readonly checkLink?: ((url: URL) => Promise<void>) | undefined;
+  /** Asks an address that the provider has named; throws for one that it may not send us to. */
+  readonly fetchLink?: FetchLink | undefined;
   readonly fetch?: typeof globalThis.fetch | undefined;
 }
 
@@ -60,11 +67,16 @@ export class Endpoint {
     });
   }
 
-  /** The address of a path, or of a link of the provider's own that stays with its origin. */
+  /**
+   * The address of a path, or of a link that the provider gave. A link to the provider's own host
+   * goes where the configuration says that the provider is; keys are sent nowhere else.
+   */
   at(path: string): URL {
-    const url = /^https?:\/\//.test(path)
-      ? new URL(path)
-      : new URL(`${this.#root.href.replace(/\/$/, '')}${path}`);
+    const { home } = this.#options;
+    const local = home ? path.replace(home, '') : path;
+    const url = /^https?:\/\//.test(local)
+      ? new URL(local)
+      : new URL(`${this.#root.href.replace(/\/$/, '')}${local}`);
     if (url.origin === this.#root.origin) return url;
     const message = `${this.#options.name} sent us to ${url.host}, where its key does not belong`;
     throw new Failure('provider_protocol_error', message);
@@ -77,7 +89,7 @@ export class Endpoint {
 
   /** A result that lies elsewhere, under an address that the provider gave. No key is sent. */
   async linked(link: string, signal: AbortSignal): Promise<JsonObject> {
-    const url = await this.#checked(link);
+    const url = this.#usable(link);
     return this.#within(limits.batch.resultMs, signal, async (bounded) => {
       const response = await this.#send(url, { signal: bounded }, false);
       const text = await this.#read(response, limits.batch.resultBytesMax);
@@ -87,19 +99,18 @@ export class Endpoint {
 
   /** Puts bytes where the provider wants them. No key is sent. */
   async put(link: string, sending: Sending): Promise<void> {
-    const url = await this.#checked(link);
+    const url = this.#usable(link);
     await this.#within(limits.batch.resultMs, sending.signal, async (signal) => {
       const response = await this.#send(url, { method: 'PUT', ...sending, signal }, false);
       await this.#read(response, limits.batch.answerBytesMax);
     });
   }
 
-  async #checked(link: string): Promise<URL> {
+  #usable(link: string): URL {
     const url = URL.canParse(link) ? new URL(link) : undefined;
     if (!url || !/^https?:$/.test(url.protocol)) {
       throw new Failure('provider_protocol_error', `${this.#options.name} gave no usable link`);
     }
-    if (url.origin !== this.#root.origin) await this.#options.checkLink?.(url);
     return url;
   }
 
@@ -108,16 +119,25 @@ export class Endpoint {
     sending: Sending,
     isOwn: boolean,
   ): AsyncGenerator<Uint8Array, void> {
+    const { resultMs, resultSilenceMs } = limits.batch;
     const overdue = new AbortController();
-    const stop = this.world.setTimer(() => overdue.abort(), limits.batch.resultMs);
+    const abort = (): void => overdue.abort();
+    const stop = this.world.setTimer(abort, resultMs);
+    let stopSilence = this.world.setTimer(abort, resultSilenceMs);
     const signal = AbortSignal.any([sending.signal, overdue.signal]);
     try {
       const response = await this.#send(address(), { ...sending, signal }, isOwn);
-      for await (const part of response.body ?? []) yield part;
+      for await (const part of response.body ?? []) {
+        // A large result may take long; what counts is that it comes on.
+        stopSilence();
+        yield part;
+        stopSilence = this.world.setTimer(abort, resultSilenceMs);
+      }
     } catch (error) {
       throw this.#unavailable(error, sending.signal);
     } finally {
       stop();
+      stopSilence();
     }
   }
 
@@ -138,7 +158,8 @@ export class Endpoint {
   }
 
   async #send(url: URL, sending: Sending, isOwn: boolean): Promise<Response> {
-    const { authorize, fetch = globalThis.fetch } = this.#options;
+    const { authorize, fetch = globalThis.fetch, fetchLink = fetch } = this.#options;
+    const isElsewhere = url.origin !== this.#root.origin;
     const { body, method = body === undefined ? 'GET' : 'POST', signal } = sending;
     const isBytes = body instanceof Uint8Array;
     const sent = body === undefined || isBytes ? body : JSON.stringify(body);
@@ -147,7 +168,7 @@ export class Endpoint {
       ...sending.headers,
     };
     const proof = isOwn ? await authorize({ method, url, headers, body: sent }) : {};
-    const response = await fetch(url, {
+    const response = await (isElsewhere ? fetchLink : fetch)(url, {
       method,
       headers: { ...headers, ...proof },
       ...(sent !== undefined && { body: sent }),
@@ -202,6 +223,9 @@ const codes: Readonly<Record<number, FailureCode>> = {
   429: 'rate_limited',
 };
 
+const badRequest = 'provider_bad_request';
+const quotaReasons = ['insufficient_quota', 'billing_hard_limit_reached'];
+
 function refusalOf(refusal: {
   readonly name: string;
   readonly response: Response;
@@ -213,9 +237,10 @@ function refusalOf(refusal: {
   // AWS says it with a name in the body, and with 400 for nearly everything.
   const reason = reasonOf(text);
   const isThrottled = /Throttling|LimitExceeded|TooManyRequests/.test(reason.type);
-  const code = isThrottled
-    ? 'rate_limited'
-    : (codes[status] ?? (status >= 500 ? 'provider_unavailable' : 'provider_bad_request'));
+  // An empty account is not a matter of pace: the same request fails until somebody pays.
+  const isQuota = status === 429 && quotaReasons.includes(reason.type);
+  const byStatus = codes[status] ?? (status >= 500 ? 'provider_unavailable' : badRequest);
+  const code = isQuota ? 'provider_quota' : isThrottled ? 'rate_limited' : byStatus;
   const said = [reason.type, reason.message].filter(Boolean).join(': ');
   const message = `${name} answered ${status}${said && `: ${said}`}`;
   const retryAfterMs = waitMsOf(response.headers.get('retry-after'), now);

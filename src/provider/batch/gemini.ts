@@ -176,6 +176,7 @@ function lineOf(line: JsonObject): ResultLine {
   }
   const usage = objectOf(response.usageMetadata);
   const tokensIn = countOf(usage.promptTokenCount);
-  const tokensOut = countOf(usage.candidatesTokenCount);
+  // Thinking is counted apart, and billed as output.
+  const tokensOut = countOf(usage.candidatesTokenCount) + countOf(usage.thoughtsTokenCount);
   return { id, isOk: true, value: { text }, tokensIn, tokensOut };
 }

@@ -1,7 +1,8 @@
 /**
- * Google Speech-to-Text v2, batch recognition: one long-running operation for each model. It takes
- * no name of ours, but its list of operations repeats the request: an operation for the same files
- * and model that is no older than our intent is the one that we began, or as good as it.
+ * Google Speech-to-Text v2, batch recognition: one long-running operation for each recording and
+ * model, because results come inline for a single file only. It takes no name of ours, but its list
+ * of operations repeats the request: an operation for the same file and model that is no older than
+ * our intent is the one that we began, or as good as it.
  */
 import { limits } from '../../kernel/limits.ts';
 import type { JsonObject } from '../../kernel/provider-state.ts';
@@ -31,7 +32,7 @@ export function googleTranscriber(options: GoogleSpeechOptions): BatchProvider {
   return {
     name: 'GOOGLE',
     taskTypes: ['transcription'],
-    split: 'model',
+    split: 'source_and_model',
     merge: 'by_model',
     recognizedBy: 'list',
     refuses: (source) => (/^gs:\/\//.test(source) ? undefined : 'Google reads gs addresses'),

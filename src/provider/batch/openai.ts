@@ -22,6 +22,7 @@ import type {
   BatchProvider,
   BatchRequest,
   NewBatchJob,
+  PollAnswer,
   ResultLine,
 } from './batch-provider.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -56,7 +57,10 @@ export function openaiBatches(endpoint: Endpoint): BatchProvider {
       for (let page = 0; page < limits.batch.listPagesMax; page += 1) {
         const answer = await endpoint.json(`/batches?limit=100${after}`, { signal });
         const batches = listOf(answer.data);
-        const found = batches.find(({ metadata }) => objectOf(metadata).pawl_token === token);
+        // One that failed was never begun, and is not charged: it may be submitted again.
+        const found = batches.find(
+          ({ metadata, status }) => objectOf(metadata).pawl_token === token && status !== 'failed',
+        );
         if (found) return needText(found.id, 'id');
         const last = textOf(batches.at(-1)?.id);
         if (answer.has_more !== true || last === undefined) return undefined;
@@ -97,13 +101,15 @@ async function poll(
   endpoint: Endpoint,
   { externalId, taskType }: BatchJobRef,
   signal: AbortSignal,
-) {
+): Promise<PollAnswer> {
   try {
     const answer = await endpoint.json(`/batches/${encodeURIComponent(externalId)}`, { signal });
     checkSame(answer.id, externalId);
-    const said = sayingOf(words, answer.status);
+    const problems = listOf(objectOf(answer.errors).data);
+    const hasNoRoom = problems.some(({ code }) => code === 'token_limit_exceeded');
+    const said = hasNoRoom ? 'postponed' : sayingOf(words, answer.status);
     const files = [textOf(answer.output_file_id), textOf(answer.error_file_id)];
-    const [problem] = listOf(objectOf(answer.errors).data);
+    const [problem] = problems;
     return {
       said,
       detail: textOf(problem?.message) ?? textOf(answer.status),
@@ -170,6 +176,7 @@ function bodyOf({ taskType, model }: NewBatchJob, request: BatchRequest): JsonOb
 }
 
 /** What failed for a while may go well the next time; what was refused stays refused. */
+const unbegun: readonly unknown[] = ['batch_expired', 'batch_cancelled'];
 const retryable = /^(?:408|409|425|429|5\d\d)$/;
 
 function lineOf(line: JsonObject, taskType: string): ResultLine {
@@ -181,7 +188,7 @@ function lineOf(line: JsonObject, taskType: string): ResultLine {
   if (status !== '200') {
     const problem = { ...objectOf(body.error), ...objectOf(line.error) };
     const error = textOf(problem.message) ?? `status ${status || 'unknown'}`;
-    const isRetryable = retryable.test(status) || problem.code === 'batch_expired';
+    const isRetryable = retryable.test(status) || unbegun.includes(problem.code);
     return { id, isOk: false, error, isRetryable };
   }
   const usage = objectOf(body.usage);

@@ -39,6 +39,7 @@ export function sarvamTranscriber({ endpoint, read }: SarvamOptions): BatchProvi
     taskTypes: ['transcription'],
     split: 'source',
     merge: 'flat',
+    modelsMax: 1,
     recognizedBy: 'note',
     refuses: (source) =>
       /^(?:https?:\/\/|blob:)/.test(source) ? undefined : 'Sarvam is sent what is read over http',

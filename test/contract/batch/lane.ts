@@ -5,7 +5,10 @@ import { insertLines, linesOfStep } from '../../../src/store/batch-lines.ts';
 import type { BatchBench, BatchTest } from '../batch-suite.ts';
 
 /** An item that has left so many questions to a batch task. */
-async function defer(bench: BatchBench, questions = 1): Promise<{ id: number; key: string }> {
+export async function defer(
+  bench: BatchBench,
+  questions = 1,
+): Promise<{ id: number; key: string }> {
   const { store } = bench;
   const { key } = await store.submit();
   const row = await store.claimOne();
@@ -28,14 +31,14 @@ async function defer(bench: BatchBench, questions = 1): Promise<{ id: number; ke
   return { id: row.id, key };
 }
 
-async function gather(bench: BatchBench): Promise<number> {
+export async function gather(bench: BatchBench): Promise<number> {
   bench.store.world.skip(limits.batch.gatherMs);
   const made = await gatherLines(bench.options);
   await bench.deliver();
   return made;
 }
 
-async function statuses(bench: BatchBench, itemId: number): Promise<string[]> {
+export async function statuses(bench: BatchBench, itemId: number): Promise<string[]> {
   const lines = await linesOfStep(bench.store.database, itemId, 'entity_extracted');
   return lines.map(({ status }) => status);
 }
@@ -144,6 +147,8 @@ export const laneTests: readonly BatchTest[] = [
       await gather(bench);
       const [task] = await bench.store.rows<{ key: string }>('SELECT key FROM batch_tasks');
       await bench.commands.cancel('ann', task?.key ?? '');
+      assert.deepEqual(await statuses(bench, id), ['open'], 'the provider may still answer');
+      await bench.poll();
       assert.deepEqual(await statuses(bench, id), ['failed']);
       assert.equal((await bench.store.item(id)).waits_on, 'turn');
     },

@@ -5,6 +5,7 @@ import { StoreLedger } from '../../../src/engine/store-ledger.ts';
 import { Failure } from '../../../src/kernel/failure.ts';
 import type { StepFunction } from '../../../src/pipeline/pipeline.ts';
 import type { EngineFixture, EngineTest } from '../../support/engine-fixture.ts';
+import { ledgerOver } from '../../support/ledger-over.ts';
 import { makeLatch } from '../../support/test-world.ts';
 import { failing } from './step.ts';
 
@@ -13,13 +14,8 @@ const all = { mayRunAhead: () => true };
 /** A ledger whose reports reach the disk only once they are let go. */
 function held(): { ledger: (own: Ledger) => Ledger; release: () => void } {
   const { opened, open } = makeLatch();
-  const ledger = (own: Ledger): Ledger => ({
-    claim: (...request) => own.claim(...request),
-    beat: (worker) => own.beat(worker),
-    leases: (worker) => own.leases(worker),
-    handBack: (leases) => own.handBack(leases),
-    report: (report) => opened.then(() => own.report(report)),
-  });
+  const ledger = (own: Ledger): Ledger =>
+    ledgerOver(own, { report: (report) => opened.then(() => own.report(report)) });
   return { ledger, release: open };
 }
 
@@ -185,13 +181,8 @@ export const aheadTests: readonly EngineTest[] = [
   [
     'a report that the store does not take ends the attempt with its error, whatever runs ahead',
     async (bench) => {
-      const ledger = (own: Ledger): Ledger => ({
-        claim: (...request) => own.claim(...request),
-        beat: (worker) => own.beat(worker),
-        leases: (worker) => own.leases(worker),
-        handBack: (leases) => own.handBack(leases),
-        report: () => Promise.reject(new Failure('store_busy', 'away')),
-      });
+      const ledger = (own: Ledger): Ledger =>
+        ledgerOver(own, { report: () => Promise.reject(new Failure('store_busy', 'away')) });
       await bench.start({}, { ...all, ledger });
       await bench.store.submit();
       await bench.world.until('an error', async () => bench.errors.length > 0);

@@ -6,6 +6,7 @@ import { Scene } from '../../support/handoff-scene.ts';
 import { makeLatch } from '../../support/test-world.ts';
 
 const succeeded = { status: 'chunking' };
+const { crashesMin, loneDeathsMax, uptimesMs } = limits.suspect;
 
 export const handoffOutageTests: readonly EngineTest[] = [
   [
@@ -17,13 +18,20 @@ export const handoffOutageTests: readonly EngineTest[] = [
       const left = await scene.beginOne();
       const { jobId, handoff, begun } = left;
       await scene.callbacks.beat(jobId, { handoff, epoch: begun.epoch, isLeaving: true });
-      for (let pid = 600; pid < 600 + limits.lease.crashesMax; pid++) {
-        await scene.beginOne(`w${pid}`, pid);
+      for (let pid = 600; pid < 600 + crashesMin; pid++) await scene.beginOne(`w${pid}`, pid);
+      for (let death = 0; death < loneDeathsMax; death++) {
+        const pid = 600 + crashesMin + death;
+        // Not beside others; and not by a process that has just begun, if it was alone before.
+        const { jobId, handoff, begun } = await scene.begin(`w${pid}`, pid);
+        assert.deepEqual(begun, { status: 'alone', uptimeMs: uptimesMs[death] });
+        const name = { id: `w${pid}`, host: 'machine', pid, process_started: '7' };
+        const alone = await scene.callbacks.begin(jobId, handoff, name, true);
+        assert.equal(alone.status, 'begun');
       }
       await bench.untilJob(job, 'failed');
       const error = JSON.parse((await bench.store.item(job.ids[0])).error ?? '{}');
       assert.equal(error.code, 'crashed_repeatedly');
-      assert.match(error.message, /^3 workers died at this question; of the last, process 602 has/);
+      assert.match(error.message, /^5 workers died at this question, .*, process 604 has ended$/);
       assert.deepEqual([await scene.rows(), scene.queue.waiting.size], [0, 0]);
       // Whoever tries it again begins anew.
       await engine.commands.retry(job.caller, job.key);
@@ -34,20 +42,37 @@ export const handoffOutageTests: readonly EngineTest[] = [
     },
   ],
   [
+    'a question that workers died at is known again when nobody has begun it for a while',
+    async (bench) => {
+      const scene = new Scene(bench);
+      await scene.start();
+      const job = await bench.store.submit();
+      for (let pid = 600; pid < 600 + crashesMin; pid++) await scene.beginOne(`w${pid}`, pid);
+      const parked = 'retry_scheduled fetched';
+      assert.equal((await scene.begin()).begun.status, 'alone');
+      await bench.untilStory(parked);
+      assert.equal((await scene.begin()).begun.status, 'alone');
+      const { complete } = await scene.beginOne('w1', undefined, true);
+      assert.deepEqual(await complete(), succeeded);
+      await bench.untilJob(job, 'succeeded');
+    },
+  ],
+  [
     'an item that was only waited for is not blamed for the deaths of who waited',
     async (bench) => {
       const scene = new Scene(bench);
       let engine = await scene.start();
+      const deaths = crashesMin + loneDeathsMax;
       const job = await bench.store.submit({ items: 2 });
       const { complete } = await scene.beginOne();
-      for (let pid = 1; pid <= limits.lease.crashesMax + 1; pid++) {
+      for (let pid = 1; pid <= deaths; pid++) {
         bench.abandon(engine);
         bench.store.livingPids.delete(pid);
         engine = await scene.start(pid + 1);
         await bench.world.advance(2 * limits.loop.rescueIntervalMs);
       }
       const lost = (await bench.store.events()).filter(({ kind }) => kind === 'lease_lost');
-      assert.equal(lost.length, 2 * (limits.lease.crashesMax + 1));
+      assert.equal(lost.length, 2 * deaths);
       const { crashes, waits_on } = await bench.store.item(job.ids[0]);
       assert.deepEqual([crashes, waits_on], [0, 'worker']);
       assert.deepEqual(await complete(), succeeded);

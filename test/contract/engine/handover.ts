@@ -1,20 +1,10 @@
 import assert from 'node:assert/strict';
-import type { Ledger } from '../../../src/engine/ledger.ts';
 import { limits } from '../../../src/kernel/limits.ts';
 import type { StepFunction } from '../../../src/pipeline/pipeline.ts';
 import { listWorkers } from '../../../src/store/workers.ts';
 import type { EngineFixture, EngineTest } from '../../support/engine-fixture.ts';
+import { ledgerOver as over } from '../../support/ledger-over.ts';
 import { makeLatch } from '../../support/test-world.ts';
-
-/** The ledger, with some of its answers replaced. */
-const over = (own: Ledger, changes: Partial<Ledger>): Ledger => ({
-  claim: (worker, count) => own.claim(worker, count),
-  report: (report) => own.report(report),
-  beat: (worker) => own.beat(worker),
-  leases: (worker) => own.leases(worker),
-  handBack: (leases) => own.handBack(leases),
-  ...changes,
-});
 
 const hang: StepFunction = () => new Promise(() => undefined);
 

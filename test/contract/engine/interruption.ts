@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { Failure } from '../../../src/kernel/failure.ts';
 import type { StepFunction } from '../../../src/pipeline/pipeline.ts';
 import type { EngineFixture, EngineTest, Steps } from '../../support/engine-fixture.ts';
+import { ledgerOver } from '../../support/ledger-over.ts';
 import { makeLatch, turn } from '../../support/test-world.ts';
 import { failing } from './step.ts';
 
@@ -17,6 +18,8 @@ function hanging(bench: EngineFixture): { steps: Steps; reasons: unknown[]; rele
   };
   return { steps: { embedded }, reasons, release: latch.open };
 }
+
+const inline = (source: string) => ({ kind: 'inline' as const, source });
 
 async function untilHanging(bench: EngineFixture): Promise<void> {
   await bench.untilStory('step_completed chunked');
@@ -79,6 +82,42 @@ export const interruptionTests: readonly EngineTest[] = [
     },
   ],
   [
+    'an item that is claimed again here ends its earlier attempt, and keeps its new lease',
+    async (bench) => {
+      const calls: { readonly signal: AbortSignal; readonly end: () => void }[] = [];
+      const content_extracted: StepFunction = async ({ signal, item }) => {
+        if (item.source !== 'note') return {};
+        const latch = makeLatch();
+        calls.push({ signal, end: latch.open });
+        await latch.opened;
+        return {};
+      };
+      const engine = await bench.start({ content_extracted }, { mayRunAhead: () => true });
+      const submit = (source: string) =>
+        engine.commands.submit({ caller: 'ann', corpus: 'notes', sources: [inline(source)] });
+      const { jobKey: key, itemIds } = await submit('note');
+      await bench.world.until('the step to run', async () => calls.length === 1);
+      // In another process, which cannot reach this one; then something wakes the dispatcher here.
+      await bench.store.commands.pause('ann', key);
+      await bench.store.commands.resume('ann', key);
+      await submit('other');
+      await bench.world.until('the step to run again', async () => calls.length === 2);
+      const [first, second] = calls;
+      assert.equal(first?.signal.reason, 'lost');
+      first?.end();
+      const { epoch } = await bench.store.item(itemIds[0]);
+      await bench.world.advance(5000);
+      assert.equal((await bench.store.item(itemIds[0])).epoch, epoch, 'the lease is kept');
+      assert.deepEqual([calls.length, second?.signal.aborted], [2, false]);
+      second?.end();
+      await bench.untilJob({ key, ids: itemIds, caller: 'ann' }, 'succeeded');
+      const counts = ['chunked', 'persisted'].map(
+        (step) => bench.runs.filter((run) => run === step).length,
+      );
+      assert.deepEqual([counts, bench.errors], [[2, 2], []], 'once for each document');
+    },
+  ],
+  [
     'a failed job that is retried goes on from its failed step, with all its retries',
     async (bench) => {
       const embedded = failing(1, () => new Failure('step_output_invalid', 'no'));
@@ -126,20 +165,17 @@ export const interruptionTests: readonly EngineTest[] = [
       const engine = await bench.start(
         {},
         {
-          ledger: (own) => ({
-            claim: async (worker, count) => {
-              claiming.open();
-              await answered.opened;
-              return own.claim(worker, count);
-            },
-            report: (report) => own.report(report),
-            beat: (worker) => own.beat(worker),
-            leases: (worker) => own.leases(worker),
-            handBack: (leases) => own.handBack(leases),
-          }),
+          ledger: (own) =>
+            ledgerOver(own, {
+              claim: async (worker, count) => {
+                claiming.open();
+                await answered.opened;
+                return own.claim(worker, count);
+              },
+            }),
         },
       );
-      const sources = [{ kind: 'inline' as const, source: 'note' }];
+      const sources = [inline('note')];
       await engine.commands.submit({ caller: 'ann', corpus: 'notes', sources });
       await claiming.opened;
       const stopped = bench.stop(engine);

@@ -233,7 +233,7 @@ export const reembedTests: readonly EngineTest[] = [
       const job = await submitTexts(bench, { four: 'the sea is calm' });
       await bench.untilJob(job, 'failed');
       const { error } = await bench.store.job(job.key);
-      assert.match(String(error), /embedded with old, which is not configured/);
+      assert.match(String(error), /computed with old, which is not configured/);
       assert.deepEqual(both.next.asked, []);
     },
   ],

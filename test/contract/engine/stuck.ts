@@ -46,7 +46,7 @@ export const stuckTests: readonly EngineTest[] = [
     async (bench) => {
       await bench.start({ fetched: never }, { timeoutMs });
       const job = await bench.store.submit();
-      await pass(bench, limits.lease.crashesMax * (stageStuckMs + 3 * sweepIntervalMs));
+      await pass(bench, limits.lease.stallsMax * (stageStuckMs + 3 * sweepIntervalMs));
       await bench.untilJob(job, 'failed');
       const error = JSON.parse((await bench.store.item(job.ids[0])).error ?? '{}');
       assert.deepEqual([error.code, error.stage], ['stage_stuck', 'scraping']);

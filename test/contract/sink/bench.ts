@@ -135,7 +135,7 @@ export class SinkBench {
     return {
       item: {
         ...{ id, jobId, documentId, ...rest, sourceKind: 'inline', gate: null },
-        ...{ force: false, attempt: 1 },
+        ...{ force: false, attempt: 1, payer: { caller: row.caller, corpus: row.corpus } },
       },
       world: this.store.world,
       reader: this.store.database,

@@ -4,6 +4,7 @@ import { openNeo4j } from '../../../src/sink/neo4j.ts';
 import { currentEntities } from '../../../src/sink/neo4j-statements.ts';
 import { realWorld } from '../../../src/world.ts';
 import { BoltServer } from '../../support/neo4j/bolt-server.ts';
+import { hangSignal } from '../../support/patience.ts';
 import { openSqliteMemory } from '../../support/store-opener.ts';
 import type { Cleanup } from '../../support/temporary.ts';
 import type { SinkCase } from './bench.ts';
@@ -20,7 +21,7 @@ export async function openNeo4jCase(t: Cleanup): Promise<SinkCase & { server?: B
   const sink = openNeo4j({ url, user, password, world: realWorld() });
   const options = { disableLosslessIntegers: true };
   const reader = neo4j.driver(url, neo4j.auth.basic(user, password), options);
-  const clear = () => sink.tidy(async () => [], AbortSignal.timeout(10_000));
+  const clear = () => sink.tidy(async () => [], hangSignal());
   if (!server) await clear();
   t.after(async () => {
     if (!server) await clear();

@@ -3,6 +3,7 @@ import { Mirror } from '../../../src/search/vector/mirror.ts';
 import { SinkIndex } from '../../../src/search/vector/sink-index.ts';
 import { openQdrant } from '../../../src/sink/qdrant.ts';
 import { realWorld } from '../../../src/world.ts';
+import { hangSignal } from '../../support/patience.ts';
 import { QdrantServer } from '../../support/qdrant/qdrant-server.ts';
 import { openSqliteMemory } from '../../support/store-opener.ts';
 import type { Cleanup } from '../../support/temporary.ts';
@@ -19,7 +20,7 @@ export async function openQdrantCase(t: Cleanup): Promise<SinkCase & { server?: 
   const prefix = `test-${crypto.randomUUID().slice(0, 8)}`;
   const sink = openQdrant({ url, key, prefix, world: realWorld() });
   t.after(async () => {
-    if (!server) await sink.tidy(async () => [], AbortSignal.timeout(10_000));
+    if (!server) await sink.tidy(async () => [], hangSignal());
     if (server && server.wrongs.length > 0) throw new Error(server.wrongs.join('\n'));
   });
   const store = await openSqliteMemory(t);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { hasTurn, nextDueAt } from '../../../src/store/claims.ts';
+import { lookForWork, nextDueAt } from '../../../src/store/claims.ts';
 import { getInput } from '../../../src/store/items.ts';
 import { claimedItems } from '../../../src/store/queues.ts';
 import type { StoreTest } from '../../support/store-fixture.ts';
@@ -140,11 +140,12 @@ export const claimTests: readonly StoreTest[] = [
   [
     'whether there is a turn, and when the next item wakes, can be asked cheaply',
     async (store) => {
-      assert.equal(await hasTurn(store.database), false);
+      const none = { hasTurn: false, suspectLoneDeaths: undefined };
+      assert.deepEqual(await lookForWork(store.database), none);
       await store.submit();
-      assert.equal(await hasTurn(store.database), true);
+      assert.deepEqual(await lookForWork(store.database), { ...none, hasTurn: true });
       const row = await store.claimOne();
-      assert.equal(await hasTurn(store.database), false);
+      assert.deepEqual(await lookForWork(store.database), none);
       assert.equal(await nextDueAt(store.database), undefined);
       await store.wait(row, 5000);
       assert.equal(await nextDueAt(store.database), store.world.now() + 5000);

@@ -38,7 +38,7 @@ async function claimAll(worker: string): Promise<string> {
   const ids: number[] = [];
   for (;;) {
     const rows = await database.write((transaction) =>
-      claimItems(transaction, { worker, count: 3, lifecycle: item, now: 1 }),
+      claimItems(transaction, { worker, take: { count: 3 }, lifecycle: item, now: 1 }),
     );
     if (rows.length === 0) return JSON.stringify(ids);
     ids.push(...rows.map(({ id }) => id));

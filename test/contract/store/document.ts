@@ -316,7 +316,8 @@ export const documentTests: readonly StoreTest[] = [
         return rows;
       };
       const { lifecycle, world } = store;
-      const told = { ring: () => undefined, revoke: () => undefined };
+      const nobody = (): void => undefined;
+      const told = { ring: nobody, revoke: nobody, revokeJob: nobody };
       const commands = new Commands({ database, lifecycle, world, ...told });
       await assert.rejects(commands.deleteCorpus('ann', 'notes'), { code: 'action_not_allowed' });
       assert.equal(await hasCorpus(store.database, 'notes'), true);

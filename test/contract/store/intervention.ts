@@ -48,10 +48,10 @@ export const interventionTests: readonly StoreTest[] = [
       assert.deepEqual(await counts(store, job), ['canceled', 1, 1, 3, 0]);
       await assertQueues(store, asleep);
       assert.deepEqual((await store.story()).slice(-4), [
-        'item_canceled',
-        'item_canceled',
-        'item_canceled',
         'job_canceled',
+        'item_canceled',
+        'item_canceled',
+        'item_canceled',
       ]);
     },
   ],

@@ -1,16 +1,46 @@
 import assert from 'node:assert/strict';
 import { Keeper } from '../../../src/engine/keeper.ts';
+import { leaseOf } from '../../../src/engine/ledger.ts';
 import { limits } from '../../../src/kernel/limits.ts';
+import { lookForWork } from '../../../src/store/claims.ts';
 import { handBack } from '../../../src/store/intervention.ts';
 import { beat, listWorkers } from '../../../src/store/workers.ts';
 import type { StoreFixture, StoreTest } from '../../support/store-fixture.ts';
 
-/** A worker takes an item, dies, and is found by another. */
-async function dieOnce(store: StoreFixture, pid: number): Promise<void> {
-  await store.register(`w${pid}`, pid);
-  await store.claim(1, `w${pid}`);
+const { crashesMin, loneDeathsMax } = limits.suspect;
+
+/** A worker takes something, dies, and is found by another. */
+async function dieWith(
+  store: StoreFixture,
+  take: (worker: string) => Promise<unknown>,
+): Promise<void> {
+  const pid = 100;
+  await store.register('mortal', pid);
+  await take('mortal');
   store.livingPids.delete(pid);
   await store.rescue();
+}
+
+/** Makes suspects of the next items: workers die that held all of them. */
+async function suspect(store: StoreFixture, count: number): Promise<void> {
+  for (let death = 1; death <= crashesMin; death += 1) {
+    await dieWith(store, (worker) => store.claim(count, worker));
+  }
+}
+
+async function dieAlone(store: StoreFixture): Promise<void> {
+  await dieWith(store, (worker) => store.claimSuspect(worker, loneDeathsMax));
+}
+
+/** Takes the next item from the first death in company to the last that it is alone at. */
+async function dieTillBlamed(store: StoreFixture): Promise<void> {
+  await suspect(store, 1);
+  for (let death = 1; death <= loneDeathsMax; death += 1) await dieAlone(store);
+}
+
+async function deathsOf(store: StoreFixture, id: number | undefined): Promise<number[]> {
+  const { crashes, lone_deaths } = await store.item(id);
+  return [crashes, lone_deaths];
 }
 
 /** The workers beside the one that every store begins with. */
@@ -82,15 +112,123 @@ export const rescueTests: readonly StoreTest[] = [
     },
   ],
   [
-    'an item that three workers died on ends in the inbox, and its job settles',
+    'items that two workers died with wait apart, and are claimed by themselves',
+    async (store) => {
+      const { ids } = await store.submit({ items: 2 });
+      await suspect(store, 2);
+      assert.deepEqual([(await store.queues()).turns, await store.claim(2)], [0, []]);
+      const work = { hasTurn: false, suspectLoneDeaths: 0 };
+      assert.deepEqual(await lookForWork(store.database), work);
+      const claimed = [await store.claimSuspect(), await store.claimSuspect()];
+      assert.deepEqual(
+        claimed.map((rows) => rows.map(({ id }) => id)),
+        ids.map((id) => [id]),
+      );
+      assert.deepEqual([await store.claimSuspect(), await store.withoutCause()], [[], 0]);
+    },
+  ],
+  [
+    'a suspect is taken by workers that have lived for longer, the more it was alone at deaths',
+    async (store) => {
+      const { ids } = await store.submit();
+      await suspect(store, 1);
+      await dieAlone(store);
+      assert.deepEqual(await deathsOf(store, ids[0]), [crashesMin + 1, 1]);
+      assert.deepEqual(await store.claimSuspect('worker', 0), []);
+      assert.equal((await store.claimSuspect('worker', 1)).length, 1);
+    },
+  ],
+  [
+    'a committed step clears a suspect, and it runs beside others again',
+    async (store) => {
+      const { ids } = await store.submit();
+      await suspect(store, 1);
+      await dieAlone(store);
+      const [row] = await store.claimSuspect('worker', 1);
+      assert.ok(row);
+      const progress = store.lifecycle.reach(row.progress, 'fetched');
+      assert.equal(await store.report(row, { to: 'advance', progress }), 'applied');
+      assert.deepEqual(await deathsOf(store, ids[0]), [0, 0]);
+      await store.report({ ...row, progress }, { to: 'turn' });
+      assert.equal((await store.claim(1)).length, 1);
+    },
+  ],
+  [
+    'a step that is committed with the end of a lease clears the item as well',
+    async (store) => {
+      const { ids } = await store.submit();
+      await suspect(store, 1);
+      const [row] = await store.claimSuspect();
+      assert.ok(row);
+      const progress = store.lifecycle.reach(row.progress, 'fetched');
+      const lease = leaseOf(row, 'worker');
+      const verdicts = await store.apply([
+        { lease, expect: row.progress, move: { to: 'advance', progress }, events: [] },
+        { lease, expect: progress, move: { to: 'turn' }, events: [] },
+      ]);
+      assert.deepEqual(verdicts, ['applied', 'applied']);
+      assert.deepEqual(await deathsOf(store, ids[0]), [0, 0]);
+    },
+  ],
+  [
+    'a death with a suspect and company is charged to the suspect, and blames nobody',
+    async (store) => {
+      const { ids } = await store.submit();
+      await suspect(store, 1);
+      const { ids: others } = await store.submit({ items: 2 });
+      for (let death = 1; death <= 2 * loneDeathsMax; death += 1) {
+        await dieWith(store, async (worker) => {
+          await store.claimSuspect(worker);
+          await store.claim(2, worker);
+        });
+      }
+      assert.deepEqual(await deathsOf(store, ids[0]), [crashesMin + 2 * loneDeathsMax, 0]);
+      assert.deepEqual(await deathsOf(store, others[0]), [0, 0]);
+    },
+  ],
+  [
+    'a suspect that comes back to the queue by itself is set apart when it is claimed',
+    async (store) => {
+      const { ids } = await store.submit({ items: 2 });
+      await suspect(store, 1);
+      const [row] = await store.claimSuspect();
+      assert.ok(row);
+      await store.report(row, { to: 'turn' });
+      assert.equal((await store.queues()).turns, 2);
+      assert.deepEqual(
+        (await store.claim(2)).map(({ id }) => id),
+        [ids[1]],
+      );
+      assert.equal(await store.withoutCause(), 0);
+      assert.equal((await store.claimSuspect())[0]?.id, ids[0]);
+    },
+  ],
+  [
+    'a suspect leaves with its job, and comes back as one',
+    async (store) => {
+      const { key, caller } = await store.submit();
+      await suspect(store, 1);
+      await store.commands.pause(caller, key);
+      assert.deepEqual(await store.claimSuspect(), []);
+      await store.commands.resume(caller, key);
+      assert.deepEqual([await store.claim(1), await store.withoutCause()], [[], 0]);
+      await store.commands.cancel(caller, key);
+      assert.deepEqual([await store.claimSuspect(), await store.withoutCause()], [[], 0]);
+    },
+  ],
+  [
+    'an item that was alone at three deaths ends in the inbox, and its job settles',
     async (store) => {
       const { key, ids } = await store.submit();
-      for (let pid = 1; pid < limits.lease.crashesMax; pid++) await dieOnce(store, pid);
+      await suspect(store, 1);
+      for (let death = 1; death < loneDeathsMax; death += 1) await dieAlone(store);
       assert.equal((await store.item(ids[0])).waits_on, 'turn');
-      await dieOnce(store, limits.lease.crashesMax);
+      await dieAlone(store);
       const item = await store.item(ids[0]);
       assert.deepEqual([item.step, item.waits_on], ['failed', null]);
-      assert.equal(JSON.parse(item.error ?? '').code, 'crashed_repeatedly');
+      const { code, message } = JSON.parse(item.error ?? '{}');
+      assert.equal(code, 'crashed_repeatedly');
+      assert.match(message, /^5 workers died while they had this item, 3 of them had no other$/);
       const job = await store.job(key);
       assert.deepEqual([job.state, job.items_failed, job.failed_stage], ['failed', 1, 'scraping']);
       assert.deepEqual(await store.queues(), { turns: 0, timers: 0, lines: 0, claims: 0 });
@@ -101,9 +239,9 @@ export const rescueTests: readonly StoreTest[] = [
     'a person who retries such an item forgives its crashes',
     async (store) => {
       const { key, ids } = await store.submit();
-      for (let pid = 1; pid <= limits.lease.crashesMax; pid++) await dieOnce(store, pid);
+      await dieTillBlamed(store);
       await store.commands.retry('ann', key);
-      assert.equal((await store.item(ids[0])).crashes, 0);
+      assert.deepEqual(await deathsOf(store, ids[0]), [0, 0]);
       await store.finish(await store.claimOne());
       assert.equal((await store.job(key)).state, 'succeeded');
     },
@@ -113,7 +251,7 @@ export const rescueTests: readonly StoreTest[] = [
     async (store) => {
       await store.submit({ items: 1, gate: 'example.org' });
       await store.submit({ items: 3, gate: 'example.org' });
-      for (let pid = 1; pid <= limits.lease.crashesMax; pid++) await dieOnce(store, pid);
+      await dieTillBlamed(store);
       const held = await store.rows('SELECT id FROM items WHERE gate_held = 1');
       assert.equal(held.length, limits.fetch.domainConcurrencyMax);
       assert.equal(await store.withoutCause(), 0);

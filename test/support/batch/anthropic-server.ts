@@ -13,6 +13,8 @@ export type Outcome = string | 'expired' | undefined;
 export class AnthropicServer {
   readonly batches = new Map<string, Batch>();
   pollsToGo = 2;
+  /** The host that stands in its links, where that is another than it is reached at. */
+  host: string | undefined;
   /** Undefined: an error; `expired`: not in time. */
   answer: (id: string) => Outcome = (id) => `answer to ${id}`;
   readonly server: ProviderServer = new ProviderServer([
@@ -37,7 +39,7 @@ export class AnthropicServer {
     }
     batch.polls += 1;
     const isEarly = batch.polls <= this.pollsToGo && !batch.isCanceled;
-    const url = `${this.server.url}/v1/messages/batches/${id}/results`;
+    const url = `${this.host ?? this.server.url}/v1/messages/batches/${id}/results`;
     return {
       body: {
         id,

@@ -1,6 +1,6 @@
-/** Azure's batch transcription, as its REST reference describes it. */
+/** Azure's batch transcription, as its REST reference of the version 2024-11-15 describes it. */
 import type { Cleanup } from '../temporary.ts';
-import { ProviderServer, type Reply } from './provider-server.ts';
+import { type Call, type Handler, ProviderServer, type Reply } from './provider-server.ts';
 
 interface Transcription {
   readonly id: string;
@@ -19,14 +19,15 @@ export class AzureServer {
   pollsToGo = 2;
   lastStatus = 'Succeeded';
   pageSize = 2;
+  #made = 0;
   readonly server = new ProviderServer([
-    [/^POST \/speechtotext\/v3.2\/transcriptions$/, (call) => this.#create(call.json())],
-    [/^GET \/speechtotext\/v3.2\/transcriptions$/, (call) => this.#list(call.query)],
-    [/^GET \/speechtotext\/v3.2\/transcriptions\/([\w-]+)$/, (_, [, id]) => this.#get(id)],
-    [/^DELETE \/speechtotext\/v3.2\/transcriptions\/([\w-]+)$/, (_, [, id]) => this.#delete(id)],
+    [/^POST \/speechtotext\/transcriptions:submit$/, strict((call) => this.#create(call.json()))],
+    [/^GET \/speechtotext\/transcriptions$/, strict((call) => this.#list(call.query))],
+    [/^GET \/speechtotext\/transcriptions\/([\w-]+)$/, strict((_, [, id]) => this.#get(id))],
+    [/^DELETE \/speechtotext\/transcriptions\/([\w-]+)$/, strict((_, [, id]) => this.#delete(id))],
     [
-      /^GET \/speechtotext\/v3.2\/transcriptions\/([\w-]+)\/files$/,
-      (call, [, id]) => this.#files(id, call.query),
+      /^GET \/speechtotext\/transcriptions\/([\w-]+)\/files$/,
+      strict((call, [, id]) => this.#files(id, call.query)),
     ],
     [/^GET \/content\/([\w-]+)\/(\d+)$/, (_, [, id, index]) => this.#content(id, Number(index))],
     [/^GET \/report\/([\w-]+)$/, (_, [, id]) => this.#report(id)],
@@ -36,12 +37,19 @@ export class AzureServer {
     return this.server.start(t);
   }
 
-  #self(id: string): string {
-    return `${this.server.url}/speechtotext/v3.2/transcriptions/${id}`;
+  /** The host that stands in its links, where that is another than it is reached at. */
+  host: string | undefined;
+
+  #self(id: string, more = ''): string {
+    const host = this.host ?? this.server.url;
+    return `${host}/speechtotext/transcriptions/${id}${more}?${version}`;
   }
 
   #create(body: Record<string, unknown>): Reply {
-    const id = `t-${this.jobs.size + 1}`;
+    const problem = problemOf(body);
+    if (problem) return { status: 400, body: { code: 'InvalidPayload', message: problem } };
+    this.#made += 1;
+    const id = `t-${this.#made}`;
     const { displayName, contentUrls } = body as unknown as Transcription;
     const job = { id, displayName, contentUrls, polls: 0 };
     this.jobs.set(id, job);
@@ -54,7 +62,7 @@ export class AzureServer {
       self: this.#self(id),
       displayName,
       status,
-      links: { files: `${this.#self(id)}/files` },
+      links: { files: this.#self(id, '/files') },
       properties: status === 'Failed' ? failed : {},
     };
   }
@@ -101,14 +109,14 @@ export class AzureServer {
       links: { contentUrl: `${this.server.url}/report/${id}` },
     };
     // Out of order, as they come.
-    return this.#page([report, ...files.reverse()], query, `${this.#self(id)}/files`);
+    return this.#page([report, ...files.reverse()], query, this.#self(id, '/files'));
   }
 
   #page(all: readonly unknown[], query: URLSearchParams, path: string): Reply {
     const skip = Number(query.get('skip') ?? 0);
     const values = all.slice(skip, skip + this.pageSize);
     const next = skip + this.pageSize;
-    const nextLink = next < all.length ? { '@nextLink': `${path}?skip=${next}` } : {};
+    const nextLink = next < all.length ? { '@nextLink': `${path}&skip=${next}` } : {};
     return { body: { values, ...nextLink } };
   }
 
@@ -134,4 +142,32 @@ export class AzureServer {
     });
     return { body: { details } };
   }
+}
+
+const version = 'api-version=2024-11-15';
+
+/** Every call names the version of the interface. */
+function strict(handler: Handler): Handler {
+  return (call: Call, match) => {
+    if (call.query.get('api-version') === '2024-11-15') return handler(call, match);
+    return { status: 400, body: { code: 'InvalidRequest', message: 'api-version is missing' } };
+  };
+}
+
+const fields = ['displayName', 'locale', 'contentUrls', 'properties'];
+
+function problemOf(body: Record<string, unknown>): string | undefined {
+  const extra = Object.keys(body).find((name) => !fields.includes(name));
+  if (extra !== undefined) return `$.${extra}: The supplied value is invalid.`;
+  for (const name of ['displayName', 'locale']) {
+    if (typeof body[name] !== 'string' || body[name] === '') return `${name} is required`;
+  }
+  const urls = body.contentUrls;
+  if (!Array.isArray(urls) || urls.length === 0 || urls.length > 1000) {
+    return 'contentUrls must have 1 to 1000 entries';
+  }
+  const { timeToLiveHours: hours } = (body.properties ?? {}) as { timeToLiveHours?: unknown };
+  return typeof hours === 'number' && hours >= 6 && hours <= 744
+    ? undefined
+    : 'properties.timeToLiveHours must be between 6 and 744';
 }

@@ -13,6 +13,8 @@ export class GeminiServer {
   readonly files = new Map<string, string>();
   readonly batches = new Map<string, Batch>();
   pollsToGo = 2;
+  /** The host that stands in its links, where that is another than it is reached at. */
+  host: string | undefined;
   pageSize = 2;
   lastState = 'BATCH_STATE_SUCCEEDED';
   /** Undefined: an error. */
@@ -28,7 +30,7 @@ export class GeminiServer {
   ]);
 
   #place(): Reply {
-    const url = `${this.server.url}/upload/v1beta/files/${this.files.size + 1}`;
+    const url = `${this.host ?? this.server.url}/upload/v1beta/files/${this.files.size + 1}`;
     return { headers: { 'x-goog-upload-url': url }, body: '' };
   }
 
@@ -96,7 +98,10 @@ export class GeminiServer {
     const lines = (batch?.lines ?? []).map(({ key }) => {
       const text = this.answer(key);
       if (text === undefined) return { key, error: { code: 3, message: 'blocked' } };
-      const usageMetadata = { promptTokenCount: 100, candidatesTokenCount: 20 };
+      const usageMetadata = {
+        ...{ promptTokenCount: 100, candidatesTokenCount: 20, thoughtsTokenCount: 300 },
+        totalTokenCount: 420,
+      };
       const candidates = [{ finishReason: 'STOP', content: { parts: [{ text }] } }];
       return { key, response: { candidates, usageMetadata } };
     });

@@ -3,7 +3,11 @@ import { type Call, ProviderServer, type Reply } from './provider-server.ts';
 
 interface Operation {
   readonly name: string;
-  readonly request: { readonly files: { uri: string }[]; readonly config: { model: string } };
+  readonly request: {
+    readonly files: { uri: string }[];
+    readonly config: { model: string };
+    readonly recognitionOutputConfig?: { inlineResponseConfig?: object };
+  };
   readonly createTime: string;
   polls: number;
   isCanceled: boolean;
@@ -28,8 +32,13 @@ export class GoogleServer {
 
   #begin(call: Call): Reply {
     if (call.headers.authorization !== 'Bearer token-of-google') return { status: 401 };
-    const name = `${parent}/operations/${this.operations.size + 1}`;
     const request = call.json() as unknown as Operation['request'];
+    const isInline = request.recognitionOutputConfig?.inlineResponseConfig !== undefined;
+    if (isInline && request.files.length !== 1) {
+      const message = 'inline_response_config is only supported with just one audio file';
+      return { status: 400, body: { error: { code: 400, status: 'INVALID_ARGUMENT', message } } };
+    }
+    const name = `${parent}/operations/${this.operations.size + 1}`;
     const createTime = new Date(this.now()).toISOString();
     this.operations.set(name, { name, request, createTime, polls: 0, isCanceled: false });
     return { body: { name, done: false } };

@@ -47,9 +47,10 @@ export class MeteredBatches {
   }
 
   async #begin({ taskType, token, requests }: NewBatchJob): Promise<string> {
-    const id = `job-${this.#jobs.size + 1}`;
     const asked: BatchRequest[] = [];
     for await (const request of requests()) asked.push(request);
+    // Only now: several jobs are begun at once.
+    const id = `job-${this.#jobs.size + 1}`;
     this.#jobs.set(id, { taskType, requests: asked });
     this.#names.set(token, id);
     return id;

@@ -14,6 +14,10 @@ interface Batch {
   readonly metadata: unknown;
   polls: number;
   isCanceled: boolean;
+  /** What it ended as. */
+  ended?: string;
+  /** Polls since it was asked to cancel. */
+  cancelPolls?: number;
 }
 
 export type LineOutcome =
@@ -21,13 +25,22 @@ export type LineOutcome =
   | { readonly vector: readonly unknown[] }
   | { readonly status: number; readonly message: string }
   | 'missing'
-  | 'expired';
+  | 'expired'
+  | 'cancelled';
 
 export class OpenaiServer {
   readonly files = new Map<string, string>();
   readonly batches = new Map<string, Batch>();
   pollsToGo = 2;
   lastStatus = 'completed';
+  /** Polls that say `cancelling` after a cancel. */
+  cancelPollsToGo = 0;
+  /** Which lines a batch has answered by the time that it is canceled. */
+  isDoneAtCancel: (line: BatchLine) => boolean = () => false;
+  /** Errors of a batch whose last status is `failed`. */
+  errors: readonly Record<string, unknown>[] = [
+    { code: 'invalid', message: 'the file has no valid line' },
+  ];
   pageSize = 2;
   /** What becomes of a line. */
   answer: (line: BatchLine) => LineOutcome = (line) =>
@@ -81,7 +94,7 @@ export class OpenaiServer {
     const { id, metadata, input_file_id } = batch;
     const hasOutput = ['completed', 'expired', 'cancelled'].includes(status);
     const output = hasOutput ? this.#outputs(batch) : {};
-    const errors = { data: [{ code: 'invalid', message: 'the file has no valid line' }] };
+    const errors = { object: 'list', data: this.errors };
     return {
       id,
       object: 'batch',
@@ -95,8 +108,11 @@ export class OpenaiServer {
 
   #outputs(batch: Batch): Record<string, string> {
     const lines = this.lines(batch).reverse();
-    const good = lines.flatMap((line) => this.#line(line, true));
-    const bad = lines.flatMap((line) => this.#line(line, false));
+    const outcomeOf = (line: BatchLine): LineOutcome =>
+      batch.isCanceled && !this.isDoneAtCancel(line) ? 'cancelled' : this.answer(line);
+    const outcomes = lines.map((line) => [line, outcomeOf(line)] as const);
+    const good = outcomes.flatMap(([line, outcome]) => this.#line(line, outcome, true));
+    const bad = outcomes.flatMap(([line, outcome]) => this.#line(line, outcome, false));
     const ids: Record<string, string> = {};
     if (good.length > 0) {
       ids.output_file_id = `out-${batch.id}`;
@@ -109,12 +125,11 @@ export class OpenaiServer {
     return ids;
   }
 
-  #line(line: BatchLine, isGood: boolean): string[] {
-    const outcome = this.answer(line);
+  #line(line: BatchLine, outcome: LineOutcome, isGood: boolean): string[] {
     if (outcome === 'missing') return [];
     const { custom_id } = line;
-    if (outcome === 'expired') {
-      const error = { code: 'batch_expired', message: 'not executed in time' };
+    if (outcome === 'expired' || outcome === 'cancelled') {
+      const error = { code: `batch_${outcome}`, message: 'not executed' };
       return isGood ? [] : [JSON.stringify({ custom_id, response: null, error })];
     }
     if ('status' in outcome) {
@@ -136,24 +151,54 @@ export class OpenaiServer {
     const after = all.findIndex(({ id }) => id === query.get('after')) + 1;
     const data = all.slice(after, after + this.pageSize);
     const has_more = after + this.pageSize < all.length;
-    return { body: { object: 'list', data: data.map((each) => this.#shape(each, '')), has_more } };
+    const shapes = data.map((each) => this.#shape(each, each.ended ?? 'in_progress'));
+    return { body: { object: 'list', data: shapes, has_more } };
   }
 
   #get(id = ''): Reply {
     const batch = this.batches.get(id);
     if (!batch) return { status: 404, body: { error: { message: `no batch ${id}` } } };
     batch.polls += 1;
-    const early = batch.polls === 1 ? 'validating' : 'in_progress';
-    const last = batch.isCanceled ? 'cancelled' : this.lastStatus;
-    const isEarly = batch.polls <= this.pollsToGo && !batch.isCanceled;
-    return { body: this.#shape(batch, isEarly ? early : last) };
+    return { body: this.#shape(batch, this.#statusOf(batch)) };
+  }
+
+  #statusOf(batch: Batch): string {
+    if (batch.ended !== undefined) return batch.ended;
+    if (batch.isCanceled) {
+      batch.cancelPolls = (batch.cancelPolls ?? 0) + 1;
+      if (batch.cancelPolls <= this.cancelPollsToGo) return 'cancelling';
+      batch.ended = 'cancelled';
+    } else if (batch.polls <= this.pollsToGo) {
+      return batch.polls === 1 ? 'validating' : 'in_progress';
+    } else {
+      batch.ended = this.lastStatus;
+    }
+    return batch.ended;
   }
 
   #cancel(id = ''): Reply {
     const batch = this.batches.get(id);
     if (!batch) return { status: 404 };
+    if (batch.ended !== undefined) {
+      const message = `Cannot cancel a batch with status '${batch.ended}'.`;
+      return { status: 409, body: { error: { message, type: 'invalid_request_error' } } };
+    }
     batch.isCanceled = true;
     return { body: this.#shape(batch, 'cancelling') };
+  }
+
+  /** Every question by its content, with how many batches were charged for it. */
+  charges(): Map<string, number> {
+    const charged = new Map<string, number>();
+    for (const batch of this.batches.values()) {
+      for (const line of this.lines(batch)) {
+        if (batch.ended === 'failed') continue;
+        if (batch.isCanceled && !this.isDoneAtCancel(line)) continue;
+        const content = JSON.stringify(line.body);
+        charged.set(content, (charged.get(content) ?? 0) + 1);
+      }
+    }
+    return charged;
   }
 
   #content(id = ''): Reply {

@@ -36,6 +36,7 @@ export class ProviderServer {
   readonly calls: Call[] = [];
   readonly #routes: readonly (readonly [RegExp, Handler])[];
   readonly #troubles: Trouble[] = [];
+  #disturbance: readonly [RegExp, () => Reply | undefined] | undefined;
   readonly #server = createServer((request, response) => void this.#serve(request, response));
   #port = 0;
 
@@ -56,6 +57,11 @@ export class ProviderServer {
 
   trouble(trouble: Trouble): void {
     this.#troubles.push(trouble);
+  }
+
+  /** Decides anew for each such call whether it is answered so. */
+  disturb(on: RegExp, reply: () => Reply | undefined): void {
+    this.#disturbance = [on, reply];
   }
 
   count(on: RegExp): number {
@@ -91,6 +97,9 @@ export class ProviderServer {
     const trouble = this.#troubles.find(({ on, times = 1 }) => times > 0 && on.test(name));
     if (trouble) trouble.times = (trouble.times ?? 1) - 1;
     if (trouble && !trouble.isAfter) return trouble.reply;
+    const [pattern, disturbed] = this.#disturbance ?? [];
+    const disturbance = pattern?.test(name) ? disturbed?.() : undefined;
+    if (disturbance) return disturbance;
     for (const [pattern, handler] of this.#routes) {
       const match = pattern.exec(name);
       if (!match) continue;

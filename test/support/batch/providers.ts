@@ -74,16 +74,17 @@ function azure(): ProviderCase {
     make: () => azureTranscriber(endpointOf(azure.server.url)),
     body: spoken('AZURE', http),
     ids: http,
-    begins: /^POST .*transcriptions$/,
+    begins: /^POST .*transcriptions:submit$/,
     asks: /^GET .*transcriptions\/t-\d+$/,
-    jobs: () => azure.server.count(/^POST .*transcriptions$/),
+    jobs: () => azure.server.count(/^POST .*transcriptions:submit$/),
     failSecond: () => {
       azure.transcribe = (url) => (url === http[1] ? { error: 'bad audio' } : { text: 'words' });
     },
     forget: () => azure.jobs.clear(),
     canceled: () => azure.server.count(/^DELETE /),
     get firstJobs() {
-      const url = `${azure.server.url}/speechtotext/v3.2/transcriptions/t-1`;
+      const path = 'speechtotext/transcriptions/t-1?api-version=2024-11-15';
+      const url = `${azure.server.url}/${path}`;
       return [{ external_job_id: url, status: 'SUBMITTED' }];
     },
   };
@@ -148,7 +149,7 @@ function google(): ProviderCase {
     },
     forget: () => google.operations.clear(),
     canceled: () => [...google.operations.values()].filter((each) => each.isCanceled).length,
-    firstJobs: ['long', 'short'].map((model, index) => ({
+    firstJobs: ['long', 'long', 'short', 'short'].map((model, index) => ({
       model,
       external_job_id: `projects/p/locations/global/operations/${index + 1}`,
       status: 'SUBMITTED',

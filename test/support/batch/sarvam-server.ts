@@ -13,9 +13,11 @@ const root = '\\/speech-to-text\\/job\\/v1';
 export class SarvamServer {
   readonly jobs = new Map<string, Job>();
   pollsToGo = 2;
+  /** The models that were asked for. */
+  readonly models: string[] = [];
   transcribe: (file: string) => string | undefined = (file) => `words of ${file}`;
   readonly server: ProviderServer = new ProviderServer([
-    [new RegExp(`^POST ${root}$`), () => this.#make()],
+    [new RegExp(`^POST ${root}$`), (call) => this.#make(call)],
     [new RegExp(`^POST ${root}\\/upload-files$`), (call) => this.#links(call, 'upload')],
     [new RegExp(`^POST ${root}\\/download-files$`), (call) => this.#links(call, 'download')],
     [new RegExp(`^POST ${root}\\/([\\w-]+)\\/start$`), (_, [, id]) => this.#begin(id)],
@@ -24,7 +26,9 @@ export class SarvamServer {
     [/^GET \/get\/([\w-]+)\/(.+)$/, (_, [, id]) => this.#content(id)],
   ]);
 
-  #make(): Reply {
+  #make(call: Call): Reply {
+    const { job_parameters: asked } = call.json() as { job_parameters: { model: string } };
+    this.models.push(asked.model);
     const id = `s-${this.jobs.size + 1}`;
     this.jobs.set(id, { id, files: new Map(), isStarted: false, polls: 0 });
     return { status: 202, body: { job_id: id, job_state: 'Accepted' } };

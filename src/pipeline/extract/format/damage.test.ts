@@ -4,6 +4,7 @@ import { randomInt } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { patience } from '../../../../test/support/patience.ts';
 import { Failure } from '../../../kernel/failure.ts';
 import { mediaTypeOf } from '../../fetch/media-type.ts';
 import { parse } from './parse.ts';
@@ -13,8 +14,8 @@ const never = new AbortController().signal;
 const seed = Number(process.env.PAWL_SEED ?? randomInt(2 ** 31));
 
 /** To recognize text takes long, so that pictures are damaged less often. */
-const rounds = { quick: 60, slow: 3 };
-const slow = /^(?:notice|scan)\./;
+const rounds = { quick: 60, pdf: 12, slow: 3 };
+const slow = /^(?:notice|scan)/;
 
 type Chance = (below: number) => number;
 
@@ -55,10 +56,11 @@ const damages: readonly ((bytes: Buffer, chance: Chance) => Buffer)[] = [
 describe(`a damaged file gives text or a failure (PAWL_SEED=${seed})`, () => {
   for (const [place, name] of globSync('*', { cwd: samples }).sort().entries()) {
     if (name.endsWith('.expected')) continue;
-    test(name, { timeout: 60_000 }, async () => {
+    test(name, { timeout: patience.testMs }, async () => {
       const bytes = readFileSync(join(samples, name));
       const chance = chanceOf(seed + place * 7919);
-      const count = slow.test(name) ? rounds.slow : rounds.quick;
+      const quick = name.endsWith('.pdf') ? rounds.pdf : rounds.quick;
+      const count = slow.test(name) ? rounds.slow : quick;
       for (let round = 0; round < count; round += 1) {
         const damage = damages[round % damages.length] ?? damages[0];
         await survives(name, damage?.(bytes, chance) ?? bytes);

@@ -1,6 +1,6 @@
 /** The headers of what is said between Pawl and a parser process. */
 import { Failure, type FailureContext, isFailureCode } from '../../../kernel/failure.ts';
-import type { Parsed, ParseInput } from '../parsed.ts';
+import type { DroppedText, Parsed, ParseInput } from '../parsed.ts';
 import type { Frame } from './frame.ts';
 
 export type RequestHeader = Omit<ParseInput, 'bytes'>;
@@ -30,7 +30,8 @@ export function readAnswer({ header, body }: Frame): Answer {
   throw new Failure('parse_crashed', 'the parser gave an answer that is none');
 }
 
-function parsedOf({ title, language, meta }: Record<string, unknown>, body: Buffer): Parsed {
+function parsedOf(header: Record<string, unknown>, body: Buffer): Parsed {
+  const { title, language, meta, dropped } = header;
   const told = Object.entries(fieldsOf(meta)).filter(
     (entry): entry is [string, string | number | boolean] =>
       ['string', 'number', 'boolean'].includes(typeof entry[1]),
@@ -40,7 +41,13 @@ function parsedOf({ title, language, meta }: Record<string, unknown>, body: Buff
     language: textOf(language),
     markdown: body.toString(),
     meta: Object.fromEntries(told),
+    ...(Array.isArray(dropped) && { dropped: dropped.map(droppedOf) }),
   };
+}
+
+function droppedOf(value: unknown): DroppedText {
+  const { reason, text } = fieldsOf(value);
+  return { reason: textOf(reason) ?? '', text: textOf(text) ?? '' };
 }
 
 function failureOf({ code, message, context }: Record<string, unknown>): Failure {

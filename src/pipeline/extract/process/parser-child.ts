@@ -23,7 +23,10 @@ export interface ChildOptions {
 
 export interface ParseBounds {
   readonly signal: AbortSignal;
+  /** In CPU time. How long that takes depends on the machine, for which no document is at fault. */
   readonly timeoutMs: number;
+  /** Told once, when the document has taken so long that others should not wait for it. */
+  readonly onSlow?: (() => void) | undefined;
 }
 
 /** What is waited for: the process to be ready, or a document. */
@@ -105,15 +108,17 @@ export class ParserChild {
     }
   }
 
-  async parse(input: ParseInput, { signal, timeoutMs }: ParseBounds): Promise<Parsed> {
+  async parse(input: ParseInput, bounds: ParseBounds): Promise<Parsed> {
+    const { signal, timeoutMs } = bounds;
     const { bytes, source, ...rest } = input;
     const onAbort = (): void => this.kill(signal.reason);
     const cancels = [
-      this.#world.setTimer(() => {
-        const message = `${source} was not parsed after ${timeoutMs} ms`;
-        this.kill(new Failure('parse_timeout', message));
-      }, timeoutMs),
-      this.#watchMemory(source),
+      // For one that waits for something, and uses no CPU time.
+      this.#world.setTimer(
+        () => this.#killLate(source, `${timeoutMs * limits.parser.waitFactor} ms`),
+        timeoutMs * limits.parser.waitFactor,
+      ),
+      this.#watchUse(source, bounds),
     ];
     signal.addEventListener('abort', onAbort, { once: true });
     try {
@@ -218,24 +223,44 @@ export class ParserChild {
     });
   }
 
-  /** Looks at the memory again and again; the returned function stops it. */
-  #watchMemory(source: string): () => void {
-    const { memoryBytesMax, memoryLookMs } = limits.parser;
+  #killLate(source: string, time: string): void {
+    this.kill(new Failure('parse_timeout', `${source} was not parsed after ${time}`));
+  }
+
+  /** Looks at memory and CPU time again and again; the returned function stops it. */
+  #watchUse(source: string, { timeoutMs, onSlow }: ParseBounds): () => void {
+    const { memoryLookMs, sliceCpuMs } = limits.parser;
     this.#seenBytes = 0;
+    const before = cpuMsOf(this.pid);
+    let tellSlow = onSlow;
     let cancel = (): void => undefined;
     const look = (): void => {
-      const used = memoryOf(this.pid);
-      if (used === undefined) return;
-      this.#seenBytes = Math.max(this.#seenBytes, used);
-      if (used > memoryBytesMax) {
-        const message = `${source} took ${used} of ${memoryBytesMax} bytes of memory to parse`;
-        this.kill(new Failure('parse_memory', message));
-      } else {
-        cancel = this.#world.setTimer(look, memoryLookMs);
+      const cpuMs = cpuMsOf(this.pid) - before;
+      if (!this.#isWithinMemory(source)) return;
+      if (cpuMs > timeoutMs) {
+        this.#killLate(source, `${timeoutMs} ms of CPU time`);
+        return;
       }
+      if (cpuMs > sliceCpuMs) {
+        tellSlow?.();
+        tellSlow = undefined;
+      }
+      cancel = this.#world.setTimer(look, memoryLookMs);
     };
     cancel = this.#world.setTimer(look, memoryLookMs);
     return () => cancel();
+  }
+
+  /** Kills it otherwise. */
+  #isWithinMemory(source: string): boolean {
+    const { memoryBytesMax } = limits.parser;
+    const used = memoryOf(this.pid);
+    if (used === undefined) return false;
+    this.#seenBytes = Math.max(this.#seenBytes, used);
+    if (used <= memoryBytesMax) return true;
+    const message = `${source} took ${used} of ${memoryBytesMax} bytes of memory to parse`;
+    this.kill(new Failure('parse_memory', message));
+    return false;
   }
 }
 
@@ -251,5 +276,20 @@ function memoryOf(pid: number | undefined): number | undefined {
     return Number(resident) * pageBytes;
   } catch {
     return undefined;
+  }
+}
+
+/** Ticks are hundredths of a second wherever Linux runs Node. */
+const tickMs = 10;
+
+/** The CPU time of a process with all its threads; 0 where the system does not tell. */
+function cpuMsOf(pid: number | undefined): number {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    // The name of the program, in parentheses, may hold spaces.
+    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+    return (Number(fields[11]) + Number(fields[12])) * tickMs;
+  } catch {
+    return 0;
   }
 }

@@ -4,16 +4,18 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { deflateSync } from 'node:zlib';
+import { patience } from '../../../../test/support/patience.ts';
 import { textPage, writePdf } from '../../../../test/support/pdf-writer.ts';
 import { thisProcess } from '../../../engine/liveness.ts';
 import { toFailure } from '../../../kernel/failure.ts';
+import { limits } from '../../../kernel/limits.ts';
 import { realWorld } from '../../../world.ts';
 import { processParser } from './process-parser.ts';
 
 const mebibyte = 1024 * 1024;
 const lookMs = 5;
 
-function setup(t: TestContext, timeoutMs?: number) {
+function setup(t: TestContext, timeoutMs: number = patience.fileMs) {
   const parser = processParser({ owner: thisProcess(), world: realWorld(), size: 1, timeoutMs });
   t.after(() => parser.close());
   const parse = (bytes: Uint8Array) =>
@@ -77,7 +79,7 @@ interface Bomb {
   readonly bytes: () => Buffer;
   /** Any of these: which bound is met first may depend on how fast the machine is. */
   readonly codes: readonly string[];
-  /** That of its type where absent. */
+  /** The plain pages before and after it must stay below it, too. */
   readonly timeoutMs?: number;
 }
 
@@ -97,7 +99,7 @@ const bombs: readonly Bomb[] = [
     what: 'of forms within forms, with nothing in the last',
     bytes: () => exponential(''),
     codes: ['parse_timeout', 'parse_memory'],
-    timeoutMs: 4_000,
+    timeoutMs: 10_000,
   },
 ];
 
@@ -113,7 +115,8 @@ for (const { what, bytes, codes, timeoutMs } of bombs) {
     );
     const most = peak();
     assert.ok(codes.includes(outcome), outcome);
-    assert.ok(most < 1024 * mebibyte, `${most / mebibyte} MiB`);
+    // Where Pawl looks too late on a busy machine, the system itself refuses more.
+    assert.ok(most < limits.parser.reservedBytesMax, `${most / mebibyte} MiB`);
     const next = await parse(writePdf([textPage('Words after it')]));
     assert.match(next.markdown, /Words after it/);
   });

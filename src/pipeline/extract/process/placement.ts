@@ -8,13 +8,18 @@ interface Placement {
   readonly timeoutMs: number;
 }
 
-const { inProcessBytesMax, documentMs, slowDocumentMs } = limits.parser;
+const { inProcessBytesMax, markdownInProcessBytesMax, documentMs, slowDocumentMs } = limits.parser;
 const here: Placement = { inProcessBytesMax, timeoutMs: documentMs };
+const shortHere: Placement = {
+  inProcessBytesMax: markdownInProcessBytesMax,
+  timeoutMs: documentMs,
+};
 const apart: Placement = { inProcessBytesMax: 0, timeoutMs: documentMs };
 const slowApart: Placement = { inProcessBytesMax: 0, timeoutMs: slowDocumentMs };
 
 const placements: readonly [mediaType: RegExp, placement: Placement][] = [
-  [/^text\/(?:plain|text|markdown)$/, here],
+  [/^text\/(?:plain|text)$/, here],
+  [/^text\/markdown$/, shortHere],
   [/^(?:application\/pdf|image\/.*)$/, slowApart],
 ];
 

@@ -1,7 +1,8 @@
 /**
  * Parsing in processes that can be killed: as many as the machine has cores, started when they are
  * needed, used again for the next document, and replaced when they are spent. Who finds none free
- * waits in line; the time that a document may take counts from when its turn has come.
+ * waits in line; the time that a document may take counts from when its turn has come. One that
+ * takes long moves aside: its process becomes one more, so that others need not wait for it.
  */
 import { realpath } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
@@ -9,6 +10,7 @@ import { Failure } from '../../../kernel/failure.ts';
 import { limits } from '../../../kernel/limits.ts';
 import { loadOnce } from '../../../kernel/load-once.ts';
 import type { World } from '../../../kernel/world.ts';
+import { type Waiter, WaitingLine } from '../../waiting-line.ts';
 import { unpackOcrModel } from '../format/ocr-model.ts';
 import type { Parsed, ParseInput, Parser } from '../parsed.ts';
 import { ParserChild } from './parser-child.ts';
@@ -24,7 +26,7 @@ export interface ProcessParserOptions {
   readonly size?: number | undefined;
   /** The address of the module whose `parse` is called; that of all formats where absent. */
   readonly module?: string | undefined;
-  /** Overrides the time of every type. */
+  /** Overrides the CPU time of every type. */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -45,7 +47,7 @@ export function processParser(options: ProcessParserOptions): ProcessParser {
   };
 }
 
-interface Waiting {
+interface Waiting extends Waiter {
   readonly resolve: (child: ParserChild | Promise<ParserChild>) => void;
   readonly reject: (reason: unknown) => void;
 }
@@ -58,7 +60,9 @@ class ParserPool {
   readonly #children = new Set<ParserChild>();
   /** Each with what calls off its end. */
   readonly #idle = new Map<ParserChild, () => void>();
-  readonly #waiting = new Set<Waiting>();
+  readonly #waiting = new WaitingLine<Waiting>();
+  /** At a document that takes long. They take no place. */
+  readonly #slow = new Set<ParserChild>();
   #ground: Promise<Ground> | undefined;
   /** Places that are taken: by a process, or by one that is about to be. */
   #taken = 0;
@@ -80,10 +84,13 @@ class ParserPool {
       const parse = await this.#parseHere();
       return parse(input, signal);
     }
-    const child = await this.#take(signal);
+    const child = await this.#take(input.bytes.length, signal);
     try {
-      const bounds = { signal, timeoutMs: this.#options.timeoutMs ?? timeoutMs };
-      return await child.parse(input, bounds);
+      return await child.parse(input, {
+        signal,
+        timeoutMs: this.#options.timeoutMs ?? timeoutMs,
+        onSlow: () => this.#moveAside(child),
+      });
     } finally {
       this.#giveBack(child);
     }
@@ -96,8 +103,7 @@ class ParserPool {
   async close(): Promise<void> {
     this.#isClosed = true;
     const reason = new Failure('canceled', 'the parsers were closed');
-    for (const waiting of this.#waiting) waiting.reject(reason);
-    this.#waiting.clear();
+    for (const waiting of this.#waiting.clear()) waiting.reject(reason);
     for (const cancel of this.#idle.values()) cancel();
     this.#idle.clear();
     const children = [...this.#children];
@@ -109,7 +115,7 @@ class ParserPool {
   }
 
   /** A process for one document. Aborting leaves the line, and waits for no process to start. */
-  #take(signal: AbortSignal): Promise<ParserChild> {
+  #take(length: number, signal: AbortSignal): Promise<ParserChild> {
     return new Promise((resolve, reject) => {
       let hasLeft = false;
       const leave = (): void => {
@@ -123,6 +129,7 @@ class ParserPool {
         else resolve(child);
       };
       const waiting: Waiting = {
+        length,
         resolve: (child) => void Promise.resolve(child).then(hand, reject),
         reject,
       };
@@ -136,10 +143,10 @@ class ParserPool {
 
   /** Gives those in line what is free, and starts what may still be started. */
   #serve(): void {
-    for (const waiting of this.#waiting) {
+    while (this.#idle.size > 0 || this.#taken < this.#size) {
+      const waiting = this.#waiting.take();
+      if (!waiting) return;
       const idle = this.#idle.keys().next().value;
-      if (!idle && this.#taken >= this.#size) return;
-      this.#waiting.delete(waiting);
       waiting.resolve(idle ? this.#wake(idle) : this.#start());
     }
   }
@@ -177,10 +184,18 @@ class ParserPool {
     return child;
   }
 
+  /** As many may be slow as there are places: then whoever comes next has to wait. */
+  #moveAside(child: ParserChild): void {
+    if (this.#slow.size >= this.#size) return;
+    this.#slow.add(child);
+    this.#free();
+  }
+
   #giveBack(child: ParserChild): void {
     // One that is gone, or about to be, gives its place back when it is.
     if (!child.isFit || this.#isClosed) return;
-    if (child.isSpent) {
+    // Another has its place.
+    if (child.isSpent || this.#slow.has(child)) {
       child.end();
       return;
     }
@@ -197,7 +212,7 @@ class ParserPool {
     this.#idle.get(child)?.();
     this.#idle.delete(child);
     this.#children.delete(child);
-    this.#free();
+    if (!this.#slow.delete(child)) this.#free();
   }
 
   #free(): void {

@@ -1,0 +1,59 @@
+/**
+ * Which caller a request comes from, as the store has it. An answer is remembered for seconds, and
+ * dropped when the log says that something has changed; while the store is away, it holds on.
+ */
+import { findCaller, type KnownCaller, meetCaller, type Sight } from '../store/callers.ts';
+import type { Database } from '../store/database.ts';
+import type { Audit } from './audit.ts';
+import type { CallerContext } from './caller.ts';
+import { Remembered } from './remembered.ts';
+
+export interface CallerDirectoryOptions {
+  readonly database: Database;
+  /** Milliseconds, for how long an answer is remembered. */
+  readonly now: () => number;
+  readonly audit: Audit;
+  /** Two callers have become one. Resolves when their jobs are together, or after a while. */
+  readonly onMerge?: (() => Promise<void>) | undefined;
+}
+
+export class CallerDirectory {
+  readonly #options: CallerDirectoryOptions;
+  readonly #known: Remembered<KnownCaller>;
+
+  constructor(options: CallerDirectoryOptions) {
+    this.#options = options;
+    this.#known = new Remembered(options.now);
+  }
+
+  /** The same context with the durable caller in it. */
+  async resolve(context: CallerContext): Promise<CallerContext> {
+    const { sight } = context;
+    if (!sight) return context;
+    const key = JSON.stringify([sight.key, sight.named?.kind, sight.named?.subject]);
+    const { id, name } = await this.#known.get(key, () => this.#look(sight, context));
+    return { ...context, callerId: id, shownId: sight.named?.subject ?? name ?? id };
+  }
+
+  forget(): void {
+    this.#known.clear();
+  }
+
+  async #look(sight: Sight, context: CallerContext): Promise<KnownCaller> {
+    const { database, audit, onMerge } = this.#options;
+    const known = await findCaller(database, sight);
+    if (known) return known;
+    const met = await database.write((transaction) =>
+      meetCaller(transaction, sight, database.now()),
+    );
+    for (const { kind, detail } of met.events) {
+      if (isAudited(kind)) audit.emit(kind, context, detail ?? {});
+    }
+    if (met.events.some(({ kind }) => kind === 'caller_merged')) await onMerge?.();
+    return met;
+  }
+}
+
+function isAudited(kind: string): kind is 'caller_linked' | 'caller_merged' {
+  return kind === 'caller_linked' || kind === 'caller_merged';
+}

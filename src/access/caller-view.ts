@@ -1,0 +1,28 @@
+/** One caller, with what leads to it and what it owns. */
+import { nameFor } from '../kernel/corpus-name.ts';
+import { listOwned } from '../store/caller-moves.ts';
+import {
+  type CallerRow,
+  getCaller,
+  type IdentityRow,
+  listIdentities,
+  unknownCaller,
+} from '../store/callers.ts';
+import type { Reader } from '../store/database.ts';
+
+export interface CallerView extends CallerRow {
+  readonly identities: readonly IdentityRow[];
+  /** As it names them. */
+  readonly corpora: readonly string[];
+}
+
+export async function viewCaller(reader: Reader, id: string): Promise<CallerView> {
+  const row = await getCaller(reader, id);
+  if (!row) throw unknownCaller(id);
+  const owned = await listOwned(reader, row.id);
+  return {
+    ...row,
+    identities: await listIdentities(reader, row.id),
+    corpora: owned.map((place) => nameFor(row.id, place)).sort(),
+  };
+}

@@ -1,0 +1,166 @@
+/**
+ * Which corpus a caller means by a name, and what it may do there. `NAME` is a corpus of its own;
+ * where it has none, one that it was given, or the only one that is shared with it under this name.
+ * `NAME@CALLER` is always exact. What is read is remembered for seconds.
+ */
+import { type CorpusPlace, nameFor, placeOf } from '../kernel/corpus-name.ts';
+import { Failure } from '../kernel/failure.ts';
+import {
+  type CorpusAccess,
+  type Holding,
+  hasOwnCorpus,
+  listHoldings,
+} from '../store/corpus-access.ts';
+import type { Reader } from '../store/database.ts';
+import { Remembered } from './remembered.ts';
+
+export interface KnownCorpus extends CorpusPlace {
+  /** The full name that it has for the caller. */
+  readonly name: string;
+  readonly access: CorpusAccess;
+  /** It is in the list of what was given or shared: it is there, even if it is empty. */
+  readonly isHeld: boolean;
+}
+
+const rank: Readonly<Record<CorpusAccess, number>> = { read: 0, write: 1, own: 2 };
+
+export class CorpusDirectory {
+  readonly #reader: Reader;
+  readonly #holdings: Remembered<readonly Holding[]>;
+
+  constructor(reader: Reader, now: () => number) {
+    this.#reader = reader;
+    this.#holdings = new Remembered(now);
+  }
+
+  /** The corpus of this name. Whether anything is in it is not looked at. */
+  async find(caller: string, name: string, needed: CorpusAccess = 'read'): Promise<KnownCorpus> {
+    return allowed(await this.#named(caller, name), needed);
+  }
+
+  /**
+   * Where a submission under this name goes. A corpus that is only shared with the caller is never
+   * meant by its short name: otherwise a share could catch what was meant for a new corpus.
+   */
+  async target(caller: string, name: string): Promise<KnownCorpus> {
+    const found = await this.#named(caller, name);
+    const isShort = !name.includes('@');
+    if (!isShort || !found.isHeld || found.access === 'own') return allowed(found, 'write');
+    const own = `${name}@${caller}`;
+    const message = `${JSON.stringify(name)} is shared with you, and you have none of your own`;
+    const advice = `use ${found.name} for that one, or ${own} to begin your own`;
+    throw new Failure('corpus_ambiguous', `${message}: ${advice}`);
+  }
+
+  /** What the caller may do with a document of this corpus; undefined: it is not there for it. */
+  async accessTo(caller: string, place: CorpusPlace): Promise<CorpusAccess | undefined> {
+    const holdings = await this.#of(caller);
+    const held = holdings.find((each) => isAt(each, place));
+    if (held) return held.access === 'away' ? undefined : held.access;
+    return place.caller === caller ? 'own' : undefined;
+  }
+
+  /** The name as jobs carry it; one that means nothing is left as it is. */
+  async fullName(caller: string, name: string): Promise<string> {
+    try {
+      return (await this.#named(caller, name)).name;
+    } catch (error) {
+      if (error instanceof Failure && error.code === 'corpus_unknown') return name;
+      throw error;
+    }
+  }
+
+  /** Corpora of other namespaces that are the caller's, or shared with it, by full name. */
+  async held(caller: string): Promise<KnownCorpus[]> {
+    const holdings = await this.#of(caller);
+    return holdings
+      .flatMap((each) => known(caller, each) ?? [])
+      .sort((one, other) => (one.name < other.name ? -1 : 1));
+  }
+
+  /** Corpora of the caller's namespace that belong to others by now. */
+  async away(caller: string): Promise<ReadonlySet<string>> {
+    const holdings = await this.#of(caller);
+    return new Set(holdings.flatMap((each) => (each.access === 'away' ? [each.corpus] : [])));
+  }
+
+  forget(): void {
+    this.#holdings.clear();
+  }
+
+  #of(caller: string): Promise<readonly Holding[]> {
+    return this.#holdings.get(caller, () => listHoldings(this.#reader, caller));
+  }
+
+  async #named(caller: string, name: string): Promise<KnownCorpus> {
+    const holdings = await this.#of(caller);
+    const place = placeOf({ caller, corpus: name });
+    if (place.caller !== caller) return exactly(caller, holdings, place, name);
+    const isAway = holdings.some((each) => each.access === 'away' && isAt(each, place));
+    const own: KnownCorpus = { ...place, name: place.corpus, access: 'own', isHeld: false };
+    const candidates = holdings.filter(
+      ({ corpus, access }) => corpus === place.corpus && access !== 'away',
+    );
+    const isExact = name.includes('@');
+    if (!isAway && (isExact || candidates.length === 0)) return own;
+    if (!isAway && (await hasOwnCorpus(this.#reader, place))) return own;
+    return only(caller, candidates, name);
+  }
+}
+
+/** By where it lives, or by who owns it. */
+function exactly(
+  caller: string,
+  holdings: readonly Holding[],
+  place: CorpusPlace,
+  name: string,
+): KnownCorpus {
+  const there = holdings.filter(({ access }) => access !== 'away');
+  const exact = there.find((each) => isAt(each, place));
+  const found = exact && known(caller, exact);
+  if (found) return found;
+  const owned = there.filter(
+    ({ corpus, owner, owner_name }) =>
+      corpus === place.corpus && (owner === place.caller || owner_name === place.caller),
+  );
+  return only(caller, owned, name);
+}
+
+function only(caller: string, candidates: readonly Holding[], name: string): KnownCorpus {
+  const owned = candidates.filter(({ access }) => access === 'own');
+  const [one, ...others] = (owned.length > 0 ? owned : candidates).flatMap(
+    (each) => known(caller, each) ?? [],
+  );
+  if (!one) throw unknownCorpus(name);
+  if (others.length === 0) return one;
+  const names = [one, ...others].map((each) => each.name).join(', ');
+  const message = `${JSON.stringify(name)} may be one of these: ${names}`;
+  throw new Failure('corpus_ambiguous', message);
+}
+
+function known(caller: string, held: Holding): KnownCorpus | undefined {
+  const { namespace, corpus, access } = held;
+  if (access === 'away') return undefined;
+  const place = { caller: namespace, corpus };
+  return { ...place, name: nameFor(caller, place), access, isHeld: true };
+}
+
+function isAt({ namespace, corpus }: Holding, place: CorpusPlace): boolean {
+  return namespace === place.caller && corpus === place.corpus;
+}
+
+/** Whoever may see a corpus is told what it may not do; to all others it is not there. */
+function allowed(corpus: KnownCorpus, needed: CorpusAccess): KnownCorpus {
+  checkAccess(corpus.access, needed, corpus.name);
+  return corpus;
+}
+
+export function checkAccess(access: CorpusAccess, needed: CorpusAccess, what: string): void {
+  if (rank[access] >= rank[needed]) return;
+  const words = needed === 'own' ? 'only its owner may do this' : 'it is shared with you to read';
+  throw new Failure('forbidden', `${what}: ${words}`);
+}
+
+export function unknownCorpus(name: string): Failure {
+  return new Failure('corpus_unknown', `there is no corpus ${JSON.stringify(name)}`);
+}

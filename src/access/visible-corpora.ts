@@ -1,0 +1,31 @@
+/** The corpora that a caller sees: its own by name, then what it was given or is shared with it. */
+import type { Reader } from '../store/database.ts';
+import { getCorpus, listCorpora } from '../store/document-views.ts';
+import type { CorpusRow } from '../store/documents.ts';
+import type { CorpusDirectory, KnownCorpus } from './corpus-directory.ts';
+
+/** Undefined: there is nothing in it, and nobody has given it to the caller. */
+export async function visibleCorpus(
+  reader: Reader,
+  { caller, corpus, name, isHeld }: KnownCorpus,
+): Promise<CorpusRow | undefined> {
+  const row = await getCorpus(reader, { caller, name: corpus, isHeld });
+  return row && { ...row, name };
+}
+
+export async function listVisibleCorpora(
+  { database, corpora }: { readonly database: Reader; readonly corpora: CorpusDirectory },
+  caller: string,
+  { after, limit }: { readonly after: string; readonly limit: number },
+): Promise<CorpusRow[]> {
+  const isPastOwn = after.includes('@');
+  const rows = isPastOwn ? [] : await listCorpora(database, { caller, after, limit });
+  for (const held of await corpora.held(caller)) {
+    if (rows.length >= limit) break;
+    if (isPastOwn && held.name <= after) continue;
+    // One that was kept free for its owner is not there before something is in it.
+    const row = await visibleCorpus(database, { ...held, isHeld: held.access !== 'own' });
+    if (row) rows.push(row);
+  }
+  return rows;
+}

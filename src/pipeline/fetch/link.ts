@@ -1,0 +1,28 @@
+/**
+ * `fetch` for links that somebody else has named: the name is resolved once and judged, and only
+ * what was judged is connected to. Between a check and a second lookup a name could change.
+ */
+import { fetch as fetchWith, type RequestInit } from 'undici';
+import { clientFor, systemConnect } from './connect.ts';
+import type { FetcherOptions } from './http.ts';
+import { resolveTarget, systemResolve } from './resolve.ts';
+
+export type FetchLink = (url: URL, init: LinkInit) => Promise<Response>;
+
+interface LinkInit extends Omit<globalThis.RequestInit, 'signal'> {
+  readonly signal: AbortSignal;
+}
+
+export function linkFetcher(options: FetcherOptions): FetchLink {
+  const { world, allowed, resolve = systemResolve, connect = systemConnect } = options;
+  return async (url, init) => {
+    const target = await resolveTarget(url, { resolve, allowed });
+    const client = clientFor(target, { connect, timers: world, signal: init.signal });
+    const asked = { ...init, dispatcher: client, redirect: 'error' } as RequestInit;
+    // It closes once the answer has been read, or given up.
+    const answered = fetchWith(url, asked).finally(
+      () => void client.close().catch(() => undefined),
+    );
+    return (await answered) as unknown as Response;
+  };
+}

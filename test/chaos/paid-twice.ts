@@ -1,0 +1,62 @@
+/**
+ * Which calls were paid for nothing. A step that begins after an answer was committed must find it.
+ * A step that began before may ask the same at the same time as another, and no look can prevent
+ * that. Both moments are numbers of events, which are in the order of the commits: how long
+ * anything took does not matter.
+ */
+export const paidSteps = ['embedded', 'entity_extracted'] as const;
+
+export type PaidStep = (typeof paidSteps)[number];
+
+export function isPaidStep(step: string): step is PaidStep {
+  return (paidSteps as readonly string[]).includes(step);
+}
+
+/** A text of which an answer was in the store when the call came. */
+export interface KeptAnswer {
+  readonly source: number;
+  /** The event that was committed with the answer. */
+  readonly seq: number;
+}
+
+export interface PaidCall {
+  readonly pid: number;
+  readonly at: number;
+  readonly step: PaidStep;
+  readonly texts: number;
+  readonly kept: readonly KeptAnswer[];
+}
+
+interface Line {
+  readonly pid: number;
+  readonly itemId: number;
+  readonly step: PaidStep;
+  readonly source: number;
+  readonly at: number;
+}
+
+/** What workers write down of the steps that pay; `seq` is the last event at that time. */
+export type DiaryLine =
+  | (Line & { readonly kind: 'begun'; readonly seq: number })
+  | (Line & { readonly kind: 'ended' });
+
+export function callsPaidTwice(
+  calls: readonly PaidCall[],
+  diary: readonly DiaryLine[],
+): PaidCall[] {
+  return calls.filter((call) =>
+    call.kept.some(({ source, seq }) => seq <= begunAfter(call, source, diary)),
+  );
+}
+
+/** The event after which the step began; of several steps that may have called, the earliest. */
+function begunAfter(call: PaidCall, source: number, diary: readonly DiaryLine[]): number {
+  const open = new Map<number, number>();
+  for (const line of diary) {
+    const { pid, step, at, itemId } = line;
+    if (pid !== call.pid || step !== call.step || line.source !== source || at > call.at) continue;
+    if (line.kind === 'begun') open.set(itemId, line.seq);
+    else open.delete(itemId);
+  }
+  return open.size === 0 ? Number.POSITIVE_INFINITY : Math.min(...open.values());
+}

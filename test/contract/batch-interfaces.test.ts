@@ -1,0 +1,166 @@
+/** What the published interfaces of single providers ask for. */
+import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
+import { describe, test } from 'node:test';
+import { makeProviders, type ProviderSettings } from '../../src/batch-providers.ts';
+import type { BatchProvider } from '../../src/provider/batch/batch-provider.ts';
+import { realWorld } from '../../src/world.ts';
+import { AnthropicServer } from '../support/batch/anthropic-server.ts';
+import { AzureServer } from '../support/batch/azure-server.ts';
+import { BatchFixture, memoryBlobs } from '../support/batch/fixture.ts';
+import { GeminiServer } from '../support/batch/gemini-server.ts';
+import { OpenaiServer } from '../support/batch/openai-server.ts';
+import { SarvamServer } from '../support/batch/sarvam-server.ts';
+import { openSqliteMemory } from '../support/store-opener.ts';
+import type { Cleanup } from '../support/temporary.ts';
+import { questions, recordings } from './batch/submission.ts';
+
+function configured(settings: ProviderSettings): BatchProvider[] {
+  return makeProviders(settings, { world: realWorld(), allowed: new Set(), blobs: memoryBlobs() });
+}
+
+async function finish(t: Cleanup, settings: ProviderSettings, body: unknown) {
+  const fixture = new BatchFixture(await openSqliteMemory(t), configured(settings));
+  const key = await fixture.submit(body);
+  await fixture.deliver();
+  await fixture.poll(4);
+  return { fixture, row: await fixture.task(key) };
+}
+
+describe('a proxy is used for all that a provider links to', () => {
+  test('Anthropic', async (t) => {
+    const server = new AnthropicServer();
+    await server.server.start(t);
+    server.host = 'https://api.anthropic.com';
+    const settings = { anthropic: { url: server.server.url, key: 'key' } };
+    const { row } = await finish(t, settings, { ...questions, models: ['claude-haiku-4-5'] });
+    assert.equal(row.state, 'completed', row.error ?? '');
+  });
+
+  test('Gemini, whose thoughts are paid for as output', async (t) => {
+    const server = new GeminiServer();
+    await server.server.start(t);
+    server.host = 'https://generativelanguage.googleapis.com';
+    const settings = { gemini: { url: server.server.url, key: 'key' } };
+    const { row } = await finish(t, settings, { ...questions, models: ['gemini-2.5-flash'] });
+    assert.equal(row.state, 'completed', row.error ?? '');
+    assert.deepEqual([row.tokens_in, row.tokens_out], [300, 960]);
+  });
+
+  test('Azure', async (t) => {
+    const server = new AzureServer();
+    await server.start(t);
+    server.host = 'https://westus.api.cognitive.microsoft.com';
+    const settings = { azure: { url: server.server.url, key: 'key' } };
+    const { row, fixture } = await finish(t, settings, recordings);
+    assert.equal(row.state, 'completed', row.error ?? '');
+    const [job] = (await fixture.state(row.key)).jobs;
+    assert.match(job?.external_job_id ?? '', /^https:\/\/westus\.api\./);
+  });
+
+  test('a link to any other host is not followed with the key', async (t) => {
+    const server = new AnthropicServer();
+    await server.server.start(t);
+    server.host = 'https://api.anthropic.com.evil.example';
+    const settings = { anthropic: { url: server.server.url, key: 'key' } };
+    const body = { ...questions, models: ['claude-haiku-4-5'] };
+    const { fixture, row } = await finish(t, settings, body);
+    await fixture.poll();
+    assert.match(
+      (await fixture.task(row.key)).provider_state ?? '',
+      /where its key does not belong/,
+    );
+  });
+});
+
+describe('models of a transcription', () => {
+  test('are refused where the provider has none', async (t) => {
+    const settings = { azure: { url: 'http://127.0.0.1:1', key: 'key' } };
+    const fixture = new BatchFixture(await openSqliteMemory(t), configured(settings));
+    const refused = { message: 'AZURE cannot use whisper: leave models out' };
+    await assert.rejects(fixture.submit({ ...recordings, models: ['whisper'] }), refused);
+  });
+
+  test('are sent to Sarvam, one for a task', async (t) => {
+    const server = new SarvamServer();
+    await server.server.start(t);
+    const settings = { sarvam: { url: server.server.url, key: 'key' } };
+    const fixture = new BatchFixture(await openSqliteMemory(t), [
+      ...configured(settings).map((each) => ({ ...each, refuses: () => undefined })),
+    ]);
+    const body = { ...recordings, provider: 'SARVAM' };
+    const models = ['saaras:v3', 'saarika:v2.5'];
+    const refused = { message: /SARVAM cannot use .*: name at most 1 of models/ };
+    await assert.rejects(fixture.submit({ ...body, models }), refused);
+    const key = await fixture.submit({ ...body, models: ['saaras:v3'] });
+    await fixture.deliver();
+    assert.deepEqual(new Set(server.models), new Set(['saaras:v3']));
+    assert.equal((await fixture.task(key)).caller, 'ann');
+  });
+});
+
+describe('OpenAI', () => {
+  const settingsOf = ({ url }: OpenaiServer) => ({ openai: { url, key: 'key' } });
+
+  test('has no room for more tokens: the batch is submitted again later', async (t) => {
+    const server = new OpenaiServer();
+    await server.start(t);
+    const fixture = new BatchFixture(await openSqliteMemory(t), configured(settingsOf(server)));
+    server.pollsToGo = 0;
+    server.lastStatus = 'failed';
+    const message = 'Enqueued token limit reached. Please try again later.';
+    server.errors = [{ code: 'token_limit_exceeded', message }];
+    const key = await fixture.submit(questions);
+    await fixture.deliver();
+    await fixture.poll();
+    const waiting = await fixture.task(key);
+    assert.equal(waiting.state, 'in_progress');
+    assert.match(waiting.wait_reason ?? '', /Enqueued token limit/);
+    server.lastStatus = 'completed';
+    await fixture.poll(4);
+    const row = await fixture.task(key);
+    assert.deepEqual([row.state, row.results_ok], ['completed', 3]);
+    assert.equal(server.batches.size, 2);
+    assert.equal(server.files.has('file-2'), false, 'the file is not uploaded again');
+    assert.deepEqual([...server.charges().values()], [1, 1, 1]);
+  });
+
+  test('an empty account is no rate limit: the task waits, and says what to do', async (t) => {
+    const server = new OpenaiServer();
+    await server.start(t);
+    const fixture = new BatchFixture(await openSqliteMemory(t), configured(settingsOf(server)));
+    const error = {
+      type: 'insufficient_quota',
+      code: 'insufficient_quota',
+      message: 'You exceeded',
+    };
+    server.server.trouble({ on: /files$/, reply: { status: 429, body: { error } }, times: 10 });
+    const key = await fixture.submit(questions);
+    for (let attempt = 0; attempt < 9; attempt += 1) {
+      await fixture.deliver();
+      fixture.store.world.skip(3_600_000 * 1.2);
+    }
+    const row = await fixture.task(key);
+    assert.equal(row.state, 'pending');
+    assert.match(row.wait_reason ?? '', /insufficient_quota.*Top up the account/);
+    assert.equal(row.attempt, 0);
+  });
+});
+
+test('Google Speech in a region is asked at the host of that region', async (t) => {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const key = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+  const entry = { project: 'p', client_email: 'a@p', private_key: key, buckets: [] };
+  const hosts: string[] = [];
+  t.mock.method(globalThis, 'fetch', async (url: URL) => {
+    hosts.push(url.host);
+    return Response.json({ access_token: 'token' });
+  });
+  for (const location of ['global', 'europe-west4']) {
+    const [google] = configured({ google: { ...entry, location } });
+    await google?.check?.(new AbortController().signal);
+  }
+  const token = 'oauth2.googleapis.com';
+  const speech = ['speech.googleapis.com', 'europe-west4-speech.googleapis.com'];
+  assert.deepEqual(hosts, [token, speech[0], token, speech[1]]);
+});

@@ -1,0 +1,87 @@
+/** Deleting and discarding need somebody's word: typed at a terminal, or `--yes`. */
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { openBench } from './api-client.ts';
+import { openWorkplace, type Workplace } from './pawl-process.ts';
+
+const cli = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
+
+async function filled(place: Workplace, url: readonly string[] = []): Promise<void> {
+  place.write('docs/cat.md', '# The cat\n\nThe cat sleeps on the harmonium.\n');
+  place.write('docs/none.txt', '');
+  const { code, stderr } = await place.run(['ingest', 'docs', '--corpus', 'notes', ...url]);
+  assert.equal(code, 2, stderr);
+}
+
+async function isWhole(place: Workplace, url: readonly string[] = []): Promise<boolean> {
+  const { stdout: corpora } = await place.run(['corpora', 'documents', 'notes', ...url]);
+  const { stdout: inbox } = await place.run(['inbox', ...url]);
+  return /The cat/.test(corpora) && /1 document failed/.test(inbox);
+}
+
+async function refusesAll(place: Workplace, url: readonly string[] = []): Promise<void> {
+  const asked = [
+    ['corpora', 'delete', 'notes'],
+    ['inbox', 'discard', '--all', '--json'],
+  ];
+  for (const args of asked) {
+    // Whatever is in the pipe, nobody typed it.
+    for (const input of ['y\n', '']) {
+      const { code, stdout, stderr } = await place.run([...args, ...url], { input });
+      assert.deepEqual([code, stdout], [64, ''], `${args.join(' ')}: ${stderr}`);
+      assert.match(stderr, /add --yes to confirm/);
+    }
+  }
+  assert.ok(await isWhole(place, url));
+}
+
+describe('without --yes', () => {
+  test('nothing is deleted or discarded where nobody can be asked', async (t) => {
+    const place = openWorkplace(t);
+    await filled(place);
+    await refusesAll(place);
+    const discarded = await place.run(['inbox', 'discard', '--all', '--yes']);
+    assert.match(discarded.stdout, /discarded 1 document/);
+    const deleted = await place.run(['corpora', 'delete', 'notes', '--yes']);
+    assert.match(deleted.stdout, /deleted 1 document of notes/);
+  });
+
+  test('nothing is deleted or discarded at a service either', async (t) => {
+    const place = openWorkplace(t);
+    const { service } = await openBench(t);
+    const url = ['--url', service.address];
+    await filled(place, url);
+    await refusesAll(place, url);
+  });
+
+  const hasTerminal = spawnSync('script', ['--version']).status === 0;
+  const skip = hasTerminal ? false : 'the program `script`, which makes a terminal, is not here';
+  test('somebody at a terminal is asked, and only yes is yes', { skip }, async (t) => {
+    const place = openWorkplace(t);
+    await filled(place);
+    // Typed at the question, and not before: what a terminal has buffered is another matter.
+    const typed = async (input: string): Promise<string> => {
+      const command = [process.execPath, cli, 'corpora', 'delete', 'notes'].join(' ');
+      const terminal = spawn('script', ['-qec', command, '/dev/null'], { cwd: place.folder });
+      t.after(() => terminal.kill('SIGKILL'));
+      let said = '';
+      let isTyped = false;
+      terminal.stdout.setEncoding('utf8').on('data', (text: string) => {
+        said += text;
+        if (isTyped || !said.includes('[y/N]')) return;
+        isTyped = true;
+        terminal.stdin.write(input);
+      });
+      await once(terminal, 'close');
+      return said;
+    };
+    for (const input of ['n\r', '\u0004']) {
+      assert.match(await typed(input), /Delete 1 document of notes\? \[y\/N\]/);
+    }
+    assert.ok(await isWhole(place));
+    assert.match(await typed('y\r'), /deleted 1 document of notes/);
+  });
+});

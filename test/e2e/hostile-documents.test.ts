@@ -1,0 +1,78 @@
+/** Sites and files of strangers stop the service for nobody else. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { files, type HostileSite, sites } from '../support/hostile-inputs.ts';
+import { patience } from '../support/patience.ts';
+import { until } from '../support/wait.ts';
+import { serveWeb } from '../support/web-server.ts';
+import { HostileScene } from './hostile-scene.ts';
+
+let scene: HostileScene;
+const ends: (() => unknown)[] = [];
+const cleanup = { after: (run: () => unknown) => void ends.push(run) };
+const hosts = new Map<string, string>();
+
+async function serve(site: HostileSite): Promise<string> {
+  const { host } = await serveWeb(cleanup, (request, response) => {
+    const body = site.pages[request.url ?? ''];
+    const isMoved = site.headers?.location !== undefined;
+    response.writeHead(body === undefined ? 404 : isMoved ? 302 : 200, {
+      'content-type': 'text/html',
+      ...site.headers,
+    });
+    response.end(body);
+  });
+  return host;
+}
+
+before(async () => {
+  for (const [name, site] of Object.entries(sites)) hosts.set(name, await serve(site));
+  scene = await HostileScene.open(cleanup, [...hosts.values()]);
+});
+
+after(async () => {
+  for (const end of ends.reverse()) await end();
+});
+
+describe('a service that reads what strangers made', () => {
+  test('keeps no ordinary document waiting behind hostile files', async (t) => {
+    await scene.ingestOrdinary();
+    const usualMs = await scene.ingestOrdinary();
+    await scene.free('a file', async () => {
+      for (const [name, body] of Object.entries(files)) {
+        const form = new FormData();
+        form.append('corpus_name', 'hostile');
+        form.append('file', new Blob([body]), name);
+        const response = await scene.post('/jobs/upload', form);
+        assert.equal(response.status, 202, `${name}: ${await response.text()}`);
+      }
+      const tookMs = await scene.ingestOrdinary();
+      // Hours or seconds are up to the machine; that it overtook those before it is not.
+      assert.equal(await scene.isIdle(), false, 'hostile files are still at work');
+      t.diagnostic(`${Math.round(tookMs)} ms, and ${Math.round(usualMs)} ms alone`);
+    });
+  });
+
+  for (const [title, site] of Object.entries<HostileSite>(sites)) {
+    test(`is not held up by a site with ${title}`, () =>
+      scene.free(title, async () => {
+        const url = `http://${hosts.get(title)}/`;
+        const crawl = { url, depth: 1, limit: 20, include: site.include };
+        const job = { corpus_name: 'hostile', crawl };
+        await scene.ended(await scene.post('/jobs', JSON.stringify(job)));
+      }));
+  }
+
+  test('brings each hostile file to an end', async () => {
+    await until(() => scene.isIdle(), {
+      what: 'all of them to end',
+      patienceMs: patience.testMs,
+      intervalMs: 500,
+    });
+  });
+
+  test('ends when it is told to', async () => {
+    scene.started.child.kill('SIGTERM');
+    assert.equal((await scene.started.finished).code, 0);
+  });
+});

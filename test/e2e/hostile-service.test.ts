@@ -1,0 +1,67 @@
+/** Requests and connections of strangers stop the service for nobody else. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import { connect } from 'node:net';
+import { after, before, describe, test } from 'node:test';
+import { bodies, readings } from '../support/hostile-inputs.ts';
+import { until } from '../support/wait.ts';
+import { HostileScene, json } from './hostile-scene.ts';
+
+let scene: HostileScene;
+const ends: (() => unknown)[] = [];
+
+before(async () => {
+  scene = await HostileScene.open({ after: (run) => void ends.push(run) });
+});
+
+after(async () => {
+  for (const end of ends.reverse()) await end();
+});
+
+describe('a service that strangers send requests to', () => {
+  for (const [title, body] of Object.entries(bodies)) {
+    test(`is not held up by a body with ${title}`, () =>
+      scene.free(title, async () => {
+        const response = await scene.post('/jobs', body);
+        const text = await response.text();
+        assert.ok(response.status < 500, `${response.status}: ${text.slice(0, 200)}`);
+      }));
+  }
+
+  test('is not held up by requests that only read', async () => {
+    await scene.ingestOrdinary();
+    await scene.free('a reading', async () => {
+      for (const { path, body } of readings) {
+        const asked = body && { method: 'POST', headers: json, body: JSON.stringify(body) };
+        const response = await scene.ask(path, asked);
+        assert.ok(response.status < 500, `${path.slice(0, 60)}: ${response.status}`);
+        await response.text();
+      }
+    });
+  });
+
+  test('answers while thousands of connections are held open', async (t) => {
+    const { port } = new URL(scene.address);
+    const filesOpen = () => readdirSync(`/proc/${scene.started.child.pid}/fd`).length;
+    const before = filesOpen();
+    const sockets = Array.from({ length: 4300 }, (_, count) => {
+      const socket = connect({ port: Number(port), host: '127.0.0.1', allowHalfOpen: true });
+      socket.on('error', () => undefined).resume();
+      if (count % 2 === 0) socket.write('garbage\r\n\r\n');
+      t.after(() => socket.destroy());
+      return socket;
+    });
+    await Promise.all(
+      sockets.map((socket) => Promise.race([once(socket, 'connect'), once(socket, 'close')])),
+    );
+    await until(async () => (await scene.ask('/healthz')).ok, { what: 'an answer' });
+    // As the service sees it: whoever keeps its half open never sees the other end of it.
+    await until(() => filesOpen() < before + 100, { what: 'all of them to be closed' });
+  });
+
+  test('ends when it is told to', async () => {
+    scene.started.child.kill('SIGTERM');
+    assert.equal((await scene.started.finished).code, 0);
+  });
+});

@@ -1,0 +1,173 @@
+/** What strangers may send: each input is small enough to be accepted, and made to take long. */
+import { gzipSync } from 'node:zlib';
+import { limits } from '../../src/kernel/limits.ts';
+
+const megabyte = 1_000_000;
+const full = limits.request.bodyBytesMax;
+const filled = (unit: string, length: number): string =>
+  unit.repeat(Math.ceil(length / unit.length));
+const lines = (count: number, line: (n: number) => string): string =>
+  Array.from({ length: count }, (_, n) => line(n)).join('\n');
+
+const corpus = '"corpus_name":"hostile"';
+const documents = (entry: string, count: number): string =>
+  `{${corpus},"documents":[${`${entry},`.repeat(count - 1)}${entry}]}`;
+
+const around = (list: string): string => `{${corpus},"documents":${list}}`;
+const crawling = (glob: string): string =>
+  `{${corpus},"crawl":{"url":"http://a.example","include":["${glob}"]}}`;
+
+/** Bodies for `POST /jobs`, most of which are refused. */
+export const bodies: Readonly<Record<string, string>> = {
+  'one document too many': documents('{"text":"x"}', 100_001),
+  'half a million empty documents': documents('{}', 500_000),
+  'millions of empty documents': documents('{}', 2_800_000),
+  'as many empty documents as fit': documents('{}', Math.floor((full - 60) / 3)),
+  'a million numbers for addresses': `{${corpus},"urls":[${'1,'.repeat(999_999)}1]}`,
+  'as many wrong documents as may be': documents('{"txt":"x"}', 100_000),
+  'a wrong document after right ones': documents('{"text":"x"}', 99_999).replace(/]}$/, ',{}]}'),
+  'deep lists': '['.repeat(full),
+  'deep objects': filled('{"a":', full - 5),
+  'deep lists that are closed': around('['.repeat(9_000_000) + ']'.repeat(9_000_000)),
+  'nothing but spaces': ' '.repeat(full),
+  'nothing but quotes': '"'.repeat(full),
+  'nothing but commas': ','.repeat(full),
+  'millions of fields': `{${filled('"a":1,', full - 20)}"a":1}`,
+  'a field with a very long name': `{${corpus},"${'x'.repeat(full - 100)}":1}`,
+  'a text for a list': `{${corpus},"documents":"${'x'.repeat(full - 100)}"}`,
+  'one document that is too long': documents(`{"text":"${'x'.repeat(full - 100)}"}`, 1),
+  'one document of escapes': documents(`{"text":"${filled('\\u0041', full - 100)}"}`, 1),
+  'one document of quotes': documents(`{"text":"${filled('\\"', full - 100)}"}`, 1),
+  'a glob of stars': crawling(`/${'*a'.repeat(400)}`),
+};
+
+/** Files for `POST /jobs/upload`. What becomes of them is up to the parsers and chunkers. */
+export const files: Readonly<Record<string, string | Buffer>> = {
+  'indented.md': lines(60, () => `${' '.repeat(4200)}- item`),
+  'nested.md': lines(1500, (n) => `${'  '.repeat(n)}- item`),
+  'quoted.md': lines(1000, (n) => `${'>'.repeat(n)} item`),
+  'arrows.html': filled('>', megabyte),
+  'tags.html': filled('<a ', megabyte),
+  'opened.html': filled('<', megabyte),
+  'comments.html': filled('<!--', megabyte),
+  'deep.html': filled('<div>', megabyte),
+  'bodies.html': filled('<body ', megabyte),
+  'attributes.html': `<p ${filled('a=b ', megabyte)}>`,
+  'titles.html': `<title>${filled(' | ', megabyte)}</title><p>x</p>`,
+  'spaces.txt': `a${' '.repeat(2 * megabyte)}b`,
+  'newlines.txt': `a${'\n'.repeat(2 * megabyte)}b`,
+  'line.txt': filled('word ', 2 * megabyte),
+  'letters.txt': 'a'.repeat(megabyte),
+  'marks.txt': `a${'\u0301'.repeat(megabyte / 2)}`,
+  'directions.txt': filled('\u202e\u05d0', megabyte),
+  'invisible.txt': `a${'\u200b'.repeat(megabyte)}`,
+  'address.txt': `http://${'a'.repeat(megabyte)}`,
+  'mails.txt': filled('a@', megabyte),
+  'names.txt': filled('Aa Bb of the ', megabyte),
+  'latin.txt': Buffer.alloc(4 * megabyte, '\xe9t\xe9 ', 'latin1'),
+  'headings.md': filled('# a\n', megabyte / 2),
+  'heading.md': `# a${' '.repeat(megabyte)}b`,
+  'fences.md': filled('```\n', megabyte),
+  'ticks.md': '`'.repeat(megabyte),
+  'brackets.md': filled('[a](', megabyte),
+  'table.md': `|a|b|\n|---|---|\n${filled('|x|y|\n', megabyte)}`,
+  'front.md': `---\n${filled('a: b\n', megabyte)}`,
+  'cells.csv': filled('a,', megabyte),
+  'quotes.csv': filled('"a', megabyte),
+  'deep.json': filled('[', megabyte),
+  'values.json': `[${filled('1,', megabyte)}1]`,
+  'attributes.xml': `<a ${filled('b ', megabyte)}/>`,
+  'spaces.ts': `a${' '.repeat(megabyte)}b`,
+};
+
+const page = (body: string): string => `<title>Page</title><p>Some words here.</p>${body}`;
+const linkTo = (path: string): string => `<a href="${path}">x</a>`;
+
+/** A site for each of these is crawled with these globs: paths to what it answers. */
+export interface HostileSite {
+  readonly pages: Readonly<Record<string, string | Buffer>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly include?: readonly string[];
+}
+
+export const sites: Readonly<Record<string, HostileSite>> = {
+  'a path that almost fits a glob': {
+    pages: { '/': page(linkTo(`/${'a'.repeat(200)}c`)) },
+    include: ['/*a*a*a*a*a*a*a*a*b'],
+  },
+  'very many links and long globs': {
+    pages: { '/': page(filled(linkTo(`/${'a/'.repeat(400)}c`), 2 * megabyte)) },
+    include: Array.from({ length: 50 }, () => `**${'a/*'.repeat(31)}${'b'.repeat(900)}`),
+  },
+  'a robots.txt of spaces': {
+    pages: { '/robots.txt': ' '.repeat(limits.fetch.robotsBytesMax), '/': page('') },
+  },
+  'a robots.txt of rules': {
+    pages: {
+      '/robots.txt': `user-agent: *\n${filled('disallow: /*ab$\n', limits.fetch.robotsBytesMax)}`,
+      '/': page(linkTo(`/${'a'.repeat(2000)}`)),
+    },
+  },
+  'a robots.txt of sitemaps': {
+    pages: {
+      '/robots.txt': filled('sitemap: /nothing.xml\n', limits.fetch.robotsBytesMax),
+      '/': page(''),
+    },
+  },
+  'a sitemap of spaces': {
+    pages: { '/sitemap.xml': `<loc>${' '.repeat(8 * megabyte)}`, '/': page('') },
+  },
+  'a sitemap of openings': {
+    pages: { '/sitemap.xml': filled('<loc> ', 8 * megabyte), '/': page('') },
+  },
+  'a sitemap of lines': {
+    pages: { '/sitemap.xml': filled('http://a.example/b \n', 8 * megabyte), '/': page('') },
+  },
+  'a sitemap in a bomb': {
+    pages: { '/sitemap.xml': gzipSync(Buffer.alloc(200 * megabyte, ' ')), '/': page('') },
+  },
+  'a page of tags': { pages: { '/': filled('<a href=b ', 4 * megabyte) } },
+  'a page of bases': { pages: { '/': filled('<base href="/a/">', 4 * megabyte) } },
+  'a page in another encoding': {
+    pages: { '/': Buffer.concat([Buffer.from(page('')), Buffer.alloc(8 * megabyte, 0x81)]) },
+    headers: { 'content-type': 'text/html; charset=gb18030' },
+  },
+  'a feed': {
+    pages: {
+      '/': `<rss><channel>${filled('<item><title>a</title></item>', megabyte)}`,
+    },
+    headers: { 'content-type': 'application/rss+xml' },
+  },
+  'headers without end': {
+    pages: { '/': page('') },
+    headers: { 'x-a': 'a; '.repeat(4000), 'content-type': `text/html;${' '.repeat(8000)}x` },
+  },
+  'a redirect to itself': { pages: { '/': '' }, headers: { location: '/' } },
+};
+
+/** Requests that are only read. */
+export const readings: readonly { readonly path: string; readonly body?: object }[] = [
+  { path: `/jobs?cursor=${'9'.repeat(64)}` },
+  { path: `/jobs/${'%2e'.repeat(4000)}` },
+  { path: `/${'a/'.repeat(7000)}` },
+  { path: `/documents?corpus_name=${'a'.repeat(8000)}` },
+  { path: `/jobs?${'a=b&'.repeat(3000)}` },
+  ...[
+    'a'.repeat(4000),
+    'a '.repeat(2000),
+    '"'.repeat(4000),
+    '*'.repeat(4000),
+    '(a '.repeat(1300),
+  ].map((query) => ({
+    path: '/search',
+    body: { corpus_name: 'ordinary', query: query.slice(0, 2000) },
+  })),
+  {
+    path: '/search',
+    body: { corpus_name: 'ordinary', query: 'heron', filters: { title: '%_'.repeat(200) } },
+  },
+  {
+    path: '/search',
+    body: { corpus_name: 'ordinary', query: 'heron', filters: { heading: 'a'.repeat(400) } },
+  },
+];
