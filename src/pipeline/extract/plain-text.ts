@@ -10,7 +10,7 @@ export function plainText(markdown: string): string {
   let paragraph: string[] = [];
   let open: string | undefined;
   const flush = (): void => {
-    lines.push(...plainLines(paragraph));
+    for (const line of plainLines(paragraph)) lines.push(line);
     paragraph = [];
   };
   for (const line of markdown.split('\n')) {
@@ -61,6 +61,6 @@ function plainWords(text: string): string {
     .replace(/<https?:\/\/[^<>\s]{1,2000}>/g, '')
     .replace(/(\*\*|__|~~)(?=\S)([^*_~]{1,1000})\1/g, '$2')
     .replace(/(?<![\w*])\*([^\s*][^*]{0,1000})\*(?![\w*])/g, '$1')
-    .replace(/(`+)([^`]{1,1000})\1/g, '$2')
+    .replace(/(?<!`)(`{1,20})([^`]{1,1000})\1/g, '$2')
     .replace(/\\([!-/:-@[-`{-~])/g, '$1');
 }

@@ -43,12 +43,18 @@ const oasis = 'application/vnd.oasis.opendocument';
 
 /** What the list of types in an Office file calls its main part. */
 const mainParts: readonly [mediaType: string, part: RegExp][] = [
-  ['application/vnd.ms-office.macroenabled', /macroEnabled/i],
-  [`${office}.wordprocessingml.document`, /wordprocessingml\.(?:document|template)\.main\+xml/],
-  [`${office}.spreadsheetml.sheet`, /spreadsheetml\.(?:sheet|template)\.main\+xml/],
+  ['application/vnd.ms-excel.sheet.binary.macroenabled.12', /sheet\.binary\.macroEnabled/i],
+  [
+    `${office}.wordprocessingml.document`,
+    /(?:wordprocessingml\.|ms-word\.)(?:document|template)\.(?:macroEnabled\w*\.)?main\+xml/i,
+  ],
+  [
+    `${office}.spreadsheetml.sheet`,
+    /(?:spreadsheetml\.|ms-excel\.)(?:sheet|template)\.(?:macroEnabled\w*\.)?main\+xml/i,
+  ],
   [
     `${office}.presentationml.presentation`,
-    /presentationml\.(?:presentation|slideshow|template)\.main\+xml/,
+    /\.(?:presentation|slideshow|template)\.(?:macroEnabled\w*\.)?main\+xml/i,
   ],
 ];
 

@@ -14,15 +14,16 @@ export interface DecodedText {
 
 const marks: readonly (readonly [mark: readonly number[], charset: string])[] = [
   [[0xef, 0xbb, 0xbf], 'utf-8'],
+  // Before UTF-16, whose mark this one begins with.
+  [[0xff, 0xfe, 0x00, 0x00], 'utf-32le'],
+  [[0x00, 0x00, 0xfe, 0xff], 'utf-32be'],
   [[0xff, 0xfe], 'utf-16le'],
   [[0xfe, 0xff], 'utf-16be'],
 ];
 
 export function decodeText(bytes: Uint8Array, declared?: string): DecodedText {
   const sure = markedCharset(bytes) ?? wideCharset(bytes);
-  if (sure !== undefined) {
-    return { text: new TextDecoder(sure).decode(bytes), charset: sure, isGuess: false };
-  }
+  if (sure !== undefined) return { text: decodeAs(sure, bytes), charset: sure, isGuess: false };
   // Japanese mail is seven bits wide, and valid UTF-8 that nobody can read.
   const first = hasEscapes(bytes) ? ['iso-2022-jp', 'utf-8'] : ['utf-8'];
   for (const charset of [...first, declared]) {
@@ -32,6 +33,24 @@ export function decodeText(bytes: Uint8Array, declared?: string): DecodedText {
   }
   const charset = guessCharset(bytes);
   return { text: new TextDecoder(charset).decode(bytes), charset, isGuess: true };
+}
+
+function decodeAs(charset: string, bytes: Uint8Array): string {
+  if (!charset.startsWith('utf-32')) return new TextDecoder(charset).decode(bytes);
+  return decodeUtf32(bytes, charset === 'utf-32le');
+}
+
+/** Web platforms do not know it. What is no character becomes the sign for that. */
+function decodeUtf32(bytes: Uint8Array, isLittle: boolean): string {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const pieces: string[] = [];
+  for (let at = 0; at + 4 <= bytes.length; at += 4) {
+    const code = view.getUint32(at, isLittle);
+    if (at === 0 && code === 0xfeff) continue;
+    const isCharacter = code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
+    pieces.push(isCharacter ? String.fromCodePoint(code) : '\ufffd');
+  }
+  return pieces.join('');
 }
 
 export function markedCharset(bytes: Uint8Array): string | undefined {

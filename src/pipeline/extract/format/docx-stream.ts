@@ -2,6 +2,7 @@
  * DOCX in one pass without a tree, for documents too long for the library, which takes some two
  * kilobytes for each element. Headings, lists and tables stay; notes are left out.
  */
+import { withEquations } from './equation.ts';
 import { textPart, xmlPart } from './parts.ts';
 import { damaged } from './refuse.ts';
 import { toTable } from './table.ts';
@@ -14,7 +15,7 @@ export function streamDocx(zip: Zip): string {
   const text = textPart(zip, wordDocument);
   if (text === undefined) throw damaged(`the archive lacks its part ${wordDocument}`);
   const reader = new DocxReader(headingsOf(zip));
-  scanXml(text, {
+  scanXml(withEquations(text), {
     onOpen: (name, attributes) => reader.open(localName(name), attributes),
     onText: (words) => reader.text(words),
     onClose: (name) => reader.close(localName(name)),

@@ -3,6 +3,7 @@ import mammoth from 'mammoth';
 import { limits } from '../../../kernel/limits.ts';
 import type { Parser } from '../parsed.ts';
 import { streamDocx, wordDocument } from './docx-stream.ts';
+import { withEquations } from './equation.ts';
 import { readHtmlDocument } from './html-document.ts';
 import { checkedParts, propertiesOf, xmlPart } from './parts.ts';
 import { guarded } from './refuse.ts';
@@ -15,11 +16,14 @@ const styleMap = [
   "p[style-name='Intense Quote'] => blockquote:fresh",
   "p[style-name='HTML Preformatted'] => pre:separator('\\n')",
   "p[style-name='Preformatted Text'] => pre:separator('\\n')",
+  'comment-reference => sup',
 ];
 
 export const parseDocx: Parser = async ({ bytes, source }, signal) => {
   const zip = openZip(bytes);
-  const buffer = checkedParts(zip, limits.parse.xmlElementsMax);
+  const buffer = checkedParts(zip, limits.parse.xmlElementsMax, (name, text) =>
+    name.startsWith('word/') ? withEquations(text) : text,
+  );
   signal.throwIfAborted();
   const isLong = (zip.read(wordDocument)?.length ?? 0) > limits.parse.docxTreeBytesMax;
   const markdown = isLong ? streamDocx(zip) : await convert(buffer, source);
@@ -44,5 +48,5 @@ async function convert(buffer: Buffer, source: string): Promise<string> {
 
 /** Footnotes point back to where they stand, with an arrow that means nothing in a text. */
 function withoutBackLinks(html: string): string {
-  return html.replace(/<a href="#(?:footnote|endnote)-ref-[^"]*">↑<\/a>/g, '');
+  return html.replace(/<a href="#(?:footnote|endnote|comment)-ref-[^"]*">↑<\/a>/g, '');
 }

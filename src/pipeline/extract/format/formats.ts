@@ -45,8 +45,13 @@ export const formats: readonly Format[] = [
   ),
   format(
     'plain text',
-    { is: 'text/plain', ends: 'txt text log rst adoc org tex srt vtt' },
+    { is: 'text/plain', ends: 'txt text log rst adoc org tex' },
     async () => (await import('./text.ts')).parseText,
+  ),
+  format(
+    'subtitles',
+    { is: 'text/vtt application/x-subrip', ends: 'vtt' },
+    async () => (await import('./subtitles.ts')).parseSubtitles,
   ),
   format(
     'a table of separated values',
@@ -80,18 +85,23 @@ export const formats: readonly Format[] = [
   ),
   format(
     'a Word document',
-    { is: `${office}.wordprocessingml.document`, ends: 'docx' },
+    { is: `${office}.wordprocessingml.document`, ends: 'docx docm dotx dotm' },
     async () => (await import('./docx.ts')).parseDocx,
   ),
   format(
     'a PowerPoint presentation',
-    { is: `${office}.presentationml.presentation`, ends: 'pptx' },
+    { is: `${office}.presentationml.presentation`, ends: 'pptx pptm ppsx potx' },
     async () => (await import('./pptx.ts')).parsePptx,
   ),
   format(
     'an Excel workbook',
-    { is: `${office}.spreadsheetml.sheet`, ends: 'xlsx' },
+    { is: `${office}.spreadsheetml.sheet`, ends: 'xlsx xlsm xltx xltm' },
     async () => (await import('./spreadsheet.ts')).parseXlsx,
+  ),
+  format(
+    'a binary Excel workbook',
+    { is: 'application/vnd.ms-excel.sheet.binary.macroenabled.12', ends: 'xlsb' },
+    async () => (await import('./spreadsheet.ts')).parseXlsb,
   ),
   format('an OpenDocument text', { is: `${oasis}.text`, ends: 'odt' }, loadOpenDocument),
   format(
@@ -123,7 +133,6 @@ export const formats: readonly Format[] = [
   format('a JPEG picture', { is: 'image/jpeg', ends: 'jpg jpeg' }, loadPicture),
   format('a TIFF picture', { is: 'image/tiff', ends: 'tif tiff' }, loadPicture),
   format('a WebP picture', { is: 'image/webp', ends: 'webp' }, loadPicture),
-  // Not readable, but it takes a look inside to say what is to be done.
   format(
     'an old Office file',
     { is: 'application/x-ole-storage', ends: 'doc xls ppt msg' },
@@ -139,6 +148,7 @@ const byExtension: ReadonlyMap<string, string> = new Map([
   ...formats.flatMap(({ extensions, mediaTypes: [type = ''] }) =>
     extensions.map((extension): [string, string] => [extension, type]),
   ),
+  ['srt', 'application/x-subrip'],
   ['tsv', 'text/tab-separated-values'],
   ['tab', 'text/tab-separated-values'],
 ]);

@@ -8,6 +8,8 @@ interface Candidate {
   readonly frequent: RegExp;
   /** Characters that the charset has and its language hardly uses. */
   readonly rare?: RegExp;
+  /** What it speaks for a charset of two bytes a character that all bytes fit. */
+  readonly whole?: number;
 }
 
 const anyOf = (...lines: readonly string[]): RegExp => new RegExp(`[${lines.join('')}]`, 'g');
@@ -34,6 +36,7 @@ const others: readonly Candidate[] = [
   { charset: 'windows-874', frequent: /[านรกเอวมยลทงสดตคหปพบ่้ิีั็ไแะ์ใ]/g },
 ];
 
+const wholeBonus = 0.6;
 const kana = /[\u3040-\u30ff、。ー]/g;
 const simplified = anyOf(
   '的一是不了在人有我他这个们中来上大为和国地到以说时要就出会可也你对生能而子那得于着下自之年过发后作里用道行所然家种事成方多经去法学如都同现当没动面起看定天分还进',
@@ -49,11 +52,11 @@ const traditional = anyOf(
 );
 
 const pairs: readonly Candidate[] = [
-  { charset: 'shift_jis', frequent: kana },
-  { charset: 'euc-jp', frequent: kana },
-  { charset: 'euc-kr', frequent: /[\uac00-\ud7a3]/g, rare: /[\u4e00-\u9fff]/g },
-  { charset: 'gb18030', frequent: simplified },
-  { charset: 'big5', frequent: traditional },
+  { charset: 'shift_jis', frequent: kana, whole: wholeBonus },
+  { charset: 'euc-jp', frequent: kana, whole: wholeBonus },
+  { charset: 'euc-kr', frequent: /[\uac00-\ud7a3]/g, rare: /[\u4e00-\u9fff]/g, whole: wholeBonus },
+  { charset: 'gb18030', frequent: simplified, whole: wholeBonus },
+  { charset: 'big5', frequent: traditional, whole: wholeBonus },
 ];
 
 const sampleBytes = 32_768;
@@ -95,13 +98,18 @@ function runShare(sample: Uint8Array): number {
   return high === 0 ? 0 : inRun / high;
 }
 
-/** The share of frequent characters among those beyond ASCII, less what speaks against it. */
-function scoreOf(sample: Uint8Array, { charset, frequent, rare }: Candidate): number {
+/**
+ * The share of frequent characters among those beyond ASCII, less what speaks against it.
+ * Punctuation counts for nobody: quotes, dashes and spaces stand in texts of every language.
+ */
+function scoreOf(sample: Uint8Array, { charset, frequent, rare, whole = 0 }: Candidate): number {
   const text = new TextDecoder(charset).decode(sample);
+  const unfits = countOf(text, unfit);
   const all = countOf(text, beyondAscii);
+  if (all === 0) return 0;
   // A few bytes that fit nowhere are a blemish; many are another charset.
-  const against = 4 * countOf(text, unfit) + (rare ? countOf(text, rare) : 0);
-  return all === 0 ? 0 : (countOf(text, frequent) - against) / all;
+  const against = 4 * unfits + (rare ? countOf(text, rare) : 0);
+  return (countOf(text, frequent) - against) / all + (unfits === 0 ? whole : 0);
 }
 
 const beyondAscii = /[^\p{ASCII}]/gu;

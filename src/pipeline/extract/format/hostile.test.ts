@@ -60,7 +60,7 @@ describe('an archive', () => {
         ),
       'parse_limit_exceeded(entries)',
     ],
-    ...['../../evil', '/etc/passwd', 'a\\b', 'a\0b', 'C:/x', 'x'.repeat(60_000)].map(
+    ...['../../evil', '..\\..\\evil', '/etc/passwd', 'a\0b', 'C:/x', 'x'.repeat(60_000)].map(
       (name): Row => [
         `with an entry named ${JSON.stringify(name).slice(0, 20)}`,
         'a.docx',
@@ -127,7 +127,7 @@ describe('a Word document', () => {
       'Only words',
     ],
     [
-      'with macros, under another name',
+      'with macros, which are not run',
       'a.docx',
       () => {
         const types = Buffer.from(openZip(docx).read('[Content_Types].xml') ?? []).toString();
@@ -137,10 +137,11 @@ describe('a Word document', () => {
         );
         return docxWith({ '[Content_Types].xml': macros });
       },
-      'unsupported_mime',
+      /^# The harbour report/,
     ],
     ['behind a password', 'a.docx', () => oleFile('EncryptedPackage'), 'encrypted_document'],
-    ['from before 2007', 'a.doc', () => oleFile('WordDocument'), 'unsupported_mime'],
+    ['from before 2007, and empty', 'a.doc', () => oleFile('WordDocument'), 'parse_error_strict'],
+    ['of another old format', 'a.doc', () => oleFile('VisioDocument'), 'unsupported_mime'],
     ['without words', 'a.docx', () => withDocument(wordDocument('<w:p/>')), 'no_usable_content'],
     [
       'without its main part',
@@ -308,13 +309,28 @@ function overlapping(): Buffer {
   return zip;
 }
 
-/** The beginning of an old Office file whose directory has an entry of that name. */
+/** An old Office file with one empty stream of that name: header, allocation table, directory. */
 function oleFile(stream: string): Buffer {
-  const magic = Buffer.from('d0cf11e0a1b11ae1', 'hex');
-  return Buffer.concat([
-    magic,
-    Buffer.alloc(504),
-    Buffer.from(stream, 'utf16le'),
-    Buffer.alloc(64),
-  ]);
+  const [header, table, directory] = [
+    Buffer.alloc(512),
+    Buffer.alloc(512, 0xff),
+    Buffer.alloc(512),
+  ];
+  Buffer.from('d0cf11e0a1b11ae1', 'hex').copy(header);
+  header.writeUInt16LE(9, 30);
+  header.writeUInt32LE(1, 48);
+  header.fill(0xff, 60, 512);
+  header.writeUInt32LE(0, 76);
+  const entry = (at: number, name: string, kind: number, child: number): void => {
+    const start = 128 * at;
+    directory.write(name, start, 'utf16le');
+    directory.writeUInt16LE(2 * name.length + 2, start + 64);
+    directory.writeUInt8(kind, start + 66);
+    directory.fill(0xff, start + 68, start + 80);
+    directory.writeUInt32LE(child, start + 76);
+    directory.fill(0xff, start + 116, start + 120);
+  };
+  entry(0, 'Root Entry', 5, 1);
+  entry(1, stream, 2, 0xffffffff);
+  return Buffer.concat([header, table, directory]);
 }

@@ -66,15 +66,15 @@ function hiddenIn({ blocks, scopes }: Page): Int32Array {
 
 /** The head holds nothing to read, and an XML declaration would confuse the parser. */
 function bodyOf(html: string): string {
-  const start = /<body[^>]*>/i.exec(html);
-  if (!start) return html.replace(/^\s*<\?xml[^>]*\?>|<!doctype[^>]*>/gi, '');
+  const start = /<body[^<>]{0,10000}>/i.exec(html);
+  if (!start) return html.replace(/^\s*<\?xml[^<>]*\?>|<!doctype[^<>]*>/gi, '');
   const rest = html.slice(start.index + start[0].length);
   const end = rest.search(/<\/body\s*>/i);
   return end < 0 ? rest : rest.slice(0, end);
 }
 
 function titleOf(html: string): string | undefined {
-  const title = /<title[^>]*>([^<]{1,2000})/i.exec(html.slice(0, 100_000))?.[1];
+  const title = /<title[^<>]*>([^<]{1,2000})/i.exec(html.slice(0, 100_000))?.[1];
   return title === undefined ? undefined : flatten(title).text.replace(/\s+/g, ' ') || undefined;
 }
 

@@ -1,7 +1,7 @@
 /** A web page: its main content, and what it says of itself. */
 import { decodeHtml } from '../html/charset.ts';
 import { extractHtml, type NoContentReason } from '../html/extract-html.ts';
-import type { Parser } from '../parsed.ts';
+import type { DroppedText, Parser } from '../parsed.ts';
 import { withoutText } from './refuse.ts';
 
 const whyNoContent: Readonly<Record<NoContentReason, string>> = {
@@ -13,7 +13,7 @@ const whyNoContent: Readonly<Record<NoContentReason, string>> = {
     'the file',
 };
 
-export const parseHtml: Parser = async ({ bytes, source, charset }) => {
+export const parseHtml: Parser = async ({ bytes, source, charset, withDropped }) => {
   const found = extractHtml(decodeHtml(bytes, charset), { url: source });
   if (!found.found) throw withoutText(`${source} ${whyNoContent[found.reason]}`);
   const { author, published, canonical, meta } = found;
@@ -28,6 +28,22 @@ export const parseHtml: Parser = async ({ bytes, source, charset }) => {
       ...(meta.site !== undefined && { site: meta.site }),
       ...(meta.description !== undefined && { description: meta.description }),
       ...(meta.isDegraded && { degraded: true }),
+      kept_share: Math.round(1000 * found.keptShare) / 1000,
     },
+    ...(withDropped && { dropped: firstOf(found.dropped) }),
   };
 };
+
+/** It travels in a header, which is bounded, with so much beside the text of each entry. */
+const droppedBounds = { charactersMax: 100_000, entryCharacters: 40 };
+
+function firstOf(dropped: readonly DroppedText[]): DroppedText[] {
+  const first: DroppedText[] = [];
+  let left = droppedBounds.charactersMax;
+  for (const { reason, text } of dropped) {
+    if (left <= 0) break;
+    first.push({ reason, text: text.slice(0, left).toWellFormed() });
+    left -= text.length + droppedBounds.entryCharacters;
+  }
+  return first;
+}

@@ -3,12 +3,13 @@ import PostalMime, { type Address, type Email } from 'postal-mime';
 import { limits } from '../../../kernel/limits.ts';
 import { countWords } from '../html/blocks.ts';
 import type { Parser } from '../parsed.ts';
+import { decodeText } from './decode-text.ts';
 import { readHtmlDocument } from './html-document.ts';
 import { guarded } from './refuse.ts';
 
 export const parseMail: Parser = async ({ bytes, source }) => {
   const email = await guarded(source, () =>
-    PostalMime.parse(bytes, { maxNestingDepth: limits.parse.mailDepthMax }),
+    PostalMime.parse(inBytes(bytes), { maxNestingDepth: limits.parse.mailDepthMax }),
   );
   const from = email.from ? nameOf(email.from) : '';
   const to = (email.to ?? []).map(nameOf).join(', ');
@@ -36,6 +37,12 @@ export const parseMail: Parser = async ({ bytes, source }) => {
     },
   };
 };
+
+/** A message saved as text of two or four bytes a character is turned back into one. */
+function inBytes(bytes: Uint8Array): Uint8Array {
+  const { text, charset } = decodeText(bytes);
+  return /^utf-(?:16|32)/.test(charset) ? Buffer.from(text) : bytes;
+}
 
 function nameOf({ name, address, group }: Address): string {
   if (group !== undefined) return name;

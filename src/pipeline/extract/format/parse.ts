@@ -37,13 +37,19 @@ async function run(parser: () => Promise<Parsed>, { source }: ParseInput): Promi
 }
 
 function finish(parsed: Parsed, { format, source }: { format: Format; source: string }): Parsed {
-  const { markdown, title, language, meta } = parsed;
+  const { markdown, title, language, meta, dropped } = parsed;
   if (markdown.length > limits.parse.textCharactersMax) {
     throw beyond('text', `${source} has ${markdown.length} characters of text`);
   }
   const text = tidy(markdown);
   if (!/[\p{L}\p{N}]/u.test(text)) throw withoutText(`${source} is ${format.name} without text`);
-  return { title: titleOf(title) ?? titleOf(firstHeading(text)), language, markdown: text, meta };
+  return {
+    title: titleOf(title) ?? titleOf(firstHeading(text)),
+    language,
+    markdown: text,
+    meta,
+    ...(dropped && { dropped }),
+  };
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what no text should hold

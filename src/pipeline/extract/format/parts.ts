@@ -34,17 +34,23 @@ export function neededPart(zip: Zip, name: string): XmlElement {
  * The XML parts alone, each of them checked, in an archive of ours: what a library is given. It
  * then has no pictures to decode, no other way to read the archive, and no entities to expand.
  */
-export function checkedParts(zip: Zip, elementsMax: number): Buffer {
+export function checkedParts(zip: Zip, elementsMax: number, change?: ChangePart): Buffer {
   const names = zip.names.filter((name) => /\.(?:xml|rels)$|^mimetype$/i.test(name));
   return writeZip(
     names.map((name) => {
       const bytes = zip.read(name) ?? new Uint8Array();
-      if (name !== 'mimetype' && bytes.length > 0) scanXml(decodeText(bytes).text, { elementsMax });
-      return [name, bytes];
+      if (name === 'mimetype' || bytes.length === 0) return [name, bytes];
+      const { text } = decodeText(bytes);
+      scanXml(text, { elementsMax });
+      const changed = change?.(name, text) ?? text;
+      return [name, changed === text ? bytes : Buffer.from(changed)];
     }),
     'stored',
   );
 }
+
+/** What a library does not read, in words that it does. */
+export type ChangePart = (name: string, text: string) => string;
 
 export interface Relation {
   readonly id: string;

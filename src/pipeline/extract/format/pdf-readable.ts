@@ -1,7 +1,7 @@
 /**
- * Whether a text is made of words, as the small ones between the others tell. Where the letters of
- * a font have lost their meaning, there are none of them. The languages are the most frequent ones
- * of those that are written in Latin letters; of another language, nothing is known.
+ * Whether a text is made of words. In Latin letters, the small words of the most frequent languages
+ * tell: where the letters of a font have lost their meaning, there are none of them. A text that is
+ * mostly in another script is one: such a font gives signs of many scripts, or of none.
  */
 const smallWords = new Set(
   `the of and to in is for that with on as are be by this from or not it at an was which have
@@ -16,7 +16,24 @@ const shareMin = 0.1;
 const countMin = 10;
 
 export function readsAsWords(text: string): boolean {
+  if (isInOneScript(text)) return true;
   const words = text.toLowerCase().match(/\p{L}+/gu) ?? [];
   const small = words.filter((word) => smallWords.has(word)).length;
   return small >= Math.max(countMin, shareMin * words.length);
+}
+
+const scripts =
+  'Arabic Armenian Bengali Cyrillic Devanagari Ethiopic Georgian Greek Gujarati Hebrew '
+    .concat('Kannada Khmer Lao Malayalam Myanmar Sinhala Tamil Telugu Thai Tibetan')
+    .split(' ')
+    .map((script) => new RegExp(`\\p{Script=${script}}`, 'gu'));
+/** Chinese, Japanese and Korean mix theirs. */
+const eastAsian = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu;
+const scriptShareMin = 0.6;
+
+function isInOneScript(text: string): boolean {
+  const signs = text.match(/[^\s\p{P}\p{N}]/gu)?.length ?? 0;
+  return [...scripts, eastAsian].some(
+    (script) => (text.match(script)?.length ?? 0) > Math.max(countMin, scriptShareMin * signs),
+  );
 }

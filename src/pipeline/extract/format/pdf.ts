@@ -7,7 +7,8 @@ import { Failure } from '../../../kernel/failure.ts';
 import { limits } from '../../../kernel/limits.ts';
 import type { Parsed, Parser } from '../parsed.ts';
 import { recognitionDpi, recognize } from './ocr.ts';
-import { tidyPage } from './pdf-markdown.ts';
+import { turnOf } from './pdf-lines.ts';
+import { pageTexts } from './pdf-page.ts';
 import { pdfProperties } from './pdf-properties.ts';
 import { readsAsWords } from './pdf-readable.ts';
 import { beyond, damaged, withoutText } from './refuse.ts';
@@ -28,10 +29,11 @@ const stampCharactersMax = 60;
 
 export const parsePdf: Parser = async ({ bytes: whole, source }, signal) => {
   const bytes = fromHeader(whole, source);
-  const { pages, broken } = await readPages(bytes, source, signal);
-  const scans = pages.filter(isScan);
+  const { pages, broken } = await readUpright(bytes, source, signal);
+  const scans = await findScans(bytes, pages, signal);
   const recognized = await recognizeScans(bytes, { source, pages, scans }, signal);
-  const texts = pages.map((page) => recognized.get(page.pageNum) ?? tidyPage(page.markdown));
+  const read = pageTexts(pages);
+  const texts = pages.map((page, index) => recognized.get(page.pageNum) ?? read[index] ?? '');
   const markdown = texts.filter((text) => text !== '').join('\n\n');
   if (!hasWords(markdown)) throw withoutText(`${source} ${whyEmpty(pages, scans)}`);
   const { title, meta } = pdfProperties(bytes);
@@ -70,6 +72,36 @@ interface Pages {
   readonly pages: ParsedPage[];
   /** Pages that could not be read, where others could. */
   readonly broken: number;
+}
+
+/**
+ * A page that is shown turned, with text that is not, has its words torn apart by the library. It
+ * is read once more as it was before it was turned.
+ */
+async function readUpright(bytes: Uint8Array, source: string, signal: AbortSignal): Promise<Pages> {
+  const read = await readPages(bytes, source, signal);
+  const unturned = read.pages.some(isTurned) ? withoutTurns(bytes) : undefined;
+  if (!unturned) return read;
+  const again = await readPages(unturned, source, signal);
+  const upright = new Map(again.pages.map((page) => [page.pageNum, page]));
+  const pages = read.pages.map((page) => {
+    const other = isTurned(page) ? upright.get(page.pageNum) : undefined;
+    return other && !isTurned(other) ? other : page;
+  });
+  return { pages, broken: read.broken };
+}
+
+function isTurned({ textItems }: ParsedPage): boolean {
+  return textItems.filter((item) => turnOf(item) !== 0).length > textItems.length / 2;
+}
+
+/** The same file without its turns, where they are to be seen: of the same length, byte by byte. */
+function withoutTurns(bytes: Uint8Array): Uint8Array | undefined {
+  const text = Buffer.from(bytes).toString('latin1');
+  const upright = text.replace(/(\/Rotate\s{0,10})(-?\d{2,4})(?=[\s/>])/g, (_, name, degrees) => {
+    return name + '0'.padEnd(degrees.length);
+  });
+  return upright === text ? undefined : Buffer.from(upright, 'latin1');
 }
 
 async function readPages(bytes: Uint8Array, source: string, signal: AbortSignal): Promise<Pages> {
@@ -118,6 +150,43 @@ function isScan({ text, complexity }: ParsedPage): boolean {
   if (fullPageImage) return letters <= stampCharactersMax;
   const isDrawn = (complexity.uncoveredVectorArea ?? 0) > 0;
   return letters === 0 && (hasSubstantialImages || imageCoverage > 0 || isDrawn);
+}
+
+/**
+ * A picture inside a form object is not counted as one. A page that has no text and is not of one
+ * colour shows something.
+ */
+async function findScans(
+  bytes: Uint8Array,
+  pages: readonly ParsedPage[],
+  signal: AbortSignal,
+): Promise<ParsedPage[]> {
+  const scans: ParsedPage[] = [];
+  for (const page of pages) {
+    signal.throwIfAborted();
+    if (
+      isScan(page) ||
+      (page.complexity?.reasons.includes('no-text') &&
+        page.text.trim() === '' &&
+        (await showsSomething(bytes, page.pageNum)))
+    )
+      scans.push(page);
+  }
+  return scans;
+}
+
+/** Enough to see whether there is anything. */
+const glanceDpi = 20;
+
+async function showsSomething(bytes: Uint8Array, page: number): Promise<boolean> {
+  const parser = new LiteParse({
+    ...options,
+    extractScreenshots: true,
+    targetPages: `${page}`,
+    dpi: glanceDpi,
+  });
+  const { screenshots } = await parser.parse(bytes);
+  return screenshots.some(({ isSolidFill }) => !isSolidFill);
 }
 
 interface Scanned extends Pick<Pages, 'pages'> {

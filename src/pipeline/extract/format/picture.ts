@@ -2,12 +2,11 @@
 import { limits } from '../../../kernel/limits.ts';
 import { sniffBinary } from '../../fetch/sniff.ts';
 import type { Parser } from '../parsed.ts';
-import { recognize } from './ocr.ts';
+import { pictureDpi, recognize } from './ocr.ts';
 import { pictureSize } from './picture-size.ts';
 import { beyond, damaged, withoutText } from './refuse.ts';
 
-/** Pictures are laid on a page at this scale. Small ones are looked at through a lens. */
-const ownDpi = 150;
+/** Small pictures are looked at through a lens. */
 const lensDpi = 300;
 const smallPixelsMax = 1_500_000;
 
@@ -22,7 +21,7 @@ export const parsePicture: Parser = async ({ bytes, mediaType, source }, signal)
   if (pixels > limits.parse.imagePixelsMax) {
     throw beyond('pixels', `${source} has ${size.width} × ${size.height} pixels`);
   }
-  const dpi = pixels <= smallPixelsMax ? lensDpi : ownDpi;
+  const dpi = pixels <= smallPixelsMax ? lensDpi : pictureDpi;
   const markdown = await recognize(bytes, { page: 1, dpi }, signal);
   if (markdown === '') throw withoutText(`${source} is a picture in which no text is recognized`);
   return { title: null, language: null, markdown, meta: { ...size, pages_recognized: 1 } };

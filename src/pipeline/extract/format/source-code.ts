@@ -6,7 +6,7 @@ import { charsetMeta } from './text.ts';
 
 export const parseSourceCode: Parser = async ({ bytes, source, charset: declared }) => {
   const { text, charset, isGuess } = decodeText(bytes, declared);
-  const code = text.replaceAll('\r\n', '\n').replace(/^\n+|\s+$/g, '');
+  const code = text.replaceAll('\r\n', '\n').replace(/^\n+/, '').trimEnd();
   const language = languageOfCode(source) ?? '';
   const markdown = code === '' ? '' : `${fenceOf(code)}${language}\n${code}\n${fenceOf(code)}`;
   return {

@@ -1,49 +1,56 @@
 /** Plain text and Markdown: the encoding is found out, the words stay as they are. */
-import type { Parser } from '../parsed.ts';
+import type { Parsed, Parser } from '../parsed.ts';
 import { decodeText } from './decode-text.ts';
+import { type Field, type FrontMatter, readFrontMatter } from './front-matter.ts';
+import { readMarkdown } from './markdown-source.ts';
+import { extensionOf } from './names.ts';
 
 export const parseText: Parser = async ({ bytes, charset: declared }) => {
   const { text, charset, isGuess } = decodeText(bytes, declared);
   return { title: null, language: null, markdown: text, meta: charsetMeta(charset, isGuess) };
 };
 
-export const parseMarkdown: Parser = async ({ bytes, charset: declared }) => {
+export const parseMarkdown: Parser = async ({ bytes, source, charset: declared }) => {
   const { text, charset, isGuess } = decodeText(bytes, declared);
-  const { fields, body } = readFrontMatter(text.replaceAll('\r\n', '\n'));
-  const { title, author, date, lang, language } = fields;
+  const { fields, body } = readFrontMatter(text.replace(/\r\n?/g, '\n'));
+  const markdown = readMarkdown(body, { isMdx: extensionOf(source) === 'mdx' });
+  const title = wordsOf(fields.title ?? fields.linktitle);
   return {
     title: title ?? null,
-    language: lang ?? language ?? null,
-    markdown: body,
-    meta: {
-      ...charsetMeta(charset, isGuess),
-      ...(author !== undefined && { author }),
-      ...(date !== undefined && { date }),
-    },
+    language: wordsOf(fields.lang ?? fields.language) ?? null,
+    // A page that only names itself is found by that.
+    markdown: markdown.trim() === '' ? toldBy(fields, title) : markdown,
+    meta: { ...charsetMeta(charset, isGuess), ...metaOf(fields) },
   };
 };
+
+/** Fields of the document's record, and the names that generators have for them. */
+const metaFields: Readonly<Record<string, readonly string[]>> = {
+  author: ['author', 'authors'],
+  date: ['date', 'published', 'pubdate'],
+  description: ['description', 'summary', 'excerpt'],
+  tags: ['tags', 'keywords', 'categories'],
+};
+
+function metaOf(fields: FrontMatter['fields']): Parsed['meta'] {
+  return Object.fromEntries(
+    Object.entries(metaFields).flatMap(([name, aliases]) => {
+      const value = wordsOf(aliases.map((alias) => fields[alias]).find((field) => field));
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+}
+
+function toldBy(fields: FrontMatter['fields'], title: string | undefined): string {
+  const { description, tags } = metaOf(fields);
+  return [title && `# ${title}`, description, tags].filter((part) => part).join('\n\n');
+}
+
+function wordsOf(field: Field | undefined): string | undefined {
+  return (typeof field === 'string' ? field : field?.join(', ')) || undefined;
+}
 
 export function charsetMeta(charset: string, isGuess: boolean): Record<string, string | boolean> {
   if (charset === 'utf-8') return {};
   return { charset, ...(isGuess && { encoding_guess: true }) };
-}
-
-interface FrontMatter {
-  readonly fields: Readonly<Record<string, string | undefined>>;
-  readonly body: string;
-}
-
-/** Only plain `name: value` lines are read: the rest of YAML says nothing that is asked here. */
-function readFrontMatter(text: string): FrontMatter {
-  const found = /^---[ \t]*\n([\s\S]{0,65536}?)\n(?:---|\.\.\.)[ \t]*(?:\n|$)/.exec(text);
-  if (!found) return { fields: {}, body: text };
-  const lines = (found[1] ?? '').matchAll(/^([A-Za-z][\w-]{0,40}):[ \t]+(\S.*)$/gm);
-  const fields = Object.fromEntries(
-    [...lines].map(([, name = '', value = '']) => [name.toLowerCase(), unquoted(value.trim())]),
-  );
-  return { fields, body: text.slice(found[0].length) };
-}
-
-function unquoted(value: string): string {
-  return /^(["']).*\1$/.test(value) ? value.slice(1, -1) : value;
 }

@@ -6,7 +6,6 @@ const transcribed =
   'PAWL_BATCH_PROVIDERS that transcribes what stands at such an address';
 
 const advice: readonly (readonly [type: RegExp, what: string, instead: string])[] = [
-  [/macroenabled/, 'an Office document with macros', 'save it without macros and submit that'],
   [/zip|gzip|bzip2|7z|rar|zstd|tar/, 'an archive', 'unpack it and submit the files in it'],
   [/^audio\//, 'a recording', transcribed],
   [/^video\//, 'a film', transcribed],

@@ -1,10 +1,11 @@
 /**
- * XML in one pass: no entity is defined or expanded but the five of the language and numbers, no
- * document type with rules of its own is accepted, and depth and count are bounded. What does not
- * nest is damaged: there is no guess at what was meant.
+ * XML in one pass: entities are the five of the language, numbers, and those that a document
+ * defines as a few plain characters; depth and count are bounded. What does not nest is damaged:
+ * there is no guess at what was meant.
  */
 import { limits } from '../../../kernel/limits.ts';
 import { beyond, damaged } from './refuse.ts';
+import { type Entities, readDoctype } from './xml-doctype.ts';
 
 export interface XmlHandler {
   readonly onOpen?: (name: string, attributes: string) => void;
@@ -41,11 +42,13 @@ export function attributeOf({ attributes }: XmlElement, name: string): string | 
   return attributeIn(attributes, name);
 }
 
-const attributePattern = /([^\s=]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
+/** A name takes all of its letters at once, with its value or without: none is tried twice. */
+const attributePattern = /([^\s=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'))?/g;
 
 export function attributeIn(attributes: string, name: string): string | undefined {
   for (const [, found, double, single] of attributes.matchAll(attributePattern)) {
-    if (found === name) return decodeXml(double ?? single ?? '');
+    const value = double ?? single;
+    if (found === name && value !== undefined) return decodeXml(value);
   }
   return undefined;
 }
@@ -81,15 +84,17 @@ export function localName(name: string): string {
 export function scanXml(text: string, handler: XmlHandler): void {
   const { onOpen, onText, onClose, elementsMax = limits.parse.xmlElementsMax } = handler;
   const open: string[] = [];
+  let entities: Entities = new Map();
   let count = 0;
   let place = 0;
   while (place < text.length) {
     const tag = text.indexOf('<', place);
     const end = tag < 0 ? text.length : tag;
-    if (end > place) onText?.(decodeXml(text.slice(place, end)));
+    if (end > place) onText?.(decodeXml(text.slice(place, end), entities));
     if (tag < 0) break;
     const special = specials.find(([start]) => text.startsWith(start, tag));
     if (special) {
+      if (special[0] === '<!') ({ entities } = readDoctype(text, tag));
       place = special[1](text, tag, onText);
       continue;
     }
@@ -130,13 +135,8 @@ const specials: readonly (readonly [start: string, skip: Special])[] = [
   ['<?', (text, start) => after(text, '?>', start + 2)],
 ];
 
-/** One that only names its type does nothing. One with rules could define entities. */
 function skipDoctype(text: string, start: number): number {
-  const next = after(text, '>', start);
-  if (text.slice(start, next).includes('[')) {
-    throw damaged('the XML defines entities of its own, which is refused');
-  }
-  return next;
+  return readDoctype(text, start).next;
 }
 
 function after(text: string, mark: string, from: number): number {
@@ -179,6 +179,8 @@ function checkBounds(depth: number, count: number, elementsMax: number): void {
   }
 }
 
+const reference = /&(?:#x([0-9a-f]{1,6})|#(\d{1,7})|([\w.-]{1,60}));/gi;
+
 const named: Readonly<Record<string, string>> = {
   amp: '&',
   lt: '<',
@@ -187,10 +189,10 @@ const named: Readonly<Record<string, string>> = {
   apos: "'",
 };
 
-export function decodeXml(text: string): string {
+export function decodeXml(text: string, entities?: Entities): string {
   if (!text.includes('&')) return text;
-  return text.replace(/&(?:#x([0-9a-f]{1,6})|#(\d{1,7})|(\w{1,8}));/gi, (whole, hex, ten, name) => {
-    if (name !== undefined) return named[name] ?? whole;
+  return text.replace(reference, (whole, hex, ten, name) => {
+    if (name !== undefined) return named[name] ?? entities?.get(name) ?? whole;
     const code = Number.parseInt(hex ?? ten, hex === undefined ? 10 : 16);
     return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : '\ufffd';
   });

@@ -1,7 +1,7 @@
 /**
  * A ZIP file, read only through its directory and only after all of it was checked: entries that
- * overlap, lie about their size, leave their folder or are too many are refused before a byte is
- * inflated. What is inflated is bounded again, by what the directory said.
+ * overlap, leave their folder or are too many are refused before a byte is inflated. What is read
+ * is bounded by its size, by the size of all that was read, and by what the directory said.
  */
 import { crc32, inflateRawSync } from 'node:zlib';
 import { Failure } from '../../../kernel/failure.ts';
@@ -42,12 +42,18 @@ export function openZip(bytes: Uint8Array): Zip {
     entries.set(entry.name, entry);
     place = next;
   }
-  checkSizes([...entries.values()], directory);
+  checkPlaces([...entries.values()], directory);
+  const seen = new Set<Entry>();
+  let total = 0;
   return {
     names: [...entries.keys()],
     read: (name) => {
       const entry = entries.get(name);
-      return entry && inflate(buffer, entry);
+      if (!entry) return undefined;
+      if (!seen.has(entry)) total += entry.bytes;
+      seen.add(entry);
+      checkSize(entry, total);
+      return inflate(buffer, entry);
     },
   };
 }
@@ -82,7 +88,7 @@ function readEntry(
   ) as [number, number, number];
   const next = place + 46 + nameBytes + extraBytes + commentBytes;
   if (next > end) throw damaged('the directory of the archive is damaged');
-  const name = checkedName(buffer.toString('utf8', place + 46, place + 46 + nameBytes));
+  const name = checkedName(nameAt(buffer, place + 46, nameBytes));
   const mode = buffer.readUInt32LE(place + 38) >>> 16;
   if ((mode & 0o170000) === symbolicLink) throw damaged(`${name} in the archive is a link`);
   if ((buffer.readUInt16LE(place + 8) & encryptedFlag) !== 0) {
@@ -99,13 +105,18 @@ function readEntry(
   return { entry, next };
 }
 
+/** Some programs write the separator of Windows, which the format does not have. */
+function nameAt(buffer: Buffer, place: number, bytes: number): string {
+  return buffer.toString('utf8', place, place + bytes).replaceAll('\\', '/');
+}
+
 /** Nothing is written under these names, but whoever forges them means harm. */
 function checkedName(name: string): string {
   const parts = name.split('/');
   const isForged =
     name === '' ||
     name.length > limits.parse.zipNameCharactersMax ||
-    /[\0\\]|^\/|^[a-z]:/i.test(name) ||
+    /\0|^\/|^[a-z]:/i.test(name) ||
     parts.includes('..');
   if (isForged) throw damaged(`the archive has an entry with the forged name ${name.slice(0, 60)}`);
   return name;
@@ -130,21 +141,20 @@ function startOf(buffer: Buffer, place: number, nameBytes: number): number {
   return local + 30 + nameBytes + buffer.readUInt16LE(local + 28);
 }
 
-function checkSizes(entries: readonly Entry[], directory: number): void {
-  let total = 0;
+function checkPlaces(entries: readonly Entry[], directory: number): void {
   let free = 0;
   for (const entry of entries.toSorted((one, other) => one.start - other.start)) {
     if (entry.start < free) throw beyond('overlap', `entries of the archive overlap: a bomb`);
     free = entry.start + entry.packedBytes;
     if (free > directory) throw damaged(`${entry.name} in the archive was cut off`);
-    total += entry.bytes;
-    const isInflated = entry.bytes > limits.parse.zipRatioMax * entry.packedBytes;
-    if (
-      entry.bytes > limits.parse.zipEntryBytesMax ||
-      (entry.bytes > ratioCountsFromBytes && isInflated)
-    ) {
-      throw beyond('inflated', `${entry.name} in the archive would come to ${entry.bytes} bytes`);
-    }
+  }
+}
+
+/** Of what is read: a picture that nobody looks at may be packed as tightly as it likes. */
+function checkSize({ name, bytes, packedBytes }: Entry, total: number): void {
+  const isInflated = bytes > limits.parse.zipRatioMax * packedBytes;
+  if (bytes > limits.parse.zipEntryBytesMax || (bytes > ratioCountsFromBytes && isInflated)) {
+    throw beyond('inflated', `${name} in the archive would come to ${bytes} bytes`);
   }
   if (total > limits.parse.zipBytesMax) {
     throw beyond('inflated', `the archive would come to ${total} bytes`);

@@ -4,6 +4,7 @@
  * it say of themselves. Containers that may hold the main text are ranges of that list.
  */
 
+import { isAnchorSign, leadsAway } from './anchor.ts';
 import { mark, marksOf } from './marks.ts';
 import type { TreeElement } from './tree/element.ts';
 import type { TreeLeaf } from './tree/leaf.ts';
@@ -39,6 +40,7 @@ export interface Run {
 
 /** An element that says something about the blocks from `start` up to, not including, `end`. */
 export interface Scope {
+  readonly element: TreeElement;
   readonly marks: number;
   readonly start: number;
   readonly end: number;
@@ -163,7 +165,8 @@ class BlockReader {
   #readInline(element: TreeElement, name: string, context: Context): void {
     const marks = marksOf(element, this.#seen);
     if ((marks & mark.hidden) !== 0) return;
-    const isLink = name === 'a' && element.getAttribute('href') !== null;
+    if (isAnchorSign(element, context.kind === 'heading')) return;
+    const isLink = name === 'a' && leadsAway(element, context.kind);
     if (isLink) this.#linkDepth += 1;
     const from = this.blocks.length;
     const runsBefore = this.#runs.length;
@@ -171,7 +174,7 @@ class BlockReader {
     if (isLink) this.#linkDepth -= 1;
     if (marks === 0) return;
     if (this.blocks.length > from) {
-      this.scopes.push({ marks, start: from, end: this.blocks.length });
+      this.scopes.push({ element, marks, start: from, end: this.blocks.length });
     } else {
       let length = 0;
       for (const run of this.#runs.slice(runsBefore)) length += run.text.length;
@@ -189,7 +192,7 @@ class BlockReader {
     this.flush(inner);
     if (name === 'tr') this.#endRow(inner);
     if (marks !== 0 && this.blocks.length > from) {
-      this.scopes.push({ marks, start: from, end: this.blocks.length });
+      this.scopes.push({ element, marks, start: from, end: this.blocks.length });
     }
   }
 
@@ -245,7 +248,7 @@ class BlockReader {
 
   #push(context: Context): void {
     const raw = this.#parts.join('');
-    const text = context.isCode ? raw.replace(/^\n+|\s+$/g, '') : clean(raw);
+    const text = context.isCode ? raw.replace(/^\n+/, '').trimEnd() : clean(raw);
     if (text.length > 0 && this.#runs.length > 0) {
       this.blocks.push({
         kind: context.kind,

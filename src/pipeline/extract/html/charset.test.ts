@@ -26,3 +26,9 @@ test('bytes without a declaration, or with an unknown one, are read as the web d
   assert.equal(decodeHtml(latin('Grüße')), 'Grüße');
   assert.equal(decodeHtml(latin('<meta charset="x-none">ü')), '<meta charset="x-none">ü');
 });
+
+test('bytes that contradict the declaration are read as the language they look like', () => {
+  const words = Array.from({ length: 5 }, () => [0xc7, 0xe1, 0xe3, 0xcf, 0xed, 0xe4, 0xc9, 0x20]);
+  const bytes = Buffer.concat([latin('<meta charset="utf-8"><p>'), Buffer.from(words.flat())]);
+  assert.match(decodeHtml(bytes), /المدينة المدينة/);
+});

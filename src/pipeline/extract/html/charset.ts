@@ -1,13 +1,29 @@
-/** Bytes to text: UTF-8 if they are that, else what the page declares, else the web's habit. */
+/**
+ * Bytes to text: UTF-8 if they are that, else what the page declares. Where the declaration does
+ * not fit the bytes, they are read as the charset in which they look most like a language.
+ */
+import { guessCharset } from '../format/guess-charset.ts';
+
 const declaredIn = 4096;
+const webHabit = 'windows-1252';
+/** Fewer bytes beyond ASCII than these say nothing about a language. */
+const tellingBytesMin = 16;
 
 export function decodeHtml(bytes: Uint8Array, declared?: string): string {
   return (
     tryDecode(bytes, 'utf-8') ??
     tryDecode(bytes, declared) ??
     tryDecode(bytes, declaredCharset(bytes)) ??
-    new TextDecoder('windows-1252').decode(bytes)
+    new TextDecoder(isTelling(bytes) ? guessCharset(bytes) : webHabit).decode(bytes)
   );
+}
+
+function isTelling(bytes: Uint8Array): boolean {
+  let high = 0;
+  for (let at = 0; at < bytes.length && high < tellingBytesMin; at += 1) {
+    if ((bytes[at] ?? 0) > 0x7f) high += 1;
+  }
+  return high >= tellingBytesMin;
 }
 
 /** Strict, so that a wrong declaration is passed over; an unknown one counts as none. */

@@ -53,6 +53,77 @@ describe('what the page says of itself', () => {
   });
 });
 
+describe('the title is that of the page, not of the site', () => {
+  const titles: readonly (readonly [tab: string, heading: string, title: string])[] = [
+    ['Glossary — Boatyard 4.2 documentation', 'Glossary<a href="#glossary">¶</a>', 'Glossary'],
+    ['pump: The Boatyard Manual', 'pump', 'pump'],
+    ['The Boatyard Manual', 'Pumps', 'The Boatyard Manual'],
+  ];
+  for (const [tab, heading, title] of titles) {
+    test(`${tab}: ${title}`, () => {
+      const html = `<html><head><title>${tab}</title></head><body><h1>${heading}</h1>
+        <p>Some words, so that there is a page.</p></body></html>`;
+      assert.equal(contentOf(html).title, title);
+    });
+  }
+});
+
+/** A page with more elements than Readability is asked about. */
+const many = 16_000;
+
+test('a reference page of any size keeps its terms, code and headings', () => {
+  const entries = Array.from(
+    { length: many / 4 },
+    (_value, number) => `<dt><code>name${number}</code></dt><dd>Meaning ${number}.</dd>`,
+  );
+  const html = `<html><body><div class="nav"><a href="/">Home</a></div><h1>Names</h1>
+    <h2><a href="#x">All of them</a></h2><dl>${entries.join('')}</dl></body></html>`;
+  const { text, keptShare } = contentOf(html);
+  assert.ok(text.includes(`Meaning ${many / 4 - 1}.`) && text.includes('name0\n'));
+  assert.ok(text.includes('All of them') && !text.includes('Home'));
+  assert.equal(keptShare, 1);
+});
+
+test('an article of any size keeps its paragraphs and leaves its teasers out', () => {
+  const sentence =
+    'The ferry crossed the river at noon, and nobody on board was in a hurry at all.';
+  const story = `<p>${'<span>'.repeat(3)}${sentence}${'</span>'.repeat(3)}</p>`.repeat(many / 4);
+  const teaser = '<li class="related"><img src="t.png"><a href="/next">More on boats</a></li>';
+  const html = `<html><head><meta property="og:type" content="article">
+    <meta property="article:published_time" content="2024-05-06"></head><body>
+    <article><h1>Ferry</h1>${story}</article><ul class="related">${teaser.repeat(40)}</ul>
+    ${'<script></script>'.repeat(20)}</body></html>`;
+  const { text, meta } = contentOf(html);
+  assert.equal(meta.genre, 'article');
+  assert.equal(text.split(sentence).length - 1, many / 4);
+  assert.doesNotMatch(text, /More on boats/);
+});
+
+test('what is dropped has a reason, and what is kept a share', () => {
+  const { dropped, keptShare } = contentOf(readSample('manual.html'));
+  assert.equal(keptShare, 1);
+  assert.deepEqual(
+    dropped.map(({ reason, text }) => `${reason}: ${text}`),
+    ['outside: Prev', 'outside: Part 2', 'outside: Next', 'footer: Built on Monday. About'],
+  );
+});
+
+test('an article whose text was left out in part says so by its share', () => {
+  const paragraph =
+    '<p>The ferry crossed the river at noon, and nobody on board was in a hurry, as ever.</p>';
+  const caption =
+    '<figure><figcaption>Foto: the ferry at noon, on its way to the other side, with few aboard.' +
+    '</figcaption></figure>';
+  const html = `<html><head><meta property="og:type" content="article">
+    <meta property="article:published_time" content="2024-05-06"></head><body>
+    ${'<script></script>'.repeat(20)}<div class="post-content">${paragraph.repeat(12)}</div>
+    <div><div><div>${caption.repeat(12)}</div></div></div>
+    </body></html>`;
+  const { keptShare, meta } = contentOf(html);
+  assert.equal(meta.genre, 'article');
+  assert.ok(keptShare > 0.4 && keptShare < 0.6, String(keptShare));
+});
+
 const noContent: readonly (readonly [name: string, html: string, reason: string])[] = [
   ['nothing at all', '', 'empty_page'],
   ['only tags', '<html><body><div><img src="a.png"></div></body></html>', 'empty_page'],

@@ -2,17 +2,13 @@
  * The main text of an HTML page: parse, list the blocks, ask Readability which it would keep, and
  * weigh the evidence for each. Pages beyond the bounds are read without a tree. Pure, synchronous.
  */
-import { type Block, readPage } from './blocks.ts';
-import { weigh } from './evidence.ts';
+import type { Block } from './blocks.ts';
+import { type Choice, choose, type Dropped } from './choose.ts';
 import { flatten } from './flat.ts';
+import { countTags, type Genre } from './genre.ts';
 import { languageOf } from './language.ts';
 import { toMarkdown, toText } from './markdown.ts';
-import { mark } from './marks.ts';
 import { type Measure, measure } from './measure.ts';
-import { type Metadata, readMetadata } from './metadata.ts';
-import { linkShare } from './prose.ts';
-import { keepShares } from './readability.ts';
-import { type Setting, settle } from './setting.ts';
 import { slim } from './slim.ts';
 import { parseTree, type TreeDocument } from './tree/document.ts';
 
@@ -27,10 +23,14 @@ export interface HtmlContent {
   readonly canonical: string | undefined;
   readonly text: string;
   readonly markdown: string;
+  /** Of the words outside navigation, the share that was kept. */
+  readonly keptShare: number;
+  readonly dropped: readonly Dropped[];
   readonly meta: {
     readonly description: string | undefined;
     readonly site: string | undefined;
     readonly type: string | undefined;
+    readonly genre: Genre | undefined;
     /** Read without a tree, because the page is too deep or too large: all of its text is there. */
     readonly isDegraded: boolean;
   };
@@ -47,11 +47,9 @@ const bounds = {
   tagCharactersMax: 400_000,
 };
 
-/** Readability takes time that grows with the square of these, so beyond them it has no vote. */
+/** Readability takes time that grows with the square of these. */
 const votedBounds = { depthMax: 150, elementsMax: 15_000, breaksMax: 1500 };
 
-/** Fewer words than these are no article: then all that is no margin counts as content. */
-const articleWordsMin = 25;
 /** A page that shows no more words than these, all in all, is a shell or a form. */
 const shellWordsMax = 40;
 const loginPageWordsMax = 80;
@@ -63,7 +61,7 @@ export function extractHtml(html: string, options: { url?: string } = {}): HtmlE
     return extractFlat(html);
   }
   try {
-    return extractTree(slimmed, { size, url: options.url, hasScript: /<script/i.test(html) });
+    return extractTree(slimmed, { html, size, url: options.url });
   } catch (error) {
     // The libraries recurse and spread: what overflows their stack is read without a tree.
     if (error instanceof RangeError) return extractFlat(html);
@@ -72,22 +70,23 @@ export function extractHtml(html: string, options: { url?: string } = {}): HtmlE
 }
 
 interface Circumstances {
+  readonly html: string;
   readonly size: Measure;
   readonly url: string | undefined;
-  readonly hasScript: boolean;
 }
 
-function extractTree(html: string, { size, url, hasScript }: Circumstances): HtmlExtract {
-  const document = parse(html);
-  const metadata = readMetadata(document, url);
+function extractTree(slimmed: string, { html, size, url }: Circumstances): HtmlExtract {
+  const document = parse(slimmed);
   const hasPassword = document.querySelector('input[type="password"]') !== null;
-  const { chosen, shown } = choose(document, metadata, hasVote(size));
+  const counts = countTags(html, slimmed);
+  const choice = choose(document, { url, counts, isLarge: !isVotable(size) });
+  const { kept, shown } = choice;
   if (hasPassword && shown < loginPageWordsMax) return { found: false, reason: 'login_wall' };
-  if (hasScript && shown < shellWordsMax && isPlaceholder(chosen)) {
+  if (counts.scripts > 0 && shown < shellWordsMax && isPlaceholder(kept)) {
     return { found: false, reason: 'script_only_page' };
   }
-  if (chosen.length === 0) return { found: false, reason: 'empty_page' };
-  return contentOf(chosen, metadata);
+  if (kept.length === 0) return { found: false, reason: 'empty_page' };
+  return contentOf(choice);
 }
 
 function isTreeWorthwhile({ depth, elements, pieces, longestTag }: Measure): boolean {
@@ -99,7 +98,7 @@ function isTreeWorthwhile({ depth, elements, pieces, longestTag }: Measure): boo
   );
 }
 
-function hasVote({ depth, elements, breaks }: Measure): boolean {
+function isVotable({ depth, elements, breaks }: Measure): boolean {
   return (
     depth <= votedBounds.depthMax &&
     elements <= votedBounds.elementsMax &&
@@ -114,45 +113,14 @@ function parse(html: string): TreeDocument {
   return isWhole ? document : parseTree(`<html><body>${html}</body></html>`);
 }
 
-interface Choice {
-  readonly chosen: readonly Block[];
-  /** Words on the whole page. */
-  readonly shown: number;
-}
-
-function choose(document: TreeDocument, metadata: Metadata, isVoted: boolean): Choice {
-  const root = document.documentElement;
-  if (root === null) return { chosen: [], shown: 0 };
-  const page = readPage(root);
-  const kept = isVoted ? keepShares(document, page.blocks) : page.blocks.map(() => 0);
-  const setting = settle(page, kept, metadata);
-  const chosen = page.blocks.filter((_block, index) => weigh(setting, index) > 0);
-  const isArticle = wordsOf(chosen) >= articleWordsMin;
-  return { chosen: isArticle ? chosen : allButMargins(setting), shown: wordsOf(page.blocks) };
-}
-
-function wordsOf(blocks: readonly Block[]): number {
-  return blocks.reduce((sum, block) => sum + block.words, 0);
-}
-
-const margins =
-  mark.hidden | mark.navigation | mark.footer | mark.form | mark.consent | mark.comment;
-
-/** A page that is nothing but links is a list, and its words are its content. */
-function allButMargins({ blocks, marks }: Setting): readonly Block[] {
-  const central = blocks.filter((_block, index) => ((marks[index] ?? 0) & margins) === 0);
-  const unlinked = central.filter((block) => linkShare(block) < 0.5);
-  return wordsOf(unlinked) > 0 ? unlinked : central;
-}
-
 /** What a page shows to those without JavaScript, or while it loads. */
 function isPlaceholder(blocks: readonly Block[]): boolean {
   const text = blocks.map((block) => block.text).join(' ');
   return text === '' || /javascript|loading|wird geladen|chargement|cargando/i.test(text);
 }
 
-function contentOf(blocks: readonly Block[], metadata: Metadata): HtmlContent {
-  const text = toText(blocks);
+function contentOf({ kept, dropped, keptShare, genre, metadata }: Choice): HtmlContent {
+  const text = toText(kept);
   const { title, author, published, canonical, description, site, type } = metadata;
   return {
     found: true,
@@ -162,14 +130,22 @@ function contentOf(blocks: readonly Block[], metadata: Metadata): HtmlContent {
     published,
     canonical,
     text,
-    markdown: toMarkdown(blocks),
-    meta: { description, site, type, isDegraded: false },
+    markdown: toMarkdown(kept),
+    keptShare,
+    dropped,
+    meta: { description, site, type, genre, isDegraded: false },
   };
 }
 
 function extractFlat(html: string): HtmlExtract {
   const { title, text } = flatten(html);
   if (!/[\p{L}\p{N}]/u.test(text)) return { found: false, reason: 'empty_page' };
+  const undescribed = {
+    description: undefined,
+    site: undefined,
+    type: undefined,
+    genre: undefined,
+  };
   const nothing = { author: undefined, published: undefined, canonical: undefined };
   return {
     found: true,
@@ -178,6 +154,8 @@ function extractFlat(html: string): HtmlExtract {
     ...nothing,
     text,
     markdown: text,
-    meta: { description: undefined, site: undefined, type: undefined, isDegraded: true },
+    keptShare: 1,
+    dropped: [],
+    meta: { ...undescribed, isDegraded: true },
   };
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { assertCpuMs } from '../../../../test/support/measure.ts';
 import { flatten } from './flat.ts';
 
 const textOf = (html: string): string => flatten(html).text.trim();
@@ -70,11 +71,7 @@ describe('reading HTML takes time in proportion to its length', () => {
   };
   for (const [what, html] of Object.entries(hostile)) {
     test(what, () => {
-      const start = process.cpuUsage();
-      flatten(html);
-      const { user } = process.cpuUsage(start);
-      const durationMs = user / 1000;
-      assert.ok(durationMs < 200 + html.length / 1000, `took ${Math.round(durationMs)} ms`);
+      assertCpuMs(200 + html.length / 1000, () => flatten(html));
     });
   }
 });

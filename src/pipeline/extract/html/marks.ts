@@ -23,6 +23,7 @@ export const mark = {
   main: 32768,
   body: 65536,
   newsletter: 131072,
+  content: 262144,
 } as const;
 
 const byTag: Readonly<Record<string, number>> = {
@@ -89,7 +90,8 @@ const byWord: readonly (readonly [RegExp, number])[] = [
   [anyOf('cookie|consent|gdpr|<(?:modal|popup|pop-up|overlay|lightbox)>'), mark.consent],
   [
     anyOf(
-      '<(?:navbar|pagination|pager|toc|skip-?link|navi)>|breadcrumb',
+      '<nav(?:bar|header|footer|links?|panel|path|row|list)>',
+      '<(?:pagination|pager|toc|skip-?link|navi)>|breadcrumb',
       '<(?:sub|top|main|side|site|page|global|foot|head)?(?:nav|menu)(?:igation)?>',
     ),
     mark.navigation,
@@ -104,6 +106,13 @@ const byWord: readonly (readonly [RegExp, number])[] = [
     mark.body,
   ],
   [anyOf('<(?:site|page|global|main)?-?footer>|colophon|impressum'), mark.footer],
+  [
+    anyOf(
+      '(?:^|\\s)(?:(?:main|page|docs?|body|article)[-_]?)?' +
+        '(?:contents?|body|main|document)(?:wrapper)?(?:\\s|$)',
+    ),
+    mark.content,
+  ],
 ];
 
 const hiddenStyle = /display\s*:\s*none|visibility\s*:\s*hidden/i;
@@ -118,6 +127,14 @@ export function marksOf(element: TreeElement, seen: Map<string, number>): number
     marks |= mark.article | mark.main | mark.body;
   if (isHidden(element)) marks |= mark.hidden;
   return marks;
+}
+
+/** By tag, role and class alone. */
+export function marksOfNames(element: TreeElement): number {
+  const names = marksOfWords(`${element.getAttribute('class') ?? ''} `, new Map());
+  return (
+    names | (byTag[element.localName] ?? 0) | (byRole[element.getAttribute('role') ?? ''] ?? 0)
+  );
 }
 
 function marksOfWords(words: string, seen: Map<string, number>): number {

@@ -1,6 +1,7 @@
 /** What a page says about itself in its head: meta elements, JSON-LD, times and links. */
 
 import { readDeclaration } from './json-ld.ts';
+import { plain } from './prose.ts';
 import type { TreeDocument } from './tree/document.ts';
 
 export interface Metadata {
@@ -39,14 +40,23 @@ const names = {
   language: ['og:locale', 'content-language', 'dc.language'],
 } as const;
 
-export function readMetadata(document: TreeDocument, url: string | undefined): Metadata {
+export interface Hint {
+  readonly url: string | undefined;
+  /** The main heading of the page's text. */
+  readonly heading: string | undefined;
+}
+
+export function readMetadata(document: TreeDocument, { url, heading: own }: Hint): Metadata {
   const metas = readMetas(document);
   const find = (field: keyof typeof names) => firstOf(names[field].map((name) => metas.get(name)));
   const declared = readDeclaration(document);
   const tabTitle = tidy(document.querySelector('title')?.textContent);
-  const heading = tidy(document.querySelector('h1')?.textContent);
+  const site = firstOf([find('site'), declared.site]);
+  const heading =
+    tidy(own) ?? tidy(document.querySelector('h1')?.textContent?.replace(/[¶§#]\s*$/, ''));
   const shortTitle = tabTitle === undefined ? undefined : withoutSite(tabTitle, heading);
-  const title = firstOf([find('title'), declared.headline, shortTitle, heading]);
+  const named = firstOf([find('title'), declared.headline, shortTitle, heading]);
+  const title = named === site ? (heading ?? named) : named;
   return {
     title,
     author: authorOf([declared.author, find('author')]),
@@ -62,7 +72,7 @@ export function readMetadata(document: TreeDocument, url: string | undefined): M
       find('language'),
     ]),
     description: find('description'),
-    site: firstOf([find('site'), declared.site]),
+    site,
     type: firstOf([declared.type, find('type')]),
     titles: [title, declared.headline, shortTitle, tabTitle].filter((text) => text !== undefined),
     declared: declared.body,
@@ -96,10 +106,14 @@ function firstOf<Value>(values: readonly (Value | undefined)[]): Value | undefin
   return values.find((value) => value !== undefined);
 }
 
-/** A tab's title often ends, or begins, with the site's name. */
+/** A tab's title often ends, or begins, with the site's name; the page's heading does not. */
 function withoutSite(title: string, heading: string | undefined): string {
-  if (heading !== undefined && heading.length > 10 && title.includes(heading)) return heading;
-  const parts = title.split(/\s+[|–—·»:-]\s+/);
+  const parts = title.replace(/\s+/g, ' ').split(/ [|–—·»:-] /);
+  if (heading !== undefined) {
+    if (parts.some((part) => plain(part) === plain(heading))) return heading;
+    if (isSetOff(heading, title) || (heading.length > 10 && title.includes(heading)))
+      return heading;
+  }
   const longest = parts.reduce((best, part) => (part.length > best.length ? part : best), '');
   return longest.split(' ').length >= 3 ? longest : title;
 }
@@ -122,4 +136,11 @@ function canonicalOf(document: TreeDocument, url: string | undefined): string | 
   if (address === null || address === undefined || !URL.canParse(address, url)) return undefined;
   const resolved = new URL(address, url);
   return resolved.protocol.startsWith('http') ? resolved.href : undefined;
+}
+
+/** Whether the title begins or ends with the heading, and a sign stands between it and the rest. */
+function isSetOff(heading: string, title: string): boolean {
+  if (title.startsWith(heading))
+    return /^\s*([^\p{L}\p{N}\s]|$)/u.test(title.slice(heading.length));
+  return title.endsWith(heading) && /[^\p{L}\p{N}\s]\s*$/u.test(title.slice(0, -heading.length));
 }

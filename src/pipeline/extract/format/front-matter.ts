@@ -1,0 +1,107 @@
+/**
+ * The fields at the head of a Markdown file: YAML between lines of `---`, or TOML between lines of
+ * `+++`. Only what is a map of fields is front matter; a page may as well begin with a rule.
+ */
+import { parseDocument } from 'yaml';
+
+export type Field = string | readonly string[];
+
+export interface FrontMatter {
+  readonly fields: Readonly<Record<string, Field | undefined>>;
+  readonly body: string;
+}
+
+const bytesMax = 65_536;
+const fieldsMax = 200;
+const itemsMax = 100;
+
+const readers: readonly {
+  mark: string;
+  ends: readonly string[];
+  read: (text: string) => unknown;
+}[] = [
+  { mark: '---', ends: ['---', '...'], read: readYaml },
+  { mark: '+++', ends: ['+++'], read: readToml },
+];
+
+/** Line ends must be `\n`. */
+export function readFrontMatter(text: string): FrontMatter {
+  const none: FrontMatter = { fields: {}, body: text };
+  const firstEnd = text.indexOf('\n');
+  const reader = readers.find(({ mark }) => text.slice(0, firstEnd).trimEnd() === mark);
+  if (!reader) return none;
+  for (let start = firstEnd + 1; start < Math.min(text.length, bytesMax); ) {
+    const found = text.indexOf('\n', start);
+    const end = found < 0 ? text.length : found;
+    if (reader.ends.includes(text.slice(start, end).trimEnd())) {
+      const map = reader.read(text.slice(firstEnd + 1, start));
+      return isMap(map) ? { fields: fieldsOf(map), body: text.slice(end + 1) } : none;
+    }
+    start = end + 1;
+  }
+  return none;
+}
+
+function readYaml(text: string): unknown {
+  const document = parseDocument(text, { uniqueKeys: false, logLevel: 'silent' });
+  if (document.errors.length > 0) return readLines(text, /^([A-Za-z][\w-]{0,40}):[ \t]+(\S.*)$/gm);
+  return document.toJS({ maxAliasCount: itemsMax });
+}
+
+/** Strings, dates and lists of one line: what a page says of itself needs no more of TOML. */
+function readToml(text: string): Readonly<Record<string, unknown>> {
+  const table = /^[ \t]*\[/m.exec(text);
+  const map = readLines(
+    text.slice(0, table?.index),
+    /^([A-Za-z][\w-]{0,40})[ \t]*=[ \t]*(\S.*)$/gm,
+  );
+  return Object.fromEntries(Object.entries(map).map(([name, value]) => [name, listOf(value)]));
+}
+
+function listOf(value: string): unknown {
+  if (!value.startsWith('[')) return value;
+  try {
+    return JSON.parse(value.replaceAll("'", '"').replace(/,\s*\]$/, ']'));
+  } catch {
+    return value; // A list over several lines, or of something else: its first line has to do.
+  }
+}
+
+/** What is not quite YAML may still have plain lines. */
+function readLines(text: string, pattern: RegExp): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    [...text.matchAll(pattern)].map(([, name = '', value = '']) => [name, unquoted(value.trim())]),
+  );
+}
+
+function unquoted(value: string): string {
+  return /^(["']).*\1$/.test(value) ? value.slice(1, -1) : value;
+}
+
+function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function fieldsOf(map: Readonly<Record<string, unknown>>): Record<string, Field> {
+  return Object.fromEntries(
+    Object.entries(map)
+      .slice(0, fieldsMax)
+      .flatMap(([name, value]): [string, Field][] => {
+        const field = fieldOf(value);
+        return field === undefined || field.length === 0 ? [] : [[name.toLowerCase(), field]];
+      }),
+  );
+}
+
+function fieldOf(value: unknown): Field | undefined {
+  if (!Array.isArray(value)) return wordsOf(value);
+  return value.slice(0, itemsMax).flatMap((item) => wordsOf(item) ?? []);
+}
+
+function wordsOf(value: unknown): string | undefined {
+  if (value instanceof Date) return value.toISOString();
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  if (typeof value === 'string') return value.trim();
+  // An author is often a map with a name.
+  return isMap(value) ? wordsOf(value.name) : undefined;
+}

@@ -1,0 +1,133 @@
+/**
+ * The lines of a PDF page, upright and in reading order, whatever way its text runs. The words and
+ * their places come from the library; a page that is turned, or written from right to left, is
+ * put together here.
+ */
+import type { ParsedPage, TextItem } from '@llamaindex/liteparse';
+
+export interface Line {
+  /** Parts of the line that a wide gap divides, in reading order. */
+  readonly cells: readonly string[];
+  readonly text: string;
+  readonly top: number;
+  readonly bottom: number;
+  readonly left: number;
+  readonly turn: number;
+}
+
+interface Box {
+  readonly text: string;
+  readonly left: number;
+  readonly right: number;
+  readonly top: number;
+  readonly bottom: number;
+}
+
+/** Text that stands upright first, then text of each other direction. */
+export function linesOf(page: ParsedPage): Line[] {
+  return [0, 90, 180, 270].flatMap((turn) => {
+    const boxes = page.textItems
+      .filter((item) => item.text.trim() !== '' && turnOf(item) === turn)
+      .map((item) => upright(item, turn, page));
+    return toLines(boxes, turn);
+  });
+}
+
+/** Degrees, clockwise, to the next quarter turn. */
+export function turnOf({ rotation = 0 }: TextItem): number {
+  return (((Math.round(rotation / 90) % 4) + 4) % 4) * 90;
+}
+
+/** The place of an item after the page is turned so that its text can be read. */
+function upright(item: TextItem, turn: number, { width, height }: ParsedPage): Box {
+  const { text, x, y, width: across, height: down } = item;
+  switch (turn) {
+    case 90:
+      return { text, left: y, right: y + down, top: width - x - across, bottom: width - x };
+    case 180:
+      return {
+        text,
+        left: width - x - across,
+        right: width - x,
+        top: height - y - down,
+        bottom: height - y,
+      };
+    case 270:
+      return { text, left: height - y - down, right: height - y, top: x, bottom: x + across };
+    default:
+      return { text, left: x, right: x + across, top: y, bottom: y + down };
+  }
+}
+
+function toLines(boxes: readonly Box[], turn: number): Line[] {
+  const rows: Box[][] = [];
+  for (const box of boxes.toSorted((one, other) => one.top - other.top || one.left - other.left)) {
+    const row = rows.at(-1);
+    const first = row?.[0];
+    const middle = (box.top + box.bottom) / 2;
+    if (row && first && middle < first.bottom && middle > first.top) row.push(box);
+    else rows.push([box]);
+  }
+  return rows.map((row) => toLine(row, turn));
+}
+
+/** Of the height of the letters: a gap between words, and one between columns. */
+const gaps = { word: 0.15, cell: 1.5 };
+
+function toLine(row: readonly Box[], turn: number): Line {
+  const boxes = row.toSorted((one, other) => one.left - other.left);
+  const cells: string[] = [];
+  let previous: Box | undefined;
+  for (const box of boxes) {
+    const height = box.bottom - box.top;
+    const gap = previous ? box.left - previous.right : Number.POSITIVE_INFINITY;
+    if (gap > gaps.cell * height) cells.push(box.text.trim());
+    else cells.push(`${cells.pop() ?? ''}${gap > gaps.word * height ? ' ' : ''}${box.text.trim()}`);
+    previous = box;
+  }
+  const isRightToLeft = rightToLeftShare(cells.join(' ')) > 0.5;
+  const ordered = isRightToLeft ? cells.toReversed().map(inReadingOrder) : cells;
+  return {
+    cells: ordered,
+    text: ordered.join(' '),
+    top: Math.min(...boxes.map(({ top }) => top)),
+    bottom: Math.max(...boxes.map(({ bottom }) => bottom)),
+    left: boxes[0]?.left ?? 0,
+    turn,
+  };
+}
+
+const rightToLeft = /[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}]/u;
+const letters = /\p{L}/gu;
+
+/** Of the letters of a text. */
+export function rightToLeftShare(text: string): number {
+  const all = text.match(letters) ?? [];
+  return all.length === 0
+    ? 0
+    : all.filter((letter) => rightToLeft.test(letter)).length / all.length;
+}
+
+/**
+ * The library gives the words of a line from left to right, each spelled as it is read. Runs of
+ * words that are read from left to right, such as names and figures, keep their order.
+ */
+function inReadingOrder(text: string): string {
+  const runs: string[][] = [];
+  let wasLeftToRight = false;
+  for (const word of text
+    .split(/\s+/)
+    .filter((each) => each !== '')
+    .map(withMarksBehind)) {
+    const isLeftToRight = !rightToLeft.test(word) && /[\p{L}\p{N}]/u.test(word);
+    if (isLeftToRight && wasLeftToRight) runs.at(-1)?.push(word);
+    else runs.push([word]);
+    wasLeftToRight = isLeftToRight;
+  }
+  return runs.reverse().flat().join(' ');
+}
+
+/** A mark that ends a word stands at its left, which the library takes for its beginning. */
+function withMarksBehind(word: string): string {
+  return word.replace(/^([.,;:!?،؛؟]+)(.+)$/su, '$2$1');
+}

@@ -1,0 +1,156 @@
+/**
+ * Which blocks of a page are its text. The region comes first: what navigates, is hidden or stands
+ * outside the main element is out, whatever the page. Its genre then says how much a vote on the
+ * blocks counts. Each block that is dropped has a reason.
+ */
+import { type Block, type Page, readPage } from './blocks.ts';
+import { weigh } from './evidence.ts';
+import { type Genre, judge, type Method, type TagCounts } from './genre.ts';
+import { isText, shareKept, substanceOf } from './kept-share.ts';
+import { mark } from './marks.ts';
+import { type Metadata, readMetadata } from './metadata.ts';
+import { isProse, linkShare, plain } from './prose.ts';
+import { keepShares } from './readability.ts';
+import { type DropReason, findRegion, type Reasons } from './region.ts';
+import { type Setting, settle } from './setting.ts';
+import type { TreeDocument } from './tree/document.ts';
+
+export interface Choice {
+  readonly genre: Genre;
+  readonly metadata: Metadata;
+  readonly kept: readonly Block[];
+  readonly dropped: readonly Dropped[];
+  readonly keptShare: number;
+  /** Words on the whole page. */
+  readonly shown: number;
+}
+
+export interface Dropped {
+  readonly reason: DropReason;
+  readonly text: string;
+}
+
+export interface Circumstances {
+  readonly url: string | undefined;
+  readonly counts: TagCounts;
+  /** Readability's time grows with the square of a page, so a large one is voted on without it. */
+  readonly isLarge: boolean;
+}
+
+export function choose(document: TreeDocument, circumstances: Circumstances): Choice {
+  const { url, counts, isLarge } = circumstances;
+  const root = document.documentElement;
+  const page: Page = root === null ? { blocks: [], scopes: [], parents: [0] } : readPage(root);
+  const { blocks } = page;
+  const outside = findRegion(page);
+  const metadata = readMetadata(document, { url, heading: headingOf(blocks, outside) });
+  const { genre, method } = judge({ page, metadata, outside, counts });
+  const substance = substanceOf(page, outside);
+  const vote = () => (isLarge ? voteByRegion(blocks, outside) : keepShares(document, blocks));
+  const reasons =
+    method === 'region'
+      ? outside
+      : weighAll({ page, outside, substance, method }, settle(page, vote(), metadata));
+  return {
+    genre,
+    metadata,
+    kept: blocks.filter((_block, index) => reasons[index] === undefined),
+    dropped: blocks.flatMap(({ text }, index) => {
+      const reason = reasons[index];
+      return reason === undefined ? [] : [{ reason, text }];
+    }),
+    keptShare: shareKept(substance, reasons),
+    shown: wordsOf(blocks),
+  };
+}
+
+/** The page's own heading, which its tab's title may hide behind the name of the site. */
+function headingOf(blocks: readonly Block[], outside: Reasons): string | undefined {
+  return blocks.find(
+    ({ kind, level }, index) => kind === 'heading' && level === 1 && outside[index] === undefined,
+  )?.text;
+}
+
+/** In place of Readability, in one pass: what is text and stands in the region. */
+function voteByRegion(blocks: readonly Block[], outside: Reasons): number[] {
+  return blocks.map((block, index) => {
+    const isText = isProse(block) || block.kind === 'code' || block.kind === 'row';
+    return isText && outside[index] === undefined ? 1 : 0;
+  });
+}
+
+interface Weighed {
+  readonly page: Page;
+  readonly outside: Reasons;
+  readonly substance: readonly number[];
+  readonly method: Exclude<Method, 'region'>;
+}
+
+/** Fewer words than these are no article: then all that is no margin counts as content. */
+const articleWordsMin = 25;
+/** Of its text a span may leave out this share at its ends; beyond it, the whole region stays. */
+const spanLossMax = { span: 0.05, wideSpan: 0.3 };
+/** An article that would lose more of its text than this is none: its region stays. */
+const articleLossMax = 0.85;
+
+function weighAll({ page, outside, substance, method }: Weighed, setting: Setting): Reasons {
+  const { blocks } = page;
+  const isKept = blocks.map((_block, index) => weigh(setting, index) > 0);
+  const kept = blocks.filter((_block, index) => isKept[index]);
+  if (wordsOf(kept) < articleWordsMin) return allButMargins(setting);
+  const loss = (reasons: Reasons) => 1 - shareKept(substance, reasons);
+  if (method !== 'weigh') {
+    const span = spanOf(blocks, isKept, outside);
+    return loss(span) <= spanLossMax[method] ? span : outside;
+  }
+  keepHeadings(setting, outside, isKept);
+  const weighed = isKept.map((keep, index) =>
+    keep ? undefined : (outside[index] ?? 'not_main_text'),
+  );
+  return loss(weighed) <= articleLossMax ? weighed : outside;
+}
+
+/** All of the region between the first and the last block of main text, with its headings. */
+function spanOf(blocks: readonly Block[], isKept: readonly boolean[], outside: Reasons): Reasons {
+  let first = isKept.indexOf(true);
+  while (first > 0 && blocks[first - 1]?.kind === 'heading') first -= 1;
+  const last = isKept.lastIndexOf(true);
+  return outside.map((reason, index) =>
+    index >= first && index <= last ? reason : (reason ?? 'not_main_text'),
+  );
+}
+
+/**
+ * A heading stays when its section does: when the text after it was kept. Not so the title, which
+ * is kept as such, and headings that repeat or are quoted: they head inserts.
+ */
+function keepHeadings(setting: Setting, outside: Reasons, isKept: boolean[]): void {
+  const { blocks, titles, counts } = setting;
+  const first = isKept.indexOf(true);
+  for (let index = blocks.length - 2; index > first; index -= 1) {
+    const block = blocks[index];
+    if (block?.kind !== 'heading' || isKept[index] || outside[index] !== undefined) continue;
+    const isInsert = block.quote > 0 || (counts.get(block.text) ?? 0) > 1;
+    const next = blocks[index + 1];
+    const isHead = isKept[index + 1] && next !== undefined && isText(next);
+    if (isHead && !isInsert && !titles.has(plain(block.text))) isKept[index] = true;
+  }
+}
+
+function wordsOf(blocks: readonly Block[]): number {
+  return blocks.reduce((sum, block) => sum + block.words, 0);
+}
+
+const margins =
+  mark.hidden | mark.navigation | mark.footer | mark.form | mark.consent | mark.comment;
+
+/** A page that is nothing but links is a list, and its words are its content. */
+function allButMargins({ blocks, marks }: Setting): Reasons {
+  const isCentral = blocks.map((_block, index) => ((marks[index] ?? 0) & margins) === 0);
+  const isUnlinked = blocks.map((block, index) => isCentral[index] && linkShare(block) < 0.5);
+  const isKept = isUnlinked.some(Boolean) ? isUnlinked : isCentral;
+  return isKept.map((keep, index) => {
+    if (keep) return undefined;
+    return isCentral[index] ? 'links' : 'navigation';
+  });
+}

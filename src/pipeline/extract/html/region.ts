@@ -1,0 +1,213 @@
+/**
+ * The text of a page by where it stands, whatever it says: everything in the main element but what
+ * navigates, repeats, asks or is hidden. For pages that are documents through and through, where
+ * a list, a table or a line of code is as good as a paragraph.
+ */
+import type { Block, Page, Scope } from './blocks.ts';
+import { mark, marksOfNames } from './marks.ts';
+import { linkShare } from './prose.ts';
+
+export type DropReason =
+  | 'hidden'
+  | 'navigation'
+  | 'footer'
+  | 'header'
+  | 'form'
+  | 'consent'
+  | 'links'
+  | 'outside'
+  | 'not_main_text';
+
+/** Of each block why it is no text of the page; undefined where it is. */
+export type Reasons = readonly (DropReason | undefined)[];
+
+/** An element with more of the page's unlinked words than this is no margin of it. */
+const marginShareMax = 0.4;
+const mainShareMin = 0.5;
+const namedMainShareMin = 0.8;
+const dominantShareMin = 0.7;
+const linkedMin = 0.5;
+const labelWordsMax = 40;
+
+/** What an element holds. */
+interface Holding {
+  readonly words: number;
+  readonly linked: number;
+  /** Of the page's unlinked words, and of all its words. */
+  readonly share: number;
+  readonly wordShare: number;
+}
+
+type Hold = (start: number, end: number) => Holding;
+
+export function findRegion(page: Page): Reasons {
+  const { blocks, scopes } = page;
+  const reasons: (DropReason | undefined)[] = blocks.map(() => undefined);
+  const hold = holder(blocks);
+  for (const scope of scopes) {
+    const reason = marginOf(page, scope, hold(scope.start, scope.end));
+    if (reason === undefined) continue;
+    for (let index = scope.start; index < scope.end; index += 1) reasons[index] ??= reason;
+  }
+  const inner = holder(blocks, reasons);
+  const main = mainOf(scopes, inner);
+  if (main !== undefined) {
+    for (const index of reasons.keys()) {
+      if (index < main.start || index >= main.end) reasons[index] ??= 'outside';
+    }
+  }
+  if (main === undefined) dropLinkedSections(page, reasons);
+  if (main === undefined || !isLandmark(main)) dropEnds(blocks, reasons);
+  return reasons;
+}
+
+function holder(blocks: readonly Block[], reasons?: readonly (DropReason | undefined)[]): Hold {
+  const words = [0];
+  const linked = [0];
+  for (const [index, block] of blocks.entries()) {
+    const counts = reasons?.[index] === undefined;
+    words.push((words[index] ?? 0) + (counts ? block.words : 0));
+    linked.push((linked[index] ?? 0) + (counts ? Math.min(block.words, block.linkedWords) : 0));
+  }
+  const between = (sums: readonly number[], start: number, end: number) =>
+    (sums[end] ?? 0) - (sums[start] ?? 0);
+  const allWords = Math.max(1, between(words, 0, blocks.length));
+  const unlinked = Math.max(1, allWords - between(linked, 0, blocks.length));
+  return (start, end) => {
+    const own = between(words, start, end);
+    const ownLinked = between(linked, start, end);
+    const share = (own - ownLinked) / unlinked;
+    return { words: own, linked: ownLinked, share, wordShare: own / allWords };
+  };
+}
+
+function marginOf(page: Page, scope: Scope, held: Holding): DropReason | undefined {
+  const { element } = scope;
+  if ((scope.marks & mark.hidden) !== 0) return 'hidden';
+  if (Math.min(held.share, held.wordShare) > marginShareMax) return undefined;
+  const name = element.localName;
+  const role = element.getAttribute('role');
+  if (name === 'nav' || role === 'navigation') return 'navigation';
+  if (role === 'search') return 'form';
+  const marks = isSlugOfHeading(page, scope) ? scope.marks & marksOfNames(element) : scope.marks;
+  const isLinks = held.linked >= linkedMin * held.words;
+  const isLabel = held.words <= labelWordsMax;
+  if ((marks & mark.navigation) !== 0 && (isLinks || isLabel)) return 'navigation';
+  if ((marks & mark.footer) !== 0 && (isLinks || held.share < 0.1)) return 'footer';
+  if ((marks & mark.header) !== 0 && !hasHeading(page, scope)) return 'header';
+  if ((marks & mark.consent) !== 0 && held.share < 0.1) return 'consent';
+  if ((marks & mark.form) !== 0 && isLabel) return 'form';
+  if ((marks & (mark.aside | mark.related | mark.promotion | mark.share)) !== 0 && isLinks) {
+    return 'links';
+  }
+  return undefined;
+}
+
+/** A section's id is made of its heading: of a chapter on menus it does not say that it is one. */
+function isSlugOfHeading({ blocks }: Page, { element, start }: Scope): boolean {
+  return element.getAttribute('id') !== null && blocks[start]?.kind === 'heading';
+}
+
+function hasHeading({ blocks }: Page, { start, end }: Scope): boolean {
+  for (let index = start; index < end; index += 1) {
+    if (blocks[index]?.kind === 'heading') return true;
+  }
+  return false;
+}
+
+function isLandmark({ element }: Scope): boolean {
+  return element.localName === 'main' || element.getAttribute('role') === 'main';
+}
+
+function mainOf(scopes: readonly Scope[], hold: Hold): Scope | undefined {
+  let best: { scope: Scope; share: number } | undefined;
+  for (const scope of scopes) {
+    if (!isLandmark(scope)) continue;
+    const { share: unlinked, wordShare } = hold(scope.start, scope.end);
+    const share = Math.max(unlinked, wordShare);
+    if (share >= mainShareMin && share > (best?.share ?? 0)) best = { scope, share };
+  }
+  if (best !== undefined) return best.scope;
+  const named = mark.content | mark.article | mark.body;
+  let smallest: Scope | undefined;
+  for (const scope of scopes) {
+    if ((scope.marks & named) === 0) continue;
+    if (hold(scope.start, scope.end).share < namedMainShareMin) continue;
+    const isSmaller =
+      smallest === undefined || scope.end - scope.start < smallest.end - smallest.start;
+    if (isSmaller) smallest = scope;
+  }
+  return smallest;
+}
+
+/**
+ * Beside the element with most of the text, an element full of links leads to other pages. One with
+ * a heading of its own may be a section of the text.
+ */
+function dropLinkedSections(page: Page, reasons: (DropReason | undefined)[]): void {
+  const { blocks, parents } = page;
+  const sums = sumSections(page, reasons);
+  const all = (sums[0]?.words ?? 0) - (sums[0]?.linked ?? 0);
+  let main = 0;
+  const isAround = sums.map(({ words, linked }, section) => {
+    const isMain = section === 0 || words - linked >= dominantShareMin * all;
+    if (isMain) main = section;
+    return isMain;
+  });
+  const isHeaded = new Set(
+    blocks.filter(({ kind }) => kind === 'heading').map(({ section }) => section),
+  );
+  const isBeside: boolean[] = [];
+  for (const [section, parent] of parents.entries()) {
+    const { words, linked } = sums[section] ?? { words: 0, linked: 0 };
+    const isFree = section > 0 && !isAround[section] && !isHeaded.has(section);
+    const isNeighbour = isFree && parent !== main && isAround[parent] === true;
+    isBeside.push(isBeside[parent] === true || (isNeighbour && linked >= linkedMin * words));
+  }
+  for (const [index, block] of blocks.entries()) {
+    if (isBeside[block.section]) reasons[index] ??= 'links';
+  }
+}
+
+/** What each section holds. It comes after the one it stands in, so one pass up sums them. */
+function sumSections({ blocks, parents }: Page, reasons: Reasons) {
+  const sums = parents.map(() => ({ words: 0, linked: 0 }));
+  for (const [index, block] of blocks.entries()) {
+    const sum = sums[block.section];
+    if (sum === undefined || reasons[index] !== undefined) continue;
+    sum.words += block.words;
+    sum.linked += Math.min(block.words, block.linkedWords);
+  }
+  for (let section = parents.length - 1; section > 0; section -= 1) {
+    const [sum, outer] = [sums[section], sums[parents[section] ?? 0]];
+    if (sum === undefined || outer === undefined) continue;
+    outer.words += sum.words;
+    outer.linked += sum.linked;
+  }
+  return sums;
+}
+
+/** So many words of links at the ends of a page lead to its neighbours; more are a list. */
+const endWordsMax = 60;
+
+/** Links before the first and after the last words that are none, unless a heading heads them. */
+function dropEnds(blocks: readonly Block[], reasons: (DropReason | undefined)[]): void {
+  const isLinks = (index: number) => {
+    const block = blocks[index];
+    if (block === undefined || reasons[index] !== undefined) return true;
+    return linkShare(block) > (block.kind === 'heading' ? 0.95 : 0.6);
+  };
+  let first = 0;
+  while (first < blocks.length && isLinks(first)) first += 1;
+  let last = blocks.length - 1;
+  while (last >= first && isLinks(last)) last -= 1;
+  if (last < first) return;
+  const end = blocks[last]?.kind === 'heading' ? blocks.length : last + 1;
+  const isEnd = (index: number) => index < first || index >= end;
+  const words = blocks.reduce(
+    (sum, block, index) => sum + (isEnd(index) && reasons[index] === undefined ? block.words : 0),
+    0,
+  );
+  if (words > endWordsMax) return;
+  for (const index of blocks.keys()) if (isEnd(index)) reasons[index] ??= 'links';
+}
