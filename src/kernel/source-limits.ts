@@ -43,6 +43,8 @@ export const sourceLimits = {
     chunkOverlapTokens: 32,
     chunksMax: 20_000,
     headingCharactersMax: 1000,
+    /** A longer table header or fence is not repeated in each chunk, however few tokens it has. */
+    frameCharactersMax: 2000,
     entitiesMax: 20_000,
     /** Runs of capitals that are weighed; about what twenty megabytes of prose have. */
     candidatesMax: 500_000,

@@ -13,29 +13,43 @@ export interface Block extends Span {
   readonly kind: BlockKind;
 }
 
-const fence = /^ {0,3}(`{3,}|~{3,})/;
+const fence = /^[ \t]*(`{3,}|~{3,})/;
 const heading = /^ {0,3}#{1,6}(?:[ \t]|$)/;
 const listItem = /^\s*(?:[-*+]|\d{1,9}[.)])\s/;
 const tableRow = /^\s*\|/;
 
+interface Open {
+  readonly kind: BlockKind;
+  readonly start: number;
+  end: number;
+  readonly fence: string;
+  readonly indent: number;
+}
+
 export function* blocksOf(text: string): Generator<Block> {
-  let open: { kind: BlockKind; start: number; end: number; fence: string } | undefined;
+  let open: Open | undefined;
+  let isInList = false;
   for (const line of linesOf(text)) {
     const content = text.slice(line.start, line.end);
-    if (open?.kind === 'code') {
-      open.end = line.end;
-      if (!closesFence(content, open.fence)) continue;
+    const indent = indentOf(content);
+    // Code in a list ends where the list does: at a line that begins further left.
+    if (open?.kind === 'code' && (content === '' || indent >= open.indent - indentMax)) {
+      // Blank lines at the end of code that is never closed are not part of it.
+      if (content !== '') open.end = line.end;
+      if (!closesFence(content, open)) continue;
       yield spanOf(open);
       open = undefined;
       continue;
     }
-    const kind = kindOf(content, open?.kind);
+    const kind = kindOf(text, line, { open: open?.kind, isInList });
+    if (kind === 'list') isInList = true;
+    else if (content !== '' && indent === 0) isInList = false;
     if (open && (kind === undefined || kind !== open.kind || kind === 'heading')) {
       yield spanOf(open);
       open = undefined;
     }
     if (kind === undefined) continue;
-    open ??= { kind, start: line.start, end: line.end, fence: fence.exec(content)?.[1] ?? '' };
+    open ??= { kind, ...line, fence: fence.exec(content)?.[1] ?? '', indent };
     open.end = line.end;
   }
   if (open) yield spanOf(open);
@@ -45,21 +59,78 @@ function spanOf({ kind, start, end }: Block): Block {
   return { kind, start, end };
 }
 
+interface Around {
+  readonly open: BlockKind | undefined;
+  readonly isInList: boolean;
+}
+
 /** Undefined: an empty line, which ends whatever is open. */
-function kindOf(line: string, open: BlockKind | undefined): BlockKind | undefined {
-  if (!/\S/.test(line)) return undefined;
-  if (fence.test(line)) return 'code';
-  if (heading.test(line)) return 'heading';
-  if (tableRow.test(line)) return 'table';
-  if (listItem.test(line)) return 'list';
+function kindOf(text: string, line: Span, { open, isInList }: Around): BlockKind | undefined {
+  const content = text.slice(line.start, line.end);
+  if (!/\S/.test(content)) return undefined;
+  if (fence.test(content) && (isInList || indentOf(content) <= indentMax)) return 'code';
+  if (heading.test(content)) return 'heading';
+  if (tableRow.test(content)) return 'table';
+  if (listItem.test(content)) return 'list';
+  // The bars at both ends of a row may be left out.
+  if (content.includes('|')) {
+    if (open === 'table' || delimiterEnd(text, line.start) !== undefined) return 'table';
+  }
   // A line without a mark goes on with the item before it.
   return open === 'list' ? 'list' : 'paragraph';
 }
 
-function closesFence(line: string, opened: string): boolean {
+/** Space that may stand before a mark; with more, outside of a list, the line is code as it is. */
+const indentMax = 3;
+
+function indentOf(line: string): number {
+  const found = line.search(/[^ \t]/);
+  return found < 0 ? line.length : found;
+}
+
+function closesFence(line: string, opened: Open): boolean {
   const mark = fence.exec(line)?.[1];
-  const isSame = mark !== undefined && mark[0] === opened[0] && mark.length >= opened.length;
+  if (mark === undefined || indentOf(line) > opened.indent + indentMax) return false;
+  const isSame = mark[0] === opened.fence[0] && mark.length >= opened.fence.length;
   return isSame && line.trim() === mark;
+}
+
+export interface CodeFence {
+  readonly indent: string;
+  readonly mark: string;
+  /** The first word after the mark. */
+  readonly language: string;
+  /** Where the line ends. */
+  readonly end: number;
+}
+
+/** The fence that the line at `start` is. */
+export function codeFence(text: string, start: number): CodeFence | undefined {
+  const end = lineEnd(text, start);
+  const line = text.slice(start, end);
+  const mark = fence.exec(line)?.[1];
+  if (mark === undefined) return undefined;
+  const indent = line.slice(0, indentOf(line));
+  const [language = ''] = line
+    .slice(indent.length + mark.length)
+    .trim()
+    .split(/\s/, 1);
+  return { indent, mark, language, end };
+}
+
+/** Where the header of the table that begins at `start` ends, with the line of dashes below it. */
+export function delimiterEnd(text: string, start: number): number | undefined {
+  const next = lineEnd(text, start) + 1;
+  if (next > text.length) return undefined;
+  const end = lineEnd(text, next);
+  const line = text.slice(next, end);
+  const isDelimiter = /^[-:| \t\r]+$/.test(line) && line.includes('-') && line.includes('|');
+  return isDelimiter ? next + line.trimEnd().length : undefined;
+}
+
+function lineEnd(text: string, start: number): number {
+  const found = text.indexOf('\n', start);
+  return found < 0 ? text.length : found;
 }
 
 /** Lines without what ends them, and without spaces at their end. */

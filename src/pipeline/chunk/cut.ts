@@ -6,6 +6,17 @@ import type { NewChunk } from '../../store/chunks.ts';
 
 export type Cutter = (text: string, signal: AbortSignal) => Promise<readonly NewChunk[]>;
 
+/** A chunk whose text is in the document but for its opening and its closing. */
+export interface Cut extends Omit<NewChunk, 'text'> {
+  readonly opening: string;
+  readonly closing: string;
+}
+
+export function withText(text: string, { opening, closing, ...chunk }: Cut): NewChunk {
+  const slice = text.slice(chunk.startOffset, chunk.endOffset);
+  return { ...chunk, text: opening + slice + closing };
+}
+
 export const cutHere: Cutter = async (text) => {
   const splitText = await splitter();
   return bounded(splitText(text));

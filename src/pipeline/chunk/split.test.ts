@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { assertCpuMs } from '../../../test/support/measure.ts';
-import { splitText } from './split.ts';
+import { cutText, splitText } from './split.ts';
 import { countText } from './tokens.ts';
 
 const bounds = { tokensMax: 40, overlapTokens: 10 };
@@ -80,10 +80,14 @@ describe('chunks', () => {
 const line = fc.oneof(
   { weight: 6, arbitrary: fc.lorem({ mode: 'sentences', maxCount: 4 }) },
   fc.string({ unit: 'grapheme', maxLength: 80 }),
-  fc.constantFrom('# A', '## B', '### C', '```', '~~~', '| a | b |', '- item', '1. one', '', '\t'),
+  fc.constantFrom('# A', '## B', '### C', '- item', '1. one', '', '\t', '\u000b'),
+  fc.constantFrom('```', '~~~', '```js', '    ```sh', '| a | b |', '| --- | --- |', '--|--'),
+  fc.nat(60).map((rows) => `| a | b |\n|-|-|${'\n| row | value |'.repeat(rows)}`),
+  fc.nat(60).map((lines) => `\`\`\`c${'\n  call(x, y);'.repeat(lines)}\n\`\`\``),
   fc.string({ maxLength: 80 }),
   fc.nat(300).map((size) => 'x'.repeat(size)),
 );
+const wordsOf = (text: string): string[] => text.match(/[\p{L}\p{N}]+/gu) ?? [];
 const markdown = fc.array(line, { maxLength: 30 }).map((lines) => lines.join('\n'));
 
 const manyLines = (count: number, line: (n: number) => string) =>
@@ -94,6 +98,14 @@ const hostile: readonly [title: string, text: string][] = [
   ['quotes that are nested very deep', manyLines(1500, (n) => `${'>'.repeat(n)} item`)],
   ['a heading with very much space in it', `# a${' '.repeat(300_000)}b`],
   ['a very long heading over many chunks', `# ${'a '.repeat(200_000)}\n\n${sentences(20_000)}`],
+  ['a very long table', `| a | b |\n|-|-|\n${'| 1 | 2 |\n'.repeat(100_000)}`],
+  ['many tables', '| a |\n|-|\n\n'.repeat(100_000)],
+  ['a table with a very long header', `|${'a|'.repeat(200_000)}\n|-|\n${'| 1 |\n'.repeat(9000)}`],
+  ['lines of bars', 'a|\n'.repeat(300_000)],
+  ['one long piece of code', `\`\`\`js\n${'call();\n'.repeat(200_000)}`],
+  ['a very long fence', `${'`'.repeat(200_000)}\n${'call();\n'.repeat(9000)}`],
+  ['fences in fences', manyLines(2000, (n) => '`'.repeat(3 + n))],
+  ['fences that are indented ever deeper', manyLines(1500, (n) => `- a\n${' '.repeat(n)}~~~ js`)],
   ['one word', 'a'.repeat(1_000_000)],
   ['nothing but space', ' '.repeat(1_000_000)],
   ['marks on one letter', `a${'\u0301'.repeat(300_000)}`],
@@ -113,9 +125,11 @@ describe('chunks of any text', () => {
       fc.property(markdown, (text) => {
         const chunks = splitText(text, bounds);
         let covered = 0;
-        for (const [index, chunk] of chunks.entries()) {
+        for (const [index, { opening, closing, ...cut }] of cutText(text, bounds).entries()) {
+          const chunk = chunks[index] as (typeof chunks)[number];
           assert.equal(chunk.ordinal, index);
-          assert.equal(text.slice(chunk.startOffset, chunk.endOffset), chunk.text);
+          const part = text.slice(cut.startOffset, cut.endOffset);
+          assert.deepEqual(chunk, { ...cut, text: opening + part + closing });
           if (chunk.startOffset > covered) {
             assert.match(text.slice(covered, chunk.startOffset), /^\s*$/);
           }
@@ -126,6 +140,16 @@ describe('chunks of any text', () => {
           assert.equal(chunk.tokenCount, tokens);
         }
         assert.match(text.slice(covered), /^\s*$/);
+        const known = new Set(chunks.flatMap((chunk) => wordsOf(chunk.text)));
+        // A longer word may be cut.
+        const words = text
+          .split(/\s+/)
+          .filter(({ length }) => length <= 64)
+          .flatMap(wordsOf);
+        assert.deepEqual(
+          words.filter((word) => !known.has(word)),
+          [],
+        );
         assert.equal(new Set(chunks.map(({ key }) => key)).size, chunks.length);
         assert.deepEqual(splitText(text, bounds), chunks);
       }),

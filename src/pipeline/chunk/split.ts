@@ -1,14 +1,17 @@
 /**
  * Text to chunks, by structure. A heading opens a chunk; a paragraph, list, table or piece of code
  * is kept whole if it fits into one, and otherwise cut between sentences, items, rows or lines. A
- * chunk that goes on where another ended repeats its last sentences, up to a bound. Offsets point
- * into the text: `text.slice(startOffset, endOffset)` is the chunk's text. Time is linear.
+ * chunk that continues another one repeats its last sentences, up to a bound; one that continues a
+ * table or code repeats the header or the fence. Offsets point into the text: a chunk's text is
+ * `text.slice(startOffset, endOffset)` between its opening and closing. Time is linear.
  */
 import { hash } from 'node:crypto';
 import { limits } from '../../kernel/limits.ts';
 import type { NewChunk } from '../../store/chunks.ts';
 import { type Block, blocksOf } from './block.ts';
-import { TokenMap } from './tokens.ts';
+import { type Cut, withText } from './cut.ts';
+import { type Frame, Frames } from './frame.ts';
+import { countText, TokenMap } from './tokens.ts';
 import { type Unit, unitsOf } from './unit.ts';
 
 export interface SplitLimits {
@@ -22,11 +25,15 @@ const defaults: SplitLimits = {
 };
 
 export function splitText(text: string, bounds: SplitLimits = defaults): NewChunk[] {
+  return cutText(text, bounds).map((cut) => withText(text, cut));
+}
+
+export function cutText(text: string, bounds: SplitLimits = defaults): Cut[] {
   const tokens = new TokenMap(text);
   const packing = new Packing(text, tokens, bounds);
-  const { tokensMax } = bounds;
   let previousEnd = 0;
   for (const block of blocksOf(text)) {
+    const tokensMax = packing.unitTokensMax(block);
     packing.add(block, unitsOf(text, block, { tokens, tokensMax, previousEnd }));
     previousEnd = block.end;
   }
@@ -40,8 +47,9 @@ class Packing {
   readonly #text: string;
   readonly #tokens: TokenMap;
   readonly #bounds: SplitLimits;
+  readonly #frames: Frames;
   readonly #headings: string[] = [];
-  readonly #chunks: NewChunk[] = [];
+  readonly #chunks: Cut[] = [];
   readonly #seen = new Map<string, number>();
   #open: Unit[] = [];
   #openTokens = 0;
@@ -55,6 +63,15 @@ class Packing {
     this.#text = text;
     this.#tokens = tokens;
     this.#bounds = bounds;
+    this.#frames = new Frames(text, bounds.tokensMax);
+  }
+
+  /** What is left of a chunk for the text itself, if the block must be cut. */
+  unitTokensMax(block: Block): number {
+    const { tokensMax } = this.#bounds;
+    if (this.#tokens.count(block.start, block.end) <= tokensMax) return tokensMax;
+    const { openingTokens, closingTokens } = this.#frames.of(block);
+    return tokensMax - openingTokens - closingTokens;
   }
 
   add(block: Block, units: readonly Unit[]): void {
@@ -62,7 +79,7 @@ class Packing {
     else this.#addContent(block, units);
   }
 
-  finish(): NewChunk[] {
+  finish(): Cut[] {
     this.#flush();
     return this.#chunks;
   }
@@ -71,11 +88,19 @@ class Packing {
     const total = units.reduce((sum, { tokens }) => sum + tokens, 0);
     const isWhole = total <= this.#bounds.tokensMax;
     if (isWhole && !this.#fits(total) && !this.#isHeadingOnly) this.#turn(block, total);
-    for (const unit of units) {
-      if (!this.#fits(unit.tokens)) this.#turn(block, unit.tokens);
+    if (this.#fits(total)) for (const unit of units) this.#push(unit);
+    else this.#addInParts(block, units);
+    this.#isHeadingOnly = false;
+  }
+
+  #addInParts(block: Block, units: readonly Unit[]): void {
+    const frame = this.#frames.of(block);
+    const { tokensMax } = this.#bounds;
+    for (const unit of joinedEnds(units, frame, tokensMax)) {
+      const closingTokens = isEnd(unit) ? 0 : frame.closingTokens;
+      if (!this.#fits(unit.tokens + closingTokens)) this.#turn(block, unit.tokens);
       this.#push(unit);
     }
-    this.#isHeadingOnly = false;
   }
 
   #addHeading(block: Block, units: readonly Unit[]): void {
@@ -102,7 +127,10 @@ class Packing {
   }
 
   #push(unit: Unit): void {
-    if (this.#open.length === 0) this.#openHeading = this.#headings.filter(Boolean).join(' > ');
+    if (this.#open.length === 0) {
+      this.#openHeading = this.#headings.filter(Boolean).join(' > ');
+      this.#openTokens = this.#openingOf(unit).tokens;
+    }
     this.#open.push(unit);
     this.#openTokens += unit.tokens;
   }
@@ -122,8 +150,9 @@ class Packing {
     let first = this.#open.length;
     // What was repeated already is not repeated again, and a chunk is not repeated whole.
     while (first > this.#repeated + 1) {
-      const { tokens } = this.#open[first - 1] as Unit;
-      if (tokens > room) break;
+      const { tokens, block } = this.#open[first - 1] as Unit;
+      // Rows and lines of code are not sentences: they would need their header or fence again.
+      if (tokens > room || isFramed(block)) break;
       room -= tokens;
       first -= 1;
     }
@@ -136,8 +165,7 @@ class Packing {
     while (units.length > 0) {
       const { size, tokens } = this.#fitting(units);
       if (size > repeated) {
-        const start = (units[0] as Unit).start;
-        this.#chunks.push(this.#toChunk({ start, end: endOf(units, size), tokens }));
+        this.#chunks.push(this.#toChunk(units[0] as Unit, units[size - 1] as Unit, tokens));
       }
       units = units.slice(size);
       repeated = 0;
@@ -171,12 +199,29 @@ class Packing {
 
   /** As a whole: across boundaries the tokenizer may see something else than in the units. */
   #countFirst(units: readonly Unit[], size: number): number {
-    return this.#tokens.count((units[0] as Unit).start, endOf(units, size));
+    const [first, last] = [units[0] as Unit, units[size - 1] as Unit];
+    const tokens = this.#tokens.count(first.start, last.end);
+    return this.#openingOf(first).tokens + tokens + this.#closingOf(last).tokens;
   }
 
-  #toChunk({ start: startOffset, end: endOffset, tokens }: Unit): NewChunk {
+  #openingOf({ start, block }: Unit): Edge {
+    if (!isFramed(block) || start === block.start) return noEdge;
+    const { bodyStart, opening, openingTokens } = this.#frames.of(block);
+    return start < bodyStart ? noEdge : { text: opening, tokens: openingTokens };
+  }
+
+  #closingOf(unit: Unit): Edge {
+    if (!isFramed(unit.block) || isEnd(unit)) return noEdge;
+    const { closing, closingTokens } = this.#frames.of(unit.block);
+    return { text: closing, tokens: closingTokens };
+  }
+
+  #toChunk(first: Unit, last: Unit, tokens: number): Cut {
     const heading = this.#openHeading;
-    const text = this.#text.slice(startOffset, endOffset);
+    const { start: startOffset } = first;
+    const { end: endOffset } = last;
+    const framed = this.#framed(first, last, tokens);
+    const text = framed.opening + this.#text.slice(startOffset, endOffset) + framed.closing;
     const name = hash('sha256', `${heading}\0${text}`).slice(0, 24);
     const count = (this.#seen.get(name) ?? 0) + 1;
     this.#seen.set(name, count);
@@ -184,14 +229,62 @@ class Packing {
       key: count === 1 ? name : `${name}-${count}`,
       ordinal: this.#chunks.length,
       heading,
-      text,
       startOffset,
       endOffset,
-      tokenCount: tokens,
+      ...framed,
     };
+  }
+
+  /** Opening and closing, and the tokens with them, which may be more or fewer than one by one. */
+  #framed(
+    first: Unit,
+    last: Unit,
+    tokens: number,
+  ): Pick<Cut, 'opening' | 'closing' | 'tokenCount'> {
+    const opening = this.#openingOf(first).text;
+    const closing = this.#closingOf(last).text;
+    if (opening === '' && closing === '') return { opening, closing, tokenCount: tokens };
+    const tokenCount = countText(opening + this.#text.slice(first.start, last.end) + closing);
+    if (tokenCount <= this.#bounds.tokensMax) return { opening, closing, tokenCount };
+    // The bound on tokens holds for all chunks, and only for few of them does it cost their frame.
+    const bare = this.#tokens.count(first.start, last.end);
+    return { opening: '', closing: '', tokenCount: bare };
   }
 }
 
-function endOf(units: readonly Unit[], size: number): number {
-  return (units[size - 1] as Unit).end;
+/** What stands before or after a chunk's part of the document. */
+interface Edge {
+  readonly text: string;
+  readonly tokens: number;
+}
+
+const noEdge: Edge = { text: '', tokens: 0 };
+
+function isFramed({ kind }: Block): boolean {
+  return kind === 'table' || kind === 'code';
+}
+
+function isEnd({ end, block }: Unit): boolean {
+  return end >= block.end;
+}
+
+/**
+ * The header of a table stays with the first row, and a fence with the line of code next to it, so
+ * that no chunk has them alone.
+ */
+function joinedEnds(units: readonly Unit[], frame: Frame, tokensMax: number): readonly Unit[] {
+  const { bodyStart, closing, openingTokens, closingTokens } = frame;
+  const headSize = units.findIndex(({ start }) => start >= bodyStart) + 1;
+  const rest = units.slice(Math.max(headSize, 1));
+  const head = joined(units.slice(0, Math.max(headSize, 1)), tokensMax - closingTokens);
+  if (closing === '') return [...head, ...rest];
+  const tail = joined(rest.slice(-2), tokensMax - openingTokens);
+  return [...head, ...rest.slice(0, -2), ...tail];
+}
+
+function joined(units: readonly Unit[], tokensMax: number): readonly Unit[] {
+  const [first, last] = [units[0], units.at(-1)];
+  const tokens = units.reduce((sum, unit) => sum + unit.tokens, 0);
+  if (!first || !last || tokens > tokensMax) return units;
+  return [{ ...first, end: last.end, tokens }];
 }

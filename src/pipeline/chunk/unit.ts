@@ -6,8 +6,12 @@
 import { type Block, linesOf, type Span } from './block.ts';
 import type { TokenMap } from './tokens.ts';
 
-export interface Unit extends Span {
+interface Counted extends Span {
   readonly tokens: number;
+}
+
+export interface Unit extends Counted {
+  readonly block: Block;
 }
 
 /** A longer piece is cut into words first, so that no more than this is counted at once. */
@@ -24,9 +28,9 @@ export function unitsOf(text: string, block: Block, limit: UnitLimit): Unit[] {
   const units: Unit[] = [];
   let { previousEnd } = limit;
   for (const span of spansOf(text, block)) {
-    for (const unit of countedUnits(text, span, { ...limit, previousEnd })) {
-      units.push(unit);
-      previousEnd = unit.end;
+    for (const counted of countedUnits(text, span, { ...limit, previousEnd })) {
+      units.push({ ...counted, block });
+      previousEnd = counted.end;
     }
   }
   return units;
@@ -57,7 +61,7 @@ function* sentencesOf(text: string, block: Span): Generator<Span> {
   if (start < block.end) yield { start, end: block.end };
 }
 
-function* countedUnits(text: string, span: Span, limit: UnitLimit): Generator<Unit> {
+function* countedUnits(text: string, span: Span, limit: UnitLimit): Generator<Counted> {
   if (span.end - span.start <= countedCharactersMax) {
     // Between blocks there may be any amount of space.
     const from = Math.max(limit.previousEnd, span.start - wordCharactersMax);
@@ -73,8 +77,8 @@ function* countedUnits(text: string, span: Span, limit: UnitLimit): Generator<Un
 }
 
 /** As many words as fit, again and again. */
-function* packed(words: Iterable<Unit>, tokensMax: number): Generator<Unit> {
-  let open: Unit | undefined;
+function* packed(words: Iterable<Counted>, tokensMax: number): Generator<Counted> {
+  let open: Counted | undefined;
   for (const word of words) {
     if (open && open.tokens + word.tokens > tokensMax) {
       yield open;
@@ -90,7 +94,7 @@ function* packed(words: Iterable<Unit>, tokensMax: number): Generator<Unit> {
 }
 
 /** Words, and those that are too long for one in pieces that are certain to fit. */
-function* wordsOf(text: string, span: Span, limit: UnitLimit): Generator<Unit> {
+function* wordsOf(text: string, span: Span, limit: UnitLimit): Generator<Counted> {
   let before = Math.max(limit.previousEnd, span.start - wordCharactersMax);
   for (const match of text.slice(span.start, span.end).matchAll(/\S+/g)) {
     const last = span.start + match.index + match[0].length;

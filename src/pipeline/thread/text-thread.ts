@@ -9,9 +9,9 @@ const works: {
   readonly [Work in TextWork]: (asked: TextQuestion<Work>) => Promise<TextAnswers[Work]>;
 } = {
   cut: async ({ text }) => {
-    const { splitText } = await import('../chunk/split.ts');
+    const { cutText } = await import('../chunk/split.ts');
     // Their texts stand in the one that was sent, so they need not travel.
-    return splitText(text).map(({ text: _, ...chunk }) => chunk);
+    return cutText(text);
   },
   entities: ({ text }) => findEntities(text),
   links: async ({ text, scope }) => linksIn(text, scope),

@@ -7,7 +7,7 @@
 import { Failure } from '../../kernel/failure.ts';
 import { limits } from '../../kernel/limits.ts';
 import type { World } from '../../kernel/world.ts';
-import { bounded, type Cutter, cutHere } from '../chunk/cut.ts';
+import { bounded, type Cutter, cutHere, withText } from '../chunk/cut.ts';
 import { type LinkFinder, linksHere, type PageScope } from '../crawl/found.ts';
 import { entitiesHere, type FindEntities } from '../entity/local-extractor.ts';
 import type { TextAnswers, TextQuestion, TextWork } from './text-work.ts';
@@ -27,11 +27,8 @@ export class TextThreads {
   readonly cut: Cutter = async (text, signal) => {
     signal.throwIfAborted();
     if (isShort(text)) return cutHere(text, signal);
-    const places = await this.#ask('cut', { text }, signal);
-    return bounded(places).map((chunk) => ({
-      ...chunk,
-      text: text.slice(chunk.startOffset, chunk.endOffset),
-    }));
+    const cuts = await this.#ask('cut', { text }, signal);
+    return bounded(cuts).map((cut) => withText(text, cut));
   };
 
   readonly findEntities: FindEntities = (text, signal) =>

@@ -1,5 +1,5 @@
 /** The works that a text thread does, what it is asked for each, and what it returns. */
-import type { NewChunk } from '../../store/chunks.ts';
+import type { Cut } from '../chunk/cut.ts';
 import type { FoundLink, FoundLinks, PageScope } from '../crawl/found.ts';
 import type { Extraction } from '../entity/extraction.ts';
 
@@ -12,7 +12,7 @@ interface TextQuestions {
 }
 
 export interface TextAnswers {
-  readonly cut: readonly Omit<NewChunk, 'text'>[];
+  readonly cut: readonly Cut[];
   readonly entities: Extraction;
   readonly links: readonly FoundLink[];
   readonly sitemap: FoundLinks;
