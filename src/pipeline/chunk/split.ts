@@ -11,6 +11,7 @@ import type { NewChunk } from '../../store/chunks.ts';
 import { type Block, blocksOf } from './block.ts';
 import { type Cut, withText } from './cut.ts';
 import { type Frame, Frames } from './frame.ts';
+import { isLabel } from './label.ts';
 import { countText, TokenMap } from './tokens.ts';
 import { type Unit, unitsOf } from './unit.ts';
 
@@ -38,6 +39,11 @@ export function cutText(text: string, bounds: SplitLimits = defaults): Cut[] {
     previousEnd = block.end;
   }
   return packing.finish();
+}
+
+interface Heading {
+  readonly level: number;
+  readonly title: string;
 }
 
 /** Units that are given up one by one before the number that fits is searched for. */
@@ -75,8 +81,16 @@ class Packing {
   }
 
   add(block: Block, units: readonly Unit[]): void {
-    if (block.kind === 'heading') this.#addHeading(block, units);
-    else this.#addContent(block, units);
+    if (block.kind !== 'heading') {
+      this.#addContent(block, units);
+      this.#isHeadingOnly = false;
+      return;
+    }
+    const line = this.#lineOf(block).trim();
+    const level = /^#+/.exec(line)?.[0].length ?? 1;
+    const title = line.replace(/^#+\s*|\s+#+$/g, '');
+    if (isLabel(level, title)) this.#addContent(block, units);
+    else this.#addHeading({ level, title }, units);
   }
 
   finish(): Cut[] {
@@ -90,7 +104,6 @@ class Packing {
     if (isWhole && !this.#fits(total) && !this.#isHeadingOnly) this.#turn(block, total);
     if (this.#fits(total)) for (const unit of units) this.#push(unit);
     else this.#addInParts(block, units);
-    this.#isHeadingOnly = false;
   }
 
   #addInParts(block: Block, units: readonly Unit[]): void {
@@ -103,12 +116,10 @@ class Packing {
     }
   }
 
-  #addHeading(block: Block, units: readonly Unit[]): void {
+  #addHeading({ level, title }: Heading, units: readonly Unit[]): void {
     if (!this.#isHeadingOnly) this.#flush();
-    const line = this.#lineOf(block).trim();
-    const level = /^#+/.exec(line)?.[0].length ?? 1;
     this.#headings.length = Math.min(this.#headings.length, level - 1);
-    this.#headings[level - 1] = line.replace(/^#+\s*|\s+#+$/g, '');
+    this.#headings[level - 1] = title;
     this.#isHeadingOnly = true;
     for (const unit of units) {
       if (!this.#fits(unit.tokens)) this.#flush();

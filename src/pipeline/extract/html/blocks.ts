@@ -5,6 +5,7 @@
  */
 
 import { isAnchorSign, leadsAway } from './anchor.ts';
+import { boxTitleLevel, isBoxTitle } from './box.ts';
 import { mark, marksOf } from './marks.ts';
 import type { TreeElement } from './tree/element.ts';
 import type { TreeLeaf } from './tree/leaf.ts';
@@ -191,9 +192,15 @@ class BlockReader {
     else this.read(element, inner);
     this.flush(inner);
     if (name === 'tr') this.#endRow(inner);
+    this.#lowerBoxTitle(element, from);
     if (marks !== 0 && this.blocks.length > from) {
       this.scopes.push({ element, marks, start: from, end: this.blocks.length });
     }
+  }
+
+  #lowerBoxTitle(element: TreeElement, from: number): void {
+    if (!isBoxTitle(this.blocks, element, from)) return;
+    this.blocks[from] = { ...(this.blocks[from] as Block), level: boxTitleLevel };
   }
 
   #contextOf(element: TreeElement, name: string, context: Context): Context {

@@ -1,0 +1,36 @@
+/**
+ * Boxes beside the text: notes, warnings, tips. Their title is no heading of what follows the box,
+ * so it gets the level that no section has.
+ */
+import type { Block } from './blocks.ts';
+import type { TreeElement } from './tree/element.ts';
+
+export const boxTitleLevel = 6;
+/** A longer box is a section, whatever it is called. */
+const boxWordsMax = 300;
+const names = new Set(
+  `note tip hint warning caution important attention danger error notice alert admonition callout
+   seealso infobox`.split(/\s+/),
+);
+/** Of a name with a prefix: `markdown-alert`, `theme-admonition`. */
+const lastPart = /[-_](?:admonition|alert|callout)$/;
+const classCharactersMax = 300;
+
+/** Whether the first of these blocks, which are all of the element's, is the title of a box. */
+export function isBoxTitle(blocks: readonly Block[], element: TreeElement, from: number): boolean {
+  const title = blocks[from];
+  if (title?.kind !== 'heading' || title.level === 1 || !isBox(element)) return false;
+  let words = 0;
+  for (let index = from + 1; index < blocks.length && words <= boxWordsMax; index += 1) {
+    const block = blocks[index] as Block;
+    if (block.kind === 'heading') return false;
+    words += block.words;
+  }
+  return words > 0 && words <= boxWordsMax;
+}
+
+function isBox(element: TreeElement): boolean {
+  if (element.localName === 'aside' || element.getAttribute('role') === 'note') return true;
+  const classes = (element.getAttribute('class') ?? '').slice(0, classCharactersMax).toLowerCase();
+  return classes.split(/\s+/).some((name) => names.has(name) || lastPart.test(name));
+}
