@@ -1,6 +1,6 @@
 /** The shapes of corpora and of what is in them. */
 import Type, { type Static } from 'typebox';
-import { Count as count, nullable, spent, time } from './schema-parts.ts';
+import { Count as count, nullable, pageNumber, spent, time } from './schema-parts.ts';
 
 export const Corpus = Type.Object({
   name: Type.String(),
@@ -62,6 +62,7 @@ export const Chunk = Type.Object({
   start_offset: count,
   end_offset: count,
   tokens: count,
+  page: pageNumber,
 });
 
 export const Entity = Type.Object({

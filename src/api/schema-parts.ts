@@ -10,6 +10,9 @@ export const oneOf = <const Names extends readonly string[]>(names: Names) =>
   Type.Unsafe<Names[number]>({ type: 'string', enum: [...names] });
 export const time = Type.String({ format: 'date-time' });
 export const Count = Type.Integer({ minimum: 0 });
+export const pageNumber = nullable(
+  Type.Integer({ minimum: 1, description: 'The page or slide on which it begins.' }),
+);
 export const Url = Type.String({ minLength: 1, maxLength: limits.job.sourceUrlCharactersMax });
 /** `NAME`, or `NAME@CALLER` for a corpus that was begun by another caller. */
 export const CorpusName = Type.String({ pattern: limits.corpus.fullNamePattern.source });

@@ -256,6 +256,7 @@ export function chunkShape(row: ChunkRow): schema.Chunk {
     start_offset: row.start_offset,
     end_offset: row.end_offset,
     tokens: row.token_count,
+    page: row.page,
   };
 }
 
@@ -268,6 +269,7 @@ export function cutShape({ key, ordinal, heading, text, ...rest }: NewChunk) {
     start_offset: rest.startOffset,
     end_offset: rest.endOffset,
     tokens: rest.tokenCount,
+    ...(rest.page !== undefined && { page: rest.page }),
     text,
   };
 }
@@ -281,6 +283,7 @@ export function hitShape(hit: Passage): schema.Hit {
     document_id: hit.documentId,
     title: hit.title,
     heading: hit.heading,
+    page: hit.page,
     highlights: [...hit.highlights],
     similar: hit.similar,
     ...(hit.explanation && { explanation: hit.explanation }),

@@ -12,6 +12,7 @@ import type { World } from '../kernel/world.ts';
 import type { Cutter } from '../pipeline/chunk/cut.ts';
 import { type ExtractInput, extract, hashOf, metaOf } from '../pipeline/extract/extract.ts';
 import type { Parser } from '../pipeline/extract/parsed.ts';
+import { withPages } from '../pipeline/page-starts.ts';
 import type { PreviewSource } from '../pipeline/preview.ts';
 import { getCurrent } from '../store/contents.ts';
 import type { Reader } from '../store/database.ts';
@@ -134,7 +135,10 @@ export async function splitSources(context: PhaseContext): Promise<void> {
   await forEach(batch.works.filter(isToDo), context, (work) => splitOne(work, context));
 }
 
-async function splitOne({ staged: { id } }: Work, context: PhaseContext): Promise<void> {
+async function splitOne(
+  { staged: { id }, text: facts }: Work,
+  context: PhaseContext,
+): Promise<void> {
   const { batch, cutter, signal, world } = context;
   const startedAt = world.now();
   const text = await batch.readText(id);
@@ -143,7 +147,7 @@ async function splitOne({ staged: { id } }: Work, context: PhaseContext): Promis
     batch.change(id, { failure: found });
     return;
   }
-  await batch.writeChunks(id, found);
+  await batch.writeChunks(id, withPages(found, JSON.parse(facts?.meta ?? '{}')));
   batch.change(id, { cut: { chunks: found.length, ms: world.now() - startedAt } });
 }
 

@@ -29,6 +29,21 @@ function slowParser() {
 const hasCode = (code: string) => (error: unknown) =>
   error instanceof Failure && error.code === code;
 
+test('chunks of staged files have the page on which they begin', async (t) => {
+  const parser: Parser = async (input, signal) => ({
+    ...(await parse(input, signal)),
+    meta: { page_starts: '3:0,5:14' },
+  });
+  const { session, upload, rows } = await setup(t, { parser });
+  await upload('one.md', '# One\n\nFirst.\n\n# Two\n\nSecond.');
+  await session.start('me', 'notes');
+  await session.settled();
+  assert.deepEqual(await rows('SELECT page FROM chunks ORDER BY ordinal'), [
+    { page: 3 },
+    { page: 5 },
+  ]);
+});
+
 test('staged files are committed with text and chunks, and a job goes on', async (t) => {
   const { session, upload, count, rows, workspaces } = await setup(t);
   await upload('one.md', '# One\n\nThe first text.');

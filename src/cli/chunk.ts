@@ -1,6 +1,7 @@
 /** `pawl chunk`: the pieces of a source, as they would be indexed. */
 import { cutShape } from '../api/shape.ts';
 import type { Extracted } from '../pipeline/extract/extract.ts';
+import { withPages } from '../pipeline/page-starts.ts';
 import { TextThreads } from '../pipeline/thread/text-threads.ts';
 import type { NewChunk } from '../store/chunks.ts';
 import { realWorld } from '../world.ts';
@@ -21,7 +22,9 @@ export const chunk: Command = {
     const texts = new TextThreads(realWorld());
     try {
       return await previewSources(call, async (source, found) => {
-        show(call, { source, found, chunks: await texts.cut(found.text, call.interrupt) });
+        const cut = await texts.cut(found.text, call.interrupt);
+        const chunks = withPages(cut, found.meta);
+        show(call, { source, found, chunks });
       });
     } finally {
       await texts.close();
@@ -50,9 +53,10 @@ function show({ terminal, isJson }: Call, { source, found, chunks }: Shown): voi
 }
 
 function printChunk(terminal: Terminal, chunk: NewChunk): void {
-  const { key, ordinal, heading, text, startOffset, endOffset, tokenCount } = chunk;
+  const { key, ordinal, heading, text, startOffset, endOffset, tokenCount, page } = chunk;
   const place = `${number(startOffset)}–${number(endOffset)}`;
-  const facts = `${place} · ${count(tokenCount, 'token')} · ${key}`;
+  const onPage = page === undefined ? [] : [`page ${page}`];
+  const facts = [place, ...onPage, count(tokenCount, 'token'), key].join(' · ');
   const path = heading === '' ? '' : `  ${terminal.paint('bold', printable(heading))}`;
   terminal.print(
     `${terminal.paint('cyan', `#${ordinal}`)}${path}  ${terminal.paint('dim', facts)}`,

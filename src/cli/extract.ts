@@ -66,7 +66,8 @@ export function printHead(
   if (title !== null) terminal.print(terminal.paint('bold', cut(printable(title), columns)));
   terminal.print(terminal.paint('cyan', cutPath(printable(source), columns)));
   const words = text.match(/[\p{L}\p{N}]+/gu)?.length ?? 0;
-  const told = Object.entries(meta).map(([name, value]) => `${name} ${value}`);
+  const { page_starts: _, ...shown } = meta;
+  const told = Object.entries(shown).map(([name, value]) => `${name} ${value}`);
   const facts = [count(words, 'word'), ...(language === null ? [] : [language]), ...told];
   terminal.print(terminal.paint('dim', cut(printable(facts.join(' · ')), columns)));
   terminal.print();

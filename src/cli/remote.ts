@@ -336,6 +336,7 @@ function hitOf(hit: SentHit): Hit {
     documentId: hit.document_id,
     title: hit.title,
     heading: hit.heading,
+    page: hit.page ?? null,
     highlights: hit.highlights as Hit['highlights'],
     similar: hit.similar,
     ...(hit.explanation !== undefined && {

@@ -73,7 +73,9 @@ function printHit(terminal: Terminal, hit: Hit, place: number, query: string): v
   const fill = ' '.repeat(Math.max(columns - title.length - score.length, 2));
   const shownScore = `${fill}${terminal.paint('dim', score)}`;
   terminal.print(`${String(place).padStart(2)}  ${terminal.paint('bold', title)}${shownScore}`);
-  terminal.print(`    ${terminal.paint('cyan', cutPath(placeOf(hit.sourceUrl), columns))}`);
+  const page = hit.page === null ? '' : ` · page ${hit.page}`;
+  const path = cutPath(placeOf(hit.sourceUrl), columns - page.length);
+  terminal.print(`    ${terminal.paint('cyan', path)}${terminal.paint('dim', page)}`);
   const lines = wrap(excerpt(hit.text, query, columns * linesMax), columns).slice(0, linesMax);
   for (const line of lines) terminal.print(`    ${highlight(terminal, line, query)}`);
   if (hit.explanation) terminal.print(terminal.paint('dim', `    ${explained(hit.explanation)}`));

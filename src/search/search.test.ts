@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { type Cleanup, temporaryDirectory } from '../../test/support/temporary.ts';
 import { open, type SourceInput } from '../index.ts';
 
@@ -33,6 +34,16 @@ describe('search', () => {
     assert.equal(hit?.heading, 'Refunds > Time');
     const marked = hit?.highlights.map(({ start, end }) => hit.text.slice(start, end));
     assert.deepEqual(marked, ['returned', 'customers']);
+  });
+
+  test('tells the slide on which a passage begins, and null for a document without', async (t) => {
+    const { pawl, ingest } = await setup(t);
+    const samples = new URL('../pipeline/extract/format/samples/', import.meta.url);
+    await ingest([fileURLToPath(new URL('plain-talk.pptx', samples))]);
+    const pageOf = async (query: string) => {
+      return (await pawl.search(corpus, query, { mode: 'keyword' }))[0]?.page;
+    };
+    assert.deepEqual([await pageOf('timetable heron'), await pageOf('physician')], [2, null]);
   });
 
   test('finds related words by their vectors', async (t) => {

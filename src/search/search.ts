@@ -28,6 +28,8 @@ export interface Hit {
   readonly title: string | null;
   /** The path of headings. */
   readonly heading: string;
+  /** Of the document, the page or slide on which the passage begins. Null: it has none. */
+  readonly page: number | null;
   /** Where the words that were asked for stand in the text. */
   readonly highlights: readonly Highlight[];
   /** How many passages that say the same were folded into this one. */
@@ -123,6 +125,7 @@ function toHit(
     documentId: row.document_id,
     title: row.title,
     heading: row.heading,
+    page: row.page,
     highlights,
     similar,
   };

@@ -12,6 +12,8 @@ export interface NewChunk {
   readonly startOffset: number;
   readonly endOffset: number;
   readonly tokenCount: number;
+  /** The page or slide on which it begins, where its document has any. */
+  readonly page?: number | undefined;
 }
 
 export interface ChunkRow {
@@ -25,6 +27,7 @@ export interface ChunkRow {
   readonly start_offset: number;
   readonly end_offset: number;
   readonly token_count: number;
+  readonly page: number | null;
 }
 
 const insertChunk = sqlRows({
@@ -37,10 +40,11 @@ const insertChunk = sqlRows({
   start_offset: 'int',
   end_offset: 'int',
   token_count: 'int',
+  page: 'int',
 })`INSERT INTO chunks (key, document_id, generation_id, ordinal, heading, text, start_offset,
-    end_offset, token_count)
+    end_offset, token_count, page)
   SELECT :key, :document_id, :generation_id, :ordinal, :heading, :text, :start_offset,
-    :end_offset, :token_count {rows}`;
+    :end_offset, :token_count, :page {rows}`;
 
 export async function insertChunks(
   transaction: Transaction,
@@ -59,6 +63,7 @@ export async function insertChunks(
       start_offset: chunk.startOffset,
       end_offset: chunk.endOffset,
       token_count: chunk.tokenCount,
+      page: chunk.page ?? null,
     })),
   );
 }

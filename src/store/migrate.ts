@@ -30,6 +30,7 @@ import { origins } from './migration/0025-origins.ts';
 import { suspects } from './migration/0026-suspects.ts';
 import { jobSweeps } from './migration/0027-sweeps.ts';
 import { batchServing } from './migration/0028-batch-serving.ts';
+import { pages } from './migration/0029-pages.ts';
 import { sql } from './statement.ts';
 
 export interface Migration {
@@ -65,6 +66,7 @@ export const migrations: readonly Migration[] = [
   suspects,
   jobSweeps,
   batchServing,
+  pages,
 ];
 
 const createMigrations = sql`CREATE TABLE IF NOT EXISTS migrations (

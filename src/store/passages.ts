@@ -35,6 +35,7 @@ export interface PassageRow extends PlaceRow {
   readonly key: string;
   readonly text: string;
   readonly heading: string;
+  readonly page: number | null;
   readonly document_id: string;
   readonly source: string;
   readonly title: string | null;
@@ -154,7 +155,7 @@ export function listAllowedChunks(
 
 const passagesOf = (filter: string) => sql<PassageRow>`
   SELECT chunks.generation_id, chunks.ordinal, chunks.key, chunks.text, chunks.heading,
-    chunks.document_id, documents.source, documents.title
+    chunks.page, chunks.document_id, documents.source, documents.title
   FROM {places} CROSS JOIN chunks CROSS JOIN documents
   WHERE chunks.generation_id = place.generation_id AND chunks.ordinal = place.ordinal
     AND ${isCurrent} AND ${inCorpus} ${filter}`;

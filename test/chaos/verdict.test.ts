@@ -76,7 +76,7 @@ const cases: readonly Case[] = [
     faults: ['duplicated', 'lost', 'miscounted'],
     spoil: [
       `INSERT INTO chunks SELECT 99, key, document_id, generation_id, 9, heading, text,
-        start_offset, end_offset, token_count FROM chunks WHERE id = 1`,
+        start_offset, end_offset, token_count, page FROM chunks WHERE id = 1`,
     ],
   },
   {
@@ -88,7 +88,7 @@ const cases: readonly Case[] = [
       'INSERT INTO items SELECT * FROM twin',
       'UPDATE jobs SET items_total = 3, items_done = 3',
       `INSERT INTO chunks SELECT 99, key, document_id, 9, ordinal, heading, text, start_offset,
-        end_offset, token_count FROM chunks WHERE id = 1`,
+        end_offset, token_count, page FROM chunks WHERE id = 1`,
     ],
   },
   {

@@ -1,6 +1,6 @@
 /** `pawl extract` and `pawl chunk`: what would be indexed, without storing anything. */
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
@@ -11,6 +11,8 @@ const page = `<title>The dog</title><h1>The dog</h1><p>The <a href="/tree">dog</
   quince tree, day after day, and the fox knows it well enough to keep away from the tree.</p>
   <ol><li>First it barks at the fox.</li><li>Then it bites the fox in the tail.</li></ol>
   <p>In the evening it sleeps under the tree, and nobody has ever seen it anywhere else.</p>`;
+
+const talk = new URL('../../src/pipeline/extract/format/samples/plain-talk.pptx', import.meta.url);
 
 function linesOf(stdout: string): Record<string, unknown>[] {
   return stdout
@@ -194,5 +196,22 @@ describe('pawl chunk', { concurrency: 2 }, () => {
     assert.equal(code, 0);
     assert.match(stdout, /#0 {2}Zoo {2}0–25 · \d+ tokens · [0-9a-f]{24}\n {2}# Zoo\n/);
     assert.match(stdout, /1 chunk · \d+ tokens/);
+  });
+
+  test('has the page of each, and so has what a search finds', async (t) => {
+    const place = openWorkplace(t);
+    place.write('talk.pptx', readFileSync(talk));
+    const shown = await place.run(['chunk', 'talk.pptx']);
+    assert.match(shown.stdout, /#1 {2}Slide 2 {2}60–\d+ · page 2 · \d+ tokens/);
+    assert.doesNotMatch(shown.stdout, /page_starts/);
+    const [told] = linesOf((await place.run(['chunk', 'talk.pptx', '--json'])).stdout);
+    const chunks = told?.chunks as Record<string, unknown>[];
+    assert.deepEqual(
+      chunks.map(({ page }) => page),
+      [1, 2],
+    );
+    assert.equal((await place.run(['ingest', 'talk.pptx', '--corpus', 'talks'])).code, 0);
+    const found = await place.run(['search', 'talks', 'heron', '--mode', 'keyword']);
+    assert.match(found.stdout, /talk\.pptx · page 2\n/);
   });
 });

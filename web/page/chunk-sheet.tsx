@@ -72,6 +72,7 @@ function ChunkView({ chunk, before, isChosen }: ChunkViewProps) {
       <div className="chunk-head">
         <span>{`#${chunk.ordinal + 1}`}</span>
         <span>{counted(chunk.tokens, 'token')}</span>
+        {chunk.page !== null && <span>{`page ${chunk.page}`}</span>}
         <span className="cut">{chunk.heading.replaceAll(' > ', ' › ')}</span>
       </div>
       {shared > 0 && (

@@ -49,6 +49,7 @@ function HitView({ hit, place }: { hit: Hit; place: number }) {
       </div>
       <div className="row small soft">
         {hit.heading !== '' && <span>{hit.heading.replaceAll(' > ', ' › ')}</span>}
+        {hit.page !== null && <span>{`page ${hit.page}`}</span>}
         {link ? (
           <a href={link} target="_blank" rel="noreferrer noopener">
             {shortSource(link)}

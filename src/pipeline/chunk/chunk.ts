@@ -1,6 +1,7 @@
 /** `chunked`: the ordered pieces of this generation are stored beside those of the current one. */
 import { insertChunks, type NewChunk } from '../../store/chunks.ts';
 import { textOf } from '../held.ts';
+import { withPages } from '../page-starts.ts';
 import type { StepContext, StepFunction } from '../pipeline.ts';
 import { withoutText } from '../superseded.ts';
 import { type Cutter, cutHere } from './cut.ts';
@@ -52,5 +53,5 @@ async function split(context: StepContext): Chunks {
   const text = await textOf(context);
   if (!text) return undefined;
   const cut = (context.scratch.get('cutter') as Cutter | undefined) ?? cutHere;
-  return cut(text.body, context.signal);
+  return withPages(await cut(text.body, context.signal), JSON.parse(text.meta));
 }

@@ -19,8 +19,15 @@ export interface Parsed {
   readonly markdown: string;
   /** What else the document says of itself: author, date, canonical address, pages. */
   readonly meta: Readonly<Record<string, string | number | boolean>>;
+  /** The text of each page, in order, from the reader of a format that has pages. */
+  readonly pages?: readonly PageText[] | undefined;
   /** What was left out of the text, if that was asked for. */
   readonly dropped?: readonly DroppedText[] | undefined;
+}
+
+export interface PageText {
+  readonly page: number;
+  readonly text: string;
 }
 
 export interface DroppedText {

@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { Commands } from '../../../src/engine/commands.ts';
 import { WordPacker } from '../../../src/pipeline/word/word-packer.ts';
 import { staticEmbedder } from '../../../src/provider/static-embedder.ts';
-import { Searcher } from '../../../src/search/search.ts';
+import { type Hit, Searcher } from '../../../src/search/search.ts';
 import {
   countOfGeneration,
   indexGeneration,
   insertChunks,
   insertVectors,
+  listChunks,
   pruneGeneration,
 } from '../../../src/store/chunks.ts';
 import { listVectors } from '../../../src/store/contents.ts';
@@ -42,9 +43,14 @@ async function newGeneration(store: StoreFixture): Promise<number> {
   return ids[0] as number;
 }
 
-async function write(store: StoreFixture, generation_id: number, words: string): Promise<void> {
+async function write(
+  store: StoreFixture,
+  generation_id: number,
+  words: string,
+  page?: number,
+): Promise<void> {
   const chunk = { key: `k${generation_id}`, ordinal: 0, heading: 'Head', text: words };
-  const place = { startOffset: 0, endOffset: words.length, tokenCount: 1 };
+  const place = { startOffset: 0, endOffset: words.length, tokenCount: 1, page };
   await store.database.write(async (transaction) => {
     const text = { title: 'Page', language: null, body: words, content_hash: words, meta: '{}' };
     await writeText(transaction, { generation_id, document_id: documentId, ...text }, 1);
@@ -82,7 +88,7 @@ function flipTo(store: StoreFixture, generation_id: number): Promise<number | un
 function searchKeywords(
   database: Database,
   request: { caller: string; corpus: string; query: string },
-): Promise<readonly { text: string }[]> {
+): Promise<readonly Hit[]> {
   const searcher = new Searcher({ database, embedder: staticEmbedder() });
   return searcher.search({ ...request, mode: 'keyword' });
 }
@@ -114,6 +120,20 @@ export const documentTests: readonly StoreTest[] = [
       assert.equal(await flipTo(store, first), undefined);
       assert.equal(await flipTo(store, second), undefined);
       assert.deepEqual(await getDocument(store.database, documentId), before);
+    },
+  ],
+  [
+    'a chunk and what is found of it have the page on which it begins, or none',
+    async (store) => {
+      for (const page of [12, undefined]) {
+        const generation = await newGeneration(store);
+        await write(store, generation, 'a walrus', page);
+        await flipTo(store, generation);
+        const [chunk] = await listChunks(store.database, generation);
+        const request = { caller: 'ann', corpus: 'notes', query: 'walrus' };
+        const [hit] = await searchKeywords(store.database, request);
+        assert.deepEqual([chunk?.page, hit?.page], [page ?? null, page ?? null]);
+      }
     },
   ],
   [

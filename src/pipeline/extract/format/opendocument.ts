@@ -13,7 +13,13 @@ export const parseOpenDocument: Parser = async ({ bytes, source }, signal) => {
   signal.throwIfAborted();
   const blocks = body.flatMap((element) => renderAll(element));
   const { title, language, meta } = propertiesOf(xmlPart(zip, 'meta.xml'));
-  return { title, language, markdown: blocks.join('\n\n'), meta };
+  const pages = body
+    .flatMap((element) => descendantsOf(element, 'page'))
+    .map((page, index) => {
+      return { page: index + 1, text: renderPage(page).join('\n\n') };
+    });
+  const markdown = blocks.join('\n\n');
+  return { title, language, markdown, meta, ...(pages.length > 0 && { pages }) };
 };
 
 export function refuseEncrypted(zip: Zip, source: string): void {

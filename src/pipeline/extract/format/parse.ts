@@ -5,6 +5,7 @@
 import { Failure } from '../../../kernel/failure.ts';
 import { limits } from '../../../kernel/limits.ts';
 import { refine } from '../../fetch/media-type.ts';
+import { joinPages, pageStartsOf } from '../../page-starts.ts';
 import type { Parsed, ParseInput } from '../parsed.ts';
 import { type Format, formatOf } from './formats.ts';
 import { beyond, damaged, withoutText } from './refuse.ts';
@@ -37,7 +38,7 @@ async function run(parser: () => Promise<Parsed>, { source }: ParseInput): Promi
 }
 
 function finish(parsed: Parsed, { format, source }: { format: Format; source: string }): Parsed {
-  const { markdown, title, language, meta, dropped } = parsed;
+  const { markdown, title, language, meta, pages, dropped } = parsed;
   if (markdown.length > limits.parse.textCharactersMax) {
     throw beyond('text', `${source} has ${markdown.length} characters of text`);
   }
@@ -47,9 +48,16 @@ function finish(parsed: Parsed, { format, source }: { format: Format; source: st
     title: titleOf(title) ?? titleOf(firstHeading(text)),
     language,
     markdown: text,
-    meta,
+    meta: { ...meta, ...pageMeta(pages, text) },
     ...(dropped && { dropped }),
   };
+}
+
+/** Where the pages begin in the text, if they are still the text after they were tidied. */
+function pageMeta(pages: Parsed['pages'], text: string): Parsed['meta'] {
+  if (!pages) return {};
+  const tidied = pages.map((page) => ({ page: page.page, text: tidy(page.text) }));
+  return joinPages(tidied) === text ? { page_starts: pageStartsOf(tidied) } : {};
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what no text should hold

@@ -5,6 +5,7 @@
 import { LiteParse, type ParsedPage } from '@llamaindex/liteparse';
 import { Failure } from '../../../kernel/failure.ts';
 import { limits } from '../../../kernel/limits.ts';
+import { joinPages } from '../../page-starts.ts';
 import type { Parsed, Parser } from '../parsed.ts';
 import { recognitionDpi, recognize } from './ocr.ts';
 import { turnOf } from './pdf-lines.ts';
@@ -33,14 +34,17 @@ export const parsePdf: Parser = async ({ bytes: whole, source }, signal) => {
   const scans = await findScans(bytes, pages, signal);
   const recognized = await recognizeScans(bytes, { source, pages, scans }, signal);
   const read = pageTexts(pages);
-  const texts = pages.map((page, index) => recognized.get(page.pageNum) ?? read[index] ?? '');
-  const markdown = texts.filter((text) => text !== '').join('\n\n');
+  const texts = pages.map(({ pageNum: page }, index) => {
+    return { page, text: recognized.get(page) ?? read[index] ?? '' };
+  });
+  const markdown = joinPages(texts);
   if (!hasWords(markdown)) throw withoutText(`${source} ${whyEmpty(pages, scans)}`);
   const { title, meta } = pdfProperties(bytes);
   return {
     title,
     language: null,
     markdown,
+    pages: texts,
     meta: {
       ...meta,
       pages: pages.length + broken,

@@ -1,5 +1,6 @@
 /** PPTX: each slide a heading, then its texts, lists, tables and diagrams, then the notes. */
 import { limits } from '../../../kernel/limits.ts';
+import { joinPages } from '../../page-starts.ts';
 import type { Parser } from '../parsed.ts';
 import { neededPart, propertiesOf, type Relation, relationsOf, xmlPart } from './parts.ts';
 import { toTable } from './table.ts';
@@ -11,15 +12,16 @@ const presentation = 'ppt/presentation.xml';
 export const parsePptx: Parser = async ({ bytes }, signal) => {
   const zip = openZip(bytes);
   const slides = slidesOf(zip);
-  const sections = slides.map((path, index) => {
+  const pages = slides.map((path, index) => {
     signal.throwIfAborted();
-    return renderSlide(zip, path, index + 1);
+    return { page: index + 1, text: renderSlide(zip, path, index + 1) };
   });
   const { title, language, meta } = propertiesOf(xmlPart(zip, 'docProps/core.xml'));
   return {
     title: isPlaceholderTitle(title) ? null : title,
     language,
-    markdown: sections.filter((section) => section !== '').join('\n\n'),
+    markdown: joinPages(pages),
+    pages,
     meta: { ...meta, slides: slides.length },
   };
 };
