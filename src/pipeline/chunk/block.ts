@@ -41,7 +41,7 @@ export function* blocksOf(text: string): Generator<Block> {
       open = undefined;
       continue;
     }
-    const kind = kindOf(text, line, { open: open?.kind, isInList });
+    const kind = kindOf(content, { text, start: line.start, open: open?.kind, isInList, indent });
     if (kind === 'list') isInList = true;
     else if (content !== '' && indent === 0) isInList = false;
     if (open && (kind === undefined || kind !== open.kind || kind === 'heading')) {
@@ -60,21 +60,24 @@ function spanOf({ kind, start, end }: Block): Block {
 }
 
 interface Around {
+  readonly text: string;
+  readonly start: number;
+  readonly indent: number;
   readonly open: BlockKind | undefined;
   readonly isInList: boolean;
 }
 
 /** Undefined: an empty line, which ends whatever is open. */
-function kindOf(text: string, line: Span, { open, isInList }: Around): BlockKind | undefined {
-  const content = text.slice(line.start, line.end);
+function kindOf(content: string, around: Around): BlockKind | undefined {
+  const { text, start, open, isInList, indent } = around;
   if (!/\S/.test(content)) return undefined;
-  if (fence.test(content) && (isInList || indentOf(content) <= indentMax)) return 'code';
+  if (fence.test(content) && (isInList || indent <= indentMax)) return 'code';
   if (heading.test(content)) return 'heading';
   if (tableRow.test(content)) return 'table';
   if (listItem.test(content)) return 'list';
   // The bars at both ends of a row may be left out.
   if (content.includes('|')) {
-    if (open === 'table' || delimiterEnd(text, line.start) !== undefined) return 'table';
+    if (open === 'table' || delimiterEnd(text, start) !== undefined) return 'table';
   }
   // A line without a mark goes on with the item before it.
   return open === 'list' ? 'list' : 'paragraph';
@@ -84,8 +87,9 @@ function kindOf(text: string, line: Span, { open, isInList }: Around): BlockKind
 const indentMax = 3;
 
 function indentOf(line: string): number {
-  const found = line.search(/[^ \t]/);
-  return found < 0 ? line.length : found;
+  let indent = 0;
+  while (isSpace(line.charCodeAt(indent))) indent += 1;
+  return indent;
 }
 
 function closesFence(line: string, opened: Open): boolean {

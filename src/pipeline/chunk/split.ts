@@ -75,6 +75,7 @@ class Packing {
   /** What is left of a chunk for the text itself, if the block must be cut. */
   unitTokensMax(block: Block): number {
     const { tokensMax } = this.#bounds;
+    if (!isFramed(block)) return tokensMax;
     if (this.#tokens.count(block.start, block.end) <= tokensMax) return tokensMax;
     const { openingTokens, closingTokens } = this.#frames.of(block);
     return tokensMax - openingTokens - closingTokens;

@@ -29,7 +29,8 @@ export function unitsOf(text: string, block: Block, limit: UnitLimit): Unit[] {
   let { previousEnd } = limit;
   for (const span of spansOf(text, block)) {
     for (const counted of countedUnits(text, span, { ...limit, previousEnd })) {
-      units.push({ ...counted, block });
+      const { start, end, tokens } = counted;
+      units.push({ start, end, tokens, block });
       previousEnd = counted.end;
     }
   }
