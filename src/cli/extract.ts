@@ -1,11 +1,12 @@
 /** `pawl extract`: the text of a source, as it would be indexed. */
+import { isPartlyRead } from '../kernel/kept-share.ts';
 import type { Extracted } from '../pipeline/extract/extract.ts';
-import { keptShareOf, partlyReadBelow } from '../pipeline/extract/parsed.ts';
+import { keptShareOf, warningsOf } from '../pipeline/extract/parsed.ts';
 import { plainText } from '../pipeline/extract/plain-text.ts';
 import type { Call, Command } from './command.ts';
 import { previewSources } from './preview.ts';
 import type { Terminal } from './terminal.ts';
-import { count, cut, cutPath, printable } from './wording.ts';
+import { count, cut, cutPath, percent, printable } from './wording.ts';
 
 export const extract: Command = {
   name: 'extract',
@@ -13,7 +14,7 @@ export const extract: Command = {
   summary: 'show the text of URLs, files, folders, globs or stdin, without storing it',
   usage: ['extract SOURCE…'],
   options: {
-    dropped: { type: 'boolean', meaning: 'also show what was left out of a web page, and why' },
+    dropped: { type: 'boolean', meaning: 'also show what was left out, and why' },
   },
   examples: [
     'pawl extract https://example.com/',
@@ -32,9 +33,9 @@ function show({ terminal, isJson }: Call, source: string, found: Extracted): voi
   const text = plainText(markdown);
   if (isJson) {
     const { dropped } = found;
-    const warnings = isPartlyRead(found) ? [partlyRead(found)] : [];
-    const shown = { source, title, language, text, markdown, meta, kept_share: keptShareOf(meta) };
-    terminal.print(JSON.stringify({ ...shown, warnings, ...(dropped && { dropped }) }));
+    const measured = { kept_share: keptShareOf(meta), warnings: warningsOf(meta) };
+    const shown = { source, title, language, text, markdown, meta, ...measured };
+    terminal.print(JSON.stringify({ ...shown, ...(dropped && { dropped }) }));
     return;
   }
   printHead(terminal, source, found);
@@ -44,16 +45,13 @@ function show({ terminal, isJson }: Call, source: string, found: Extracted): voi
     const said = terminal.paint('dim', `dropped (${reason.replaceAll('_', ' ')})`);
     terminal.print(`${said}  ${printable(left)}`);
   }
-  if (isPartlyRead(found)) terminal.tell(`${printable(source)}: ${partlyRead(found)}`);
-}
-
-function isPartlyRead({ meta }: Extracted): boolean {
-  return keptShareOf(meta) < partlyReadBelow;
+  for (const warning of warningsOf(meta)) terminal.tell(`${printable(source)}: ${warning}`);
+  if (isPartlyRead(keptShareOf(meta))) terminal.tell(`${printable(source)}: ${partlyRead(found)}`);
 }
 
 function partlyRead({ meta }: Extracted): string {
-  const percent = Math.round(100 * keptShareOf(meta));
-  return `partly read: ${percent} % of its text was kept. --dropped shows the rest.`;
+  const kept = percent(keptShareOf(meta));
+  return `partly read: ${kept} of its text was kept. --dropped lists the rest.`;
 }
 
 /** The title, where it came from, and what it says of itself. */
@@ -66,8 +64,9 @@ export function printHead(
   if (title !== null) terminal.print(terminal.paint('bold', cut(printable(title), columns)));
   terminal.print(terminal.paint('cyan', cutPath(printable(source), columns)));
   const words = text.match(/[\p{L}\p{N}]+/gu)?.length ?? 0;
-  const { page_starts: _, ...shown } = meta;
-  const told = Object.entries(shown).map(([name, value]) => `${name} ${value}`);
+  const told = Object.entries(meta)
+    .filter(([name]) => name !== 'warnings' && name !== 'page_starts')
+    .map(([name, value]) => `${name} ${value}`);
   const facts = [count(words, 'word'), ...(language === null ? [] : [language]), ...told];
   terminal.print(terminal.paint('dim', cut(printable(facts.join(' · ')), columns)));
   terminal.print();

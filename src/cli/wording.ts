@@ -1,5 +1,6 @@
 /** Numbers, times and texts as people read them. */
 import { stripVTControlCharacters } from 'node:util';
+import { keptPercent } from '../kernel/kept-share.ts';
 
 const second = 1000;
 const minute = 60 * second;
@@ -15,6 +16,11 @@ export function number(value: number): string {
 /** `1 document`, `12 documents`. */
 export function count(value: number, one: string, many = `${one}s`): string {
   return `${number(value)} ${value === 1 ? one : many}`;
+}
+
+/** A kept share. */
+export function percent(share: number): string {
+  return `${keptPercent(share)} %`;
 }
 
 export function bytes(value: number): string {

@@ -106,6 +106,19 @@ describe('pawl extract', { concurrency: 2 }, () => {
     assert.equal(shown?.kept_share, 1);
   });
 
+  test('says what it could not read of a file that it read in part', async (t) => {
+    const place = openWorkplace(t);
+    place.write('events.ndjson', '{"a":"A heron."}\n{"a":\n');
+    const { code, stdout, stderr } = await place.run(['extract', 'events.ndjson', '--dropped']);
+    assert.equal(code, 0, stderr);
+    assert.match(stdout, /\ndropped \(invalid line\) {2}\{"a":\n/);
+    assert.match(stderr, /^events\.ndjson: 1 of 2 lines was not read: not valid JSON\.$/m);
+    assert.match(stderr, /^events\.ndjson: partly read: 50 % of its text was kept\./m);
+    const [shown] = linesOf((await place.run(['extract', 'events.ndjson', '--json'])).stdout);
+    assert.equal(shown?.kept_share, 0.5);
+    assert.deepEqual(shown?.warnings, ['1 of 2 lines was not read: not valid JSON.']);
+  });
+
   test('says what is wrong and what to do, and ends with 2', async (t) => {
     const { code, stderr } = await openWorkplace(t).run(['extract', 'nowhere.md']);
     assert.equal(code, 2);

@@ -8,7 +8,12 @@ const jobId = Type.Optional(Type.String({ minLength: 1, maxLength: 64 }));
 const textsMax = limits.budget.requestInputsMax;
 const texts = Type.Array(Type.String({ minLength: 1 }), { minItems: 1, maxItems: textsMax });
 const told = { job_id: nullable(Type.String()) };
-const meta = Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean()]));
+/** Warnings are a list. */
+const sentences = Type.Unsafe<readonly string[]>(Type.Array(Type.String()));
+const meta = Type.Record(
+  Type.String(),
+  Type.Union([Type.String(), Type.Number(), Type.Boolean(), sentences]),
+);
 
 export const Cut = Type.Object({
   chunk_id: Type.String(),

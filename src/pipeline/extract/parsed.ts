@@ -17,8 +17,11 @@ export interface Parsed {
   readonly language: string | null;
   /** Headings, lists, tables and code as Markdown: what is chunked. */
   readonly markdown: string;
-  /** What else the document says of itself: author, date, canonical address, pages. */
-  readonly meta: Readonly<Record<string, string | number | boolean>>;
+  /**
+   * What else the document says of itself: author, date, canonical address, pages. `kept_share` and
+   * `warnings` say what was not read of it.
+   */
+  readonly meta: Readonly<Record<string, MetaValue>>;
   /** The text of each page, in order, from the reader of a format that has pages. */
   readonly pages?: readonly PageText[] | undefined;
   /** What was left out of the text, if that was asked for. */
@@ -30,17 +33,21 @@ export interface PageText {
   readonly text: string;
 }
 
+export type MetaValue = string | number | boolean | readonly string[];
+
 export interface DroppedText {
   readonly reason: string;
   readonly text: string;
 }
 
-/** A document whose kept share is below this was read in part, and somebody should look. */
-export const partlyReadBelow = 0.8;
-
-/** Of the words outside navigation the share that was kept. Only web pages drop any. */
+/** The share of the text that was kept. A parser that dropped nothing need not say so. */
 export function keptShareOf(meta: Parsed['meta']): number {
   return typeof meta.kept_share === 'number' ? meta.kept_share : 1;
+}
+
+/** Why some of the text was not read, in sentences. */
+export function warningsOf(meta: Parsed['meta']): readonly string[] {
+  return Array.isArray(meta.warnings) ? meta.warnings : [];
 }
 
 /** Throws a `Failure` where there is no text to be had, with the code that says why. */

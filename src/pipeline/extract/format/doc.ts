@@ -10,7 +10,14 @@ import { toTable } from './table.ts';
 const flags = { isEncrypted: 0x0100, usesTable1: 0x0200 };
 const word97 = 193;
 
-export function readDoc(bytes: Uint8Array, source: string): string {
+export interface DocText {
+  readonly markdown: string;
+  /** Of the characters that the document says it has. */
+  readonly characters: number;
+  readonly charactersMissing: number;
+}
+
+export function readDoc(bytes: Uint8Array, source: string): DocText {
   const ole = openOle(bytes);
   const main = ole.read('WordDocument');
   if (!main || main.length < 0x1aa) throw damaged(`${source} has no text stream`);
@@ -27,8 +34,9 @@ export function readDoc(bytes: Uint8Array, source: string): string {
   }
   const table = ole.read((bits & flags.usesTable1) !== 0 ? '1Table' : '0Table');
   if (!table) throw damaged(`${source} has no table stream`);
-  const text = textOf(main, pieceTable(main, table));
-  return toMarkdown(withoutFields(text));
+  const { text, characters } = textOf(main, pieceTable(main, table));
+  const charactersMissing = Math.max(0, characters - text.length);
+  return { markdown: toMarkdown(withoutFields(text)), characters, charactersMissing };
 }
 
 /** The piece table, behind the formats of pieces, which are passed over. */
@@ -45,19 +53,22 @@ function pieceTable(main: Buffer, table: Buffer): Buffer {
 const isCompressed = 0x40000000;
 
 /** A piece is in UTF-16, or in Windows-1252 at half the stated place. */
-function textOf(main: Buffer, pieces: Buffer): string {
+function textOf(main: Buffer, pieces: Buffer): { text: string; characters: number } {
   const count = Math.max(0, Math.floor((pieces.length - 4) / 12));
   const texts: string[] = [];
+  let stated = 0;
   for (let piece = 0; piece < count; piece += 1) {
     const characters = pieces.readUInt32LE(4 * piece + 4) - pieces.readUInt32LE(4 * piece);
     const place = pieces.readUInt32LE(4 * (count + 1) + 8 * piece + 2);
+    stated += Math.max(characters, 0);
     if (characters <= 0 || characters > main.length) continue;
     const isNarrow = (place & isCompressed) !== 0;
     const start = isNarrow ? (place & ~isCompressed) / 2 : place;
     const part = main.subarray(start, start + (isNarrow ? characters : 2 * characters));
-    texts.push(new TextDecoder(isNarrow ? 'windows-1252' : 'utf-16le').decode(part));
+    const charset = isNarrow ? 'windows-1252' : 'utf-16le';
+    texts.push(new TextDecoder(charset, { ignoreBOM: true }).decode(part));
   }
-  return texts.join('');
+  return { text: texts.join(''), characters: stated };
 }
 
 const mark = { cell: '\x07', fieldBegin: '\x13', fieldMiddle: '\x14', fieldEnd: '\x15' };

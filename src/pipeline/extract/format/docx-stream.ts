@@ -6,7 +6,16 @@ import { withEquations } from './equation.ts';
 import { textPart, xmlPart } from './parts.ts';
 import { damaged } from './refuse.ts';
 import { toTable } from './table.ts';
-import { attributeIn, attributeOf, childOf, descendantsOf, localName, scanXml } from './xml.ts';
+import {
+  attributeIn,
+  attributeOf,
+  childOf,
+  childrenOf,
+  descendantsOf,
+  localName,
+  scanXml,
+  textOf,
+} from './xml.ts';
 import type { Zip } from './zip.ts';
 
 export const wordDocument = 'word/document.xml';
@@ -21,6 +30,17 @@ export function streamDocx(zip: Zip): string {
     onClose: (name) => reader.close(localName(name)),
   });
   return reader.finish();
+}
+
+/** The words of the notes and comments, which stand in parts of their own and are left out. */
+export function notesOfDocx(zip: Zip): string[] {
+  return ['footnotes', 'endnotes', 'comments'].flatMap((name) => {
+    const part = xmlPart(zip, `word/${name}.xml`);
+    const notes = part ? childrenOf(part) : [];
+    return notes
+      .map((note) => descendantsOf(note, 't').map(textOf).join(' ').trim())
+      .filter((text) => text !== '');
+  });
 }
 
 /** The level of each style that is a heading, by the name that it has in every language. */

@@ -1,8 +1,10 @@
 /** DOCX: mammoth turns its styles into HTML, and every block of that is kept. */
 import mammoth from 'mammoth';
 import { limits } from '../../../kernel/limits.ts';
+import { countWords } from '../html/blocks.ts';
+import { type Reading, withLosses } from '../loss.ts';
 import type { Parser } from '../parsed.ts';
-import { streamDocx, wordDocument } from './docx-stream.ts';
+import { notesOfDocx, streamDocx, wordDocument } from './docx-stream.ts';
 import { withEquations } from './equation.ts';
 import { readHtmlDocument } from './html-document.ts';
 import { checkedParts, propertiesOf, xmlPart } from './parts.ts';
@@ -19,7 +21,7 @@ const styleMap = [
   'comment-reference => sup',
 ];
 
-export const parseDocx: Parser = async ({ bytes, source }, signal) => {
+export const parseDocx: Parser = async ({ bytes, source, withDropped }, signal) => {
   const zip = openZip(bytes);
   const buffer = checkedParts(zip, limits.parse.xmlElementsMax, (name, text) =>
     name.startsWith('word/') ? withEquations(text) : text,
@@ -28,8 +30,19 @@ export const parseDocx: Parser = async ({ bytes, source }, signal) => {
   const isLong = (zip.read(wordDocument)?.length ?? 0) > limits.parse.docxTreeBytesMax;
   const markdown = isLong ? streamDocx(zip) : await convert(buffer, source);
   const { title, language, meta } = propertiesOf(xmlPart(zip, 'docProps/core.xml'));
-  return { title, language, markdown, meta: { ...meta, ...(isLong && { degraded: true }) } };
+  const parsed = { title, language, markdown, meta };
+  if (!isLong) return parsed;
+  const degraded = { ...parsed, meta: { ...meta, degraded: true } };
+  return withLosses(degraded, { ...notesLeftOut(markdown, notesOfDocx(zip)), withDropped });
 };
+
+function notesLeftOut(markdown: string, notes: readonly string[]): Reading {
+  const read = countWords(markdown);
+  const whole = read + countWords(notes.join('\n'));
+  const warning = `Notes and comments (${notes.length}) were not read: the document is too long.`;
+  const losses = notes.length > 0 ? [{ warning, reason: 'note', texts: notes }] : [];
+  return { read, whole, losses };
+}
 
 async function convert(buffer: Buffer, source: string): Promise<string> {
   const { value: html } = await guarded(source, () =>

@@ -2,6 +2,7 @@
 import { posix } from 'node:path';
 import { Failure } from '../../../kernel/failure.ts';
 import { decodeHtml } from '../html/charset.ts';
+import { partOf, withLosses } from '../loss.ts';
 import type { Parser } from '../parsed.ts';
 import { readHtmlDocument } from './html-document.ts';
 import { neededPart, propertiesOf, textPart } from './parts.ts';
@@ -9,7 +10,7 @@ import { damaged } from './refuse.ts';
 import { attributeOf, descendantsOf, type XmlElement } from './xml.ts';
 import { openZip, type Zip } from './zip.ts';
 
-export const parseEpub: Parser = async ({ bytes, source }, signal) => {
+export const parseEpub: Parser = async ({ bytes, source, withDropped }, signal) => {
   const zip = openZip(bytes);
   const [rootFile] = descendantsOf(neededPart(zip, 'META-INF/container.xml'), 'rootfile');
   const path = rootFile && attributeOf(rootFile, 'full-path');
@@ -17,14 +18,20 @@ export const parseEpub: Parser = async ({ bytes, source }, signal) => {
   const book = neededPart(zip, path);
   const chapters = chaptersOf(book, path);
   refuseLocked(zip, { source, chapters });
+  const missing: string[] = [];
   const texts = chapters.map((chapter) => {
     signal.throwIfAborted();
     const page = zip.read(chapter);
+    if (!page) missing.push(chapter);
     return page ? readHtmlDocument(decodeHtml(page), { hasGrids: true }).markdown : '';
   });
   const { title, language, meta } = propertiesOf(descendantsOf(book, 'metadata')[0]);
   const markdown = texts.filter((text) => text !== '').join('\n\n');
-  return { title, language, markdown, meta };
+  const whole = chapters.length;
+  const warning = `${partOf(missing.length, whole, 'chapters')} not read: the book lacks them.`;
+  const losses = missing.length > 0 ? [{ warning, reason: 'missing', texts: missing }] : [];
+  const read = whole - missing.length;
+  return withLosses({ title, language, markdown, meta }, { read, whole, losses, withDropped });
 };
 
 function chaptersOf(book: XmlElement, path: string): string[] {

@@ -1,7 +1,9 @@
 /** A web page: its main content, and what it says of itself. */
+import { isPartlyRead, keptPercent } from '../../../kernel/kept-share.ts';
 import { decodeHtml } from '../html/charset.ts';
-import { extractHtml, type NoContentReason } from '../html/extract-html.ts';
-import type { DroppedText, Parser } from '../parsed.ts';
+import { extractHtml, type HtmlContent, type NoContentReason } from '../html/extract-html.ts';
+import { firstDropped, roundedShare } from '../loss.ts';
+import type { Parser } from '../parsed.ts';
 import { withoutText } from './refuse.ts';
 
 const whyNoContent: Readonly<Record<NoContentReason, string>> = {
@@ -28,22 +30,21 @@ export const parseHtml: Parser = async ({ bytes, source, charset, withDropped })
       ...(meta.site !== undefined && { site: meta.site }),
       ...(meta.description !== undefined && { description: meta.description }),
       ...(meta.isDegraded && { degraded: true }),
-      kept_share: Math.round(1000 * found.keptShare) / 1000,
+      ...warned(found),
+      kept_share: roundedShare(found.keptShare),
     },
-    ...(withDropped && { dropped: firstOf(found.dropped) }),
+    ...(withDropped && { dropped: firstDropped(found.dropped) }),
   };
 };
 
-/** It travels in a header, which is bounded, with so much beside the text of each entry. */
-const droppedBounds = { charactersMax: 100_000, entryCharacters: 40 };
-
-function firstOf(dropped: readonly DroppedText[]): DroppedText[] {
-  const first: DroppedText[] = [];
-  let left = droppedBounds.charactersMax;
-  for (const { reason, text } of dropped) {
-    if (left <= 0) break;
-    first.push({ reason, text: text.slice(0, left).toWellFormed() });
-    left -= text.length + droppedBounds.entryCharacters;
-  }
-  return first;
+function warned({ keptShare, meta }: HtmlContent): { warnings?: readonly string[] } {
+  const warnings = [
+    ...(meta.isDegraded
+      ? ['The page is too large or nested too deep: only its plain text was read.']
+      : []),
+    ...(isPartlyRead(keptShare)
+      ? [`Only ${keptPercent(keptShare)} % of the words outside navigation were kept as content.`]
+      : []),
+  ];
+  return warnings.length > 0 ? { warnings } : {};
 }

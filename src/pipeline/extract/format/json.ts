@@ -1,14 +1,15 @@
 /** JSON and JSON by lines, as headings and lists of keys and values that people can read. */
 import { Failure } from '../../../kernel/failure.ts';
 import { limits } from '../../../kernel/limits.ts';
-import type { Parsed, Parser } from '../parsed.ts';
+import { partOf, withLosses } from '../loss.ts';
+import type { Parsed, ParseInput, Parser } from '../parsed.ts';
 import { decodeText } from './decode-text.ts';
 import { type JsonField, type JsonValue, readJson } from './json-value.ts';
 import { fileNameOf } from './names.ts';
 import { beyond, damaged } from './refuse.ts';
 import { charsetMeta } from './text.ts';
 
-export const parseJson: Parser = async ({ bytes, source, charset: declared }) => {
+export const parseJson: Parser = async ({ bytes, source, charset: declared, withDropped }) => {
   const { text, charset, isGuess } = decodeText(bytes, declared);
   if (text.trim() === '') return { title: null, language: null, markdown: '', meta: {} };
   let whole: JsonValue;
@@ -17,7 +18,7 @@ export const parseJson: Parser = async ({ bytes, source, charset: declared }) =>
   } catch (error) {
     // Many files of lines are called JSON.
     if (!isFirstLineWhole(text) || isBeyond(error)) throw error;
-    return linesOf(text, { source, meta: charsetMeta(charset, isGuess) });
+    return linesOf(text, { source, meta: charsetMeta(charset, isGuess), withDropped });
   }
   return {
     title: labelOf(whole, titleKeys) ?? (whole.kind === 'list' ? fileNameOf(source) : null),
@@ -27,9 +28,10 @@ export const parseJson: Parser = async ({ bytes, source, charset: declared }) =>
   };
 };
 
-export const parseJsonLines: Parser = async ({ bytes, source, charset: declared }) => {
+export const parseJsonLines: Parser = async (input) => {
+  const { bytes, source, charset: declared, withDropped } = input;
   const { text, charset, isGuess } = decodeText(bytes, declared);
-  return linesOf(text, { source, meta: charsetMeta(charset, isGuess) });
+  return linesOf(text, { source, meta: charsetMeta(charset, isGuess), withDropped });
 };
 
 function isBeyond(error: unknown): boolean {
@@ -46,13 +48,14 @@ function isFirstLineWhole(text: string): boolean {
   }
 }
 
+interface Lines extends Pick<ParseInput, 'source' | 'withDropped'> {
+  readonly meta: Parsed['meta'];
+}
+
 /** A line that cannot be read is left out and counted; where none can be read, nothing is. */
-function linesOf(
-  text: string,
-  { source, meta }: { readonly source: string; readonly meta: Parsed['meta'] },
-): Parsed {
+function linesOf(text: string, { source, meta, withDropped }: Lines): Parsed {
   const records: JsonValue[] = [];
-  let skipped = 0;
+  const skipped: string[] = [];
   for (const line of text.split('\n')) {
     if (line.length > limits.parse.lineCharactersMax) {
       throw beyond('line', `a line of the JSON has ${line.length} characters`);
@@ -62,17 +65,25 @@ function linesOf(
       records.push(readJson(line));
     } catch (error) {
       if (isBeyond(error)) throw error;
-      skipped += 1;
+      skipped.push(line.trim());
     }
   }
-  if (records.length === 0 && skipped > 0) throw damaged('no line of the file is JSON');
-  return {
+  if (records.length === 0 && skipped.length > 0) throw damaged('no line of the file is JSON');
+  const lines = records.length + skipped.length;
+  const parsed = {
     // The first record must not lend its name to all.
     title: fileNameOf(source),
     language: null,
     markdown: renderRecords(records),
-    meta: { ...meta, records: records.length, ...(skipped > 0 && { lines_skipped: skipped }) },
+    meta: {
+      ...meta,
+      records: records.length,
+      ...(skipped.length > 0 && { lines_skipped: skipped.length }),
+    },
   };
+  const warning = `${partOf(skipped.length, lines, 'lines')} not read: not valid JSON.`;
+  const losses = skipped.length > 0 ? [{ warning, reason: 'invalid_line', texts: skipped }] : [];
+  return withLosses(parsed, { read: records.length, whole: lines, losses, withDropped });
 }
 
 const titleKeys = ['title', 'headline', 'name'];

@@ -2,12 +2,13 @@
 import PostalMime, { type Address, type Email } from 'postal-mime';
 import { limits } from '../../../kernel/limits.ts';
 import { countWords } from '../html/blocks.ts';
+import { type Reading, withLosses } from '../loss.ts';
 import type { Parser } from '../parsed.ts';
 import { decodeText } from './decode-text.ts';
 import { readHtmlDocument } from './html-document.ts';
 import { guarded } from './refuse.ts';
 
-export const parseMail: Parser = async ({ bytes, source }) => {
+export const parseMail: Parser = async ({ bytes, source, withDropped }) => {
   const email = await guarded(source, () =>
     PostalMime.parse(inBytes(bytes), { maxNestingDepth: limits.parse.mailDepthMax }),
   );
@@ -23,7 +24,7 @@ export const parseMail: Parser = async ({ bytes, source }) => {
     .map(([name, value]) => `${name}: ${value}`);
   const body = bodyOf(email);
   const parts = [head.join('\n'), body, attachmentsOf(email)];
-  return {
+  const parsed = {
     title: subject?.trim() || null,
     language: null,
     // Without words of its own, a message is only an envelope.
@@ -36,7 +37,25 @@ export const parseMail: Parser = async ({ bytes, source }) => {
       ...(email.attachments.length > 0 && { attachments: email.attachments.length }),
     },
   };
+  return withLosses(parsed, { ...unreadAttachments(filesOf(email)), withDropped });
 };
+
+/** Pictures that the body shows in place are part of its look. */
+function filesOf({ attachments }: Email): string[] {
+  return attachments
+    .filter(({ related, mimeType }) => !(related && mimeType.startsWith('image/')))
+    .map(({ filename, mimeType }) => filename ?? mimeType);
+}
+
+/** Every attachment counts as much as the message itself: nobody knows how much text it has. */
+export function unreadAttachments(names: readonly string[]): Reading {
+  const warning =
+    names.length === 1
+      ? 'The attachment was not read: save it and submit it as a document of its own.'
+      : `${names.length} attachments were not read: save them and submit them as documents.`;
+  const losses = names.length > 0 ? [{ warning, reason: 'attachment', texts: names }] : [];
+  return { read: 1, whole: 1 + names.length, losses };
+}
 
 /** A message saved as text of two or four bytes a character is turned back into one. */
 function inBytes(bytes: Uint8Array): Uint8Array {

@@ -3,9 +3,11 @@
  * text, HTML, or RTF in a packed form of Outlook's own.
  */
 import { countWords } from '../html/blocks.ts';
+import { withLosses } from '../loss.ts';
 import type { Parsed, ParseInput } from '../parsed.ts';
 import { decodeText } from './decode-text.ts';
 import { readHtmlDocument } from './html-document.ts';
+import { unreadAttachments } from './mail.ts';
 import { type Ole, openOle } from './ole.ts';
 import { unpackRtf } from './packed-rtf.ts';
 import { parseRtf } from './rtf.ts';
@@ -43,7 +45,7 @@ export async function readMsg(input: ParseInput): Promise<Parsed> {
   const list =
     names.length > 0 ? `Attachments:\n\n${names.map((name) => `- ${name}`).join('\n')}` : '';
   const parts = [head.join('\n'), body, list].filter((part) => part !== '');
-  return {
+  const parsed = {
     title: subject || null,
     language: null,
     markdown: body === '' && subject === '' ? '' : parts.join('\n\n'),
@@ -55,6 +57,7 @@ export async function readMsg(input: ParseInput): Promise<Parsed> {
       ...(names.length > 0 && { attachments: names.length }),
     },
   };
+  return withLosses(parsed, { ...unreadAttachments(names), withDropped: input.withDropped });
 }
 
 function textOf(ole: Ole, stream: string): string {

@@ -1,6 +1,7 @@
 /** Office files from before 2007, by the streams in their container. */
 import { Failure } from '../../../kernel/failure.ts';
-import type { Parsed, Parser } from '../parsed.ts';
+import { partOf, withLosses } from '../loss.ts';
+import type { Parsed, ParseInput, Parser } from '../parsed.ts';
 import { readDoc } from './doc.ts';
 import { readMsg } from './msg.ts';
 import { openOle } from './ole.ts';
@@ -10,8 +11,16 @@ import { parseXls } from './spreadsheet.ts';
 
 const plain = (markdown: string): Parsed => ({ title: null, language: null, markdown, meta: {} });
 
+function parseDoc({ bytes, source }: ParseInput): Parsed {
+  const { markdown, characters, charactersMissing } = readDoc(bytes, source);
+  const warning = `${partOf(charactersMissing, characters, 'characters')} not read: cut off.`;
+  const losses = charactersMissing > 0 ? [{ warning, reason: 'cut_off', texts: [] }] : [];
+  const read = characters - charactersMissing;
+  return withLosses(plain(markdown), { read, whole: characters, losses });
+}
+
 const readers: readonly { readonly stream: RegExp; readonly parse: Parser }[] = [
-  { stream: /^WordDocument$/, parse: async ({ bytes, source }) => plain(readDoc(bytes, source)) },
+  { stream: /^WordDocument$/, parse: async (input) => parseDoc(input) },
   { stream: /^(?:Workbook|Book)$/i, parse: parseXls },
   {
     stream: /^PowerPoint Document$/,

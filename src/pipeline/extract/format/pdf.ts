@@ -6,12 +6,14 @@ import { LiteParse, type ParsedPage } from '@llamaindex/liteparse';
 import { Failure } from '../../../kernel/failure.ts';
 import { limits } from '../../../kernel/limits.ts';
 import { joinPages } from '../../page-starts.ts';
+import { withLosses } from '../loss.ts';
 import type { Parsed, Parser } from '../parsed.ts';
 import { recognitionDpi, recognize } from './ocr.ts';
 import { turnOf } from './pdf-lines.ts';
 import { pageTexts } from './pdf-page.ts';
 import { pdfProperties } from './pdf-properties.ts';
 import { readsAsWords } from './pdf-readable.ts';
+import { unreadPages } from './pdf-unread.ts';
 import { beyond, damaged, withoutText } from './refuse.ts';
 
 const options = {
@@ -28,31 +30,37 @@ const options = {
 /** A scan may carry a stamp or a page number as text. */
 const stampCharactersMax = 60;
 
-export const parsePdf: Parser = async ({ bytes: whole, source }, signal) => {
+export const parsePdf: Parser = async ({ bytes: whole, source, withDropped }, signal) => {
   const bytes = fromHeader(whole, source);
   const { pages, broken } = await readUpright(bytes, source, signal);
   const scans = await findScans(bytes, pages, signal);
-  const recognized = await recognizeScans(bytes, { source, pages, scans }, signal);
+  const { recognized, failed } = await recognizeScans(bytes, { source, pages, scans }, signal);
   const read = pageTexts(pages);
   const texts = pages.map(({ pageNum: page }, index) => {
     return { page, text: recognized.get(page) ?? read[index] ?? '' };
   });
   const markdown = joinPages(texts);
-  if (!hasWords(markdown)) throw withoutText(`${source} ${whyEmpty(pages, scans)}`);
+  if (!hasWords(markdown)) {
+    const [failure] = failed.values();
+    throw failure ?? withoutText(`${source} ${whyEmpty(pages, scans)}`);
+  }
   const { title, meta } = pdfProperties(bytes);
-  return {
+  const total = pages.length + broken;
+  const parsed = {
     title,
     language: null,
     markdown,
     pages: texts,
     meta: {
       ...meta,
-      pages: pages.length + broken,
+      pages: total,
       ...countMeta('pages_recognized', recognized.size),
       ...countMeta('pages_not_recognized', scans.length - recognized.size),
       ...countMeta('pages_broken', broken),
     },
   };
+  const unread = unreadPages(scans, { recognized, failed, broken, total });
+  return withLosses(parsed, { ...unread, withDropped });
 };
 
 const headerWithinBytes = 1024 + 5;
@@ -198,21 +206,33 @@ interface Scanned extends Pick<Pages, 'pages'> {
   readonly scans: readonly ParsedPage[];
 }
 
+interface Recognized {
+  readonly recognized: ReadonlyMap<number, string>;
+  /** One page that cannot be recognized does not take the others with it. */
+  readonly failed: ReadonlyMap<number, Failure>;
+}
+
 async function recognizeScans(
   bytes: Uint8Array,
   { source, pages, scans }: Scanned,
   signal: AbortSignal,
-): Promise<ReadonlyMap<number, string>> {
+): Promise<Recognized> {
   const { ocrPagesMax } = limits.parse;
   if (scans.length > ocrPagesMax && 2 * scans.length > pages.length) {
     throw beyond('scans', `${source} has ${scans.length} of ${ocrPagesMax} scanned pages`);
   }
-  const texts = new Map<number, string>();
+  const recognized = new Map<number, string>();
+  const failed = new Map<number, Failure>();
   for (const { pageNum, width, height } of scans.slice(0, ocrPagesMax)) {
     const dpi = recognitionDpi({ width, height });
-    texts.set(pageNum, await recognize(bytes, { page: pageNum, dpi }, signal));
+    try {
+      recognized.set(pageNum, await recognize(bytes, { page: pageNum, dpi }, signal));
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      failed.set(pageNum, error);
+    }
   }
-  return texts;
+  return { recognized, failed };
 }
 
 function whyEmpty(pages: readonly ParsedPage[], scans: readonly ParsedPage[]): string {

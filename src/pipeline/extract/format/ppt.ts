@@ -3,7 +3,7 @@
  * slide stands in the list of slides, or in the drawing of the slide itself; notes follow.
  */
 import { openOle } from './ole.ts';
-import { damaged } from './refuse.ts';
+import { beyond, damaged } from './refuse.ts';
 
 const record = {
   slide: 0x03ee,
@@ -34,6 +34,7 @@ export function readPpt(bytes: Uint8Array, source: string): string {
   if (!stream) throw damaged(`${source} has no presentation stream`);
   const found = new Found();
   walk(stream, { depth: 0, found });
+  if (found.left <= 0) throw beyond('records', `${source} has more than ${recordsMax} records`);
   return found.markdown();
 }
 

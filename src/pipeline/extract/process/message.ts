@@ -1,6 +1,6 @@
 /** The headers of what is said between Pawl and a parser process. */
 import { Failure, type FailureContext, isFailureCode } from '../../../kernel/failure.ts';
-import type { DroppedText, Parsed, ParseInput } from '../parsed.ts';
+import type { DroppedText, MetaValue, Parsed, ParseInput } from '../parsed.ts';
 import type { Frame } from './frame.ts';
 
 export type RequestHeader = Omit<ParseInput, 'bytes'>;
@@ -32,9 +32,8 @@ export function readAnswer({ header, body }: Frame): Answer {
 
 function parsedOf(header: Record<string, unknown>, body: Buffer): Parsed {
   const { title, language, meta, dropped } = header;
-  const told = Object.entries(fieldsOf(meta)).filter(
-    (entry): entry is [string, string | number | boolean] =>
-      ['string', 'number', 'boolean'].includes(typeof entry[1]),
+  const told = Object.entries(fieldsOf(meta)).filter((entry): entry is [string, MetaValue] =>
+    isMetaValue(entry[1]),
   );
   return {
     title: textOf(title),
@@ -43,6 +42,11 @@ function parsedOf(header: Record<string, unknown>, body: Buffer): Parsed {
     meta: Object.fromEntries(told),
     ...(Array.isArray(dropped) && { dropped: dropped.map(droppedOf) }),
   };
+}
+
+function isMetaValue(value: unknown): value is MetaValue {
+  if (Array.isArray(value)) return value.every((entry) => typeof entry === 'string');
+  return ['string', 'number', 'boolean'].includes(typeof value);
 }
 
 function droppedOf(value: unknown): DroppedText {

@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { textPage, writePdf } from '../../../../test/support/pdf-writer.ts';
+import { temporaryDirectory } from '../../../../test/support/temporary.ts';
+import { limits } from '../../../kernel/limits.ts';
+import { ocrFolderVariable } from './ocr-model.ts';
+import { parse } from './parse.ts';
+import { unreadPages } from './pdf-unread.ts';
+import { openZip } from './zip.ts';
+import { writeZip } from './zip-writer.ts';
+
+const never = new AbortController().signal;
+const samples = join(import.meta.dirname, 'samples');
+const docx = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document';
+
+/** What a document says of what was not read of it. */
+async function lossOf(bytes: Buffer, mediaType: string) {
+  const input = { bytes, mediaType, source: 'document', withDropped: true };
+  const { meta, dropped } = await parse(input, never);
+  return { share: meta.kept_share, warnings: meta.warnings, dropped };
+}
+
+/** A page that shows a line, and no text. */
+const drawing = '20 w 100 100 m 400 500 l S';
+
+describe('a document that cannot be read as a whole says so', () => {
+  test('a PDF with a page on which no text is recognized', async () => {
+    const pages = [textPage('The ferry leaves'), drawing, null, textPage('at noon')];
+    assert.deepEqual(await lossOf(writePdf(pages), 'application/pdf'), {
+      share: 0.75,
+      warnings: ['1 of 4 pages was not read: no text was recognized there.'],
+      dropped: [{ reason: 'no_text_recognized', text: 'page 2' }],
+    });
+  });
+
+  test('a PDF with a page at which text recognition fails, if it has others', async (t) => {
+    const folder = process.env[ocrFolderVariable];
+    t.after(() => {
+      if (folder === undefined) delete process.env[ocrFolderVariable];
+      else process.env[ocrFolderVariable] = folder;
+    });
+    process.env[ocrFolderVariable] = temporaryDirectory(t);
+    const both = writePdf([textPage('The ferry leaves'), drawing]);
+    assert.deepEqual(await lossOf(both, 'application/pdf'), {
+      share: 0.5,
+      warnings: ['1 of 2 pages was not read: text recognition failed there.'],
+      dropped: [{ reason: 'recognition_failed', text: 'page 2' }],
+    });
+    const code = 'parse_error_strict';
+    await assert.rejects(lossOf(writePdf([drawing]), 'application/pdf'), { code });
+  });
+
+  test('a PDF with damaged pages, and with more scans than are recognized', () => {
+    const scans = Array.from({ length: limits.parse.ocrPagesMax + 20 }, (_, index) => ({
+      pageNum: index + 1,
+    }));
+    const recognized = new Map(
+      scans.slice(0, limits.parse.ocrPagesMax).map(({ pageNum }) => [pageNum, 'words']),
+    );
+    const found = unreadPages(scans, { recognized, failed: new Map(), broken: 2, total: 500 });
+    assert.deepEqual([found.read, found.whole], [478, 500]);
+    assert.deepEqual(
+      found.losses.map(({ warning }) => warning),
+      [
+        '20 of 500 pages were not read: only the first 100 scanned pages are recognized.',
+        '2 of 500 pages were not read: damaged.',
+      ],
+    );
+    assert.equal(found.losses[0]?.texts[0], 'page 101');
+  });
+
+  test('lines that are not JSON', async () => {
+    const bytes = Buffer.from('{"a":"A heron."}\n{"a":\n{"a":"A stork."}\nnone\n');
+    assert.deepEqual(await lossOf(bytes, 'application/x-ndjson'), {
+      share: 0.5,
+      warnings: ['2 of 4 lines were not read: not valid JSON.'],
+      dropped: [
+        { reason: 'invalid_line', text: '{"a":' },
+        { reason: 'invalid_line', text: 'none' },
+      ],
+    });
+  });
+
+  test('a message with attachments, but not one that shows a picture in place', async () => {
+    const part = (head: string, body: string) => `--b\r\n${head}\r\n\r\n${body}\r\n`;
+    const mail = (type: string, ...parts: string[]) =>
+      Buffer.from(
+        `Subject: Tides\r\nContent-Type: multipart/${type}; boundary=b\r\n\r\n` +
+          `${part('Content-Type: text/html', '<p>High at noon.</p><img src="cid:1">')}` +
+          `${parts.join('')}--b--\r\n`,
+      );
+    const file = part(
+      'Content-Type: text/csv\r\nContent-Disposition: attachment; filename=tides.csv',
+      'a,b',
+    );
+    const picture = part('Content-Type: image/png\r\nContent-ID: <1>', 'x');
+    assert.deepEqual(await lossOf(mail('mixed', file), 'message/rfc822'), {
+      share: 0.5,
+      warnings: ['The attachment was not read: save it and submit it as a document of its own.'],
+      dropped: [{ reason: 'attachment', text: 'tides.csv' }],
+    });
+    const none = { share: undefined, warnings: undefined, dropped: undefined };
+    assert.deepEqual(await lossOf(mail('related', picture), 'message/rfc822'), none);
+  });
+
+  test('a book that lacks a chapter', async () => {
+    const zip = openZip(readFileSync(join(samples, 'book.epub')));
+    const chapters = zip.names.filter((name) => /\.x?html$/.test(name));
+    const kept = zip.names.filter((name) => name !== chapters.at(-1));
+    const parts = kept.map((name) => [name, zip.read(name) ?? ''] as const);
+    const { share, warnings } = await lossOf(writeZip(parts, 'stored'), 'application/epub+zip');
+    assert.ok(typeof share === 'number' && share < 1, String(share));
+    assert.match(String(warnings), /^1 of \d chapters was not read: the book lacks them\.$/);
+  });
+
+  test('an old Word document whose text is cut off', async () => {
+    const bytes = readFileSync(join(samples, 'old-report.doc'));
+    const pieces = Buffer.from('021000000000000000', 'hex');
+    bytes.writeUInt32LE(2000, bytes.indexOf(pieces) + pieces.length);
+    const { share, warnings } = await lossOf(bytes, 'application/x-ole-storage');
+    assert.ok(typeof share === 'number' && share < 0.9, String(share));
+    assert.match(String(warnings), /^\d+ of 2000 characters were not read: cut off\.$/);
+  });
+
+  test('a Word document that is too long for its notes to be read', async () => {
+    const paragraph = `<w:p><w:r><w:t>${'The ferry leaves at noon. '.repeat(20)}</w:t></w:r></w:p>`;
+    const body = paragraph.repeat(Math.ceil(limits.parse.docxTreeBytesMax / paragraph.length));
+    const xml = (name: string, inner: string) =>
+      `<w:${name} xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main">` +
+      `${inner}</w:${name}>`;
+    const note = '<w:footnote><w:p><w:r><w:t>Except on Sundays.</w:t></w:r></w:p></w:footnote>';
+    const bytes = writeZip(
+      [
+        ['word/document.xml', xml('document', `<w:body>${body}</w:body>`)],
+        ['word/footnotes.xml', xml('footnotes', note)],
+      ],
+      'deflated',
+    );
+    assert.deepEqual(await lossOf(bytes, docx), {
+      share: 1,
+      warnings: ['Notes and comments (1) were not read: the document is too long.'],
+      dropped: [{ reason: 'note', text: 'Except on Sundays.' }],
+    });
+  });
+});
