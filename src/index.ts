@@ -237,10 +237,11 @@ export class Pawl {
   /** The documents of a corpus in pages, each after the last id of the one before. */
   async documents(
     corpus: string,
-    page: { after?: string; limit?: number } = {},
+    page: { after?: string; limit?: number; partlyRead?: boolean } = {},
   ): Promise<ListedDocument[]> {
-    const { after = '', limit = limits.request.pageItemsMax } = page;
-    return listDocuments(this.store, { ...(await this.#own.place(corpus)), after, limit });
+    const { after = '', limit = limits.request.pageItemsMax, partlyRead } = page;
+    const place = await this.#own.place(corpus);
+    return listDocuments(this.store, { ...place, after, limit, partlyRead });
   }
 
   /** Whom and what a corpus names, the most often named first. */

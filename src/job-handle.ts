@@ -9,6 +9,7 @@ import type { StageState } from './kernel/stage.ts';
 import type { Event } from './observe/event.ts';
 import { countersOf, type JobCounters } from './store/counters.ts';
 import type { Database } from './store/database.ts';
+import { countPartlyRead } from './store/document-views.ts';
 import { listEvents } from './store/events.ts';
 import { type CauseRow, countUnchanged, listCausesOfJob } from './store/inbox.ts';
 import { type ErrorRecord, type ItemRow, listItems } from './store/items.ts';
@@ -151,6 +152,11 @@ export class Job {
   /** How many of its documents had not changed, as far back as the history goes. */
   unchanged(): Promise<number> {
     return countUnchanged(this.#options.store, this.#rowId);
+  }
+
+  /** How many of its documents were read in part. */
+  async partlyRead(): Promise<number> {
+    return countPartlyRead(this.#options.store, await this.#row());
   }
 
   items(page: { after?: number; limit?: number } = {}): Promise<ItemRow[]> {

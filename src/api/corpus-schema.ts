@@ -1,10 +1,15 @@
 /** The shapes of corpora and of what is in them. */
 import Type, { type Static } from 'typebox';
+import { partlyReadBelow } from '../kernel/kept-share.ts';
 import { Count as count, nullable, pageNumber, spent, time } from './schema-parts.ts';
 
 export const Corpus = Type.Object({
   name: Type.String(),
   documents: count,
+  documents_partly_read: Type.Integer({
+    minimum: 0,
+    description: `Documents with a \`kept_share\` below ${partlyReadBelow}.`,
+  }),
   chunks: count,
   text_bytes: count,
   created_at: time,
@@ -49,6 +54,19 @@ export const Document = Type.Object({
   generation: Type.Integer(),
   chunks: count,
   text_bytes: count,
+  kept_share: nullable(
+    Type.Number({
+      minimum: 0,
+      maximum: 1,
+      description:
+        'The share of the text that was kept: words outside navigation of a web page, pages of a ' +
+        `PDF, rows of a table. Below ${partlyReadBelow} the document was read in part. Null: it ` +
+        'was read before Pawl measured this, and counts as fully read.',
+    }),
+  ),
+  warnings: Type.Array(Type.String(), {
+    description: 'Why some of the text was not read, in sentences.',
+  }),
   content_hash: Type.String(),
   created_at: time,
   updated_at: time,

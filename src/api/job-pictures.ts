@@ -4,6 +4,7 @@ import type { Lifecycle } from '../kernel/item.ts';
 import { limits } from '../kernel/limits.ts';
 import type { StageState } from '../kernel/stage.ts';
 import type { Database } from '../store/database.ts';
+import { countPartlyRead } from '../store/document-views.ts';
 import { type CauseRow, listCausesOfJob } from '../store/inbox.ts';
 import { getJobWithSequence, type StandingRow } from '../store/job-views.ts';
 import { type JobRow, statusFrom } from '../store/jobs.ts';
@@ -17,6 +18,7 @@ export interface JobPicture {
   readonly status: StageState;
   readonly standings: readonly StandingRow[];
   readonly causes: readonly CauseRow[];
+  readonly partlyRead: number;
   /** False: its items were counted a moment before it was read. */
   readonly isWhole: boolean;
   /** Rises with the shape of this, so that two releases can work side by side. */
@@ -63,6 +65,7 @@ export class JobPictures {
       status: statusFrom(row, progress, lifecycle),
       standings: rows,
       causes: row.items_failed > 0 ? await listCausesOfJob(database, row.id) : [],
+      partlyRead: row.ended_at === null ? 0 : await countPartlyRead(database, row),
       isWhole: isFresh,
       form: limits.hotView.form,
     };

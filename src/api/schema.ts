@@ -160,6 +160,10 @@ export const JobDetail = Type.Object({
     minimum: 0,
     description: 'Done without a new generation: they are as they were.',
   }),
+  documents_partly_read: Type.Integer({
+    minimum: 0,
+    description: 'Documents that the job read in part. Counted when the job has ended.',
+  }),
   causes: Type.Array(
     Type.Object({
       cause: Type.String(),

@@ -10,12 +10,13 @@ import {
   stageMessages,
 } from '../kernel/stage.ts';
 import type { Event as EngineEvent } from '../observe/event.ts';
+import { warningsOf } from '../pipeline/extract/parsed.ts';
 import type { Hit as Passage } from '../search/search.ts';
 import type { ChunkRow, NewChunk } from '../store/chunks.ts';
 import type { ShareRow } from '../store/corpus-access.ts';
 import type { CorpusSettings } from '../store/corpus-settings.ts';
 import { countersOf } from '../store/counters.ts';
-import type { CorpusRow, DocumentRow } from '../store/documents.ts';
+import type { CorpusRow, DocumentRow, Meta } from '../store/documents.ts';
 import type { CauseRow, FingerprintRow } from '../store/inbox.ts';
 import type { ItemRow } from '../store/items.ts';
 import type { StandingRow } from '../store/job-views.ts';
@@ -89,11 +90,12 @@ export interface JobDetailInput {
   readonly status: StageState;
   readonly standings: readonly StandingRow[];
   readonly causes: readonly CauseRow[];
+  readonly partlyRead: number;
   readonly now: number;
 }
 
 export function jobDetailShape(input: JobDetailInput): schema.JobDetail {
-  const { row, status, standings, causes, now } = input;
+  const { row, status, standings, causes, partlyRead, now } = input;
   const open = standings.filter(({ is_open }) => is_open === 1);
   const due = open.flatMap(({ due_at }) => due_at ?? []);
   const steps: Record<string, number> = {};
@@ -102,6 +104,7 @@ export function jobDetailShape(input: JobDetailInput): schema.JobDetail {
     ...jobShape(row, status, now),
     counters: { ...countersOf(row, now), steps },
     items_unchanged: Math.max(row.items_done - row.documents_emitted, 0),
+    documents_partly_read: partlyRead,
     causes: causes.map(({ code, count, first_at, last_at }) => ({
       cause: code,
       count,
@@ -200,6 +203,7 @@ export function corpusShape(row: CorpusRow): schema.Corpus {
   return {
     name: row.name,
     documents: row.documents,
+    documents_partly_read: row.documents_partly_read,
     chunks: row.chunks,
     text_bytes: row.text_bytes,
     created_at: timeOf(row.created_at),
@@ -231,7 +235,7 @@ export function shareShape({ caller, name, access, created_at }: ShareRow): sche
   return { caller_id: caller, name, access, created_at: timeOf(created_at) };
 }
 
-export function documentShape(row: DocumentRow): schema.Document {
+export function documentShape(row: DocumentRow, meta: Meta): schema.Document {
   return {
     document_id: row.id,
     corpus_name: row.corpus,
@@ -241,6 +245,8 @@ export function documentShape(row: DocumentRow): schema.Document {
     generation: row.generation,
     chunks: row.chunk_count,
     text_bytes: row.text_bytes,
+    kept_share: row.kept_share,
+    warnings: [...warningsOf(meta)],
     content_hash: row.content_hash,
     created_at: timeOf(row.created_at),
     updated_at: timeOf(row.updated_at),

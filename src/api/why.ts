@@ -4,6 +4,7 @@
  */
 import type { CorpusPlace } from '../kernel/corpus-name.ts';
 import { Failure } from '../kernel/failure.ts';
+import { isPartlyRead, keptPercent } from '../kernel/kept-share.ts';
 import { canonicalUrl, readUrl } from '../pipeline/fetch/url.ts';
 import {
   getChunk,
@@ -12,7 +13,7 @@ import {
   isDeleted,
   listChunks,
 } from '../store/document-views.ts';
-import { type DocumentRow, documentIdOf, getDocument } from '../store/documents.ts';
+import { type DocumentRow, documentIdOf, getDocument, getMeta } from '../store/documents.ts';
 import { getFetch } from '../store/fetches.ts';
 import { type ItemRow, jobOfItem } from '../store/items.ts';
 import { getJobById } from '../store/jobs.ts';
@@ -48,7 +49,7 @@ export async function whyOf(service: Looking, question: WhyQuestion): Promise<Wh
     url: source,
     verdict,
     explanation: explanations[verdict](document, item),
-    document: document ? documentShape({ ...document, corpus: question.name }) : null,
+    document: document ? await shownDocument(service, document, question.name) : null,
     provenance: document ? await provenanceOf(service, document) : null,
     item,
     chunk: document ? await chunkOf(service, document, question) : null,
@@ -86,8 +87,9 @@ type Explain = (document: DocumentRow | undefined, item: Item | null) => string;
 
 const explanations: Readonly<Record<Why['verdict'], Explain>> = {
   searchable: (document, item) => {
-    const { generation, chunk_count } = document as DocumentRow;
-    const found = `Generation ${generation} is searchable, with ${countOf(chunk_count)}.`;
+    const { generation, chunk_count, kept_share } = document as DocumentRow;
+    const chunks = countOf(chunk_count);
+    const found = `Generation ${generation} is searchable, with ${chunks}.${partOf(kept_share)}`;
     return item?.step === 'failed'
       ? `${found} A newer submission is not in it: ${item.explanation}`
       : found;
@@ -102,8 +104,21 @@ const explanations: Readonly<Record<Why['verdict'], Explain>> = {
   unknown: () => 'Not searchable: it was never submitted to this corpus, under this name.',
 };
 
+function partOf(keptShare: number | null): string {
+  if (keptShare === null || !isPartlyRead(keptShare)) return '';
+  return ` It was read in part: ${keptPercent(keptShare)} % of its text was kept.`;
+}
+
 function countOf(chunks: number): string {
   return chunks === 1 ? '1 passage' : `${chunks.toLocaleString('en-US')} passages`;
+}
+
+async function shownDocument(
+  { database }: Looking,
+  document: DocumentRow,
+  corpus: string,
+): Promise<NonNullable<Why['document']>> {
+  return documentShape({ ...document, corpus }, await getMeta(database, document));
 }
 
 /** From the current generation back to the bytes that were read. */

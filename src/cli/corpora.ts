@@ -1,5 +1,6 @@
 /** `pawl corpora`: what can be searched. */
 import type { CorpusRow, Spending } from '../index.ts';
+import { partlyReadBelow } from '../kernel/kept-share.ts';
 import { chooseAction, onlyArgument } from './action.ts';
 import { type Call, type Command, centsOf, exits, withStore } from './command.ts';
 import { consentOption, hasConsent } from './consent.ts';
@@ -8,10 +9,21 @@ import type { DocumentOf, PawlDoor } from './door.ts';
 import { entityOptions, printEntities } from './entities.ts';
 import { workOrLeave } from './follow.ts';
 import { originOptions, showOrigins } from './origins.ts';
-import { corpusShape, documentShape, spendingShape } from './shape.ts';
+import { corpusShape, documentShape, spendingShape, warningsOfDocument } from './shape.ts';
 import { share, sharePairs, shareShape, sharesOf, unshare } from './shares.ts';
-import { printPairs, printTable } from './table.ts';
-import { ago, bytes, count, cutPath, exactTime, money, number, printable } from './wording.ts';
+import { type Column, printPairs, printTable } from './table.ts';
+import type { Terminal } from './terminal.ts';
+import {
+  ago,
+  bytes,
+  count,
+  cutPath,
+  exactTime,
+  money,
+  number,
+  percent,
+  printable,
+} from './wording.ts';
 
 export const corpora: Command = {
   name: 'corpora',
@@ -20,7 +32,8 @@ export const corpora: Command = {
     'delete',
   usage: [
     'corpora [list]',
-    'corpora show|documents NAME',
+    'corpora show NAME',
+    'corpora documents NAME [--partly-read]',
     'corpora entities NAME [--kind K] [--document ID | --with ENTITY] [--limit N]',
     'corpora reembed NAME [--budget-cents N]',
     'corpora budget NAME [--budget-cents N]',
@@ -35,6 +48,10 @@ export const corpora: Command = {
     write: {
       type: 'boolean',
       meaning: 'share it to write as well: ingest, retry, delete documents',
+    },
+    'partly-read': {
+      type: 'boolean',
+      meaning: `only documents of which less than ${percent(partlyReadBelow)} was kept`,
     },
     ...entityOptions,
     'budget-cents': {
@@ -84,6 +101,7 @@ function printCorpora({ terminal }: Call, rows: readonly CorpusRow[]): void {
       { title: 'DOCUMENTS', align: 'right' },
       { title: 'CHUNKS', align: 'right' },
       { title: 'TEXT', align: 'right' },
+      { title: 'PARTLY READ', align: 'right' },
       { title: 'CHANGED' },
     ],
     rows.map((row) => [
@@ -91,6 +109,7 @@ function printCorpora({ terminal }: Call, rows: readonly CorpusRow[]): void {
       number(row.documents),
       number(row.chunks),
       bytes(row.text_bytes),
+      number(row.documents_partly_read),
       row.updated_at === null ? '' : ago(row.updated_at, now),
     ]),
   );
@@ -121,6 +140,9 @@ async function show(
   printPairs(terminal, [
     ['corpus', corpus.name],
     ['documents', number(corpus.documents)],
+    ...(corpus.documents_partly_read > 0
+      ? [['partly read', number(corpus.documents_partly_read)] as const]
+      : []),
     ['chunks', number(corpus.chunks)],
     ['text', bytes(corpus.text_bytes)],
     ...spendingPairs(spent),
@@ -164,44 +186,71 @@ async function setBudget(call: Call, { name }: CorpusRow, pawl: PawlDoor): Promi
   return exits.well;
 }
 
-async function* documentsOf(pawl: PawlDoor, name: string): AsyncGenerator<DocumentOf> {
-  for (let page = await pawl.documents(name); page.length > 0; ) {
+async function* documentsOf(
+  pawl: PawlDoor,
+  name: string,
+  partlyRead: boolean,
+): AsyncGenerator<DocumentOf> {
+  for (let page = await pawl.documents(name, { partlyRead }); page.length > 0; ) {
     yield* page;
-    page = await pawl.documents(name, { after: page.at(-1)?.id ?? '' });
+    page = await pawl.documents(name, { after: page.at(-1)?.id ?? '', partlyRead });
   }
 }
 
 /** With `--json`, one document on each line: a corpus may be large. */
 async function printDocuments(call: Call, { name }: CorpusRow, pawl: PawlDoor): Promise<number> {
-  const { terminal, isJson } = call;
+  const { terminal, isJson, flags } = call;
+  const isPartlyRead = flags['partly-read'] === true;
   const rows: DocumentOf[] = [];
-  for await (const row of documentsOf(pawl, name)) {
+  for await (const row of documentsOf(pawl, name, isPartlyRead)) {
     if (isJson) terminal.print(JSON.stringify(documentShape(row)));
     else rows.push(row);
   }
   if (isJson) return exits.well;
-  const now = Date.now();
   rows.sort((one, other) => (one.source < other.source ? -1 : 1));
+  if (isPartlyRead) printPartlyRead(terminal, rows);
+  else printTable(terminal, documentColumns, rows.map(documentCells));
+  return exits.well;
+}
+
+const documentColumns: readonly Column[] = [
+  { title: 'TITLE' },
+  { title: 'SOURCE' },
+  { title: 'CHUNKS', align: 'right' },
+  { title: 'TEXT', align: 'right' },
+  { title: 'KEPT', align: 'right' },
+  { title: 'GENERATION', align: 'right' },
+  { title: 'CHANGED' },
+];
+
+function documentCells(row: DocumentOf): string[] {
+  return [
+    cutPath(printable(row.title ?? ''), 40),
+    cutPath(printable(row.source), 48),
+    number(row.chunk_count),
+    bytes(row.text_bytes),
+    row.kept_share === null ? '' : percent(row.kept_share),
+    number(row.generation),
+    ago(row.updated_at, Date.now()),
+  ];
+}
+
+function printPartlyRead(terminal: Terminal, rows: readonly DocumentOf[]): void {
+  if (rows.length === 0) {
+    terminal.print('no documents that were read in part');
+    return;
+  }
   printTable(
     terminal,
-    [
-      { title: 'TITLE' },
-      { title: 'SOURCE' },
-      { title: 'CHUNKS', align: 'right' },
-      { title: 'TEXT', align: 'right' },
-      { title: 'GENERATION', align: 'right' },
-      { title: 'CHANGED' },
-    ],
+    [{ title: 'KEPT', align: 'right' }, { title: 'SOURCE' }, { title: 'WHY' }],
     rows.map((row) => [
-      cutPath(printable(row.title ?? ''), 40),
-      cutPath(printable(row.source), 48),
-      number(row.chunk_count),
-      bytes(row.text_bytes),
-      number(row.generation),
-      ago(row.updated_at, now),
+      percent(row.kept_share ?? 1),
+      cutPath(printable(row.source), 60),
+      printable(warningsOfDocument(row).join(' ')),
     ]),
   );
-  return exits.well;
+  terminal.print();
+  terminal.print(`${terminal.paint('dim', 'what is missing')}  pawl extract SOURCE --dropped`);
 }
 
 async function remove(call: Call, { name, documents }: CorpusRow, pawl: PawlDoor): Promise<number> {

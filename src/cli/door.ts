@@ -6,7 +6,7 @@ import type { ItemRow } from '../store/items.ts';
 export type JobDoor = Pick<
   Job,
   | ('id' | 'corpus' | 'isResumed' | 'events' | 'history' | 'summary' | 'counts' | 'unchanged')
-  | ('causes' | 'pause' | 'resume' | 'retry')
+  | ('partlyRead' | 'causes' | 'pause' | 'resume' | 'retry')
 > & { cancel(): Promise<Pick<Awaited<ReturnType<Job['cancel']>>, CancelPart>> };
 
 type CancelPart = 'itemsCanceled' | 'itemsDone' | 'itemsFailed';
@@ -20,8 +20,12 @@ export type ItemOf = Pick<
 export type DocumentOf = Pick<
   DocumentRow,
   | ('id' | 'corpus' | 'source' | 'title' | 'generation' | 'content_hash' | 'chunk_count')
-  | ('text_bytes' | 'created_at' | 'updated_at')
-> & { readonly meta?: ListedDocument['meta'] };
+  | ('text_bytes' | 'kept_share' | 'created_at' | 'updated_at')
+> & {
+  /** A service tells only the warnings in it. */
+  readonly meta?: ListedDocument['meta'];
+  readonly warnings?: readonly string[];
+};
 
 export type EntityOf = Omit<DocumentEntity, 'ordinal'>;
 

@@ -114,13 +114,16 @@ function exitOf({ state, items }: JobCounts): number {
 async function printEnd(call: Call, job: JobDoor, summary: JobSummary): Promise<void> {
   const { terminal } = call;
   const unchanged = await job.unchanged();
+  const partlyRead = await job.partlyRead();
   const causes = summary.items.failed > 0 ? await job.causes() : [];
   if (call.isJson) {
-    const shape = { ...jobShape(summary), items_unchanged: unchanged };
+    const counts = { items_unchanged: unchanged, documents_partly_read: partlyRead };
+    const shape = { ...jobShape(summary), ...counts };
     terminal.print(JSON.stringify({ ...shape, causes: causes.map(causeShape) }));
     return;
   }
   terminal.print(endLine(call, summary, unchanged));
+  if (partlyRead > 0) terminal.print(partlyReadLine(partlyRead, summary.corpus));
   if (causes.length === 0) return;
   terminal.print();
   printTable(
@@ -137,6 +140,12 @@ async function printEnd(call: Call, job: JobDoor, summary: JobSummary): Promise<
   terminal.print(
     `${terminal.paint('dim', 'try again')}    pawl jobs retry ${summary.id.slice(0, 8)}`,
   );
+}
+
+function partlyReadLine(documents: number, corpus: string): string {
+  const were = documents === 1 ? 'was' : 'were';
+  const how = `pawl corpora documents ${corpus} --partly-read`;
+  return `${count(documents, 'document')} ${were} read in part: \`${how}\` lists them`;
 }
 
 function endLine({ terminal }: Call, summary: JobSummary, unchanged: number): string {

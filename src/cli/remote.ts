@@ -86,8 +86,8 @@ function remoteCorpora(
       return (await client.ask('GET /corpora', { query })).items.map(corpusOf);
     },
     corpus: async (name) => corpusOf(await client.ask('GET /corpora/:name', { params: { name } })),
-    documents: async (name, { after, limit } = {}) => {
-      const query = { cursor: after || undefined, limit };
+    documents: async (name, { after, limit, partlyRead } = {}) => {
+      const query = { cursor: after || undefined, limit, partly_read: partlyRead };
       const params = { name };
       const page = await client.ask('GET /corpora/:name/documents', { params, query });
       return page.items.map(documentOf);
@@ -181,6 +181,7 @@ function remoteJob(
       return counted.counts;
     },
     unchanged: async () => (await detail()).items_unchanged,
+    partlyRead: async () => (await detail()).documents_partly_read,
     causes: async () => causesOf((await detail()).causes),
     pause: async () => void (await client.ask('POST /jobs/:id/pause', { params })),
     resume: async ({ budgetCents: budget_cents } = {}) =>

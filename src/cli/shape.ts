@@ -3,6 +3,7 @@ import type { CauseRow, CorpusRow, Event, JobSummary, Spending } from '../index.
 import { type FailureCode, failures, isFailureCode } from '../kernel/failure.ts';
 import { job as jobMachine } from '../kernel/job.ts';
 import { allowedActions } from '../kernel/machine.ts';
+import { warningsOf } from '../pipeline/extract/parsed.ts';
 import type { DocumentOf, ItemOf } from './door.ts';
 
 const time = (at: number | null): string | null =>
@@ -99,6 +100,7 @@ export function corpusShape(corpus: CorpusRow) {
   return {
     name: corpus.name,
     documents: corpus.documents,
+    documents_partly_read: corpus.documents_partly_read,
     chunks: corpus.chunks,
     text_bytes: corpus.text_bytes,
     created_at: time(corpus.created_at),
@@ -115,11 +117,17 @@ export function documentShape(document: DocumentOf) {
     generation: document.generation,
     chunks: document.chunk_count,
     text_bytes: document.text_bytes,
+    kept_share: document.kept_share,
+    warnings: warningsOfDocument(document),
     content_hash: document.content_hash,
     meta: document.meta,
     created_at: time(document.created_at),
     updated_at: time(document.updated_at),
   };
+}
+
+export function warningsOfDocument({ warnings, meta = {} }: DocumentOf): readonly string[] {
+  return warnings ?? warningsOf(meta);
 }
 
 /** What the table says of a stored code; a newer Pawl may have stored one that is not in it. */

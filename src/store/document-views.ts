@@ -1,7 +1,8 @@
 /** A document as callers look at it: its passages, and where its content comes from. */
+import { placeOf } from '../kernel/corpus-name.ts';
 import type { ChunkRow } from './chunks.ts';
 import type { Reader } from './database.ts';
-import type { CorpusRow } from './documents.ts';
+import { type CorpusRow, partlyRead } from './documents.ts';
 import type { ItemRow } from './items.ts';
 import { buriedUpTo } from './sinks.ts';
 import { sql } from './statement.ts';
@@ -64,6 +65,7 @@ export async function getValidators(
  */
 const corporaOf = (chosen: string) => sql<CorpusRow>`
   SELECT own.name, own.created_at, COUNT(documents.id) AS documents,
+    COUNT(CASE WHEN ${partlyRead} THEN 1 END) AS documents_partly_read,
     COALESCE(SUM(documents.chunk_count), 0) AS chunks,
     COALESCE(SUM(documents.text_bytes), 0) AS text_bytes, MAX(documents.updated_at) AS updated_at
   FROM (
@@ -91,9 +93,9 @@ export async function getCorpus(
 ): Promise<CorpusRow | undefined> {
   const [row] = await reader.run(corpusOf, { caller, name });
   if (row || !isHeld) return row;
-  const empty = { documents: 0, chunks: 0, text_bytes: 0, updated_at: null };
+  const sizes = { documents: 0, documents_partly_read: 0, chunks: 0, text_bytes: 0 };
   const [corpus] = await reader.run(anyCorpus, { name });
-  return corpus && { ...corpus, ...empty };
+  return corpus && { ...corpus, ...sizes, updated_at: null };
 }
 
 /** The corpora that are a caller's, by name: of others not even the name is told. */
@@ -114,4 +116,18 @@ export function listRuns(
   page: { readonly document_id: string; readonly before: number; readonly limit: number },
 ): Promise<ItemRow[]> {
   return reader.run(runsOf, { ...page });
+}
+
+const partlyReadByJob = sql<{ count: number }>`
+  SELECT COUNT(*) AS count FROM documents JOIN items ON items.id = documents.as_of
+  WHERE documents.corpus = :corpus AND documents.caller = :caller AND ${partlyRead}
+    AND items.job_id = :job_id`;
+
+/** How many documents a job has read in part, or found unchanged since they were. */
+export async function countPartlyRead(
+  reader: Reader,
+  job: { readonly id: number; readonly caller: string; readonly corpus: string },
+): Promise<number> {
+  const rows = await reader.run(partlyReadByJob, { ...placeOf(job), job_id: job.id });
+  return rows[0]?.count ?? 0;
 }

@@ -6,6 +6,7 @@
  */
 import { hash } from 'node:crypto';
 import { Failure } from '../kernel/failure.ts';
+import { partlyReadBelow } from '../kernel/kept-share.ts';
 import { limits } from '../kernel/limits.ts';
 import type { Reader, Transaction } from './database.ts';
 import { sql, sqlRows } from './statement.ts';
@@ -27,6 +28,8 @@ export interface DocumentRow {
   readonly content_hash: string;
   readonly chunk_count: number;
   readonly text_bytes: number;
+  /** Of its text, from 0 to 1. Null: it was read before this was measured. */
+  readonly kept_share: number | null;
   readonly created_at: number;
   readonly updated_at: number;
 }
@@ -37,11 +40,16 @@ export function documentIdOf(caller: string, corpus: string, source: string): st
 }
 
 const byId = sql<DocumentRow>`SELECT * FROM documents WHERE id = :id`;
-const ofCorpus = sql<DocumentRow & { readonly meta: string | null }>`
+/** Written with its number, and not as a parameter: only then the index is used. */
+export const partlyRead = `documents.kept_share < ${partlyReadBelow}`;
+const ofCorpus = (chosen: string) => sql<DocumentRow & { readonly meta: string | null }>`
   SELECT documents.*, texts.meta FROM documents
   LEFT JOIN texts ON texts.generation_id = documents.generation_id
   WHERE documents.corpus = :corpus AND documents.caller = :caller AND documents.id > :after
+    ${chosen}
   ORDER BY documents.id LIMIT :limit`;
+const allOfCorpus = ofCorpus('');
+const partlyReadOfCorpus = ofCorpus(`AND ${partlyRead}`);
 const addCorpus = sql`
   INSERT INTO corpora (name, created_at) VALUES (:name, :now) ON CONFLICT (name) DO NOTHING`;
 
@@ -49,6 +57,7 @@ export interface CorpusRow {
   readonly name: string;
   readonly created_at: number;
   readonly documents: number;
+  readonly documents_partly_read: number;
   readonly chunks: number;
   readonly text_bytes: number;
   readonly updated_at: number | null;
@@ -58,19 +67,39 @@ export async function getDocument(reader: Reader, id: string): Promise<DocumentR
   return (await reader.run(byId, { id }))[0];
 }
 
-/** What a document says of itself: author, date, canonical address, pages. */
-export type Meta = Readonly<Record<string, string | number | boolean>>;
+/** What a document says of itself: author, date, canonical address, pages, warnings. */
+export type Meta = Readonly<Record<string, string | number | boolean | readonly string[]>>;
 
 export interface ListedDocument extends DocumentRow {
   readonly meta: Meta;
 }
 
+export interface DocumentPage {
+  readonly caller: string;
+  readonly corpus: string;
+  readonly after: string;
+  readonly limit: number;
+  readonly partlyRead?: boolean | undefined;
+}
+
 export async function listDocuments(
   reader: Reader,
-  filter: { caller: string; corpus: string; after: string; limit: number },
+  { partlyRead: isChosen = false, ...page }: DocumentPage,
 ): Promise<ListedDocument[]> {
-  const rows = await reader.run(ofCorpus, filter);
+  const rows = await reader.run(isChosen ? partlyReadOfCorpus : allOfCorpus, page);
   return rows.map(({ meta, ...row }) => ({ ...row, meta: meta === null ? {} : JSON.parse(meta) }));
+}
+
+const metaOf = sql<{ meta: string }>`
+  SELECT meta FROM texts WHERE generation_id = :generation_id`;
+
+/** What the current generation of a document says of itself. */
+export async function getMeta(
+  reader: Reader,
+  { generation_id }: Pick<DocumentRow, 'generation_id'>,
+): Promise<Meta> {
+  const [row] = await reader.run(metaOf, { generation_id });
+  return row ? JSON.parse(row.meta) : {};
 }
 
 const corpusByName = sql<{ name: string }>`SELECT name FROM corpora WHERE name = :name`;
@@ -149,14 +178,14 @@ export async function getText(reader: Reader, generationId: number): Promise<Tex
 /** A newer submission's generation is never replaced by an older one's that took longer. */
 const flipRow = sql<{ generation: number }>`
   INSERT INTO documents (id, caller, corpus, source, title, language, generation, generation_id,
-    as_of, content_hash, chunk_count, text_bytes, created_at, updated_at)
+    as_of, content_hash, chunk_count, text_bytes, kept_share, created_at, updated_at)
   VALUES (:id, :caller, :corpus, :source, :title, :language, 1, :generation_id,
-    :generation_id, :content_hash, :chunk_count, :text_bytes, :now, :now)
+    :generation_id, :content_hash, :chunk_count, :text_bytes, :kept_share, :now, :now)
   ON CONFLICT (id) DO UPDATE SET title = excluded.title, language = excluded.language,
     generation = documents.generation + 1, generation_id = excluded.generation_id,
     as_of = excluded.as_of, content_hash = excluded.content_hash,
     chunk_count = excluded.chunk_count, text_bytes = excluded.text_bytes,
-    updated_at = excluded.updated_at
+    kept_share = excluded.kept_share, updated_at = excluded.updated_at
   WHERE excluded.as_of > documents.as_of
   RETURNING generation`;
 
@@ -171,6 +200,7 @@ export interface Flip {
   readonly content_hash: string;
   readonly chunk_count: number;
   readonly text_bytes: number;
+  readonly kept_share: number;
 }
 
 const newerThan = sql<{ id: string }>`
@@ -195,6 +225,10 @@ export async function flip(
 const confirmRow = sql<{ id: string }>`
   UPDATE documents SET as_of = {greatest}(as_of, :as_of)
   WHERE id = :id AND content_hash = :content_hash RETURNING id`;
+const measureRow = sql<{ generation_id: number }>`
+  UPDATE documents SET kept_share = :kept_share
+  WHERE id = :id AND content_hash = :content_hash AND as_of = :as_of RETURNING generation_id`;
+const measureText = sql`UPDATE texts SET meta = :meta WHERE generation_id = :generation_id`;
 
 /** A submission found its content to be the current one. False: it no longer is. */
 export async function confirm(
@@ -202,6 +236,19 @@ export async function confirm(
   row: { id: string; content_hash: string; as_of: number },
 ): Promise<boolean> {
   return (await transaction.run(confirmRow, row)).length > 0;
+}
+
+/**
+ * The confirming submission kept the same text, but another share of its source. It changes nothing
+ * if a newer submission has confirmed the text since.
+ */
+export async function remeasure(
+  transaction: Transaction,
+  row: { id: string; content_hash: string; as_of: number; kept_share: number; meta: string },
+): Promise<void> {
+  const { meta, ...measured } = row;
+  const rows = await transaction.run(measureRow, measured);
+  for (const { generation_id } of rows) await transaction.run(measureText, { generation_id, meta });
 }
 
 /** An item that is still open may need what it has written, even if it can no longer win. */

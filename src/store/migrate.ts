@@ -31,6 +31,7 @@ import { suspects } from './migration/0026-suspects.ts';
 import { jobSweeps } from './migration/0027-sweeps.ts';
 import { batchServing } from './migration/0028-batch-serving.ts';
 import { pages } from './migration/0029-pages.ts';
+import { keptShare } from './migration/0030-kept-share.ts';
 import { sql } from './statement.ts';
 
 export interface Migration {
@@ -67,6 +68,7 @@ export const migrations: readonly Migration[] = [
   jobSweeps,
   batchServing,
   pages,
+  keptShare,
 ];
 
 const createMigrations = sql`CREATE TABLE IF NOT EXISTS migrations (

@@ -13,6 +13,7 @@ import { gateTests } from './store/gate.ts';
 import { idempotencyTests } from './store/idempotency.ts';
 import { interventionTests } from './store/intervention.ts';
 import { jobTests } from './store/job.ts';
+import { keptShareTests } from './store/kept-share.ts';
 import { migrationTests } from './store/migration.ts';
 import { parsedTests } from './store/parsed.ts';
 import { reportTests } from './store/report.ts';
@@ -38,6 +39,7 @@ const groups: Readonly<Record<string, readonly StoreTest[]>> = {
   deliveries: deliveryTests,
   'idempotency keys': idempotencyTests,
   documents: documentTests,
+  'kept shares': keptShareTests,
   entities: entityTests,
   fairness: fairnessTests,
   'forward causes': forwardCauseTests,

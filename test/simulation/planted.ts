@@ -169,6 +169,7 @@ function withEarlyFlip(pipeline: Pipeline): Pipeline {
           content_hash: text?.content_hash ?? '',
           chunk_count: 0,
           text_bytes: 0,
+          kept_share: 1,
         };
         await flip(transaction, shown, now);
         return (await result?.effect?.(transaction, now)) ?? undefined;

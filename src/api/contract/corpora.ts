@@ -1,5 +1,6 @@
 /** The routes of corpora, and of questions to them. */
 import Type from 'typebox';
+import { partlyReadBelow } from '../../kernel/kept-share.ts';
 import { limits } from '../../kernel/limits.ts';
 import { entityKinds } from '../../pipeline/entity/extraction.ts';
 import * as schema from '../schema.ts';
@@ -131,7 +132,14 @@ export const corpora = {
     group: 'Corpora',
     summary: 'The documents of a corpus',
     params: byName,
-    query: query(schema.page),
+    query: query({
+      ...schema.page,
+      partly_read: Type.Optional(
+        Type.Boolean({
+          description: `True: only documents with a \`kept_share\` below ${partlyReadBelow}.`,
+        }),
+      ),
+    }),
     status: 200,
     answer: schema.pageOf(schema.Document),
     failures: ['corpus_unknown', 'bad_request'],

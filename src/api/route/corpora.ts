@@ -9,7 +9,7 @@ import { Failure } from '../../kernel/failure.ts';
 import { type CorpusAccess, listShares } from '../../store/corpus-access.ts';
 import { getCorpusSettings } from '../../store/corpus-settings.ts';
 import { listChunks } from '../../store/document-views.ts';
-import { type DocumentRow, getDocument, listDocuments } from '../../store/documents.ts';
+import { type DocumentRow, getDocument, getMeta, listDocuments } from '../../store/documents.ts';
 import { entitiesOfGeneration, listEntities, listRelated } from '../../store/entities.ts';
 import { getSpending } from '../../store/spending.ts';
 import { keyCursor, limitOf, nameCursor, nextCursor, numberCursor } from '../cursor.ts';
@@ -63,9 +63,12 @@ export function corpusRoutes(service: Service) {
       const { place, row } = await ownCorpus(service, caller, params.name);
       const limit = limitOf(query);
       const after = keyCursor(query) ?? '';
-      const rows = await listDocuments(service.database, { ...place, after, limit });
+      const page = { ...place, after, limit, partlyRead: query.partly_read };
+      const rows = await listDocuments(service.database, page);
       return {
-        items: rows.map((document) => documentShape({ ...document, corpus: row.name })),
+        items: rows.map(({ meta, ...document }) =>
+          documentShape({ ...document, corpus: row.name }, meta),
+        ),
         next_cursor: nextCursor(rows, limit, ({ id }) => id),
       };
     },
@@ -77,7 +80,8 @@ export function documentRoutes(service: Service) {
   return {
     'GET /documents/:id': async ({ caller: { callerId: caller }, params }) => {
       const row = await ownDocument(service, caller, params.id);
-      return documentShape({ ...row, corpus: nameFor(caller, row) });
+      const meta = await getMeta(database, row);
+      return documentShape({ ...row, corpus: nameFor(caller, row) }, meta);
     },
     'DELETE /documents/:id': async ({ caller: { callerId: caller }, params }) => {
       const row = await ownDocument(service, caller, params.id, 'write');

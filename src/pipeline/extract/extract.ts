@@ -2,13 +2,13 @@
 import { hash } from 'node:crypto';
 import type { BlobStore } from '../../blob/blob.ts';
 import { Failure } from '../../kernel/failure.ts';
-import { confirm, getDocument, type TextRow, writeText } from '../../store/documents.ts';
+import { confirm, getDocument, remeasure, type TextRow, writeText } from '../../store/documents.ts';
 import { getFetch } from '../../store/fetches.ts';
 import { getInput, type InputRow } from '../../store/items.ts';
 import { holdText } from '../held.ts';
 import type { PipelineItem, StepContext, StepFunction, StepResult } from '../pipeline.ts';
 import { withoutText } from '../superseded.ts';
-import type { Parsed, ParseInput, Parser } from './parsed.ts';
+import { keptShareOf, type Parsed, type ParseInput, type Parser } from './parsed.ts';
 
 export interface Extracted {
   readonly title: string | null;
@@ -39,7 +39,12 @@ export async function keepText(
 ): Promise<StepResult> {
   const contentHash = hashOf(extracted);
   const current = await getDocument(reader, item.documentId);
-  if (current?.content_hash === contentHash && !item.force) return unchanged(item, contentHash);
+  if (current?.content_hash === contentHash && !item.force) {
+    const { kept_share: known } = current;
+    const kept_share = keptShareOf(extracted.meta);
+    const measured = kept_share === known ? undefined : { kept_share, meta: metaOf(extracted) };
+    return unchanged(item, contentHash, measured);
+  }
   const row: TextRow = {
     generation_id: item.id,
     document_id: item.documentId,
@@ -62,13 +67,18 @@ export async function keepText(
 export function unchanged(
   { documentId, id, source }: PipelineItem,
   contentHash: string,
+  measured?: { readonly kept_share: number; readonly meta: string },
 ): StepResult {
   return {
     unchanged: true,
     effect: async (transaction) => {
       const row = { id: documentId, content_hash: contentHash, as_of: id };
-      if (await confirm(transaction, row)) return undefined;
-      throw new Failure('replaced_meanwhile', `${source} was replaced while it was being compared`);
+      if (!(await confirm(transaction, row))) {
+        const message = `${source} was replaced while it was being compared`;
+        throw new Failure('replaced_meanwhile', message);
+      }
+      if (measured) await remeasure(transaction, { ...row, ...measured });
+      return undefined;
     },
   };
 }

@@ -14,6 +14,7 @@ import { writeWords } from '../../store/words.ts';
 import { heldChunks } from '../chunk/chunk.ts';
 import { type CompleteVectors, completeVectors } from '../embed/complete.ts';
 import type { EmbedOptions } from '../embed/embed.ts';
+import { keptShareOf } from '../extract/parsed.ts';
 import { textOf } from '../held.ts';
 import { deliver, readStanding, settleDocument, storedGeneration } from '../persist/deliver.ts';
 import { headOf } from '../persist/persist.ts';
@@ -91,6 +92,7 @@ function flipTo({ item }: StepContext, text: TextRow, parts: Parts): StepResult 
           content_hash: text.content_hash,
           chunk_count: parts.chunkCount,
           text_bytes: Buffer.byteLength(text.body),
+          kept_share: keptShareOf(JSON.parse(text.meta)),
         },
         now,
       );

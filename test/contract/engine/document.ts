@@ -81,6 +81,29 @@ export const documentEngineTests: readonly EngineTest[] = [
     },
   ],
   [
+    'a document says how much of its source was kept, also when only that has changed',
+    async (bench) => {
+      let kept_share: number | undefined;
+      const parser: Parser = async (...call) => {
+        const parsed = await parse(...call);
+        return kept_share === undefined ? parsed : { ...parsed, meta: { kept_share } };
+      };
+      await bench.start({}, { pipeline: documentPipeline({ ...parts, parser }) });
+      const shares: unknown[] = [];
+      for (const share of [undefined, 0.5, 0.9]) {
+        kept_share = share;
+        await ingest(bench, 'The walrus sleeps.');
+        const row = await getDocument(bench.store.database, documentId);
+        shares.push([row?.generation, row?.kept_share]);
+      }
+      assert.deepEqual(shares, [
+        [1, 1],
+        [1, 0.5],
+        [1, 0.9],
+      ]);
+    },
+  ],
+  [
     'what is gone from a document that is ingested again is gone from the results',
     async (bench) => {
       await bench.start({}, { pipeline: documents });

@@ -78,6 +78,7 @@ function flipTo(store: StoreFixture, generation_id: number): Promise<number | un
     content_hash: `hash ${generation_id}`,
     chunk_count: 1,
     text_bytes: 10,
+    kept_share: 1,
   };
   return store.database.write(async (transaction) => {
     indexGeneration(transaction, generation_id);

@@ -36,7 +36,7 @@ async function name(
     await writeText(transaction, { generation_id, document_id: id, ...text }, 1);
     await insertEntities(transaction, generation_id, found);
     const owner = { id, caller: 'ann', corpus: 'notes', source, generation_id };
-    const sizes = { chunk_count: 1, text_bytes: 5, content_hash: text.content_hash };
+    const sizes = { chunk_count: 1, text_bytes: 5, kept_share: 1, content_hash: text.content_hash };
     await flip(transaction, { ...owner, ...sizes, title: null, language: null }, 1);
   });
   return generation_id;

@@ -182,7 +182,13 @@ export const fetchTests: readonly StoreTest[] = [
           { id: current },
         );
         const document = { caller: 'ann', corpus: 'notes', source: 's', title: null };
-        const made = { language: null, content_hash: 'h', chunk_count: 1, text_bytes: 1 };
+        const made = {
+          language: null,
+          content_hash: 'h',
+          chunk_count: 1,
+          text_bytes: 1,
+          kept_share: 1,
+        };
         const id = item?.document_id ?? '';
         await flip(transaction, { ...document, ...made, id, generation_id: current }, 1);
       });

@@ -134,7 +134,7 @@ export const parsedTests: readonly StoreTest[] = [
       const source = 'upload:one';
       const current = {
         ...{ caller: 'me', corpus: 'notes', source, title: 'one', language: 'en' },
-        ...{ content_hash: 'hash of one', chunk_count: 2, text_bytes: 12 },
+        ...{ content_hash: 'hash of one', chunk_count: 2, text_bytes: 12, kept_share: 1 },
         id: documentIdOf('me', 'notes', source),
         generation_id: Number(id),
       };
