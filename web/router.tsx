@@ -125,6 +125,9 @@ const corpora = createRoute({
 const corpus = createRoute({
   getParentRoute: () => root,
   path: '/corpora/$name',
+  validateSearch: (given: Given): { partly_read?: boolean | undefined } => ({
+    partly_read: given.partly_read === true || undefined,
+  }),
   component: lazyRouteComponent(() => import('./page/corpus.tsx'), 'CorpusPage'),
 });
 

@@ -34,11 +34,25 @@ async function ask(path: string): Promise<Listed> {
 /** Sent as files, so that no path of this machine is in a picture. Resolves when it is done. */
 async function uploadSamples(address: string): Promise<string> {
   const folder = fileURLToPath(new URL('../../samples/', import.meta.url));
+  const names = globSync('**/*.*', { cwd: folder }).sort();
+  return upload(
+    address,
+    'sample',
+    names.map((name) => [name, readFileSync(join(folder, name))]),
+  );
+}
+
+/** A file that can be read in part only. */
+const scraps = ['scraps.ndjson', Buffer.from('{"a":"A heron."}\n{"a":\n{\n')] as const;
+
+async function upload(
+  address: string,
+  corpus: string,
+  files: readonly (readonly [name: string, content: Buffer<ArrayBuffer>])[],
+): Promise<string> {
   const form = new FormData();
-  form.set('corpus_name', 'sample');
-  for (const name of globSync('**/*.*', { cwd: folder }).sort()) {
-    form.append('file', new Blob([readFileSync(join(folder, name))]), name);
-  }
+  form.set('corpus_name', corpus);
+  for (const [name, content] of files) form.append('file', new Blob([content]), name);
   const response = await fetch(`${address}/jobs/upload`, { method: 'POST', body: form });
   const { job_id } = (await response.json()) as { job_id: string };
   await (await fetch(`${address}/jobs/${job_id}/stream`)).text();
@@ -49,6 +63,7 @@ async function uploadSamples(address: string): Promise<string> {
 async function fill(): Promise<typeof pages> {
   const { address, site } = suite;
   const sample = await uploadSamples(address);
+  await upload(address, 'scraps', [scraps]);
   site.break('/lost');
   site.hold('/slow');
   const urls = (names: readonly string[]) => names.map((name) => `${site.origin}${name}`);
@@ -64,6 +79,7 @@ async function fill(): Promise<typeof pages> {
   });
   const first = (await ask(`/jobs/${moving}/items`)).items[0]?.item_id ?? 0;
   const { items: documents } = await ask('/corpora/sample/documents');
+  const [partly] = (await ask('/corpora/scraps/documents')).items;
   const document = documents.find(({ title }) => title === 'Returns and refunds');
   const query = encodeURIComponent('refund for a late delivery');
   return [
@@ -83,6 +99,8 @@ async function fill(): Promise<typeof pages> {
     ['corpora', '/corpora', 'Changed'],
     ['corpus', '/corpora/sample', 'Returns and refunds'],
     ['document', `/documents/${document?.document_id}`, 'generation 1'],
+    ['corpus-partly-read', '/corpora/scraps?partly_read=true', '33 % kept'],
+    ['document-partly-read', `/documents/${partly?.document_id}`, 'Read in part: 33 %'],
     ['system', '/system', 'Pace of sites'],
   ];
 }
@@ -122,6 +140,23 @@ describe('every page', () => {
       assert.deepEqual(complaints, []);
     });
   }
+
+  test('of a corpus filters the documents that were read in part, by key', async (t) => {
+    const { page, visit } = await openView(t, suite);
+    await visit('/corpora/scraps');
+    const filter = page.getByRole('button', { name: 'Partly read (1)' });
+    await filter.focus();
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/partly_read=true/);
+    assert.equal(await filter.getAttribute('aria-pressed'), 'true');
+    await page.getByRole('link', { name: /scraps\.ndjson/ }).click();
+    const part = page.getByRole('region', { name: 'What was not read' });
+    await part.getByText('2 of 3 lines were not read: not valid JSON.').waitFor();
+    await part.getByText("pawl extract 'scraps.ndjson' --dropped").waitFor();
+    await visit('/corpora/sample');
+    await page.getByRole('link', { name: /Returns and refunds/ }).waitFor();
+    assert.equal(await page.getByRole('button', { name: /Partly read/ }).count(), 0);
+  });
 
   test('of a document leads to its own events, and back to those of all', async (t) => {
     const { page, visit } = await openView(t, suite);

@@ -1,13 +1,15 @@
 /** One corpus, and its documents. */
 import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query';
-import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { memo, useCallback, useMemo, useState } from 'react';
 import type { Document } from '../../src/api/schema.ts';
 import { Empty, Facts, Problem, Skeleton, Time } from '../part/basic.tsx';
+import { Segments } from '../part/choice.tsx';
 import { Confirm } from '../part/dialog.tsx';
 import { LongList } from '../part/long-list.tsx';
 import { bytes, count, counted, shortSource } from '../part/wording.ts';
 import { useWorkbench } from '../workbench.ts';
+import { PartMark } from './read-in-part.tsx';
 
 const rowHeight = 36;
 const documentsPerPage = 200;
@@ -50,20 +52,46 @@ export function CorpusPage() {
           ]}
         />
       )}
+      {corpus && <PartFilter name={name} documents={corpus.documents_partly_read} />}
       {corpus && <Documents name={name} />}
+    </div>
+  );
+}
+
+/** Shown where there is something to filter, or to go back from. */
+function PartFilter({ name, documents }: { name: string; documents: number }) {
+  const { partly_read: isPart } = useSearch({ from: '/corpora/$name' });
+  const navigate = useNavigate();
+  if (documents === 0 && !isPart) return null;
+  const choose = (value: 'all' | 'part'): void => {
+    const search = value === 'part' ? { partly_read: true } : {};
+    void navigate({ to: '/corpora/$name', params: { name }, search, replace: true });
+  };
+  return (
+    <div className="row">
+      <Segments
+        label="Which documents"
+        options={[
+          { value: 'all', name: 'All documents' },
+          { value: 'part', name: `Partly read (${count(documents)})` },
+        ]}
+        value={isPart ? 'part' : 'all'}
+        onChange={choose}
+      />
     </div>
   );
 }
 
 function Documents({ name }: { name: string }) {
   const { client } = useWorkbench();
+  const { partly_read } = useSearch({ from: '/corpora/$name' });
   const query = useInfiniteQuery({
-    queryKey: ['documents', name],
+    queryKey: ['documents', name, partly_read ? 'part' : 'all'],
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam: cursor, signal }) =>
       client().ask('GET /corpora/:name/documents', {
         params: { name },
-        query: { limit: documentsPerPage, cursor },
+        query: { limit: documentsPerPage, cursor, partly_read },
         signal,
       }),
     getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
@@ -75,7 +103,12 @@ function Documents({ name }: { name: string }) {
   }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
   if (query.isPending) return <Skeleton lines={6} />;
   if (query.isError && rows.length === 0) return <Problem error={query.error} />;
-  if (rows.length === 0) return <Empty title="Nothing in here is indexed yet" />;
+  if (rows.length === 0) {
+    const nothing = partly_read
+      ? 'Every document was read as a whole'
+      : 'Nothing in here is indexed yet';
+    return <Empty title={nothing} />;
+  }
   return (
     <LongList
       label="Documents"
@@ -92,7 +125,10 @@ function Documents({ name }: { name: string }) {
 const DocumentRow = memo(function DocumentRow({ document }: { document: Document }) {
   return (
     <Link to="/documents/$id" params={{ id: document.document_id }} className="document-row">
-      <span className="cut">{document.title ?? shortSource(document.source_url)}</span>
+      <span className="cut">
+        <PartMark document={document} />
+        {document.title ?? shortSource(document.source_url)}
+      </span>
       <span className="cut soft wide" title={document.source_url}>
         {shortSource(document.source_url)}
       </span>

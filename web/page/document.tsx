@@ -9,6 +9,7 @@ import { bytes, count, linkOf, shortSource } from '../part/wording.ts';
 import { useWorkbench } from '../workbench.ts';
 import { ChunkSheet } from './chunk-sheet.tsx';
 import { Runs } from './document-runs.tsx';
+import { ReadInPart } from './read-in-part.tsx';
 
 export function DocumentPage() {
   const { id } = useParams({ from: '/documents/$id' });
@@ -29,6 +30,7 @@ export function DocumentPage() {
       {document && (
         <>
           <DocumentHead document={document} />
+          <ReadInPart document={document} />
           <div className="split">
             <section className="card" aria-label="Text">
               <ChunkSheet documentId={id} generation={document.generation} chosen={chunk} />

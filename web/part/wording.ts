@@ -58,6 +58,13 @@ export function shortSource(source: string): string {
   return source.startsWith('/') ? source.split('/').slice(-2).join('/') : source;
 }
 
+/** Text that was handed over has no name that a command could take. */
+export function extractCommand(source: string): string {
+  const file = source.replace(/^upload:/, '');
+  const named = source.startsWith('inline:') ? 'FILE' : `'${file.replaceAll("'", "'\\''")}'`;
+  return `pawl extract ${named} --dropped`;
+}
+
 /** Only an address of the web may become a link. */
 export function linkOf(source: string): string | undefined {
   return /^https?:\/\//i.test(source) ? source : undefined;
