@@ -13,6 +13,7 @@ import { writeZip } from './zip-writer.ts';
 
 const never = new AbortController().signal;
 const samples = join(import.meta.dirname, 'samples');
+const pptx = 'application/vnd.openxmlformats-officedocument.presentationml.presentation';
 const docx = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document';
 
 /** What a document says of what was not read of it. */
@@ -115,6 +116,38 @@ describe('a document that cannot be read as a whole says so', () => {
     assert.match(String(warnings), /^1 of \d chapters was not read: the book lacks them\.$/);
   });
 
+  test('a presentation that lacks a slide', async () => {
+    const zip = openZip(readFileSync(join(samples, 'talk.pptx')));
+    const parts = zip.names.map((name) => {
+      const content = Buffer.from(zip.read(name) ?? '').toString();
+      return [name, content.replace('Id="rId1" ', 'Id="rId9" ')] as const;
+    });
+    assert.deepEqual(await lossOf(writeZip(parts, 'stored'), pptx), {
+      share: 0.5,
+      warnings: ['1 of 2 slides was not read: missing.'],
+      dropped: [{ reason: 'missing', text: 'slide 2' }],
+    });
+  });
+
+  test('a web page of which only an article was kept, or only the plain text', async () => {
+    const words = 'The ferry crossed the river at noon, and nobody on board was in a hurry.';
+    const caption = `<figure><figcaption>Foto: ${words}</figcaption></figure>`;
+    const article = `<html><head><meta property="og:type" content="article">
+      <meta property="article:published_time" content="2024-05-06"></head><body>
+      ${'<script></script>'.repeat(20)}
+      <div class="post-content">${`<p>${words}</p>`.repeat(12)}</div>
+      <div><div><div>${caption.repeat(12)}</div></div></div></body></html>`;
+    const part = await lossOf(Buffer.from(article), 'text/html');
+    const percent = Math.floor(100 * Number(part.share));
+    assert.ok(percent < 80, String(percent));
+    const warning = `Only ${percent} % of the words outside navigation were kept as content.`;
+    assert.deepEqual(part.warnings, [warning]);
+    const deep = Buffer.from(`${'<div>'.repeat(600)}${words}`);
+    const { share, warnings } = await lossOf(deep, 'text/html');
+    const plain = 'The page is too large or nested too deep: only its plain text was read.';
+    assert.deepEqual([share, warnings], [1, [plain]]);
+  });
+
   test('an old Word document whose text is cut off', async () => {
     const bytes = readFileSync(join(samples, 'old-report.doc'));
     const pieces = Buffer.from('021000000000000000', 'hex');
@@ -145,3 +178,42 @@ describe('a document that cannot be read as a whole says so', () => {
     });
   });
 });
+
+test('an old presentation with more records than are read is refused, not cut', async () => {
+  const records = Buffer.alloc(8 * 1_000_001);
+  const bytes = oleFile('PowerPoint Document', records);
+  const input = { bytes, mediaType: 'application/x-ole-storage', source: 'talk.ppt' };
+  await assert.rejects(parse(input, never), { code: 'parse_limit_exceeded' });
+});
+
+/** An old Office file with one stream: header, allocation tables, directory, then the stream. */
+function oleFile(name: string, stream: Buffer): Buffer {
+  const sectorBytes = 4096;
+  const sectors = Math.ceil(stream.length / sectorBytes);
+  const tables = Math.ceil((sectors + 8) / (sectorBytes / 4));
+  const header = Buffer.alloc(sectorBytes, 0xff);
+  Buffer.from('d0cf11e0a1b11ae1', 'hex').copy(header);
+  header.writeUInt16LE(12, 30);
+  header.writeUInt32LE(tables, 48);
+  header.writeUInt32LE(0, 56);
+  const table = Buffer.alloc(tables * sectorBytes, 0xff);
+  for (let at = 0; at < tables; at += 1) header.writeUInt32LE(at, 76 + 4 * at);
+  for (let at = 1; at < sectors; at += 1) table.writeUInt32LE(tables + at + 1, 4 * (tables + at));
+  const directory = Buffer.alloc(sectorBytes);
+  const entry = (
+    at: number,
+    { title, kind, child }: { title: string; kind: number; child: number },
+  ) => {
+    directory.write(title, 128 * at, 'utf16le');
+    directory.writeUInt16LE(2 * title.length + 2, 128 * at + 64);
+    directory.writeUInt8(kind, 128 * at + 66);
+    directory.fill(0xff, 128 * at + 68, 128 * at + 76);
+    directory.writeUInt32LE(child, 128 * at + 76);
+    directory.writeUInt32LE(tables + 1, 128 * at + 116);
+  };
+  entry(0, { title: 'Root Entry', kind: 5, child: 1 });
+  entry(1, { title: name, kind: 2, child: 0xffffffff });
+  directory.writeUInt32LE(stream.length, 128 + 120);
+  const padding = Buffer.alloc(sectors * sectorBytes - stream.length);
+  return Buffer.concat([header, table, directory, stream, padding]);
+}

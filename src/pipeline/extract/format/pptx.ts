@@ -1,29 +1,37 @@
 /** PPTX: each slide a heading, then its texts, lists, tables and diagrams, then the notes. */
 import { limits } from '../../../kernel/limits.ts';
 import { joinPages } from '../../page-starts.ts';
+import { partOf, withLosses } from '../loss.ts';
 import type { Parser } from '../parsed.ts';
 import { neededPart, propertiesOf, type Relation, relationsOf, xmlPart } from './parts.ts';
+import { beyond } from './refuse.ts';
 import { toTable } from './table.ts';
 import { attributeOf, childOf, childrenOf, descendantsOf, textOf, type XmlElement } from './xml.ts';
 import { openZip, type Zip } from './zip.ts';
 
 const presentation = 'ppt/presentation.xml';
 
-export const parsePptx: Parser = async ({ bytes }, signal) => {
+export const parsePptx: Parser = async ({ bytes, withDropped }, signal) => {
   const zip = openZip(bytes);
-  const slides = slidesOf(zip);
+  const listed = slidesOf(zip);
+  const slides = listed.flatMap(({ target }) => target ?? []);
   const pages = slides.map((path, index) => {
     signal.throwIfAborted();
     return { page: index + 1, text: renderSlide(zip, path, index + 1) };
   });
   const { title, language, meta } = propertiesOf(xmlPart(zip, 'docProps/core.xml'));
-  return {
+  const parsed = {
     title: isPlaceholderTitle(title) ? null : title,
     language,
     markdown: joinPages(pages),
     pages,
     meta: { ...meta, slides: slides.length },
   };
+  const missing = listed.filter(({ target }) => target === undefined).map(({ name }) => name);
+  const warning = `${partOf(missing.length, listed.length, 'slides')} not read: missing.`;
+  const losses = missing.length > 0 ? [{ warning, reason: 'missing', texts: missing }] : [];
+  const counts = { read: slides.length, whole: listed.length };
+  return withLosses(parsed, { ...counts, losses, withDropped });
 };
 
 /** What the program calls a presentation that nobody has named. */
@@ -33,12 +41,23 @@ function isPlaceholderTitle(title: string | null): boolean {
   );
 }
 
+interface ListedSlide {
+  readonly name: string;
+  /** Undefined if the file has no such part. */
+  readonly target: string | undefined;
+}
+
 /** In the order in which they are shown. */
-function slidesOf(zip: Zip): string[] {
+function slidesOf(zip: Zip): ListedSlide[] {
   const targets = new Map(relationsOf(zip, presentation).map(({ id, target }) => [id, target]));
-  return descendantsOf(neededPart(zip, presentation), 'sldId')
-    .slice(0, limits.parse.zipEntriesMax)
-    .flatMap((slide) => targets.get(attributeOf(slide, 'r:id') ?? '') ?? []);
+  const slides = descendantsOf(neededPart(zip, presentation), 'sldId');
+  if (slides.length > limits.parse.zipEntriesMax) {
+    throw beyond('slides', `the presentation has ${slides.length} slides`);
+  }
+  return slides.map((slide, index) => ({
+    name: `slide ${index + 1}`,
+    target: targets.get(attributeOf(slide, 'r:id') ?? ''),
+  }));
 }
 
 function renderSlide(zip: Zip, path: string, number: number): string {
