@@ -25,6 +25,8 @@ export interface TextFacts {
   readonly language: string | null;
   readonly contentHash: string;
   readonly meta: string;
+  /** Files of a mail. */
+  readonly attachments: number;
   readonly bytes: number;
   readonly ms: number;
 }

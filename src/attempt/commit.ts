@@ -1,7 +1,8 @@
 /**
  * `atomic_text_commit`: the sources, their text and their chunks become durable in one transaction,
  * all of the batch or none of it. The bytes are put away before; without the transaction nobody
- * asks for them.
+ * asks for them. Of a mail with files only the bytes are stored: its item reads it again, since the
+ * transaction that reads a mail is the one that adds its files to the job.
  */
 import type { BlobStore } from '../blob/blob.ts';
 import type { Commands } from '../engine/commands.ts';
@@ -60,6 +61,7 @@ function parsedSource({ staged, taken, text, cut }: ReadyWork, batch: Batch): Pa
     blobKey: taken.hash,
     mediaType: taken.mediaType,
     bytes: taken.bytes,
+    isReadByItem: text.attachments > 0,
     durationMs: { fetched: taken.ms, content_extracted: text.ms, chunked: cut.ms },
     read: async () => ({ body: await batch.readText(id), chunks: await batch.readChunks(id) }),
   };

@@ -124,6 +124,7 @@ async function parseOne({ staged, taken }: Work, context: PhaseContext): Promise
   await batch.writeText(staged.id, text);
   const facts = {
     ...{ title, language, contentHash: hashOf(found), meta: metaOf(found) },
+    attachments: found.attachments?.length ?? 0,
     bytes: Buffer.byteLength(text),
   };
   batch.change(staged.id, { text: { ...facts, ms: world.now() - startedAt } });

@@ -7,28 +7,21 @@ import { job as jobMachine } from '../kernel/job.ts';
 import { limits } from '../kernel/limits.ts';
 import { nextTurn } from '../kernel/world.ts';
 import type { NewEvent } from '../observe/event.ts';
-import { pruneGeneration } from '../store/chunks.ts';
+import { forgetAttachments, listAttachmentsBelow } from '../store/attachments.ts';
 import { gatesOf } from '../store/claims.ts';
 import { forgetAccess, ownerOfCorpus } from '../store/corpus-access.ts';
 import { deleteOrigins } from '../store/corpus-origins.ts';
 import { type CorpusKey, deleteCorpusSettings, setCorpusBudget } from '../store/corpus-settings.ts';
 import type { Transaction } from '../store/database.ts';
-import {
-  deleteCorpus,
-  deleteDocument,
-  deleteTexts,
-  getDocument,
-  listDocuments,
-  lockCorpus,
-} from '../store/documents.ts';
+import { deleteCorpus, getDocument, listDocuments, lockCorpus } from '../store/documents.ts';
 import { appendEvents } from '../store/events.ts';
 import { holdFences, takeFences } from '../store/fence.ts';
 import { admitAtGates } from '../store/gates.ts';
-import { cancelOfDocument, discard, retry } from '../store/intervention.ts';
+import { cancelOfDocuments, discard, retry } from '../store/intervention.ts';
 import { type ItemRow, listEnded } from '../store/items.ts';
 import { moveJob } from '../store/job-transition.ts';
 import type { JobRow } from '../store/jobs.ts';
-import { pruneInPlaceOf } from '../store/prune.ts';
+import { pruneInPlaceOf, removeDocument } from '../store/prune.ts';
 import { gateBit } from '../store/reports.ts';
 import { JobDeltas, settleJobs } from '../store/settle.ts';
 import { insertSubmission, type NewSource, type Submitted } from '../store/submit.ts';
@@ -181,13 +174,13 @@ export class Commands {
         now,
       );
       const discarded = rows.filter((_, index) => hits[index]);
-      await pruneInPlaceOf(transaction, discarded, this.#options.lifecycle);
+      const pruned = await pruneInPlaceOf(transaction, discarded, this.#options.lifecycle);
       const deltas = new JobDeltas();
       for (const row of discarded) {
         deltas.of(row.job_id).failed--;
         deltas.of(row.job_id).canceled++;
       }
-      const events: NewEvent[] = discarded.map((row) => itemEvent(row, 'item_discarded'));
+      const events = [...discarded.map((row) => itemEvent(row, 'item_discarded')), ...pruned];
       events.push(...(await settleJobs(transaction, deltas, now)));
       await appendEvents(transaction, events, now);
       return discarded.length;
@@ -195,39 +188,40 @@ export class Commands {
   }
 
   /**
-   * Takes a document out of its corpus, with everything that was made of it. Items that are at work
-   * on it are canceled, and a retry of an older one finds that it is gone: nothing brings it back
-   * but a new submission.
+   * Takes a document out of its corpus, with everything that was made of it; a mail goes with its
+   * files. Items that are at work on it are canceled, and a retry of an older one finds that it is
+   * gone: nothing brings it back but a new submission.
    */
   async deleteDocument(caller: string, documentId: string): Promise<void> {
+    if (await this.#removeDocument(caller, documentId)) return;
+    throw new Failure('document_unknown', `there is no document ${documentId}`);
+  }
+
+  /** False: there is no such document. */
+  async #removeDocument(caller: string, documentId: string): Promise<boolean> {
     const { database, revoke } = this.#options;
     const canceled = await this.#write('command', async (transaction) => {
       const now = database.now();
-      const document = await getDocument(transaction, documentId);
-      if (document?.caller !== caller) {
-        throw new Failure('document_unknown', `there is no document ${documentId}`);
-      }
-      const { items, canceled, waiting } = await cancelOfDocument(transaction, documentId, now);
-      const generations = await deleteDocument(transaction, documentId);
-      for (const generation of generations) await pruneGeneration(transaction, generation);
-      await deleteTexts(transaction, generations);
-      const deltas = new JobDeltas();
-      for (const id of canceled) deltas.of(id).canceled++;
-      for (const id of waiting) deltas.of(id).waiting--;
+      if ((await getDocument(transaction, documentId))?.caller !== caller) return undefined;
+      const ids = [documentId, ...(await listAttachmentsBelow(transaction, [documentId]))];
+      const { items, canceled, waiting } = await cancelOfDocuments(transaction, ids, now);
       const events: NewEvent[] = items.map(({ id, job_id }) => ({
         kind: 'item_canceled',
         jobId: job_id,
         itemId: id,
       }));
-      const owner = await ownerOfCorpus(transaction, document);
-      const detail = { document_id: documentId, corpus: document.corpus, caller, owner };
-      events.push({ kind: 'document_deleted', jobId: null, detail });
+      for (const id of ids) events.push(...(await removeDocument(transaction, id)));
+      await forgetAttachments(transaction, ids);
+      const deltas = new JobDeltas();
+      for (const id of canceled) deltas.of(id).canceled++;
+      for (const id of waiting) deltas.of(id).waiting--;
       await admitAtGates(transaction, gatesOf(items), now);
       events.push(...(await settleJobs(transaction, deltas, now)));
       await appendEvents(transaction, events, now);
       return items;
     });
-    revoke(canceled.map(({ id }) => id));
+    revoke(canceled?.map(({ id }) => id) ?? []);
+    return canceled !== undefined;
   }
 
   /**
@@ -243,7 +237,8 @@ export class Commands {
     for (;;) {
       const documents = await listDocuments(database, page);
       if (documents.length === 0) break;
-      for (const { id } of documents) await this.deleteDocument(caller, id);
+      // The files of a mail go with it, and count as well.
+      for (const { id } of documents) await this.#removeDocument(caller, id);
       deleted += documents.length;
     }
     await this.#write('command', async (transaction) => {

@@ -76,7 +76,7 @@ async function endSome(transaction: Transaction, ending: Ending): Promise<number
   const events: NewEvent[] = isFirst ? [overdueEvent(job, failure)] : [];
   events.push(...ends.map(({ event }) => event));
   await failOpen(transaction, ends, now);
-  await pruneInPlaceOf(transaction, rows, lifecycle);
+  events.push(...(await pruneInPlaceOf(transaction, rows, lifecycle)));
   await admitAtGates(transaction, gatesOf(rows.filter(({ gate_held }) => gate_held === 1)), now);
   events.push(...(await settleJobs(transaction, deltas, now)));
   await appendEvents(transaction, events, now);

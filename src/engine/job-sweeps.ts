@@ -131,9 +131,10 @@ export class JobSweeps {
     if (sweep === 'cancel') await cancelLocked(transaction, rows, now);
     if (sweep === 'pause') await pauseLocked(transaction, rows);
     if (sweep === 'resume') await resumeLocked(transaction, rows, gateBit(lifecycle));
-    if (sweep === 'cancel') await pruneInPlaceOf(transaction, rows, lifecycle);
+    const pruned = sweep === 'cancel' ? await pruneInPlaceOf(transaction, rows, lifecycle) : [];
     await admitAtGates(transaction, gatesOf(rows.filter(isAdmitted(sweep))), now);
-    if (sweep === 'cancel') await appendEvents(transaction, rows.map(canceled), now);
+    const events = [...rows.map(canceled), ...pruned];
+    if (sweep === 'cancel') await appendEvents(transaction, events, now);
     return rows;
   }
 

@@ -86,8 +86,8 @@ export function remoteParser(
     if (failure) throw fromWire(failure);
     const { bytes, mediaType, source, charset } = input;
     const request = { mediaType, source, charset: charset ?? null };
-    const { value } = answered(await ask({ kind: 'parse', request, bytes }, signal));
-    return readParsed(new Shape(value, 'parse'));
+    const reply = answered(await ask({ kind: 'parse', request, bytes }, signal));
+    return readParsed(new Shape(reply.value, 'parse'), reply.bytes);
   };
 }
 

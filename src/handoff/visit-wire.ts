@@ -1,11 +1,13 @@
 /** A visit on its way between a step and the scraper that makes it. */
-import type { Parsed } from '../pipeline/extract/parsed.ts';
+import { safeFileName } from '../kernel/attachment.ts';
+import { Failure } from '../kernel/failure.ts';
+import type { Attachment, Parsed } from '../pipeline/extract/parsed.ts';
 import type { Validators } from '../pipeline/fetch/http.ts';
 import type { LearnedRobots } from '../pipeline/fetch/robots-check.ts';
 import type { Shown } from '../pipeline/fetch/shown.ts';
 import type { Answer, Redirect } from '../pipeline/fetch/verdict.ts';
 import type { RobotsRow } from '../store/robots.ts';
-import type { Json } from './question.ts';
+import type { Json, Reply } from './question.ts';
 import { Shape } from './shape.ts';
 
 export interface VisitQuestion {
@@ -102,11 +104,35 @@ export function readRobots(shape: Shape): LearnedRobots {
   };
 }
 
-export function readParsed(shape: Shape): Parsed {
+/** The text as a value, and the files of a mail side by side as bytes. */
+export function parsedWire({ attachments, ...parsed }: Parsed): Reply {
+  if (!attachments) return { value: { ...parsed } };
+  const files = attachments.map(({ name, hash, bytes }) => ({ name, hash, size: bytes.length }));
+  const bytes = Buffer.concat(attachments.map((file) => file.bytes));
+  return { value: { ...parsed, attachments: files }, ...(bytes.length > 0 && { bytes }) };
+}
+
+export function readParsed(shape: Shape, bytes: Uint8Array = new Uint8Array()): Parsed {
+  const hasFiles = Array.isArray(shape.raw.attachments);
   return {
     title: shape.textOrNull('title'),
     language: shape.textOrNull('language'),
     markdown: shape.text('markdown'),
     meta: (shape.part('meta')?.raw ?? {}) as Parsed['meta'],
+    ...(hasFiles && { attachments: readFiles(shape.list('attachments'), bytes) }),
   };
+}
+
+function readFiles(files: readonly unknown[], bytes: Uint8Array): Attachment[] {
+  let start = 0;
+  return files.map((file) => {
+    const shape = new Shape(file, 'attachment');
+    const end = start + shape.number('size');
+    if (end < start || end > bytes.length) {
+      throw new Failure('step_output_invalid', 'the files of a mail came back incomplete');
+    }
+    const own = bytes.subarray(start, end);
+    start = end;
+    return { name: safeFileName(shape.text('name')), hash: shape.text('hash'), bytes: own };
+  });
 }

@@ -18,7 +18,7 @@ import type { Completer, CompletionRequest } from '../provider/completion.ts';
 import type { Embedder, PaidVector } from '../provider/embedding.ts';
 import { type Json, type Question, type QuestionKind, type Reply, toWire } from './question.ts';
 import { Shape } from './shape.ts';
-import { answerWire, readVisitRequest, robotsWire, shownWire } from './visit-wire.ts';
+import { answerWire, parsedWire, readVisitRequest, robotsWire, shownWire } from './visit-wire.ts';
 
 export interface WorkContext {
   readonly signal: AbortSignal;
@@ -44,9 +44,7 @@ export function scraperWorks(tools: ScraperTools): Works {
       const charset = shape.textOrNull('charset') ?? undefined;
       if (!bytes) throw new Failure('source_missing', 'there are no bytes to parse');
       const input = { bytes, charset, mediaType: shape.text('mediaType') };
-      return {
-        value: { ...(await tools.parser({ ...input, source: shape.text('source') }, signal)) },
-      };
+      return parsedWire(await tools.parser({ ...input, source: shape.text('source') }, signal));
     },
   };
 }
@@ -75,14 +73,18 @@ async function visit(request: Json, tools: ScraperTools, signal: AbortSignal): P
   return { value: { ...value, ...parsed }, bytes };
 }
 
-/** The text, or why there is none; nothing at all where a second try may do better. */
+/**
+ * The text, or why there is none; nothing at all where a second try may do better. The files of a
+ * mail are asked for apart: with a visit only the page's own bytes travel.
+ */
 async function parsedOf(
   input: ParseInput,
   parser: Parser,
   signal: AbortSignal,
 ): Promise<{ parsed?: Parsed; parseFailure?: Json }> {
   try {
-    return { parsed: await parser(input, signal) };
+    const parsed = await parser(input, signal);
+    return (parsed.attachments ?? []).length > 0 ? {} : { parsed };
   } catch (error) {
     signal.throwIfAborted();
     const failure = toFailure(error);

@@ -84,6 +84,23 @@ export const sourceLimits = {
     jsonDepthMax: 200,
     lineCharactersMax: 8 * mebibyte,
     mailDepthMax: 64,
+    /** Read from a container of an old Office format, whose streams may be forged to overlap. */
+    oleBytesMax: 256 * mebibyte,
+  },
+
+  /** The files of a mail, each of which becomes a document. */
+  attachment: {
+    /** Of one mail. */
+    filesMax: 100,
+    /** Of one mail together with all mails that are attached to it. */
+    filesAllMax: 1000,
+    /** All files of one mail together: as much as a mail itself may have. */
+    bytesMax: 64 * mebibyte,
+    /** A file of a mail that is attached to a mail has depth 2. */
+    depthMax: 5,
+    nameCharactersMax: 200,
+    /** A picture that the text refers to is decoration up to this: a logo, a line, an icon. */
+    decorationBytesMax: 32 * kibibyte,
   },
 
   /** Polite fetching. */

@@ -29,6 +29,7 @@ export const eventKinds = [
   'report_refused',
   'domain_paced',
   'pages_found',
+  'attachments_found',
   'document_deleted',
   'corpus_deleted',
   'corpus_reembedded',

@@ -27,3 +27,13 @@ export function holdModels(scratch: Scratch, counts: ModelCounts): void {
 export async function modelsOf({ item, reader, scratch }: StepContext): Promise<ModelCounts> {
   return (scratch.get('models') as ModelCounts | undefined) ?? countModels(reader, item.id);
 }
+
+/** Whether the document is a mail, or may have been one before: then its files are looked at. */
+export function holdIsMail(scratch: Scratch, isMail: boolean): void {
+  scratch.set('mail', isMail);
+}
+
+/** After a crash nobody knows, and it is taken for one. */
+export function mayBeMail({ scratch }: StepContext): boolean {
+  return scratch.get('mail') !== false;
+}

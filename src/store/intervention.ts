@@ -137,27 +137,28 @@ export async function cancelLocked(
   await transaction.run(cancelRows, { ids, now });
 }
 
-const ofDocument = sql<{ id: number; job_id: number; gate: string | null }>`
+const ofDocuments = sql<{ id: number; job_id: number; gate: string | null }>`
   SELECT id, job_id, gate FROM items
-  WHERE document_id = :document_id AND waits_on IS NOT NULL`;
-const lockOfDocument = sql<OpenRow & { is_counted: number; is_worked_on: number }>`
+  WHERE document_id {amongKeys} AND waits_on IS NOT NULL`;
+const lockOfDocuments = sql<OpenRow & { is_counted: number; is_worked_on: number }>`
   SELECT ${openColumns},
     CASE WHEN (SELECT jobs.ended_at FROM jobs WHERE jobs.id = items.job_id) IS NULL
       THEN 1 ELSE 0 END AS is_counted,
     CASE WHEN ${isWorkedOn} THEN 1 ELSE 0 END AS is_worked_on
-  FROM items WHERE document_id = :document_id AND waits_on IS NOT NULL
+  FROM items WHERE document_id {amongKeys} AND waits_on IS NOT NULL
   ORDER BY id {forUpdate}`;
 
 /**
- * Ends all open items of a document: what is deleted must not come back by a late click. `canceled`
+ * Ends all open items of documents: what is deleted must not come back by a late click. `canceled`
  * and `waiting` name the job of each item by which its counts change.
  */
-export async function cancelOfDocument(
+export async function cancelOfDocuments(
   transaction: Transaction,
-  documentId: string,
+  documentIds: readonly string[],
   now: number,
 ): Promise<{ items: OpenRow[]; canceled: number[]; waiting: number[] }> {
-  const found = await transaction.run(ofDocument, { document_id: documentId });
+  const keys = JSON.stringify(documentIds);
+  const found = await transaction.run(ofDocuments, { keys });
   await takeFences(
     transaction,
     found.map(({ job_id }) => job_id),
@@ -167,7 +168,7 @@ export async function cancelOfDocument(
     transaction,
     found.flatMap(({ gate }) => gate ?? []),
   );
-  const items = await transaction.run(lockOfDocument, { document_id: documentId });
+  const items = await transaction.run(lockOfDocuments, { keys });
   const waits = items.filter((row) => row.waits_on === 'time' && row.gate_held === 0);
   await cancelLocked(transaction, items, now);
   return {

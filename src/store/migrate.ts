@@ -32,6 +32,7 @@ import { jobSweeps } from './migration/0027-sweeps.ts';
 import { batchServing } from './migration/0028-batch-serving.ts';
 import { pages } from './migration/0029-pages.ts';
 import { keptShare } from './migration/0030-kept-share.ts';
+import { attachments } from './migration/0031-attachments.ts';
 import { sql } from './statement.ts';
 
 export interface Migration {
@@ -69,6 +70,7 @@ export const migrations: readonly Migration[] = [
   batchServing,
   pages,
   keptShare,
+  attachments,
 ];
 
 const createMigrations = sql`CREATE TABLE IF NOT EXISTS migrations (

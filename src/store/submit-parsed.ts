@@ -4,7 +4,7 @@
  * item, which begins where the text ends.
  */
 import { placeOf } from '../kernel/corpus-name.ts';
-import type { Lifecycle } from '../kernel/item.ts';
+import type { Lifecycle, Progress } from '../kernel/item.ts';
 import type { NewEvent } from '../observe/event.ts';
 import { insertChunks, type NewChunk } from './chunks.ts';
 import type { Database, Transaction } from './database.ts';
@@ -32,6 +32,8 @@ export interface ParsedSource {
   readonly bytes: number;
   /** How long each step took. */
   readonly durationMs: Readonly<Record<(typeof doneBefore)[number], number>>;
+  /** A mail with files: its item reads it again, and adds the files to the job as it does so. */
+  readonly isReadByItem?: boolean | undefined;
   /** Brings the text and its chunks. It may be asked again, and answers the same. */
   read(): Promise<{ readonly body: string; readonly chunks: readonly NewChunk[] }>;
 }
@@ -69,20 +71,23 @@ export async function insertParsed(
   };
   const jobId = await insertJob(transaction, job);
   const firstRank = await reserveRanks(transaction, { ...job, id: jobId }, sources.length);
-  const reached = reachedSteps(lifecycle);
-  const progress = reached.reduce((set, step) => lifecycle.reach(set, step), 0);
+  const steps = reachedSteps(lifecycle);
+  const reachedBy = ({ isReadByItem = false }: ParsedSource): Reached =>
+    isReadByItem ? steps.filter((step) => step === 'fetched') : steps;
+  const progressOf = (source: ParsedSource): Progress =>
+    reachedBy(source).reduce((set, step) => lifecycle.reach(set, step), 0);
   const ids = await insertItems(
     transaction,
     { ...job, id: jobId },
-    sources.map(({ kind, source }, index) => ({
-      documentId: documentOf(source),
-      sourceKind: kind,
-      source,
+    sources.map((source, index) => ({
+      documentId: documentOf(source.source),
+      sourceKind: source.kind,
+      source: source.source,
       // What was fetched has nothing to wait for at the gate of its domain.
       gate: null,
       rank: firstRank + index,
-      progress,
-      step: lifecycle.stepOf(progress),
+      progress: progressOf(source),
+      step: lifecycle.stepOf(progressOf(source)),
     })),
   );
   const detail = { corpus, items: sources.length };
@@ -91,6 +96,7 @@ export async function insertParsed(
   for (const [index, source] of sources.entries()) {
     const id = ids[index] as number;
     const document = { id, jobId, documentId: documentOf(source.source) };
+    const reached = reachedBy(source);
     const chunks = await writeParsed(transaction, { ...document, source, reached, now });
     deltas.of(jobId).chunks += chunks;
     events.push(...reached.map((step) => completed(document, step, { source, chunks })));

@@ -15,8 +15,8 @@ import { insertItems } from './transition.ts';
 import { virtualTime } from './workers.ts';
 
 export interface NewSource {
-  readonly kind: 'file' | 'url' | 'inline' | 'upload' | 'reembed';
-  /** The path, the URL, or the name of the inline document or the upload. */
+  readonly kind: 'file' | 'url' | 'inline' | 'upload' | 'attachment' | 'reembed';
+  /** The path, the URL, or the name of the inline document, the upload or the attachment. */
   readonly source: string;
   /** The domain that limits how many such sources are read at once. */
   readonly gate?: string | undefined;

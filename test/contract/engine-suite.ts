@@ -4,6 +4,7 @@ import { type EngineTest, openEngine } from '../support/engine-fixture.ts';
 import { patience } from '../support/patience.ts';
 import type { OpenStore } from '../support/store-fixture.ts';
 import { aheadTests } from './engine/ahead.ts';
+import { attachmentTests } from './engine/attachments.ts';
 import { callerTests } from './engine/callers.ts';
 import { cheapBudgetTests } from './engine/cheap-budget.ts';
 import { cheapLaneTests } from './engine/cheap-lane.ts';
@@ -38,6 +39,7 @@ const groups: Readonly<Record<string, readonly EngineTest[]>> = {
   'handoffs in an outage': handoffOutageTests,
   'handoffs that are asked for twice': handoffReplayTests,
   documents: documentEngineTests,
+  attachments: attachmentTests,
   money: moneyTests,
   'money in the cheap lane': cheapLaneTests,
   'budgets in the cheap lane': cheapBudgetTests,

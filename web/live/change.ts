@@ -48,13 +48,18 @@ const documentKinds: ReadonlySet<Event['kind']> = new Set([
   'corpus_deleted',
 ]);
 
+/** After these a job has more items than before. */
+const growthKinds: ReadonlySet<Event['kind']> = new Set([
+  'job_accepted',
+  'pages_found',
+  'attachments_found',
+]);
+
 export function noteEvent(changes: Changes, { kind, job_id, item_id, detail }: Event): void {
   changes.isAny = true;
   if (job_id !== null) changes.jobs.add(job_id);
   if (job_id !== null && item_id !== null) noteItem(changes, job_id, item_id);
-  if (job_id !== null && (kind === 'pages_found' || kind === 'job_accepted')) {
-    changes.grown.add(job_id);
-  }
+  if (job_id !== null && growthKinds.has(kind)) changes.grown.add(job_id);
   if (kind === 'job_accepted') changes.hasNewJobs = true;
   if (inboxKinds.has(kind)) changes.inbox = true;
   if (typeof detail.task_id === 'string') changes.tasks.add(detail.task_id);

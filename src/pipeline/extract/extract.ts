@@ -2,12 +2,14 @@
 import { hash } from 'node:crypto';
 import type { BlobStore } from '../../blob/blob.ts';
 import { Failure } from '../../kernel/failure.ts';
+import type { NewAttachment } from '../../store/attachments.ts';
 import { confirm, getDocument, remeasure, type TextRow, writeText } from '../../store/documents.ts';
 import { getFetch } from '../../store/fetches.ts';
 import { getInput, type InputRow } from '../../store/items.ts';
-import { holdText } from '../held.ts';
+import { holdIsMail, holdText } from '../held.ts';
 import type { PipelineItem, StepContext, StepFunction, StepResult } from '../pipeline.ts';
 import { withoutText } from '../superseded.ts';
+import { namedByMail, putAwayFiles, withFiles } from './attach.ts';
 import { keptShareOf, type Parsed, type ParseInput, type Parser } from './parsed.ts';
 
 export interface Extracted {
@@ -17,6 +19,7 @@ export interface Extracted {
   readonly text: string;
   readonly meta: Parsed['meta'];
   readonly dropped?: Parsed['dropped'];
+  readonly attachments?: Parsed['attachments'];
 }
 
 export interface ExtractInput extends ParseInput {
@@ -28,23 +31,32 @@ export function extractStep(blobs: BlobStore, parser: Parser): StepFunction {
   return async (context) => {
     const source = await readSource(context, blobs);
     if (!source) return withoutText(context);
-    return keepText(context, await extract(source, parser, context.signal));
+    const extracted = await extract(source, parser, context.signal);
+    return keepText(context, extracted, await putAwayFiles(extracted, blobs));
   };
 }
 
-/** The text of this generation, unless it is the one that the document already has. */
+/**
+ * The text of this generation, unless it is the one that the document already has; and the files of
+ * a mail as new items.
+ */
 export async function keepText(
-  { item, reader, scratch }: StepContext,
-  extracted: Extracted,
+  context: StepContext,
+  found: Extracted,
+  files?: readonly NewAttachment[],
 ): Promise<StepResult> {
+  const { item, reader, scratch } = context;
+  const extracted = await namedByMail(context, found);
   const contentHash = hashOf(extracted);
   const current = await getDocument(reader, item.documentId);
+  const mail = { item, files, contentHash };
   if (current?.content_hash === contentHash && !item.force) {
     const { kept_share: known } = current;
     const kept_share = keptShareOf(extracted.meta);
     const measured = kept_share === known ? undefined : { kept_share, meta: metaOf(extracted) };
-    return unchanged(item, contentHash, measured);
+    return withFiles(unchanged(item, contentHash, measured), mail);
   }
+  holdIsMail(scratch, files !== undefined || current !== undefined);
   const row: TextRow = {
     generation_id: item.id,
     document_id: item.documentId,
@@ -55,12 +67,11 @@ export async function keepText(
     meta: metaOf(extracted),
   };
   holdText(scratch, row);
-  return {
-    effect: async (transaction, now) => {
-      await writeText(transaction, row, now);
-      return undefined;
-    },
+  const effect: StepResult['effect'] = async (transaction, now) => {
+    await writeText(transaction, row, now);
+    return undefined;
   };
+  return withFiles({ effect }, mail);
 }
 
 /** An older submission that is still at work must not replace what this one has confirmed. */
@@ -123,6 +134,7 @@ export async function extract(
     text: parsed.markdown,
     meta: parsed.meta,
     ...(parsed.dropped && { dropped: parsed.dropped }),
+    ...(parsed.attachments && { attachments: parsed.attachments }),
   };
 }
 
@@ -133,7 +145,12 @@ export function metaOf({ meta }: Pick<Extracted, 'meta'>): string {
   );
 }
 
-/** What tells whether a document has changed. */
-export function hashOf({ title, text }: Pick<Extracted, 'title' | 'text'>): string {
-  return hash('sha256', `${title ?? ''}\0${text}`);
+/** What tells whether a document has changed. A mail has changed if one of its files has. */
+export function hashOf({
+  title,
+  text,
+  attachments = [],
+}: Pick<Extracted, 'title' | 'text' | 'attachments'>): string {
+  const files = attachments.map((file) => `\0${file.name}\0${file.hash}`);
+  return hash('sha256', `${title ?? ''}\0${text}${files.join('')}`);
 }

@@ -26,6 +26,16 @@ export interface Parsed {
   readonly pages?: readonly PageText[] | undefined;
   /** What was left out of the text, if that was asked for. */
   readonly dropped?: readonly DroppedText[] | undefined;
+  /** The files of a mail, which become documents of their own. Undefined: this is no mail. */
+  readonly attachments?: readonly Attachment[] | undefined;
+}
+
+export interface Attachment {
+  /** A safe file name, unique within its mail. */
+  readonly name: string;
+  /** The SHA-256 of the bytes, in hexadecimal. */
+  readonly hash: string;
+  readonly bytes: Uint8Array;
 }
 
 export interface PageText {

@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { Failure } from '../../kernel/failure.ts';
 import { limits } from '../../kernel/limits.ts';
-import { writeFetch } from '../../store/fetches.ts';
+import { getFetch, writeFetch } from '../../store/fetches.ts';
 import { getInput } from '../../store/items.ts';
 import { unsupported } from '../extract/format/unsupported.ts';
 import type { StepContext, StepFunction, StepResult } from '../pipeline.ts';
@@ -15,6 +15,7 @@ import { type Content, type PutAway, putAway } from './put-away.ts';
 
 export function fetchStep(reader: UrlReader): StepFunction {
   const readers: Readonly<Record<string, (context: StepContext) => Promise<StepResult>>> = {
+    attachment: (context) => fetchAttachment(context, reader),
     file: (context) => fetchFile(context, reader),
     inline: fetchInline,
     upload: (context) => fetchUpload(context, reader),
@@ -91,6 +92,16 @@ async function fetchUpload(context: StepContext, from: UrlReader): Promise<StepR
   const content = typed(item.source, bytes, takes);
   const at = { blob_key: input.body, bytes: bytes.length, media_type: content.mediaType };
   return kept(context, content, { ...at, body: null });
+}
+
+/** The bytes of an attachment were stored when its mail was read. */
+async function fetchAttachment(context: StepContext, from: UrlReader): Promise<StepResult> {
+  const { item, reader } = context;
+  const stored = await getFetch(reader, item.id);
+  if (!stored) return withoutText(context);
+  const bytes = stored.body ?? (await from.blobs.get(stored.blob_key));
+  const content = typed(item.source, bytes, await takesRecordings(context, from));
+  return kept(context, content, await putAway(content, from.blobs));
 }
 
 /** Inline documents were stored with their job: there is only to see that they are not empty. */

@@ -8,14 +8,14 @@ import type { Sink } from '../../sink/sink.ts';
 import { indexGeneration } from '../../store/chunks.ts';
 import { listTexts } from '../../store/contents.ts';
 import { flip, type TextRow } from '../../store/documents.ts';
-import { pruneReplaced } from '../../store/prune.ts';
+import { pruneReplaced, removeGoneAttachments } from '../../store/prune.ts';
 import { recordDeliveries, type SinkDelivery } from '../../store/sinks.ts';
 import { writeWords } from '../../store/words.ts';
 import { heldChunks } from '../chunk/chunk.ts';
 import { type CompleteVectors, completeVectors } from '../embed/complete.ts';
 import type { EmbedOptions } from '../embed/embed.ts';
 import { keptShareOf } from '../extract/parsed.ts';
-import { textOf } from '../held.ts';
+import { mayBeMail, textOf } from '../held.ts';
 import { deliver, readStanding, settleDocument, storedGeneration } from '../persist/deliver.ts';
 import { headOf } from '../persist/persist.ts';
 import type { StepContext, StepFunction, StepResult } from '../pipeline.ts';
@@ -105,16 +105,20 @@ function flipTo({ item }: StepContext, text: TextRow, parts: Parts): StepResult 
   };
 }
 
-/** `done`: what the current generation has replaced is gone, first from the sinks. */
+/**
+ * `done`: what the current generation has replaced is gone, first from the sinks. So are files that
+ * a mail no longer has.
+ */
 export function pruneStep(sinks: readonly Sink[] = []): StepFunction {
-  return async ({ item, reader, signal }) => {
+  return async (context) => {
+    const { item, reader, signal } = context;
     if (sinks.length > 0) {
       await settleDocument(sinks, await readStanding(reader, item), signal);
     }
     return {
       effect: async (transaction) => {
         await pruneReplaced(transaction, item.documentId);
-        return undefined;
+        return mayBeMail(context) ? removeGoneAttachments(transaction, item.documentId) : undefined;
       },
     };
   };

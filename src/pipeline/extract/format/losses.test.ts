@@ -84,26 +84,22 @@ describe('a document that cannot be read as a whole says so', () => {
     });
   });
 
-  test('a message with attachments, but not one that shows a picture in place', async () => {
+  test('a message with more attachments than are read', async () => {
     const part = (head: string, body: string) => `--b\r\n${head}\r\n\r\n${body}\r\n`;
-    const mail = (type: string, ...parts: string[]) =>
+    const mail = (files: number) =>
       Buffer.from(
-        `Subject: Tides\r\nContent-Type: multipart/${type}; boundary=b\r\n\r\n` +
-          `${part('Content-Type: text/html', '<p>High at noon.</p><img src="cid:1">')}` +
-          `${parts.join('')}--b--\r\n`,
+        'Subject: Tides\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n' +
+          `${part('Content-Type: text/plain', 'High at noon.')}` +
+          `${part('Content-Type: text/csv\r\nContent-Disposition: attachment', 'a,b').repeat(files)}--b--\r\n`,
       );
-    const file = part(
-      'Content-Type: text/csv\r\nContent-Disposition: attachment; filename=tides.csv',
-      'a,b',
-    );
-    const picture = part('Content-Type: image/png\r\nContent-ID: <1>', 'x');
-    assert.deepEqual(await lossOf(mail('mixed', file), 'message/rfc822'), {
-      share: 0.5,
-      warnings: ['The attachment was not read: save it and submit it as a document of its own.'],
-      dropped: [{ reason: 'attachment', text: 'tides.csv' }],
-    });
+    const { filesMax } = limits.attachment;
     const none = { share: undefined, warnings: undefined, dropped: undefined };
-    assert.deepEqual(await lossOf(mail('related', picture), 'message/rfc822'), none);
+    assert.deepEqual(await lossOf(mail(filesMax), 'message/rfc822'), none);
+    assert.deepEqual(await lossOf(mail(filesMax + 1), 'message/rfc822'), {
+      share: 0.99,
+      warnings: ['1 of 101 attachments was not read: save and submit them apart.'],
+      dropped: [{ reason: 'attachment', text: '1 more' }],
+    });
   });
 
   test('a book that lacks a chapter', async () => {

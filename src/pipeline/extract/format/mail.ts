@@ -1,16 +1,21 @@
-/** A message: who wrote to whom and when, its words, and the names of what hangs on it. */
-import PostalMime, { type Address, type Email } from 'postal-mime';
+/** A message: who wrote to whom and when, its words, and the files that came with it. */
+import PostalMime, { type Address, type Attachment, type Email } from 'postal-mime';
 import { limits } from '../../../kernel/limits.ts';
 import { countWords } from '../html/blocks.ts';
-import { type Reading, withLosses } from '../loss.ts';
+import { withLosses } from '../loss.ts';
 import type { Parser } from '../parsed.ts';
 import { decodeText } from './decode-text.ts';
 import { readHtmlDocument } from './html-document.ts';
+import { filesOf, type MailPart } from './mail-files.ts';
 import { guarded } from './refuse.ts';
 
 export const parseMail: Parser = async ({ bytes, source, withDropped }) => {
   const email = await guarded(source, () =>
-    PostalMime.parse(inBytes(bytes), { maxNestingDepth: limits.parse.mailDepthMax }),
+    PostalMime.parse(inBytes(bytes), {
+      maxNestingDepth: limits.parse.mailDepthMax,
+      // A mail in a mail is a document of its own, not a part of this one's text.
+      forceRfc822Attachments: true,
+    }),
   );
   const from = email.from ? nameOf(email.from) : '';
   const to = (email.to ?? []).map(nameOf).join(', ');
@@ -23,39 +28,24 @@ export const parseMail: Parser = async ({ bytes, source, withDropped }) => {
     .filter(([, value]) => value !== '')
     .map(([name, value]) => `${name}: ${value}`);
   const body = bodyOf(email);
-  const parts = [head.join('\n'), body, attachmentsOf(email)];
+  const files = filesOf(email.attachments.map(partOf), email.html ?? '');
+  const parts = [head.join('\n'), body, files.text];
+  const isEnvelope = body === '' && !subject && files.attachments.length === 0;
   const parsed = {
     title: subject?.trim() || null,
     language: null,
-    // Without words of its own, a message is only an envelope.
-    markdown: body === '' && !subject ? '' : parts.filter((part) => part !== '').join('\n\n'),
+    markdown: isEnvelope ? '' : parts.filter((part) => part !== '').join('\n\n'),
     meta: {
       ...(from !== '' && { author: from }),
       ...(to !== '' && { to }),
       ...(date !== undefined && { date }),
       ...(email.messageId !== undefined && { message_id: email.messageId }),
-      ...(email.attachments.length > 0 && { attachments: email.attachments.length }),
+      ...files.meta,
     },
+    attachments: files.attachments,
   };
-  return withLosses(parsed, { ...unreadAttachments(filesOf(email)), withDropped });
+  return withLosses(parsed, { ...files.reading, withDropped });
 };
-
-/** Pictures that the body shows in place are part of its look. */
-function filesOf({ attachments }: Email): string[] {
-  return attachments
-    .filter(({ related, mimeType }) => !(related && mimeType.startsWith('image/')))
-    .map(({ filename, mimeType }) => filename ?? mimeType);
-}
-
-/** Every attachment counts as much as the message itself: nobody knows how much text it has. */
-export function unreadAttachments(names: readonly string[]): Reading {
-  const warning =
-    names.length === 1
-      ? 'The attachment was not read: save it and submit it as a document of its own.'
-      : `${names.length} attachments were not read: save them and submit them as documents.`;
-  const losses = names.length > 0 ? [{ warning, reason: 'attachment', texts: names }] : [];
-  return { read: 1, whole: 1 + names.length, losses };
-}
 
 /** A message saved as text of two or four bytes a character is turned back into one. */
 function inBytes(bytes: Uint8Array): Uint8Array {
@@ -65,6 +55,7 @@ function inBytes(bytes: Uint8Array): Uint8Array {
 
 function nameOf({ name, address, group }: Address): string {
   if (group !== undefined) return name;
+  if (!address) return name;
   return name !== '' && name !== address ? `${name} <${address}>` : address;
 }
 
@@ -76,9 +67,11 @@ function bodyOf({ text, html }: Email): string {
   return countWords(rich) > 1.5 * countWords(plain) ? rich : plain;
 }
 
-function attachmentsOf({ attachments }: Email): string {
-  const named = attachments.filter(({ filename }) => filename);
-  if (named.length === 0) return '';
-  const list = named.map(({ filename, mimeType }) => `- ${filename} (${mimeType})`);
-  return ['Attachments:', '', ...list].join('\n');
+function partOf({ filename, mimeType, contentId, content }: Attachment): MailPart {
+  return {
+    name: filename ?? '',
+    mediaType: mimeType.toLowerCase(),
+    contentId: contentId?.replace(/^<|>$/g, ''),
+    read: () => (typeof content === 'string' ? Buffer.from(content) : new Uint8Array(content)),
+  };
 }

@@ -1,4 +1,5 @@
 /** What the name of a file, or the path of an address, says about its type. */
+import { attachmentNameOf } from '../../../kernel/attachment.ts';
 
 /** Languages by what their files end in; the name is the one that follows a fence. */
 const codeExtensions: Readonly<Record<string, string>> = {
@@ -71,6 +72,8 @@ const languageByExtension: ReadonlyMap<string, string> = new Map(
 
 /** The last part of a path or an address, for people to read. */
 export function fileNameOf(source: string): string {
+  const attached = attachmentNameOf(source);
+  if (attached !== undefined) return attached;
   const path = source.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/]*/i, '').replace(/[?#].*$/s, '');
   return path.split(/[/\\]/).findLast((part) => part !== '') ?? source;
 }

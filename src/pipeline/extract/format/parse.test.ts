@@ -16,8 +16,11 @@ describe('a sample becomes what is expected of it', () => {
     test(name, async () => {
       const bytes = readFileSync(join(samples, name));
       const mediaType = mediaTypeOf(name, bytes) ?? 'unknown';
-      const { markdown, ...rest } = await parse({ bytes, mediaType, source: name }, never);
-      const found = `${JSON.stringify({ mediaType, ...rest }, null, 2)}\n\n${markdown}\n`;
+      const parsed = await parse({ bytes, mediaType, source: name }, never);
+      const { markdown, attachments, ...rest } = parsed;
+      const files = attachments?.map((file) => `${file.name}: ${file.bytes.length} bytes`);
+      const facts = { mediaType, ...rest, attachments: files };
+      const found = `${JSON.stringify(facts, null, 2)}\n\n${markdown}\n`;
       assert.equal(found, readFileSync(join(samples, `${name}.expected`), 'utf8'));
     });
   }

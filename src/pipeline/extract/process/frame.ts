@@ -13,14 +13,20 @@ export interface Frame {
 
 const prefixBytes = 8;
 
-/** The parts of a frame, to be written one after the other: the body is not copied. */
-export function framePartsOf(header: object, body: Uint8Array): readonly Uint8Array[] {
+/** The parts of a frame, to be written one after the other: the body's pieces are not copied. */
+export function framePartsOf(
+  header: object,
+  ...pieces: readonly Uint8Array[]
+): readonly Uint8Array[] {
   const text = Buffer.from(JSON.stringify(header));
   const head = Buffer.allocUnsafe(prefixBytes + text.length);
   head.writeUInt32LE(text.length, 0);
-  head.writeUInt32LE(body.length, 4);
+  head.writeUInt32LE(
+    pieces.reduce((sum, { length }) => sum + length, 0),
+    4,
+  );
   head.set(text, prefixBytes);
-  return [head, body];
+  return [head, ...pieces];
 }
 
 /** Puts frames together from the chunks that a pipe brings. */
@@ -56,7 +62,8 @@ function lengthsOf(bytes: Buffer): { headerBytes: number; bodyBytes: number } {
   const headerBytes = bytes.readUInt32LE(0);
   const bodyBytes = bytes.readUInt32LE(4);
   const { headerBytesMax, textBytesMax } = limits.parser;
-  if (headerBytes <= headerBytesMax && bodyBytes <= textBytesMax) return { headerBytes, bodyBytes };
+  const bodyBytesMax = textBytesMax + limits.attachment.bytesMax;
+  if (headerBytes <= headerBytesMax && bodyBytes <= bodyBytesMax) return { headerBytes, bodyBytes };
   const message = `a frame of ${headerBytes} and ${bodyBytes} bytes is beyond what is asked for`;
   throw new Failure('parse_crashed', message);
 }
@@ -80,8 +87,12 @@ function readExactly(descriptor: number, length: number): Buffer | undefined {
   return bytes;
 }
 
-export function writeFrame(descriptor: number, header: object, body: Uint8Array): void {
-  for (const part of framePartsOf(header, body)) {
+export function writeFrame(
+  descriptor: number,
+  header: object,
+  ...pieces: readonly Uint8Array[]
+): void {
+  for (const part of framePartsOf(header, ...pieces)) {
     for (let written = 0; written < part.length; ) {
       written += writeSync(descriptor, part, written, part.length - written);
     }

@@ -1,6 +1,53 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readAnswer } from './message.ts';
+import type { Parsed } from '../parsed.ts';
+import { FrameReader, framePartsOf } from './frame.ts';
+import { bodyOf, readAnswer } from './message.ts';
+
+const mail: Parsed = {
+  title: 'Tide',
+  language: null,
+  markdown: 'Höhe\u{1f30a}',
+  meta: { attachments: 2 },
+  attachments: [
+    { name: 'a.bin', hash: 'x', bytes: Buffer.from([0, 255, 10]) },
+    { name: 'empty.txt', hash: 'y', bytes: Buffer.alloc(0) },
+  ],
+};
+
+function answerOf(header: object, pieces: readonly Uint8Array[]) {
+  const frame = new FrameReader().push(Buffer.concat(framePartsOf(header, ...pieces)));
+  assert.ok(frame);
+  return readAnswer(frame);
+}
+
+test('a mail comes back with its files byte for byte', () => {
+  const { header, pieces } = bodyOf(mail);
+  assert.deepEqual(answerOf({ is: 'parsed', memoryBytes: 1, ...header }, pieces), {
+    outcome: mail,
+    memoryBytes: 1,
+  });
+});
+
+test('files that are not there, or have unsafe names, are a crash of the parser', () => {
+  const { header, pieces } = bodyOf(mail);
+  const changes: readonly object[] = [
+    { size: 1000 },
+    { size: -1 },
+    { size: '3' },
+    { name: '../a' },
+    { name: '' },
+    { name: 7 },
+  ];
+  for (const change of changes) {
+    const attachments = [{ ...header.attachments?.[0], ...change }];
+    assert.throws(
+      () => answerOf({ is: 'parsed', ...header, attachments }, pieces),
+      { code: 'parse_crashed' },
+      JSON.stringify(change),
+    );
+  }
+});
 
 test('of what a parser says of a document, only values and lists of sentences are kept', () => {
   const meta = {

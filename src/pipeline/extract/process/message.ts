@@ -1,13 +1,14 @@
 /** The headers of what is said between Pawl and a parser process. */
+import { safeFileName } from '../../../kernel/attachment.ts';
 import { Failure, type FailureContext, isFailureCode } from '../../../kernel/failure.ts';
-import type { DroppedText, MetaValue, Parsed, ParseInput } from '../parsed.ts';
+import type { Attachment, DroppedText, MetaValue, Parsed, ParseInput } from '../parsed.ts';
 import type { Frame } from './frame.ts';
 
 export type RequestHeader = Omit<ParseInput, 'bytes'>;
 
 export type AnswerHeader =
   | { readonly is: 'ready' }
-  | ({ readonly is: 'parsed'; readonly memoryBytes: number } & Omit<Parsed, 'markdown'>)
+  | ({ readonly is: 'parsed'; readonly memoryBytes: number } & ParsedHeader)
   | {
       readonly is: 'failed';
       readonly memoryBytes: number;
@@ -15,6 +16,29 @@ export type AnswerHeader =
       readonly message: string;
       readonly context: FailureContext;
     };
+
+/** The text and the files follow in the body, one after the other. */
+export interface ParsedHeader extends Omit<Parsed, 'markdown' | 'attachments'> {
+  readonly textBytes: number;
+  readonly attachments?: readonly AttachmentHeader[] | undefined;
+}
+
+export interface AttachmentHeader extends Omit<Attachment, 'bytes'> {
+  readonly size: number;
+}
+
+/** What is written of a parsed document: its header, and the pieces of its body. */
+export function bodyOf({ markdown, attachments, ...rest }: Parsed): {
+  readonly header: ParsedHeader;
+  readonly pieces: readonly Uint8Array[];
+} {
+  const text = Buffer.from(markdown);
+  const files = attachments?.map(({ bytes, ...file }) => ({ ...file, size: bytes.length }));
+  return {
+    header: { ...rest, textBytes: text.length, ...(files && { attachments: files }) },
+    pieces: [text, ...(attachments ?? []).map(({ bytes }) => bytes)],
+  };
+}
 
 export interface Answer {
   readonly outcome: Parsed | Failure;
@@ -31,22 +55,43 @@ export function readAnswer({ header, body }: Frame): Answer {
 }
 
 function parsedOf(header: Record<string, unknown>, body: Buffer): Parsed {
-  const { title, language, meta, dropped } = header;
+  const { title, language, meta, dropped, textBytes, attachments } = header;
+  const textEnd = typeof textBytes === 'number' ? textBytes : body.length;
   const told = Object.entries(fieldsOf(meta)).filter((entry): entry is [string, MetaValue] =>
     isMetaValue(entry[1]),
   );
   return {
     title: textOf(title),
     language: textOf(language),
-    markdown: body.toString(),
+    markdown: body.toString('utf8', 0, textEnd),
     meta: Object.fromEntries(told),
     ...(Array.isArray(dropped) && { dropped: dropped.map(droppedOf) }),
+    ...(Array.isArray(attachments) && { attachments: filesOf(attachments, body, textEnd) }),
   };
 }
 
 function isMetaValue(value: unknown): value is MetaValue {
   if (Array.isArray(value)) return value.every((entry) => typeof entry === 'string');
   return ['string', 'number', 'boolean'].includes(typeof value);
+}
+
+function filesOf(headers: readonly unknown[], body: Buffer, textEnd: number): Attachment[] {
+  let start = textEnd;
+  return headers.map((header) => {
+    const { name, hash, size } = fieldsOf(header);
+    const end = start + (typeof size === 'number' && size >= 0 ? size : Number.NaN);
+    if (
+      typeof name !== 'string' ||
+      name !== safeFileName(name) ||
+      name === '' ||
+      !(end <= body.length)
+    ) {
+      throw new Failure('parse_crashed', 'the parser returned an invalid attachment');
+    }
+    const bytes = body.subarray(start, end);
+    start = end;
+    return { name, hash: textOf(hash) ?? '', bytes };
+  });
 }
 
 function droppedOf(value: unknown): DroppedText {

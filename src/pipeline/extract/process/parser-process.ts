@@ -7,7 +7,7 @@ import { limits } from '../../../kernel/limits.ts';
 import type { Parsed, ParseInput, Parser } from '../parsed.ts';
 import { type Frame, readFrame, writeFrame } from './frame.ts';
 import { denyNetwork } from './guard.ts';
-import type { AnswerHeader, RequestHeader } from './message.ts';
+import { type AnswerHeader, bodyOf, type RequestHeader } from './message.ts';
 
 const input = 0;
 const output = 3;
@@ -27,13 +27,14 @@ for (;;) {
 
 async function serve({ header, body }: Frame): Promise<void> {
   try {
-    const { markdown, ...found } = await parseOne({ ...(header as RequestHeader), bytes: body });
-    const text = Buffer.from(markdown);
-    if (text.length > limits.parser.textBytesMax) {
-      const message = `its text has ${text.length} of ${limits.parser.textBytesMax} bytes`;
+    const found = bodyOf(await parseOne({ ...(header as RequestHeader), bytes: body }));
+    const { textBytes } = found.header;
+    if (textBytes > limits.parser.textBytesMax) {
+      const message = `its text has ${textBytes} of ${limits.parser.textBytesMax} bytes`;
       throw new Failure('source_too_large', message);
     }
-    answer({ is: 'parsed', memoryBytes: process.memoryUsage.rss(), ...found }, text);
+    const memoryBytes = process.memoryUsage.rss();
+    answer({ is: 'parsed', memoryBytes, ...found.header }, ...found.pieces);
   } catch (error) {
     const { code, message, context } = toFailure(named(error));
     answer(
@@ -55,6 +56,6 @@ function named(error: unknown): unknown {
   return isMemory ? new Failure('parse_memory', error.message, { cause: error }) : error;
 }
 
-function answer(header: AnswerHeader, body: Uint8Array): void {
-  writeFrame(output, header, body);
+function answer(header: AnswerHeader, ...pieces: readonly Uint8Array[]): void {
+  writeFrame(output, header, ...pieces);
 }
