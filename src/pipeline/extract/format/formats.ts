@@ -153,6 +153,9 @@ const byExtension: ReadonlyMap<string, string> = new Map([
   ['tab', 'text/tab-separated-values'],
 ]);
 
+/** Every ending of a file name that says what the file is, source code apart. */
+export const knownExtensions: readonly string[] = [...byExtension.keys()];
+
 export function formatOf(mediaType: string): Format | undefined {
   return byMediaType.get(mediaType);
 }
