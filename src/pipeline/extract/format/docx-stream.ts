@@ -1,7 +1,8 @@
 /**
  * DOCX in one pass without a tree, for documents too long for the library, which takes some two
- * kilobytes for each element. Headings, lists and tables stay; notes are left out.
+ * kilobytes for each element. Headings, lists, tables, text boxes, notes and comments stay.
  */
+import { DocxNotes } from './docx-notes.ts';
 import { withEquations } from './equation.ts';
 import { textPart, xmlPart } from './parts.ts';
 import { damaged } from './refuse.ts';
@@ -23,7 +24,7 @@ export const wordDocument = 'word/document.xml';
 export function streamDocx(zip: Zip): string {
   const text = textPart(zip, wordDocument);
   if (text === undefined) throw damaged(`the archive lacks its part ${wordDocument}`);
-  const reader = new DocxReader(headingsOf(zip));
+  const reader = new DocxReader(headingsOf(zip), new DocxNotes(zip));
   scanXml(withEquations(text), {
     onOpen: (name, attributes) => reader.open(localName(name), attributes),
     onText: (words) => reader.text(words),
@@ -60,6 +61,7 @@ function headingsOf(zip: Zip): ReadonlyMap<string, number> {
 
 class DocxReader {
   readonly #headings: ReadonlyMap<string, number>;
+  readonly #notes: DocxNotes;
   readonly #blocks: string[] = [];
   #words: string[] = [];
   #isText = false;
@@ -71,12 +73,19 @@ class DocxReader {
   #cells: string[] = [];
   #rows: string[][] = [];
   #wasItem = false;
+  /** What is said a second time, for older programs. */
+  #fallbacks = 0;
 
-  constructor(headings: ReadonlyMap<string, number>) {
+  constructor(headings: ReadonlyMap<string, number>, notes: DocxNotes) {
     this.#headings = headings;
+    this.#notes = notes;
   }
 
   open(name: string, attributes: string): void {
+    if (name === 'Fallback') this.#fallbacks += 1;
+    if (this.#fallbacks > 0) return;
+    const mark = this.#notes.mark(name, attributes);
+    if (mark !== undefined) this.#words.push(mark);
     this.#opened[name]?.(attributeIn(attributes, 'w:val'));
   }
 
@@ -85,11 +94,12 @@ class DocxReader {
   }
 
   close(name: string): void {
-    this.#closed[name]?.();
+    if (this.#fallbacks === 0) this.#closed[name]?.();
+    if (name === 'Fallback') this.#fallbacks -= 1;
   }
 
   finish(): string {
-    return this.#blocks.join('').trim();
+    return [this.#blocks.join('').trim(), ...this.#notes.list()].join('\n\n');
   }
 
   readonly #opened: Readonly<Record<string, (value: string | undefined) => void>> = {
@@ -107,6 +117,8 @@ class DocxReader {
     tbl: () => {
       this.#tables += 1;
     },
+    // A text box stands within a paragraph, and has paragraphs of its own.
+    txbxContent: () => this.#endParagraph(),
   };
 
   readonly #closed: Readonly<Record<string, () => void>> = {

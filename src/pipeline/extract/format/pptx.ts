@@ -1,4 +1,4 @@
-/** PPTX: each slide a heading, then its texts, lists, tables and diagrams, then the notes. */
+/** PPTX: each slide a heading, then its texts, lists, tables and diagrams, notes and comments. */
 import { limits } from '../../../kernel/limits.ts';
 import { joinPages } from '../../page-starts.ts';
 import { partOf, withLosses } from '../loss.ts';
@@ -69,7 +69,8 @@ function renderSlide(zip: Zip, path: string, number: number): string {
   );
   const title = titleShape ? paragraphsOf(titleShape).map(plain).join(' ').trim() : '';
   const blocks = shapes.filter((shape) => shape !== titleShape).map(renderShape);
-  const parts = [...blocks, ...renderDiagrams(zip, relations), renderNotes(zip, relations)];
+  const beside = [renderNotes(zip, relations), renderComments(zip, relations)];
+  const parts = [...blocks, ...renderDiagrams(zip, relations), ...beside];
   const shown = parts.filter((part) => part !== '');
   if (title === '' && shown.length === 0) return '';
   return [`## ${title || `Slide ${number}`}`, ...shown].join('\n\n');
@@ -170,4 +171,25 @@ function renderNotes(zip: Zip, relations: readonly Relation[]): string {
     .flatMap((shape) => paragraphsOf(shape).map(plain))
     .filter((text) => text !== '');
   return texts.length === 0 ? '' : `Notes: ${texts.join('\n\n')}`;
+}
+
+/** In both forms that PowerPoint writes: the newer one has replies. */
+function renderComments(zip: Zip, relations: readonly Relation[]): string {
+  const lines = relations.flatMap(({ type, target }) => {
+    const part = type === 'comments' ? xmlPart(zip, target) : undefined;
+    return part ? descendantsOf(part, 'cm').flatMap(commentLines) : [];
+  });
+  return lines.length === 0 ? '' : ['Comments:', '', ...lines].join('\n');
+}
+
+function commentLines(comment: XmlElement): string[] {
+  const replies = descendantsOf(comment, 'reply').map((reply) => `   - ${commentText(reply)}`);
+  return [`- ${commentText(comment)}`, ...replies].filter((line) => !/^ *- $/.test(line));
+}
+
+function commentText(comment: XmlElement): string {
+  const body = childOf(comment, 'txBody');
+  if (body) return childrenOf(body, 'p').map(plain).join(' ').trim();
+  const text = childOf(comment, 'text');
+  return text ? textOf(text).replace(/\s+/g, ' ').trim() : '';
 }
