@@ -107,7 +107,7 @@ export function readRobots(shape: Shape): LearnedRobots {
 /** The text as a value, and the files of a mail side by side as bytes. */
 export function parsedWire({ attachments, ...parsed }: Parsed): Reply {
   if (!attachments) return { value: { ...parsed } };
-  const files = attachments.map(({ name, hash, bytes }) => ({ name, hash, size: bytes.length }));
+  const files = attachments.map(({ name, bytes }) => ({ name, size: bytes.length }));
   const bytes = Buffer.concat(attachments.map((file) => file.bytes));
   return { value: { ...parsed, attachments: files }, ...(bytes.length > 0 && { bytes }) };
 }
@@ -133,6 +133,6 @@ function readFiles(files: readonly unknown[], bytes: Uint8Array): Attachment[] {
     }
     const own = bytes.subarray(start, end);
     start = end;
-    return { name: safeFileName(shape.text('name')), hash: shape.text('hash'), bytes: own };
+    return { name: safeFileName(shape.text('name')), bytes: own };
   });
 }

@@ -145,12 +145,7 @@ export function metaOf({ meta }: Pick<Extracted, 'meta'>): string {
   );
 }
 
-/** What tells whether a document has changed. A mail has changed if one of its files has. */
-export function hashOf({
-  title,
-  text,
-  attachments = [],
-}: Pick<Extracted, 'title' | 'text' | 'attachments'>): string {
-  const files = attachments.map((file) => `\0${file.name}\0${file.hash}`);
-  return hash('sha256', `${title ?? ''}\0${text}${files.join('')}`);
+/** What tells whether a document has changed. The text of a mail names all its files. */
+export function hashOf({ title, text }: Pick<Extracted, 'title' | 'text'>): string {
+  return hash('sha256', `${title ?? ''}\0${text}`);
 }

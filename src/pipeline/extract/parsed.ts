@@ -33,8 +33,6 @@ export interface Parsed {
 export interface Attachment {
   /** A safe file name, unique within its mail. */
   readonly name: string;
-  /** The SHA-256 of the bytes, in hexadecimal. */
-  readonly hash: string;
   readonly bytes: Uint8Array;
 }
 

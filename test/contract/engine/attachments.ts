@@ -205,11 +205,15 @@ export const attachmentTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a mail of which only the content of a file has changed is read anew',
+    'a mail of which only a file has changed replaces that file, and nothing else',
     async (bench) => {
       await bench.start({}, { pipeline: setup().pipeline });
       await ingest(bench, mailWith(walrus, lantern));
-      await ingest(bench, mailWith({ ...walrus, content: 'The walrus wakes.' }, lantern));
+      const job = await ingest(
+        bench,
+        mailWith({ ...walrus, content: 'The walrus wakes.' }, lantern),
+      );
+      assert.deepEqual(await countOf(bench, job), [2, 2, 0]);
       assert.equal(await textOf(bench, 'mail#attachment/walrus.txt'), 'The walrus wakes.');
       assert.deepEqual(await titles(bench), ['Berth', 'lantern.md', 'walrus.txt']);
     },

@@ -2,7 +2,6 @@
  * The files of a mail: which of them become documents of their own, and how the mail's own text
  * names them. A file that is not read is named with the reason.
  */
-import { hash } from 'node:crypto';
 import { safeFileName } from '../../../kernel/attachment.ts';
 import { limits } from '../../../kernel/limits.ts';
 import { partOf, type Reading } from '../loss.ts';
@@ -51,7 +50,7 @@ export function filesOf(parts: readonly MailPart[], html: string): MailFiles {
     const why = refusalOf(part, bytes.length > bytesLeft);
     if (why === undefined) {
       bytesLeft -= bytes.length;
-      attachments.push({ name, hash: hash('sha256', bytes), bytes });
+      attachments.push({ name, bytes });
     } else if (!signatures.test(part.mediaType)) unread.push(name);
     const type = part.mediaType === '' ? '' : ` (${part.mediaType})`;
     lines.push(`- ${name}${type}${why === undefined ? '' : `: not read, ${why}`}`);

@@ -10,8 +10,8 @@ const mail: Parsed = {
   markdown: 'Höhe\u{1f30a}',
   meta: { attachments: 2 },
   attachments: [
-    { name: 'a.bin', hash: 'x', bytes: Buffer.from([0, 255, 10]) },
-    { name: 'empty.txt', hash: 'y', bytes: Buffer.alloc(0) },
+    { name: 'a.bin', bytes: Buffer.from([0, 255, 10]) },
+    { name: 'empty.txt', bytes: Buffer.alloc(0) },
   ],
 };
 

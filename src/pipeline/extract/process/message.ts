@@ -78,7 +78,7 @@ function isMetaValue(value: unknown): value is MetaValue {
 function filesOf(headers: readonly unknown[], body: Buffer, textEnd: number): Attachment[] {
   let start = textEnd;
   return headers.map((header) => {
-    const { name, hash, size } = fieldsOf(header);
+    const { name, size } = fieldsOf(header);
     const end = start + (typeof size === 'number' && size >= 0 ? size : Number.NaN);
     if (
       typeof name !== 'string' ||
@@ -90,7 +90,7 @@ function filesOf(headers: readonly unknown[], body: Buffer, textEnd: number): At
     }
     const bytes = body.subarray(start, end);
     start = end;
-    return { name, hash: textOf(hash) ?? '', bytes };
+    return { name, bytes };
   });
 }
 
