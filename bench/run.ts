@@ -3,8 +3,8 @@
  * measured side by side with its peers; the others against what is asked of them.
  *
  *   npm run bench -- [engine] [--runs N] [--quick] [--only 'pawl postgres']
- *   npm run bench -- search | chunking | extraction | pipeline | pgvector | api | services
- *     | control [--quick] [--data DIR]
+ *   npm run bench -- search | chunking | extraction | fidelity | pipeline | pgvector | api
+ *     | services | control [--quick] [--data DIR] [--seed N]
  *   npm run bench -- crawl [--pages N] [--distance MS]
  *   npm run bench -- scale          no measurement: a model of what a million a day takes
  */
@@ -39,6 +39,7 @@ async function main(): Promise<number> {
       distance: { type: 'string', default: '25' },
       data: { type: 'string' },
       trafilatura: { type: 'string' },
+      seed: { type: 'string', default: '1' },
     },
   });
   const tell = (line: string): void => console.error(line);
@@ -58,12 +59,13 @@ async function main(): Promise<number> {
     console.error(`usage: npm run bench -- [engine] [--runs N] [--quick] [--only WORDS]
        npm run bench -- crawl [--pages N] [--distance MS]
        npm run bench -- scale
-       npm run bench -- ${suites.join(' | ')} [--data DIR] [--quick]`);
+       npm run bench -- ${suites.join(' | ')} [--data DIR] [--quick]
+         [--seed N] [--only WORDS]`);
     return 64;
   }
   prepareMachine(tell);
   const startedAt = new Date().toISOString();
-  const only = values.only.split(/\s+/).filter((word) => word !== '');
+  const only = wordsIn(values.only);
   const result = await runEngineSuite({ runs, isQuick: values.quick, only, tell });
   const machine = describeMachine(result.postgres);
   const written = { startedAt, machine, runs, isQuick: values.quick, only, engine: result };
@@ -75,20 +77,33 @@ async function main(): Promise<number> {
   return result.failures.some(({ isPeer }) => !isPeer) ? 1 : 0;
 }
 
+function wordsIn(text: string): string[] {
+  return text.split(/\s+/).filter((word) => word !== '');
+}
+
 interface SuiteFlags {
   readonly quick: boolean;
   readonly data?: string | undefined;
   readonly trafilatura?: string | undefined;
+  readonly seed: string;
+  readonly only: string;
 }
 
 async function measureSuite(
   name: (typeof suites)[number],
-  { quick: isQuick, data, trafilatura }: SuiteFlags,
+  { quick: isQuick, data, trafilatura, seed, only }: SuiteFlags,
 ): Promise<number> {
   const startedAt = new Date().toISOString();
   const tell = (line: string): void => console.error(line);
   if (name === 'services') prepareMachine(tell);
-  const sections = await runSuite(name, { data, trafilatura, isQuick, tell });
+  const sections = await runSuite(name, {
+    data,
+    trafilatura,
+    seed: Number(seed),
+    only: wordsIn(only),
+    isQuick,
+    tell,
+  });
   if (sections.length === 0) return 0;
   const { postgres: _, ...machine } = describeMachine('');
   const load = `load ${loadavg()[0]?.toFixed(1)}`;

@@ -5,6 +5,7 @@ import { benchChunking } from './chunking.ts';
 import { readCollections } from './collection.ts';
 import { benchControl } from './control.ts';
 import { benchExtraction } from './extraction.ts';
+import { benchFidelity } from './fidelity/suite.ts';
 import { benchLatency } from './latency.ts';
 import type { Section } from './measure/figure.ts';
 import { benchPipeline } from './pipeline/suite.ts';
@@ -18,6 +19,7 @@ export const suites = [
   'search',
   'chunking',
   'extraction',
+  'fidelity',
   'pipeline',
   'pgvector',
   'api',
@@ -30,13 +32,20 @@ export interface SuiteOptions {
   /** Where the collections are. */
   readonly data: string | undefined;
   readonly trafilatura: string | undefined;
+  /** Words in the name of what is measured, where a suite has parts. */
+  readonly only: readonly string[];
+  /** Which pages are chosen, where a suite chooses. */
+  readonly seed: number;
   readonly isQuick: boolean;
   readonly tell: (line: string) => void;
 }
 
 const collectionsText = 'a folder with collections (NAME.json.gz: documents, queries, qrels)';
 const wanted: Readonly<
-  Record<Exclude<SuiteName, 'pipeline' | 'pgvector' | 'api' | 'services' | 'control'>, string>
+  Record<
+    Exclude<SuiteName, 'fidelity' | 'pipeline' | 'pgvector' | 'api' | 'services' | 'control'>,
+    string
+  >
 > = {
   search: collectionsText,
   chunking: collectionsText,
@@ -49,7 +58,7 @@ export function isSuite(name: string): name is SuiteName {
 
 /** Nothing where there is nothing to measure with. */
 export async function runSuite(name: SuiteName, options: SuiteOptions): Promise<Section[]> {
-  const { data, trafilatura, isQuick, tell } = options;
+  const { data, trafilatura, seed, only, isQuick, tell } = options;
   if (name === 'api') {
     return [...(await benchApi({ isQuick, tell })), await benchStreams({ isQuick, tell })];
   }
@@ -58,6 +67,7 @@ export async function runSuite(name: SuiteName, options: SuiteOptions): Promise<
   if (name === 'services') return benchServices({ isQuick, tell });
   if (name === 'control') return benchControl({ isQuick, tell });
   if (name === 'extraction') return benchExtraction({ data, trafilatura, isQuick, tell });
+  if (name === 'fidelity') return benchFidelity({ data, seed, only, isQuick, tell });
   if (data === undefined || !existsSync(data)) {
     tell(`${name}: skipped. Give ${wanted[name]} with --data DIR.`);
     return [];

@@ -62,6 +62,7 @@ function findSuites(patterns: readonly string[]): Suite[] {
   const byName = new Map<string, string[]>(suiteOrder.map((name) => [name, []]));
   for (const file of globSync([
     'src/**/*.test.ts',
+    'bench/*/*.test.ts',
     'web/**/*.test.ts',
     'test/**/*.test.ts',
   ]).sort()) {

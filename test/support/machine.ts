@@ -72,18 +72,24 @@ function install(absent: readonly Tool[], without: string, print: (line: string)
   else print(`${names} could not be installed: ${problem}\n${without}`);
 }
 
-function installPackages(packages: readonly string[]): string | undefined {
-  const byHand = `install ${packages.join(' ')} by hand.`;
-  if (findExecutable('apt-get') === undefined) return `there is no apt-get here; ${byHand}`;
+/** What went wrong, or undefined. */
+export function installPackages(packages: readonly string[]): string | undefined {
+  const install = ['install', '-y', '--no-install-recommends', ...packages];
+  const problem = refreshPackageLists() ?? runAptGet(install);
+  return problem && `${problem}\nInstall ${packages.join(' ')} by hand.`;
+}
+
+export function refreshPackageLists(): string | undefined {
+  return runAptGet(['update']);
+}
+
+function runAptGet(args: readonly string[]): string | undefined {
+  if (findExecutable('apt-get') === undefined) return 'there is no apt-get here.';
   const isRoot = process.getuid?.() === 0;
-  if (!isRoot && findExecutable('sudo') === undefined) return `neither root nor sudo; ${byHand}`;
-  for (const args of [['update'], ['install', '-y', '--no-install-recommends', ...packages]]) {
-    const command = ['env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', '-q', ...args];
-    const [program = 'env', ...rest] = isRoot ? command : ['sudo', '-n', ...command];
-    const result = spawnSync(program, rest, { encoding: 'utf8' });
-    if (result.status !== 0) {
-      return `\`${[program, ...rest].join(' ')}\` failed; ${byHand}\n${result.stderr.trim()}`;
-    }
-  }
-  return undefined;
+  if (!isRoot && findExecutable('sudo') === undefined) return 'neither root nor sudo.';
+  const command = ['env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', '-q', ...args];
+  const [program = 'env', ...rest] = isRoot ? command : ['sudo', '-n', ...command];
+  const result = spawnSync(program, rest, { encoding: 'utf8' });
+  if (result.status === 0) return undefined;
+  return `\`${[program, ...rest].join(' ')}\` failed.\n${result.stderr.trim()}`;
 }

@@ -1,0 +1,170 @@
+/**
+ * The truth of an HTML page: its words, headings and table rows without navigation. Written apart
+ * from the extractor, with a parser but none of its rules, so that the two cannot share a mistake.
+ *
+ * Navigation is what the page itself declares as such: by tag, by role, or by a class or an id that
+ * names it. The rest of the main element, or of the body where there is none, is content.
+ */
+import { parseDocument } from 'htmlparser2';
+import { type Readable, rowOf, wordsOf } from './meter.ts';
+
+/** As the parser returns it, without its classes. */
+interface Node {
+  readonly type: string;
+  readonly name?: string;
+  readonly data?: string;
+  readonly attribs?: Readonly<Record<string, string>>;
+  readonly children?: readonly Node[];
+}
+
+type Test = (node: Node) => boolean;
+
+export interface HtmlPage extends Readable {
+  /** Of the words, those within links. */
+  readonly wordsLinked: number;
+}
+
+/** `all` keeps navigation: for files that were made of the whole page. */
+export function readHtmlPage(html: string, keep: 'content' | 'all' = 'content'): HtmlPage {
+  const tree = parseDocument(html) as unknown as Node;
+  const body = findAll(tree, isUnseen, isNamed('body'))[0] ?? tree;
+  const isMain: Test = (node) => node.name === 'main' || node.attribs?.role === 'main';
+  const main = keep === 'all' ? undefined : findAll(body, isUnseen, isMain)[0];
+  const root = main ?? body;
+  const isOut = keep === 'all' ? isUnseen : navigationOf(root, main !== undefined);
+  const headings = findAll(root, isOut, isNamed('h1', 'h2', 'h3', 'h4'));
+  const headingText = (node: Node) => wordsOf(textOf(node, isOut)).join(' ');
+  // Where there are several, they are chapters, and the page's title is anybody's guess.
+  const [first, ...others] = headings.filter(isNamed('h1'));
+  return {
+    words: wordsOf(textOf(root, isOut)),
+    headings: headings.map(headingText).filter((heading) => heading !== ''),
+    rows: findAll(root, isOut, isNamed('table')).flatMap((table) => rowsOf(table, isOut)),
+    title: first === undefined || others.length > 0 ? undefined : headingText(first),
+    wordsLinked: linkedWords(root, isOut),
+  };
+}
+
+const isNamed =
+  (...names: readonly string[]): Test =>
+  ({ name }) =>
+    name !== undefined && names.includes(name);
+
+/** In document order; what is out is not searched. */
+function findAll(root: Node, isOut: Test, isWanted: Test): Node[] {
+  const found: Node[] = [];
+  const visit = (node: Node): void => {
+    for (const child of node.children ?? []) {
+      if (isOut(child)) continue;
+      if (isWanted(child)) found.push(child);
+      visit(child);
+    }
+  };
+  visit(root);
+  return found;
+}
+
+/** Inline elements do not end a word; all others do. */
+const inline = new Set(
+  (
+    'a abbr acronym b bdi bdo big cite code data del dfn em font i ins kbd label mark q s samp ' +
+    'small span strike strong sub sup time tt u var wbr'
+  ).split(' '),
+);
+
+function textOf(root: Node, isOut: Test): string {
+  const pieces: string[] = [];
+  const visit = (node: Node): void => {
+    if (node.type === 'text') pieces.push(node.data ?? '');
+    const edge = node.name === undefined || inline.has(node.name) ? '' : ' ';
+    pieces.push(edge);
+    for (const child of node.children ?? []) if (!isOut(child)) visit(child);
+    pieces.push(edge);
+  };
+  visit(root);
+  return pieces.join('');
+}
+
+/** Rows of a table that holds values: tables within tables, or of one column, are layout. */
+function rowsOf(table: Node, isOut: Test): string[] {
+  if (table.attribs?.role === 'presentation') return [];
+  if (findAll(table, isOut, isNamed('table')).length > 0) return [];
+  const rows = findAll(table, isOut, isNamed('tr')).map((row) =>
+    rowOf(findAll(row, isOut, isNamed('td', 'th')).map((cell) => textOf(cell, isOut))),
+  );
+  const isWide = rows.filter((row) => row.includes(' | ')).length > rows.length / 2;
+  return rows.length > 1 && isWide ? rows.filter((row) => row !== '') : [];
+}
+
+const unseenTags = new Set(
+  (
+    'head script style noscript template svg iframe object button select input textarea dialog ' +
+    'option datalist'
+  ).split(' '),
+);
+
+function isUnseen({ type, name = '', attribs = {} }: Node): boolean {
+  if (type === 'comment' || type === 'directive' || type === 'cdata') return true;
+  if (unseenTags.has(name) || attribs.hidden !== undefined) return true;
+  return attribs['aria-hidden'] === 'true' || /display\s*:\s*none/i.test(attribs.style ?? '');
+}
+
+const navigationTags = new Set(['nav', 'footer', 'form']);
+const navigationRoles = new Set([
+  'navigation',
+  'banner',
+  'contentinfo',
+  'search',
+  'menu',
+  'menubar',
+]);
+/** Around the main element they belong to the site, within it to the text. */
+const marginTags = new Set(['header', 'aside']);
+const word = (names: string) => new RegExp(`(?:^|[\\s_-])(?:${names})(?:[\\s_-]|$)`, 'i');
+const navigationName = word(
+  '[a-z]*nav(?:bar|header|footer|igation|links?)?|breadcrumbs?|(?:page|site)-header|footer|toc|' +
+    'pager|pagination|headerlink|permalink|skip(?:-?link)?|legal-?copy',
+);
+/** Also the names of boxes in the text: navigation if at least half of their words are links. */
+const boxName = word('(?:sphinx)?sidebar|header|menu|related');
+
+/** Whether a node within `root` is left out. Each is judged once. */
+function navigationOf(root: Node, isMain: boolean): Test {
+  const known = new Map<Node, boolean>();
+  const half = wordsOf(textOf(root, isUnseen)).length / 2;
+  const judge = (node: Node): boolean => {
+    if (isUnseen(node)) return true;
+    const { name = '', attribs = {} } = node;
+    if (navigationTags.has(name) || navigationRoles.has(attribs.role ?? '')) return true;
+    const isMargin = !isMain && (marginTags.has(name) || attribs.role === 'complementary');
+    const isBox = hasName(node, boxName);
+    if (!isMargin && !isBox && !hasName(node, navigationName)) return false;
+    // Neither half of a page nor its heading is navigation, whatever it is called.
+    const words = wordsOf(textOf(node, isUnseen)).length;
+    if (words >= half || hasHeading(node, isNamed('h1'))) return false;
+    return !isBox || 2 * linkedWords(node) >= words;
+  };
+  return (node) => {
+    const judged = known.get(node) ?? judge(node);
+    known.set(node, judged);
+    return judged;
+  };
+}
+
+/** An id that names a section is made of its heading: a chapter on menus is no menu. */
+function hasName(node: Node, name: RegExp): boolean {
+  const { class: classes = '', id = '' } = node.attribs ?? {};
+  if (name.test(classes)) return true;
+  const isHeading = isNamed('h1', 'h2', 'h3', 'h4', 'h5', 'h6');
+  return name.test(id) && !isHeading(node) && !hasHeading(node, isHeading);
+}
+
+function hasHeading(node: Node, isHeading: Test): boolean {
+  return findAll(node, isUnseen, isHeading).length > 0;
+}
+
+function linkedWords(root: Node, isOut: Test = isUnseen): number {
+  const isLink: Test = ({ name, attribs }) => name === 'a' && attribs?.href !== undefined;
+  const links = findAll(root, isOut, isLink);
+  return links.reduce((sum, link) => sum + wordsOf(textOf(link, isOut)).length, 0);
+}
