@@ -15,6 +15,7 @@ interface Node {
   readonly data?: string;
   readonly attribs?: Readonly<Record<string, string>>;
   readonly children?: readonly Node[];
+  readonly parent?: Node | null;
 }
 
 type Test = (node: Node) => boolean;
@@ -49,6 +50,8 @@ const isNamed =
   (...names: readonly string[]): Test =>
   ({ name }) =>
     name !== undefined && names.includes(name);
+
+const isHeading = isNamed('h1', 'h2', 'h3', 'h4', 'h5', 'h6');
 
 /** In document order; what is out is not searched. */
 function findAll(root: Node, isOut: Test, isWanted: Test): Node[] {
@@ -123,8 +126,10 @@ const marginTags = new Set(['header', 'aside']);
 const word = (names: string) => new RegExp(`(?:^|[\\s_-])(?:${names})(?:[\\s_-]|$)`, 'i');
 const navigationName = word(
   '[a-z]*nav(?:bar|header|footer|igation|links?)?|breadcrumbs?|(?:page|site)-header|footer|toc|' +
-    'pager|pagination|headerlink|permalink|skip(?:-?link)?|legal-?copy',
+    'pager|pagination|legal-?copy',
 );
+/** In a heading, names tell where its link leads; only these are no part of the text. */
+const signName = word('headerlink|permalink|skip(?:-?link)?');
 /** Also the names of boxes in the text: navigation if at least half of their words are links. */
 const boxName = word('(?:sphinx)?sidebar|header|menu|related');
 
@@ -136,12 +141,14 @@ function navigationOf(root: Node, isMain: boolean): Test {
     if (isUnseen(node)) return true;
     const { name = '', attribs = {} } = node;
     if (navigationTags.has(name) || navigationRoles.has(attribs.role ?? '')) return true;
+    if (hasName(node, signName)) return true;
+    if (node.parent && isHeading(node.parent)) return false;
     const isMargin = !isMain && (marginTags.has(name) || attribs.role === 'complementary');
     const isBox = hasName(node, boxName);
     if (!isMargin && !isBox && !hasName(node, navigationName)) return false;
     // Neither half of a page nor its heading is navigation, whatever it is called.
     const words = wordsOf(textOf(node, isUnseen)).length;
-    if (words >= half || hasHeading(node, isNamed('h1'))) return false;
+    if (words >= half || hasAny(node, isNamed('h1'))) return false;
     return !isBox || 2 * linkedWords(node) >= words;
   };
   return (node) => {
@@ -155,12 +162,11 @@ function navigationOf(root: Node, isMain: boolean): Test {
 function hasName(node: Node, name: RegExp): boolean {
   const { class: classes = '', id = '' } = node.attribs ?? {};
   if (name.test(classes)) return true;
-  const isHeading = isNamed('h1', 'h2', 'h3', 'h4', 'h5', 'h6');
-  return name.test(id) && !isHeading(node) && !hasHeading(node, isHeading);
+  return name.test(id) && !isHeading(node) && !hasAny(node, isHeading);
 }
 
-function hasHeading(node: Node, isHeading: Test): boolean {
-  return findAll(node, isUnseen, isHeading).length > 0;
+function hasAny(node: Node, isWanted: Test): boolean {
+  return findAll(node, isUnseen, isWanted).length > 0;
 }
 
 function linkedWords(root: Node, isOut: Test = isUnseen): number {

@@ -6,6 +6,7 @@
 
 import { isAnchorSign, leadsAway } from './anchor.ts';
 import { boxTitleLevel, isBoxTitle } from './box.ts';
+import { isGrid } from './grid.ts';
 import { mark, marksOf } from './marks.ts';
 import type { TreeElement } from './tree/element.ts';
 import type { TreeLeaf } from './tree/leaf.ts';
@@ -330,21 +331,4 @@ function nextMarker(list: List): string {
   if (list.place === undefined) return '-';
   list.place += 1;
   return `${list.place - 1}.`;
-}
-
-const layoutTags = new Set('table p div ul ol h1 h2 h3 h4 blockquote pre form'.split(' '));
-
-/** A table of figures, not one that lays out a page. */
-function isGrid(table: TreeElement): boolean {
-  let rows = 0;
-  const visit = (element: TreeElement): boolean => {
-    for (let child = element.firstChild; child !== null; child = child.nextSibling) {
-      if (!isElement(child)) continue;
-      if (layoutTags.has(child.localName)) return false;
-      if (child.localName === 'tr') rows += 1;
-      if (!visit(child)) return false;
-    }
-    return true;
-  };
-  return visit(table) && rows > 1;
 }
