@@ -46,7 +46,7 @@ export async function benchFidelity(options: FidelityOptions): Promise<Section[]
     html ??= htmlExtractors(tell);
     return html;
   };
-  const sampling = { pages: isQuick ? 5 : 40, seed };
+  const sampling = { pages: isQuick ? 5 : 25, seed };
   const genres: readonly Genre[] = [
     {
       title: 'Articles',

@@ -56,8 +56,11 @@ export function findRegion(page: Page): Reasons {
       if (index < main.start || index >= main.end) reasons[index] ??= 'outside';
     }
   }
-  if (main === undefined) dropLinkedSections(page, reasons);
-  if (main === undefined || !isLandmark(main)) dropEnds(blocks, reasons);
+  // An element that is only named like the main one may hold navigation as well.
+  if (main === undefined || !isLandmark(main)) {
+    dropLinkedSections(page, reasons);
+    dropEnds(blocks, reasons);
+  }
   return reasons;
 }
 
