@@ -10,7 +10,8 @@ const page = `<html><head><title>Pumps - The Manual</title></head><body>
 <div class="header"><h1>2. Pumps<a class="headerlink" href="#pumps">¶</a></h1></div>
 <p>A <b>pump</b>house has two pumps.</p>
 <div class="sidebar"><p>A box of text is no navigation.</p></div>
-<section id="menu"><h2><a class="toc-backref" href="#toc">The menu</a></h2><p>Press plus.</p></section>
+<section id="menu"><h2><a class="toc-backref" href="#toc">The menu</a></h2>
+<p>Press plus.</p></section>
 <table><tr><th>Part</th><th>Price</th></tr><tr><td><p>Valve</p></td><td>4</td></tr></table>
 <div id="sidebar"><a href="x.html">Other chapters</a></div>
 <footer>Copyright</footer></body></html>`;
