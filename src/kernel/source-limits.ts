@@ -61,6 +61,9 @@ export const sourceLimits = {
     pdfPagesMax: 2000,
     /** Pages that are handed to the parser at once: between them it can be told to stop. */
     pdfBatchPages: 64,
+    /** Up to so many words times blocks, and lines drawn, tables are looked for on a page. */
+    pdfTableWorkMax: 5_000_000,
+    pdfRulesMax: 2000,
     /** To recognize the text of a page takes about half a second. */
     ocrPagesMax: 100,
     imagePixelsMax: 50_000_000,

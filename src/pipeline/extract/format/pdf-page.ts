@@ -4,9 +4,12 @@
  * that repeat on other pages.
  */
 import type { ParsedPage } from '@llamaindex/liteparse';
+import { joinContinued } from './pdf-continued.ts';
 import { type Line, linesOf, rightToLeftShare } from './pdf-lines.ts';
 import { tidyPage } from './pdf-markdown.ts';
+import { withTables } from './pdf-tables.ts';
 import { toTable } from './table.ts';
+import { countWords, plainWords } from './word-count.ts';
 
 interface PageLines {
   readonly page: ParsedPage;
@@ -17,11 +20,14 @@ interface PageLines {
 export function pageTexts(pages: readonly ParsedPage[]): string[] {
   const all = pages.map((page) => ({ page, lines: linesOf(page) }));
   const repeated = repeatedLines(all);
-  return all.map(({ page, lines }) => {
-    const edges = edgeLines(lines, repeated, page.height);
-    const body = lines.filter((line) => !edges.has(line));
-    return pageText(tidyPage(page.markdown), { body, height: page.height });
-  });
+  return joinContinued(
+    all.map(({ page, lines }) => {
+      const edges = edgeLines(lines, repeated, page.height);
+      const body = lines.filter((line) => !edges.has(line));
+      const { markdown, tables } = withTables(page);
+      return { text: pageText(tidyPage(markdown), { body, height: page.height }), tables };
+    }),
+  );
 }
 
 const rebuiltShareMax = 0.5;
@@ -44,10 +50,10 @@ function pageText(markdown: string, { body, height }: Body): string {
 
 /** Of lines that stand more than once, the library drops those in the margins. */
 function missingIn(markdown: string, { body, height }: Body): ReadonlySet<Line> {
-  const known = countsOf(markdown);
+  const known = countWords(markdown);
   const inner = body.filter((line) => !isInMargin(line, height));
   const outer = body.filter((line) => isInMargin(line, height));
-  return new Set([...inner, ...outer].filter((line) => !takesAll(known, wordsOf(line.text))));
+  return new Set([...inner, ...outer].filter((line) => !takesAll(known, plainWords(line.text))));
 }
 
 /** Paragraphs, and tables where lines next to each other have the same number of parts. */
@@ -104,13 +110,15 @@ function joinLines(lines: readonly string[]): string {
 /** Each run of missing lines goes behind the block in which the line before it stands. */
 function withMissing(markdown: string, body: readonly Line[], missing: ReadonlySet<Line>): string {
   const blocks = markdown.split(/\n{2,}/);
-  const words = blocks.map((block) => ` ${wordsOf(block).join(' ')} `);
+  const words = blocks.map((block) => ` ${plainWords(block).join(' ')} `);
   const added = new Map<number, string[]>();
   let anchor = -1;
   for (let at = 0; at < body.length; ) {
     const line = body[at] as Line;
     if (!missing.has(line)) {
-      const found = words.findIndex((text) => text.includes(` ${wordsOf(line.text).join(' ')} `));
+      const found = words.findIndex((text) =>
+        text.includes(` ${plainWords(line.text).join(' ')} `),
+      );
       if (found >= 0) anchor = found;
       at += 1;
       continue;
@@ -123,21 +131,6 @@ function withMissing(markdown: string, body: readonly Line[], missing: ReadonlyS
   const parts = [...(added.get(-1) ?? [])];
   for (const [index, block] of blocks.entries()) parts.push(block, ...(added.get(index) ?? []));
   return parts.join('\n\n');
-}
-
-function wordsOf(text: string): string[] {
-  return (
-    text
-      .normalize('NFKC')
-      .toLowerCase()
-      .match(/[\p{L}\p{N}]+/gu) ?? []
-  );
-}
-
-function countsOf(text: string): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const word of wordsOf(text)) counts.set(word, (counts.get(word) ?? 0) + 1);
-  return counts;
 }
 
 /** Takes the words out of the counts, if most of them are there. A hyphen may have joined two. */
@@ -186,7 +179,7 @@ function edgeLines(
   const isEdge = (line: Line) =>
     isInMargin(line, height) &&
     repeated.has(keyOf(line)) &&
-    wordsOf(line.text).length <= repeats.wordsMax;
+    plainWords(line.text).length <= repeats.wordsMax;
   const fromTop = inOrder.findIndex((line) => !isEdge(line));
   const fromBottom = inOrder.findLastIndex((line) => !isEdge(line));
   // A page of nothing else is kept: that it repeats does not make it empty.

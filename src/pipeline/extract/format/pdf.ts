@@ -24,6 +24,8 @@ const options = {
   extractLinks: false,
   continueOnPageError: true,
   includeComplexity: true,
+  extractBlocks: true,
+  extractVectorGraphics: true,
   numWorkers: 1,
 } as const;
 
