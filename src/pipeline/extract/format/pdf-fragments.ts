@@ -13,6 +13,8 @@ export interface Word {
   readonly bottom: number;
   /** Degrees by which it is turned on the page. */
   readonly turn: number;
+  /** A space stands before it, however narrow. */
+  readonly isSpaced: boolean;
 }
 
 export interface Fragment {
@@ -32,9 +34,15 @@ export function wordsOn({ textItems }: ParsedPage): Word[] {
     if (item.text.trim() === '') return [];
     const turn = turnOf(item);
     const parts = turn === 0 && isSplit(item) ? (item.words ?? [item]) : [item];
-    return parts.map(({ text, x, y, width, height }) => {
-      return { text: text.trim(), left: x, right: x + width, top: y, bottom: y + height, turn };
-    });
+    return parts.map(({ text, x, y, width, height }, at) => ({
+      text: text.trim(),
+      left: x,
+      right: x + width,
+      top: y,
+      bottom: y + height,
+      turn,
+      isSpaced: at > 0,
+    }));
   });
 }
 
@@ -82,8 +90,8 @@ export function textOf(words: readonly Word[]): string {
   let last: Word | undefined;
   for (const word of words) {
     const gap = last ? word.left - last.right : 0;
-    const isJoined = last && gap >= -1 && gap < wordGap * (word.bottom - word.top);
-    text += isJoined || text === '' ? word.text : ` ${word.text}`;
+    const isNear = last && gap >= -1 && gap < wordGap * (word.bottom - word.top);
+    text += (isNear && !word.isSpaced) || text === '' ? word.text : ` ${word.text}`;
     last = word;
   }
   return text;

@@ -73,6 +73,14 @@ test('a line without a first cell or figures continues the row above it', async 
   assert.match(markdown, /\| North \| 120 \| ferries have the right of way \|\n\| South/);
 });
 
+test('words of a cell stay apart however narrow the space between them is', async () => {
+  const lines = days.map((day, index) =>
+    row(700 - 20 * index, [`${day} noon`, `${index}.5`, `${index}.1`]),
+  );
+  const markdown = await markdownOf(['-2.5 Tw', ...lines.flat()]);
+  assert.match(markdown, /\| Tuesday noon \| 1\.5 \|/);
+});
+
 test('words turned in the head of a ruled table stand in their cells', async () => {
   const turned = (x: number, text: string) => `BT /F1 10 Tf 0 1 -1 0 ${x} 655 Tm (${text}) Tj ET`;
   const body = ['Pilot', 'Water'].flatMap((name, index) =>
