@@ -134,15 +134,17 @@ function gapOf(one: FragmentLine, other: FragmentLine): number {
 /** The columns with those of one more line, or nothing if the line fills a gap between columns. */
 function withLine(columns: readonly Column[], line: FragmentLine): Column[] | undefined {
   const gapMin = growth.gapMin * (line.bottom - line.top);
-  const all = [...columns, ...line.fragments]
-    .map(({ left, right }) => ({ left, right }))
-    .sort((one, other) => one.left - other.left);
-  const merged: Column[] = [];
-  for (const column of all) {
+  const merged: { left: number; right: number }[] = [];
+  const { fragments } = line;
+  for (let [one, other] = [0, 0]; one < columns.length || other < fragments.length; ) {
+    const [column, fragment] = [columns[one], fragments[other]];
+    const isColumn = column && (!fragment || column.left <= fragment.left);
+    const { left, right } = (isColumn ? column : fragment) as Column;
+    if (isColumn) one += 1;
+    else other += 1;
     const last = merged.at(-1);
-    if (last && column.left - last.right < gapMin) {
-      merged[merged.length - 1] = { left: last.left, right: Math.max(last.right, column.right) };
-    } else merged.push(column);
+    if (last && left - last.right < gapMin) last.right = Math.max(last.right, right);
+    else merged.push({ left, right });
   }
   const isKept = merged.length >= columns.length && merged.length <= bounds.columnsMax;
   return isKept ? merged : undefined;
@@ -175,18 +177,18 @@ function wrappedEnd(lines: readonly FragmentLine[], { at, step, columns, used }:
   return end;
 }
 
-/** The columns that a fragment touches. */
+/** The columns that a fragment touches, or else the nearest one. */
 export function columnsOf(columns: readonly Column[], { left, right }: Column): number[] {
-  const touched = [...columns.keys()].filter((at) => {
+  const touched: number[] = [];
+  let nearest = { at: 0, distance: Number.POSITIVE_INFINITY };
+  for (let at = 0; at < columns.length; at += 1) {
     const column = columns[at] as Column;
-    return left < column.right && right > column.left;
-  });
-  if (touched.length > 0) return touched;
-  const middle = (left + right) / 2;
-  const distances = columns.map((column) =>
-    Math.min(Math.abs(column.left - middle), Math.abs(column.right - middle)),
-  );
-  return [distances.indexOf(Math.min(...distances))];
+    const distance = Math.max(column.left - right, left - column.right);
+    if (distance < 0) touched.push(at);
+    else if (distance < nearest.distance) nearest = { at, distance };
+    if (column.left > right) break;
+  }
+  return touched.length > 0 ? touched : [nearest.at];
 }
 
 /** What it takes for a table. Two columns are one only if there are figures in one of them. */

@@ -56,9 +56,10 @@ function gridsOf({ across, down }: Rules): Rules[] {
       root = parents[root] = parents[parents[root] as number] as number;
     return root;
   };
-  for (const [a, one] of across.entries()) {
-    for (const [d, other] of down.entries()) {
-      if (touches(one, other)) parents[rootOf(a)] = rootOf(across.length + d);
+  for (let a = 0; a < across.length; a += 1) {
+    const one = across[a] as Rule;
+    for (let d = 0; d < down.length; d += 1) {
+      if (touches(one, down[d] as Rule)) parents[rootOf(a)] = rootOf(across.length + d);
     }
   }
   const grids = new Map<number, Rules>();
