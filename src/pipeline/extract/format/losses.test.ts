@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { textPage, writePdf } from '../../../../test/support/pdf-writer.ts';
@@ -42,7 +42,9 @@ describe('a document that cannot be read as a whole says so', () => {
       if (folder === undefined) delete process.env[ocrFolderVariable];
       else process.env[ocrFolderVariable] = folder;
     });
-    process.env[ocrFolderVariable] = temporaryDirectory(t);
+    const damaged = temporaryDirectory(t);
+    writeFileSync(join(damaged, 'eng.traineddata'), 'not a model');
+    process.env[ocrFolderVariable] = damaged;
     const both = writePdf([textPage('The ferry leaves'), drawing]);
     assert.deepEqual(await lossOf(both, 'application/pdf'), {
       share: 0.5,
