@@ -151,7 +151,8 @@ describe('pawl with --json', () => {
 
     const answer = await place.readOne<{ results: Result[] }>(['search', 'notes', 'harmonium']);
     assert.deepEqual(Object.keys(answer), ['results', 'query_ms']);
-    const names = 'chunk_id text score source_url document_id title heading highlights similar';
+    const names =
+      'chunk_id text score source_url document_id title heading page highlights similar';
     assert.deepEqual(Object.keys(answer.results[0] ?? {}), names.split(' '));
 
     const corpora = await place.readOne<List>(['corpora']);
