@@ -3,6 +3,7 @@
  * loop; time passes only in `advance` and `until`, which jump from timer to timer and let all that
  * follows from one settle before the next. A backoff of minutes costs a test nothing.
  */
+import { limits } from '../../src/kernel/limits.ts';
 import type { World } from '../../src/kernel/world.ts';
 import type { Database } from '../../src/store/database.ts';
 
@@ -29,9 +30,25 @@ export class TestWorld implements World {
   }
 
   setTimer(run: () => void, delayMs: number): () => void {
+    if (delayMs === limits.sweep.pauseMs) return this.#afterRealTime(run, delayMs);
     const timer = { run, dueAt: this.#now + Math.max(0, delayMs) };
     this.#timers.add(timer);
     return () => void this.#timers.delete(timer);
+  }
+
+  /** A sweep waits for transactions of others, which take real time. A command may wait for it. */
+  #afterRealTime(run: () => void, delayMs: number): () => void {
+    this.#underWay++;
+    let end = (): void => {
+      end = () => undefined;
+      clearTimeout(timer);
+      this.#end();
+    };
+    const timer = setTimeout(() => {
+      end();
+      run();
+    }, delayMs);
+    return () => end();
   }
 
   afterTurn(run: () => void): void {
