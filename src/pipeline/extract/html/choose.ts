@@ -43,7 +43,8 @@ export function choose(document: TreeDocument, circumstances: Circumstances): Ch
   const page: Page = root === null ? { blocks: [], scopes: [], parents: [0] } : readPage(root);
   const { blocks } = page;
   const outside = findRegion(page);
-  const metadata = readMetadata(document, { url, heading: headingOf(blocks, outside) });
+  const heading = headingOf(blocks, outside);
+  const metadata = readMetadata(document, { url, heading });
   const { genre, method } = judge({ page, metadata, outside, counts });
   const substance = substanceOf(page, outside);
   const vote = () => (isLarge ? voteByRegion(blocks, outside) : keepShares(document, blocks));
@@ -53,7 +54,9 @@ export function choose(document: TreeDocument, circumstances: Circumstances): Ch
       : weighAll({ page, outside, substance, method }, settle(page, vote(), metadata));
   return {
     genre,
-    metadata,
+    // The tab of a manual's page names the manual; its heading names the page.
+    metadata:
+      method === 'region' && heading !== undefined ? { ...metadata, title: heading } : metadata,
     kept: blocks.filter((_block, index) => reasons[index] === undefined),
     dropped: blocks.flatMap(({ text }, index) => {
       const reason = reasons[index];
