@@ -262,14 +262,16 @@ const stale = sql<{ generation_id: number }>`
     AND texts.generation_id <=
       {greatest}(COALESCE(documents.as_of, 0), COALESCE(tombstones.as_of, 0))`;
 
-const lockRow = sql`SELECT id FROM documents WHERE id = :id {forUpdate}`;
+const lockRow = sql<{ generation_id: number | null }>`
+  SELECT generation_id FROM documents WHERE id = :id {forUpdate}`;
 
 /**
  * Nobody flips or prunes the document until the commit. Two items that end at once would otherwise
- * each leave it to the other to clear away what neither of them is.
+ * each leave it to the other to clear away what neither of them is. Returns the current generation.
  */
-export async function lockDocument(transaction: Transaction, id: string): Promise<void> {
-  await transaction.run(lockRow, { id });
+export async function lockDocument(transaction: Transaction, id: string): Promise<number | null> {
+  const [row] = await transaction.run(lockRow, { id });
+  return row?.generation_id ?? null;
 }
 
 /** The generations of a document that the current one has outlived, and that nobody works on. */

@@ -14,10 +14,19 @@ import {
   staleGenerations,
 } from './documents.ts';
 
-/** Removes what the current generation of a document has replaced, and nobody works on. */
-export async function pruneReplaced(transaction: Transaction, documentId: string): Promise<void> {
-  await lockDocument(transaction, documentId);
+/**
+ * Removes what the current generation of a document has replaced, and nobody works on; and the
+ * `own` generation of an item that ends, unless it is the current one. Another item of the same
+ * commit may have removed its text already, before its chunks were written.
+ */
+export async function pruneReplaced(
+  transaction: Transaction,
+  documentId: string,
+  own?: number,
+): Promise<void> {
+  const current = await lockDocument(transaction, documentId);
   const stale = await staleGenerations(transaction, documentId);
+  if (own !== undefined && own !== current && !stale.includes(own)) stale.push(own);
   for (const generation of stale) await pruneGeneration(transaction, generation);
   await deleteTexts(transaction, stale);
 }

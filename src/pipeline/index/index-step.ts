@@ -117,7 +117,7 @@ export function pruneStep(sinks: readonly Sink[] = []): StepFunction {
     }
     return {
       effect: async (transaction) => {
-        await pruneReplaced(transaction, item.documentId);
+        await pruneReplaced(transaction, item.documentId, item.id);
         return mayBeMail(context) ? removeGoneAttachments(transaction, item.documentId) : undefined;
       },
     };
