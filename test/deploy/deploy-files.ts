@@ -24,7 +24,13 @@ export interface ComposeService {
   readonly security_opt?: readonly string[];
   readonly mem_limit?: string;
   readonly healthcheck?: { readonly test: readonly string[] };
-  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
+  readonly tmpfs?: readonly string[];
+  readonly depends_on?: Readonly<Record<string, Dependency>>;
+}
+
+interface Dependency {
+  readonly condition: string;
+  readonly required?: boolean;
 }
 
 export interface Compose {
@@ -50,14 +56,49 @@ export function readExample(): Map<string, string> {
   return found;
 }
 
-/** What compose makes of `${NAME}`, `${NAME:-other}`, `${NAME:+then}` and `${NAME:?message}`. */
+/**
+ * What compose makes of `${NAME}`, `${NAME:-other}`, `${NAME:+then}` and `${NAME:?message}`, which
+ * may stand in each other. What is not chosen is not looked at.
+ */
 export function interpolate(text: string, values: ReadonlyMap<string, string>): string {
-  return text.replace(/\$\{(\w+)(?::([-+?])([^}]*))?\}/g, (_, name, kind, rest) => {
-    const value = values.get(name) ?? '';
-    if (value !== '') return kind === '+' ? rest : value;
-    if (kind === '?') throw new Error(`${name}: ${rest}`);
-    return kind === '-' ? rest : '';
-  });
+  const start = text.indexOf('${');
+  if (start < 0) return text;
+  const end = closingBrace(text, start);
+  const inner = text.slice(start + 2, end);
+  const [, name = '', kind = '', rest = ''] = /^(\w+)(?::([-+?])(.*))?$/s.exec(inner) ?? [];
+  const value = chosen({ name, kind, rest }, values);
+  return text.slice(0, start) + value + interpolate(text.slice(end + 1), values);
+}
+
+interface Expression {
+  readonly name: string;
+  readonly kind: string;
+  readonly rest: string;
+}
+
+function chosen({ name, kind, rest }: Expression, values: ReadonlyMap<string, string>): string {
+  const value = values.get(name) ?? '';
+  if (value !== '') return kind === '+' ? interpolate(rest, values) : value;
+  if (kind === '?') throw new Error(`${name}: ${rest}`);
+  return kind === '-' ? interpolate(rest, values) : '';
+}
+
+function closingBrace(text: string, start: number): number {
+  let depth = 0;
+  for (let at = start; at < text.length; at += 1) {
+    if (text.startsWith('${', at)) depth += 1;
+    else if (text[at] === '}') depth -= 1;
+    if (depth === 0 && at > start) return at;
+  }
+  throw new Error(`a brace is open in ${text}`);
+}
+
+/** A size as compose and Docker write it, in bytes. */
+export function bytesOf(size: string): number {
+  const [, count = '', unit = ''] = /^(\d+)([kmg]?)b?$/i.exec(size) ?? [];
+  const power = ['', 'k', 'm', 'g'].indexOf(unit.toLowerCase());
+  if (count === '' || power < 0) throw new Error(`${size} is no size`);
+  return Number(count) * 1024 ** power;
 }
 
 export function variablesIn(text: string): string[] {

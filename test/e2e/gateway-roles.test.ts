@@ -1,6 +1,6 @@
 /**
  * The four roles with exactly what `deploy/compose.yaml` tells them, as processes, behind the
- * gateway: only hosts and ports are other ones, and Qdrant and Neo4j are left out.
+ * gateway: only hosts and ports are other ones.
  */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
@@ -123,12 +123,10 @@ function toldTo(
   const values = new Map(
     [...readExample()].map(([name, value]) => [name, value || valueOfSecret(name)]),
   );
-  const told = Object.entries(environment)
-    .filter(([name]) => !/^PAWL_(?:QDRANT|NEO4J)_/.test(name))
-    .map(([name, text]): [string, string] => {
-      if (name === 'PAWL_DATABASE_URL') return [name, database];
-      return [name, replaced(interpolate(text, values), places)];
-    });
+  const told = Object.entries(environment).map(([name, text]): [string, string] => {
+    if (name === 'PAWL_DATABASE_URL') return [name, database];
+    return [name, replaced(interpolate(text, values), places)];
+  });
   return { environment: Object.fromEntries(told), command };
 }
 
@@ -139,6 +137,6 @@ function replaced(text: string, places: ReadonlyMap<string, string>): string {
 /** Secrets are filled in; everything else that is empty stays so. */
 function valueOfSecret(name: string): string {
   if (name === 'PAWL_API_KEYS') return `sha256:${keyHash}`;
-  const isSecret = ['POSTGRES_PASSWORD', 'NEO4J_PASSWORD', 'QDRANT_KEY', 'PAWL_INTERNAL_KEY'];
+  const isSecret = ['POSTGRES_PASSWORD', 'PAWL_INTERNAL_KEY'];
   return isSecret.includes(name) ? 'a-secret-of-more-than-24-characters' : '';
 }
