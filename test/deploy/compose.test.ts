@@ -11,6 +11,7 @@ import {
   type ComposeService,
   deployFolder,
   interpolate,
+  readCompose,
   readDeploy,
   readExample,
   readYaml,
@@ -18,9 +19,13 @@ import {
 } from './deploy-files.ts';
 import { type Led, nginxLeads, nginxLimits, traefikLeads, traefikLimits } from './gateway-table.ts';
 
-const compose = readYaml<Compose>('compose.yaml');
+const compose = readCompose('compose.yaml', readExample());
 const traefik = readYaml<Compose>('compose.traefik.yaml');
 const services = Object.entries(compose.services);
+const composeFiles = [
+  ...['compose.yaml', 'compose.traefik.yaml'],
+  ...['callers/keys.yaml', 'callers/membership.yaml'],
+];
 const roles = ['orchestrator', 'scraper', 'chunking', 'embedding'] as const;
 type Role = (typeof roles)[number];
 const roleServices = roles.map((role): [Role, ComposeService] => [
@@ -222,9 +227,7 @@ describe('the settings of the roles', () => {
 
   test('come from example.env, which has no secret that works', () => {
     const example = readExample();
-    const used = ['compose.yaml', 'compose.traefik.yaml'].flatMap((n) =>
-      variablesIn(readDeploy(n)),
-    );
+    const used = composeFiles.flatMap((name) => variablesIn(readDeploy(name)));
     // Compose itself reads the last.
     const known = [...new Set([...used, 'COMPOSE_PROFILES'])];
     assert.deepEqual(known.sort(), [...example.keys()].sort());
@@ -240,13 +243,15 @@ describe('the settings of the roles', () => {
       needed.includes(name) ? sampleOf(name) : value,
     ]),
   );
-  const startWith = (changes: Readonly<Record<string, string>>) => (): string =>
-    interpolate(readDeploy('compose.yaml'), new Map([...filled, ...Object.entries(changes)]));
+  const startWith = (changes: Readonly<Record<string, string>>) => (): string => {
+    const values = new Map([...filled, ...Object.entries(changes)]);
+    return interpolate(JSON.stringify(readCompose('compose.yaml', values)), values);
+  };
 
-  test('are enough with three secrets', () => {
+  test('are enough with three secrets, and lead to neither Qdrant nor Neo4j', () => {
     assert.doesNotThrow(startWith({}));
     for (const [role, { environment = {} }] of roleServices) {
-      for (const name of ['PAWL_QDRANT_URL', 'PAWL_QDRANT_KEY', 'PAWL_NEO4J_PASSWORD']) {
+      for (const name of ['PAWL_QDRANT_URL', 'PAWL_NEO4J_URL']) {
         assert.equal(interpolate(environment[name] ?? '', filled), '', `${role}: ${name}`);
       }
     }
@@ -255,17 +260,13 @@ describe('the settings of the roles', () => {
   const refusals: Readonly<Record<string, [changes: Record<string, string>, says: RegExp]>> = {
     'no password for Postgres': [{ POSTGRES_PASSWORD: '' }, /^Error: POSTGRES_PASSWORD: set it/],
     'no internal key': [{ PAWL_INTERNAL_KEY: '' }, /^Error: PAWL_INTERNAL_KEY: set it/],
-    'neither keys nor Membership': [
+    'no keys': [
       { PAWL_API_KEYS: '' },
-      /: set PAWL_API_KEYS or PAWL_MEMBERSHIP_URL in deploy\/\.env/,
+      /PAWL_API_KEYS: set it in deploy\/\.env, or set CALLERS=membership and PAWL_MEMBERSHIP_URL/,
     ],
-    'Qdrant without its key': [
-      { PAWL_QDRANT_URL: 'http://qdrant:6333' },
-      /^Error: QDRANT_KEY: set/,
-    ],
-    'Neo4j without its password': [
-      { PAWL_NEO4J_URL: 'bolt://neo4j:7687' },
-      /^Error: NEO4J_PASSWORD: set/,
+    'no Membership': [
+      { CALLERS: 'membership' },
+      /PAWL_MEMBERSHIP_URL: set it in deploy\/\.env, or set CALLERS=keys and PAWL_API_KEYS/,
     ],
   };
   for (const [what, [changes, says]] of Object.entries(refusals)) {
@@ -275,8 +276,16 @@ describe('the settings of the roles', () => {
   }
 
   test('start with Membership and without keys', () => {
-    const membership = { PAWL_API_KEYS: '', PAWL_MEMBERSHIP_URL: 'http://membership:8081' };
-    assert.doesNotThrow(startWith(membership));
+    const membership = { CALLERS: 'membership', PAWL_MEMBERSHIP_URL: 'http://membership:8081' };
+    assert.doesNotThrow(startWith({ ...membership, PAWL_API_KEYS: '' }));
+  });
+
+  test('have no expression within another: compose would look at what it does not need', () => {
+    for (const name of composeFiles) assert.doesNotMatch(readDeploy(name), /\$\{[^}]*\$\{/, name);
+  });
+
+  test('let Qdrant start with a key only', () => {
+    assert.match(compose.services.qdrant?.command?.join(' ') ?? '', /test -n "\$\$QDRANT__SERVICE/);
   });
 });
 

@@ -10,6 +10,7 @@ export const deployFolder = join(root, 'deploy');
 export interface ComposeService {
   readonly image?: string;
   readonly build?: { readonly context: string; readonly dockerfile: string };
+  readonly extends?: { readonly file: string; readonly service: string };
   readonly user?: string;
   readonly command?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
@@ -56,41 +57,26 @@ export function readExample(): Map<string, string> {
   return found;
 }
 
-/**
- * What compose makes of `${NAME}`, `${NAME:-other}`, `${NAME:+then}` and `${NAME:?message}`, which
- * may stand in each other. What is not chosen is not looked at.
- */
+/** What compose makes of `${NAME}`, `${NAME:-other}`, `${NAME:+then}` and `${NAME:?message}`. */
 export function interpolate(text: string, values: ReadonlyMap<string, string>): string {
-  const start = text.indexOf('${');
-  if (start < 0) return text;
-  const end = closingBrace(text, start);
-  const inner = text.slice(start + 2, end);
-  const [, name = '', kind = '', rest = ''] = /^(\w+)(?::([-+?])(.*))?$/s.exec(inner) ?? [];
-  const value = chosen({ name, kind, rest }, values);
-  return text.slice(0, start) + value + interpolate(text.slice(end + 1), values);
+  return text.replace(/\$\{(\w+)(?::([-+?])([^}]*))?\}/g, (_, name, kind, rest) => {
+    const value = values.get(name) ?? '';
+    if (value !== '') return kind === '+' ? rest : value;
+    if (kind === '?') throw new Error(`${name}: ${rest}`);
+    return kind === '-' ? rest : '';
+  });
 }
 
-interface Expression {
-  readonly name: string;
-  readonly kind: string;
-  readonly rest: string;
-}
-
-function chosen({ name, kind, rest }: Expression, values: ReadonlyMap<string, string>): string {
-  const value = values.get(name) ?? '';
-  if (value !== '') return kind === '+' ? interpolate(rest, values) : value;
-  if (kind === '?') throw new Error(`${name}: ${rest}`);
-  return kind === '-' ? interpolate(rest, values) : '';
-}
-
-function closingBrace(text: string, start: number): number {
-  let depth = 0;
-  for (let at = start; at < text.length; at += 1) {
-    if (text.startsWith('${', at)) depth += 1;
-    else if (text[at] === '}') depth -= 1;
-    if (depth === 0 && at > start) return at;
-  }
-  throw new Error(`a brace is open in ${text}`);
+/** The services of a compose file, each with the environment of the one that it extends. */
+export function readCompose(name: string, values: ReadonlyMap<string, string>): Compose {
+  const file = readYaml<Compose>(name);
+  const services = Object.entries(file.services).map(([own, service]) => {
+    const { extends: other, environment } = service;
+    if (!other) return [own, service];
+    const base = readYaml<Compose>(interpolate(other.file, values)).services[other.service];
+    return [own, { ...service, environment: { ...base?.environment, ...environment } }];
+  });
+  return { ...file, services: Object.fromEntries(services) };
 }
 
 /** A size as compose and Docker write it, in bytes. */

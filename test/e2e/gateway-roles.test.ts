@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, type TestContext, test } from 'node:test';
 import { settings } from '../../src/settings.ts';
-import { type Compose, interpolate, readExample, readYaml } from '../deploy/deploy-files.ts';
+import { interpolate, readCompose, readExample } from '../deploy/deploy-files.ts';
 import { startGateway } from '../support/nginx.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { startRedis } from '../support/redis.ts';
@@ -119,10 +119,11 @@ function toldTo(
   role: Role,
   { places, database }: { places: ReadonlyMap<string, string>; database: string },
 ) {
-  const { environment = {}, command = [] } = readYaml<Compose>('compose.yaml').services[role] ?? {};
   const values = new Map(
     [...readExample()].map(([name, value]) => [name, value || valueOfSecret(name)]),
   );
+  const { services } = readCompose('compose.yaml', values);
+  const { environment = {}, command = [] } = services[role] ?? {};
   const told = Object.entries(environment).map(([name, text]): [string, string] => {
     if (name === 'PAWL_DATABASE_URL') return [name, database];
     return [name, replaced(interpolate(text, values), places)];
