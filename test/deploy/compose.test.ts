@@ -1,26 +1,31 @@
-/** The compose files and the image: whole, closed to the outside, and with settings that exist. */
+/** The compose files: whole, closed to the outside, and with settings that exist. */
 import assert from 'node:assert/strict';
-import { existsSync, globSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { loadConfig } from '../../src/config.ts';
 import { type Key, settings } from '../../src/settings.ts';
 import {
+  bytesOf,
   type Compose,
   type ComposeService,
   deployFolder,
   interpolate,
+  readCompose,
   readDeploy,
   readExample,
   readYaml,
-  root,
   variablesIn,
 } from './deploy-files.ts';
 import { type Led, nginxLeads, nginxLimits, traefikLeads, traefikLimits } from './gateway-table.ts';
 
-const compose = readYaml<Compose>('compose.yaml');
+const compose = readCompose('compose.yaml', readExample());
 const traefik = readYaml<Compose>('compose.traefik.yaml');
 const services = Object.entries(compose.services);
+const composeFiles = [
+  ...['compose.yaml', 'compose.traefik.yaml'],
+  ...['callers/keys.yaml', 'callers/membership.yaml'],
+];
 const roles = ['orchestrator', 'scraper', 'chunking', 'embedding'] as const;
 type Role = (typeof roles)[number];
 const roleServices = roles.map((role): [Role, ComposeService] => [
@@ -43,8 +48,8 @@ const readers: Readonly<Record<Key, readonly Role[] | undefined>> = {
   ...{ apiKeys: everybody, membershipUrl: everybody, internalKey: everybody },
   ...{ internalCallerIds: everybody, rateCapacity: everybody, rateFloor: everybody },
   ...{ log: everybody, otlpUrl: everybody },
-  // Chunking has no way to the stores: it counts requests by itself, and is at one text at a time.
-  ...{ redisOrchUrl: outside, workers: outside },
+  // Chunking is at one text at a time.
+  ...{ redisOrchUrl: everybody, workers: outside },
   ...{ redisScrapeUrl: fetching, redisEmbedUrl: modelled },
   ...{ orchestratorUrl: ['scraper', 'embedding'], chunkingUrl: orchestrator },
   ...{ allowHosts: fetching, pace: orchestrator, browser: fetching, render: fetching },
@@ -90,7 +95,7 @@ describe('compose.yaml', () => {
       published.map(([name]) => name),
       ['gateway'],
     );
-    for (const store of ['services', 'stores']) {
+    for (const store of ['services', 'stores', 'counting']) {
       assert.equal(compose.networks?.[store]?.internal, true, store);
     }
     const reachable = services.filter(([, { networks }]) => networks?.includes('edge'));
@@ -116,12 +121,53 @@ describe('compose.yaml', () => {
   test('knows of everything whether it is well, and waits for it', () => {
     for (const [name, { healthcheck, image, depends_on = {} }] of services) {
       assert.ok(healthcheck ?? image?.includes('PAWL_IMAGE'), `${name} is never asked`);
-      for (const [other, { condition }] of Object.entries(depends_on)) {
+      for (const [other, { condition, required = true }] of Object.entries(depends_on)) {
         assert.ok(compose.services[other], `${name} waits for ${other}`);
         assert.equal(condition, 'service_healthy');
+        // Compose refuses to wait for what no profile starts.
+        assert.equal(required, compose.services[other]?.profiles === undefined, other);
       }
     }
     assert.match(readDeploy('Dockerfile'), /^HEALTHCHECK /m);
+  });
+
+  test('starts Qdrant, Neo4j and Alloy only for who asks for them', () => {
+    const optional = services.filter(([, { profiles }]) => profiles !== undefined);
+    const profiles = optional.map(([name, service]) => [name, service.profiles]);
+    assert.deepEqual(Object.fromEntries(profiles), {
+      ...{ qdrant: ['qdrant'], neo4j: ['neo4j'], alloy: ['observe'] },
+    });
+  });
+
+  test('fits in 8 GB, and no tmpfs is larger than the memory that it counts against', () => {
+    let sum = 0;
+    for (const [name, { mem_limit = '', profiles, tmpfs = [] }] of services) {
+      const limit = bytesOf(interpolate(mem_limit, new Map()));
+      if (!profiles) sum += limit;
+      for (const [, size = ''] of tmpfs.join(' ').matchAll(/size=(\w+)/g)) {
+        assert.ok(bytesOf(size) < limit, `${name}: ${size}`);
+      }
+    }
+    assert.ok(sum <= 8e9, `${sum} bytes`);
+    for (const [name, value] of readExample()) {
+      if (!/_(?:MEMORY|MAXMEMORY|BUFFERS)$/.test(name)) continue;
+      assert.ok(readDeploy('compose.yaml').includes(`\${${name}:-${value}}`), name);
+    }
+  });
+
+  test('lets chunking ask Membership and count requests, and reach no other store', () => {
+    const reached = (name: string): string[] =>
+      services
+        .filter(([, { networks = [] }]) =>
+          networks.some((network) => compose.services[name]?.networks?.includes(network)),
+        )
+        .map(([other]) => other);
+    assert.ok(compose.services.chunking?.networks?.includes('outside'));
+    assert.equal(compose.networks?.outside?.internal, undefined);
+    const stores = reached('chunking').filter((name) =>
+      /^(?:postgres|redis|qdrant|neo4j)/.test(name),
+    );
+    assert.deepEqual(stores, ['redis-orch']);
   });
 
   test('keeps Redis from forgetting: nothing is evicted, everything is written', () => {
@@ -181,23 +227,65 @@ describe('the settings of the roles', () => {
 
   test('come from example.env, which has no secret that works', () => {
     const example = readExample();
-    const used = ['compose.yaml', 'compose.traefik.yaml'].flatMap((n) =>
-      variablesIn(readDeploy(n)),
-    );
-    assert.deepEqual([...new Set(used)].sort(), [...example.keys()].sort());
+    const used = composeFiles.flatMap((name) => variablesIn(readDeploy(name)));
+    // Compose itself reads the last.
+    const known = [...new Set([...used, 'COMPOSE_PROFILES'])];
+    assert.deepEqual(known.sort(), [...example.keys()].sort());
     for (const [name, value] of example) {
       if (/PASSWORD|KEY|SECRET/.test(name)) assert.equal(value, '', name);
     }
   });
 
-  test('stop the start where a secret is missing', () => {
-    const text = readDeploy('compose.yaml');
-    for (const name of ['POSTGRES_PASSWORD', 'NEO4J_PASSWORD', 'QDRANT_KEY', 'PAWL_INTERNAL_KEY']) {
-      const all = [...text.matchAll(new RegExp(`\\$\\{${name}[^}]*\\}`, 'g'))].map(
-        ([found]) => found,
-      );
-      assert.ok(all.length > 0 && all.every((found) => found.includes(':?')), name);
+  const needed = ['POSTGRES_PASSWORD', 'PAWL_INTERNAL_KEY', 'PAWL_API_KEYS'];
+  const filled = new Map(
+    [...readExample()].map(([name, value]) => [
+      name,
+      needed.includes(name) ? sampleOf(name) : value,
+    ]),
+  );
+  const startWith = (changes: Readonly<Record<string, string>>) => (): string => {
+    const values = new Map([...filled, ...Object.entries(changes)]);
+    return interpolate(JSON.stringify(readCompose('compose.yaml', values)), values);
+  };
+
+  test('are enough with three secrets, and lead to neither Qdrant nor Neo4j', () => {
+    assert.doesNotThrow(startWith({}));
+    for (const [role, { environment = {} }] of roleServices) {
+      for (const name of ['PAWL_QDRANT_URL', 'PAWL_NEO4J_URL']) {
+        assert.equal(interpolate(environment[name] ?? '', filled), '', `${role}: ${name}`);
+      }
     }
+  });
+
+  const refusals: Readonly<Record<string, [changes: Record<string, string>, says: RegExp]>> = {
+    'no password for Postgres': [{ POSTGRES_PASSWORD: '' }, /^Error: POSTGRES_PASSWORD: set it/],
+    'no internal key': [{ PAWL_INTERNAL_KEY: '' }, /^Error: PAWL_INTERNAL_KEY: set it/],
+    'no keys': [
+      { PAWL_API_KEYS: '' },
+      /PAWL_API_KEYS: set it in deploy\/\.env, or set CALLERS=membership and PAWL_MEMBERSHIP_URL/,
+    ],
+    'no Membership': [
+      { CALLERS: 'membership' },
+      /PAWL_MEMBERSHIP_URL: set it in deploy\/\.env, or set CALLERS=keys and PAWL_API_KEYS/,
+    ],
+  };
+  for (const [what, [changes, says]] of Object.entries(refusals)) {
+    test(`stop the start, and say why: ${what}`, () => {
+      assert.throws(startWith(changes), (error) => says.test(String(error)));
+    });
+  }
+
+  test('start with Membership and without keys', () => {
+    const membership = { CALLERS: 'membership', PAWL_MEMBERSHIP_URL: 'http://membership:8081' };
+    assert.doesNotThrow(startWith({ ...membership, PAWL_API_KEYS: '' }));
+  });
+
+  test('have no expression within another: compose would look at what it does not need', () => {
+    for (const name of composeFiles) assert.doesNotMatch(readDeploy(name), /\$\{[^}]*\$\{/, name);
+  });
+
+  test('let Qdrant start with a key only', () => {
+    assert.match(compose.services.qdrant?.command?.join(' ') ?? '', /test -n "\$\$QDRANT__SERVICE/);
   });
 });
 
@@ -210,6 +298,31 @@ describe('compose.traefik.yaml', () => {
     assert.deepEqual(traefik.services.gateway, { profiles: ['nginx'] });
     const { read_only, cap_drop, ports } = traefik.services.traefik ?? {};
     assert.deepEqual([read_only, cap_drop, ports?.length], [true, ['ALL'], 1]);
+  });
+
+  test('traces where Pawl does, and not at all where Pawl does not', () => {
+    const flags = (url: string): string[] => {
+      const given = new Map([['PAWL_OTLP_URL', url]]);
+      return (traefik.services.traefik?.command ?? []).map((flag) => interpolate(flag, given));
+    };
+    const rate = (url: string): number =>
+      Number(
+        flags(url)
+          .find((flag) => flag.startsWith('--tracing.samplerate='))
+          ?.split('=')[1],
+      );
+    assert.deepEqual([rate(''), rate('http://alloy:4318')], [0, 1]);
+    const endpoint = '--tracing.otlp.http.endpoint=http://alloy:4318/v1/traces';
+    assert.ok(flags('http://alloy:4318').includes(endpoint));
+  });
+
+  test('has its figures collected, on the port where it shows them', () => {
+    const command = traefik.services.traefik?.command ?? [];
+    const [, port] = /--entrypoints\.figures\.address=:(\d+)/.exec(command.join(' ')) ?? [];
+    assert.ok(command.includes('--metrics.prometheus.entrypoint=figures'));
+    const mounted = './alloy/traefik.alloy:/etc/alloy/traefik.alloy:ro';
+    assert.deepEqual(traefik.services.alloy?.volumes, [mounted]);
+    assert.match(readDeploy('alloy/traefik.alloy'), new RegExp(`port += ${port}\n`));
   });
 
   test('has the limits that nginx has, and no others', () => {
@@ -264,48 +377,13 @@ describe('compose.traefik.yaml', () => {
   });
 });
 
-describe('the image', () => {
-  const dockerfile = readDeploy('Dockerfile');
-  const copies = [...dockerfile.matchAll(/^COPY (?!--from)(.+)$/gm)].flatMap(([, args = '']) =>
-    args.split(' ').slice(0, -1),
-  );
-
-  test('holds everything that the sources read beside themselves', () => {
-    const read = globSync('src/**/!(*.test).ts', { cwd: root }).flatMap((path) => {
-      const text = readFileSync(join(root, path), 'utf8');
-      const found = [...text.matchAll(/new URL\('(\.\.\/[^']+)', import\.meta\.url\)/g)];
-      return found.map(([, target = '']) => join(dirname(path), target));
-    });
-    assert.ok(read.length >= 4);
-    for (const path of read.filter((target) => !target.startsWith('src'))) {
-      const isCopied = copies.some((copy) => path === copy || path.startsWith(`${copy}/`));
-      assert.ok(isCopied, `${path} is not in the image`);
-    }
-  });
-
-  test('is made of files that exist and are not ignored', () => {
-    const ignored = readDeploy('Dockerfile.dockerignore').split('\n');
-    for (const copy of copies) {
-      assert.ok(existsSync(join(root, copy)), copy);
-      assert.ok(ignored.includes(`!${copy}`), `${copy} is ignored`);
-    }
-  });
-
-  test('runs as a user other than root, on the Node that Pawl is written for', () => {
-    assert.match(dockerfile, /^USER [1-9]\d*:[1-9]\d*$/m);
-    const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-    const [, major] = /^ARG NODE=node:(\d+)\.\d+\.\d+-\w+-slim$/m.exec(dockerfile) ?? [];
-    assert.equal(major, dependencies.node.split('.')[0]);
-  });
-});
-
 /** Something that would do, for what is left to fill in. */
 function sampleOf(name: string): string {
   if (name === 'PAWL_BLOB_URL') return 's3://bucket/prefix';
   if (name === 'PAWL_BLOB_REGION') return 'eu-west-1';
   if (name === 'PAWL_BLOB_ENDPOINT') return 'http://127.0.0.1:9000';
   if (name === 'PAWL_API_KEYS') return `sha256:${'a'.repeat(64)}`;
-  if (/_URL$/.test(name)) return 'http://127.0.0.1:8081';
+  if (/_URL$/.test(name) && name !== 'PAWL_NEO4J_URL') return 'http://127.0.0.1:8081';
   if (/WORKERS$|_RATE_|_REQUESTS$|_TOKENS$|_SECONDS$/.test(name)) return '20';
   const others: Readonly<Record<string, string>> = {
     PAWL_ALLOW_HOSTS: 'wiki.corp:80',
@@ -315,6 +393,7 @@ function sampleOf(name: string): string {
     PAWL_EMBEDDER_PRICE: '2',
     PAWL_EXTRACTOR_PRICE: '15/60',
     PAWL_QDRANT_PREFIX: 'pawl-two',
+    PAWL_NEO4J_URL: 'bolt://neo4j:7687',
   };
   if (others[name] !== undefined) return others[name];
   return 'a-secret-of-more-than-24-characters';

@@ -10,6 +10,7 @@ export const deployFolder = join(root, 'deploy');
 export interface ComposeService {
   readonly image?: string;
   readonly build?: { readonly context: string; readonly dockerfile: string };
+  readonly extends?: { readonly file: string; readonly service: string };
   readonly user?: string;
   readonly command?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
@@ -24,7 +25,13 @@ export interface ComposeService {
   readonly security_opt?: readonly string[];
   readonly mem_limit?: string;
   readonly healthcheck?: { readonly test: readonly string[] };
-  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
+  readonly tmpfs?: readonly string[];
+  readonly depends_on?: Readonly<Record<string, Dependency>>;
+}
+
+interface Dependency {
+  readonly condition: string;
+  readonly required?: boolean;
 }
 
 export interface Compose {
@@ -58,6 +65,26 @@ export function interpolate(text: string, values: ReadonlyMap<string, string>): 
     if (kind === '?') throw new Error(`${name}: ${rest}`);
     return kind === '-' ? rest : '';
   });
+}
+
+/** The services of a compose file, each with the environment of the one that it extends. */
+export function readCompose(name: string, values: ReadonlyMap<string, string>): Compose {
+  const file = readYaml<Compose>(name);
+  const services = Object.entries(file.services).map(([own, service]) => {
+    const { extends: other, environment } = service;
+    if (!other) return [own, service];
+    const base = readYaml<Compose>(interpolate(other.file, values)).services[other.service];
+    return [own, { ...service, environment: { ...base?.environment, ...environment } }];
+  });
+  return { ...file, services: Object.fromEntries(services) };
+}
+
+/** A size as compose and Docker write it, in bytes. */
+export function bytesOf(size: string): number {
+  const [, count = '', unit = ''] = /^(\d+)([kmg]?)b?$/i.exec(size) ?? [];
+  const power = ['', 'k', 'm', 'g'].indexOf(unit.toLowerCase());
+  if (count === '' || power < 0) throw new Error(`${size} is no size`);
+  return Number(count) * 1024 ** power;
 }
 
 export function variablesIn(text: string): string[] {

@@ -132,6 +132,8 @@ describe('the pipeline of Alloy', () => {
   const main = readDeploy('alloy/config.alloy');
   const wholes: Readonly<Record<string, string>> = {
     'in compose': main + readDeploy('alloy/logs-docker.alloy'),
+    'in compose with Traefik':
+      main + readDeploy('alloy/logs-docker.alloy') + readDeploy('alloy/traefik.alloy'),
     'on a machine':
       main + readDeploy('alloy/logs-journal.alloy') + readDeploy('alloy/profiles.alloy'),
   };

@@ -1,12 +1,12 @@
 /**
  * The four roles with exactly what `deploy/compose.yaml` tells them, as processes, behind the
- * gateway: only hosts and ports are other ones, and Qdrant and Neo4j are left out.
+ * gateway: only hosts and ports are other ones.
  */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, type TestContext, test } from 'node:test';
 import { settings } from '../../src/settings.ts';
-import { type Compose, interpolate, readExample, readYaml } from '../deploy/deploy-files.ts';
+import { interpolate, readCompose, readExample } from '../deploy/deploy-files.ts';
 import { startGateway } from '../support/nginx.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { startRedis } from '../support/redis.ts';
@@ -119,16 +119,15 @@ function toldTo(
   role: Role,
   { places, database }: { places: ReadonlyMap<string, string>; database: string },
 ) {
-  const { environment = {}, command = [] } = readYaml<Compose>('compose.yaml').services[role] ?? {};
   const values = new Map(
     [...readExample()].map(([name, value]) => [name, value || valueOfSecret(name)]),
   );
-  const told = Object.entries(environment)
-    .filter(([name]) => !/^PAWL_(?:QDRANT|NEO4J)_/.test(name))
-    .map(([name, text]): [string, string] => {
-      if (name === 'PAWL_DATABASE_URL') return [name, database];
-      return [name, replaced(interpolate(text, values), places)];
-    });
+  const { services } = readCompose('compose.yaml', values);
+  const { environment = {}, command = [] } = services[role] ?? {};
+  const told = Object.entries(environment).map(([name, text]): [string, string] => {
+    if (name === 'PAWL_DATABASE_URL') return [name, database];
+    return [name, replaced(interpolate(text, values), places)];
+  });
   return { environment: Object.fromEntries(told), command };
 }
 
@@ -139,6 +138,6 @@ function replaced(text: string, places: ReadonlyMap<string, string>): string {
 /** Secrets are filled in; everything else that is empty stays so. */
 function valueOfSecret(name: string): string {
   if (name === 'PAWL_API_KEYS') return `sha256:${keyHash}`;
-  const isSecret = ['POSTGRES_PASSWORD', 'NEO4J_PASSWORD', 'QDRANT_KEY', 'PAWL_INTERNAL_KEY'];
+  const isSecret = ['POSTGRES_PASSWORD', 'PAWL_INTERNAL_KEY'];
   return isSecret.includes(name) ? 'a-secret-of-more-than-24-characters' : '';
 }

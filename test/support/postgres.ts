@@ -4,7 +4,13 @@ import { chownSync, existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { findExecutable, type Identity, startServer, withFreePort } from './server.ts';
+import {
+  findExecutable,
+  type Identity,
+  startServer,
+  unprivilegedIdentity,
+  withFreePort,
+} from './server.ts';
 import { makeDirectory, removeDirectory } from './temporary.ts';
 
 export interface PostgresOptions {
@@ -117,13 +123,6 @@ function settingArgs(port: number, directory: string, options: PostgresOptions):
     ...options.settings,
   };
   return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-}
-
-/** Postgres refuses to run as root; its own user serves then. */
-function unprivilegedIdentity(): Identity | undefined {
-  if (process.getuid?.() !== 0) return undefined;
-  const id = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
-  return { uid: id('-u'), gid: id('-g') };
 }
 
 function required(executable: 'initdb' | 'postgres'): string {

@@ -3,7 +3,7 @@
  * process: it is killed when the process exits, and where the system can (setpriv on Linux), also
  * when the process is killed.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -87,6 +87,13 @@ export async function freePort(): Promise<number> {
   await once(server, 'close');
   if (address === null || typeof address === 'string') throw new Error('no port was given');
   return address.port;
+}
+
+/** Postgres, for one, refuses to run as root; its own user serves then. */
+export function unprivilegedIdentity(): Identity | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  const id = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
+  return { uid: id('-u'), gid: id('-g') };
 }
 
 /** The first of the folders, and then of the PATH, that holds the executable. */

@@ -1,0 +1,41 @@
+/** The image: everything that runs is in it, and nothing runs as root. */
+import assert from 'node:assert/strict';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, test } from 'node:test';
+import { readDeploy, root } from './deploy-files.ts';
+
+describe('the image', () => {
+  const dockerfile = readDeploy('Dockerfile');
+  const copies = [...dockerfile.matchAll(/^COPY (?!--from)(.+)$/gm)].flatMap(([, args = '']) =>
+    args.split(' ').slice(0, -1),
+  );
+
+  test('holds everything that the sources read beside themselves', () => {
+    const read = globSync('src/**/!(*.test).ts', { cwd: root }).flatMap((path) => {
+      const text = readFileSync(join(root, path), 'utf8');
+      const found = [...text.matchAll(/new URL\('(\.\.\/[^']+)', import\.meta\.url\)/g)];
+      return found.map(([, target = '']) => join(dirname(path), target));
+    });
+    assert.ok(read.length >= 4);
+    for (const path of read.filter((target) => !target.startsWith('src'))) {
+      const isCopied = copies.some((copy) => path === copy || path.startsWith(`${copy}/`));
+      assert.ok(isCopied, `${path} is not in the image`);
+    }
+  });
+
+  test('is made of files that exist and are not ignored', () => {
+    const ignored = readDeploy('Dockerfile.dockerignore').split('\n');
+    for (const copy of copies) {
+      assert.ok(existsSync(join(root, copy)), copy);
+      assert.ok(ignored.includes(`!${copy}`), `${copy} is ignored`);
+    }
+  });
+
+  test('runs as a user other than root, on the Node that Pawl is written for', () => {
+    assert.match(dockerfile, /^USER [1-9]\d*:[1-9]\d*$/m);
+    const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+    const [, major] = /^ARG NODE=node:(\d+)\.\d+\.\d+-\w+-slim$/m.exec(dockerfile) ?? [];
+    assert.equal(major, dependencies.node.split('.')[0]);
+  });
+});
