@@ -15,6 +15,7 @@ import { handoffTests } from './engine/handoff.ts';
 import { handoffOutageTests } from './engine/handoff-outage.ts';
 import { handoffReplayTests } from './engine/handoff-replay.ts';
 import { handoverTests } from './engine/handover.ts';
+import { historyTests } from './engine/history.ts';
 import { interruptionTests } from './engine/interruption.ts';
 import { moneyTests } from './engine/money.ts';
 import { outcomeTests } from './engine/outcome.ts';
@@ -29,6 +30,7 @@ const groups: Readonly<Record<string, readonly EngineTest[]>> = {
   steps: stepTests,
   'steps that run ahead': aheadTests,
   outcomes: outcomeTests,
+  history: historyTests,
   interruptions: interruptionTests,
   places: placeTests,
   handovers: handoverTests,
