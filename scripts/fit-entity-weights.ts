@@ -26,7 +26,7 @@ if (input === undefined) {
   console.error('usage: node scripts/fit-entity-weights.ts CONLL [--write]');
   process.exit(64);
 }
-const lexicon = readLexicon();
+const lexicon = await readLexicon();
 const documents = readConll(input);
 const half = (rest: number) => documents.filter((_, index) => index % 2 === rest);
 if (flag === '--write') writeTable(fit(half(0).flatMap(samplesOf)));

@@ -33,7 +33,7 @@ await answer<Request>(async ({ warmUp, pages, directory, places }): Promise<Read
   const insert = openInserts(join(directory, 'plain.db'));
   const embedder = staticEmbedder();
   const parser = processParser({ owner: thisProcess(), world: realWorld() });
-  const lexicon = readLexicon();
+  const lexicon = await readLexicon();
   const { signal } = new AbortController();
   const work = async (paths: Iterator<string>): Promise<void> => {
     for (let { value: path } = paths.next(); path !== undefined; path = paths.next().value) {

@@ -45,7 +45,7 @@ async function measureSteps(directory: string) {
     source: name,
   }));
   const embedder = staticEmbedder();
-  const lexicon = readLexicon();
+  const lexicon = await readLexicon();
   const parseAll = () => Promise.all(inputs.map((input) => parse(input, signal)));
   const texts = (await parseAll()).map(({ markdown }) => markdown);
   const chunkAll = () => texts.map((text) => splitText(text));

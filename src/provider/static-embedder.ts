@@ -8,6 +8,7 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import { limits } from '../kernel/limits.ts';
+import { loadOnce } from '../kernel/load-once.ts';
 import { wordCodes } from '../kernel/word-codes.ts';
 import type { Embedder } from './embedding.ts';
 import { toSignedBytes } from './vector-bytes.ts';
@@ -29,18 +30,24 @@ const edgeCode = 0x7f;
 
 /** The table is read when the first text comes: a command that embeds nothing does not wait. */
 export function staticEmbedder(path: string | URL = asset): Embedder {
-  let summing: Summing | undefined;
+  const summing = loadOnce(async () => {
+    // It takes about 50 ms, in a turn of the event loop of its own.
+    await setImmediate();
+    const read = new Summing(readWordVectors(path));
+    await setImmediate();
+    return read;
+  });
   const turns = new Turns();
   return {
     model: 'static-256',
     async embed(texts, signal) {
-      summing ??= new Summing(readWordVectors(path));
+      const { vectorOf } = await summing();
       const vectors: Uint8Array[] = [];
       for (const text of texts) {
         // One alone is a query, or a short document: it need not wait behind long ones.
         if (texts.length > 1) await turns.taken();
         signal.throwIfAborted();
-        vectors.push(summing.vectorOf(text));
+        vectors.push(vectorOf(text));
         turns.count(text.length);
       }
       return { vectors, tokensIn: 0, costCents: 0 };

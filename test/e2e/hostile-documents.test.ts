@@ -35,6 +35,14 @@ after(async () => {
 });
 
 describe('a service that reads what strangers made', () => {
+  test('is not held up by the first document of its life', () =>
+    scene.free('loading the vocabulary, the lexicon and the word vectors', async () => {
+      // Short enough to be worked on here, not in a thread.
+      const text = '# Report\n\nInes Miller saw a heron at Lake Geneva.';
+      const job = { corpus_name: 'ordinary', documents: [{ text }] };
+      await scene.ended(await scene.post('/jobs', JSON.stringify(job)));
+    }));
+
   test('keeps no ordinary document waiting behind hostile files', async (t) => {
     await scene.ingestOrdinary();
     const usualMs = await scene.ingestOrdinary();

@@ -1,4 +1,5 @@
 /** Cuts a text into its pieces, here or wherever that is done. */
+import { setImmediate } from 'node:timers/promises';
 import { Failure } from '../../kernel/failure.ts';
 import { limits } from '../../kernel/limits.ts';
 import { loadOnce } from '../../kernel/load-once.ts';
@@ -22,8 +23,16 @@ export const cutHere: Cutter = async (text) => {
   return bounded(splitText(text));
 };
 
-/** The tokenizer's vocabulary takes a moment to load, and not every process cuts text. */
-const splitter = loadOnce(async () => (await import('./split.ts')).splitText);
+/**
+ * The tokenizer's vocabulary takes a moment to load, and not every process cuts text. It is loaded
+ * in a turn of the event loop of its own, so that no other work is added to its time.
+ */
+const splitter = loadOnce(async () => {
+  await setImmediate();
+  const { splitText } = await import('./split.ts');
+  await setImmediate();
+  return splitText;
+});
 
 export function bounded<T>(chunks: readonly T[]): readonly T[] {
   const { chunksMax } = limits.document;

@@ -6,7 +6,7 @@ import { limits } from '../../kernel/limits.ts';
 import { readLexicon } from './lexicon.ts';
 import { extractEntities } from './local-extractor.ts';
 
-const lexicon = readLexicon();
+const lexicon = await readLexicon();
 const entitiesOf = (text: string) => extractEntities(text, lexicon).entities;
 const shown = (text: string) => entitiesOf(text).map(({ kind, name }) => `${kind}: ${name}`);
 

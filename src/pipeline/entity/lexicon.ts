@@ -4,9 +4,11 @@
  * in common with the one before, whose length comes first. `scripts/build-entity-lexicon.ts` writes
  * the file.
  */
-import { readFileSync } from 'node:fs';
-import { brotliDecompressSync } from 'node:zlib';
+import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { brotliDecompress } from 'node:zlib';
 import { Failure } from '../../kernel/failure.ts';
+import { TimeSlice } from '../time-slice.ts';
 
 /** What an entry may be, as bits: `may` is a word and a given name. */
 export const marks = {
@@ -26,12 +28,18 @@ export type Lexicon = ReadonlyMap<string, number>;
 const header = 'pawl entity lexicon 1';
 const file = new URL('../../../assets/entity-lexicon.br', import.meta.url);
 
-export function readLexicon(path: URL = file): Lexicon {
-  const text = brotliDecompressSync(readFileSync(path)).toString();
+const decompress = promisify(brotliDecompress);
+/** So many are read between two looks at the clock. */
+const entriesAtOnce = 1000;
+
+/** In slices: all of it at once would hold the event loop for about 200 ms. */
+export async function readLexicon(path: URL = file): Promise<Lexicon> {
+  const text = (await decompress(await readFile(path))).toString();
   if (!text.startsWith(`${header}\n`)) {
     throw new Failure('internal_error', `${path.pathname} is no lexicon of entities: reinstall`);
   }
   const entries = new Map<string, number>();
+  const slice = new TimeSlice();
   let previous = '';
   for (let start = header.length + 1; start < text.length; ) {
     const newline = text.indexOf('\n', start);
@@ -42,6 +50,7 @@ export function readLexicon(path: URL = file): Lexicon {
     previous = previous.slice(0, kept) + text.slice(second + 1, end);
     entries.set(previous, Number.parseInt(text.slice(start, first), 36));
     start = end + 1;
+    if (entries.size % entriesAtOnce === 0 && slice.isOver) await slice.next();
   }
   return entries;
 }

@@ -1,5 +1,6 @@
 /** The extractor that needs no model: forms, lists of names, and weighed evidence. */
 import { limits } from '../../kernel/limits.ts';
+import { loadOnce } from '../../kernel/load-once.ts';
 import { blocksOf } from '../chunk/block.ts';
 import type { Entity, EntityKind, Extraction, Extractor, Mention } from './extraction.ts';
 import { type Lexicon, readLexicon } from './lexicon.ts';
@@ -21,11 +22,8 @@ export function localExtractor(findEntities: FindEntities = entitiesHere()): Ext
 
 export function entitiesHere(): (text: string) => Promise<Extraction> {
   // Read when the first document comes: many processes never extract anything.
-  let lexicon: Lexicon | undefined;
-  return async (text) => {
-    lexicon ??= readLexicon();
-    return extractEntities(text, lexicon);
-  };
+  const lexicon = loadOnce(() => readLexicon());
+  return async (text) => extractEntities(text, await lexicon());
 }
 
 export function extractEntities(text: string, lexicon: Lexicon): Extraction {

@@ -7,7 +7,7 @@ import { readLexicon } from './lexicon.ts';
 import { extractEntities } from './local-extractor.ts';
 
 const folder = fileURLToPath(new URL('samples/', import.meta.url));
-const lexicon = readLexicon();
+const lexicon = await readLexicon();
 
 for (const name of globSync('*.md', { cwd: folder }).sort()) {
   test(`${name} names what stands in the list beside it`, () => {

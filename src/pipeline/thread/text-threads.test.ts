@@ -66,7 +66,7 @@ describe('the threads for long texts', () => {
     assert.deepEqual(await threads.cut(text, signal), splitText(text));
     assert.deepEqual(
       await threads.findEntities(text, signal),
-      extractEntities(text, readLexicon()),
+      extractEntities(text, await readLexicon()),
     );
     assert.equal(begun(), 1);
   });

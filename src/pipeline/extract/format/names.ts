@@ -74,7 +74,9 @@ const languageByExtension: ReadonlyMap<string, string> = new Map(
 export function fileNameOf(source: string): string {
   const attached = attachmentNameOf(source);
   if (attached !== undefined) return attached;
-  const path = source.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/]*/i, '').replace(/[?#].*$/s, '');
+  // In the name of a file, `#` and `?` are characters like others: `C#.md`.
+  const [, address] = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*([^?#]*)/i.exec(source) ?? [];
+  const path = address ?? source;
   return path.split(/[/\\]/).findLast((part) => part !== '') ?? source;
 }
 
