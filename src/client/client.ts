@@ -244,7 +244,7 @@ async function failureOf(response: Response): Promise<Failure> {
 function eventOf(sent: Sent, { onProgress, onAttempt }: Following): Event | undefined {
   const { type, body } = sent;
   if (body === '') return undefined;
-  if (type === 'message') return JSON.parse(body);
+  if (type === 'event') return JSON.parse(body);
   if (type === 'progress') onProgress?.(JSON.parse(body));
   if (type === 'attempt') onAttempt?.({ kind: type, attempt: JSON.parse(body) });
   if (type === 'attempt_source') onAttempt?.({ kind: type, source: JSON.parse(body) });
