@@ -163,6 +163,8 @@ export const limits = {
   },
 
   corpus: {
+    /** The corpus of a job that names none. */
+    nameDefault: 'default',
     nameCharactersMax: 64,
     namePattern: /^[a-z0-9][a-z0-9._-]{0,63}$/,
     /** With the namespace that it lives in, where that is not the caller's own. */
