@@ -3,6 +3,7 @@ import type { CancelReceipt } from './engine/command-input.ts';
 import type { Commands } from './engine/commands.ts';
 import type { Relay } from './engine/relay.ts';
 import { type JobState, job as jobMachine } from './kernel/job.ts';
+import { jobMessage } from './kernel/job-message.ts';
 import { limits } from './kernel/limits.ts';
 import { isFinal } from './kernel/machine.ts';
 import type { StageState } from './kernel/stage.ts';
@@ -22,6 +23,8 @@ export interface JobSummary {
   readonly state: JobState;
   /** The stage that people see. */
   readonly status: StageState;
+  /** What the status means, in one sentence; of a failed job, what went wrong. */
+  readonly message: string;
   readonly partial: boolean;
   readonly items: {
     readonly total: number;
@@ -212,12 +215,14 @@ export async function summarize(store: Database, rows: readonly JobRow[]): Promi
 }
 
 function summaryOf(row: JobRow, status: StageState, now: number): JobSummary {
+  const error: ErrorRecord | null = row.error === null ? null : JSON.parse(row.error);
   return {
     id: row.key,
     corpus: row.corpus,
     type: row.type,
     ...countsOf(row),
     status,
+    message: jobMessage(status, error),
     partial: isPartialJob(row),
     chunks: row.chunks_indexed,
     counters: countersOf(row, now),
@@ -229,7 +234,7 @@ function summaryOf(row: JobRow, status: StageState, now: number): JobSummary {
     maxWallSeconds: row.max_wall_seconds,
     deadlineAt: row.deadline_at,
     failedStage: row.failed_stage,
-    error: row.error === null ? null : JSON.parse(row.error),
+    error,
     createdAt: row.created_at,
     startedAt: row.started_at,
     endedAt: row.ended_at,

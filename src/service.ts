@@ -145,11 +145,11 @@ interface Parts {
 /** The server, and all that reads the event log for it. */
 async function build({ options, world, logger, audit, guarded, spans, ...parts }: Parts) {
   const { progress, assembled, hot } = parts;
-  const { database, engine, attempt, batch, post, onError } = assembled;
+  const { database, engine, lifecycle, attempt, batch, post, onError } = assembled;
   const { log, webhookSecret: secret } = options;
   const { access, isLocal } = guarded;
   const news = new News({ database, relay: engine.relay, world, onError });
-  const streams = new Streams({ database, news, progress, world, onError });
+  const streams = new Streams({ database, news, progress, lifecycle, world, onError });
   attempt.listen((told) => tellAttempt(streams, told));
   const metrics = new Metrics({
     ...{ database, now: () => world.now(), streams: () => streams.size },

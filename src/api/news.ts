@@ -18,7 +18,7 @@ export interface Told {
   /** Whose it is; null where nobody's. */
   readonly caller: string | null;
   readonly isEnd: boolean;
-  /** As a stream sends it. */
+  /** As a stream sends it: named, because the unnamed messages of a job's stream are the job. */
   text(): string;
 }
 
@@ -135,7 +135,7 @@ export class News {
         isEnd: jobEnds.has(event.kind),
         text: () => {
           const shape = (): string => JSON.stringify(eventShape(event, owner?.key ?? null));
-          text ??= `id: ${event.seq}\ndata: ${shape()}\n\n`;
+          text ??= `id: ${event.seq}\nevent: event\ndata: ${shape()}\n\n`;
           return text;
         },
       };

@@ -16,6 +16,14 @@ export const pageNumber = nullable(
 export const Url = Type.String({ minLength: 1, maxLength: limits.job.sourceUrlCharactersMax });
 /** `NAME`, or `NAME@CALLER` for a corpus that was begun by another caller. */
 export const CorpusName = Type.String({ pattern: limits.corpus.fullNamePattern.source });
+/** A job that names none, or null, goes into the corpus of this name. */
+export const CorpusNameOrNone = Type.Optional(
+  Type.Unsafe<string | null>({
+    type: ['string', 'null'],
+    pattern: limits.corpus.fullNamePattern.source,
+    default: limits.corpus.nameDefault,
+  }),
+);
 export const globs = Type.Array(
   Type.String({ minLength: 1, maxLength: limits.job.crawlPatternCharactersMax }),
   {

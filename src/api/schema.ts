@@ -13,6 +13,7 @@ import { eventKinds } from '../observe/event.ts';
 import { searchModes } from '../search/request.ts';
 import { Chunk, Document } from './corpus-schema.ts';
 import {
+  CorpusNameOrNone,
   closed,
   CorpusName as corpusName,
   Count as count,
@@ -53,7 +54,7 @@ export const InlineDocument = Type.Object(
 /** Exactly one of `url`, `urls`, `documents` and `crawl`. */
 export const NewJob = Type.Object(
   {
-    corpus_name: corpusName,
+    corpus_name: CorpusNameOrNone,
     url: Type.Optional(url),
     urls: Type.Optional(Type.Array(url, { minItems: 1, maxItems: limits.job.itemsMax })),
     documents: Type.Optional(

@@ -2,13 +2,9 @@
 import { failures, isFailureCode } from '../kernel/failure.ts';
 import { item as itemLifecycle, type Lifecycle } from '../kernel/item.ts';
 import { job as jobMachine } from '../kernel/job.ts';
+import { jobMessage } from '../kernel/job-message.ts';
 import { allowedActions } from '../kernel/machine.ts';
-import {
-  failedStageMessages,
-  type Stage,
-  type StageState,
-  stageMessages,
-} from '../kernel/stage.ts';
+import type { StageState } from '../kernel/stage.ts';
 import type { Event as EngineEvent } from '../observe/event.ts';
 import { warningsOf } from '../pipeline/extract/parsed.ts';
 import type { Hit as Passage } from '../search/search.ts';
@@ -30,11 +26,12 @@ export const maybeTimeOf = (at: number | null): string | null => (at === null ? 
 
 export function jobShape(row: JobRow, status: StageState, now: number): schema.Job {
   const processed = processedOf(row);
+  const error = row.error === null ? null : JSON.parse(row.error);
   return {
     job_id: row.key,
     status,
     state: row.state,
-    message: messageOf(row, status),
+    message: jobMessage(status, error),
     type: row.type,
     url: row.url,
     corpus_name: row.corpus,
@@ -67,7 +64,7 @@ export function jobShape(row: JobRow, status: StageState, now: number): schema.J
     actions: [...allowedActions(jobMachine, row.state)],
     ...(status === 'failed' && {
       ...(row.failed_stage !== null && { failed_stage: row.failed_stage }),
-      ...(row.error !== null && { error: JSON.parse(row.error) }),
+      ...(error !== null && { error }),
     }),
     created_at: timeOf(row.created_at),
     updated_at: timeOf(row.updated_at),
@@ -78,11 +75,6 @@ export function jobShape(row: JobRow, status: StageState, now: number): schema.J
 
 function processedOf(row: JobRow): number {
   return row.items_done + row.items_failed + row.items_canceled;
-}
-
-function messageOf(row: JobRow, status: StageState): string {
-  if (status !== 'failed') return stageMessages[status];
-  return failedStageMessages[(row.failed_stage ?? 'scraping') as Stage];
 }
 
 export interface JobDetailInput {

@@ -92,7 +92,7 @@ function endingWithCancel(events: readonly Event[]): number[] {
 
 async function setup(t: Cleanup, { isBehind = false } = {}) {
   const assembled = await assemble({ data: temporaryDirectory(t) });
-  const { database, engine, world } = assembled;
+  const { database, engine, lifecycle, world } = assembled;
   const errors: unknown[] = [];
   const onError = (_: string, error: unknown): void => void errors.push(error);
   const slow = behind(database);
@@ -102,7 +102,7 @@ async function setup(t: Cleanup, { isBehind = false } = {}) {
   const refusing = unwilling(database);
   const news = new News({ database: refusing.database, relay, world, onError });
   const progress = new ProgressBoard();
-  const streams = new Streams({ database, news, progress, world, onError });
+  const streams = new Streams({ database, news, progress, lifecycle, world, onError });
   await news.start();
   t.after(async () => {
     streams.close();
@@ -120,7 +120,9 @@ async function setup(t: Cleanup, { isBehind = false } = {}) {
   const jobId = (await getJob(database, jobKey))?.id ?? 0;
   const open = (from: { jobId?: number; after: number }, who = caller): Connection => {
     const connection = new Connection();
-    streams.open({ caller: who, ...from }, connection as unknown as ServerResponse);
+    const job = from.jobId === undefined ? undefined : { id: from.jobId, key: jobKey };
+    const request = { caller: who, after: from.after, job };
+    streams.open(request, connection as unknown as ServerResponse);
     return connection;
   };
   /** Makes two events. */

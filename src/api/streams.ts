@@ -2,16 +2,19 @@
  * Events as they happen, to many clients. A client that keeps up is handed what everyone is handed.
  * One that does not is handed nothing more: when it has read what was sent, it reads the log, after
  * the last event that it was sent, until it has caught up. So what waits in memory for a client is
- * never more than its connection's own buffer, and no event is lost or sent twice.
+ * never more than its connection's own buffer, and no event is lost or sent twice. The stream of a
+ * job also carries the job itself, as a message without a name or number, at each change of status.
  */
 import type { ServerResponse } from 'node:http';
 import { Failure } from '../kernel/failure.ts';
+import type { Lifecycle } from '../kernel/item.ts';
 import { job as jobMachine } from '../kernel/job.ts';
 import { limits } from '../kernel/limits.ts';
 import { isFinal } from '../kernel/machine.ts';
 import type { World } from '../kernel/world.ts';
 import type { Database } from '../store/database.ts';
-import { getJobById } from '../store/jobs.ts';
+import { JobLooks, type JobName, type LookedJob } from './job-looks.ts';
+import { JobStatuses } from './job-statuses.ts';
 import type { News, NewsPage, Told } from './news.ts';
 import type { ProgressBoard, Working } from './progress-board.ts';
 
@@ -19,6 +22,7 @@ export interface StreamsOptions {
   readonly database: Database;
   readonly news: News;
   readonly progress: ProgressBoard;
+  readonly lifecycle: Lifecycle;
   readonly world: World;
   readonly onError: (what: string, error: unknown) => void;
 }
@@ -26,17 +30,26 @@ export interface StreamsOptions {
 export interface StreamRequest {
   readonly caller: string;
   /** All that is the caller's, where absent. */
-  readonly jobId?: number | undefined;
+  readonly job?: JobName | undefined;
   readonly after: number;
 }
 
 export class Streams {
   readonly #options: StreamsOptions;
   readonly #clients = new Set<Client>();
+  readonly #looks: JobLooks;
   #cancelTick: (() => void) | undefined;
 
   constructor(options: StreamsOptions) {
     this.#options = options;
+    this.#looks = new JobLooks({
+      ...options,
+      onLooked: (jobId, job) => {
+        for (const client of this.#clients) {
+          if (client.request.job?.id === jobId) client.consider(job);
+        }
+      },
+    });
     options.news.listen((told) => this.#handOut(told));
     options.progress.listen((jobId, itemId, working) => this.#progress(jobId, itemId, working));
   }
@@ -55,7 +68,7 @@ export class Streams {
   }
 
   open(request: StreamRequest, response: ServerResponse): void {
-    const client = new Client(request, response, this.#options);
+    const client = new Client(request, response, { ...this.#options, looks: this.#looks });
     this.#clients.add(client);
     response.once('close', () => {
       client.close();
@@ -69,11 +82,15 @@ export class Streams {
   /** Ends all streams, and tells the clients when to come back. */
   close(): void {
     this.#stopTicking();
+    this.#looks.stop();
     for (const client of this.#clients) client.sendAway();
   }
 
   #handOut(told: readonly Told[]): void {
-    for (const client of this.#clients) client.see(told);
+    for (const client of this.#clients) {
+      const { job } = client.request;
+      if (client.see(told) && job) this.#looks.ask(job);
+    }
     for (const { event } of told) if (ownerKinds.has(event.kind)) this.#sendAwayFrom(event);
   }
 
@@ -81,7 +98,7 @@ export class Streams {
   #sendAwayFrom({ jobId, detail }: Told['event']): void {
     for (const client of this.#clients) {
       const { request } = client;
-      const isMoved = jobId !== null && request.jobId === jobId;
+      const isMoved = jobId !== null && request.job?.id === jobId;
       if (isMoved || request.caller === detail?.from) client.sendAway();
     }
   }
@@ -93,7 +110,8 @@ export class Streams {
     const shape = { job_id: owner.key, item_id: itemId, ...working };
     const text = `event: progress\ndata: ${JSON.stringify(shape)}\n\n`;
     for (const client of this.#clients) {
-      const { caller, jobId: wanted } = client.request;
+      const { caller, job } = client.request;
+      const wanted = job?.id;
       if (wanted === jobId || (wanted === undefined && caller === owner.caller)) client.say(text);
     }
   }
@@ -103,7 +121,7 @@ export class Streams {
     const text = `event: ${event}\ndata: ${JSON.stringify(shape)}\n\n`;
     for (const client of this.#clients) {
       const { request } = client;
-      if (request.jobId === undefined && request.caller === caller) client.say(text);
+      if (request.job === undefined && request.caller === caller) client.say(text);
     }
   }
 
@@ -128,39 +146,62 @@ export class Streams {
 /** After these, some streams are no longer of the caller who opened them. */
 const ownerKinds: ReadonlySet<string> = new Set(['job_moved', 'caller_merged']);
 
+interface ClientParts extends StreamsOptions {
+  readonly looks: JobLooks;
+}
+
 class Client {
   readonly request: StreamRequest;
   readonly openedAt: number;
   readonly #response: ServerResponse;
-  readonly #options: StreamsOptions;
-  #state: 'behind' | 'live' | 'closed' = 'behind';
+  readonly #parts: ClientParts;
+  readonly #statuses: JobStatuses;
+  #state: 'behind' | 'live' | 'ending' | 'closed' = 'behind';
   #after: number;
+  /** The job as it is after events that this client has not been sent yet. */
+  #ahead: LookedJob | undefined;
   #drained: (() => void) | undefined;
 
-  constructor(request: StreamRequest, response: ServerResponse, options: StreamsOptions) {
+  constructor(request: StreamRequest, response: ServerResponse, parts: ClientParts) {
     this.request = request;
-    this.openedAt = options.world.now();
+    this.openedAt = parts.world.now();
     this.#response = response;
-    this.#options = options;
+    this.#parts = parts;
+    this.#statuses = new JobStatuses(parts.lifecycle);
     this.#after = request.after;
     response.on('drain', () => this.#drained?.());
   }
 
-  /** What is new, if this client is up to date; otherwise it will find it in the log. */
-  see(told: readonly Told[]): void {
-    if (this.#state !== 'live') return;
+  /**
+   * What is new, if this client is up to date; otherwise it will find it in the log. True: its job
+   * may have another status now.
+   */
+  see(told: readonly Told[]): boolean {
+    if (this.#state !== 'live') return false;
+    let isChanged = false;
     for (const each of told) {
       if (!this.#isFor(each)) continue;
-      const isRoom = this.#send(each);
-      if (each.isEnd && this.request.jobId !== undefined) {
-        this.#end();
-        return;
+      if (each.isEnd && this.request.job) {
+        this.#run(() => this.#finish(each));
+        return false;
       }
-      if (isRoom) continue;
-      this.#state = 'behind';
-      void this.#whenDrained().then(() => this.catchUp());
-      return;
+      const isRoom = this.#send(each);
+      isChanged = this.#statuses.see(each.event) || isChanged;
+      if (!isRoom) {
+        this.#fallBehind();
+        return false;
+      }
     }
+    if (this.#ahead) this.consider(this.#ahead);
+    return isChanged;
+  }
+
+  /** Its job, as somebody has just read it. The end is told before the event that ends the job. */
+  consider(job: LookedJob): void {
+    this.#ahead = undefined;
+    if (this.#state !== 'live' || isFinal(jobMachine, job.row.state)) return;
+    if (job.version > this.#parts.news.position) this.#ahead = job;
+    else if (!this.#tell(job)) this.#fallBehind();
   }
 
   /** What is lost if there is no room for it. */
@@ -169,10 +210,7 @@ class Client {
   }
 
   catchUp(): void {
-    this.#readOn().catch((error) => {
-      this.#options.onError('stream', error);
-      this.sendAway();
-    });
+    this.#run(() => this.#readOn());
   }
 
   sendAway(): void {
@@ -186,54 +224,88 @@ class Client {
     this.#drained?.();
   }
 
+  #run(work: () => Promise<void>): void {
+    work().catch((error) => {
+      this.#parts.onError('stream', error);
+      this.sendAway();
+    });
+  }
+
+  #fallBehind(): void {
+    this.#state = 'behind';
+    void this.#whenDrained().then(() => this.catchUp());
+  }
+
+  async #finish(end: Told): Promise<void> {
+    this.#state = 'ending';
+    const job = await this.#look();
+    // Whoever has the number of the last event has been sent the job as it ended.
+    if (job) this.#tell(job);
+    this.#send(end);
+    this.#end();
+  }
+
   async #readOn(): Promise<void> {
-    const { news } = this.#options;
+    const { news } = this.#parts;
+    const isOfJob = this.request.job !== undefined;
     while (this.#state === 'behind') {
       const { position } = news;
       // Asked before the events are read: if it has ended, then all of them are there to be read.
-      const hasEnded = await this.#hasEnded();
+      const job = await this.#look();
+      const hasEnded = isOfJob && (!job || isFinal(jobMachine, job.row.state));
       const page = await this.#readPage();
-      const last = await this.#sendAll(page.told);
+      const last = page.told.at(-1);
+      // It came after the look, which must be repeated: the job is told before its end.
+      const isHeld = isOfJob && !hasEnded && last?.isEnd === true;
+      await this.#sendAll(isHeld ? page.told.slice(0, -1) : page.told, job);
+      if (isHeld) continue;
       this.#after = Math.max(this.#after, page.last);
-      if (page.isFull || (last?.isEnd && !hasEnded)) continue;
+      if (page.isFull || this.#state !== 'behind') continue;
+      if (job && !this.#tell(job)) await this.#whenDrained();
       if (hasEnded) this.#end();
       // No event can come between this question and the answer to it.
       else if (news.position === position && this.#state === 'behind') this.#state = 'live';
     }
   }
 
-  #readPage(): Promise<NewsPage> {
-    const { caller, jobId } = this.request;
-    const limit = jobId === undefined ? limits.event.pageMax : limits.event.streamPageMax;
-    return this.#options.news.read({ caller, jobId, after: this.#after, limit });
+  async #look(): Promise<LookedJob | undefined> {
+    return this.request.job && this.#parts.looks.look(this.request.job);
   }
 
-  async #sendAll(told: readonly Told[]): Promise<Told | undefined> {
-    let last: Told | undefined;
+  #readPage(): Promise<NewsPage> {
+    const { caller, job } = this.request;
+    const limit = job === undefined ? limits.event.pageMax : limits.event.streamPageMax;
+    return this.#parts.news.read({ caller, jobId: job?.id, after: this.#after, limit });
+  }
+
+  async #sendAll(told: readonly Told[], job: LookedJob | undefined): Promise<void> {
+    const lastEnd = told.findLast(({ isEnd }) => isEnd);
     for (const each of told) {
-      if (this.#state === 'closed') return undefined;
-      last = each;
+      if (this.#state === 'closed') return;
+      if (each === lastEnd && job && isFinal(jobMachine, job.row.state)) this.#tell(job);
+      this.#statuses.see(each.event);
       if (!this.#send(each)) await this.#whenDrained();
     }
-    return last;
-  }
-
-  async #hasEnded(): Promise<boolean> {
-    const { jobId } = this.request;
-    if (jobId === undefined) return false;
-    const row = await getJobById(this.#options.database, jobId);
-    return row === undefined || isFinal(jobMachine, row.state);
   }
 
   #isFor({ event, caller }: Told): boolean {
     if (event.seq <= this.#after) return false;
-    const { jobId } = this.request;
-    return jobId === undefined ? caller === this.request.caller : event.jobId === jobId;
+    const { job } = this.request;
+    return job === undefined ? caller === this.request.caller : event.jobId === job.id;
   }
 
   #send(told: Told): boolean {
     this.#after = told.event.seq;
-    return this.#response.write(told.text());
+    return this.#write(told.text());
+  }
+
+  #tell(job: LookedJob): boolean {
+    const text = this.#statuses.tell(job);
+    return text === '' || this.#write(text);
+  }
+
+  #write(text: string): boolean {
+    return this.#state === 'closed' || this.#response.write(text);
   }
 
   async #whenDrained(): Promise<void> {
@@ -243,8 +315,8 @@ class Client {
   }
 
   #end(): void {
-    this.#state = 'closed';
-    this.#drained?.();
+    if (this.#state === 'closed') return;
+    this.close();
     this.#response.end();
   }
 }

@@ -35,9 +35,9 @@ const rows: readonly [title: string, body: unknown, told: RegExp][] = [
     /^the body at \/documents\/99999\/txt is not a field that is known$/,
   ],
   [
-    'no name beside many documents',
-    { documents: many({ text: 'a' }) },
-    /^the body must have required properties corpus_name$/,
+    'no address of a crawl beside many documents',
+    { documents: many({ text: 'a' }), crawl: {} },
+    /^the body at \/crawl must have required properties url$/,
   ],
   [
     'very many unknown fields',
@@ -64,7 +64,7 @@ describe('a body that does not fit its schema', () => {
   }
 
   test('is told what is wrong by its path', () => {
-    assert.match(refusal({ corpus_name: 'UPPER' }), /^the body at \/corpus_name must match/);
+    assert.match(refusal({ corpus_name: 'UPPER' }), /\/corpus_name must be a corpus name: 1 to/);
     assert.match(refusal({ corpus_name, urls: [] }), /\/urls must not have fewer than 1 items$/);
     assert.match(refusal({ corpus_name, documents: [{ id: 1 }] }), /\/documents\/0\/id must be/);
     assert.match(refusal([]), /^the body must be object$/);

@@ -2,9 +2,12 @@
 import type { FastifySchemaCompiler } from 'fastify';
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { corpusNameForm } from '../engine/admission.ts';
 import { Failure } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
 import { type Wrong, wrongIn } from './wrong-value.ts';
+
+const corpusPattern = limits.corpus.fullNamePattern.source;
 
 const places: Readonly<Record<string, string>> = {
   body: 'the body',
@@ -59,6 +62,9 @@ function saying({ keyword, params, message }: Wrong): string {
   if (keyword === 'boolean') return 'is not a field that is known';
   if (keyword === 'enum' && 'allowedValues' in params && Array.isArray(params.allowedValues)) {
     return `must be one of ${params.allowedValues.join(', ')}`;
+  }
+  if (keyword === 'pattern' && 'pattern' in params && params.pattern === corpusPattern) {
+    return `must be a corpus name: ${corpusNameForm}`;
   }
   return message;
 }

@@ -154,6 +154,7 @@ async function show({ terminal, isJson }: Call, job: JobDoor): Promise<number> {
     ['job', summary.id],
     ['corpus', summary.corpus],
     ['state', `${paintState(terminal, summary)}${endedAt ? '' : ` (${summary.status})`}`],
+    ...(summary.state === 'failed' ? [['message', summary.message] as const] : []),
     ['documents', documents.join(', ')],
     ['chunks', number(summary.chunks)],
     ...costPairs(summary),

@@ -271,6 +271,7 @@ function summaryOf(job: Job): JobSummary {
     type: job.type,
     state: job.state,
     status: job.status,
+    message: job.message,
     partial: job.partial,
     items: {
       total: job.items_total,

@@ -16,6 +16,7 @@ export function jobShape(job: JobSummary) {
     type: job.type,
     state: job.state,
     status: job.status,
+    message: job.message,
     partial: job.partial,
     items_total: job.items.total,
     items_done: job.items.done,

@@ -36,7 +36,8 @@ interface Plain {
 }
 
 export interface Upload {
-  readonly corpus_name: string;
+  /** `default` where absent. */
+  readonly corpus_name?: string | undefined;
   readonly files: readonly { readonly name: string; readonly blob: Blob }[];
   readonly priority?: number | undefined;
   readonly force?: boolean | undefined;
@@ -123,7 +124,7 @@ export class Client {
   /** Submits files as one job. */
   async upload(upload: Upload): Promise<AnswerOf<'POST /jobs/upload'>> {
     const form = new FormData();
-    form.set('corpus_name', upload.corpus_name);
+    if (upload.corpus_name !== undefined) form.set('corpus_name', upload.corpus_name);
     if (upload.force) form.set('force', 'true');
     if (upload.lane !== undefined) form.set('lane', upload.lane);
     for (const name of ['priority', 'budget_cents', 'max_wall_seconds'] as const) {
@@ -244,7 +245,7 @@ async function failureOf(response: Response): Promise<Failure> {
 function eventOf(sent: Sent, { onProgress, onAttempt }: Following): Event | undefined {
   const { type, body } = sent;
   if (body === '') return undefined;
-  if (type === 'message') return JSON.parse(body);
+  if (type === 'event') return JSON.parse(body);
   if (type === 'progress') onProgress?.(JSON.parse(body));
   if (type === 'attempt') onAttempt?.({ kind: type, attempt: JSON.parse(body) });
   if (type === 'attempt_source') onAttempt?.({ kind: type, source: JSON.parse(body) });

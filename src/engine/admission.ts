@@ -7,13 +7,16 @@ import type { Embedder } from '../provider/embedding.ts';
 import type { JobRow } from '../store/jobs.ts';
 import type { NewSource } from '../store/submit.ts';
 
+/** What a corpus may be called, in words. */
+export const corpusNameForm =
+  `1 to ${limits.corpus.nameCharactersMax} of a-z, 0-9, '.', '_' and '-', ` +
+  'a letter or digit first';
+
 export function checkCorpusName(name: string): void {
   if (limits.corpus.fullNamePattern.test(name)) return;
-  throw new Failure(
-    'corpus_name_invalid',
-    `the corpus name ${JSON.stringify(name)} cannot be used: take 1 to ` +
-      `${limits.corpus.nameCharactersMax} of a-z, 0-9, '.', '_' and '-', a letter or digit first`,
-  );
+  const shown = JSON.stringify(name);
+  const message = `the corpus name ${shown} cannot be used: take ${corpusNameForm}`;
+  throw new Failure('corpus_name_invalid', message);
 }
 
 export function checkSources(sources: readonly NewSource[]): void {

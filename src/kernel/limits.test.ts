@@ -8,7 +8,9 @@ const day = 24 * 60 * 60 * 1000;
 function numbersOf(value: object, path: string): [string, number][] {
   return Object.entries(value).flatMap(([name, inner]): [string, number][] => {
     if (typeof inner === 'number') return [[`${path}.${name}`, inner]];
-    return inner instanceof RegExp ? [] : numbersOf(inner, `${path}.${name}`);
+    return inner instanceof RegExp || typeof inner === 'string'
+      ? []
+      : numbersOf(inner, `${path}.${name}`);
   });
 }
 

@@ -163,6 +163,8 @@ export const limits = {
   },
 
   corpus: {
+    /** The corpus of a job that names none. */
+    nameDefault: 'default',
     nameCharactersMax: 64,
     namePattern: /^[a-z0-9][a-z0-9._-]{0,63}$/,
     /** With the namespace that it lives in, where that is not the caller's own. */
@@ -339,6 +341,10 @@ export const limits = {
     /** When a client comes back after the service told it to. */
     streamRetryMs: 1 * second,
     streamAgeMsMax: 1 * hour,
+    /** How often the status of a job is looked up for its streams, at most. */
+    statusLookMs: 250,
+    /** Looking takes one part in so many of the time, also where a job is large. */
+    statusLookShare: 10,
     /** Jobs whose callers are remembered, so that each event need not ask. */
     jobsRememberedMax: 10_000,
   },

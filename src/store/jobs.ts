@@ -145,6 +145,12 @@ const statusOfEnd: Partial<Record<JobState, StageState>> = {
   canceled: 'canceled',
 };
 
+/** How far the open items of a job are: each set of reached steps once. */
+export async function openProgressOf(reader: Reader, jobId: number): Promise<number[]> {
+  const sets = await reader.run(openProgress, { ids: JSON.stringify([jobId]) });
+  return sets.map(({ progress }) => progress);
+}
+
 /** The earliest stage that an unfinished item of each job is in: one question for all of them. */
 export async function statusesOf(
   reader: Reader,

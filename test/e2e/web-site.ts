@@ -9,6 +9,8 @@ export interface Site {
   /** Pages below this path answer 404 until it is mended. */
   break(path: string): void;
   mend(path: string): void;
+  /** What this path answers from now on, instead of a page with text. */
+  serve(path: string, html: string): void;
   /** Pages below this path are not answered until they are released. */
   hold(path: string): void;
   release(path: string): void;
@@ -19,12 +21,13 @@ export interface Site {
 export async function openSite(t: Cleanup): Promise<Site> {
   const broken = new Set<string>();
   const held = new Map<string, (() => void)[]>();
+  const served = new Map<string, string>();
   const server = createServer((request, response) => {
     const url = request.url ?? '/';
     const answer = (): void => {
       const isMissing = url === '/robots.txt' || [...broken].some((path) => url.startsWith(path));
       response.writeHead(isMissing ? 404 : 200, { 'content-type': 'text/html' });
-      response.end(isMissing ? 'nothing' : pageOf(url));
+      response.end(isMissing ? 'nothing' : (served.get(url) ?? pageOf(url)));
     };
     const path = [...held.keys()].find((prefix) => url.startsWith(prefix));
     if (path === undefined) answer();
@@ -41,6 +44,7 @@ export async function openSite(t: Cleanup): Promise<Site> {
     host,
     break: (path) => void broken.add(path),
     mend: (path) => void broken.delete(path),
+    serve: (path, html) => void served.set(path, html),
     hold: (path) => void held.set(path, []),
     waiting: (path) => held.get(path)?.length ?? 0,
     release: (path) => {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Job } from '../../src/api/schema.ts';
-import { failedStageMessages, type Stage, stageMessages } from '../../src/kernel/stage.ts';
+import { jobMessage } from '../../src/kernel/job-message.ts';
+import type { Stage } from '../../src/kernel/stage.ts';
 import { lookOf, messageOf } from './look.ts';
 
 /** Status, failed stage, state of the page, and what people read: what every workbench shows. */
@@ -22,8 +23,9 @@ const table: readonly [Job['status'], Stage | undefined, state: RegExp, message:
 ];
 
 const jobOf = (status: Job['status'], stage: Stage | undefined): Job => {
-  const message =
-    status === 'failed' ? failedStageMessages[stage ?? 'scraping'] : stageMessages[status];
+  const context = { url: 'https://example.org/' };
+  const error = { stage: stage ?? 'scraping', step: 'fetched', code: 'http_403', context };
+  const message = jobMessage(status, status === 'failed' ? error : null);
   const more = stage === undefined ? {} : { failed_stage: stage };
   return { status, state: 'running', message, partial: false, items_failed: 0, ...more } as Job;
 };

@@ -32,7 +32,10 @@ export const history = {
   },
   'GET /jobs/:id/stream': {
     group: 'History',
-    summary: 'The events of a job as they happen, until it ends; 204 when there is nothing more',
+    summary:
+      'A job as it moves, until it ends: messages without a name are the job, one at each change ' +
+      'of its status; those named `event` are its events, by which a stream can be resumed. ' +
+      '204 when there is nothing more',
     params: byId,
     query: streamQuery,
     headers: lastEventId,
@@ -43,7 +46,7 @@ export const history = {
   },
   'GET /stream': {
     group: 'History',
-    summary: 'The events of all that is yours, as they happen',
+    summary: 'The events of all that is yours as they happen, as messages named `event`',
     query: streamQuery,
     headers: lastEventId,
     status: 200,

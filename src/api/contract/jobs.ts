@@ -34,10 +34,10 @@ export const jobs = {
   },
   'POST /jobs/upload': {
     group: 'Jobs',
-    summary: 'Submit files: a field `corpus_name`, then any number of files',
+    summary: 'Submit files: a field `corpus_name`, and any number of files',
     takes: 'multipart/form-data',
     form: Type.Object({
-      corpus_name: CorpusName,
+      corpus_name: Type.Optional(CorpusName),
       priority: Type.Optional(Type.Integer()),
       force: Type.Optional(Type.Boolean()),
       lane: Type.Optional(schema.lane),

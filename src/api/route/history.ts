@@ -4,6 +4,7 @@ import { job as jobMachine } from '../../kernel/job.ts';
 import { limits } from '../../kernel/limits.ts';
 import { isFinal } from '../../kernel/machine.ts';
 import { listEvents, newestOwn, newestSequence } from '../../store/events.ts';
+import type { JobName } from '../job-looks.ts';
 import type { News } from '../news.ts';
 import type { Ask, Handlers, Service } from '../service.ts';
 import { eventShape } from '../shape.ts';
@@ -35,7 +36,7 @@ export function historyRoutes(service: Service, news: News) {
     },
     'GET /jobs/:id/stream': async (ask) => {
       const caller = ask.caller.callerId;
-      const { id: jobId, state } = await ownJob(service, caller, ask.params.id);
+      const { id: jobId, key, state } = await ownJob(service, caller, ask.params.id);
       const after = startOf(ask) ?? 0;
       if (isFinal(jobMachine, state)) {
         const [next] = await listEvents(database, { jobId, after, limit: 1 });
@@ -45,7 +46,7 @@ export function historyRoutes(service: Service, news: News) {
           return undefined;
         }
       }
-      openStream(service, ask, { jobId, after });
+      openStream(service, ask, { job: { id: jobId, key }, after });
       return undefined;
     },
     'GET /stream': async (ask) => {
@@ -69,7 +70,7 @@ function startOf({ headers, query }: StreamAsk): number | undefined {
 function openStream(
   { streams, isDraining }: Service,
   { caller, reply }: StreamAsk,
-  from: { jobId?: number; after: number },
+  from: { job?: JobName; after: number },
 ): void {
   if (isDraining()) {
     const retryAfterMs = limits.event.streamRetryMs;

@@ -143,7 +143,10 @@ async function submit(service: Service, ask: Ask<'POST /jobs'>) {
   if (body.budget_cents !== undefined) checkPriced(service);
   const sources = await sourcesOf(body);
   await checkRoom(service, ask);
-  const { name: corpus } = await service.corpora.target(caller.callerId, body.corpus_name);
+  const { name: corpus } = await service.corpora.target(
+    caller.callerId,
+    body.corpus_name ?? limits.corpus.nameDefault,
+  );
   const { crawl } = body;
   const { jobKey, isReplayed } = await service.commands.submit({
     caller: caller.callerId,

@@ -34,8 +34,7 @@ export function uploadRoutes(service: Service) {
 
 async function submitFiles(service: Service, ask: Ask<'POST /jobs/upload'>) {
   const { fields, sources } = await receive(service, ask);
-  const given = fields.get('corpus_name');
-  if (given === undefined) throw new Failure('bad_request', 'the field corpus_name is missing');
+  const given = fields.get('corpus_name') ?? limits.corpus.nameDefault;
   if (sources.length === 0) throw new Failure('sources_empty', 'there is no file in the request');
   if (fields.has('budget_cents')) checkPriced(service);
   const { name: corpus } = await service.corpora.target(ask.caller.callerId, given);
