@@ -23,13 +23,15 @@ const policies: readonly RetryPolicy[] = [
 const attempts = [0, 1, 2, 3, 5, 7, 10, 63, 64, 1023, 1024, 1e6, 1e308, Number.MAX_VALUE];
 const chances = [0, Number.MIN_VALUE, 0.25, 0.5, 0.999999999, 1 - Number.EPSILON];
 
-test('a wait is whole, within nothing and the cap, for every policy, attempt and chance', () => {
+test('a wait is whole, between half its ceiling and all of it, in every case', () => {
   for (const policy of policies) {
     for (const attempt of attempts) {
       for (const chance of chances) {
         const wait = backoffMs({ ...policy, attempt, random: () => chance });
         assert.ok(Number.isInteger(wait), `${wait} after ${attempt}`);
-        assert.ok(wait >= 0 && wait <= policy.capMs, `${wait} after ${attempt}`);
+        const ceiling = ceilingMs({ ...policy, attempt });
+        assert.ok(wait >= Math.floor(ceiling / 2) && wait <= ceiling, `${wait} after ${attempt}`);
+        assert.ok(wait <= policy.capMs, `${wait} after ${attempt}`);
       }
     }
   }
@@ -53,10 +55,31 @@ test('the ceiling never falls as attempts rise', () => {
   }
 });
 
-test('the jitter is full: chance alone decides between nothing and the ceiling', () => {
-  assert.equal(backoffMs({ ...defaultPolicy, attempt: 2, random: () => 0 }), 0);
-  assert.equal(backoffMs({ ...defaultPolicy, attempt: 2, random: () => 0.5 }), 4_000);
+test('half of a wait is certain, and chance decides on the other half', () => {
+  assert.equal(backoffMs({ ...defaultPolicy, attempt: 2, random: () => 0 }), 4_000);
+  assert.equal(backoffMs({ ...defaultPolicy, attempt: 2, random: () => 0.5 }), 6_000);
   assert.equal(backoffMs({ ...defaultPolicy, attempt: 2, random: () => 0.9999 }), 7_999);
+});
+
+/** All waits of a step that fails each time. */
+function totalMs(policy: RetryPolicy, chance: number): number {
+  const retries = [...Array(policy.attemptsMax - 1).keys()];
+  const waits = retries.map((attempt) => backoffMs({ ...policy, attempt, random: () => chance }));
+  return waits.reduce((sum, wait) => sum + wait, 0);
+}
+
+test('every stage keeps trying for about a minute, whatever chance says', () => {
+  for (const [stage, policy] of Object.entries(stagePolicies)) {
+    assert.ok(totalMs(policy, 0) >= 30_000, `${stage}: ${totalMs(policy, 0)} ms at the least`);
+    assert.ok(totalMs(policy, 1) <= 130_000, `${stage}: ${totalMs(policy, 1)} ms at the most`);
+  }
+  assert.equal(totalMs(stagePolicies.scraping, 0.5), 63_000);
+});
+
+test('no retry comes within the first second after a failure', () => {
+  for (const policy of Object.values(stagePolicies)) {
+    assert.ok(backoffMs({ ...policy, attempt: 0, random: () => 0 }) >= 1_000);
+  }
 });
 
 test('scraping is retried three times, embedding five, all else is tried seven times', () => {
@@ -70,7 +93,7 @@ test('anti-bot signals, and they alone, slow down and raise the cap in every sta
     for (const code of Object.keys(failures) as FailureCode[]) {
       const policy = retryPolicyFor(stage, code);
       assert.equal(policy.capMs > defaultPolicy.capMs, isAntiBot(code), code);
-      assert.equal(policy.baseMs > defaultPolicy.baseMs, isAntiBot(code), code);
+      assert.equal(policy.baseMs >= antiBotPolicy.baseMs, isAntiBot(code), code);
     }
   }
 });

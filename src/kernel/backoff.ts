@@ -17,8 +17,12 @@ export const defaultPolicy: RetryPolicy = {
   capMs: 300_000,
 };
 
+/**
+ * Every stage keeps trying for about a minute, so that a short outage of one site or provider fails
+ * no document (docs/decisions/0084). With only three retries, scraping has to spread them further.
+ */
 export const stagePolicies: Readonly<Record<Stage, RetryPolicy>> = {
-  scraping: { ...defaultPolicy, attemptsMax: 1 + 3 },
+  scraping: { ...defaultPolicy, attemptsMax: 1 + 3, baseMs: 4_000, factor: 4 },
   chunking: defaultPolicy,
   embedding: { ...defaultPolicy, attemptsMax: 1 + 5 },
 };
@@ -37,11 +41,14 @@ export interface BackoffInput extends Omit<RetryPolicy, 'attemptsMax'> {
 }
 
 /**
- * Full jitter: anywhere between nothing and the exponential ceiling. Whole milliseconds.
- * Items that failed together must not come back together.
+ * Equal jitter: between half the exponential ceiling and the whole. Whole milliseconds. The random
+ * half keeps items that failed together from coming back together; the fixed half keeps unlucky
+ * numbers from spending all tries within a second.
  */
 export function backoffMs(input: BackoffInput): number {
-  return Math.floor(Math.min(Math.max(input.random(), 0), 1) * ceilingMs(input));
+  const ceiling = ceilingMs(input);
+  const chance = Math.min(Math.max(input.random(), 0), 1);
+  return Math.floor((ceiling / 2) * (1 + chance));
 }
 
 /** The longest wait after this many failures. */

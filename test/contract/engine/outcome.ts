@@ -87,7 +87,7 @@ export const outcomeTests: readonly EngineTest[] = [
       await bench.start({ fetched });
       const job = await bench.store.submit();
       await bench.untilJob(job, 'succeeded');
-      assert.deepEqual(await waits(bench), [1000, 2000, 4000]);
+      assert.deepEqual(await waits(bench), [3000, 12_000, 48_000]);
     },
   ],
   [
