@@ -4,9 +4,10 @@
  * blocks counts. Each block that is dropped has a reason.
  */
 import { type Block, type Page, readPage } from './blocks.ts';
+import { clutterShareMax } from './clutter.ts';
 import { weigh } from './evidence.ts';
 import { type Genre, judge, type Method, type TagCounts } from './genre.ts';
-import { isText, shareKept, substanceOf } from './kept-share.ts';
+import { isText, type Substance, shareKept, substanceOf } from './kept-share.ts';
 import { mark } from './marks.ts';
 import { type Metadata, readMetadata } from './metadata.ts';
 import { isProse, linkShare, plain } from './prose.ts';
@@ -45,13 +46,14 @@ export function choose(document: TreeDocument, circumstances: Circumstances): Ch
   const outside = findRegion(page);
   const heading = headingOf(blocks, outside);
   const metadata = readMetadata(document, { url, heading });
-  const { genre, method } = judge({ page, metadata, outside, counts });
+  const { genre, method, isProven } = judge({ page, metadata, outside, counts });
   const substance = substanceOf(page, outside);
+  const region = isProven ? outside : withoutClutter(outside, substance);
   const vote = () => (isLarge ? voteByRegion(blocks, outside) : keepShares(document, blocks));
   const reasons =
     method === 'region'
-      ? outside
-      : weighAll({ page, outside, substance, method }, settle(page, vote(), metadata));
+      ? region
+      : weighAll({ page, outside, region, substance, method }, settle(page, vote(), metadata));
   return {
     genre,
     // The tab of a manual's page names the manual; its heading names the page.
@@ -82,10 +84,19 @@ function voteByRegion(blocks: readonly Block[], outside: Reasons): number[] {
   });
 }
 
+/** A page of which nothing proves that it is a manual may be one of a site with clutter. */
+function withoutClutter(outside: Reasons, { isClutter, clutterShare }: Substance): Reasons {
+  // Many small boxes that are all called clutter are what the page is made of.
+  if (clutterShare > clutterShareMax) return outside;
+  return outside.map((reason, index) => reason ?? (isClutter[index] ? 'clutter' : undefined));
+}
+
 interface Weighed {
   readonly page: Page;
   readonly outside: Reasons;
-  readonly substance: readonly number[];
+  /** What stays where the vote is not followed. */
+  readonly region: Reasons;
+  readonly substance: Substance;
   readonly method: Exclude<Method, 'region'>;
 }
 
@@ -96,49 +107,70 @@ const spanLossMax = { span: 0.05, wideSpan: 0.3 };
 /** An article that would lose more of its text than this is none: its region stays. */
 const articleLossMax = 0.85;
 
-function weighAll({ page, outside, substance, method }: Weighed, setting: Setting): Reasons {
+function weighAll(weighed: Weighed, setting: Setting): Reasons {
+  const { page, outside, region, substance, method } = weighed;
   const { blocks } = page;
   const isKept = blocks.map((_block, index) => weigh(setting, index) > 0);
   const kept = blocks.filter((_block, index) => isKept[index]);
   if (wordsOf(kept) < articleWordsMin) return allButMargins(setting);
   const loss = (reasons: Reasons) => 1 - shareKept(substance, reasons);
   if (method !== 'weigh') {
-    const span = spanOf(blocks, isKept, outside);
-    return loss(span) <= spanLossMax[method] ? span : outside;
+    const span = spanOf(blocks, isKept, region);
+    return loss(span) <= spanLossMax[method] ? span : region;
   }
+  const isElsewhere = 2 * wordsOf(declaredOutside(setting, outside, isKept)) > wordsOf(kept);
   keepHeadings(setting, outside, isKept);
-  const weighed = isKept.map((keep, index) =>
+  const chosen = isKept.map((keep, index) =>
     keep ? undefined : (outside[index] ?? 'not_main_text'),
   );
-  return loss(weighed) <= articleLossMax ? weighed : outside;
+  return isElsewhere || loss(chosen) <= articleLossMax ? chosen : region;
+}
+
+/**
+ * What was kept outside the region, and in an element that is declared as the article's: if this is
+ * most of it, the region is that of something else, for instance of comments in a main element.
+ */
+function declaredOutside(
+  { blocks, marks }: Setting,
+  outside: Reasons,
+  isKept: readonly boolean[],
+): readonly Block[] {
+  return blocks.filter((_block, index) => {
+    const isDeclared = ((marks[index] ?? 0) & mark.main) !== 0;
+    return isKept[index] && isDeclared && outside[index] !== undefined;
+  });
 }
 
 /** All of the region between the first and the last block of main text, with its headings. */
-function spanOf(blocks: readonly Block[], isKept: readonly boolean[], outside: Reasons): Reasons {
+function spanOf(blocks: readonly Block[], isKept: readonly boolean[], region: Reasons): Reasons {
   let first = isKept.indexOf(true);
   while (first > 0 && blocks[first - 1]?.kind === 'heading') first -= 1;
   const last = isKept.lastIndexOf(true);
-  return outside.map((reason, index) =>
+  return region.map((reason, index) =>
     index >= first && index <= last ? reason : (reason ?? 'not_main_text'),
   );
 }
 
 /**
  * A heading stays when its section does: when the text after it was kept. Not so the title, which
- * is kept as such, and headings that repeat or are quoted: they head inserts.
+ * is kept as such, and headings that repeat, are quoted, lead away or stand in a figure: they head
+ * inserts.
  */
 function keepHeadings(setting: Setting, outside: Reasons, isKept: boolean[]): void {
-  const { blocks, titles, counts } = setting;
+  const { blocks, marks, titles, counts } = setting;
   const first = isKept.indexOf(true);
   for (let index = blocks.length - 2; index > first; index -= 1) {
     const block = blocks[index];
     if (block?.kind !== 'heading' || isKept[index] || outside[index] !== undefined) continue;
-    const isInsert = block.quote > 0 || (counts.get(block.text) ?? 0) > 1;
+    const isTeaser = linkShare(block) > 0.5 || ((marks[index] ?? 0) & inserts) !== 0;
+    const isInsert = isTeaser || block.quote > 0 || (counts.get(block.text) ?? 0) > 1;
     const next = blocks[index + 1];
     const isHead = isKept[index + 1] && next !== undefined && isText(next);
     if (isHead && !isInsert && !titles.has(plain(block.text))) isKept[index] = true;
   }
 }
+
+const inserts = mark.figure | mark.caption | mark.related | mark.promotion | mark.newsletter;
 
 function wordsOf(blocks: readonly Block[]): number {
   return blocks.reduce((sum, block) => sum + block.words, 0);

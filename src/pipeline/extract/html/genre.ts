@@ -7,6 +7,7 @@
  * (docs/decisions/0076). No row names a site or the generator of a manual.
  */
 import type { Block, Page } from './blocks.ts';
+import { clutterMarks } from './clutter.ts';
 import { mark } from './marks.ts';
 import type { Metadata } from './metadata.ts';
 import { isProse } from './prose.ts';
@@ -50,6 +51,8 @@ const indexLinkedMin = 0.6;
 export interface Judgement {
   readonly genre: Genre;
   readonly method: Method;
+  /** Something on the page is found in manuals only, or it is made of what others call clutter. */
+  readonly isProven: boolean;
 }
 
 /**
@@ -69,13 +72,20 @@ export function judge(look: Look): Judgement {
     if (isProof) positive += weight * seen[name];
   }
   if (sum > likely && seen.linked > indexLinkedMin) return region('index');
-  const isProven = positive > proofMin || seen.prose < proseMin;
-  if (sum > certain && isProven) return region('reference');
-  if (sum > likely) return { genre: 'reference', method: isProven ? 'span' : 'wideSpan' };
-  return { genre: /^product/i.test(type) ? 'product' : 'article', method: 'weigh' };
+  const isProven = positive > proofMin;
+  const isPlain = isProven || seen.prose < proseMin;
+  if (sum > certain && isPlain) return { ...region('reference'), isProven };
+  if (sum > likely) {
+    return { genre: 'reference', method: isPlain ? 'span' : 'wideSpan', isProven };
+  }
+  return {
+    genre: /^product/i.test(type) ? 'product' : 'article',
+    method: 'weigh',
+    isProven: false,
+  };
 }
 
-const region = (genre: Genre): Judgement => ({ genre, method: 'region' });
+const region = (genre: Genre): Judgement => ({ genre, method: 'region', isProven: true });
 
 /** Before anything is observed, a page is a reference: it loses nothing by that. */
 const start = 2.3;
@@ -174,15 +184,7 @@ function isTerm({ kind, marker }: Block): boolean {
   return kind === 'item' && marker === '';
 }
 
-const clutter: readonly number[] = [
-  mark.share,
-  mark.related,
-  mark.promotion,
-  mark.newsletter,
-  mark.consent,
-  mark.comment,
-  mark.byline,
-];
+const clutter: readonly number[] = [...clutterMarks, mark.byline];
 
 function countClutter({ scopes }: Page) {
   let kinds = 0;

@@ -1,26 +1,26 @@
 /** How much of a page's text was kept: a low share says that somebody should look. */
 import type { Block, Page } from './blocks.ts';
-import { mark } from './marks.ts';
+import { findClutter } from './clutter.ts';
 import { isProse, linkShare } from './prose.ts';
 import type { Reasons } from './region.ts';
 
-const clutter =
-  mark.comment | mark.share | mark.related | mark.promotion | mark.newsletter | mark.consent;
-/** An element with more of the text than this is no clutter, whatever it is called. */
-const clutterShareMax = 0.4;
 const labelWordsMax = 5;
 
-/** Of each block of the region the words that would be missed: no links, labels or clutter. */
-export function substanceOf({ blocks, scopes }: Page, outside: Reasons): number[] {
-  const substance = blocks.map((block, index) =>
+export interface Substance {
+  /** Of each block of the region the words that would be missed: no links, labels or clutter. */
+  readonly words: readonly number[];
+  readonly isClutter: readonly boolean[];
+  /** Of the words that would be missed if they were no clutter, those that are. */
+  readonly clutterShare: number;
+}
+
+export function substanceOf(page: Page, outside: Reasons): Substance {
+  const text = page.blocks.map((block, index) =>
     isText(block) && outside[index] === undefined ? block.words : 0,
   );
-  const all = sumOf(substance, 0, substance.length);
-  for (const { marks, start, end } of scopes) {
-    if ((marks & clutter) === 0) continue;
-    if (sumOf(substance, start, end) <= clutterShareMax * all) substance.fill(0, start, end);
-  }
-  return substance;
+  const isClutter = findClutter(page, text);
+  const words = text.map((own, index) => (isClutter[index] ? 0 : own));
+  return { words, isClutter, clutterShare: 1 - sumOf(words) / Math.max(1, sumOf(text)) };
 }
 
 export function isText(block: Block): boolean {
@@ -29,19 +29,17 @@ export function isText(block: Block): boolean {
   return isItem || isProse(block);
 }
 
-function sumOf(values: readonly number[], start: number, end: number): number {
-  let sum = 0;
-  for (let index = start; index < end; index += 1) sum += values[index] ?? 0;
-  return sum;
+function sumOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0);
 }
 
 /** Between 0 and 1; a page without such words has lost none. */
-export function shareKept(substance: readonly number[], reasons: Reasons): number {
-  const all = sumOf(substance, 0, substance.length);
-  if (all === 0) return 1;
-  const kept = substance.reduce(
-    (sum, words, at) => sum + (reasons[at] === undefined ? words : 0),
-    0,
-  );
-  return kept / all;
+export function shareKept({ words }: Substance, reasons: Reasons): number {
+  let all = 0;
+  let kept = 0;
+  for (const [index, own] of words.entries()) {
+    all += own;
+    if (reasons[index] === undefined) kept += own;
+  }
+  return all === 0 ? 1 : kept / all;
 }

@@ -4,6 +4,7 @@
  * a list, a table or a line of code is as good as a paragraph.
  */
 import type { Block, Page, Scope } from './blocks.ts';
+import { isSlugOfHeading } from './clutter.ts';
 import { mark, marksOfNames } from './marks.ts';
 import { linkShare } from './prose.ts';
 
@@ -14,6 +15,7 @@ export type DropReason =
   | 'header'
   | 'form'
   | 'consent'
+  | 'clutter'
   | 'links'
   | 'outside'
   | 'not_main_text';
@@ -44,9 +46,12 @@ export function findRegion(page: Page): Reasons {
   const { blocks, scopes } = page;
   const reasons: (DropReason | undefined)[] = blocks.map(() => undefined);
   const hold = holder(blocks);
+  const isMain = mainBlocks(page);
   for (const scope of scopes) {
     const reason = marginOf(page, scope, hold(scope.start, scope.end));
     if (reason === undefined) continue;
+    // Nothing around the main element is a margin, unless nobody sees it.
+    if (reason !== 'hidden' && isMain(scope)) continue;
     for (let index = scope.start; index < scope.end; index += 1) reasons[index] ??= reason;
   }
   const inner = holder(blocks, reasons);
@@ -62,6 +67,13 @@ export function findRegion(page: Page): Reasons {
     dropEnds(blocks, reasons);
   }
   return reasons;
+}
+
+/** Whether an element stands around one that is declared as the main one. */
+function mainBlocks({ scopes }: Page): (scope: Scope) => boolean {
+  const mains = scopes.filter(({ marks, start, end }) => (marks & mark.main) !== 0 && end > start);
+  return (scope) =>
+    mains.some((main) => main !== scope && main.start >= scope.start && main.end <= scope.end);
 }
 
 function holder(blocks: readonly Block[], reasons?: readonly (DropReason | undefined)[]): Hold {
@@ -104,11 +116,6 @@ function marginOf(page: Page, scope: Scope, held: Holding): DropReason | undefin
     return 'links';
   }
   return undefined;
-}
-
-/** A section's id is made of its heading: of a chapter on menus it does not say that it is one. */
-function isSlugOfHeading({ blocks }: Page, { element, start }: Scope): boolean {
-  return element.getAttribute('id') !== null && blocks[start]?.kind === 'heading';
 }
 
 function hasHeading({ blocks }: Page, { start, end }: Scope): boolean {
