@@ -7,7 +7,7 @@ import { readMsg } from './msg.ts';
 import { type OleFile, openOle } from './ole.ts';
 import { readPpt } from './ppt.ts';
 import { damaged, guarded } from './refuse.ts';
-import { parseXls } from './spreadsheet.ts';
+import { readWorkbook } from './xls.ts';
 
 const plain = (markdown: string): Parsed => ({ title: null, language: null, markdown, meta: {} });
 
@@ -30,7 +30,7 @@ interface Reader {
 
 const readers: readonly Reader[] = [
   { stream: /^WordDocument$/, parse: async (input) => parseDoc(input), countsLosses: true },
-  { stream: /^(?:Workbook|Book)$/i, parse: parseXls },
+  { stream: /^(?:Workbook|Book)$/i, parse: readWorkbook },
   {
     stream: /^PowerPoint Document$/,
     parse: async ({ bytes, source }) => plain(readPpt(bytes, source)),
@@ -47,7 +47,7 @@ export const parseOldOffice: Parser = async (input, signal) => {
   const { source } = input;
   const ole = openOle(input.bytes);
   const { names } = ole;
-  if (names.includes('EncryptedPackage')) {
+  if (names.some((name) => /^EncryptedPackage$/i.test(name))) {
     throw new Failure('encrypted_document', `${source} is protected by a password`);
   }
   const reader = readers.find(({ stream }) => names.some((name) => stream.test(name)));
