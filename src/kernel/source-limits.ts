@@ -129,6 +129,8 @@ export const sourceLimits = {
     errorBytesMax: 64 * kibibyte,
     robotsBytesMax: 512 * kibibyte,
     robotsTtlMs: 24 * hour,
+    /** Characters of rules that the links of one page are compared with, all together. */
+    robotsComparedMax: 64 * mebibyte,
     sitemapsMax: 20,
     /** Their share of the step that reads the first page of a crawl. */
     sitemapsMs: 30 * second,

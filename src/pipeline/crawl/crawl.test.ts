@@ -147,8 +147,9 @@ describe('a crawl', () => {
   test('tells of each page what robots.txt said of it', async (t) => {
     const { crawl } = await setup(t, {
       '/robots.txt': 'User-agent: *\nDisallow: /private\nAllow: /private/but',
-      '/': page('home', '/private/a', '/private/but'),
+      '/': page('home', '/private/but', '/away'),
       '/private/but': page('but'),
+      '/away': '->/private/a',
     });
     const { job } = await crawl({});
     const told = new Set<string>();
@@ -161,6 +162,37 @@ describe('a crawl', () => {
       'ok, allowed: no rule speaks of it',
       'robots_disallowed, disallowed: Disallow: /private',
     ]);
+  });
+
+  test('leaves out the links that robots.txt forbids, and fails none of them', async (t) => {
+    const { crawl, asked } = await setup(t, {
+      '/robots.txt': 'User-agent: *\nDisallow: /private',
+      '/': page('home', '/private/a', '/private/b', '/c'),
+      '/c': page('c', '/private/d'),
+    });
+    // Those that are left out do not count towards the limit either.
+    const { job, events, pages } = await crawl({ limit: 2 });
+    assert.deepEqual(pages, ['/', '/c']);
+    const found = events.filter(({ kind }) => kind === 'pages_found');
+    assert.deepEqual(
+      found.map(({ detail }) => [detail?.found, detail?.added, detail?.forbidden]),
+      [
+        [1, 1, 2],
+        [0, 0, 1],
+      ],
+    );
+    assert.equal((await job.summary()).items.failed, 0);
+    assert.equal(asked.filter((path) => path === '/robots.txt').length, 1);
+  });
+
+  test('fails the page that a person named and robots.txt forbids', async (t) => {
+    const { crawl } = await setup(t, {
+      '/robots.txt': 'User-agent: *\nDisallow: /private',
+      '/private/': page('private', '/a'),
+    });
+    const { job, pages } = await crawl({}, '/private/');
+    assert.deepEqual(pages, []);
+    assert.equal((await job.summary()).items.failed, 1);
   });
 
   test('heeds pages and links that ask not to be followed', async (t) => {

@@ -36,7 +36,10 @@ export async function discover(page: CrawledPage): Promise<Discovery> {
   const { item, crawl, url } = page;
   const isRoot = crawl.depth === 0;
   const site = isRoot ? gateOf(url) : crawl.site;
-  const found = await findPages(page, { ...crawl, site });
+  const all = await findPages(page, { ...crawl, site });
+  // Nobody has named the ones that robots.txt forbids: they are left out, and nothing fails.
+  const found = await page.robots.allowedOf(all);
+  const forbidden = all.length - found.length;
   return async (transaction, now) => {
     const { jobId } = item;
     const canonical = canonicalUrl(url);
@@ -45,8 +48,8 @@ export async function discover(page: CrawledPage): Promise<Discovery> {
       await markKnown(transaction, { jobId, url: canonical, depth: crawl.depth });
     }
     const added = await addPages(transaction, { jobId, pages: found, now });
-    if (found.length === 0) return [];
-    const detail = { found: found.length, added, depth: crawl.depth + 1 };
+    if (all.length === 0) return [];
+    const detail = { found: found.length, added, forbidden, depth: crawl.depth + 1 };
     return [{ kind: 'pages_found', jobId, itemId: item.id, detail }];
   };
 }

@@ -1,5 +1,5 @@
 /** What a parser could not read while it read the rest: the share that is left, and why. */
-import type { DroppedText, Parsed } from './parsed.ts';
+import { type DroppedText, keptShareOf, type Parsed, warningsOf } from './parsed.ts';
 
 export interface Loss {
   /** A sentence for people. */
@@ -18,7 +18,10 @@ export interface Reading {
   readonly withDropped?: boolean | undefined;
 }
 
-/** Adds to `meta` and `dropped` what was lost. A document without losses stays as it is. */
+/**
+ * Adds to `meta` and `dropped` what was lost, beside what they may have of other losses. A document
+ * without losses stays as it is.
+ */
 export function withLosses(parsed: Parsed, { read, whole, losses, withDropped }: Reading): Parsed {
   if (losses.length === 0) return parsed;
   const dropped = losses.flatMap(({ reason, texts }) => texts.map((text) => ({ reason, text })));
@@ -26,10 +29,10 @@ export function withLosses(parsed: Parsed, { read, whole, losses, withDropped }:
     ...parsed,
     meta: {
       ...parsed.meta,
-      kept_share: roundedShare(read / whole),
-      warnings: losses.map(({ warning }) => warning),
+      kept_share: roundedShare((keptShareOf(parsed.meta) * read) / whole),
+      warnings: [...warningsOf(parsed.meta), ...losses.map(({ warning }) => warning)],
     },
-    ...(withDropped && { dropped: firstDropped(dropped) }),
+    ...(withDropped && { dropped: firstDropped([...(parsed.dropped ?? []), ...dropped]) }),
   };
 }
 

@@ -9,6 +9,10 @@ const bytes = (text: string): Uint8Array => Buffer.from(text, 'latin1');
 const samples = join(import.meta.dirname, '../extract/format/samples');
 const sample = (name: string): Uint8Array => readFileSync(join(samples, name));
 const office = 'application/vnd.openxmlformats-officedocument';
+const drawingTemplate = writeZip(
+  [['[Content_Types].xml', '<Override ContentType="application/vnd.ms-visio.template.main+xml"/>']],
+  'stored',
+);
 
 describe('the type of a file', () => {
   const rows: readonly [name: string, content: Uint8Array, type: string | undefined][] = [
@@ -47,6 +51,7 @@ describe('the type of a file', () => {
     ['broken.pdf', bytes('\0\x01\x02'), 'application/pdf'],
     ['x.bin', sample('report.docx'), `${office}.wordprocessingml.document`],
     ['x.docx', sample('stock.xlsx'), `${office}.spreadsheetml.sheet`],
+    ['x', drawingTemplate, 'application/zip'],
     ['x', sample('talk.pptx'), `${office}.presentationml.presentation`],
     ['x', sample('report.odt'), 'application/vnd.oasis.opendocument.text'],
     ['x', sample('stock.ods'), 'application/vnd.oasis.opendocument.spreadsheet'],

@@ -6,6 +6,7 @@
 import { Failure, toFailure } from '../../kernel/failure.ts';
 import { limits } from '../../kernel/limits.ts';
 import type { RobotsRow } from '../../store/robots.ts';
+import { TimeSlice } from '../time-slice.ts';
 import { type Fetcher, productToken } from './http.ts';
 import { retryAfterMs } from './retry-after.ts';
 import { decide, parseRobots, type Robots, type RobotsDecision } from './robots.ts';
@@ -71,6 +72,39 @@ export class RobotsCheck implements LearnedRobots {
 
   async check(url: URL): Promise<RobotsDecision> {
     return decide(await this.#robotsOf(url.origin), url);
+  }
+
+  /**
+   * The pages that may be read, as far as it is known without asking a site. Of so many links and
+   * rules that comparing them would take long, the last pages pass: they are checked when they are
+   * read.
+   */
+  async allowedOf<Page extends { readonly url: string }>(pages: readonly Page[]): Promise<Page[]> {
+    const allowed: Page[] = [];
+    const slice = new TimeSlice();
+    let compared = 0;
+    for (const page of pages) {
+      if (slice.isOver) await slice.next();
+      const url = new URL(page.url);
+      const robots = await this.#knownOf(url.origin);
+      compared += robots?.ruleCharacters ?? 0;
+      const isBeyond = compared > limits.fetch.robotsComparedMax;
+      if (!robots || isBeyond || (await decide(robots, url)).isAllowed) allowed.push(page);
+    }
+    return allowed;
+  }
+
+  /** The rules that were asked for by this visit, or lately by another. */
+  async #knownOf(origin: string): Promise<Robots | undefined> {
+    const asked = this.#known.get(origin);
+    if (asked) return asked;
+    const stored = await this.#options.stored(origin);
+    if (!stored || this.#options.now - stored.fetched_at >= limits.fetch.robotsTtlMs) {
+      return undefined;
+    }
+    const robots = Promise.resolve(robotsIn(stored));
+    this.#known.set(origin, robots);
+    return robots;
   }
 
   #robotsOf(origin: string): Promise<Robots> {

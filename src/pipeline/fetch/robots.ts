@@ -15,6 +15,8 @@ export interface Rule {
 
 export interface Robots {
   readonly rules: readonly Rule[];
+  /** How long the rules are, all together. */
+  readonly ruleCharacters: number;
   /** What the site asks for between two requests. */
   readonly crawlDelayMs: number | undefined;
   readonly sitemaps: readonly string[];
@@ -106,8 +108,10 @@ function delayOf(value: string): number | undefined {
 function rulesFor(groups: readonly Group[], token: string): Omit<Robots, 'sitemaps'> {
   const named = groups.filter(({ agents }) => agents.has(token.toLowerCase()));
   const mine = named.length > 0 ? named : groups.filter(({ agents }) => agents.has('*'));
+  const rules = mine.flatMap((group) => group.rules);
   return {
-    rules: mine.flatMap(({ rules }) => rules),
+    rules,
+    ruleCharacters: rules.reduce((sum, { pattern }) => sum + pattern.length, 0),
     crawlDelayMs: mine.find(({ crawlDelayMs }) => crawlDelayMs !== undefined)?.crawlDelayMs,
   };
 }

@@ -54,7 +54,7 @@ const mainParts: readonly [mediaType: string, part: RegExp][] = [
   ],
   [
     `${office}.presentationml.presentation`,
-    /\.(?:presentation|slideshow|template)\.(?:macroEnabled\w*\.)?main\+xml/i,
+    /(?:presentationml|powerpoint)\.(?:presentation|slideshow|template)\.(?:macro\w+\.)?main\+xml/i,
   ],
 ];
 

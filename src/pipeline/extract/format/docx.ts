@@ -4,6 +4,7 @@ import { limits } from '../../../kernel/limits.ts';
 import { countWords } from '../html/blocks.ts';
 import { type Reading, withLosses } from '../loss.ts';
 import type { Parser } from '../parsed.ts';
+import { withFields } from './docx-fields.ts';
 import { notesOfDocx, streamDocx, wordDocument } from './docx-stream.ts';
 import { withEquations } from './equation.ts';
 import { readHtmlDocument } from './html-document.ts';
@@ -24,7 +25,7 @@ const styleMap = [
 export const parseDocx: Parser = async ({ bytes, source, withDropped }, signal) => {
   const zip = openZip(bytes);
   const buffer = checkedParts(zip, limits.parse.xmlElementsMax, (name, text) =>
-    name.startsWith('word/') ? withEquations(text) : text,
+    name.startsWith('word/') ? withFields(withEquations(text)) : text,
   );
   signal.throwIfAborted();
   const isLong = (zip.read(wordDocument)?.length ?? 0) > limits.parse.docxTreeBytesMax;

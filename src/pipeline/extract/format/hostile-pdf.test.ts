@@ -26,6 +26,13 @@ describe('a PDF', () => {
       'Words of the page',
     ],
     [
+      'that Illustrator saved with the drawing in a form of its own',
+      'a.pdf',
+      () =>
+        writePdf([page], { catalog: '/PieceInfo << /AIMetaData 9 0 R /AIPrivateData1 9 0 R >>' }),
+      'Words of the page',
+    ],
+    [
       'that claims two billion pages',
       'a.pdf',
       () => writePdf([page], { count: 2_000_000_000 }),

@@ -2,6 +2,7 @@
  * Files made to harm, each with the code that it must get. Those that only time and memory stop are
  * tried where parsers run in processes of their own.
  */
+import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe } from 'node:test';
@@ -12,6 +13,7 @@ import {
   replaced,
 } from '../../../../test/support/parse-outcome.ts';
 import { limits } from '../../../kernel/limits.ts';
+import { writeOle } from './ole-writer.ts';
 import { openZip } from './zip.ts';
 import { writeZip, type ZipPart } from './zip-writer.ts';
 
@@ -140,6 +142,15 @@ describe('a Word document', () => {
       /^# The harbour report/,
     ],
     ['behind a password', 'a.docx', () => oleFile('EncryptedPackage'), 'encrypted_document'],
+    ['behind a password', 'a.docx', () => oleFile('ENCRYPTEDPACKAGE'), 'encrypted_document'],
+    ['that is an old presentation behind a password', 'a.ppt', lockedTalk, 'encrypted_document'],
+    [
+      'that is an old workbook behind a password',
+      'a.xls',
+      () => workbookOf(0x600, 0x2f),
+      'encrypted_document',
+    ],
+    ['that is a workbook from before 1997', 'a.xls', () => workbookOf(0x500), 'unsupported_mime'],
     ['from before 2007, and empty', 'a.doc', () => oleFile('WordDocument'), 'parse_error_strict'],
     ['of another old format', 'a.doc', () => oleFile('VisioDocument'), 'unsupported_mime'],
     ['without words', 'a.docx', () => withDocument(wordDocument('<w:p/>')), 'no_usable_content'],
@@ -307,6 +318,23 @@ function overlapping(): Buffer {
   );
   zip.writeUInt32LE(36, directoryPlace(zip, 'word/a') + 42);
   return zip;
+}
+
+/** Its stream `Current User` says that the presentation is encrypted. */
+function lockedTalk(): Buffer {
+  const talk = Buffer.from(readFileSync(join(samples, 'old-talk.ppt')));
+  const startOf = (name: string): number =>
+    talk.readUInt32LE(talk.indexOf(Buffer.from(name, 'utf16le')) + 116);
+  const shortStreams = 512 * (startOf('Root Entry') + 1);
+  talk.writeUInt32LE(0xf3d1c4df, shortStreams + 64 * startOf('Current User') + 12);
+  return talk;
+}
+
+/** Its first record tells the version, and others may follow, all of them empty. */
+function workbookOf(version: number, ...records: readonly number[]): Buffer {
+  const words = [0x809, 4, version, 5, ...records.flatMap((type) => [type, 0])];
+  const stream = Buffer.from(Uint16Array.from(words).buffer);
+  return writeOle('Workbook', stream) ?? assert.fail('it is short');
 }
 
 /** An old Office file with one empty stream of that name: header, allocation table, directory. */

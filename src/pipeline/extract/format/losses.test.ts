@@ -15,6 +15,7 @@ const never = new AbortController().signal;
 const samples = join(import.meta.dirname, 'samples');
 const pptx = 'application/vnd.openxmlformats-officedocument.presentationml.presentation';
 const docx = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document';
+const ole = 'application/x-ole-storage';
 
 /** What a document says of what was not read of it. */
 async function lossOf(bytes: Buffer, mediaType: string) {
@@ -102,6 +103,30 @@ describe('a document that cannot be read as a whole says so', () => {
       warnings: ['1 of 101 attachments was not read: save and submit them apart.'],
       dropped: [{ reason: 'attachment', text: '1 more' }],
     });
+  });
+
+  test('an old presentation and an old message that were cut off', async () => {
+    const cut = async (name: string) => {
+      const bytes = readFileSync(join(samples, name));
+      const whole = await lossOf(bytes, ole);
+      assert.equal(whole.warnings, undefined);
+      return lossOf(bytes.subarray(0, -512), ole);
+    };
+    assert.deepEqual(await cut('old-talk.ppt'), {
+      share: 0.784,
+      warnings: ['106 of 490 bytes were not read: the file was cut off.'],
+      dropped: undefined,
+    });
+    assert.deepEqual(await cut('berth.msg'), {
+      share: 0.691,
+      warnings: ['135 of 437 bytes were not read: the file was cut off.'],
+      dropped: undefined,
+    });
+  });
+
+  test('an old document whose directory was cut off is damaged, not unknown', async () => {
+    const bytes = readFileSync(join(samples, 'old-report.doc')).subarray(0, -512);
+    await assert.rejects(lossOf(bytes, ole), { code: 'parse_error_strict' });
   });
 
   test('a book that lacks a chapter', async () => {

@@ -4,10 +4,10 @@ import { partOf, withLosses } from '../loss.ts';
 import type { Parsed, ParseInput, Parser } from '../parsed.ts';
 import { readDoc } from './doc.ts';
 import { readMsg } from './msg.ts';
-import { openOle } from './ole.ts';
+import { type OleFile, openOle } from './ole.ts';
 import { readPpt } from './ppt.ts';
-import { guarded } from './refuse.ts';
-import { parseXls } from './spreadsheet.ts';
+import { damaged, guarded } from './refuse.ts';
+import { readWorkbook } from './xls.ts';
 
 const plain = (markdown: string): Parsed => ({ title: null, language: null, markdown, meta: {} });
 
@@ -19,28 +19,53 @@ function parseDoc({ bytes, source }: ParseInput): Parsed {
   return withLosses(plain(markdown), { read, whole: characters, losses });
 }
 
-const readers: readonly { readonly stream: RegExp; readonly parse: Parser }[] = [
-  { stream: /^WordDocument$/, parse: async (input) => parseDoc(input) },
-  { stream: /^(?:Workbook|Book)$/i, parse: parseXls },
+interface Reader {
+  readonly stream: RegExp;
+  /** The streams that are read, if they are others. */
+  readonly texts?: RegExp;
+  readonly parse: Parser;
+  /** It says itself what it could not read. */
+  readonly countsLosses?: boolean;
+}
+
+const readers: readonly Reader[] = [
+  { stream: /^WordDocument$/, parse: async (input) => parseDoc(input), countsLosses: true },
+  { stream: /^(?:Workbook|Book)$/i, parse: readWorkbook },
   {
     stream: /^PowerPoint Document$/,
     parse: async ({ bytes, source }) => plain(readPpt(bytes, source)),
   },
-  { stream: /^__(?:substg1|properties_version1)\.0/, parse: async (input) => readMsg(input) },
+  {
+    stream: /^__(?:substg1|properties_version1)\.0/,
+    // Files that are attached stand in folders.
+    texts: /(?:^|\/)__(?:substg1|properties_version1)\.0/,
+    parse: async (input) => readMsg(input),
+  },
 ];
 
 export const parseOldOffice: Parser = async (input, signal) => {
   const { source } = input;
-  const { names } = openOle(input.bytes);
-  if (names.includes('EncryptedPackage')) {
+  const ole = openOle(input.bytes);
+  const { names } = ole;
+  if (names.some((name) => /^EncryptedPackage$/i.test(name))) {
     throw new Failure('encrypted_document', `${source} is protected by a password`);
   }
   const reader = readers.find(({ stream }) => names.some((name) => stream.test(name)));
+  if (!reader && ole.isCutOff) throw damaged(`${source} was cut off: save it anew`);
   if (!reader) {
     throw new Failure(
       'unsupported_mime',
       `${source} is in an old format of Office that is not read: save it as DOCX, XLSX or PPTX`,
     );
   }
-  return guarded(source, () => reader.parse(input, signal));
+  const parsed = await guarded(source, () => reader.parse(input, signal));
+  return reader.countsLosses ? parsed : withCutOff(parsed, ole, reader.texts ?? reader.stream);
 };
+
+/** Streams of a file that was cut off are read as far as they go. */
+function withCutOff(parsed: Parsed, ole: OleFile, texts: RegExp): Parsed {
+  const { found, stated } = ole.extentOf(ole.names.filter((name) => texts.test(name)));
+  const warning = `${partOf(stated - found, stated, 'bytes')} not read: the file was cut off.`;
+  const losses = found < stated ? [{ warning, reason: 'cut_off', texts: [] }] : [];
+  return withLosses(parsed, { read: found, whole: stated, losses });
+}

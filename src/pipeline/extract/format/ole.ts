@@ -12,9 +12,24 @@ export interface Ole {
   readonly read: (name: string) => Buffer | undefined;
 }
 
+/** How much of some streams is there, in bytes, and how much the directory says there is. */
+export interface OleExtent {
+  readonly found: number;
+  readonly stated: number;
+}
+
+export interface OleFile extends Ole {
+  /** Of a file that was cut off, streams are read as far as they go: this tells. */
+  readonly extentOf: (names: readonly string[]) => OleExtent;
+  /** The directory names entries that it does not have. */
+  readonly isCutOff: boolean;
+}
+
 const noSector = 0xfffffffa;
+const noEntry = 0xffffffff;
 const headerSlots = 109;
 const entryBytes = 128;
+const miniBytes = 64;
 const entriesMax = 100_000;
 const kinds = { storage: 1, stream: 2, root: 5 };
 
@@ -28,28 +43,38 @@ interface Entry {
   readonly size: number;
 }
 
-export function openOle(bytes: Uint8Array): Ole {
+export function openOle(bytes: Uint8Array): OleFile {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (file.length < 512) throw damaged('the container was cut off');
   const sectorBytes = 2 ** Math.min(file.readUInt16LE(30), 12);
-  const table = allocationOf(file, sectorBytes);
-  const chain = (start: number): Buffer => readChain(file, table, { start, sectorBytes });
-  const entries = entriesOf(chain(file.readUInt32LE(48)));
-  const paths = pathsOf(entries);
+  const large: Sectors = {
+    table: allocationOf(file, sectorBytes),
+    at: (sector) => sectorOf(file, sector, sectorBytes),
+  };
+  const entries = entriesOf(follow(large, file.readUInt32LE(48)));
+  const { paths, isCutOff } = pathsOf(entries);
   const [root] = entries;
   const miniMax = file.readUInt32LE(56);
-  const mini = root?.kind === kinds.root ? chain(root.start) : Buffer.alloc(0);
-  const miniTable = numbersOf(chain(file.readUInt32LE(60)));
+  const mini = root?.kind === kinds.root ? follow(large, root.start) : Buffer.alloc(0);
+  const small: Sectors = {
+    table: numbersOf(follow(large, file.readUInt32LE(60))),
+    at: (sector) => mini.subarray(sector * miniBytes, (sector + 1) * miniBytes),
+  };
+  const sectorsOf = ({ size }: Entry): Sectors => (size < miniMax ? small : large);
   const read = (name: string): Buffer | undefined => {
     const entry = paths.get(name);
-    if (!entry) return undefined;
-    const whole =
-      entry.size < miniMax
-        ? readMini(mini, miniTable, { start: entry.start, sectorBytes: 64 })
-        : chain(entry.start);
-    return whole.subarray(0, entry.size);
+    return entry && follow(sectorsOf(entry), entry.start).subarray(0, entry.size);
   };
-  return { names: [...paths.keys()], read };
+  const extentOf = (names: readonly string[]): OleExtent => {
+    // No sector is in two streams, unless they are forged.
+    const room = { left: large.table.length + small.table.length };
+    const asked = names.flatMap((name) => paths.get(name) ?? []);
+    return {
+      found: asked.reduce((sum, entry) => sum + lengthOf(sectorsOf(entry), entry, room), 0),
+      stated: asked.reduce((sum, { size }) => sum + size, 0),
+    };
+  };
+  return { names: [...paths.keys()], read, extentOf, isCutOff };
 }
 
 function numbersOf(buffer: Buffer): Uint32Array {
@@ -75,28 +100,29 @@ function sectorOf(file: Buffer, sector: number, sectorBytes: number): Buffer {
   return file.subarray(start, start + sectorBytes);
 }
 
-interface Chain {
-  readonly start: number;
-  readonly sectorBytes: number;
+/** Sectors of one size, and the table that says which comes after which. */
+interface Sectors {
+  readonly table: Uint32Array;
+  readonly at: (sector: number) => Buffer;
 }
 
-function readChain(file: Buffer, table: Uint32Array, { start, sectorBytes }: Chain): Buffer {
-  return follow(table, start, (sector) => sectorOf(file, sector, sectorBytes));
-}
-
-function readMini(mini: Buffer, table: Uint32Array, { start, sectorBytes }: Chain): Buffer {
-  return follow(table, start, (sector) =>
-    mini.subarray(sector * sectorBytes, (sector + 1) * sectorBytes),
-  );
-}
-
-function follow(table: Uint32Array, start: number, read: (sector: number) => Buffer): Buffer {
+function follow({ table, at }: Sectors, start: number): Buffer {
   const parts: Buffer[] = [];
   for (let sector = start; sector < table.length; sector = table[sector] ?? noSector) {
     if (parts.length > table.length) throw damaged('a stream of the container has no end');
-    parts.push(read(sector));
+    parts.push(at(sector));
   }
   return Buffer.concat(parts);
+}
+
+function lengthOf({ table, at }: Sectors, { start, size }: Entry, room: { left: number }): number {
+  let length = 0;
+  for (let sector = start; sector < table.length; sector = table[sector] ?? noSector) {
+    if (length >= size || room.left <= 0) break;
+    room.left -= 1;
+    length += at(sector).length;
+  }
+  return Math.min(length, size);
 }
 
 function entriesOf(directory: Buffer): Entry[] {
@@ -117,14 +143,14 @@ function entriesOf(directory: Buffer): Entry[] {
 }
 
 /** Siblings are a binary tree, and a storage points to the root of its own. */
-function pathsOf(entries: readonly Entry[]): ReadonlyMap<string, Entry> {
+function pathsOf(entries: readonly Entry[]) {
   const paths = new Map<string, Entry>();
+  let isCutOff = entries.length === 0;
   const seen = new Set<number>([0]);
-  const open: { at: number; folder: string }[] = [
-    { at: entries[0]?.child ?? noSector, folder: '' },
-  ];
+  const open: { at: number; folder: string }[] = [{ at: entries[0]?.child ?? noEntry, folder: '' }];
   for (let next = open.pop(); next; next = open.pop()) {
     const entry = entries[next.at];
+    if (!entry && next.at !== noEntry) isCutOff = true;
     if (!entry || seen.has(next.at)) continue;
     seen.add(next.at);
     const path = next.folder + entry.name;
@@ -132,5 +158,5 @@ function pathsOf(entries: readonly Entry[]): ReadonlyMap<string, Entry> {
     if (entry.kind === kinds.storage) open.push({ at: entry.child, folder: `${path}/` });
     open.push({ at: entry.left, folder: next.folder }, { at: entry.right, folder: next.folder });
   }
-  return paths;
+  return { paths, isCutOff };
 }

@@ -6,6 +6,7 @@ import { mediaTypeOf } from '../../fetch/media-type.ts';
 import { streamDocx } from './docx-stream.ts';
 import { parse } from './parse.ts';
 import { openZip } from './zip.ts';
+import { writeZip } from './zip-writer.ts';
 
 const samples = join(import.meta.dirname, 'samples');
 const never = new AbortController().signal;
@@ -33,6 +34,21 @@ for (const name of ['report.docx', 'remarks.docm']) {
     const { markdown } = await parse(input, never);
     const evenly = (text: string): string => text.replace(/\n\s+/g, '\n');
     assert.equal(evenly(streamDocx(openZip(bytes))), evenly(markdown));
+  });
+}
+
+for (const name of ['report.docx', 'stock.xlsx', 'talk.pptx']) {
+  test(`names of parts in lower case, and by the separator of Windows: ${name}`, async () => {
+    const bytes = readFileSync(join(samples, name));
+    const zip = openZip(bytes);
+    const parts = zip.names.map(
+      (part) => [part.toLowerCase().replaceAll('/', '\\'), zip.read(part) ?? ''] as const,
+    );
+    const changed = writeZip(parts, 'deflated');
+    const mediaType = mediaTypeOf(name, bytes) ?? '';
+    assert.equal(mediaTypeOf('unnamed', changed), mediaType);
+    const expected = await parse({ bytes, mediaType, source: name }, never);
+    assert.deepEqual(await parse({ bytes: changed, mediaType, source: name }, never), expected);
   });
 }
 

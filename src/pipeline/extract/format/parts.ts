@@ -35,10 +35,12 @@ export function neededPart(zip: Zip, name: string): XmlElement {
  * then has no pictures to decode, no other way to read the archive, and no entities to expand.
  */
 export function checkedParts(zip: Zip, elementsMax: number, change?: ChangePart): Buffer {
+  const usual = usualNames(zip);
   const names = zip.names.filter((name) => /\.(?:xml|rels)$|^mimetype$/i.test(name));
   return writeZip(
-    names.map((name) => {
-      const bytes = zip.read(name) ?? new Uint8Array();
+    names.map((stored) => {
+      const bytes = zip.read(stored) ?? new Uint8Array();
+      const name = usual.get(stored.toLowerCase()) ?? stored;
       if (name === 'mimetype' || bytes.length === 0) return [name, bytes];
       const { text } = decodeText(bytes);
       scanXml(text, { elementsMax });
@@ -47,6 +49,25 @@ export function checkedParts(zip: Zip, elementsMax: number, change?: ChangePart)
     }),
     'stored',
   );
+}
+
+const contentTypes = '[Content_Types].xml';
+
+/**
+ * Parts by their names in lower case, and the names that others call them by. Some programs write
+ * all names in lower case, and libraries look for them letter by letter.
+ */
+function usualNames(zip: Zip): ReadonlyMap<string, string> {
+  const usual = new Map<string, string>();
+  if (zip.names.includes(contentTypes)) return usual;
+  const targets = zip.names.flatMap((name) => {
+    const [, folder, part] = /^(.*?)_rels\/([^/]*)\.rels$/i.exec(name) ?? [];
+    return part === undefined ? [] : relationsOf(zip, `${folder}${part}`);
+  });
+  for (const name of [contentTypes, ...targets.map(({ target }) => target)]) {
+    usual.set(name.toLowerCase(), name);
+  }
+  return usual;
 }
 
 /** What a library does not read, in words that it does. */

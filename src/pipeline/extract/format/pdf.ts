@@ -33,7 +33,7 @@ const options = {
 const stampCharactersMax = 60;
 
 export const parsePdf: Parser = async ({ bytes: whole, source, withDropped }, signal) => {
-  const bytes = fromHeader(whole, source);
+  const bytes = withoutPrivateData(fromHeader(whole, source));
   const { pages, broken } = await readUpright(bytes, source, signal);
   const scans = await findScans(bytes, pages, signal);
   const { recognized, failed } = await recognizeScans(bytes, { source, pages, scans }, signal);
@@ -72,6 +72,26 @@ function fromHeader(bytes: Uint8Array, source: string): Uint8Array {
   const start = Buffer.from(bytes.subarray(0, headerWithinBytes)).indexOf('%PDF-');
   if (start < 0) throw damaged(`${source} does not begin as a PDF does`);
   return bytes.subarray(start);
+}
+
+/** Names of the same length, which nobody looks for. */
+const privateNames = [
+  ['/AIMetaData', '/NoMetaData'],
+  ['/AIPrivateData', '/NoPrivateData'],
+] as const;
+
+/**
+ * A PDF that Illustrator saved also holds the drawing in a form of its own. The library takes the
+ * file for that drawing, and refuses it, though all pages are there.
+ */
+function withoutPrivateData(bytes: Uint8Array): Uint8Array {
+  const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (!privateNames.some(([name]) => file.includes(name))) return bytes;
+  const copy = Buffer.from(file);
+  for (const [name, other] of privateNames) {
+    for (let at = copy.indexOf(name); at >= 0; at = copy.indexOf(name, at)) copy.write(other, at);
+  }
+  return copy;
 }
 
 function countMeta(name: string, count: number): Parsed['meta'] {

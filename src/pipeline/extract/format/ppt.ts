@@ -2,6 +2,7 @@
  * PowerPoint presentations from 1997 to 2003: a stream of records inside records. The text of a
  * slide stands in the list of slides, or in the drawing of the slide itself; notes follow.
  */
+import { Failure } from '../../../kernel/failure.ts';
 import { openOle } from './ole.ts';
 import { beyond, damaged } from './refuse.ts';
 
@@ -17,6 +18,8 @@ const record = {
   narrowText: 0x0fa8,
   document: 0x03e8,
 };
+/** Who edited it last says whether what follows is encrypted. */
+const encryptedToken = 0xf3d1c4df;
 const titles = new Set([0, 6]);
 const depthMax = 50;
 const recordsMax = 1_000_000;
@@ -32,6 +35,10 @@ export function readPpt(bytes: Uint8Array, source: string): string {
     .map((name) => ole.read(name))
     .find((found) => found !== undefined);
   if (!stream) throw damaged(`${source} has no presentation stream`);
+  const user = ole.read('Current User');
+  if (user && user.length >= 16 && user.readUInt32LE(12) === encryptedToken) {
+    throw new Failure('encrypted_document', `${source} is protected by a password`);
+  }
   const found = new Found();
   walk(stream, { depth: 0, found });
   if (found.left <= 0) throw beyond('records', `${source} has more than ${recordsMax} records`);

@@ -88,6 +88,7 @@ class RtfReader {
   #pending = '';
   #toSkip = 0;
   #isExtra = false;
+  #isGroupBegun = true;
   #paragraph: string[] = [];
   #marker = '';
   #level = 0;
@@ -104,6 +105,7 @@ class RtfReader {
     this.#flush();
     this.#groups.push(this.#group);
     this.#toSkip = 0;
+    this.#isGroupBegun = false;
   }
 
   close(): void {
@@ -116,6 +118,7 @@ class RtfReader {
 
   bytes(text: string): void {
     this.#isExtra = false;
+    this.#isGroupBegun = true;
     const skipped = Math.min(this.#toSkip, text.length);
     this.#toSkip -= skipped;
     this.#pending += text.slice(skipped);
@@ -123,9 +126,11 @@ class RtfReader {
 
   word(word: string, number: number | undefined): void {
     if (word === '*') {
-      this.#isExtra = true;
+      // It speaks of a whole group. Further on, some programs write it before any word.
+      this.#isExtra = !this.#isGroupBegun;
       return;
     }
+    this.#isGroupBegun = true;
     const isExtra = this.#isExtra;
     this.#isExtra = false;
     const symbol = symbols[word];
@@ -146,6 +151,8 @@ class RtfReader {
 
   finish(): string {
     this.#endParagraph();
+    // The last row may lack its end.
+    if (this.#cells.length > 0) this.#endRow();
     this.#endTable();
     return this.#blocks.join('\n\n');
   }
@@ -215,10 +222,7 @@ class RtfReader {
     },
     footnote: () => this.#write(' '),
     nestcell: () => this.#write(' '),
-    row: () => {
-      this.#rows.push(this.#cells);
-      this.#cells = [];
-    },
+    row: () => this.#endRow(),
   };
 
   /** Bytes are decoded together: a character may take two of them. */
@@ -277,6 +281,11 @@ class RtfReader {
     if (before !== undefined && /^ *(?:-|\d+\.) /.test(before)) {
       this.#blocks[this.#blocks.length - 1] = `${before}\n${item}`;
     } else this.#blocks.push(item);
+  }
+
+  #endRow(): void {
+    this.#rows.push(this.#cells);
+    this.#cells = [];
   }
 
   #endTable(): void {

@@ -43,12 +43,14 @@ export function openZip(bytes: Uint8Array): Zip {
     place = next;
   }
   checkPlaces([...entries.values()], directory);
+  // Office files name their parts in any case; an exact name goes first.
+  const byLower = new Map([...entries.values()].map((entry) => [entry.name.toLowerCase(), entry]));
   const seen = new Set<Entry>();
   let total = 0;
   return {
     names: [...entries.keys()],
     read: (name) => {
-      const entry = entries.get(name);
+      const entry = entries.get(name) ?? byLower.get(name.toLowerCase());
       if (!entry) return undefined;
       if (!seen.has(entry)) total += entry.bytes;
       seen.add(entry);
