@@ -49,6 +49,7 @@ export interface JobSummary {
   readonly createdAt: number;
   readonly startedAt: number | null;
   readonly endedAt: number | null;
+  readonly canceledAt: number | null;
 }
 
 export type JobCounts = Pick<JobSummary, 'state' | 'items' | 'pauseReason'>;
@@ -229,10 +230,11 @@ function summaryOf(row: JobRow, status: StageState, now: number): JobSummary {
     maxWallSeconds: row.max_wall_seconds,
     deadlineAt: row.deadline_at,
     failedStage: row.failed_stage,
-    error: row.error === null ? null : JSON.parse(row.error),
+    error: row.error === null || row.state !== 'failed' ? null : JSON.parse(row.error),
     createdAt: row.created_at,
     startedAt: row.started_at,
     endedAt: row.ended_at,
+    canceledAt: row.canceled_at,
   };
 }
 
