@@ -52,6 +52,7 @@ export interface JobSummary {
   readonly createdAt: number;
   readonly startedAt: number | null;
   readonly endedAt: number | null;
+  readonly canceledAt: number | null;
 }
 
 export type JobCounts = Pick<JobSummary, 'state' | 'items' | 'pauseReason'>;
@@ -215,7 +216,9 @@ export async function summarize(store: Database, rows: readonly JobRow[]): Promi
 }
 
 function summaryOf(row: JobRow, status: StageState, now: number): JobSummary {
-  const error: ErrorRecord | null = row.error === null ? null : JSON.parse(row.error);
+  // A job that waits for a retry keeps its last error; only a failed one is shown with it.
+  const error: ErrorRecord | null =
+    row.error === null || row.state !== 'failed' ? null : JSON.parse(row.error);
   return {
     id: row.key,
     corpus: row.corpus,
@@ -238,6 +241,7 @@ function summaryOf(row: JobRow, status: StageState, now: number): JobSummary {
     createdAt: row.created_at,
     startedAt: row.started_at,
     endedAt: row.ended_at,
+    canceledAt: row.canceled_at,
   };
 }
 

@@ -194,7 +194,7 @@ async function build({ options, world, logger, audit, guarded, spans, ...parts }
     follow(told);
     if (told.some(({ isEnd }) => isEnd)) outbox.ring();
     if (spans) stepSpans(told, engine.worker).forEach(spans.tell);
-    metrics.see(told).catch((error) => onError('metrics', error));
+    metrics.see(told);
   });
   const drain = async (): Promise<void> => {
     isDraining = true;

@@ -2,19 +2,18 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { etaSeconds } from './eta.ts';
 
-const running = { total: 10, processed: 4, startedAt: 1000, isMoving: true, now: 9000 };
+const running = { open: 6, ends: 4, workedMs: 8000, isMoving: true };
 
 test('the rest takes as long for each document as those before it took', () => {
   assert.equal(etaSeconds(running), 12);
-  assert.equal(etaSeconds({ ...running, processed: 10 }), 0);
+  assert.equal(etaSeconds({ ...running, open: 0 }), 0);
 });
 
-test('nothing is said of a job that has not begun, stands still, or has done nothing yet', () => {
-  assert.equal(etaSeconds({ ...running, startedAt: null }), null);
+test('documents that ended and were retried count for what they took', () => {
+  assert.equal(etaSeconds({ open: 10, ends: 10, workedMs: 10_000, isMoving: true }), 10);
+});
+
+test('nothing is said of a job that stands still, or has done nothing yet', () => {
   assert.equal(etaSeconds({ ...running, isMoving: false }), null);
-  assert.equal(etaSeconds({ ...running, processed: 0 }), null);
-});
-
-test('a clock that went back makes no time negative', () => {
-  assert.equal(etaSeconds({ ...running, now: 500 }), 0);
+  assert.equal(etaSeconds({ ...running, ends: 0 }), null);
 });

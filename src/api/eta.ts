@@ -1,17 +1,15 @@
 /** When a job will be done, if it goes on as it has gone so far. */
 export interface EtaInput {
-  readonly total: number;
-  readonly processed: number;
-  readonly startedAt: number | null;
+  readonly open: number;
+  /** Ends of items so far. An item that was retried has ended more than once. */
+  readonly ends: number;
+  readonly workedMs: number;
   /** Not while it is paused, waits, or has ended. */
   readonly isMoving: boolean;
-  readonly now: number;
 }
 
 /** Whole seconds; null where nothing can be said yet. */
-export function etaSeconds(input: EtaInput): number | null {
-  const { total, processed, startedAt, isMoving, now } = input;
-  if (!isMoving || startedAt === null || processed === 0) return null;
-  const perItemMs = Math.max(now - startedAt, 0) / processed;
-  return Math.ceil((perItemMs * Math.max(total - processed, 0)) / 1000);
+export function etaSeconds({ open, ends, workedMs, isMoving }: EtaInput): number | null {
+  if (!isMoving || ends === 0) return null;
+  return Math.ceil(((workedMs / ends) * Math.max(open, 0)) / 1000);
 }

@@ -1,7 +1,7 @@
 /** Items in the shape of the contract, with what their rows do not say: who is before them, why. */
 import { retryPolicyFor } from '../kernel/backoff.ts';
 import { explain } from '../kernel/explanation.ts';
-import { type FailureCode, failures, isFailureCode } from '../kernel/failure.ts';
+import { type FailureCode, failures, isFailureCode, isOutage } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
 import { getGateLimits } from '../store/gates.ts';
 import type { ErrorRecord, ItemRow } from '../store/items.ts';
@@ -51,7 +51,7 @@ async function viewItem(service: Looking, row: ItemRow, known: Known): Promise<I
     next,
     waitsOn: row.waits_on,
     failedAttempts: row.attempt,
-    attemptsMax: attemptsOf(service, next),
+    attemptsMax: attemptsOf(service, next, code),
     dueAt: row.due_at,
     worker: row.worker,
     silentMs: known.beatAt === undefined ? null : now - known.beatAt,
@@ -61,7 +61,7 @@ async function viewItem(service: Looking, row: ItemRow, known: Known): Promise<I
       row.waits_on === 'gate' && row.gate !== null ? await getGateLimits(database, row.gate) : null,
     before,
     isBeforeCut: before >= known.limit,
-    error: error && { step: error.step, code: error.code, title: failures[code].title },
+    error: error && { ...error, title: failures[code].title, isOutage: isOutage(code) },
     advice: error && failures[code].advice,
     now,
   });
@@ -75,9 +75,9 @@ function countBefore({ database }: Looking, row: ItemRow, limit: number): Promis
   return Promise.resolve(0);
 }
 
-function attemptsOf({ lifecycle }: Looking, next: readonly string[]): number {
+function attemptsOf({ lifecycle }: Looking, next: readonly string[], code: FailureCode): number {
   const stage = next[0] === undefined ? 'embedding' : lifecycle.row(next[0]).stage;
-  return retryPolicyFor(stage, 'network_error').attemptsMax;
+  return retryPolicyFor(stage, code).attemptsMax;
 }
 
 function errorCodeOf(error: ErrorRecord | null): FailureCode {

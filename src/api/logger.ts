@@ -3,7 +3,6 @@
  * headers, queries, bodies and the text of documents never are.
  */
 import type { FastifyServerOptions } from 'fastify';
-import type { EventKind } from '../observe/event.ts';
 import { framesOf } from '../observe/frames.ts';
 import type { LogLevel } from '../observe/log.ts';
 import type { Told } from './news.ts';
@@ -58,12 +57,6 @@ interface TransitionLog {
   debug(fields: object, message: string): void;
 }
 
-/** The two moves that every job makes, and of which the history says no more. */
-const moves: Partial<Record<EventKind, { from: string | null; to: string }>> = {
-  job_accepted: { from: null, to: 'queued' },
-  job_started: { from: 'queued', to: 'running' },
-};
-
 /** Every transition, as the history has it: those of items for who looks closer. */
 export function logTransitions(log: TransitionLog, told: readonly Told[]): void {
   for (const { event, jobKey } of told) {
@@ -72,8 +65,8 @@ export function logTransitions(log: TransitionLog, told: readonly Told[]): void 
     const fields = {
       job_id: jobKey,
       ...(itemId != null && { item_id: itemId, step }),
-      from: from ?? moves[kind]?.from ?? null,
-      to: to ?? moves[kind]?.to ?? step ?? null,
+      from: from ?? null,
+      to: to ?? step ?? null,
       reason: reason ?? code ?? kind,
       attempt: attempt ?? 1,
       ...(worker != null && { worker_id: worker }),

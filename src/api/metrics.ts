@@ -1,12 +1,11 @@
 /** Figures for Prometheus: counted from the event log, or asked of the store when read. */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { Event } from '../observe/event.ts';
+import { type Event, jobEnds } from '../observe/event.ts';
 import type { StallCause } from '../observe/loop-watch.ts';
 import type { Queue } from '../queue/queue.ts';
 import type { Database } from '../store/database.ts';
 import { countWithoutCause } from '../store/items.ts';
 import { countInFlight } from '../store/job-views.ts';
-import { getJobById } from '../store/jobs.ts';
 import { countQueues } from '../store/places.ts';
 import { addBatchGauges } from './batch-metrics.ts';
 import type { HotResult } from './hot-jobs.ts';
@@ -32,6 +31,7 @@ export class Metrics {
   readonly #options: MetricsOptions;
   readonly #jobDuration: Histogram;
   readonly #jobFailures: Counter<'code'>;
+  readonly #itemFailures: Counter<'code'>;
   readonly #jobsFailed: Counter<'stage'>;
   readonly #retries: Counter;
   readonly #events: Counter<'kind'>;
@@ -55,12 +55,18 @@ export class Metrics {
     ) => new Histogram({ name, help, buckets, labelNames: labels, registers });
     const counter = <Label extends string>(name: string, help: string, labels: Label[] = []) =>
       new Counter({ name, help, labelNames: labels, registers });
-    this.#jobDuration = histogram('job_duration_seconds', 'From accepted to ended', {
-      buckets: jobSeconds,
-    });
-    this.#jobFailures = counter('job_failures_total', 'Documents that failed', ['code']);
+    this.#jobDuration = histogram(
+      'job_duration_seconds',
+      'Work on a job, from its first step or its retry to its end; pauses do not count',
+      { buckets: jobSeconds },
+    );
+    this.#jobFailures = counter('job_failures_total', 'Jobs that failed', ['code']);
+    this.#itemFailures = counter('pawl_item_failures_total', 'Documents that failed', ['code']);
     this.#jobsFailed = counter('jobs_failed_total', 'Jobs that failed', ['stage']);
-    this.#retries = counter('retry_attempts_total', 'Retries that were scheduled');
+    this.#retries = counter(
+      'retry_attempts_total',
+      'Retries that spend one of the tries of a step; waits that were asked for do not count',
+    );
     this.#events = counter('pawl_events_total', 'Events, by kind', ['kind']);
     this.seeStanding = addStandingGauge(registers);
     this.#cost = counter('pawl_cost_cents_total', 'What models were paid, in cents', ['model']);
@@ -89,11 +95,11 @@ export class Metrics {
     addBatchGauges(registers, { ...options, database });
   }
 
-  async see(told: readonly Told[]): Promise<void> {
+  see(told: readonly Told[]): void {
     for (const { event } of told) {
       this.#events.inc({ kind: event.kind });
       this.#count(event);
-      if (event.jobId !== null && event.kind.startsWith('job_')) await this.#seeEnd(event);
+      if (jobEnds.has(event.kind)) this.#seeEnd(event);
     }
   }
 
@@ -128,8 +134,8 @@ export class Metrics {
   }
 
   #count({ kind, step, detail = {} }: Event): void {
-    if (kind === 'item_failed') this.#jobFailures.inc({ code: String(detail.code) });
-    if (kind === 'retry_scheduled') this.#retries.inc();
+    if (kind === 'item_failed') this.#itemFailures.inc({ code: String(detail.code) });
+    if (kind === 'retry_scheduled' && detail.spends_retry === true) this.#retries.inc();
     if (kind === 'work_paid') {
       this.#cost.inc({ model: String(detail.model) }, Number(detail.cost_cents ?? 0));
     }
@@ -139,13 +145,12 @@ export class Metrics {
     if (step === 'chunked') this.#chunking.observe(seconds);
   }
 
-  async #seeEnd({ kind, jobId, at }: Event): Promise<void> {
-    if (!['job_succeeded', 'job_failed', 'job_canceled'].includes(kind)) return;
-    const { database } = this.#options;
-    const row = database && (await getJobById(database, jobId ?? 0));
-    if (!row) return;
-    this.#jobDuration.observe(Math.max(at - row.created_at, 0) / 1000);
-    if (kind === 'job_failed') this.#jobsFailed.inc({ stage: row.failed_stage ?? 'unknown' });
+  #seeEnd({ kind, detail = {} }: Event): void {
+    const { duration_ms = 0, error_code = 'E_INTERNAL', stage = 'unknown' } = detail;
+    this.#jobDuration.observe(Number(duration_ms) / 1000);
+    if (kind !== 'job_failed') return;
+    this.#jobFailures.inc({ code: String(error_code) });
+    this.#jobsFailed.inc({ stage: String(stage) });
   }
 
   #addGauges(registers: Registry[], database: Database): void {

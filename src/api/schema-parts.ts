@@ -73,3 +73,21 @@ export const wallClock = {
     }),
   ),
 };
+
+/** Seven counts of a job, by the names under which outside tools know them. */
+export const Counters = Type.Object({
+  urls_total: Count,
+  urls_enqueued: Count,
+  urls_processed: Count,
+  documents_emitted: Count,
+  chunks_indexed: Count,
+  tokens_estimated: Count,
+  duration_seconds: Type.Number(),
+});
+
+export const lastError = {
+  last_error_kind: nullable(
+    Type.String({ description: 'What failed last: while it waits for a retry, and at its end.' }),
+  ),
+  last_error_code: nullable(Type.String()),
+};

@@ -14,10 +14,12 @@ import { searchModes } from '../search/request.ts';
 import { Chunk, Document } from './corpus-schema.ts';
 import {
   CorpusNameOrNone,
+  Counters,
   closed,
   CorpusName as corpusName,
   Count as count,
   globs,
+  lastError,
   nullable,
   oneOf,
   pageNumber,
@@ -91,8 +93,8 @@ export const NewJob = Type.Object(
 
 export const AcceptedJob = Type.Object({
   job_id: Type.String(),
-  status: Type.Literal('pending'),
-  state: Type.Literal('queued'),
+  status: oneOf(stageMachine.states),
+  state: oneOf(jobMachine.states),
   url_count: count,
 });
 
@@ -105,17 +107,6 @@ const ErrorDetail = Type.Object({
   message: Type.String(),
   context: Type.Record(Type.String(), Type.Unknown()),
   at: time,
-});
-
-/** Seven counts of a job, by the names under which outside tools know them. */
-const Counters = Type.Object({
-  urls_total: count,
-  urls_enqueued: count,
-  urls_processed: count,
-  documents_emitted: count,
-  chunks_indexed: count,
-  tokens_estimated: count,
-  duration_seconds: Type.Number(),
 });
 
 export const Job = Type.Object({
@@ -144,11 +135,13 @@ export const Job = Type.Object({
   ...wallClock,
   actions: Type.Array(oneOf(jobMachine.actions)),
   failed_stage: Type.Optional(Type.String({ description: 'Only where status is failed.' })),
+  ...lastError,
   error: Type.Optional(ErrorDetail),
   created_at: time,
   updated_at: time,
   started_at: nullable(time),
   ended_at: nullable(time),
+  canceled_at: nullable(time),
 });
 
 export const JobDetail = Type.Object({
@@ -176,7 +169,7 @@ export const JobDetail = Type.Object({
     }),
   ),
   attempt: Type.Integer({
-    description: 'The highest try that an open item is in; 1 is the first.',
+    description: 'The try that it is in, or an open item of it; 1 is the first.',
   }),
   next_retry_at: nullable(time),
 });
@@ -184,6 +177,7 @@ export const JobDetail = Type.Object({
 export const CancelReceipt = Type.Object({
   job_id: Type.String(),
   state: Type.Literal('canceled'),
+  canceled_at: time,
   stopped: Type.Object({ items: count }),
   kept: Type.Object({ items: count, documents: count, chunks: count }),
   spent: Type.Object({ cost_cents: Type.Number(), tokens: Tokens }),
@@ -220,7 +214,11 @@ export const Item = Type.Object({
   waits_on: nullable(oneOf(waits)),
   lease: nullable(Type.Object({ worker: Type.String(), epoch: Type.Integer() })),
   working: nullable(Type.Object({ step: Type.String(), done: count, total: count })),
-  attempt: Type.Integer(),
+  attempt: Type.Integer({
+    description: 'The try that it is in; of one that failed, how many tries were made.',
+  }),
+  retry_count: count,
+  ...lastError,
   next_retry_at: nullable(time),
   error: nullable(ErrorDetail),
   advice: nullable(Type.String()),

@@ -11,10 +11,10 @@ import type { Hit as Passage } from '../search/search.ts';
 import type { ChunkRow, NewChunk } from '../store/chunks.ts';
 import type { ShareRow } from '../store/corpus-access.ts';
 import type { CorpusSettings } from '../store/corpus-settings.ts';
-import { countersOf } from '../store/counters.ts';
+import { countersOf, workedMs } from '../store/counters.ts';
 import type { CorpusRow, DocumentRow, Meta } from '../store/documents.ts';
 import type { CauseRow, FingerprintRow } from '../store/inbox.ts';
-import type { ItemRow } from '../store/items.ts';
+import { attemptOf, type ItemRow } from '../store/items.ts';
 import type { StandingRow } from '../store/job-views.ts';
 import { isPartialJob, type JobRow } from '../store/jobs.ts';
 import type { SpendingRow } from '../store/spending.ts';
@@ -45,11 +45,10 @@ export function jobShape(row: JobRow, status: StageState, now: number): schema.J
     items_waiting: row.items_waiting,
     chunks_indexed: row.chunks_indexed,
     eta_seconds: etaSeconds({
-      total: row.items_total,
-      processed,
-      startedAt: row.started_at,
+      open: row.items_total - processed,
+      ends: processed + row.items_retried,
+      workedMs: workedMs(row, now),
       isMoving: row.state === 'running',
-      now,
     }),
     counters: countersOf(row, now),
     cost_cents: row.cost_cents,
@@ -62,6 +61,7 @@ export function jobShape(row: JobRow, status: StageState, now: number): schema.J
     max_wall_seconds: row.max_wall_seconds,
     deadline_at: maybeTimeOf(row.deadline_at),
     actions: [...allowedActions(jobMachine, row.state)],
+    ...lastErrorOf(row.error),
     ...(status === 'failed' && {
       ...(row.failed_stage !== null && { failed_stage: row.failed_stage }),
       ...(error !== null && { error }),
@@ -70,7 +70,14 @@ export function jobShape(row: JobRow, status: StageState, now: number): schema.J
     updated_at: timeOf(row.updated_at),
     started_at: maybeTimeOf(row.started_at),
     ended_at: maybeTimeOf(row.ended_at),
+    canceled_at: maybeTimeOf(row.canceled_at),
   };
+}
+
+/** Null where nothing has failed, or where what failed has been done since. */
+function lastErrorOf(json: string | null) {
+  const { kind = null, code = null } = json === null ? {} : JSON.parse(json);
+  return { last_error_kind: kind, last_error_code: code };
 }
 
 function processedOf(row: JobRow): number {
@@ -105,9 +112,18 @@ export function jobDetailShape(input: JobDetailInput): schema.JobDetail {
       first_at: timeOf(first_at),
       last_at: timeOf(last_at),
     })),
-    attempt: 1 + Math.max(0, ...open.map(({ attempt }) => attempt)),
+    ...lastErrorOfWaiting(open),
+    attempt: Math.max(row.attempt, ...open.map(({ attempt }) => 1 + attempt)),
     next_retry_at: maybeTimeOf(due.length === 0 ? null : Math.min(...due)),
   };
+}
+
+/** While others of its items go on, a job has no last error of its own. */
+function lastErrorOfWaiting(open: readonly StandingRow[]) {
+  const code = open.flatMap(({ waiting_code }) => waiting_code ?? [])[0];
+  if (code === undefined) return undefined;
+  const kind = isFailureCode(code) ? failures[code].kind : null;
+  return { last_error_kind: kind, last_error_code: code };
 }
 
 /** Fields of an item that need more than its row. */
@@ -120,7 +136,9 @@ export interface ItemExtras {
 
 export function itemShape(row: ItemRow, extras: ItemExtras): schema.Item {
   const { jobKey, explanation, working, lifecycle = itemLifecycle } = extras;
-  const error = row.error === null ? null : JSON.parse(row.error);
+  // What an open item waits after is no error of it yet.
+  const error = row.error === null || row.waits_on !== null ? null : JSON.parse(row.error);
+  const attempt = attemptOf(row);
   return {
     item_id: row.id,
     job_id: jobKey,
@@ -135,7 +153,9 @@ export function itemShape(row: ItemRow, extras: ItemExtras): schema.Item {
     waits_on: row.waits_on,
     lease: row.worker === null ? null : { worker: row.worker, epoch: row.epoch },
     working,
-    attempt: row.attempt + 1,
+    attempt,
+    retry_count: Math.max(attempt - 1, 0),
+    ...lastErrorOf(row.error),
     next_retry_at: row.waits_on === 'time' ? maybeTimeOf(row.due_at) : null,
     error,
     advice: error === null ? null : adviceOf(error.code).advice,

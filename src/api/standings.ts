@@ -58,7 +58,7 @@ function standingStill(row: JobRow): StandingRow[] {
   const { items_total: total, items_done: done, items_failed: failed } = row;
   const canceled = row.items_canceled;
   const counts = { enqueued: total - done - failed - canceled, done, failed, canceled };
-  const still = { progress: 0, is_open: 0, attempt: 0, due_at: null };
+  const still = { progress: 0, is_open: 0, attempt: 0, due_at: null, waiting_code: null };
   return Object.entries(counts)
     .filter(([, count]) => count > 0)
     .map(([step, count]) => ({ step, count, ...still }));

@@ -295,6 +295,7 @@ function summaryOf(job: Job): JobSummary {
     createdAt: at(job.created_at),
     startedAt: maybeAt(job.started_at),
     endedAt: maybeAt(job.ended_at),
+    canceledAt: maybeAt(job.canceled_at),
   };
 }
 

@@ -4,6 +4,7 @@ import { type FailureCode, failures, isFailureCode } from '../kernel/failure.ts'
 import { job as jobMachine } from '../kernel/job.ts';
 import { allowedActions } from '../kernel/machine.ts';
 import { warningsOf } from '../pipeline/extract/parsed.ts';
+import { attemptOf } from '../store/items.ts';
 import type { DocumentOf, ItemOf } from './door.ts';
 
 const time = (at: number | null): string | null =>
@@ -39,6 +40,7 @@ export function jobShape(job: JobSummary) {
     created_at: time(job.createdAt),
     started_at: time(job.startedAt),
     ended_at: time(job.endedAt),
+    canceled_at: time(job.canceledAt),
   };
 }
 
@@ -65,7 +67,7 @@ export function itemShape(item: ItemOf) {
     source: item.source,
     step: item.step,
     waits_on: item.waits_on,
-    attempt: item.attempt,
+    attempt: attemptOf(item),
     error: item.error === null ? null : JSON.parse(item.error),
     failed_at: time(item.failed_at),
     created_at: time(item.created_at),

@@ -23,10 +23,11 @@ export async function pauseJob(
   { row, reason, cause, now }: Pause,
 ): Promise<void> {
   const pauseReason = cause?.pauseReason;
-  await moveJob(transaction, { id: row.id, from: row.state, event: 'pause', pauseReason, now });
+  const { id, state: from } = row;
+  const moved = await moveJob(transaction, { id, from, event: 'pause', pauseReason, now });
   await beginSweep(transaction, { id: row.id, sweep: 'pause', now });
   const message = cause && { message: cause.message };
-  const event = jobEvent(row, 'job_paused', { to: 'paused', reason, ...message });
+  const event = jobEvent(row, 'job_paused', moved, { reason, ...message });
   await appendEvents(transaction, [event], now);
 }
 

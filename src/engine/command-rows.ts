@@ -5,6 +5,7 @@ import { allowedActions } from '../kernel/machine.ts';
 import type { NewEvent } from '../observe/event.ts';
 import type { Reader, Transaction } from '../store/database.ts';
 import { getItem, type ItemRow } from '../store/items.ts';
+import type { MovedJob } from '../store/job-transition.ts';
 import { findOpenJob, getJobById, type JobRow } from '../store/jobs.ts';
 
 export function jobIdsOf(rows: readonly ItemRow[]): number[] {
@@ -51,12 +52,15 @@ export function checkAction(row: JobRow, action: (typeof jobMachine.actions)[num
   );
 }
 
+/** The event of a move that a command made. Where nothing moved, somebody else was quicker. */
 export function jobEvent(
   row: JobRow,
   kind: NewEvent['kind'],
-  detail: { readonly to: string; readonly reason: string } & Readonly<Record<string, unknown>>,
+  moved: MovedJob | undefined,
+  detail: { readonly reason: string } & Readonly<Record<string, unknown>>,
 ): NewEvent {
-  return { kind, jobId: row.id, detail: { from: row.state, ...detail } };
+  const { to = row.state, attempt = row.attempt } = moved ?? {};
+  return { kind, jobId: row.id, attempt, detail: { from: row.state, to, ...detail } };
 }
 
 export function itemEvent(row: ItemRow, kind: NewEvent['kind']): NewEvent {

@@ -281,14 +281,16 @@ export class Commands {
     const events: NewEvent[] = retried.map((row) => itemEvent(row, 'item_retried'));
     const deltas = new JobDeltas();
     for (const row of retried) {
-      if (row.failed_at === null) deltas.of(row.job_id).canceled--;
-      else deltas.of(row.job_id).failed--;
+      const delta = deltas.of(row.job_id);
+      delta.retried++;
+      if (row.failed_at === null) delta.canceled--;
+      else delta.failed--;
     }
     for (const { id } of deltas.list()) {
       const job = jobs.get(id);
       if (!job || !jobMachine.final.includes(job.state)) continue;
-      await moveJob(transaction, { id, from: job.state, event: 'retry', now });
-      events.push(jobEvent(job, 'job_retried', { to: 'queued', reason: 'asked to retry' }));
+      const moved = await moveJob(transaction, { id, from: job.state, event: 'retry', now });
+      events.push(jobEvent(job, 'job_retried', moved, { reason: 'asked to retry' }));
     }
     events.push(...(await settleJobs(transaction, deltas, now)));
     await appendEvents(transaction, events, now);

@@ -12,7 +12,7 @@ import type { Database, Transaction } from '../store/database.ts';
 import { appendEvents } from '../store/events.ts';
 import { holdFences, sweptItems } from '../store/fence.ts';
 import { admitAtGates } from '../store/gates.ts';
-import { failOpen, lockSwept, type OpenRow } from '../store/intervention.ts';
+import { type FailedItem, failOpen, lockSwept, type OpenRow } from '../store/intervention.ts';
 import { getJobById, type JobRow, listOverdue } from '../store/jobs.ts';
 import { pruneInPlaceOf } from '../store/prune.ts';
 import { JobDeltas, settleJobs } from '../store/settle.ts';
@@ -89,22 +89,30 @@ function timeOver({ max_wall_seconds: seconds }: JobRow): Failure {
 
 function overdueEvent(job: JobRow, failure: Failure): NewEvent {
   const { state, max_wall_seconds } = job;
-  const detail = { from: state, to: state, reason: failure.message, max_wall_seconds };
-  return { kind: 'job_overdue', jobId: job.id, detail };
+  const detail = {
+    from: state,
+    to: state,
+    reason: failure.code,
+    message: failure.message,
+    max_wall_seconds,
+  };
+  return { kind: 'job_overdue', jobId: job.id, attempt: job.attempt, detail };
 }
 
 function endOf(
   row: OpenRow,
   { lifecycle, failure, now }: { lifecycle: Lifecycle; failure: Failure; now: number },
-): { id: number; error: string; event: NewEvent } {
+): FailedItem & { event: NewEvent } {
   const { id, worker, source } = row;
   const { code, message } = failure;
   const step = lifecycle.ready(row.progress)[0] ?? lifecycle.stepOf(row.progress);
   const { stage } = lifecycle.row(step);
-  const attempt = row.attempt + 1;
+  // A try that was under way counts; an item that waited has made none beside those that failed.
+  const attempt = row.attempt + (worker === null ? 0 : 1);
   const error = errorRecord({ step, stage, failure, message, attempt, worker, source, now });
   return {
     id,
+    attempt,
     error: JSON.stringify(error),
     event: {
       kind: 'item_failed',

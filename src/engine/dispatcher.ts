@@ -93,6 +93,11 @@ export class Dispatcher {
     return new Map([...this.#held].map(({ itemId, epoch }) => [itemId, epoch]));
   }
 
+  /** The jobs of these items: no more than there are places. */
+  heldJobs(): number[] {
+    return [...new Set([...this.#held].map(({ jobId }) => jobId))];
+  }
+
   /** Looks for work, now or as soon as the look under way is over. */
   wake(): void {
     if (this.#isStopped) return;

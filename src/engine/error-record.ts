@@ -8,6 +8,12 @@ export function toldOf(message: string, source: string): string {
   return source.startsWith('upload:') ? message.replaceAll(source, 'the upload') : message;
 }
 
+/** The inbox groups what failed by domain, so every failure of an address names it. */
+function domainOf(source: string): { readonly domain?: string } {
+  if (!/^https?:/i.test(source) || !URL.canParse(source)) return {};
+  return { domain: new URL(source).hostname };
+}
+
 export function errorRecord(error: {
   readonly step: string;
   readonly stage: string;
@@ -29,6 +35,7 @@ export function errorRecord(error: {
     kind: row.kind,
     message: toldOf(error.message, source),
     context: {
+      ...domainOf(source),
       url: toldOf(redact(source), source),
       attempt: error.attempt,
       worker_id: error.worker,

@@ -15,18 +15,20 @@ import { isSuspect } from '../kernel/suspicion.ts';
 import type { World } from '../kernel/world.ts';
 import type { NewEvent } from '../observe/event.ts';
 import { failpoint } from '../observe/failpoint.ts';
-import type { Pipeline, PipelineItem, StepResult } from '../pipeline/pipeline.ts';
+import type { ModelUse, Pipeline, PipelineItem, StepResult } from '../pipeline/pipeline.ts';
 import { insertLines, wakeIfAnswered } from '../store/batch-lines.ts';
 import type { Reader } from '../store/database.ts';
 import { EffectError, type Lease, type Move } from '../store/reports.ts';
 import type { ClaimedRow } from '../store/transition.ts';
-import { errorRecord, toldOf } from './error-record.ts';
+import { errorRecord } from './error-record.ts';
 import { type Ledger, leaseOf } from './ledger.ts';
 import {
+  addUse,
   type DeferredStep,
   detailOf,
   effectOf,
   type FailedStep,
+  failedDetail,
   type StepOutcome,
   valuesOf,
 } from './step-outcome.ts';
@@ -69,6 +71,8 @@ class Attempt {
   readonly #item: PipelineItem;
   readonly #signal: AbortSignal;
   readonly #scratch = new Map<string, unknown>();
+  /** What each step has used of models in its last run. */
+  readonly #uses = new Map<string, ModelUse>();
   readonly #aborts = new Set<(reason: unknown) => void>();
   /** Reports on their way to disk, while steps already run ahead of them. */
   #underWay: Promise<StepOutcome>[] = [];
@@ -227,6 +231,7 @@ class Attempt {
     const run = pipeline.steps[step];
     if (!run) throw new Failure('internal_error', `no function does the step ${step}`);
     const timeoutMs = pipeline.timeoutMs(step);
+    this.#uses.delete(step);
     return new Promise((resolve, reject) => {
       const controller = new AbortController();
       const abort = (reason: unknown): void => {
@@ -245,6 +250,7 @@ class Attempt {
         signal: controller.signal,
         scratch: this.#scratch,
         progress: (done: number, total: number) => this.#tell(step, done, total),
+        used: (use: ModelUse) => this.#uses.set(step, addUse(this.#uses.get(step), use)),
       };
       const end = (): void => {
         cancel();
@@ -304,14 +310,8 @@ class Attempt {
     const report = {
       expect: this.#progress,
       events: [
-        ...failed.map(({ step, failure, ms, result }) =>
-          this.#event('step_failed', step, {
-            error_kind: failures[failure.code].kind,
-            code: failure.code,
-            message: toldOf(failure.message, this.#item.source),
-            duration_ms: ms,
-            ...result?.detail,
-          }),
+        ...failed.map((outcome) =>
+          this.#event('step_failed', outcome.step, this.#detailOf(outcome)),
         ),
         event,
       ],
@@ -327,6 +327,10 @@ class Attempt {
     return move.to === 'failed' ? 'ended' : 'waiting';
   }
 
+  #detailOf(outcome: FailedStep): Record<string, unknown> {
+    return failedDetail(outcome, { source: this.#item.source, use: this.#uses.get(outcome.step) });
+  }
+
   #react({ step, failure }: FailedStep): Reaction {
     const { world } = this.#options;
     return react({
@@ -340,27 +344,31 @@ class Attempt {
   }
 
   #decide(reaction: Reaction, { step, failure }: FailedStep): { move: Move; event: NewEvent } {
-    if (reaction.do === 'retry' || reaction.do === 'wait') {
-      const attempt = reaction.do === 'retry' ? reaction.attempt : this.#failedAttempts;
-      const { dueAt, reason } = reaction;
-      return {
-        move: { to: 'time', dueAt, attempt },
-        event: this.#event('retry_scheduled', step, { due_at: dueAt, reason }),
-      };
-    }
-    const reason = reaction.do === 'fail' ? reaction.reason : failure.code;
+    const tries = Math.max(this.#failedAttempts + 1, failure.tries);
     const error = errorRecord({
       step,
       stage: this.#lifecycle.row(step).stage,
       failure,
       message: failure.message,
-      attempt: this.#failedAttempts + 1,
+      attempt: tries,
       worker: this.#lease.worker,
       source: this.#item.source,
       now: this.#options.now(),
     });
+    if (reaction.do === 'retry' || reaction.do === 'wait') {
+      const attempt = reaction.do === 'retry' ? reaction.attempt : this.#failedAttempts;
+      const { dueAt, reason } = reaction;
+      const { code, error_code, kind: error_kind } = error;
+      const spends_retry = reaction.do === 'retry';
+      const detail = { due_at: dueAt, reason, code, error_code, error_kind, spends_retry };
+      return {
+        move: { to: 'time', dueAt, attempt, error: { ...error } },
+        event: this.#event('retry_scheduled', step, detail),
+      };
+    }
+    const reason = reaction.do === 'fail' ? reaction.reason : failure.code;
     return {
-      move: { to: 'failed', error: { ...error } },
+      move: { to: 'failed', attempt: tries, error: { ...error } },
       event: this.#event('item_failed', step, {
         code: failure.code,
         source: error.context.url,

@@ -80,9 +80,10 @@ export class JobControl {
     const row = await this.change(caller, jobKey, 'cancel', async (transaction, found, now) => {
       const { id, state } = found;
       await endReembedding(transaction, found);
-      await moveJob(transaction, { id, from: state, event: 'cancel', now });
+      const moved = await moveJob(transaction, { id, from: state, event: 'cancel', now });
       await beginSweep(transaction, { id, sweep: 'cancel', now });
-      const event = jobEvent(found, 'job_canceled', { to: 'canceled', reason: 'asked to cancel' });
+      const reason = 'asked to cancel';
+      const event = jobEvent(found, 'job_canceled', moved, { reason, duration_ms: moved?.runMs });
       await appendEvents(transaction, [event], now);
       return found;
     });
@@ -110,9 +111,9 @@ export class JobControl {
       const { id, state } = found;
       checkRaised(found, budget);
       if (budget !== undefined) await setJobBudget(transaction, id, budget);
-      await moveJob(transaction, { id, from: state, event: 'resume', now });
+      const moved = await moveJob(transaction, { id, from: state, event: 'resume', now });
       await beginSweep(transaction, { id, sweep: 'resume', now });
-      const event = jobEvent(found, 'job_resumed', { to: 'queued', reason: 'asked to resume' });
+      const event = jobEvent(found, 'job_resumed', moved, { reason: 'asked to resume' });
       await appendEvents(transaction, [event], now);
       return found;
     });

@@ -58,7 +58,7 @@ export class Keeper {
     const { ledger, worker, dispatcher, world, database } = this.#options;
     try {
       await database.measureClock();
-      if (!(await ledger.beat(worker))) {
+      if (!(await ledger.beat(worker, dispatcher.heldJobs()))) {
         // We were given up while we were away: nothing we hold is ours any more.
         dispatcher.abort(() => true, 'lost');
         await this.register();

@@ -12,8 +12,11 @@ export interface Ledger {
   claimSuspect(worker: string, loneDeathsMax: number): Promise<ClaimedRow[]>;
   /** Resolves when the report is on disk, with its verdict: refused means the lease is gone. */
   report(report: Report): Promise<Verdict>;
-  /** False: the worker has been given up, and with it all of its leases. */
-  beat(worker: string): Promise<boolean>;
+  /**
+   * Also for the jobs that the worker works on. False: the worker has been given up, and with it
+   * all of its leases.
+   */
+  beat(worker: string, jobIds?: readonly number[]): Promise<boolean>;
   /** The leases that the worker holds, by item and epoch. */
   leases(worker: string): Promise<ReadonlyMap<number, number>>;
   /** Puts leases back into the queue that are stored, but that the worker does not know of. */

@@ -144,12 +144,13 @@ async function blame(transaction: Transaction, input: Blame): Promise<NewEvent[]
     const step = lifecycle.ready(row.progress)[0] ?? lifecycle.stepOf(row.progress);
     const failure = why(row);
     const { message } = failure;
+    const attempt = Math.max(row.crashes, row.stalls);
     const error = errorRecord({
       step,
       stage: lifecycle.row(step).stage,
       failure,
       message,
-      attempt: Math.max(row.crashes, row.stalls),
+      attempt,
       worker,
       source: row.source,
       now,
@@ -160,11 +161,12 @@ async function blame(transaction: Transaction, input: Blame): Promise<NewEvent[]
       jobId: row.job_id,
       itemId: row.id,
       step,
+      attempt,
       worker,
       detail: { code: failure.code, source: error.context.url, message },
     });
     const { id, rank, lone_deaths } = row;
-    return { id, rank, lone_deaths, error: JSON.stringify(error) };
+    return { id, rank, lone_deaths, attempt, error: JSON.stringify(error) };
   });
   await failUnheld(transaction, failed, now);
   await admitAtGates(transaction, gatesOf(blamed), now);

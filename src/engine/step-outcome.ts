@@ -1,8 +1,9 @@
 /** What became of one step of an attempt, and what the history says of it. */
-import type { Failure } from '../kernel/failure.ts';
+import { type Failure, failures } from '../kernel/failure.ts';
 import type { NewEvent } from '../observe/event.ts';
-import type { Deferral, StepResult } from '../pipeline/pipeline.ts';
+import type { Deferral, ModelUse, StepResult } from '../pipeline/pipeline.ts';
 import type { Report } from '../store/reports.ts';
+import { toldOf } from './error-record.ts';
 
 export type StepOutcome =
   /** The step has run, or its report is on disk. */
@@ -39,8 +40,34 @@ export function detailOf(result: StepResult, ms: number): Record<string, unknown
     ...(result.tokensIn && { tokens_in: result.tokensIn }),
     ...(result.tokensOut && { tokens_out: result.tokensOut }),
     ...(result.costCents && { cost_cents: result.costCents }),
-    ...(result.counts?.chunks !== undefined && { chunks: result.counts.chunks }),
     ...result.detail,
+  };
+}
+
+/** What the history says of a step that failed: what it has cost stands there all the same. */
+export function failedDetail(
+  { failure, ms, result }: FailedStep,
+  { source, use }: { readonly source: string; readonly use: ModelUse | undefined },
+): Record<string, unknown> {
+  return {
+    error_kind: failures[failure.code].kind,
+    code: failure.code,
+    error_code: failures[failure.code].errorCode,
+    message: toldOf(failure.message, source),
+    ...detailOf({ ...use, ...result } as StepResult, ms),
+  };
+}
+
+/** All that a run of a step has used. Two models are told of as they are asked. */
+export function addUse(one: ModelUse | undefined, other: ModelUse): ModelUse {
+  const models = one?.model.split(', ') ?? [];
+  const sum = (name: 'tokensIn' | 'tokensOut' | 'costCents'): number =>
+    (one?.[name] ?? 0) + (other[name] ?? 0);
+  return {
+    model: [...new Set([...models, other.model])].join(', '),
+    tokensIn: sum('tokensIn'),
+    tokensOut: sum('tokensOut'),
+    costCents: sum('costCents'),
   };
 }
 

@@ -13,6 +13,7 @@ import { claimItems } from '../store/claims.ts';
 import type { Database, Reader } from '../store/database.ts';
 import { handBack } from '../store/intervention.ts';
 import { listLeases } from '../store/items.ts';
+import { beatJobs } from '../store/job-transition.ts';
 import { forgetClaims, listClaims } from '../store/queues.ts';
 import { applyReports, type Lease, type Report, type Verdict } from '../store/reports.ts';
 import type { Claim, ClaimedRow } from '../store/transition.ts';
@@ -72,9 +73,14 @@ export class StoreLedger implements Ledger {
     });
   }
 
-  beat(worker: string): Promise<boolean> {
+  beat(worker: string, jobIds: readonly number[] = []): Promise<boolean> {
     const { database } = this.#options;
-    return database.write((transaction) => beat(transaction, worker, database.now()));
+    return database.write(async (transaction) => {
+      const now = database.now();
+      const isKnown = await beat(transaction, worker, now);
+      if (isKnown && jobIds.length > 0) await beatJobs(transaction, jobIds, now);
+      return isKnown;
+    });
   }
 
   async leases(worker: string): Promise<ReadonlyMap<number, number>> {

@@ -24,7 +24,22 @@ const calm: ItemView = {
   now,
 };
 const branches = ['chunked', 'embedded', 'entity_extracted'];
-const missing = { step: 'fetched', code: 'http_404', title: 'The site answered 404' };
+const missing = {
+  step: 'fetched',
+  code: 'http_404',
+  title: 'The site answered 404',
+  kind: 'fatal',
+  isOutage: false,
+};
+const down = { ...missing, code: 'http_5xx', title: 'Server error', kind: 'transient' };
+const slow = { ...missing, code: 'http_429', title: 'Too many requests', kind: 'rate_limited' };
+const away = {
+  ...missing,
+  code: 'qdrant_unavailable',
+  title: 'Qdrant unavailable',
+  kind: 'transient',
+  isOutage: true,
+};
 
 const sentences: readonly (readonly [Partial<ItemView>, string])[] = [
   [{}, 'Next in the queue, to be fetched.'],
@@ -50,16 +65,25 @@ const sentences: readonly (readonly [Partial<ItemView>, string])[] = [
     'Being fetched by worker w1, silent for 60 s; another takes over in 30 s at the latest.',
   ],
   [
-    { waitsOn: 'time', failedAttempts: 1, dueAt: now + 12_000 },
-    'Waits for 12 s to be fetched again: try 2 of 4.',
+    { waitsOn: 'time', failedAttempts: 1, dueAt: now + 12_000, error: down },
+    'Waits for 12 s to be fetched again after http_5xx: try 2 of 4.',
   ],
   [
-    { waitsOn: 'time', dueAt: now + 30_000 },
-    'Waits for 30 s to be fetched: it was asked to come back then.',
+    { waitsOn: 'time', dueAt: now + 30_000, error: slow },
+    'Waits for 30 s to be fetched: Too many requests (http_429). No retry is spent.',
   ],
   [
-    { waitsOn: 'time', failedAttempts: 3, dueAt: now - 1 },
-    'Waits for a free worker to be fetched again: try 4 of 4.',
+    { waitsOn: 'time', failedAttempts: 2, next: ['persisted'], dueAt: now + 9_000, error: away },
+    'Waits for 9 s to be put together: Qdrant unavailable (qdrant_unavailable). ' +
+      'It looks again until that is over, and spends no retry.',
+  ],
+  [
+    { waitsOn: 'time', dueAt: now + 3_000, gate: 'example.com' },
+    'Waits for 3 s to be fetched: the rate limit of example.com allows it then.',
+  ],
+  [
+    { waitsOn: 'time', failedAttempts: 3, dueAt: now - 1, error: down },
+    'Waits for a free worker to be fetched again after http_5xx: try 4 of 4.',
   ],
   [
     {

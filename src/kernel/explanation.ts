@@ -21,7 +21,15 @@ export interface ItemView {
   /** How many stand before it, and whether counting stopped there. */
   readonly before: number;
   readonly isBeforeCut: boolean;
-  readonly error: { readonly step: string; readonly code: string; readonly title: string } | null;
+  /** What it failed with, or waits after. */
+  readonly error: {
+    readonly step: string;
+    readonly code: string;
+    readonly title: string;
+    readonly kind: string;
+    /** All documents wait for it: it spends no retry. */
+    readonly isOutage: boolean;
+  } | null;
   readonly advice: string | null;
   readonly now: number;
 }
@@ -38,11 +46,7 @@ const explainWait: Readonly<Record<WaitsOn, (view: ItemView) => string>> = {
       ? `Next in the queue, to be ${doing(view)}.`
       : `In the queue to be ${doing(view)}, behind ${others(view)}.`,
   worker: (view) => `Being ${doing(view)}${howFar(view)} by worker ${view.worker}${silence(view)}.`,
-  time: (view) =>
-    view.failedAttempts > 0
-      ? `Waits ${until(view)} to be ${doing(view)} again: try ${view.failedAttempts + 1} of ` +
-        `${view.attemptsMax}.`
-      : `Waits ${until(view)} to be ${doing(view)}: it was asked to come back then.`,
+  time: (view) => `Waits ${until(view)} to be ${doing(view)}${whyLater(view)}.`,
   gate: (view) => `Waits for a place at ${view.gate}, ${inLine(view)}${pace(view)}.`,
   task: (view) =>
     `Waits for a batch task at a provider, and will be ${doing(view)} when the task has ended.`,
@@ -80,6 +84,16 @@ function doing({ next }: ItemView): string {
   const named = next.map((step) => words[step] ?? `brought to ${step}`);
   const last = named.pop() ?? 'finished';
   return named.length === 0 ? last : `${named.join(', ')} and ${last}`;
+}
+
+/** Only a failure that spends a retry is followed by a numbered try. */
+function whyLater(view: ItemView): string {
+  const { error, failedAttempts, attemptsMax, gate } = view;
+  if (error === null) return gate === null ? '' : `: the rate limit of ${gate} allows it then`;
+  const what = `${error.title} (${error.code})`;
+  if (error.kind === 'rate_limited') return `: ${what}. No retry is spent`;
+  if (error.isOutage) return `: ${what}. It looks again until that is over, and spends no retry`;
+  return ` again after ${error.code}: try ${failedAttempts + 1} of ${attemptsMax}`;
 }
 
 function others({ before, isBeforeCut }: ItemView): string {

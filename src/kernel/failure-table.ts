@@ -65,7 +65,8 @@ const fetching = {
     title: 'Held off by a shield',
     advice: 'Wait until the site lowers its protection, or submit the page as a file.',
   }),
-  http_403: row('E_403_WAF', 'fatal', 502, {
+  // A site without any sign of a firewall: see `403_waf` for those.
+  http_403: row('E_403_ORIGIN', 'fatal', 502, {
     title: 'The site answered 403',
     advice: 'Check that the page is public: without a login it must open in a private window.',
   }),
@@ -80,6 +81,10 @@ const fetching = {
   http_429: row('E_429_RATE', 'rate_limited', 503, {
     title: 'The site answered 429',
     advice: 'Nothing to do: Pawl goes on when the site allows it.',
+  }),
+  domain_held: row('E_429_RATE', 'rate_limited', 503, {
+    title: 'The site is left alone for a while',
+    advice: 'Nothing to do: Pawl goes on at the pace that the site allows.',
   }),
   http_4xx: row('E_4XX_ORIGIN', 'fatal', 502, {
     title: 'The site refused',

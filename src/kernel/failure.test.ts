@@ -89,6 +89,12 @@ test('every error code that outside tools group by is used', () => {
   for (const errorCode of promised) assert.ok(used.has(errorCode), errorCode);
 });
 
+test('only the signs of a firewall are called one', () => {
+  const walls = codes.filter((code) => failures[code].errorCode === 'E_403_WAF');
+  assert.deepEqual(walls, ['403_waf']);
+  assert.equal(failures.http_403.errorCode, 'E_403_ORIGIN');
+});
+
 test('a failure carries its kind, its cause, its wait and its place', () => {
   const cause = new Error('refused');
   const context = { domain: 'example.com', attempt: 2 };

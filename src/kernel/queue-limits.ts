@@ -48,5 +48,5 @@ export const hotViewLimits = {
   flushMax: 500,
   bodyCharactersMax: 256 * kibibyte,
   /** The shape of what is written; it rises when that changes. */
-  form: 2,
+  form: 3,
 } as const;

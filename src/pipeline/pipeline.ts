@@ -42,6 +42,16 @@ export interface StepContext {
   readonly scratch: Map<string, unknown>;
   /** Tells how far a long step has come. */
   progress(done: number, total: number): void;
+  /** Tells which model a step asks, and what it has used of it: the history of a failure has it. */
+  readonly used?: ((use: ModelUse) => void) | undefined;
+}
+
+export interface ModelUse {
+  readonly model: string;
+  readonly tokensIn?: number | undefined;
+  readonly tokensOut?: number | undefined;
+  /** Undefined where nobody knows it. */
+  readonly costCents?: number | undefined;
 }
 
 /** What a step hands back: values, and what to write with the click. */

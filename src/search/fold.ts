@@ -11,7 +11,6 @@ export interface Folded<T> {
 }
 
 interface Passage {
-  readonly key: string;
   readonly text: string;
 }
 
@@ -20,7 +19,7 @@ export function foldSimilar<T extends Passage>(ranked: readonly T[]): Folded<T>[
   for (const passage of ranked) {
     const shingles = shinglesOf(passage.text);
     const same = folds.find(
-      ({ first, shingles: other }) => first.key === passage.key || areSame(shingles, other),
+      ({ first, shingles: other }) => first.text === passage.text || areSame(shingles, other),
     );
     if (same) same.others.push(passage);
     else folds.push({ first: passage, others: [], shingles });

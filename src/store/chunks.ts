@@ -1,10 +1,12 @@
 /**
  * Chunks with their vectors and search rows: all keyed by the generation they belong to.
  */
+import { hash } from 'node:crypto';
 import type { Reader, Transaction } from './database.ts';
 import { sql, sqlRows } from './statement.ts';
 
 export interface NewChunk {
+  /** By its heading and text, and unique within its document: see `chunkIdOf`. */
   readonly key: string;
   readonly ordinal: number;
   readonly heading: string;
@@ -46,6 +48,14 @@ const insertChunk = sqlRows({
   SELECT :key, :document_id, :generation_id, :ordinal, :heading, :text, :start_offset,
     :end_offset, :token_count, :page {rows}`;
 
+/**
+ * The id of a chunk is its own, also where two documents share a paragraph. It stays the same when
+ * the document is ingested again with the same heading and text at that place.
+ */
+export function chunkIdOf(documentId: string, key: string): string {
+  return hash('sha256', `${documentId}\0${key}`).slice(0, 24);
+}
+
 export async function insertChunks(
   transaction: Transaction,
   owner: { documentId: string; generationId: number },
@@ -54,7 +64,7 @@ export async function insertChunks(
   await transaction.each(
     insertChunk,
     chunks.map((chunk) => ({
-      key: chunk.key,
+      key: chunkIdOf(owner.documentId, chunk.key),
       document_id: owner.documentId,
       generation_id: owner.generationId,
       ordinal: chunk.ordinal,

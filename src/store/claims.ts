@@ -6,7 +6,7 @@ import type { Reader, Transaction } from './database.ts';
 import { appendEvents } from './events.ts';
 import { admitAtGates } from './gates.ts';
 import { promoteDue } from './intervention.ts';
-import { startJobs } from './job-transition.ts';
+import { type StartedJob, startJobs } from './job-transition.ts';
 import { gateBit } from './reports.ts';
 import { JobDeltas, settleJobs } from './settle.ts';
 import { sql } from './statement.ts';
@@ -29,11 +29,16 @@ export async function claimItems(
   if (rows.length === 0) return rows;
   const jobIds = [...new Set(rows.map((row) => row.job_id))].sort((a, b) => a - b);
   const started = await startJobs(transaction, jobIds, now);
-  const events: NewEvent[] = started.map(({ id }) => ({ kind: 'job_started', jobId: id, worker }));
+  const events = started.map((job) => jobStarted(job, worker));
   for (const row of rows) events.push(...stepsStarted(row, lifecycle, worker));
   await serveRank(transaction, { worker, rank: rows.at(-1)?.rank ?? 0 });
   await appendEvents(transaction, events, now);
   return rows;
+}
+
+function jobStarted({ id, from, to, attempt }: StartedJob, worker: string): NewEvent {
+  const reason = from === 'retry_pending' ? 'the time of a retry has come' : 'an item was claimed';
+  return { kind: 'job_started', jobId: id, attempt, worker, detail: { from, to, reason } };
 }
 
 function stepsStarted(row: ClaimedRow, lifecycle: Lifecycle, worker: string): NewEvent[] {

@@ -21,6 +21,8 @@ interface GateRow {
   readonly concurrency: number;
   readonly interval_ms: number;
   readonly next_at: number;
+  /** Until then nothing is read, not even what was let through before. */
+  readonly held_until: number;
 }
 
 const openGate = sql`
@@ -31,7 +33,8 @@ const setGate = sql`
   UPDATE gates SET concurrency = :concurrency, interval_ms = :interval_ms WHERE name = :name`;
 const setNext = sql`UPDATE gates SET next_at = :next_at WHERE name = :name`;
 const holdNext = sql`
-  UPDATE gates SET next_at = {greatest}(next_at, CAST(:until AS {int})) WHERE name = :name`;
+  UPDATE gates SET next_at = {greatest}(next_at, CAST(:until AS {int})),
+    held_until = {greatest}(held_until, CAST(:until AS {int})) WHERE name = :name`;
 const readGate = sql<GateRow>`SELECT * FROM gates WHERE name = :name`;
 const countHeld = sql<{ held: number }>`
   SELECT COUNT(*) AS held FROM items WHERE gate = :name AND gate_held = 1`;
@@ -95,6 +98,11 @@ export async function openGateAt(
   { name, concurrency, intervalMs }: GateLimits & { readonly name: string },
 ): Promise<void> {
   await transaction.run(openGate, { name, concurrency, interval_ms: intervalMs });
+}
+
+/** Until when nothing of the domain may be read; a time that is past where nobody said so. */
+export async function heldUntil(reader: Reader, name: string): Promise<number> {
+  return (await reader.run(readGate, { name }))[0]?.held_until ?? 0;
 }
 
 /** Nothing more of the domain is read before this time; what is under way is not called back. */

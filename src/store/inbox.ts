@@ -100,7 +100,9 @@ export interface FingerprintRow extends CauseRow {
   readonly domain: string | null;
 }
 
-const domain = "error -> 'context' ->> 'domain'";
+/** Where a model or a sink failed, the domain says nothing about the cause. */
+const domain = `CASE WHEN error ->> 'stage' = 'scraping'
+  THEN error -> 'context' ->> 'domain' END`;
 const ofCaller = `caller = :caller AND failed_at IS NOT NULL
     AND (CAST(:code AS TEXT) IS NULL OR error ->> 'code' = :code)
     AND (CAST(:domain AS TEXT) IS NULL OR ${domain} = :domain)

@@ -350,40 +350,50 @@ async function standAll(transaction: Transaction, rows: MovedRow[]): Promise<Mov
   return rows;
 }
 
-const failRow = sqlRows({ id: 'int', error: 'json', now: 'int' })<{ id: number }>`
+const failRow = sqlRows({ id: 'int', attempt: 'int', error: 'json', now: 'int' })<{ id: number }>`
   UPDATE items SET step = 'failed', waits_on = NULL, epoch = items.epoch + 1, gate_held = 0,
-    error = :error, failed_at = :now, moved_at = :now {rows}
+    attempt = :attempt, error = :error, failed_at = :now, moved_at = :now {rows}
   WHERE items.id = :id AND items.waits_on = 'turn'
   RETURNING items.id`;
+
+export interface FailedItem {
+  readonly id: number;
+  /** How often its step was tried. */
+  readonly attempt: number;
+  readonly error: string;
+}
 
 /** Ends items that nobody holds: those that killed their worker too often. */
 export async function failUnheld(
   transaction: Transaction,
-  items: readonly { id: number; rank: number; lone_deaths: number; error: string }[],
+  items: readonly (FailedItem & { rank: number; lone_deaths: number })[],
   now: number,
 ): Promise<void> {
   await leaveTurns(transaction, items);
   await transaction.hits(
     failRow,
-    items.map(({ id, error }) => ({ id, error, now })),
+    items.map(({ id, attempt, error }) => ({ id, attempt, error, now })),
   );
 }
 
-const failOpenRow = sqlRows({ id: 'int', error: 'json', now: 'int' })<{ id: number }>`
+const failOpenRow = sqlRows({ id: 'int', attempt: 'int', error: 'json', now: 'int' })<{
+  id: number;
+}>`
   UPDATE items SET step = 'failed', waits_on = NULL, worker = NULL, due_at = NULL, gate_held = 0,
-    epoch = items.epoch + 1, error = :error, failed_at = :now, moved_at = :now {rows}
+    epoch = items.epoch + 1, attempt = :attempt, error = :error, failed_at = :now,
+    moved_at = :now {rows}
   WHERE items.id = :id AND items.waits_on IS NOT NULL
   RETURNING items.id`;
 
 /** Ends items that are locked as open, whoever holds them: the holder is fenced off. */
 export async function failOpen(
   transaction: Transaction,
-  items: readonly { id: number; error: string }[],
+  items: readonly FailedItem[],
   now: number,
 ): Promise<void> {
   await leaveQueues(transaction, idsOf(items));
   await transaction.hits(
     failOpenRow,
-    items.map(({ id, error }) => ({ id, error, now })),
+    items.map(({ id, attempt, error }) => ({ id, attempt, error, now })),
   );
 }

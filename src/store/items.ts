@@ -23,6 +23,7 @@ export interface ItemRow {
   readonly crashes: number;
   readonly lone_deaths: number;
   readonly stalls: number;
+  /** The last failure of its present step: what it failed with, or waits after. */
   readonly error: string | null;
   readonly failed_at: number | null;
   readonly tokens_in: number;
@@ -42,6 +43,20 @@ export interface ErrorRecord {
   readonly message: string;
   readonly context: Readonly<Record<string, unknown>>;
   readonly at: string;
+}
+
+/**
+ * The number of the try that an open item is in or waits for; of one that failed, how many tries
+ * were made. What older stores hold of failed items is in their error only.
+ */
+export function attemptOf({
+  attempt,
+  error,
+  waits_on,
+}: Pick<ItemRow, 'attempt' | 'error' | 'waits_on'>): number {
+  if (waits_on !== null || error === null) return attempt + 1;
+  const { context }: Partial<ErrorRecord> = JSON.parse(error);
+  return Math.max(attempt, Number(context?.attempt ?? 0));
 }
 
 const byId = sql<ItemRow>`SELECT * FROM items WHERE id = :id AND caller = :caller`;

@@ -54,12 +54,16 @@ export interface JobDelta {
   failed: number;
   canceled: number;
   waiting: number;
+  /** Items that were set going again after they had ended. */
+  retried: number;
   documents: number;
   chunks: number;
   tokens: number;
   tokensIn: number;
   tokensOut: number;
   costCents: number;
+  /** The last failure that an item of it waits after, as stored. */
+  lastError?: string | undefined;
 }
 
 export interface JobCountsRow {
@@ -68,6 +72,7 @@ export interface JobCountsRow {
   readonly caller: string;
   readonly corpus: string;
   readonly state: JobState;
+  readonly attempt: number;
   readonly items_total: number;
   readonly items_done: number;
   readonly items_failed: number;
@@ -81,6 +86,7 @@ const countRow = sqlRows({
   failed: 'int',
   canceled: 'int',
   waiting: 'int',
+  retried: 'int',
   documents: 'int',
   chunks: 'int',
   tokens: 'int',
@@ -91,13 +97,14 @@ const countRow = sqlRows({
 })<JobCountsRow>`
   UPDATE jobs SET items_done = items_done + :done, items_failed = items_failed + :failed,
     items_canceled = items_canceled + :canceled, items_waiting = items_waiting + :waiting,
+    items_retried = items_retried + :retried,
     documents_emitted = documents_emitted + :documents, chunks_indexed = chunks_indexed + :chunks,
     tokens_estimated = tokens_estimated + :tokens,
     tokens_in = jobs.tokens_in + :tokens_in, tokens_out = jobs.tokens_out + :tokens_out,
     cost_cents = jobs.cost_cents + :cost_cents, updated_at = :now
   {rows}
   WHERE jobs.id = :id
-  RETURNING jobs.id, type, caller, corpus, state, items_total, items_done, items_failed,
+  RETURNING jobs.id, type, caller, corpus, state, attempt, items_total, items_done, items_failed,
     items_canceled, items_waiting`;
 
 export function countJobs(
@@ -107,7 +114,7 @@ export function countJobs(
 ): Promise<JobCountsRow[]> {
   return transaction.each(
     countRow,
-    deltas.map(({ tokensIn, tokensOut, costCents, ...counts }) => ({
+    deltas.map(({ tokensIn, tokensOut, costCents, lastError, ...counts }) => ({
       ...counts,
       tokens_in: tokensIn,
       tokens_out: tokensOut,
@@ -117,54 +124,92 @@ export function countJobs(
   );
 }
 
-const startRow = sqlRows({ id: 'int', now: 'int' })<{ id: number }>`
-  UPDATE jobs SET state = 'running', started_at = COALESCE(started_at, :now), updated_at = :now,
+const startable = jobMachine.edges.flatMap(([event, from]) => (event === 'start' ? from : []));
+const startableAmong = sql<{ id: number; state: JobState }>`
+  SELECT id, state FROM jobs
+  WHERE id {amongIds} AND state IN (${startable.map((state) => `'${state}'`).join(', ')})
+  ORDER BY id`;
+const startRow = sqlRows({ id: 'int', before: 'text', after: 'text', retries: 'int', now: 'int' })<{
+  id: number;
+  attempt: number;
+}>`
+  UPDATE jobs SET state = :after, started_at = COALESCE(started_at, :now), updated_at = :now,
+    error = NULL, attempt = attempt + :retries,
+    working_since = COALESCE(working_since, :now),
     deadline_at = COALESCE(deadline_at, :now + max_wall_seconds * 1000)
   {rows}
-  WHERE jobs.id = :id AND jobs.state IN ('queued', 'retry_pending')
-  RETURNING jobs.id`;
+  WHERE jobs.id = :id AND jobs.state = :before
+  RETURNING jobs.id, jobs.attempt`;
+
+export interface StartedJob {
+  readonly id: number;
+  readonly from: JobState;
+  readonly to: JobState;
+  readonly attempt: number;
+}
 
 /**
  * One of their items was claimed: jobs that were not running are now. The clock of a job goes from
  * here, and stands where nothing of it may run: while it is queued, paused or ended.
  */
-export function startJobs(
+export async function startJobs(
   transaction: Transaction,
   ids: readonly number[],
   now: number,
-): Promise<{ id: number }[]> {
-  return transaction.each(
-    startRow,
-    ids.map((id) => ({ id, now })),
-  );
+): Promise<StartedJob[]> {
+  const waiting = await transaction.run(startableAmong, { ids: JSON.stringify(ids) });
+  if (waiting.length === 0) return [];
+  const moves = waiting.map(({ id, state }) => {
+    const to = transition(jobMachine, state, 'start') as JobState;
+    return { id, before: state, after: to, retries: state === 'retry_pending' ? 1 : 0, now };
+  });
+  const started = await transaction.each(startRow, moves);
+  const attempts = new Map(started.map(({ id, attempt }) => [id, attempt]));
+  return moves.flatMap(({ id, before, after }) => {
+    const attempt = attempts.get(id);
+    return attempt === undefined ? [] : [{ id, from: before, to: after, attempt }];
+  });
 }
 
-const moveJobRow = sql<{ id: number }>`
+const moveJobRow = sql<{ attempt: number; run_ms: number }>`
   UPDATE jobs SET state = :to, pause_reason = :pause_reason, failed_stage = :failed_stage,
-    error = :error, updated_at = :now,
+    error = :error, updated_at = :now, attempt = attempt + :again,
     ended_at = CASE WHEN :ended = 1 THEN CAST(:now AS {int}) ELSE NULL END,
-    deadline_at = CASE WHEN :timed = 1 THEN deadline_at ELSE NULL END
+    canceled_at = CASE WHEN :canceled = 1 THEN CAST(:now AS {int}) ELSE NULL END,
+    deadline_at = CASE WHEN :timed = 1 THEN deadline_at ELSE NULL END,
+    worked_ms = CASE WHEN :timed = 1 THEN worked_ms
+      ELSE worked_ms + {greatest}(CAST(:now AS {int}) - COALESCE(working_since, :now), 0) END,
+    worked_before_ms = CASE WHEN :again = 1 THEN worked_ms ELSE worked_before_ms END,
+    working_since = CASE WHEN :timed = 1 THEN working_since ELSE NULL END
   WHERE id = :id AND state = :from
-  RETURNING id`;
+  RETURNING attempt, worked_ms - worked_before_ms AS run_ms`;
 
 export interface JobMove {
   readonly id: number;
   readonly from: JobState;
   readonly event: JobEvent | EventOf<typeof jobMachine>;
-  readonly error?: { readonly stage: string; readonly json: string } | undefined;
+  /** What it failed with, and where; or, without a stage, what it waits after. */
+  readonly error?: { readonly stage?: string; readonly json: string } | undefined;
   /** Why it is paused, where nobody asked for it. */
   readonly pauseReason?: string | undefined;
   readonly now: number;
+}
+
+export interface MovedJob {
+  readonly to: JobState;
+  readonly attempt: number;
+  /** What it has worked since it was accepted, or retried for the last time. */
+  readonly runMs: number;
 }
 
 /** Moves a job along its table. Undefined: the table, or a quicker writer, forbids it. */
 export async function moveJob(
   transaction: Transaction,
   move: JobMove,
-): Promise<JobState | undefined> {
+): Promise<MovedJob | undefined> {
   const to = transition(jobMachine, move.from, move.event);
   if (to === undefined) return undefined;
-  const rows = await transaction.run(moveJobRow, {
+  const [row] = await transaction.run(moveJobRow, {
     id: move.id,
     from: move.from,
     to,
@@ -172,10 +217,31 @@ export async function moveJob(
     failed_stage: move.error?.stage,
     error: move.error?.json,
     ended: jobMachine.final.includes(to) ? 1 : 0,
+    canceled: to === 'canceled' ? 1 : 0,
+    again: move.event === 'retry' ? 1 : 0,
     timed: to === 'running' || to === 'retry_pending' ? 1 : 0,
     now: move.now,
   });
-  return rows.length > 0 ? to : undefined;
+  return row && { to, attempt: row.attempt, runMs: row.run_ms };
+}
+
+const beating = jobMachine.edges.flatMap(([event, from]) => (event === 'heartbeat' ? from : []));
+const beatJobRows = sql`
+  UPDATE jobs SET updated_at = {greatest}(updated_at, :now) WHERE id IN (
+    SELECT id FROM jobs
+    WHERE id {amongIds} AND state IN (${beating.map((state) => `'${state}'`).join(', ')})
+    ORDER BY id {skipLocked})`;
+
+/**
+ * Somebody works on these jobs: they are as of now. A job that is locked is being written to just
+ * now, and needs no heartbeat.
+ */
+export async function beatJobs(
+  transaction: Transaction,
+  ids: readonly number[],
+  now: number,
+): Promise<void> {
+  await transaction.run(beatJobRows, { ids: JSON.stringify(ids), now });
 }
 
 const growRow = sql`

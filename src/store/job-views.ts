@@ -51,12 +51,15 @@ export interface StandingRow {
   readonly count: number;
   readonly attempt: number;
   readonly due_at: number | null;
+  /** A failure that some of them wait after. */
+  readonly waiting_code: string | null;
 }
 
 const standings = sql<StandingRow>`
   SELECT step, progress, CASE WHEN waits_on IS NULL THEN 0 ELSE 1 END AS is_open,
     COUNT(*) AS count, MAX(attempt) AS attempt,
-    MIN(CASE WHEN waits_on = 'time' THEN due_at END) AS due_at
+    MIN(CASE WHEN waits_on = 'time' THEN due_at END) AS due_at,
+    MAX(CASE WHEN waits_on = 'time' THEN error ->> 'code' END) AS waiting_code
   FROM items WHERE job_id = :job_id GROUP BY 1, 2, 3`;
 
 /** How many items of a job stand where. */

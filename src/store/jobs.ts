@@ -40,11 +40,20 @@ export interface JobRow {
   readonly max_wall_seconds: number;
   readonly deadline_at: number | null;
   readonly failed_stage: string | null;
+  /** What it failed with; while it waits for a retry, what it waits after. */
   readonly error: string | null;
   readonly created_at: number;
   readonly updated_at: number;
   readonly started_at: number | null;
   readonly ended_at: number | null;
+  readonly canceled_at: number | null;
+  /** How often it was started after a wait, or retried, and once more. */
+  readonly attempt: number;
+  readonly items_retried: number;
+  /** Work of past spans; of those, what runs before the last retry took; the present span. */
+  readonly worked_ms: number;
+  readonly worked_before_ms: number;
+  readonly working_since: number | null;
 }
 
 const byKey = sql<JobRow>`SELECT * FROM jobs WHERE key = :key`;

@@ -24,6 +24,7 @@ export interface Lease {
 
 /** What a step adds to the counters of its job. */
 export interface StepCounts {
+  /** Documents and chunks that search finds from this commit on, unless a newer one was quicker. */
   readonly documents?: number;
   readonly chunks?: number;
   readonly tokens?: number;
@@ -32,11 +33,23 @@ export interface StepCounts {
 /** Where the item goes. Everything but an advance short of the end gives the lease up. */
 export type Move =
   | { readonly to: 'advance'; readonly progress: Progress }
-  | { readonly to: 'time'; readonly dueAt: number; readonly attempt: number }
+  | {
+      readonly to: 'time';
+      readonly dueAt: number;
+      /** Tries of the step that have failed: those that were only told to wait do not count. */
+      readonly attempt: number;
+      /** What it waits after; absent where nothing failed. */
+      readonly error?: Readonly<Record<string, unknown>> | undefined;
+    }
   | { readonly to: 'turn' }
   /** Left to a batch task, which wakes the item when it ends. */
   | { readonly to: 'task' }
-  | { readonly to: 'failed'; readonly error: Readonly<Record<string, unknown>> };
+  | {
+      readonly to: 'failed';
+      /** All tries of the step, the last one included. */
+      readonly attempt: number;
+      readonly error: Readonly<Record<string, unknown>>;
+    };
 
 export interface Usage {
   readonly tokensIn: number;
@@ -97,9 +110,10 @@ export async function applyReports(
       events.push(refusal(report));
       continue;
     }
-    if (report.effect) events.push(...(await runEffect(report.effect, transaction)));
-    for (const event of report.events) events.push(event);
+    const written = report.effect ? await runEffect(report.effect, transaction) : [];
+    events.push(...written, ...report.events);
     count(deltas, report, lifecycle);
+    if (!written.some(isSuperseding)) countIndexed(deltas, report);
     const { gate } = report.lease;
     // Only who had not passed the gate yet can have freed a place.
     if (gate !== null && !isPastGate(report.expect, lifecycle)) gates.add(gate);
@@ -241,10 +255,16 @@ function toLeave(report: ChainReport, lifecycle: Lifecycle, now: number): Leave 
     rank: report.lease.rank,
     waitsOn: move.to === 'advance' || move.to === 'failed' ? null : move.to,
     dueAt: move.to === 'time' ? move.dueAt : null,
-    attempt: move.to === 'time' ? move.attempt : 0,
-    error: move.to === 'failed' ? JSON.stringify(move.error) : null,
+    attempt: attemptAfter(move),
+    error: 'error' in move && move.error ? JSON.stringify(move.error) : null,
     failedAt: move.to === 'failed' ? now : null,
   };
+}
+
+/** Null: as many as before. Who gives an item back, or defers it, has not tried in vain. */
+function attemptAfter(move: Move): number | null {
+  if (move.to === 'advance') return 0;
+  return 'attempt' in move ? move.attempt : null;
 }
 
 function count(deltas: JobDeltas, report: Report, lifecycle: Lifecycle): void {
@@ -259,13 +279,26 @@ function count(deltas: JobDeltas, report: Report, lifecycle: Lifecycle): void {
   const delta = deltas.of(lease.jobId);
   if (isDone) delta.done++;
   if (move.to === 'failed') delta.failed++;
-  if (move.to === 'time') delta.waiting++;
-  delta.documents += counts?.documents ?? 0;
-  delta.chunks += counts?.chunks ?? 0;
+  if (move.to === 'time') {
+    delta.waiting++;
+    delta.lastError = move.error && JSON.stringify(move.error);
+  }
   delta.tokens += counts?.tokens ?? 0;
   delta.tokensIn += usage?.tokensIn ?? 0;
   delta.tokensOut += usage?.tokensOut ?? 0;
   delta.costCents += usage?.costCents ?? 0;
+}
+
+/** The step indexed a generation that a newer one had replaced already: search never shows it. */
+function isSuperseding({ kind }: NewEvent): boolean {
+  return kind === 'generation_superseded';
+}
+
+function countIndexed(deltas: JobDeltas, { counts, lease }: Report): void {
+  if (!counts?.documents && !counts?.chunks) return;
+  const delta = deltas.of(lease.jobId);
+  delta.documents += counts.documents ?? 0;
+  delta.chunks += counts.chunks ?? 0;
 }
 
 const outdated =

@@ -1,14 +1,14 @@
 /** What the moves of items mean for their jobs: counts, and the click of the job that follows. */
-import {
-  isPartial,
-  type JobEvent,
-  type JobState,
-  jobEventFor,
-  job as jobMachine,
-} from '../kernel/job.ts';
+import { isPartial, type JobEvent, jobEventFor, job as jobMachine } from '../kernel/job.ts';
 import type { NewEvent } from '../observe/event.ts';
 import type { Transaction } from './database.ts';
-import { countJobs, type JobCountsRow, type JobDelta, moveJob } from './job-transition.ts';
+import {
+  countJobs,
+  type JobCountsRow,
+  type JobDelta,
+  type MovedJob,
+  moveJob,
+} from './job-transition.ts';
 import { goOnReembedding, turnToNextModel } from './reembedding.ts';
 import { addSpending } from './spending.ts';
 import { sql } from './statement.ts';
@@ -26,6 +26,7 @@ export class JobDeltas {
         failed: 0,
         canceled: 0,
         waiting: 0,
+        retried: 0,
         documents: 0,
         chunks: 0,
         tokens: 0,
@@ -68,11 +69,12 @@ export async function settleJobs(
     const event = jobEventFor(row.state, counts);
     if (event === undefined) continue;
     if (mayGoOn(row, event) && (await goOnReembedding(transaction, row, now))) continue;
-    const error = event === 'error' ? await firstError(transaction, row.id) : undefined;
-    const to = await moveJob(transaction, { id: row.id, from: row.state, event, error, now });
-    if (to === undefined) continue;
-    events.push({ kind: eventKinds[event], jobId: row.id, detail: detailOf(row, to) });
-    if (row.type === 'reembed' && jobMachine.final.includes(to)) {
+    const error = await errorFor(transaction, { event, jobId: row.id, deltas });
+    const moved = await moveJob(transaction, { id: row.id, from: row.state, event, error, now });
+    if (moved === undefined) continue;
+    const detail = detailOf(row, moved, error);
+    events.push({ kind: eventKinds[event], jobId: row.id, attempt: moved.attempt, detail });
+    if (row.type === 'reembed' && jobMachine.final.includes(moved.to)) {
       const turned = await turnToNextModel(transaction, row);
       if (turned) events.push({ ...turned, jobId: row.id });
     }
@@ -102,24 +104,49 @@ export function countsOf(row: JobCountsRow) {
   };
 }
 
-function detailOf(row: JobCountsRow, to: JobState): Record<string, unknown> {
+/** What the history says of the move: its reason is the code of the failure that brought it. */
+function detailOf(
+  row: JobCountsRow,
+  { to, runMs }: MovedJob,
+  error: JobError | undefined,
+): Record<string, unknown> {
   const counts = countsOf(row);
   const { done, failed, canceled, total } = counts;
+  const tally = `${done} done, ${failed} failed, ${canceled} canceled of ${total}`;
   return {
     from: row.state,
     to,
-    reason: `${done} done, ${failed} failed, ${canceled} canceled of ${total}`,
+    reason: error?.code ?? tally,
+    ...(error && { tally, error_code: error.errorCode }),
+    ...(error?.stage !== undefined && { stage: error.stage }),
+    ...(jobMachine.final.includes(to) && { duration_ms: runMs }),
     ...(isPartial(counts) && { partial: true }),
   };
 }
 
+interface JobError {
+  readonly stage?: string;
+  readonly code: string;
+  readonly errorCode: string;
+  readonly json: string;
+}
+
 const firstErrorOfJob = sql<{ error: string }>`
   SELECT error FROM items WHERE job_id = :job_id AND failed_at IS NOT NULL ORDER BY id LIMIT 1`;
+const waitingErrorOfJob = sql<{ error: string }>`
+  SELECT error FROM items WHERE job_id = :job_id AND waits_on = 'time' AND error IS NOT NULL
+  ORDER BY id DESC LIMIT 1`;
 
-async function firstError(
+/** Why the job has failed, or waits: by the first item that failed, or the last that waits. */
+async function errorFor(
   transaction: Transaction,
-  jobId: number,
-): Promise<{ stage: string; json: string } | undefined> {
-  const [row] = await transaction.run(firstErrorOfJob, { job_id: jobId });
-  return row && { stage: JSON.parse(row.error).stage, json: row.error };
+  { event, jobId, deltas }: { event: JobEvent; jobId: number; deltas: JobDeltas },
+): Promise<JobError | undefined> {
+  if (event !== 'error' && event !== 'wait') return undefined;
+  const statement = event === 'error' ? firstErrorOfJob : waitingErrorOfJob;
+  const known = event === 'wait' ? deltas.of(jobId).lastError : undefined;
+  const json = known ?? (await transaction.run(statement, { job_id: jobId }))[0]?.error;
+  if (json === undefined) return undefined;
+  const { stage, code, error_code: errorCode } = JSON.parse(json);
+  return { ...(event === 'error' && { stage }), code, errorCode, json };
 }

@@ -90,15 +90,20 @@ export async function insertParsed(
       step: lifecycle.stepOf(progressOf(source)),
     })),
   );
-  const detail = { corpus, items: sources.length };
-  const events: NewEvent[] = [{ kind: 'job_accepted', jobId, detail }];
+  const detail = { from: null, to: 'queued', reason: 'accepted', corpus, items: sources.length };
+  const events: NewEvent[] = [{ kind: 'job_accepted', jobId, attempt: 1, detail }];
   const deltas = new JobDeltas();
   for (const [index, source] of sources.entries()) {
     const id = ids[index] as number;
     const document = { id, jobId, documentId: documentOf(source.source) };
     const reached = reachedBy(source);
-    const chunks = await writeParsed(transaction, { ...document, source, reached, now });
-    deltas.of(jobId).chunks += chunks;
+    const { chunks, tokens } = await writeParsed(transaction, {
+      ...document,
+      source,
+      reached,
+      now,
+    });
+    deltas.of(jobId).tokens += tokens;
     events.push(...reached.map((step) => completed(document, step, { source, chunks })));
   }
   events.push(...(await settleJobs(transaction, deltas, now)));
@@ -130,11 +135,12 @@ interface ParsedDocument {
   readonly now: number;
 }
 
-/** Returns how many chunks were written. */
+/** Returns how many chunks were written, and their tokens. */
 async function writeParsed(
   transaction: Transaction,
   { id, documentId, source, reached, now }: ParsedDocument,
-): Promise<number> {
+): Promise<{ readonly chunks: number; readonly tokens: number }> {
+  const none = { chunks: 0, tokens: 0 };
   await writeFetch(transaction, {
     generation_id: id,
     blob_key: source.blobKey,
@@ -143,7 +149,7 @@ async function writeParsed(
     charset: null,
     body: null,
   });
-  if (!reached.includes('content_extracted')) return 0;
+  if (!reached.includes('content_extracted')) return none;
   const { body, chunks } = await source.read();
   const text = {
     generation_id: id,
@@ -155,9 +161,10 @@ async function writeParsed(
     meta: source.meta,
   };
   await writeText(transaction, text, now);
-  if (!reached.includes('chunked')) return 0;
+  if (!reached.includes('chunked')) return none;
   await insertChunks(transaction, { documentId, generationId: id }, chunks);
-  return chunks.length;
+  const tokens = chunks.reduce((sum, { tokenCount }) => sum + tokenCount, 0);
+  return { chunks: chunks.length, tokens };
 }
 
 function completed(

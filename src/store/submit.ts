@@ -85,8 +85,8 @@ export async function insertSubmission(
     const urls = sources.map(({ source }) => source);
     await insertCrawl(transaction, jobId, { crawl, urls });
   }
-  const detail = { corpus, items: sources.length };
-  await appendEvents(transaction, [{ kind: 'job_accepted', jobId, detail }], now);
+  const detail = { from: null, to: 'queued', reason: 'accepted', corpus, items: sources.length };
+  await appendEvents(transaction, [{ kind: 'job_accepted', jobId, attempt: 1, detail }], now);
   return { jobKey: submission.key, itemIds: ids, isReplayed: false };
 }
 

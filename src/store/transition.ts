@@ -189,11 +189,12 @@ const clearedByProgress = ['crashes', 'lone_deaths', 'stalls']
  * machine that loses many workers must not put the blame on the items they held.
  */
 const clickRow = sqlRows(clickColumns)<{ id: number }>`
-  UPDATE items SET step = :step, progress = :progress, attempt = 0, ${cleared}, moved_at = :now
+  UPDATE items SET step = :step, progress = :progress, attempt = 0, error = NULL, ${cleared},
+    moved_at = :now
   {rows} ${asBelieved}`;
 
 const advanceRow = sqlRows({ ...clickColumns, ...usageColumns })<{ id: number }>`
-  UPDATE items SET step = :step, progress = :progress, attempt = 0, ${cleared},
+  UPDATE items SET step = :step, progress = :progress, attempt = 0, error = NULL, ${cleared},
     gate_held = :gate_held,
     tokens_in = items.tokens_in + :tokens_in, tokens_out = items.tokens_out + :tokens_out,
     cost_cents = items.cost_cents + :cost_cents, moved_at = :now
@@ -236,10 +237,13 @@ export interface Leave extends Advance {
   /** What the item waits on from now on; null where it has ended. */
   readonly waitsOn: Exclude<WaitsOn, 'worker'> | null;
   readonly dueAt: number | null;
-  readonly attempt: number;
+  /** Tries of the present step that failed; null: as stored, unless a step was reached. */
+  readonly attempt: number | null;
   readonly error: string | null;
   readonly failedAt: number | null;
 }
+
+const isAsBefore = ':attempt IS NULL AND items.progress = :progress';
 
 const leaveRow = sqlRows({
   ...clickColumns,
@@ -251,8 +255,10 @@ const leaveRow = sqlRows({
   failed_at: 'int',
 })<{ id: number }>`
   UPDATE items SET step = :step, progress = :progress, waits_on = :waits_on, worker = NULL,
-    epoch = items.epoch + 1, due_at = :due_at, attempt = :attempt, gate_held = :gate_held,
-    error = :error, failed_at = :failed_at, ${clearedByProgress},
+    epoch = items.epoch + 1, due_at = :due_at, gate_held = :gate_held,
+    attempt = CASE WHEN ${isAsBefore} THEN items.attempt ELSE COALESCE(:attempt, 0) END,
+    error = CASE WHEN ${isAsBefore} THEN items.error ELSE :error END,
+    failed_at = :failed_at, ${clearedByProgress},
     tokens_in = items.tokens_in + :tokens_in, tokens_out = items.tokens_out + :tokens_out,
     cost_cents = items.cost_cents + :cost_cents, moved_at = :now
   {rows} ${asBelieved}`;
@@ -260,7 +266,7 @@ const leaveRow = sqlRows({
 /** Most ends: all steps are done, nothing was paid with the last. */
 const finishRow = sqlRows(clickColumns)<{ id: number }>`
   UPDATE items SET step = :step, progress = :progress, waits_on = NULL, worker = NULL,
-    epoch = items.epoch + 1, attempt = 0, moved_at = :now
+    epoch = items.epoch + 1, attempt = 0, error = NULL, moved_at = :now
   {rows} ${asBelieved}`;
 
 /**

@@ -11,6 +11,7 @@ import { cheapLaneTests } from './engine/cheap-lane.ts';
 import { completionTests } from './engine/completion.ts';
 import { deadlineTests } from './engine/deadline.ts';
 import { documentEngineTests } from './engine/document.ts';
+import { figureTests } from './engine/figures.ts';
 import { handoffTests } from './engine/handoff.ts';
 import { handoffOutageTests } from './engine/handoff-outage.ts';
 import { handoffReplayTests } from './engine/handoff-replay.ts';
@@ -31,6 +32,7 @@ const groups: Readonly<Record<string, readonly EngineTest[]>> = {
   'steps that run ahead': aheadTests,
   outcomes: outcomeTests,
   history: historyTests,
+  figures: figureTests,
   interruptions: interruptionTests,
   places: placeTests,
   handovers: handoverTests,

@@ -6,7 +6,7 @@ import { toSignedBytes } from '../../src/provider/vector-bytes.ts';
 import { SinkIndex } from '../../src/search/vector/sink-index.ts';
 import { pointId } from '../../src/sink/qdrant.ts';
 import type { VectorSink } from '../../src/sink/sink.ts';
-import { insertVectors } from '../../src/store/chunks.ts';
+import { chunkIdOf, insertVectors } from '../../src/store/chunks.ts';
 import { flipModel, setNextModel } from '../../src/store/corpus-settings.ts';
 import { appendEvents } from '../../src/store/events.ts';
 import type { Reply } from '../support/batch/provider-server.ts';
@@ -88,8 +88,9 @@ describe('Qdrant beside a store', { skip }, () => {
     assert.equal(point?.id, pointId({ generationId: id, ordinal: 0 }));
     assert.match(String(point?.id), /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-/);
     const { document_id, ...payload } = point?.payload ?? {};
+    const chunk_id = chunkIdOf(String(document_id), 'walrus-0');
     assert.deepEqual(payload, {
-      ...{ caller: 'ann', generation: id, ordinal: 0, chunk_id: 'walrus-0', current: false },
+      ...{ caller: 'ann', generation: id, ordinal: 0, chunk_id, current: false },
       ...{ heading: 'on walrus', text: 'walrus', source: 'page', title: 'page', language: 'en' },
     });
     await bench.run('indexed', id);

@@ -170,7 +170,7 @@ describe('GET /jobs/{id}', () => {
     assert.ok(duration_seconds >= 0 && tokens_estimated >= 0);
     assert.deepEqual(counted, {
       urls_total: 1,
-      urls_enqueued: 0,
+      urls_enqueued: 1,
       urls_processed: 1,
       documents_emitted: 1,
       chunks_indexed: 1,
@@ -195,7 +195,7 @@ describe('GET /jobs/{id}', () => {
     const error = job.error as Record<string, unknown>;
     assert.deepEqual(
       [error.stage, error.code, error.error_code, error.kind],
-      ['scraping', 'http_403', 'E_403_WAF', 'fatal'],
+      ['scraping', 'http_403', 'E_403_ORIGIN', 'fatal'],
     );
     assert.match(String(error.message), /\S/);
     assert.match(String(error.at), /^\d{4}-\d\d-\d\dT.*Z$/);
@@ -286,6 +286,24 @@ describe('Idempotency-Key', () => {
     assert.notEqual(other.body.job_id, first.body.job_id);
   });
 
+  test('a job that has ended since is answered as it is now', async (t) => {
+    const { ask, ended } = await openBench(t);
+    const headers = { 'idempotency-key': 'k1' };
+    const first = await ask('POST /jobs', { body, headers });
+    await ended(String(first.body.job_id));
+    const again = await ask('POST /jobs', { body, headers });
+    assert.deepEqual(again.body, { ...first.body, status: 'done', state: 'succeeded' });
+    assert.equal(again.headers.get('idempotency-replayed'), 'true');
+  });
+
+  test('the same body with its keys in another order is the same request', async (t) => {
+    const { ask } = await openBench(t, { work: false });
+    const headers = { 'idempotency-key': 'k1' };
+    const first = await ask('POST /jobs', { body, headers });
+    const turned = { documents: [{ text, id: 'cat' }], corpus_name: 'a' };
+    assert.deepEqual((await ask('POST /jobs', { body: turned, headers })).body, first.body);
+  });
+
   test('the same key and another body are refused with 422', async (t) => {
     const { ask } = await openBench(t, { work: false });
     const headers = { 'idempotency-key': 'k1' };
@@ -357,14 +375,17 @@ describe('steering a job', () => {
     );
     assert.equal((await ask('POST /jobs/:id/pause', { params })).body.code, 'action_not_allowed');
     assert.equal((await ask('POST /jobs/:id/resume', { params })).body.state, 'queued');
-    assert.deepEqual((await ask('POST /jobs/:id/cancel', { params })).body, {
+    const { canceled_at, ...receipt } = (await ask('POST /jobs/:id/cancel', { params })).body;
+    const canceled = await ask('GET /jobs/:id', { params });
+    assert.equal(canceled.body.canceled_at, canceled_at);
+    assert.deepEqual(receipt, {
       job_id: id,
       state: 'canceled',
       stopped: { items: 2 },
       kept: { items: 0, documents: 0, chunks: 0 },
       spent: { cost_cents: 0, tokens: { in: 0, out: 0 } },
     });
-    assert.equal((await ask('GET /jobs/:id', { params })).body.status, 'canceled');
+    assert.equal(canceled.body.status, 'canceled');
     const retried = await ask('POST /jobs/:id/retry', { params });
     assert.deepEqual([retried.body.state, retried.body.items_retried], ['queued', 2]);
   });

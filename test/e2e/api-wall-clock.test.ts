@@ -40,8 +40,8 @@ describe('max_wall_seconds', () => {
       { params },
     );
     const overdue = history.items.find(({ kind }) => kind === 'job_overdue');
-    const reason = 'the job ran for longer than its 1 s';
-    const told = { from: 'running', to: 'running', reason, max_wall_seconds: 1 };
+    const [reason, message] = ['timeout_hard', 'the job ran for longer than its 1 s'];
+    const told = { from: 'running', to: 'running', reason, message, max_wall_seconds: 1 };
     assert.deepEqual(overdue?.detail, told);
     const logged = lines.map((line) => JSON.parse(line)).find(({ msg }) => msg === 'job_overdue');
     assert.deepEqual(

@@ -156,7 +156,9 @@ export class StoreFixture {
   }
 
   fail(row: ClaimedRow, code = 'http_404', stage = 'scraping'): Promise<Verdict> {
-    return this.report(row, { to: 'failed', error: { stage, code, message: code } });
+    const attempt = row.attempt + 1;
+    const error = { stage, code, message: code };
+    return this.report(row, { to: 'failed', attempt, error });
   }
 
   wait(row: ClaimedRow, delayMs: number, attempt = 1): Promise<Verdict> {

@@ -151,7 +151,7 @@ function Queues({ samples }: { samples: readonly Sample[] }) {
 }
 
 function Failures({ samples }: { samples: readonly Sample[] }) {
-  const failed = samples.filter(({ name }) => name === 'job_failures_total');
+  const failed = samples.filter(({ name }) => name === 'pawl_item_failures_total');
   if (failed.length === 0) return null;
   return (
     <section className="card stack" aria-label="Failures since the start">

@@ -15,8 +15,8 @@ export function batchRoutes(service: Service) {
   return {
     'POST /batch/tasks': async ({ caller, body, headers, log, reply }) => {
       const { callerId } = caller;
-      const request = () => JSON.stringify(['POST /batch/tasks', body]);
-      const idempotency = idempotencyOf(headers['idempotency-key'], request);
+      const request = { route: 'POST /batch/tasks', body };
+      const idempotency = await idempotencyOf(headers['idempotency-key'], request);
       const { key, isReplayed } = await batch.submit(callerId, body, idempotency);
       log.info({ task_id: key, caller_id: caller.shownId, replayed: isReplayed }, 'task submitted');
       if (isReplayed) reply.header('idempotency-replayed', 'true');

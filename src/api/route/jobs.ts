@@ -1,5 +1,4 @@
 /** Jobs: submit, look, steer. */
-import { createHash } from 'node:crypto';
 import { checkPriced } from '../../engine/admission.ts';
 import { Failure } from '../../kernel/failure.ts';
 import type { JobState } from '../../kernel/job.ts';
@@ -16,9 +15,10 @@ import type { NewSource } from '../../store/submit.ts';
 import { limitOf, nextCursor, numberCursor } from '../cursor.ts';
 import { viewItems } from '../item-views.ts';
 import type { JobPicture } from '../job-pictures.ts';
+import { requestHash } from '../request-hash.ts';
 import type { NewJob } from '../schema.ts';
 import type { Ask, Handlers, Service } from '../service.ts';
-import { jobDetailShape, jobShape } from '../shape.ts';
+import { jobDetailShape, jobShape, timeOf } from '../shape.ts';
 import { webhookSecret } from './webhooks.ts';
 
 export function jobRoutes(service: Service) {
@@ -67,6 +67,7 @@ export function steeringRoutes(service: Service) {
       return {
         job_id: row.key,
         state: 'canceled',
+        canceled_at: timeOf(row.canceled_at ?? row.updated_at),
         stopped: { items: receipt.itemsCanceled },
         kept: {
           items: receipt.itemsDone,
@@ -159,7 +160,7 @@ async function submit(service: Service, ask: Ask<'POST /jobs'>) {
     budgetCents: body.budget_cents,
     maxWallSeconds: body.max_wall_seconds,
     webhookUrl: webhookOf(service, body),
-    idempotency: idempotencyOf(ask.headers['idempotency-key'], () => JSON.stringify(body)),
+    idempotency: await idempotencyOf(ask.headers['idempotency-key'], body),
   });
   log.info({ job_id: jobKey, caller_id: caller.shownId, replayed: isReplayed }, 'job submitted');
   return accepted(service, ask, { jobKey, isReplayed, corpus, sources });
@@ -194,17 +195,23 @@ interface Accepted {
   readonly sources: readonly NewSource[];
 }
 
-export function accepted(
-  { audit, room }: Service,
+/** A request that was made before is answered with the job as it is now. */
+export async function accepted(
+  { audit, room, database, lifecycle }: Service,
   { caller, reply }: Pick<Ask<'POST /jobs'>, 'caller' | 'reply'>,
   { jobKey, isReplayed, corpus, sources: { length } }: Accepted,
 ) {
-  if (isReplayed) reply.header('idempotency-replayed', 'true');
-  else {
+  const answer = { job_id: jobKey, url_count: length };
+  if (!isReplayed) {
     room.accepted(length);
-    audit.emit('job_submitted', caller, { job_id: jobKey, corpus_name: corpus, url_count: length });
+    audit.emit('job_submitted', caller, { ...answer, corpus_name: corpus });
+    return { ...answer, status: 'pending', state: 'queued' } as const;
   }
-  return { job_id: jobKey, status: 'pending', state: 'queued', url_count: length } as const;
+  reply.header('idempotency-replayed', 'true');
+  const row = await getJob(database, jobKey);
+  if (!row) throw unknownJob(jobKey);
+  const [status = 'pending'] = await statusesOf(database, [row], lifecycle);
+  return { ...answer, status, state: row.state };
 }
 
 const ways = ['url', 'urls', 'documents', 'crawl'] as const;
@@ -238,14 +245,14 @@ type NewDocument = NonNullable<NewJob['documents']>[number];
 /** Printable ASCII: what a header can carry, and a log can show. */
 const keyPattern = /^[\x20-\x7e]+$/;
 
-export function idempotencyOf(key: string | undefined, request: () => string) {
+export async function idempotencyOf(key: string | undefined, request: unknown) {
   if (key === undefined) return undefined;
   const { idempotencyKeyCharactersMax: max } = limits.job;
   if (key.length > max || !keyPattern.test(key)) {
     const message = `an Idempotency-Key has 1 to ${max} printable ASCII characters`;
     throw new Failure('bad_request', message);
   }
-  return { key, hash: createHash('sha256').update(request()).digest('hex') };
+  return { key, hash: await requestHash(request) };
 }
 
 interface StatusPage {

@@ -38,7 +38,6 @@ async function submitFiles(service: Service, ask: Ask<'POST /jobs/upload'>) {
   if (sources.length === 0) throw new Failure('sources_empty', 'there is no file in the request');
   if (fields.has('budget_cents')) checkPriced(service);
   const { name: corpus } = await service.corpora.target(ask.caller.callerId, given);
-  const request = JSON.stringify([[...fields], sources]);
   const { jobKey, isReplayed } = await service.commands.submit({
     caller: ask.caller.callerId,
     corpus,
@@ -48,7 +47,10 @@ async function submitFiles(service: Service, ask: Ask<'POST /jobs/upload'>) {
     lane: checkLane(fields.get('lane')),
     budgetCents: numberOf(fields, 'budget_cents'),
     maxWallSeconds: numberOf(fields, 'max_wall_seconds'),
-    idempotency: idempotencyOf(ask.headers['idempotency-key'], () => request),
+    idempotency: await idempotencyOf(ask.headers['idempotency-key'], {
+      fields: [...fields],
+      sources,
+    }),
   });
   ask.log.info({ job_id: jobKey, files: sources.length, replayed: isReplayed }, 'files submitted');
   return accepted(service, ask, { jobKey, isReplayed, corpus, sources });

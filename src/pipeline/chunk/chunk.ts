@@ -11,7 +11,8 @@ export const chunkStep: StepFunction = async (context) => {
   const chunks = await chunksOf(context);
   if (!chunks) return withoutText(context);
   return {
-    counts: { chunks: chunks.length, tokens: tokensIn(chunks) },
+    counts: { tokens: tokensIn(chunks) },
+    detail: { chunks: chunks.length },
     effect: async (transaction) => {
       await insertChunks(transaction, { documentId, generationId: id }, chunks);
       return undefined;

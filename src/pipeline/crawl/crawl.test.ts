@@ -136,7 +136,7 @@ describe('a crawl', () => {
     const { duration_seconds, tokens_estimated, ...counts } = counters;
     assert.deepEqual(counts, {
       urls_total: 3,
-      urls_enqueued: 0,
+      urls_enqueued: 3,
       urls_processed: 3,
       documents_emitted: 2,
       chunks_indexed: 2,

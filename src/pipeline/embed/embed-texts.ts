@@ -37,6 +37,7 @@ export function embedTexts(
   inputs: readonly EmbedInput[],
   { embedder, purse }: Tools,
 ): Promise<Embedded> {
+  context.used?.({ model: embedder.model });
   if (!embedder.meter || !purse) return embedAll(context, inputs, embedder);
   return new Buying(context, embedder, purse).embed(inputs);
 }
@@ -60,6 +61,7 @@ async function embedAll(
     vectors.push(...answer.vectors);
     tokensIn += answer.tokensIn;
     costCents += answer.costCents;
+    context.used?.({ model: embedder.model, ...answer });
     context.progress(vectors.length, inputs.length);
   }
   const saved = { tokensSaved: 0, savedCents: 0 };
@@ -162,6 +164,9 @@ class Buying {
 
   #keep(paid: readonly PaidVector[]): Promise<void> {
     const { model } = this.#embedder;
+    const tokensIn = paid.reduce((sum, { tokens }) => sum + tokens, 0);
+    const costCents = centsFor({ input: tokensIn, output: 0 }, this.#purchase);
+    this.#context.used?.({ model, tokensIn, costCents });
     return this.#purse.keep(
       this.#purchase,
       paid.map(({ text, vector, tokens }) => ({

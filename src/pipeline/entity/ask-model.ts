@@ -44,7 +44,7 @@ export interface Asked<T> {
   readonly savedCents: number;
 }
 
-export type AskContext = Pick<StepContext, 'item' | 'signal' | 'progress'>;
+export type AskContext = Pick<StepContext, 'item' | 'signal' | 'progress' | 'used'>;
 
 export function askModel<T>(
   context: AskContext,
@@ -80,6 +80,7 @@ class Questions<T> {
       prices,
       priceSetting: 'PAWL_EXTRACTOR_PRICE',
     };
+    context.used?.({ model });
   }
 
   async ask(requests: readonly CompletionRequest[]): Promise<Asked<T>> {
@@ -140,6 +141,12 @@ class Questions<T> {
       const { outcome, tokens } = completion;
       const isUsable = !(this.#reading(outcome) instanceof Failure);
       const value = isUsable ? Buffer.from(String(outcome)) : undefined;
+      this.#context.used?.({
+        model: completer.model,
+        tokensIn: tokens.input,
+        tokensOut: tokens.output,
+        costCents: centsFor(tokens, this.#purchase),
+      });
       await purse?.keep(this.#purchase, [{ key, value, tokens }]);
     };
     const answer = await completer.complete(request, this.#context.signal, keep);

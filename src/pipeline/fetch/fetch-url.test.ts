@@ -227,6 +227,32 @@ describe('a domain', () => {
     });
   });
 
+  test('that defends itself is left alone from its very next page on', async (t) => {
+    const { ingest, pawl, asked } = await setup(t, {
+      '/page': (_, response) => response.writeHead(403, { 'cf-mitigated': 'challenge' }).end(),
+      '/other': html('text'),
+    });
+    const before = pawl.store.now();
+    await ingest('/page', 'retry_scheduled');
+    const [gate] = await pawl.store.run<{ next_at: number; held_until: number }>({
+      text: 'SELECT next_at, held_until FROM gates',
+    });
+    const apart = limits.fetch.guardedDomainIntervalMs;
+    assert.ok((gate?.next_at ?? 0) >= before + apart);
+    assert.ok((gate?.held_until ?? 0) >= before + apart);
+    // As if the other page had been let through before the site defended itself.
+    await pawl.store.write((transaction) =>
+      transaction.run({
+        text: 'UPDATE gates SET next_at = 0, held_until = held_until + 3600000',
+      }),
+    );
+    const events = await ingest('/other', 'retry_scheduled');
+    const { code, spends_retry, due_at } = detailOf(events, 'retry_scheduled') ?? {};
+    assert.deepEqual([code, spends_retry], ['domain_held', false]);
+    assert.ok((due_at as number) >= before + 3_600_000);
+    assert.equal(asked.includes('/other'), false);
+  });
+
   test('that asks for time gets it for all of its pages', async (t) => {
     const { ingest, pawl } = await setup(t, {
       '/page': (_, response) => response.writeHead(429, { 'Retry-After': '120' }).end(),

@@ -4,7 +4,7 @@
  * version of the page.
  */
 import type { BlobStore } from '../../blob/blob.ts';
-import { Failure, toFailure } from '../../kernel/failure.ts';
+import { Failure, isAntiBot, toFailure } from '../../kernel/failure.ts';
 import { limits } from '../../kernel/limits.ts';
 import { redact } from '../../kernel/redact.ts';
 import type { NewEvent } from '../../observe/event.ts';
@@ -13,7 +13,7 @@ import { crawlOf } from '../../store/crawls.ts';
 import type { Transaction } from '../../store/database.ts';
 import { confirm } from '../../store/documents.ts';
 import { writeFetch } from '../../store/fetches.ts';
-import { getGateLimits, holdGate, setGateLimits } from '../../store/gates.ts';
+import { getGateLimits, heldUntil, holdGate, setGateLimits } from '../../store/gates.ts';
 import { getRobots, writeRobots } from '../../store/robots.ts';
 import { currentValidators, type ValidatorsRow, writeValidators } from '../../store/validators.ts';
 import { type Discovery, discover } from '../crawl/discover.ts';
@@ -48,6 +48,7 @@ export async function fetchUrl(context: StepContext, reader: UrlReader): Promise
   const { item, world, signal } = context;
   const { fetcher, paces } = reader;
   const now = world.now();
+  await checkHeld(context, now);
   const robots = new RobotsCheck({
     ...{ fetcher, signal, now },
     stored: (origin) => getRobots(context.reader, origin),
@@ -78,6 +79,14 @@ export async function fetchUrl(context: StepContext, reader: UrlReader): Promise
     if (signal.aborted) throw error;
     return withVisit({ failure: toFailure(error) }, { ...visit, answer });
   }
+}
+
+/** The site may have defended itself after this page was let through its gate. */
+async function checkHeld({ item: { gate }, reader }: StepContext, now: number): Promise<void> {
+  const until = gate === null ? 0 : await heldUntil(reader, gate);
+  if (until <= now) return;
+  const message = `nothing of ${gate} is read for another ${until - now} ms`;
+  throw new Failure('domain_held', message, { retryAfterMs: until - now });
 }
 
 /** A crawl needs the page itself, for its links, even where nothing has changed. */
@@ -228,11 +237,18 @@ async function setPace(
   return [{ kind: 'domain_paced', jobId: item.jobId, itemId: item.id, detail }];
 }
 
-/** What the site asked of one request, it asks of all. */
+/**
+ * What the site asked of one request, it asks of all. One that defends itself is left alone for the
+ * new distance, beginning with its very next page.
+ */
 function restAfter(failure: Failure | undefined, intervalMs: number): number {
   if (!failure) return 0;
   const { retryAfterMsDefault, retryAfterMsMax } = limits.wait;
-  const unasked = failure.code === 'http_429' ? retryAfterMsDefault : 0;
+  const unasked = isAntiBot(failure.code)
+    ? intervalMs
+    : failure.code === 'http_429'
+      ? retryAfterMsDefault
+      : 0;
   const asked = Math.min(failure.retryAfterMs ?? unasked, retryAfterMsMax);
   return asked > 0 ? Math.max(asked, intervalMs) : 0;
 }

@@ -74,7 +74,7 @@ interface Parts extends CompleteVectors {
 function flipTo({ item }: StepContext, text: TextRow, parts: Parts): StepResult {
   return {
     ...parts.spent,
-    counts: { documents: 1 },
+    counts: { documents: 1, chunks: parts.chunkCount },
     effect: async (transaction, now) => {
       await parts.write(transaction, now);
       await recordDeliveries(transaction, parts.delivered);

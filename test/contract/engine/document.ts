@@ -67,6 +67,91 @@ export const documentEngineTests: readonly EngineTest[] = [
     },
   ],
   [
+    'a canceled job counts the chunks that search finds, and no others',
+    async (bench) => {
+      const { pipeline, release } = holding('walrus', 'embedded');
+      await bench.start({}, { pipeline });
+      const bodies = ['# One\n\nA walrus.\n\n## Two\n\nA lantern.', 'A lantern.'];
+      const job = await bench.store.submit({
+        sources: bodies.map((body, index) => ({
+          kind: 'inline' as const,
+          source: `page-${index}`,
+          input: { kind: 'markdown' as const, title: null, body },
+        })),
+      });
+      await bench.world.until('the second to be done', async () => {
+        const { items_done } = await bench.store.job(job.key);
+        return items_done === 1;
+      });
+      await bench.store.commands.cancel('ann', job.key);
+      release();
+      await bench.world.advance(1000);
+      const row = await bench.store.job(job.key);
+      assert.deepEqual(await found(bench, 'lantern'), ['A lantern.']);
+      assert.deepEqual([row.state, row.documents_emitted, row.chunks_indexed], ['canceled', 1, 1]);
+    },
+  ],
+  [
+    'a document that fails after it was chunked has no chunk in the counts of its job',
+    async (bench) => {
+      const embedded: StepFunction = () => Promise.reject(new Failure('provider_auth', 'no'));
+      const pipeline = { ...documents, steps: { ...documents.steps, embedded } };
+      await bench.start({}, { pipeline });
+      const job = await submit(bench, 'A lantern.');
+      await bench.untilJob(job, 'failed');
+      const row = await bench.store.job(job.key);
+      assert.deepEqual([row.documents_emitted, row.chunks_indexed], [0, 0]);
+      assert.ok(row.tokens_estimated > 0);
+    },
+  ],
+  [
+    'a generation that a newer one has replaced before it was indexed is not counted',
+    async (bench) => {
+      const { pipeline, release } = holding('walrus', 'indexed');
+      await bench.start({}, { pipeline });
+      const older = await submit(bench, 'A walrus.');
+      const newer = await ingest(bench, 'A lantern.');
+      release();
+      await bench.untilJob(older, 'succeeded');
+      const counts = await Promise.all([older, newer].map(({ key }) => bench.store.job(key)));
+      assert.deepEqual(
+        counts.map((row) => [row.documents_emitted, row.chunks_indexed]),
+        [
+          [0, 0],
+          [1, 1],
+        ],
+      );
+      assert.deepEqual(await found(bench, 'walrus'), []);
+    },
+  ],
+  [
+    'a paragraph that two documents share has an id in each, which stays when it is read again',
+    async (bench) => {
+      await bench.start({}, { pipeline: documents });
+      const idsOf = async (): Promise<string[]> => {
+        const text = `SELECT chunks.key FROM chunks JOIN documents
+          ON documents.generation_id = chunks.generation_id ORDER BY documents.source, ordinal`;
+        return (await bench.store.rows<{ key: string }>(text)).map(({ key }) => key);
+      };
+      const read = async (extra = ''): Promise<string[]> => {
+        const body = `# Zoo\n\nThe walrus sleeps.\n\n# Zoo\n\nThe walrus sleeps.${extra}`;
+        const sources = ['one', 'two'].map((source) => ({
+          kind: 'inline' as const,
+          source,
+          input: { kind: 'markdown' as const, title: null, body },
+        }));
+        await bench.untilJob(await bench.store.submit({ sources, force: true }), 'succeeded');
+        return idsOf();
+      };
+      const first = await read();
+      assert.equal(first.length, 4);
+      assert.equal(new Set(first).size, 4);
+      assert.deepEqual(await read(), first);
+      const longer = await read('\n\n# Cage\n\nA lantern.');
+      assert.deepEqual([...longer.slice(0, 2), ...longer.slice(3, 5)], first);
+    },
+  ],
+  [
     'what a document says of itself is listed with it, without what no database takes',
     async (bench) => {
       const meta = { author: 'A\0da \ud800', pages: 3, date: '1843-07-10' };
