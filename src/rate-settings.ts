@@ -35,8 +35,8 @@ export const rateSettings: { readonly [K in keyof RateConfig]: Setting<K> } = {
     initial: undefined,
     form: `entries such as ${standardTiers}`,
     meaning:
-      'Requests in an hour that a caller of each tier has, where Membership names the tier and no ' +
-      `limits of its own. Absent: ${standardTiers}. A tier that is not listed has the floor.`,
+      'Requests in an hour that a caller of each tier has, where Membership names the tier and ' +
+      `no limits of its own. Absent: ${standardTiers}. A tier that is not listed has the floor.`,
     parse: parseTiers,
   },
   queueDepthMax: {

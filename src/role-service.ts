@@ -202,7 +202,7 @@ function routesOf(
   const doors: WorkDoors = {
     ...doorsOf({ ...options, world: parts.world }),
     ...{ works, cutter: texts.cut, model: embedders.embedder.model },
-    queueDepthMax: options.queueDepthMax,
+    ...{ queueDepthMax: options.queueDepthMax, onCut: (took) => metrics.seeCut(took) },
     queues: { [role === 'scraper' ? 'visit' : 'embed']: queue },
   };
   const all: Partial<Handlers> = {
