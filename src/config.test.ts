@@ -21,7 +21,19 @@ describe('the configuration', () => {
   test('tells a number of workers that was given from none', () => {
     const workersOf = (text: string) =>
       loadConfig({ environment: { PAWL_WORKERS: text } }).config.workers;
-    assert.deepEqual(['', '64', '3'].map(workersOf), [undefined, 64, 3]);
+    assert.deepEqual(['', '64', '3', '0'].map(workersOf), [undefined, 64, 3, 0]);
+  });
+
+  test('reads how much may wait, and what each tier may ask for', () => {
+    const { config } = loadConfig({
+      environment: { PAWL_QUEUE_DEPTH_MAX: '20', PAWL_RATE_TIERS: 'free=10, gold plus=7000' },
+    });
+    assert.deepEqual(
+      [config.queueDepthMax, config.rateTiers],
+      [20, { free: 10, 'gold plus': 7000 }],
+    );
+    const { config: standard } = loadConfig({ environment: {} });
+    assert.deepEqual([standard.queueDepthMax, standard.rateTiers], [1_000_000, undefined]);
   });
 
   test('reads exceptions from a list, in the file or with commas', () => {
@@ -51,7 +63,12 @@ describe('the configuration', () => {
   });
 
   const refused: readonly [Partial<ConfigInput>, RegExp][] = [
-    [{ environment: { PAWL_WORKERS: '0' } }, /^PAWL_WORKERS must be a whole number from 1 to 512/],
+    [{ environment: { PAWL_WORKERS: '-1' } }, /^PAWL_WORKERS must be a whole number from 0 to 512/],
+    [{ environment: { PAWL_QUEUE_DEPTH_MAX: '0' } }, /must be a whole number from 1 to/],
+    [
+      { environment: { PAWL_RATE_TIERS: 'free' } },
+      /^PAWL_RATE_TIERS must be entries such as free=/,
+    ],
     [{ environment: { PAWL_LOG: 'loud' } }, /^PAWL_LOG must be one of silent, .*, not "loud"$/],
     [{ file: '{ "workers": 1.5 }' }, /^workers in pawl\.config\.json must be a whole number/],
     [{ environment: { PAWL_ALLOW_HOSTS: 'wiki' } }, /^PAWL_ALLOW_HOSTS must be host:port pairs/],

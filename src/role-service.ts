@@ -74,6 +74,10 @@ export interface RoleOptions extends GuardOptions, Models {
   readonly blobs?: BlobSettings | undefined;
   /** Messages that are worked on at once. */
   readonly places?: number | undefined;
+  /** False: this process only answers requests, and takes no messages. */
+  readonly work?: boolean | undefined;
+  /** How many messages may wait in the queue; whoever would add to more comes back later. */
+  readonly queueDepthMax?: number | undefined;
   readonly otlpUrl?: string | undefined;
   readonly syncMs?: Partial<Record<Stage, number>> | undefined;
   readonly world?: World | undefined;
@@ -112,10 +116,11 @@ export async function startRole(options: RoleOptions): Promise<RunningRole> {
     },
   });
   logger.open(app.log, guarded.isLocal ? undefined : options.log);
-  const consumer = queue && (await consume(options, { ...parts, queue, world, onError }));
+  const isWorking = queue && (options.work ?? true);
+  const consumer = isWorking && (await consume(options, { ...parts, queue, world, onError }));
   const end = async (): Promise<void> => {
     isDraining = true;
-    await consumer?.stop(limits.loop.shutdownGraceMs);
+    if (consumer) await consumer.stop(limits.loop.shutdownGraceMs);
     await drained(app, world);
     await Promise.all([parts.close(), spans?.flush()]).finally(guarded.close);
   };
@@ -197,6 +202,7 @@ function routesOf(
   const doors: WorkDoors = {
     ...doorsOf({ ...options, world: parts.world }),
     ...{ works, cutter: texts.cut, model: embedders.embedder.model },
+    ...{ queueDepthMax: options.queueDepthMax, onCut: (took) => metrics.seeCut(took) },
     queues: { [role === 'scraper' ? 'visit' : 'embed']: queue },
   };
   const all: Partial<Handlers> = {

@@ -154,6 +154,7 @@ async function build({ options, world, logger, audit, guarded, spans, ...parts }
   const metrics = new Metrics({
     ...{ database, now: () => world.now(), streams: () => streams.size },
     queues: Object.values(options.services?.queues ?? {}),
+    worker: assembled.exchange ? undefined : engine.worker,
   });
   const shown = showJobs({ assembled, news, metrics, world, hot, onError });
   const onEnd = (end: EndRow): void => auditEnd(audit, end);

@@ -1,11 +1,12 @@
 /** Every setting, in one table: its variable, its flag, what it may be and what it means. */
 import { limits } from './kernel/limits.ts';
+import { type RateConfig, rateSettings } from './rate-settings.ts';
 import { type RedisConfig, redisSettings } from './redis-settings.ts';
 import { type ServiceConfig, serviceSettings } from './service-settings.ts';
 import { list, type PaceSetting, parsePace, wholeFromOne, wholeNumber } from './setting-forms.ts';
 import { type SinkConfig, sinkSettings } from './sink-settings.ts';
 
-export interface Config extends RedisConfig, ServiceConfig, SinkConfig {
+export interface Config extends RateConfig, RedisConfig, ServiceConfig, SinkConfig {
   readonly data: string;
   readonly host: string;
   readonly port: number;
@@ -19,8 +20,6 @@ export interface Config extends RedisConfig, ServiceConfig, SinkConfig {
   readonly internalKey: string | undefined;
   readonly internalCallerIds: readonly string[] | undefined;
   readonly membershipUrl: string | undefined;
-  readonly rateCapacity: number;
-  readonly rateFloor: number;
   readonly extractor: string;
   readonly extractorUrl: string | undefined;
   readonly extractorKey: string | undefined;
@@ -135,12 +134,13 @@ export const settings: { readonly [K in Key]: Setting<K> } = {
   workers: {
     variable: 'PAWL_WORKERS',
     initial: undefined,
-    form: `a whole number from 1 to ${workersMax}`,
+    form: `a whole number from 0 to ${workersMax}`,
     meaning:
-      'How many documents one process works on at once. ' +
+      'How many documents one process works on at once. With 0 `pawl serve` only answers ' +
+      'requests, and leaves the work to other processes. ' +
       `Absent: ${limits.lease.itemsInFlightMax}; in a scraper of its own ` +
       `${limits.handoff.placesScrape}, in an embedding service ${limits.handoff.placesEmbed}.`,
-    parse: (text) => wholeNumber(text, workersMax),
+    parse: (text) => (text.trim() === '0' ? 0 : wholeNumber(text, workersMax)),
   },
   allowHosts: {
     variable: 'PAWL_ALLOW_HOSTS',
@@ -199,20 +199,7 @@ export const settings: { readonly [K in Key]: Setting<K> } = {
     },
   },
   ...redisSettings,
-  rateCapacity: {
-    variable: 'PAWL_RATE_CAPACITY',
-    initial: limits.rate.capacityRequests,
-    form: `a whole number from 1 to ${limits.rate.claimedRequestsMax}`,
-    meaning: 'Requests in an hour that are shared out among the callers of that hour.',
-    parse: (text) => wholeNumber(text, limits.rate.claimedRequestsMax),
-  },
-  rateFloor: {
-    variable: 'PAWL_RATE_FLOOR',
-    initial: limits.rate.floorRequests,
-    form: `a whole number from 1 to ${limits.rate.claimedRequestsMax}`,
-    meaning: 'Requests in an hour that every caller has, however many there are.',
-    parse: (text) => wholeNumber(text, limits.rate.claimedRequestsMax),
-  },
+  ...rateSettings,
   extractor: {
     variable: 'PAWL_EXTRACTOR',
     initial: 'local',

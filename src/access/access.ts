@@ -48,6 +48,7 @@ export interface AccessOptions {
   readonly isClosed?: boolean | undefined;
   readonly rateCapacity?: number | undefined;
   readonly rateFloor?: number | undefined;
+  readonly rateTiers?: Readonly<Record<string, number>> | undefined;
   readonly remote?: AccessRemote | undefined;
   readonly fetch?: typeof fetch | undefined;
 }

@@ -28,6 +28,8 @@ export interface LimitOptions {
   readonly world: World;
   readonly rateCapacity?: number | undefined;
   readonly rateFloor?: number | undefined;
+  /** Requests in an hour by tier. */
+  readonly rateTiers?: Readonly<Record<string, number>> | undefined;
   /** A window of several processes, which goes on with the given one where it cannot be reached. */
   readonly windowFor?: ((pool: Pool, near: RateWindow) => RateWindow) | undefined;
 }
@@ -40,7 +42,7 @@ export function openLimits(options: LimitOptions): Admit {
   const floor = options.rateFloor ?? standardShare.floor;
   const strategy = compositeStrategy(
     fairShareStrategy({ ...standardShare, capacity, floor }),
-    membershipTierStrategy(limits.rate.tiers, floor),
+    membershipTierStrategy(options.rateTiers ?? limits.rate.tiers, floor),
   );
   const windowIn = (pool: Pool): RateWindow => {
     const near = new MemoryWindow(world);

@@ -61,3 +61,28 @@ test('only the embedding of texts counts as a write of the embedding service', a
   const text = await metrics.read();
   assert.match(text, /^embedding_request_duration_seconds_count\{operation="write"\} 2$/m);
 });
+
+test('steps are measured by the process that did them, and by no other', async () => {
+  const at = { at: 0, jobId: null, kind: 'step_completed', detail: { duration_ms: 1500 } } as const;
+  const told = ['one', 'two'].flatMap((worker, place) =>
+    ['chunked', 'embedded'].map((step, seq) => {
+      const event: Event = { ...at, seq: 2 * place + seq + 1, step, worker };
+      return { event, caller: null, jobKey: null, isEnd: false, text: () => '' };
+    }),
+  );
+  const textOf = async (worker: string | undefined): Promise<string> => {
+    const metrics = new Metrics({ now: () => 0, streams: () => 0, worker });
+    await metrics.see(told);
+    return metrics.read();
+  };
+  const own = await textOf('one');
+  assert.match(own, /^embedding_request_duration_seconds_sum\{operation="write"\} 1\.5$/m);
+  assert.match(own, /^chunking_duration_seconds_count 1$/m);
+  // An orchestrator whose steps are done by services leaves the measuring to them.
+  const none = await textOf(undefined);
+  assert.doesNotMatch(none, /^embedding_request_duration_seconds_count/m);
+  assert.match(none, /^chunking_duration_seconds_count 0$/m);
+  const chunking = new Metrics({ now: () => 0, streams: () => 0 });
+  chunking.seeCut(0.5);
+  assert.match(await chunking.read(), /^chunking_duration_seconds_sum 0\.5$/m);
+});

@@ -22,6 +22,11 @@ export interface MetricsOptions {
   readonly database?: Database | undefined;
   readonly now: () => number;
   readonly streams: () => number;
+  /**
+   * The worker of this process, whose steps are measured here. Absent where other services do them:
+   * each measures what it does itself, so that the sum over all processes counts nothing twice.
+   */
+  readonly worker?: string | undefined;
   /** The queues to other processes. */
   readonly queues?: readonly Queue[] | undefined;
 }
@@ -108,6 +113,11 @@ export class Metrics {
     if (kind === 'embed') this.#embedding.observe({ operation: 'write' }, seconds);
   }
 
+  /** A text that this process has cut into chunks for others. */
+  seeCut(seconds: number): void {
+    this.#chunking.observe(seconds);
+  }
+
   seeHot(result: HotResult): void {
     this.#hotReads.inc({ result });
   }
@@ -133,13 +143,14 @@ export class Metrics {
     return this.#registry.contentType;
   }
 
-  #count({ kind, step, detail = {} }: Event): void {
+  #count({ kind, step, worker, detail = {} }: Event): void {
     if (kind === 'item_failed') this.#itemFailures.inc({ code: String(detail.code) });
     if (kind === 'retry_scheduled' && detail.spends_retry === true) this.#retries.inc();
     if (kind === 'work_paid') {
       this.#cost.inc({ model: String(detail.model) }, Number(detail.cost_cents ?? 0));
     }
-    if (kind !== 'step_completed') return;
+    const isOwn = worker !== undefined && worker === this.#options.worker;
+    if (kind !== 'step_completed' || !isOwn) return;
     const seconds = Number(detail.duration_ms ?? 0) / 1000;
     if (step === 'embedded') this.#embedding.observe({ operation: 'write' }, seconds);
     if (step === 'chunked') this.#chunking.observe(seconds);

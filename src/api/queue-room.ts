@@ -16,14 +16,15 @@ export interface RoomOptions {
 export class QueueRoom {
   readonly #countNow: () => Promise<number>;
   readonly #world: World;
-  readonly #max: number;
+  /** So many may wait. */
+  readonly max: number;
   #counted = { depth: 0, at: Number.NEGATIVE_INFINITY };
   #counting: Promise<void> | undefined;
 
   constructor(options: RoomOptions) {
     this.#countNow = options.count;
     this.#world = options.world;
-    this.#max = options.max ?? limits.rate.queueDepthMax;
+    this.max = options.max ?? limits.rate.queueDepthMax;
   }
 
   /** Throws `queue_full`, with the time to wait, where there is none. */
@@ -34,7 +35,7 @@ export class QueueRoom {
       });
       await this.#counting;
     }
-    const refusal = backpressure(this.#counted.depth, this.#max);
+    const refusal = backpressure(this.#counted.depth, this.max);
     if (refusal) throw refusal;
   }
 

@@ -16,7 +16,8 @@ export function engineOptions(config: Config) {
     browser: config.browser,
     render: config.render,
     pace: config.pace,
-    places: config.workers,
+    // With 0 a service does no work; a command that works does so with the usual number.
+    places: config.workers === 0 ? undefined : config.workers,
     embedder: embedderOf(config),
     batchProviders: providersOf(config),
     batchPollMs: config.batchPollSeconds * 1000,

@@ -53,6 +53,7 @@ async function start({ config, terminal }: Call): Promise<RunningService | Runni
   const options = {
     ...engineOptions(config),
     ...{ host: config.host, port: config.port, otlpUrl: config.otlpUrl },
+    ...{ queueDepthMax: config.queueDepthMax, work: config.workers !== 0 },
     keys: keysOf(config),
     log: { level: config.log, write: (line: string) => terminal.tell(line.trimEnd()) },
   };
@@ -78,9 +79,10 @@ async function start({ config, terminal }: Call): Promise<RunningService | Runni
 
 function keysOf(config: Config) {
   const { apiKeys, internalKey, internalCallerIds, membershipUrl } = config;
-  const { rateCapacity, rateFloor } = config;
+  const { rateCapacity, rateFloor, rateTiers } = config;
   const known = { apiKeys, internalKey, internalCallerIds, membershipUrl };
-  return { ...known, redisUrl: redisAddresses(config).orch, rateCapacity, rateFloor };
+  const rates = { rateCapacity, rateFloor, rateTiers };
+  return { ...known, ...rates, redisUrl: redisAddresses(config).orch };
 }
 
 function tellAddress(
@@ -101,7 +103,8 @@ async function readSamples(call: Call, pawl: Pawl): Promise<void> {
   const { terminal, flags, interrupt, isJson, config } = call;
   // They would belong to the owner of the machine, whom nobody can be where keys are asked for.
   const isGuarded = config.apiKeys !== undefined || config.membershipUrl !== undefined;
-  if (flags['no-sample'] === true || isGuarded || !(await isNew(pawl))) return;
+  const isIdle = config.workers === 0;
+  if (flags['no-sample'] === true || isGuarded || isIdle || !(await isNew(pawl))) return;
   const sources = await expandSources([samples]);
   const job = await pawl.submit(sources, { corpus });
   if (!isJson) terminal.tell(`reading ${count(sources.length, 'sample document')} into ${corpus}`);

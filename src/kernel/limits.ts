@@ -253,6 +253,8 @@ export const limits = {
     callersMax: 10_000,
     loggedRequestsMax: 4_000_000,
     queueDepthMax: 1_000_000,
+    /** What may be set instead. */
+    queueDepthMost: 1_000_000_000,
     queueCountAgeMsMax: 1 * second,
     queueRetryAfterMs: 30 * second,
   },

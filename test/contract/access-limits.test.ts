@@ -81,6 +81,12 @@ describe('limits', () => {
     assert.equal(await allowedOf(access, own, 20), 7);
   });
 
+  test('tiers are those of the setting, where it is set', async () => {
+    const { access } = openFixture({ rateTiers: { gold: 9 }, rateFloor: 3 });
+    assert.equal((await access.admit(claimed({ shownId: 'g', tier: 'gold' }), '/jobs')).limit, 9);
+    assert.equal((await access.admit(claimed({ shownId: 'p', tier: 'pro' }), '/jobs')).limit, 3);
+  });
+
   test('each service counts for itself', async () => {
     const { access, callers } = setup();
     const [caller = localCaller] = await callers();

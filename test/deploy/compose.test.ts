@@ -47,6 +47,7 @@ const readers: Readonly<Record<Key, readonly Role[] | undefined>> = {
   ...{ key: nobody, redisUrl: nobody, failpoint: nobody },
   ...{ apiKeys: everybody, membershipUrl: everybody, internalKey: everybody },
   ...{ internalCallerIds: everybody, rateCapacity: everybody, rateFloor: everybody },
+  ...{ rateTiers: everybody, queueDepthMax: everybody },
   ...{ log: everybody, otlpUrl: everybody },
   // Chunking is at one text at a time.
   ...{ redisOrchUrl: everybody, workers: outside },
@@ -384,10 +385,12 @@ function sampleOf(name: string): string {
   if (name === 'PAWL_BLOB_ENDPOINT') return 'http://127.0.0.1:9000';
   if (name === 'PAWL_API_KEYS') return `sha256:${'a'.repeat(64)}`;
   if (/_URL$/.test(name) && name !== 'PAWL_NEO4J_URL') return 'http://127.0.0.1:8081';
-  if (/WORKERS$|_RATE_|_REQUESTS$|_TOKENS$|_SECONDS$/.test(name)) return '20';
+  if (/WORKERS$|_RATE_(CAPACITY|FLOOR)$|_REQUESTS$|_TOKENS$|_SECONDS$/.test(name)) return '20';
   const others: Readonly<Record<string, string>> = {
     PAWL_ALLOW_HOSTS: 'wiki.corp:80',
     PAWL_PACE: 'docs.corp=8/100',
+    PAWL_RATE_TIERS: 'free=600,pro=6000',
+    PAWL_QUEUE_DEPTH_MAX: '20',
     PAWL_BROWSER: 'auto',
     PAWL_RENDER: 'always',
     PAWL_EMBEDDER_PRICE: '2',

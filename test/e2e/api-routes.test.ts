@@ -74,7 +74,7 @@ describe('POST /jobs/upload', () => {
   });
 
   const refused: readonly [string, () => FormData, string][] = [
-    ['no corpus', () => new FormData(), 'bad_request'],
+    ['nothing at all', () => new FormData(), 'sources_empty'],
     ['no file', () => formOf({}), 'sources_empty'],
     ['a bad corpus name', () => formOf({ 'a.txt': 'a' }, '..'), 'corpus_name_invalid'],
     ['a file without a name', () => formOf({ '../..': 'a' }), 'bad_request'],

@@ -47,6 +47,21 @@ describe('the roles of compose.yaml behind the gateway', () => {
     const found = await post('/search', { corpus_name: 'birds', query: 'heron at the weir' });
     const [first] = found.json().results as { source_url: string }[];
     assert.equal(first?.source_url, `${site.origin}/heron`);
+    // Each step is measured by the process that did it: the sum over all counts it once.
+    const figureOf = async (role: Role, name: RegExp): Promise<number> => {
+      const text = await (await fetch(`http://127.0.0.1:${ports[role]}/metrics`)).text();
+      return Number(
+        text
+          .split('\n')
+          .find((line) => name.test(line))
+          ?.split(' ')
+          .at(-1) ?? 0,
+      );
+    };
+    const figures = (name: RegExp) => Promise.all(roles.map((role) => figureOf(role, name)));
+    assert.deepEqual(await figures(/^chunking_duration_seconds_count /), [0, 0, 1, 0]);
+    const written = /^embedding_request_duration_seconds_count\{operation="write"\} /;
+    assert.deepEqual(await figures(written), [0, 0, 0, 1]);
     const lines = () => gateway.logLines().map((line) => JSON.parse(line));
     const search = await until(() => lines().find(({ path }) => path === '/search'), {
       what: 'the line of the search in the access log',

@@ -8,6 +8,7 @@ import { startPostgres } from '../support/postgres.ts';
 import { startRedis } from '../support/redis.ts';
 import { startCollector } from '../support/span-collector.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
+import { until } from '../support/wait.ts';
 import { pagesOf, serveWeb } from '../support/web-server.ts';
 
 const internalKey = 'an-internal-key-of-24-or-more';
@@ -17,7 +18,7 @@ interface Ready {
   readonly checks: Readonly<Record<string, { readonly ok: boolean; readonly detail: string }>>;
 }
 
-async function openEmbedding(t: TestContext) {
+async function openEmbedding(t: TestContext, { work = true } = {}) {
   const postgres = await startPostgres();
   t.after(() => postgres.stop());
   const redis = await startRedis();
@@ -27,14 +28,24 @@ async function openEmbedding(t: TestContext) {
   const model = await startOpenaiServer(t);
   const { spans, otlpUrl } = await startCollector(t);
   const orchestrator = await serveWeb(t, pagesOf({ '/healthz': 'well' }));
-  const role = await startRole({
-    ...{ role: 'embedding', host: '127.0.0.1', port: 0, internalKey, databaseUrl, otlpUrl },
-    orchestratorUrl: orchestrator.origin,
-    keys: { internalKey, isClosed: true },
-    addresses: { orch: undefined, scrape: undefined, embed: redis.url },
-    embedder: { choice: 'openai:embed-small', url: model.url },
-    log: { level: 'error', write: () => undefined },
-  });
+  const start = (isWorking: boolean) =>
+    startRole({
+      ...{
+        role: 'embedding',
+        work: isWorking,
+        host: '127.0.0.1',
+        port: 0,
+        internalKey,
+        databaseUrl,
+        otlpUrl,
+      },
+      orchestratorUrl: orchestrator.origin,
+      keys: { internalKey, isClosed: true },
+      addresses: { orch: undefined, scrape: undefined, embed: redis.url },
+      embedder: { choice: 'openai:embed-small', url: model.url },
+      log: { level: 'error', write: () => undefined },
+    });
+  const role = await start(work);
   t.after(() => role.close());
   const headers = { 'x-api-key': internalKey, 'content-type': 'application/json' };
   const ask = async (path: string, body?: object) => {
@@ -42,8 +53,38 @@ async function openEmbedding(t: TestContext) {
     const answer = await fetch(`${role.address}${path}`, { headers, ...sent });
     return { status: answer.status, body: (await answer.json()) as Ready };
   };
-  return { postgres, role, spans, ask };
+  const addWorker = async () => {
+    const worker = await start(true);
+    t.after(() => worker.close());
+    return worker;
+  };
+  return { postgres, role, spans, ask, model, addWorker };
 }
+
+/** How many batches a process has embedded for others. */
+async function writesOf({ address }: { readonly address: string }): Promise<number> {
+  const text = await (await fetch(`${address}/metrics`)).text();
+  const [, count = '0'] =
+    /^embedding_request_duration_seconds_count\{operation="write"\} (\d+)$/m.exec(text) ?? [];
+  return Number(count);
+}
+
+test('an embedding service without workers answers, and leaves its queue to others', async (t) => {
+  const { role, ask, model, addWorker } = await openEmbedding(t, { work: false });
+  const texts = ['A heron waits.'];
+  assert.equal((await ask('/embed', { texts })).status, 200);
+  assert.equal((await ask('/search', { corpus_name: 'a', query: 'heron' })).status, 404);
+  assert.equal((await ask('/enqueue', { texts: ['A crane waits.'], job_id: 'none' })).status, 202);
+  const { body } = await ask('/readyz');
+  assert.equal(body.checks.queue?.detail, '1 messages wait, 0 are worked on');
+  const worker = await addWorker();
+  await until(async () => (await writesOf(worker)) === 1, { what: 'the message to be worked on' });
+  assert.equal(await writesOf(role), 0);
+  assert.deepEqual(
+    model.requests.map((request) => request.texts),
+    [['A heron waits.'], ['A crane waits.']],
+  );
+});
 
 test('an embedding service tells of its calls, and is unready without the store', async (t) => {
   const { postgres, role, spans, ask } = await openEmbedding(t);

@@ -39,6 +39,36 @@ describe('pawl serve', () => {
     assert.equal((await started.finished).code, 0);
   });
 
+  test('with no workers answers, leaves the work, and takes no more than may wait', async (t) => {
+    const place = openWorkplace(t);
+    const environment = { PAWL_WORKERS: '0', PAWL_QUEUE_DEPTH_MAX: '1' };
+    const started = place.start(['serve', '--port', '0', '--json'], { environment });
+    const [, address] = await started.seen(/"address":"([^"]+)"/);
+    const submit = async () => {
+      const response = await fetch(`${address}/jobs`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ documents: [{ text: 'A heron.' }, { text: 'A crane.' }] }),
+      });
+      return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+    };
+    const taken = await submit();
+    assert.equal(taken.status, 202);
+    const refused = await submit();
+    assert.deepEqual([refused.status, refused.body.code], [429, 'queue_full']);
+    assert.equal((await fetch(`${address}/readyz`)).status, 200);
+    // Another process of the store does the work.
+    const ended = await place.run(['jobs', 'show', String(taken.body.job_id), '--json']);
+    assert.match(ended.stdout, /"status":"pending"/);
+    const ingested = await place.run(['ingest', '-', '--corpus', 'a', '--json'], {
+      environment,
+      input: 'A stork.',
+    });
+    assert.equal(ingested.code, 0, ingested.stderr);
+    started.child.kill('SIGTERM');
+    await started.finished;
+  });
+
   test('without keys, listens on this machine only, and says why', async (t) => {
     const { code, stderr } = await openWorkplace(t).run(['serve', '--host', '0.0.0.0']);
     assert.equal(code, 64);

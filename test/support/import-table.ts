@@ -61,10 +61,12 @@ export const imports = {
     'src/settings.ts': [
       'kernel/limits.ts',
       'setting-forms.ts',
+      'rate-settings.ts',
       'redis-settings.ts',
       'service-settings.ts',
       'sink-settings.ts',
     ],
+    'src/rate-settings.ts': ['kernel/limits.ts', 'setting-forms.ts', 'settings.ts'],
     'src/redis-settings.ts': ['settings.ts'],
     'src/service-settings.ts': ['setting-forms.ts'],
     'src/sink-settings.ts': ['settings.ts'],

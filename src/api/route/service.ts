@@ -16,16 +16,16 @@ export type Checks = Readonly<Record<string, () => Promise<string>>>;
 
 export type Standing = Pick<Service, 'metrics' | 'access' | 'isDraining'>;
 
-export type Leaned = Pick<Service, 'database' | 'embedder' | 'blobs' | 'sinks'>;
+export type Leaned = Pick<Service, 'database' | 'embedder' | 'blobs' | 'sinks' | 'room'>;
 
-export function storeChecks({ database, embedder, blobs, sinks }: Leaned): Checks {
+export function storeChecks({ database, embedder, blobs, sinks, room }: Leaned): Checks {
   return {
     store: () => checkStore(database),
     queue: async () => {
       const depth = (await countQueues(database)).reduce((sum, { count }) => sum + count, 0);
       const said = depth === 1 ? '1 item waits' : `${depth} items wait`;
       // Who would add to it is refused with 429. Reading, canceling and searching go on.
-      return depth > limits.rate.queueDepthMax ? `${said}: no new jobs for now` : said;
+      return depth > room.max ? `${said}: no new jobs for now` : said;
     },
     provider: () => checkEmbedder(embedder),
     ...(blobs.check && { blobs: async () => (await blobs.check?.()) ?? '' }),

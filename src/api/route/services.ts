@@ -37,6 +37,8 @@ export interface WorkDoors {
   /** How many messages may wait in one of them. */
   readonly queueDepthMax?: number | undefined;
   readonly syncMs: Readonly<Record<Stage, number>>;
+  /** Told how long it took to cut a text. */
+  readonly onCut?: ((seconds: number) => void) | undefined;
 }
 
 export function workRoutes(doors: WorkDoors) {
@@ -48,8 +50,13 @@ export function workRoutes(doors: WorkDoors) {
       within(doors, 'chunking', reply, async (signal) => {
         const { cutter } = doors;
         if (!cutter) throw new Failure('route_unknown', 'this service does not cut texts');
-        const chunks = await cutter(body.text, signal);
-        return { job_id: body.job_id ?? null, chunks: chunks.map(cutShape) };
+        const startedAt = doors.world.now();
+        try {
+          const chunks = await cutter(body.text, signal);
+          return { job_id: body.job_id ?? null, chunks: chunks.map(cutShape) };
+        } finally {
+          doors.onCut?.((doors.world.now() - startedAt) / 1000);
+        }
       }),
     'POST /embed': ({ body, reply }) =>
       within(doors, 'embedding', reply, (signal) => embed(doors, body, signal)),
