@@ -1,7 +1,7 @@
 /** The commands of a guide, taken from its Markdown and run by bash as they stand there. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, globSync, readFileSync, writeFileSync } from 'node:fs';
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { patience } from './patience.ts';
@@ -66,7 +66,7 @@ export async function followGuide(
   const script = join(home, 'guide.sh');
   const marked = blocks.map(({ text }, at) => `printf '\\n${marker}${at}\\n'\n${text}\n`);
   writeFileSync(script, `set -e -o pipefail\n${marked.join('')}`);
-  if (identity) for (const path of [home, script]) chownSync(path, identity.uid, identity.gid);
+  if (identity) spawnSync('chown', ['-hR', `${identity.uid}:${identity.gid}`, home]);
   const env = { PATH: process.env.PATH, HOME: home, LANG: 'C.UTF-8', NO_COLOR: '1' };
   // A group of its own: whatever the guide has started ends with it.
   const shell = spawn('bash', [script], {

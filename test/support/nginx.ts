@@ -66,10 +66,23 @@ async function startOn(
 
 /** What nginx itself says of the configuration of a place: undefined if nothing is wrong. */
 export function checkPlace(place: string): string | undefined {
+  return checkedIn((directory) => writeConfiguration(directory, place, { changes: {} }));
+}
+
+/** The same of a folder that somebody has installed; only its logs are written elsewhere. */
+export function checkInstalled(installed: string): string | undefined {
+  return checkedIn((directory) => {
+    const folder = join(directory, 'etc');
+    cpSync(installed, folder, { recursive: true });
+    moveLogs(folder);
+    return folder;
+  });
+}
+
+function checkedIn(write: (directory: string) => string): string | undefined {
   const directory = makeDirectory();
   try {
-    const folder = writeConfiguration(directory, place, { changes: {} });
-    const args = nginxArgs(directory, folder, ['-t']);
+    const args = nginxArgs(directory, write(directory), ['-t']);
     const { status, stderr } = spawnSync(findNginx(), args, { encoding: 'utf8' });
     return status === 0 ? undefined : stderr;
   } finally {
@@ -101,13 +114,9 @@ function writeConfiguration(directory: string, place: string, filling: Filling):
   const folder = join(directory, 'etc');
   cpSync(gatewayFolder, folder, { recursive: true });
   cpSync(join(folder, 'places', place), join(folder, 'place'), { recursive: true });
-  const rewrite = (name: string, change: (text: string) => string): void => {
-    const path = join(folder, name);
-    writeFileSync(path, change(readFileSync(path, 'utf8')));
-  };
-  rewrite('place/log.conf', (text) =>
-    text.replaceAll(/\/var\/log\/nginx\/pawl\.(access\.json|error\.log)/g, '$1'),
-  );
+  const rewrite = (name: string, change: (text: string) => string): void =>
+    rewriteFile(join(folder, name), change);
+  moveLogs(folder);
   if (port !== undefined) {
     const lines = `listen 127.0.0.1:${port};\n${listen}`;
     rewrite('place/listen.conf', (text) => text.replace(/^listen .*;$/m, lines));
@@ -123,6 +132,16 @@ function writeConfiguration(directory: string, place: string, filling: Filling):
     });
   }
   return folder;
+}
+
+function moveLogs(folder: string): void {
+  rewriteFile(join(folder, 'place/log.conf'), (text) =>
+    text.replaceAll(/\/var\/log\/nginx\/pawl\.(access\.json|error\.log)/g, '$1'),
+  );
+}
+
+function rewriteFile(path: string, change: (text: string) => string): void {
+  writeFileSync(path, change(readFileSync(path, 'utf8')));
 }
 
 function nginxArgs(directory: string, folder: string, more: readonly string[]): string[] {
