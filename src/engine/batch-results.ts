@@ -6,7 +6,7 @@
 import { type BlobStore, getPieces, putParts } from '../blob/blob.ts';
 import { limits } from '../kernel/limits.ts';
 import { readLines } from '../kernel/lines.ts';
-import type { JsonObject, ProviderJob } from '../kernel/provider-state.ts';
+import { isGivenUp, type JsonObject, type ProviderJob } from '../kernel/provider-state.ts';
 import type { ResultLine } from '../provider/batch/batch-provider.ts';
 import type { ResultPlace } from './batch-submit.ts';
 
@@ -95,7 +95,7 @@ class Collector {
     };
   }
 
-  #add(line: Exclude<ResultLine, { id: undefined }>): Uint8Array {
+  #add(line: Entry): Uint8Array {
     const entry = entryOf(line);
     const bytes = Buffer.from(`${JSON.stringify(entry)}\n`);
     const isRetryable = !line.isOk && line.isRetryable;
@@ -121,7 +121,9 @@ class Collector {
   }
 }
 
-function entryOf(line: Exclude<ResultLine, { id: undefined }>): JsonObject {
+type Entry = Exclude<ResultLine, { id: undefined }>;
+
+function entryOf(line: Entry): JsonObject {
   if (line.isOk) {
     const { id, value, tokensIn = 0, tokensOut = 0 } = line;
     const spent = tokensIn + tokensOut > 0 && { tokens_in: tokensIn, tokens_out: tokensOut };
@@ -144,17 +146,29 @@ export function isPartly({ status, result }: ProviderJob): boolean {
 
 export const blobScheme = 'blob:';
 
+export interface Merging {
+  readonly taskType: string;
+  readonly merge: 'flat' | 'by_model';
+  readonly blobs: BlobStore;
+  /** The recordings of each job; none for a job that answers requests. */
+  readonly sources: readonly (readonly string[])[];
+}
+
 /**
  * The output of a task, as it is stored: `{"transcriptions": […]}`, or for each model
- * `{"MODEL": {"transcriptions": […]}}`; for completions the list is called `completions`.
+ * `{"MODEL": {"transcriptions": […]}}`; for completions the list is called `completions`. A
+ * recording that failed is listed with its error, whether its provider has a job for each recording
+ * or one for all of them.
  */
 export async function* mergedOutput(
   jobs: readonly ProviderJob[],
-  { taskType, merge, blobs }: { taskType: string; merge: 'flat' | 'by_model'; blobs: BlobStore },
+  { taskType, merge, blobs, sources }: Merging,
 ): AsyncGenerator<Uint8Array, void> {
   const list = lists[taskType] ?? 'results';
-  // A job that was given up may have brought results before it ended.
-  const ended = jobs.filter((job) => job.status !== 'FAILED' || hasResults(job));
+  const ended = jobs
+    .map((job, index) => withFailures(job, sources[index] ?? []))
+    // A job that was given up may have brought results before it ended.
+    .filter((job) => job.status !== 'FAILED' || hasResults(job));
   if (merge === 'flat') {
     yield Buffer.from(`{"${list}":[`);
     yield* withCommas(ended, blobs);
@@ -168,6 +182,15 @@ export async function* mergedOutput(
     yield Buffer.from(']}');
   }
   yield Buffer.from(ended.length === 0 ? '{}' : '}');
+}
+
+/** A failed job without results of its own: each of its recordings failed as it did. */
+function withFailures(job: ProviderJob, sources: readonly string[]): ProviderJob {
+  if (job.status !== 'FAILED' || hasResults(job) || sources.length === 0) return job;
+  const { error = 'the provider says that it failed' } = job;
+  const isRetryable = isGivenUp(job);
+  const result = sources.map((id) => entryOf({ id, isOk: false, error, isRetryable }));
+  return { ...job, result };
 }
 
 export function hasResults({ result, output_uri: uri }: ProviderJob): boolean {

@@ -229,7 +229,8 @@ class WindDown {
     const { blobs } = this.#options;
     const merge = planned[0]?.provider.merge ?? 'flat';
     const { task_type: taskType } = this.#row;
-    return putParts(blobs, mergedOutput(state.jobs, { taskType, merge, blobs }));
+    const sources = planned.map(({ job }) => job.sources);
+    return putParts(blobs, mergedOutput(state.jobs, { taskType, merge, blobs, sources }));
   }
 }
 

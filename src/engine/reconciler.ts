@@ -326,9 +326,11 @@ class Reconciliation {
     planned: readonly PlannedJob[];
   }): Promise<string> {
     const { blobs } = this.#options;
-    const merge = ended.planned[0]?.provider.merge ?? 'flat';
-    const parts = mergedOutput(ended.state.jobs, { taskType: this.#row.task_type, merge, blobs });
-    return putParts(blobs, parts);
+    const { planned, state } = ended;
+    const merge = planned[0]?.provider.merge ?? 'flat';
+    const sources = planned.map(({ job }) => job.sources);
+    const merging = { taskType: this.#row.task_type, merge, blobs, sources };
+    return putParts(blobs, mergedOutput(state.jobs, merging));
   }
 
   async #commit(

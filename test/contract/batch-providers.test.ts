@@ -32,12 +32,27 @@ async function begin({ fixture, body }: Bench): Promise<string> {
   return key;
 }
 
-/** The ids of all results, however they are merged. */
-function idsOf(output: unknown): string[] {
+interface Entry {
+  readonly id: string;
+  readonly error?: string;
+}
+
+/** The first list of results, however they are merged. */
+function listOf(output: unknown): readonly Entry[] {
   const lists = Object.values(output as Record<string, unknown>).flatMap((value) =>
     Array.isArray(value) ? [value] : Object.values(value as Record<string, object[]>),
-  ) as { id: string }[][];
-  return lists[0]?.map(({ id }) => id).sort() ?? [];
+  ) as Entry[][];
+  return lists[0] ?? [];
+}
+
+function idsOf(output: unknown): string[] {
+  return listOf(output)
+    .map(({ id }) => id)
+    .sort();
+}
+
+function entryOf(output: unknown, id: string): Entry | undefined {
+  return listOf(output).find((entry) => entry.id === id);
 }
 
 /** A process that dies when its provider has answered: from then on it writes nothing. */
@@ -105,7 +120,13 @@ for (const [name, make] of Object.entries(providerCases)) {
       await bench.fixture.poll(3);
       const row = await bench.fixture.task(key);
       assert.equal(row.state, 'partial_complete', row.error ?? '');
-      assert.ok(idsOf(await bench.fixture.output(key)).includes(bench.ids[0]));
+      const output = await bench.fixture.output(key);
+      // Alike for all: whoever reads the output need not know how a provider divides its work.
+      assert.deepEqual(idsOf(output), [...bench.ids].sort());
+      const [good, bad] = bench.ids.map((id) => entryOf(output, id));
+      assert.equal(good?.error, undefined);
+      assert.deepEqual(Object.keys(bad ?? {}), ['id', 'error', 'retryable']);
+      assert.equal(typeof bad?.error, 'string');
     });
 
     test('waits as long as a rate limit says', async (t) => {

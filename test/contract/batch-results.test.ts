@@ -45,8 +45,8 @@ test('5,000 vectors of 3072 floats are collected and merged without being held',
   const answer = { said: 'completed' as const, results: read };
   const collected = await collectJob({ planned, entry, answer }, { row, blobs });
   assert.deepEqual([collected.collected.ok, collected.collected.failed], [results, 0]);
-  const merge = 'by_model';
-  const parts = mergedOutput([collected.entry], { taskType: 'embedding', merge, blobs });
+  const merging = { taskType: 'embedding', merge: 'by_model', blobs, sources: [] } as const;
+  const parts = mergedOutput([collected.entry], merging);
   const output = await putParts(blobs, parts);
   let bytes = 0;
   for await (const piece of (await blobs.getStream?.(output)) ?? []) bytes += piece.length;
