@@ -4,6 +4,7 @@
  */
 import type { FastifyServerOptions } from 'fastify';
 import type { EventKind } from '../observe/event.ts';
+import { framesOf } from '../observe/frames.ts';
 import type { LogLevel } from '../observe/log.ts';
 import type { Told } from './news.ts';
 
@@ -16,6 +17,8 @@ export function loggerOptions({ level, write }: LogOptions): FastifyServerOption
   return {
     level,
     stream: { write },
+    // Neither pid nor host: whoever collects the lines knows where they come from.
+    base: null,
     // The second net: nothing should bring these here in the first place.
     redact: {
       paths: [
@@ -43,11 +46,10 @@ function errorShape(error: unknown) {
   if (!(error instanceof Error)) return { type: typeof error, message: '', stack: '' };
   const { name, stack = '' } = error;
   const code = (error as { code?: unknown }).code;
-  const frames = stack.split('\n').filter((line) => /^\s+at /.test(line));
   return {
     type: name,
     message: typeof code === 'string' ? code : '',
-    stack: frames.join('\n'),
+    stack: framesOf(stack),
   };
 }
 
