@@ -1,5 +1,7 @@
 /** The batch providers that are configured, from the file that `PAWL_BATCH_PROVIDERS` names. */
 import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { BlobStore } from './blob/blob.ts';
 import { Failure } from './kernel/failure.ts';
 import { limits } from './kernel/limits.ts';
@@ -12,6 +14,7 @@ import { awsTranscriber } from './provider/batch/aws.ts';
 import { azureTranscriber } from './provider/batch/azure.ts';
 import type { BatchProvider, HourPrice } from './provider/batch/batch-provider.ts';
 import { withinBuckets } from './provider/batch/buckets.ts';
+import { checkNames, checkProvider } from './provider/batch/check-provider.ts';
 import { Endpoint, type EndpointOptions } from './provider/batch/endpoint.ts';
 import { geminiBatches } from './provider/batch/gemini.ts';
 import { googleTranscriber } from './provider/batch/google.ts';
@@ -108,7 +111,7 @@ const makers: Readonly<Record<string, (making: Making) => BatchProvider>> = {
 export function readProviderSettings(path: string): ProviderSettings {
   try {
     const value: unknown = JSON.parse(readFileSync(path, 'utf8'));
-    if (value instanceof Object && !Array.isArray(value)) return value as ProviderSettings;
+    if (isObject(value)) return withModulesFrom(dirname(path), value as ProviderSettings);
   } catch (error) {
     const message = `PAWL_BATCH_PROVIDERS: ${path} cannot be read as JSON`;
     throw new Failure('usage_error', message, { cause: error });
@@ -116,30 +119,105 @@ export function readProviderSettings(path: string): ProviderSettings {
   throw new Failure('usage_error', `PAWL_BATCH_PROVIDERS: ${path} must hold one JSON object`);
 }
 
-export function makeProviders(
-  settings: ProviderSettings,
-  { world, allowed, blobs }: Pick<Making, 'world' | 'allowed' | 'blobs'>,
-): BatchProvider[] {
+/** Modules are named from where the file is. */
+function withModulesFrom(folder: string, settings: ProviderSettings): ProviderSettings {
+  const entries = Object.entries(settings).map(([name, entry]) => {
+    const isModule = isObject(entry) && typeof entry.module === 'string';
+    const module = isModule ? { module: resolve(folder, String(entry.module)) } : {};
+    return [name, isModule ? { ...entry, ...module } : entry] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
+type Reach = Pick<Making, 'world' | 'allowed' | 'blobs'>;
+
+export interface ProviderOptions {
+  readonly batchAdapters?: readonly BatchProvider[] | undefined;
+  readonly batchProviders?: ProviderSettings | undefined;
+}
+
+/** Those that were given, before those that are configured. */
+export async function openProviders(
+  { batchAdapters = [], batchProviders = {} }: ProviderOptions,
+  reach: Reach,
+): Promise<readonly BatchProvider[]> {
+  const given = batchAdapters.map((each) => checkProvider(each, 'one of batchAdapters'));
+  return checkNames([...given, ...(await makeProviders(batchProviders, reach))]);
+}
+
+export function makeProviders(settings: ProviderSettings, reach: Reach): Promise<BatchProvider[]> {
+  return Promise.all(
+    Object.entries(settings).map(async ([name, entry]) => {
+      if (!isObject(entry)) {
+        throw new Failure('usage_error', `the entry of batch provider ${name} must be an object`);
+      }
+      const hourPrice = hourPriceOf(name, entry);
+      const made =
+        entry.module === undefined
+          ? makeKnown(name, entry, reach)
+          : await loadModule(name, entry, reach.world);
+      return hourPrice ? { ...made, hourPrice } : made;
+    }),
+  );
+}
+
+function makeKnown(
+  name: string,
+  entry: ProviderSettings[string],
+  { world, allowed, blobs }: Reach,
+): BatchProvider {
+  const make = Object.hasOwn(makers, name) ? makers[name] : undefined;
+  if (!make) {
+    const known = Object.keys(makers).join(', ');
+    const own = 'one of your own needs a module in its entry';
+    const message = `there is no batch provider ${name}; there are: ${known}; ${own}`;
+    throw new Failure('usage_error', message);
+  }
   const fetchLink = linkFetcher({ world, allowed });
-  return Object.entries(settings).map(([name, entry]) => {
-    const make = makers[name];
-    if (!make) {
-      const known = Object.keys(makers).join(', ');
-      throw new Failure('usage_error', `there is no batch provider ${name}; there are: ${known}`);
-    }
-    let url: string | undefined;
-    const made = make({
-      name,
-      ...{ world, allowed, blobs },
-      text: (field, standard) => textOf(entry, { name, field, standard }),
-      buckets: () => bucketsOf(name, entry),
-      endpoint: (at, authorize, home) => {
-        url = at;
-        const provider = { name: name.toUpperCase(), url: at, home };
-        return new Endpoint({ ...provider, world, authorize, fetchLink });
-      },
-    });
-    return { ...made, url, hourPrice: hourPriceOf(name, entry) };
+  let url: string | undefined;
+  const made = make({
+    name,
+    ...{ world, allowed, blobs },
+    text: (field, standard) => textOf(entry, { name, field, standard }),
+    buckets: () => bucketsOf(name, entry),
+    endpoint: (at, authorize, home) => {
+      url = at;
+      const provider = { name: name.toUpperCase(), url: at, home };
+      return new Endpoint({ ...provider, world, authorize, fetchLink });
+    },
+  });
+  return { ...made, url };
+}
+
+/** The module is given its entry, and hands back what serves the port. */
+async function loadModule(
+  name: string,
+  entry: ProviderSettings[string],
+  world: World,
+): Promise<BatchProvider> {
+  const path = textOf(entry, { name, field: 'module', standard: undefined });
+  const from = `the module ${path} of batch provider ${name}`;
+  const make = async (): Promise<unknown> => {
+    const module: Record<string, unknown> = await import(pathToFileURL(resolve(path)).href);
+    const { makeBatchProvider } = module;
+    if (typeof makeBatchProvider === 'function') return makeBatchProvider(entry);
+    throw new Failure('usage_error', `${from} must export a function makeBatchProvider`);
+  };
+  try {
+    return checkProvider(await withDeadline(make(), world), from);
+  } catch (error) {
+    if (error instanceof Failure) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Failure('usage_error', `${from} cannot be loaded: ${reason}`, { cause: error });
+  }
+}
+
+function withDeadline<T>(making: Promise<T>, world: World): Promise<T> {
+  const { callMs } = limits.batch;
+  return new Promise((done, fail) => {
+    const late = new Error(`it was not ready after ${callMs / 1000} s`);
+    const stop = world.setTimer(() => fail(late), callMs);
+    making.then(done, fail).finally(stop);
   });
 }
 
@@ -171,6 +249,10 @@ function textOf(
   if (value === undefined && standard !== undefined) return standard;
   const message = `batch provider ${name} needs a text for ${field}`;
   throw new Failure('usage_error', message);
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return value instanceof Object && !Array.isArray(value);
 }
 
 /** Recordings are ours, or fetched like any document: from public addresses, within bounds. */

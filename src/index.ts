@@ -50,6 +50,15 @@ export type { IngestOptions, OpenOptions, SearchOptions } from './options.ts';
 export type { Spending } from './own-corpora.ts';
 export type { Estimate } from './pipeline/estimate.ts';
 export type { Range as EstimateRange } from './pipeline/estimate-range.ts';
+export type {
+  BatchJobRef,
+  BatchProvider,
+  BatchRequest,
+  NewBatchJob,
+  PollAnswer,
+  ResultLine,
+  SubmitContext,
+} from './provider/batch/batch-provider.ts';
 export type { SearchFilter, SearchMode } from './search/request.ts';
 export type { Explanation, Hit } from './search/search.ts';
 export type { CrawlInput, InlineDocument, SourceInput } from './sources.ts';

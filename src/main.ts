@@ -4,7 +4,7 @@ import { type AccessOptions, type OpenAccess, openAccess } from './access/access
 import { CorpusDirectory } from './access/corpus-directory.ts';
 import type { AttemptSession } from './attempt/session.ts';
 import { attemptOf } from './attempts.ts';
-import { makeProviders, type ProviderSettings } from './batch-providers.ts';
+import { openProviders, type ProviderSettings } from './batch-providers.ts';
 import type { BlobStore, StreamedBlobStore } from './blob/blob.ts';
 import { type BlobSettings, openBlobs } from './blobs.ts';
 import { BatchProviders } from './engine/batch-plan.ts';
@@ -167,7 +167,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   const rendering = renderingOf(options, fetcher, world);
   const blobs = await openBlobs(options.blobs, { data: options.data, world });
   const parser = processParser({ world, owner: thisProcess() });
-  const providers = providersOf(options, { world, allowed, blobs });
+  const providers = new BatchProviders(await openProviders(options, { world, allowed, blobs }));
   const database = await openDatabase(options, world);
   const embedders = embeddersFor(options.embedder ?? { choice: 'local' }, world, onCall);
   const purse = new Purse(database, world);
@@ -252,14 +252,6 @@ async function openDatabase(
 ): Promise<Database> {
   if (url !== undefined) return openPostgres({ url });
   return openSqlite({ path: join(resolve(data), 'pawl.db'), world });
-}
-
-/** Those that were given, before those that are configured. */
-function providersOf(
-  { batchAdapters = [], batchProviders = {} }: AssembleOptions,
-  reach: Parameters<typeof makeProviders>[1],
-): BatchProviders {
-  return new BatchProviders([...batchAdapters, ...makeProviders(batchProviders, reach)]);
 }
 
 interface LaneParts {

@@ -21,7 +21,7 @@ export async function checkProviders(config: Config): Promise<Finding[]> {
     ['embedder', (signal) => checkEmbedder(settings, signal)],
     ['extractor', (signal) => checkExtractor(settings, signal)],
   ];
-  const { providers, problem } = providersOf(config, settings);
+  const { providers, problem } = await providersOf(config, settings);
   asking.push(
     ...providers.map((each): Asking => [each.name, (signal) => checkBatch(each, signal)]),
   );
@@ -97,11 +97,11 @@ async function checkBatch(provider: BatchProvider, signal: AbortSignal): Promise
   return { verdict: 'ok', found: await check(signal) };
 }
 
-function providersOf({ batchProviders: path }: Config, { allowHosts = [], world }: Settings) {
+async function providersOf({ batchProviders: path }: Config, { allowHosts = [], world }: Settings) {
   if (path === undefined) return { providers: [], problem: [] };
   try {
     const reach = { world, allowed: allowedHosts(allowHosts), blobs: nowhere };
-    return { providers: makeProviders(readProviderSettings(path), reach), problem: [] };
+    return { providers: await makeProviders(readProviderSettings(path), reach), problem: [] };
   } catch (error) {
     return { providers: [], problem: [{ check: 'batch', ...failed(error) }] };
   }

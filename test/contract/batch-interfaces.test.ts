@@ -3,24 +3,25 @@ import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { makeProviders, type ProviderSettings } from '../../src/batch-providers.ts';
+import type { JsonObject } from '../../src/kernel/provider-state.ts';
 import type { BatchProvider } from '../../src/provider/batch/batch-provider.ts';
 import { realWorld } from '../../src/world.ts';
 import { AnthropicServer } from '../support/batch/anthropic-server.ts';
 import { AzureServer } from '../support/batch/azure-server.ts';
 import { BatchFixture, memoryBlobs } from '../support/batch/fixture.ts';
 import { GeminiServer } from '../support/batch/gemini-server.ts';
-import { OpenaiServer } from '../support/batch/openai-server.ts';
+import { type LineOutcome, OpenaiServer } from '../support/batch/openai-server.ts';
 import { SarvamServer } from '../support/batch/sarvam-server.ts';
 import { openSqliteMemory } from '../support/store-opener.ts';
 import type { Cleanup } from '../support/temporary.ts';
 import { questions, recordings } from './batch/submission.ts';
 
-function configured(settings: ProviderSettings): BatchProvider[] {
+function configured(settings: ProviderSettings): Promise<BatchProvider[]> {
   return makeProviders(settings, { world: realWorld(), allowed: new Set(), blobs: memoryBlobs() });
 }
 
 async function finish(t: Cleanup, settings: ProviderSettings, body: unknown) {
-  const fixture = new BatchFixture(await openSqliteMemory(t), configured(settings));
+  const fixture = new BatchFixture(await openSqliteMemory(t), await configured(settings));
   const key = await fixture.submit(body);
   await fixture.deliver();
   await fixture.poll(4);
@@ -76,7 +77,7 @@ describe('a proxy is used for all that a provider links to', () => {
 describe('models of a transcription', () => {
   test('are refused where the provider has none', async (t) => {
     const settings = { azure: { url: 'http://127.0.0.1:1', key: 'key' } };
-    const fixture = new BatchFixture(await openSqliteMemory(t), configured(settings));
+    const fixture = new BatchFixture(await openSqliteMemory(t), await configured(settings));
     const refused = { message: 'AZURE cannot use whisper: leave models out' };
     await assert.rejects(fixture.submit({ ...recordings, models: ['whisper'] }), refused);
   });
@@ -86,7 +87,7 @@ describe('models of a transcription', () => {
     await server.server.start(t);
     const settings = { sarvam: { url: server.server.url, key: 'key' } };
     const fixture = new BatchFixture(await openSqliteMemory(t), [
-      ...configured(settings).map((each) => ({ ...each, refuses: () => undefined })),
+      ...(await configured(settings)).map((each) => ({ ...each, refuses: () => undefined })),
     ]);
     const body = { ...recordings, provider: 'SARVAM' };
     const models = ['saaras:v3', 'saarika:v2.5'];
@@ -105,7 +106,10 @@ describe('OpenAI', () => {
   test('has no room for more tokens: the batch is submitted again later', async (t) => {
     const server = new OpenaiServer();
     await server.start(t);
-    const fixture = new BatchFixture(await openSqliteMemory(t), configured(settingsOf(server)));
+    const fixture = new BatchFixture(
+      await openSqliteMemory(t),
+      await configured(settingsOf(server)),
+    );
     server.pollsToGo = 0;
     server.lastStatus = 'failed';
     const message = 'Enqueued token limit reached. Please try again later.';
@@ -125,10 +129,28 @@ describe('OpenAI', () => {
     assert.deepEqual([...server.charges().values()], [1, 1, 1]);
   });
 
+  test('lines that were canceled or expired may be sent again; refused ones may not', async (t) => {
+    const server = new OpenaiServer();
+    await server.start(t);
+    const outcomes = { one: 'cancelled', two: 'expired', three: { status: 400, message: 'no' } };
+    const lines = new Map<string, LineOutcome>(Object.entries(outcomes) as [string, LineOutcome][]);
+    server.answer = ({ custom_id: id }) => lines.get(id) ?? { content: 'yes' };
+    const requests = [...questions.requests, { custom_id: 'four', input: 'Why?' }];
+    const { fixture, row } = await finish(t, settingsOf(server), { ...questions, requests });
+    const output = (await fixture.output(row.key)) as Record<string, { completions: JsonObject[] }>;
+    const told = output['gpt-4o-mini']?.completions.map(({ id, retryable }) => [id, retryable]);
+    assert.deepEqual(Object.fromEntries(told ?? []), {
+      ...{ one: true, two: true, three: false, four: undefined },
+    });
+  });
+
   test('an empty account is no rate limit: the task waits, and says what to do', async (t) => {
     const server = new OpenaiServer();
     await server.start(t);
-    const fixture = new BatchFixture(await openSqliteMemory(t), configured(settingsOf(server)));
+    const fixture = new BatchFixture(
+      await openSqliteMemory(t),
+      await configured(settingsOf(server)),
+    );
     const error = {
       type: 'insufficient_quota',
       code: 'insufficient_quota',
@@ -157,7 +179,7 @@ test('Google Speech in a region is asked at the host of that region', async (t) 
     return Response.json({ access_token: 'token' });
   });
   for (const location of ['global', 'europe-west4']) {
-    const [google] = configured({ google: { ...entry, location } });
+    const [google] = await configured({ google: { ...entry, location } });
     await google?.check?.(new AbortController().signal);
   }
   const token = 'oauth2.googleapis.com';

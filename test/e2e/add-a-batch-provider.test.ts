@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { Client } from '../../src/client/client.ts';
 import { open } from '../../src/index.ts';
 import type { BatchProvider } from '../../src/provider/batch/batch-provider.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { until } from '../support/wait.ts';
+import { openWorkplace } from './pawl-process.ts';
 
 /** A provider that summarizes, in an afternoon of one poll. */
 function summarizer(): BatchProvider {
@@ -53,4 +55,67 @@ test('a batch provider can be added from outside', async (t) => {
     urls.map((url) => `short: ${url}`),
   );
   await pawl.close();
+});
+
+/** The same as a module that somebody wrote, with a setting of its own. */
+const moduleText = `
+const jobs = new Map();
+
+export function makeBatchProvider({ prefix }) {
+  return {
+    name: 'ACME',
+    taskTypes: ['summary'],
+    split: 'together',
+    merge: 'flat',
+    recognizedBy: 'token',
+    find: async ({ token }) => (jobs.has(token) ? token : undefined),
+    submit: async ({ token, sources }) => {
+      jobs.set(token, sources);
+      return token;
+    },
+    poll: async ({ externalId }) => ({
+      said: 'completed',
+      results: async function* () {
+        for (const id of jobs.get(externalId)) {
+          yield { id, isOk: true, value: { summary: prefix + id } };
+        }
+      },
+    }),
+    cancel: async () => true,
+  };
+}`;
+
+test('pawl serve takes a provider from a module that the file of providers names', async (t) => {
+  const place = openWorkplace(t);
+  place.write('settings/acme.mjs', moduleText);
+  const entry = { module: './acme.mjs', prefix: 'short: ' };
+  const environment = {
+    PAWL_BATCH_PROVIDERS: place.write('settings/providers.json', JSON.stringify({ acme: entry })),
+    PAWL_BATCH_POLL_SECONDS: '1',
+  };
+  const serving = place.start(['serve', '--port', '0', '--no-sample'], { environment });
+  const [, url = ''] = await serving.seen(/Pawl listens on (http:\/\/127\.0\.0\.1:\d+)/);
+  const client = new Client({ url });
+  const urls = ['https://a.example/one'];
+  const body = { task_type: 'summary', provider: 'ACME', urls };
+  const { task_id: id } = await client.ask('POST /batch/tasks', { body });
+  const ended = async (): Promise<boolean> =>
+    (await client.ask('GET /batch/tasks/:id', { params: { id } })).state === 'completed';
+  await until(ended, { what: 'the task to be completed' });
+  const output = await client.ask('GET /batch/tasks/:id/output', { params: { id } });
+  const results = [{ id: urls[0], summary: `short: ${urls[0]}` }];
+  assert.deepEqual(output, { results });
+  serving.child.kill('SIGTERM');
+  assert.equal((await serving.finished).code, 0);
+});
+
+test('pawl serve does not start with a module that is no provider, and says why', async (t) => {
+  const place = openWorkplace(t);
+  place.write('acme.mjs', 'export const makeBatchProvider = () => ({ name: "ACME" });');
+  const settings = JSON.stringify({ acme: { module: './acme.mjs' } });
+  const environment = { PAWL_BATCH_PROVIDERS: place.write('providers.json', settings) };
+  const { code, stderr } = await place.run(['serve', '--port', '0'], { environment });
+  assert.equal(code, 64);
+  assert.match(stderr, /acme\.mjs of batch provider acme is no batch provider: taskTypes must be/);
+  assert.match(stderr, /submit must be a function/);
 });
