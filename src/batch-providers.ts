@@ -31,6 +31,8 @@ interface Making {
   readonly name: string;
   /** A text of the provider's entry; throws where it is missing and has no standard. */
   text(field: string, standard?: string): string;
+  /** The same for a whole number from 1. */
+  count(field: string, standard: number): number;
   /** The buckets of the operator that callers may have read. */
   buckets(): readonly string[];
   endpoint(url: string, authorize: EndpointOptions['authorize'], home?: RegExp): Endpoint;
@@ -104,7 +106,8 @@ const makers: Readonly<Record<string, (making: Making) => BatchProvider>> = {
     const url = making.text('url', 'https://api.anthropic.com');
     const headers = { 'x-api-key': key, 'anthropic-version': '2023-06-01' };
     const home = /^https:\/\/api\.anthropic\.com(?=\/)/;
-    return anthropicBatches(making.endpoint(url, async () => headers, home));
+    const endpoint = making.endpoint(url, async () => headers, home);
+    return anthropicBatches(endpoint, making.count('max_tokens', 8192));
   },
 };
 
@@ -179,6 +182,7 @@ function makeKnown(
     name,
     ...{ world, allowed, blobs },
     text: (field, standard) => textOf(entry, { name, field, standard }),
+    count: (field, standard) => countOf(entry, { name, field, standard }),
     buckets: () => bucketsOf(name, entry),
     endpoint: (at, authorize, home) => {
       url = at;
@@ -249,6 +253,15 @@ function textOf(
   if (value === undefined && standard !== undefined) return standard;
   const message = `batch provider ${name} needs a text for ${field}`;
   throw new Failure('usage_error', message);
+}
+
+function countOf(
+  entry: Readonly<Record<string, unknown>>,
+  { name, field, standard }: { name: string; field: string; standard: number },
+): number {
+  const { [field]: value = standard } = entry;
+  if (Number.isSafeInteger(value) && Number(value) >= 1) return Number(value);
+  throw new Failure('usage_error', `batch provider ${name}: ${field} is a whole number from 1`);
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -74,6 +74,31 @@ describe('a proxy is used for all that a provider links to', () => {
   });
 });
 
+describe('Anthropic', () => {
+  test('is asked for answers of the length that its entry says', async (t) => {
+    for (const [max_tokens, sent] of [
+      [undefined, 8192],
+      [4096, 4096],
+    ]) {
+      const server = new AnthropicServer();
+      await server.server.start(t);
+      const settings = { anthropic: { url: server.server.url, key: 'key', max_tokens } };
+      await finish(t, settings, { ...questions, models: ['claude-haiku-4-5'] });
+      const asked = server.batches.get('msgbatch_1')?.requests ?? [];
+      assert.deepEqual(new Set(asked.map(({ params }) => params.max_tokens)), new Set([sent]));
+    }
+  });
+
+  test('an answer that was too long says which setting to raise', async (t) => {
+    const server = new AnthropicServer();
+    await server.server.start(t);
+    server.stopReason = 'max_tokens';
+    const settings = { anthropic: { url: server.server.url, key: 'key' } };
+    const { row } = await finish(t, settings, { ...questions, models: ['claude-haiku-4-5'] });
+    assert.match(row.error ?? '', /ended with max_tokens: raise max_tokens in the entry/);
+  });
+});
+
 describe('models of a transcription', () => {
   test('are refused where the provider has none', async (t) => {
     const settings = { azure: { url: 'http://127.0.0.1:1', key: 'key' } };

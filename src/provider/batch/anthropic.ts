@@ -25,9 +25,9 @@ import type { Endpoint } from './endpoint.ts';
 import { gatherLines } from './gather.ts';
 
 const batches = '/v1/messages/batches';
-const answerTokensMax = 8192;
 
-export function anthropicBatches(endpoint: Endpoint): BatchProvider {
+/** The interface wants a bound on each answer, and models differ in what they take. */
+export function anthropicBatches(endpoint: Endpoint, answerTokens: number): BatchProvider {
   return {
     name: 'ANTHROPIC',
     taskTypes: ['completion'],
@@ -40,7 +40,7 @@ export function anthropicBatches(endpoint: Endpoint): BatchProvider {
       const model = job.model?.replace(/^anthropic:/, '');
       const lines = await gatherLines(job.requests(), (request) => ({
         custom_id: request.custom_id,
-        params: paramsOf(model, request),
+        params: { max_tokens: answerTokens, ...paramsOf(model, request) },
       }));
       // The lines are objects already: with commas between them they are the list.
       const list = Buffer.from(lines).toString().trimEnd().replaceAll('\n', ',');
@@ -66,7 +66,6 @@ function paramsOf(model: string | undefined, request: BatchRequest): JsonObject 
   const { instruction, input, schema, schema_name: name = 'answer' } = request;
   return {
     model,
-    max_tokens: answerTokensMax,
     ...(instruction !== undefined && { system: instruction }),
     messages: [{ role: 'user', content: input }],
     ...(schema && {
@@ -122,7 +121,9 @@ function lineOf(line: JsonObject): ResultLine {
   const message = objectOf(result.message);
   const text = answerOf(message);
   if (text === undefined || message.stop_reason === 'max_tokens') {
-    const error = `the model ended with ${String(message.stop_reason)}`;
+    const isCut = message.stop_reason === 'max_tokens';
+    const advice = isCut ? ': raise max_tokens in the entry of its provider' : '';
+    const error = `the model ended with ${String(message.stop_reason)}${advice}`;
     return { id, isOk: false, error, isRetryable: false };
   }
   const usage = objectOf(message.usage);

@@ -3,7 +3,7 @@ import { type Call, ProviderServer, type Reply } from './provider-server.ts';
 
 interface Batch {
   readonly id: string;
-  readonly requests: { custom_id: string; params: { model: string } }[];
+  readonly requests: { custom_id: string; params: { model: string; max_tokens: number } }[];
   polls: number;
   isCanceled: boolean;
 }
@@ -15,6 +15,7 @@ export class AnthropicServer {
   pollsToGo = 2;
   /** The host that stands in its links, where that is another than it is reached at. */
   host: string | undefined;
+  stopReason = 'end_turn';
   /** Undefined: an error; `expired`: not in time. */
   answer: (id: string) => Outcome = (id) => `answer to ${id}`;
   readonly server: ProviderServer = new ProviderServer([
@@ -27,6 +28,8 @@ export class AnthropicServer {
   #create(call: Call): Reply {
     const id = `msgbatch_${this.batches.size + 1}`;
     const { requests } = call.json() as unknown as Batch;
+    const isWhole = requests.every(({ params }) => Number.isInteger(params.max_tokens));
+    if (!isWhole) return refused('requests.0.params.max_tokens: Field required');
     this.batches.set(id, { id, requests, polls: 0, isCanceled: false });
     return { body: { id, type: 'message_batch', processing_status: 'in_progress' } };
   }
@@ -62,7 +65,7 @@ export class AnthropicServer {
       const error = { type: 'error', error: { type: 'invalid_request_error', message: 'no' } };
       const message = {
         content: [{ type: 'text', text }],
-        stop_reason: 'end_turn',
+        stop_reason: this.stopReason,
         usage: { input_tokens: 100, output_tokens: 20 },
       };
       const result =
@@ -80,4 +83,11 @@ export class AnthropicServer {
         .join(''),
     };
   }
+}
+
+function refused(message: string): Reply {
+  return {
+    status: 400,
+    body: { type: 'error', error: { type: 'invalid_request_error', message } },
+  };
 }

@@ -234,7 +234,7 @@ function anthropic(): ProviderCase {
   const anthropic = new AnthropicServer();
   return {
     server: anthropic.server,
-    make: () => anthropicBatches(endpointOf(anthropic.server.url)),
+    make: () => anthropicBatches(endpointOf(anthropic.server.url), 8192),
     body: written('claude-haiku-4-5'),
     ids: asked,
     begins: /^POST .*batches$/,
