@@ -50,6 +50,29 @@ export async function servedProviders(reader: Reader, now: number): Promise<Read
   return new Set(rows.map(({ provider }) => provider));
 }
 
+const listAll = sql<{ provider: string; task_types: string; models: string | null }>`
+  SELECT DISTINCT provider, task_types, models FROM batch_presence
+  WHERE seen_at >= :since ORDER BY provider, task_types, models`;
+
+export interface ServedProvider {
+  readonly name: string;
+  readonly taskTypes: readonly string[];
+  /** It is found by the model that a task names, and not by its own name. */
+  readonly isFoundByModel: boolean;
+}
+
+/** The same with what they take, by name. */
+export async function listProviders(reader: Reader, now: number): Promise<ServedProvider[]> {
+  const rows = await reader.run(listAll, { since: now - limits.batch.presenceMsMax });
+  // Two processes may have it with different settings: the first counts.
+  const byName = new Map(rows.toReversed().map((row) => [row.provider, row]));
+  return [...byName.values()].toReversed().map(({ provider, task_types: types, models }) => ({
+    name: provider,
+    taskTypes: types.split(','),
+    isFoundByModel: models !== null,
+  }));
+}
+
 const listModels = sql<{ task_types: string; models: string }>`
   SELECT DISTINCT task_types, models FROM batch_presence
   WHERE seen_at >= :since AND models IS NOT NULL`;

@@ -109,6 +109,19 @@ describe('a running service', () => {
     assert.deepEqual([late.status, late.body.code], [409, 'action_not_allowed']);
   });
 
+  test('says which providers there are, and what their tasks hold', async (t) => {
+    const azure = { url: 'http://127.0.0.1:9', key: 'key' };
+    const batchProviders = { openai: azure, azure };
+    const bench = await openBench(t, { batchProviders });
+    const { body } = await bench.ask('GET /batch/providers');
+    assert.deepEqual(body, {
+      items: [
+        { provider: 'AZURE', task_types: ['transcription'], input: 'urls' },
+        { provider: 'OPENAI', task_types: ['completion', 'embedding'], input: 'requests' },
+      ],
+    });
+  });
+
   test('measures tasks by status, the age of the oldest, and errors of providers', async (t) => {
     const { bench } = await setup(t, { work: false });
     const figure = async (line: string): Promise<number> => {

@@ -85,6 +85,19 @@ export const BatchTask = Type.Object({
 export type NewBatchTask = Static<typeof NewBatchTask>;
 export type BatchTask = Static<typeof BatchTask>;
 
+const Providers = Type.Object({
+  items: Type.Array(
+    Type.Object(
+      {
+        provider: Type.String(),
+        task_types: Type.Array(Type.String()),
+        input: oneOf(['urls', 'requests']),
+      },
+      { description: 'A task with `urls` names its provider, one with `requests` its models.' },
+    ),
+  ),
+});
+
 const group = 'Batch';
 
 export const batch = {
@@ -96,6 +109,13 @@ export const batch = {
     status: 202,
     answer: BatchTask,
     failures: ['bad_request', 'provider_unknown', 'payload_too_large', 'idempotency_conflict'],
+  },
+  'GET /batch/providers': {
+    group,
+    summary: 'The batch providers that running processes have the settings of',
+    status: 200,
+    answer: Providers,
+    failures: [],
   },
   'GET /batch/tasks': {
     group,

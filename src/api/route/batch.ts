@@ -2,6 +2,7 @@
 import { Readable } from 'node:stream';
 import { outputOf, unknown } from '../../engine/batch-commands.ts';
 import { readWaiting } from '../../engine/batch-waiting.ts';
+import { listProviders } from '../../store/batch-presence.ts';
 import { type BatchTaskRow, getBatchTask, listBatchTasks } from '../../store/batch-tasks.ts';
 import { batchTaskShape } from '../batch-shape.ts';
 import { limitOf, nextCursor, numberCursor } from '../cursor.ts';
@@ -20,6 +21,15 @@ export function batchRoutes(service: Service) {
       log.info({ task_id: key, caller_id: caller.shownId, replayed: isReplayed }, 'task submitted');
       if (isReplayed) reply.header('idempotency-replayed', 'true');
       return shown(await ownTask(service, callerId, key));
+    },
+    'GET /batch/providers': async () => {
+      const providers = await listProviders(database, database.now());
+      const items = providers.map(({ name, taskTypes, isFoundByModel }) => ({
+        provider: name,
+        task_types: [...taskTypes],
+        input: isFoundByModel ? ('requests' as const) : ('urls' as const),
+      }));
+      return { items };
     },
     'GET /batch/tasks': async ({ caller, query }) => {
       const limit = limitOf(query);
