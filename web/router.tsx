@@ -149,6 +149,12 @@ const batch = createRoute({
   component: lazyRouteComponent(() => import('./page/batch.tsx'), 'BatchPage'),
 });
 
+const newBatchTask = createRoute({
+  getParentRoute: () => root,
+  path: '/batch/new',
+  component: lazyRouteComponent(() => import('./page/batch-new.tsx'), 'NewBatchTaskPage'),
+});
+
 const batchTask = createRoute({
   getParentRoute: () => root,
   path: '/batch/$id',
@@ -162,7 +168,7 @@ const system = createRoute({
 });
 
 const documents = [home, jobs, job, search, inbox, add, corpora, corpus, document] as const;
-const pages = [...documents, batch, batchTask, system] as const;
+const pages = [...documents, batch, newBatchTask, batchTask, system] as const;
 
 export function makeRouter() {
   return createRouter({

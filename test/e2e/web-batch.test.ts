@@ -1,10 +1,11 @@
-/** Batch tasks in the workbench: listed, followed live, read, canceled. */
+/** Batch tasks in the workbench: submitted, listed, followed live, read, canceled. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Browser } from 'playwright-core';
 import type { BatchTask } from '../../src/api/contract/batch.ts';
 import { AzureServer } from '../support/batch/azure-server.ts';
 import { OpenaiServer } from '../support/batch/openai-server.ts';
+import { SarvamServer } from '../support/batch/sarvam-server.ts';
 import type { Cleanup } from '../support/temporary.ts';
 import { openBench } from './api-client.ts';
 import { draw, findProblems, launchBrowser, openView } from './web-browser.ts';
@@ -36,14 +37,18 @@ async function setup(t: Cleanup) {
   const openai = new OpenaiServer();
   openai.answer = () => ({ content: 'Ada, in spring.' });
   await openai.start(t);
+  const sarvam = new SarvamServer();
+  sarvam.transcribe = () => 'The heron waits in the reeds.';
+  await sarvam.server.start(t);
   const batchProviders = {
     azure: { url: azure.server.url, key: 'key' },
     openai: { url: openai.url, key: 'key' },
+    sarvam: { url: sarvam.server.url, key: 'key' },
   };
-  const bench = await openBench(t, { batchProviders, batchPollMs: 100 });
+  const bench = await openBench(t, { batchProviders, batchPollMs: 100, batchGatherMs: 0 });
   const submit = async (body: object): Promise<string> =>
     (await bench.ask<BatchTask>('POST /batch/tasks', { body })).body.task_id;
-  return { azure, address: bench.service.address, submit };
+  return { azure, openai, address: bench.service.address, submit, bench };
 }
 
 describe('the page of batch tasks', () => {
@@ -100,6 +105,51 @@ describe('the page of batch tasks', () => {
     await visit('/batch/nothing');
     await page.getByText('batch_task_unknown').waitFor();
     assert.equal(azure.server.count(/^POST /), 1);
+    assert.deepEqual(complaints, []);
+  });
+});
+
+describe('the form of a batch task', () => {
+  test('submits questions, and says what the service refuses', async (t) => {
+    const { address, openai } = await setup(t);
+    const { page, visit, complaints } = await openView(t, { browser, address });
+    await visit('/batch');
+    await page.getByRole('link', { name: 'New task' }).click();
+    await page.getByLabel('Work').selectOption({ label: 'completion' });
+    const submit = page.getByRole('button', { name: 'Submit the task' });
+    assert.equal(await submit.isDisabled(), true);
+    await page.getByLabel('Models').fill('nobody-has-this');
+    await page.getByLabel('Questions or texts').fill('Who repaired the bridge?\nWhen was it?');
+    await page.getByLabel('Instruction').fill('Be brief.');
+    assert.deepEqual(await findProblems(page), []);
+    await draw(page, 'batch-new-light');
+    await submit.click();
+    await page.getByText('provider_unknown').waitFor();
+    await page.getByLabel('Models').fill('gpt-4o-mini');
+    await submit.click();
+    await page.getByRole('button', { name: 'Show results' }).click();
+    await page.getByText('Ada, in spring.').first().waitFor();
+    const [batch] = openai.batches.values();
+    assert.ok(batch);
+    assert.deepEqual(
+      openai.lines(batch).map(({ custom_id }) => custom_id),
+      ['line-1', 'line-2'],
+    );
+    assert.deepEqual(complaints, []);
+  });
+
+  test('submits recordings to the provider that was chosen', async (t) => {
+    const { address, azure } = await setup(t);
+    const options = { width: 390, colorScheme: 'dark' } as const;
+    const { page, visit, complaints } = await openView(t, { browser, address }, options);
+    await visit('/batch/new');
+    await page.getByLabel('Work').selectOption({ label: 'transcription by AZURE' });
+    await page.getByLabel('Addresses').fill(recordings.urls.join('\n'));
+    assert.deepEqual(await findProblems(page), []);
+    await draw(page, 'batch-new-narrow');
+    await page.getByRole('button', { name: 'Submit the task' }).click();
+    await page.locator('tr').filter({ hasText: 'transcriptions/t-1' }).waitFor();
+    assert.deepEqual(azure.jobs.get('t-1')?.contentUrls, recordings.urls.slice(0, 2));
     assert.deepEqual(complaints, []);
   });
 });

@@ -40,6 +40,9 @@ export function BatchPage() {
           {counted(rows.length, 'task')}
           {hasNextPage && ' so far'}
         </span>
+        <Link to="/batch/new" className="button primary">
+          New task
+        </Link>
       </header>
       <StateMenu state={state} />
       {query.isPending && <Skeleton lines={8} />}
@@ -122,12 +125,12 @@ function NoTasks({ isFiltered }: { isFiltered: boolean }) {
       title="Nothing has been handed to a provider"
       next={
         <a className="button" href="/docs">
-          How to hand something over
+          How to do it over HTTP
         </a>
       }
     >
-      Recordings, questions and texts that can wait for hours cost half at many providers. Send them
-      with `POST /batch/tasks` or `pawl batch submit`, or choose the cheap lane for a job.
+      Recordings, questions and texts that can wait for hours cost half at many providers. Submit a
+      new task here, or choose the cheap lane when you add documents.
     </Empty>
   );
 }

@@ -1,0 +1,82 @@
+/** What is typed into the form of a batch task, and the task that it makes. */
+import type { AnswerOf, BodyOf } from '../../src/api/contract.ts';
+
+type Provider = AnswerOf<'GET /batch/providers'>['items'][number];
+
+/** A kind of work that can be handed over now. */
+export interface Kind {
+  readonly value: string;
+  readonly taskType: string;
+  readonly input: Provider['input'];
+  /** Absent where the models say who does it. */
+  readonly provider?: string;
+}
+
+export interface TaskDraft {
+  readonly kind: string;
+  readonly urls: string;
+  readonly language: string;
+  readonly models: string;
+  readonly instruction: string;
+  readonly inputs: string;
+}
+
+export const nothing: TaskDraft = {
+  kind: '',
+  urls: '',
+  language: '',
+  models: '',
+  instruction: '',
+  inputs: '',
+};
+
+/** Work by addresses for each provider; work by requests once, whoever has the models. */
+export function kindsOf(providers: readonly Provider[]): readonly Kind[] {
+  const kinds = providers.flatMap(({ provider, task_types, input }) =>
+    task_types.map((taskType): Kind => {
+      if (input === 'requests') return { value: taskType, taskType, input };
+      return { value: `${taskType} ${provider}`, taskType, input, provider };
+    }),
+  );
+  return [...new Map(kinds.map((kind) => [kind.value, kind])).values()];
+}
+
+/** Why it cannot be sent yet. */
+export function problemOf({ input }: Kind, draft: TaskDraft): string | undefined {
+  if (input === 'urls') return linesOf(draft.urls).length > 0 ? undefined : 'Name an address.';
+  if (namesOf(draft.models).length === 0) return 'Name at least one model.';
+  return linesOf(draft.inputs).length > 0 ? undefined : 'Write at least one line.';
+}
+
+export function bodyOf(
+  { taskType, input, provider }: Kind,
+  draft: TaskDraft,
+): BodyOf<'POST /batch/tasks'> {
+  const models = namesOf(draft.models);
+  const named = models.length > 0 && { models };
+  if (input === 'urls') {
+    const language = draft.language.trim();
+    return {
+      task_type: taskType,
+      ...(provider !== undefined && { provider }),
+      urls: linesOf(draft.urls),
+      ...(language !== '' && { language }),
+      ...named,
+    };
+  }
+  const instruction = draft.instruction.trim();
+  const requests = linesOf(draft.inputs).map((line, index) => ({
+    custom_id: `line-${index + 1}`,
+    input: line,
+    ...(instruction !== '' && { instruction }),
+  }));
+  return { task_type: taskType, ...named, requests };
+}
+
+const textsOf = (text: string, between: RegExp): string[] =>
+  text
+    .split(between)
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+const linesOf = (text: string): string[] => textsOf(text, /\n/);
+const namesOf = (text: string): string[] => textsOf(text, /[\s,]+/);
