@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { draw, findProblems, findViolations, openSuite, openView } from './web-browser.ts';
+import { draw, findProblems, findViolations, openSuite, openView, postJob } from './web-browser.ts';
 
 const suite = openSuite();
 
@@ -123,5 +123,25 @@ describe('the one button', () => {
     const closed = page.waitForEvent('close');
     await page.close({ runBeforeUnload: true });
     await closed;
+  });
+
+  test('shows the job of an attempt whose stop came after the commit', async (t) => {
+    const { page, visit, complaints } = await openView(t, suite);
+    const documents = [{ text: 'The heron waits.' }];
+    const job_id = await postJob(suite.address, { corpus_name: 'late', documents });
+    // What the service answers then: the moment is too short to be met by a click.
+    await page.route('**/attempt', async (route) => {
+      const answer = await route.fetch();
+      const json = { ...(await answer.json()), status: 'idle', sources: null, job_id };
+      await route.fulfill({ response: answer, json });
+    });
+    await visit('/add?corpus=late');
+    await page.getByText('Everything was stored before the stop').waitFor();
+    await page.getByText('Document indexed — ready to search').waitFor();
+    assert.deepEqual(await findProblems(page), []);
+    await draw(page, 'add-late-stop-light');
+    await page.getByRole('link', { name: 'Open the job' }).click();
+    await page.waitForURL(`**/#/jobs/${job_id}`);
+    assert.deepEqual(complaints, []);
   });
 });

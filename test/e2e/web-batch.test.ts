@@ -153,3 +153,30 @@ describe('the form of a batch task', () => {
     assert.deepEqual(complaints, []);
   });
 });
+
+test('a recording is added in the cheap lane, and found by what is said in it', async (t) => {
+  const { address, bench } = await setup(t);
+  const { page, visit, complaints } = await openView(t, { browser, address });
+  await visit('/add?corpus=talks');
+  await page.getByRole('tab', { name: 'Files' }).click();
+  const sound = Buffer.from('RIFF\x24\0\0\0WAVEfmt \0\0\0\0heron', 'latin1');
+  const talk = { name: 'talk.wav', mimeType: 'audio/wav', buffer: sound };
+  await page.getByLabel('choose them').setInputFiles([talk]);
+  await page.getByText('a recording: choose the cheap lane').waitFor();
+  const lane = page.getByRole('group', { name: 'Lane' });
+  await lane.getByRole('button', { name: 'Cheap' }).click();
+  await page.getByText('recordings are transcribed').waitFor();
+  assert.deepEqual(await findProblems(page), []);
+  await draw(page, 'add-cheap-light');
+  await page.getByRole('button', { name: 'Hand over as a job' }).click();
+  await page.getByText('Document indexed — ready to search').waitFor();
+  const { body: jobs } = await bench.ask<{ items: { lane: string }[] }>('GET /jobs');
+  assert.deepEqual(
+    jobs.items.map(({ lane: used }) => used),
+    ['cheap'],
+  );
+  const query = { query: 'heron', corpus_name: 'talks' };
+  const found = await bench.ask<{ results: { text: string }[] }>('POST /search', { body: query });
+  assert.match(found.body.results[0]?.text ?? '', /heron waits in the reeds/i);
+  assert.deepEqual(complaints, []);
+});

@@ -1,17 +1,18 @@
 /** Files: dropped, or chosen. */
 import { type DragEvent, useId, useMemo, useState } from 'react';
 import { CheckedList } from './checked-list.tsx';
-import { checkFiles } from './preflight.ts';
+import { checkFiles, type Lane } from './preflight.ts';
 
 export interface FileDropProps {
   readonly files: readonly File[];
+  readonly lane: Lane;
   readonly onChange: (files: readonly File[]) => void;
 }
 
-export function FileDrop({ files, onChange }: FileDropProps) {
+export function FileDrop({ files, lane, onChange }: FileDropProps) {
   const [isOver, setOver] = useState(false);
   const id = useId();
-  const checked = useMemo(() => checkFiles(files), [files]);
+  const checked = useMemo(() => checkFiles(files, lane), [files, lane]);
   const add = (list: FileList | null): void => onChange([...files, ...(list ?? [])]);
   const drop = (event: DragEvent): void => {
     event.preventDefault();

@@ -2,14 +2,14 @@
 import { useBlocker, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Problem } from '../part/basic.tsx';
-import { Tabs } from '../part/choice.tsx';
+import { Segments, Tabs } from '../part/choice.tsx';
 import { useCorpora } from '../part/corpus-query.ts';
 import { Addresses } from './add-addresses.tsx';
 import { CrawlForm, type CrawlPlan, crawlProblem, noCrawl } from './add-crawl.tsx';
 import { FileDrop } from './add-files.tsx';
 import { AttemptView } from './attempt-view.tsx';
 import { CorpusPicker } from './corpus-picker.tsx';
-import { type Checked, checkFiles, checkLines, corpusProblem } from './preflight.ts';
+import { type Checked, checkFiles, checkLines, corpusProblem, type Lane } from './preflight.ts';
 import type { Plan } from './submission.ts';
 import { type OneButtonState, useOneButton } from './use-one-button.ts';
 
@@ -29,7 +29,13 @@ export interface Draft {
   readonly lines: string;
   readonly files: readonly File[];
   readonly crawl: CrawlPlan;
+  readonly lane: Lane;
 }
+
+const lanes = [
+  { value: 'now', name: 'Now' },
+  { value: 'cheap', name: 'Cheap, within a day' },
+] as const;
 
 function useDraft(names: readonly string[]) {
   const given = useSearch({ from: '/add' });
@@ -37,6 +43,7 @@ function useDraft(names: readonly string[]) {
   const [lines, setLines] = useState(() => given.url ?? sessionStorage.getItem(draft) ?? '');
   const [files, setFiles] = useState<readonly File[]>([]);
   const [crawl, setCrawl] = useState<CrawlPlan>(noCrawl);
+  const [lane, setLane] = useState<Lane>('now');
   const [picked, setCorpus] = useState<string | undefined>(given.corpus);
   const corpus = picked ?? names[0] ?? 'documents';
   const keep = (text: string): void => {
@@ -49,8 +56,8 @@ function useDraft(names: readonly string[]) {
     if (way === 'files') setFiles([]);
     setCorpus(corpus);
   };
-  const values: Draft = { way, corpus, lines, files, crawl };
-  return { ...values, setWay, keep, setFiles, setCrawl, setCorpus, clear };
+  const values: Draft = { way, corpus, lines, files, crawl, lane };
+  return { ...values, setWay, keep, setFiles, setCrawl, setCorpus, setLane, clear };
 }
 
 export function AddPage() {
@@ -70,24 +77,46 @@ export function AddPage() {
           <CorpusPicker names={names} value={draft.corpus} onChange={draft.setCorpus} />
           <Tabs label="What to add" options={ways} value={draft.way} onChange={draft.setWay} />
           <SourceForm draft={draft} />
+          <LaneChoice lane={draft.lane} onChange={draft.setLane} />
         </>
       )}
       {one.error !== undefined && <Problem error={one.error} />}
       <Controls one={one} plan={plan} problem={problem} />
-      {one.attempt && (one.sources.length > 0 || one.attempt.status !== 'idle') && (
-        <AttemptView attempt={one.attempt} sources={one.sources} />
-      )}
+      {one.attempt && isShown(one) && <AttemptView attempt={one.attempt} sources={one.sources} />}
     </div>
   );
 }
 
+/** An idle attempt has something to say if sources are left, or if it stored some before a stop. */
+function isShown({ attempt, sources }: OneButtonState): boolean {
+  return sources.length > 0 || attempt?.status !== 'idle' || attempt.job_id !== null;
+}
+
 function SourceForm({ draft }: { draft: ReturnType<typeof useDraft> }) {
-  const { way, lines, corpus, files, crawl } = draft;
+  const { way, lines, corpus, files, crawl, lane } = draft;
   return (
     <div id={`panel-${way}`} role="tabpanel" aria-labelledby={`tab-${way}`} className="stack">
       {way === 'addresses' && <Addresses lines={lines} corpus={corpus} onChange={draft.keep} />}
-      {way === 'files' && <FileDrop files={files} onChange={draft.setFiles} />}
+      {way === 'files' && <FileDrop files={files} lane={lane} onChange={draft.setFiles} />}
       {way === 'crawl' && <CrawlForm plan={crawl} onChange={draft.setCrawl} />}
+    </div>
+  );
+}
+
+interface LaneChoiceProps {
+  readonly lane: Lane;
+  readonly onChange: (lane: Lane) => void;
+}
+
+function LaneChoice({ lane, onChange }: LaneChoiceProps) {
+  return (
+    <div className="row">
+      <Segments label="Lane" options={lanes} value={lane} onChange={onChange} />
+      {lane === 'cheap' && (
+        <span className="soft">
+          Models are asked at batch prices, and recordings are transcribed. Runs as a job.
+        </span>
+      )}
     </div>
   );
 }
@@ -99,10 +128,11 @@ interface ControlsProps extends Planned {
 /** The one button; beside it the other way, which asks nothing more of the person. */
 function Controls({ one, plan, problem }: ControlsProps) {
   const isCrawl = plan?.kind === 'crawl';
+  const isJobOnly = !one.isBusy && (isCrawl || plan?.lane === 'cheap');
   const { text, deed } = one.button;
   return (
     <div className="row">
-      {!isCrawl && (
+      {!isJobOnly && (
         <button
           type="button"
           className="button primary"
@@ -116,7 +146,7 @@ function Controls({ one, plan, problem }: ControlsProps) {
       {plan && !one.isBusy && (
         <button
           type="button"
-          className={isCrawl ? 'button primary' : 'button'}
+          className={isJobOnly ? 'button primary' : 'button'}
           title="A job goes on by itself, retries, and puts what fails into the inbox"
           onClick={() => void one.handOver(plan)}
         >
@@ -159,19 +189,20 @@ interface Planned {
 }
 
 /** What would be sent: only what is ready. */
-function planOf({ way, corpus, lines, files, crawl }: Draft): Planned {
+function planOf({ way, corpus, lines, files, crawl, lane }: Draft): Planned {
   const problem = corpusProblem(corpus);
   if (problem !== undefined) return { problem };
   if (way === 'crawl') {
     const wrong = crawlProblem(crawl);
-    return wrong === undefined ? { plan: { kind: 'crawl', corpus, crawl } } : { problem: wrong };
+    if (wrong !== undefined) return { problem: wrong };
+    return { plan: { kind: 'crawl', corpus, lane, crawl } };
   }
-  const checked = way === 'files' ? checkFiles(files) : checkLines(lines);
+  const checked = way === 'files' ? checkFiles(files, lane) : checkLines(lines);
   const ready = checked.filter(({ verdict }) => verdict === 'ready');
   if (ready.length === 0) return { problem: checked.length === 0 ? hints[way] : noneReady };
-  if (way === 'addresses') return { plan: { kind: 'urls', corpus, urls: namesOf(ready) } };
+  if (way === 'addresses') return { plan: { kind: 'urls', corpus, lane, urls: namesOf(ready) } };
   const sent = files.filter((_, index) => checked[index]?.verdict === 'ready');
-  return { plan: { kind: 'files', corpus, files: sent } };
+  return { plan: { kind: 'files', corpus, lane, files: sent } };
 }
 
 const hints = { addresses: 'Paste at least one address.', files: 'Choose at least one file.' };

@@ -29,9 +29,19 @@ const doings: Readonly<Record<Attempt['phase'], string>> = {
   text_committed: 'All of it is stored.',
 };
 
+const stored = { tone: 'ok', name: 'Stored' } as const;
+
+/** A stop that comes after the commit leaves an idle attempt whose job goes on. */
+function lookOf({ status, job_id }: Attempt): { tone: Tone; name: string } {
+  return status === 'idle' && job_id !== null ? stored : looks[status];
+}
+
 const sentences: Readonly<Record<Attempt['status'], (attempt: Attempt) => string>> = {
-  idle: ({ sources }) =>
-    sources ? 'It came to nothing: what is left is below, with the reason.' : 'Ready to be added.',
+  idle: ({ sources, job_id }) => {
+    if (job_id !== null) return 'Everything was stored before the stop. A job makes it searchable.';
+    if (sources) return 'It came to nothing: what is left is below, with the reason.';
+    return 'Ready to be added.';
+  },
   running: ({ phase }) => doings[phase],
   stopping: () => 'What is under way comes to rest.',
   paused: () => 'What has been done is kept, and is not done again when you resume.',
@@ -53,10 +63,11 @@ export interface AttemptViewProps {
 
 export function AttemptView({ attempt, sources }: AttemptViewProps) {
   const { status, trouble } = attempt;
+  const look = lookOf(attempt);
   return (
     <section className="stack" aria-label="The attempt" data-attempt={status}>
       <div className="row" role="status">
-        <Badge tone={looks[status].tone}>{looks[status].name}</Badge>
+        <Badge tone={look.tone}>{look.name}</Badge>
         <span>{sentences[status](attempt)}</span>
         {isOpen(attempt) && <span className="soft">{`into ${attempt.corpus_name}`}</span>}
       </div>
@@ -64,7 +75,7 @@ export function AttemptView({ attempt, sources }: AttemptViewProps) {
       {attempt.sources && <Counts sources={attempt.sources} />}
       {trouble && <Trouble {...trouble} />}
       {isOpen(attempt) && <p className="soft small">{attempt.safe_to_leave ? isSafe : isUnsafe}</p>}
-      {status === 'complete' && attempt.job_id !== null && <Following jobId={attempt.job_id} />}
+      {!isOpen(attempt) && attempt.job_id !== null && <Following jobId={attempt.job_id} />}
       {sources.length > 0 && <StagedList sources={sources} status={status} />}
     </section>
   );

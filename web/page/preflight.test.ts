@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { limits } from '../../src/kernel/limits.ts';
-import { checkAddress, checkFiles, checkLines, corpusProblem } from './preflight.ts';
+import { checkAddress, checkFiles, checkLines, corpusProblem, type Lane } from './preflight.ts';
 
 const verdicts: readonly [line: string, verdict: string, note: RegExp][] = [
   ['https://example.org/a#part', 'ready', /ready/],
@@ -33,13 +33,23 @@ describe('before anything is sent', () => {
 
   test('a file that is empty, too large or there twice is left out', () => {
     const file = (name: string, size: number) =>
-      ({ name, size, webkitRelativePath: '' }) as unknown as File;
+      ({ name, size, type: '', webkitRelativePath: '' }) as unknown as File;
     const files = [file('a', 5), file('a', 5), file('b', 0)];
     const large = file('c', limits.document.sourceBytesMax + 1);
     assert.deepEqual(
-      checkFiles([...files, large]).map(({ verdict }) => verdict),
+      checkFiles([...files, large], 'now').map(({ verdict }) => verdict),
       ['ready', 'twice', 'refused', 'refused'],
     );
+  });
+
+  test('a recording is ready in the cheap lane, and in the other says so', () => {
+    const file = (name: string, type: string) =>
+      ({ name, type, size: 5, webkitRelativePath: '' }) as unknown as File;
+    const files = [file('talk.mp3', 'audio/mpeg'), file('talk.mp4', 'video/mp4'), file('a', '')];
+    const verdicts = (lane: Lane) => checkFiles(files, lane).map(({ verdict }) => verdict);
+    assert.deepEqual(verdicts('now'), ['refused', 'refused', 'ready']);
+    assert.match(checkFiles(files, 'now')[0]?.note ?? '', /choose the cheap lane/);
+    assert.deepEqual(verdicts('cheap'), ['ready', 'ready', 'ready']);
   });
 
   test('a corpus needs a name that the service takes', () => {

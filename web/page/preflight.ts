@@ -1,6 +1,9 @@
 /** What can be said of a source before it is sent. */
+import type { BodyOf } from '../../src/api/contract.ts';
 import { limits } from '../../src/kernel/limits.ts';
 import { bytes } from '../part/wording.ts';
+
+export type Lane = NonNullable<BodyOf<'POST /jobs'>['lane']>;
 
 export interface Checked {
   readonly name: string;
@@ -44,7 +47,10 @@ export function checkAddress(line: string): Checked {
   return { name: url.href, verdict: 'ready', note: 'ready' };
 }
 
-export function checkFiles(files: readonly File[]): Checked[] {
+/** Sound and films, which are documents in the cheap lane only. */
+const isRecording = ({ type }: File): boolean => /^(?:audio|video)\//.test(type);
+
+export function checkFiles(files: readonly File[], lane: Lane): Checked[] {
   const { sourceBytesMax } = limits.document;
   const seen = new Set<string>();
   return files.map((file) => {
@@ -57,6 +63,9 @@ export function checkFiles(files: readonly File[]): Checked[] {
       return { name, verdict: 'refused', note };
     }
     if (isTwice) return { name, verdict: 'twice', note: 'is there already' };
+    if (lane === 'now' && isRecording(file)) {
+      return { name, verdict: 'refused', note: 'a recording: choose the cheap lane' };
+    }
     return { name, verdict: 'ready', note: bytes(file.size) };
   });
 }

@@ -9,12 +9,13 @@ import { isRetried, toFailure } from '../../src/kernel/failure.ts';
 import { progressFetch } from '../live/progress-fetch.ts';
 import { useWorkbench } from '../workbench.ts';
 import { type CrawlPlan, crawlBody } from './add-crawl.tsx';
-import { nameOf } from './preflight.ts';
+import { type Lane, nameOf } from './preflight.ts';
 
-export type Plan =
-  | { readonly kind: 'urls'; readonly corpus: string; readonly urls: readonly string[] }
-  | { readonly kind: 'files'; readonly corpus: string; readonly files: readonly File[] }
-  | { readonly kind: 'crawl'; readonly corpus: string; readonly crawl: CrawlPlan };
+export type Plan = { readonly corpus: string; readonly lane: Lane } & (
+  | { readonly kind: 'urls'; readonly urls: readonly string[] }
+  | { readonly kind: 'files'; readonly files: readonly File[] }
+  | { readonly kind: 'crawl'; readonly crawl: CrawlPlan }
+);
 
 export interface Submission {
   /** Of what is being sent; undefined while nothing is. */
@@ -104,15 +105,15 @@ function submit(
   plan: Plan,
   { key: idempotencyKey, signal }: { key: string; signal: AbortSignal },
 ): Promise<{ job_id: string }> {
-  const { corpus: corpus_name } = plan;
+  const { corpus: corpus_name, lane } = plan;
   if (plan.kind === 'files') {
     const files = plan.files.map(namedOf);
-    return client.upload({ corpus_name, files, idempotencyKey, signal });
+    return client.upload({ corpus_name, lane, files, idempotencyKey, signal });
   }
   const body =
     plan.kind === 'urls'
-      ? { corpus_name, urls: [...plan.urls] }
-      : { corpus_name, crawl: crawlBody(plan.crawl) };
+      ? { corpus_name, lane, urls: [...plan.urls] }
+      : { corpus_name, lane, crawl: crawlBody(plan.crawl) };
   return client.ask('POST /jobs', { body, headers: { 'idempotency-key': idempotencyKey }, signal });
 }
 
