@@ -133,22 +133,38 @@ class Submission {
     this.#noted = JSON.parse(row.submission);
   }
 
+  /** Jobs of one provider are begun one after the other; a provider does not wait for another. */
   async run(): Promise<void> {
-    for (const [index, planned] of this.#planned.entries()) {
+    const jobs = [...this.#planned.entries()];
+    const byProvider = Map.groupBy(jobs, ([, { provider }]) => provider.name);
+    const ended = await Promise.all([...byProvider.values()].map((own) => this.#beginAll(own)));
+    const failures = ended.flatMap((failure) => failure ?? []);
+    if (failures.some(({ code }) => code === 'lease_lost')) return this.#afterLoss();
+    const [failure] = failures;
+    if (!failure) return this.#conclude();
+    // What was begun meanwhile must be found by whoever submits the rest.
+    if (this.#options.signal.aborted) await this.#save();
+    else await this.#tryLater(failure);
+  }
+
+  /** Returns why some of the jobs are not begun yet. */
+  async #beginAll(jobs: readonly (readonly [number, PlannedJob])[]): Promise<Failure | undefined> {
+    for (const [index, planned] of jobs) {
       const noted = this.#entry(index);
       if (noted.id !== undefined || noted.error !== undefined) continue;
       try {
         noted.id = await this.#begin(planned, index);
       } catch (error) {
         const failure = toFailure(error);
-        if (failure.code === 'lease_lost') return this.#afterLoss();
-        if (this.#options.signal.aborted) return;
-        if (this.#mayTryAgain(failure)) return this.#tryLater(failure);
+        const isOver = failure.code === 'lease_lost' || this.#options.signal.aborted;
+        if (isOver || this.#mayTryAgain(failure)) return failure;
         noted.error = failure.message;
       }
-      if (index < this.#planned.length - 1 && !(await this.#save())) return this.#afterLoss();
+      if (index < this.#planned.length - 1 && !(await this.#save())) {
+        return new Failure('lease_lost', 'the task was taken away');
+      }
     }
-    await this.#conclude();
+    return undefined;
   }
 
   #entry(index: number): NonNullable<Notes[number]> {

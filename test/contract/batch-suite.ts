@@ -7,6 +7,7 @@ import { BatchFixture, endpointOf } from '../support/batch/fixture.ts';
 import { OpenaiServer } from '../support/batch/openai-server.ts';
 import { patience } from '../support/patience.ts';
 import type { OpenStore } from '../support/store-fixture.ts';
+import type { Cleanup } from '../support/temporary.ts';
 import { hostileTests } from './batch/hostile.ts';
 import { laneTests } from './batch/lane.ts';
 import { lifecycleTests } from './batch/lifecycle.ts';
@@ -17,6 +18,7 @@ import { windDownTests } from './batch/wind-down.ts';
 export interface BatchBench extends BatchFixture {
   readonly azure: AzureServer;
   readonly openai: OpenaiServer;
+  readonly cleanup: Cleanup;
 }
 
 export type BatchTest = readonly [title: string, run: (bench: BatchBench) => Promise<void>];
@@ -43,7 +45,7 @@ export function batchSuite(name: string, open: OpenStore): void {
               azureTranscriber(endpointOf(azure.server.url)),
               openaiBatches(endpointOf(openai.url)),
             ]);
-            await run(Object.assign(fixture, { azure, openai }));
+            await run(Object.assign(fixture, { azure, openai, cleanup: t }));
           });
         }
       });

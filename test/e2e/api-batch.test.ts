@@ -208,6 +208,9 @@ describe('pawl serve', () => {
     const stateOf = async (task: string) =>
       (await client.ask('GET /batch/tasks/:id', { params: { id: task } })).state;
     await until(async () => (await stateOf(id)) === 'completed', { what: 'its end' });
+    const output = await place.run(['batch', 'output', id.slice(0, 8), '--url', url]);
+    const { transcriptions } = JSON.parse(output.stdout);
+    assert.equal(transcriptions[0]?.text, 'words of https://media.example/one.wav');
     azure.pollsToGo = Number.POSITIVE_INFINITY;
     const { task_id: second } = await submit();
     const isUnderWay = async () => (await stateOf(second)) === 'in_progress';

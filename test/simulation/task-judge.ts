@@ -48,7 +48,7 @@ function judge(task: BatchTaskRow, evidence: TaskEvidence): string[] {
   return problems;
 }
 
-/** The output has each result of each finished job once, as the provider has it. */
+/** The output has each recording once: as the provider has it, or as failed with its job. */
 function judgeOutput(task: BatchTaskRow, { blobs, truth }: TaskEvidence): string[] {
   const bytes = blobs.get(task.output_key ?? '');
   if (!bytes) return ['its output is gone'];
@@ -56,11 +56,15 @@ function judgeOutput(task: BatchTaskRow, { blobs, truth }: TaskEvidence): string
     transcriptions: { id: string; text?: string; error?: string }[];
   };
   const { jobs } = JSON.parse(task.provider_state ?? '{}') as {
-    jobs: { external_job_id: string; status: string }[];
+    jobs: { external_job_id: string; status: string; result?: unknown }[];
   };
-  const expected = jobs
-    .filter(({ status }) => status === 'COMPLETED')
-    .flatMap(({ external_job_id: id }) => [...linesOf(truth.jobs.get(id))]);
+  const { urls } = JSON.parse(task.input) as { urls: string[] };
+  const brought = jobs
+    .filter(({ result }) => result !== undefined)
+    .map(({ external_job_id: id }) => truth.jobs.get(id));
+  const heard = new Set(brought.flatMap((job) => [...(job?.sources ?? [])]));
+  const unheard = urls.filter((url) => !heard.has(url)).map((url) => `${url} false`);
+  const expected = [...brought.flatMap((job) => [...linesOf(job)]), ...unheard];
   const found = transcriptions.map(({ id, error }) => `${id} ${error === undefined}`);
   const problems: string[] = [];
   if (expected.sort().join() !== found.sort().join()) {

@@ -2,13 +2,26 @@
 import assert from 'node:assert/strict';
 import { BatchRunner } from '../../../src/engine/batch-runner.ts';
 import { limits } from '../../../src/kernel/limits.ts';
-import { BatchFixture } from '../../support/batch/fixture.ts';
+import { openaiBatches } from '../../../src/provider/batch/openai.ts';
+import { BatchFixture, endpointOf } from '../../support/batch/fixture.ts';
+import { OpenaiServer } from '../../support/batch/openai-server.ts';
 import type { BatchBench, BatchTest } from '../batch-suite.ts';
 import { questions, recordings } from './submission.ts';
 
 /** A process on the same store that has none of the providers. */
 function stranger(bench: BatchBench): BatchFixture {
   return new BatchFixture(bench.store, []);
+}
+
+const twoModels = { ...questions, models: ['gpt-4o-mini', 'other-mini'] };
+
+/** A process that has a second provider with models of its own. */
+async function withOther(bench: BatchBench) {
+  const other = new OpenaiServer();
+  await other.start(bench.cleanup);
+  const provider = { ...openaiBatches(endpointOf(other.url)), name: 'OTHER', models: /^other-/ };
+  const providers = [...bench.options.providers.all, provider];
+  return { other, fixture: new BatchFixture(bench.store, providers) };
 }
 
 export const servingTests: readonly BatchTest[] = [
@@ -81,6 +94,39 @@ export const servingTests: readonly BatchTest[] = [
       } finally {
         await runner.stop();
       }
+    },
+  ],
+  [
+    'in a task for two providers, neither waits for the other to be submitted',
+    async (bench) => {
+      const { fixture, other } = await withOther(bench);
+      bench.openai.server.trouble({ on: /^POST .*files/, reply: () => undefined });
+      const runner = new BatchRunner(fixture.options);
+      await runner.start();
+      try {
+        await runner.commands.submit('ann', twoModels);
+        await bench.store.world.until('the other', () => other.batches.size === 1);
+      } finally {
+        await runner.stop();
+      }
+    },
+  ],
+  [
+    'in a task for two providers, what one has begun is kept while the other limits the rate',
+    async (bench) => {
+      const { fixture, other } = await withOther(bench);
+      const headers = { 'retry-after': '900' };
+      const reply = { status: 429, headers };
+      bench.openai.server.trouble({ on: /^POST .*files/, reply });
+      const key = await fixture.submit(twoModels);
+      await fixture.deliver();
+      assert.equal((await fixture.task(key)).state, 'pending');
+      assert.equal(other.batches.size, 1);
+      bench.store.world.skip(900_000);
+      await fixture.deliver();
+      const ids = (await fixture.state(key)).jobs.map((job) => job.external_job_id);
+      assert.deepEqual(ids, ['batch_1', 'batch_1']);
+      assert.deepEqual([bench.openai.batches.size, other.batches.size], [1, 1]);
     },
   ],
   [
