@@ -22,10 +22,8 @@ import { type Led, nginxLeads, nginxLimits, traefikLeads, traefikLimits } from '
 const compose = readCompose('compose.yaml', readExample());
 const traefik = readYaml<Compose>('compose.traefik.yaml');
 const services = Object.entries(compose.services);
-const composeFiles = [
-  ...['compose.yaml', 'compose.traefik.yaml'],
-  ...['callers/keys.yaml', 'callers/membership.yaml'],
-];
+const composeNames = ['compose', 'compose.traefik', 'callers/keys', 'callers/membership'];
+const composeFiles = composeNames.map((name) => `${name}.yaml`);
 const roles = ['orchestrator', 'scraper', 'chunking', 'embedding'] as const;
 type Role = (typeof roles)[number];
 const roleServices = roles.map((role): [Role, ComposeService] => [
@@ -380,24 +378,22 @@ describe('compose.traefik.yaml', () => {
 
 /** Something that would do, for what is left to fill in. */
 function sampleOf(name: string): string {
-  if (name === 'PAWL_BLOB_URL') return 's3://bucket/prefix';
-  if (name === 'PAWL_BLOB_REGION') return 'eu-west-1';
-  if (name === 'PAWL_BLOB_ENDPOINT') return 'http://127.0.0.1:9000';
-  if (name === 'PAWL_API_KEYS') return `sha256:${'a'.repeat(64)}`;
-  if (/_URL$/.test(name) && name !== 'PAWL_NEO4J_URL') return 'http://127.0.0.1:8081';
-  if (/WORKERS$|_RATE_(CAPACITY|FLOOR)$|_REQUESTS$|_TOKENS$|_SECONDS$/.test(name)) return '20';
+  if (/WORKERS$|_RATE_[CF]|_DEPTH_MAX$|_REQUESTS$|_TOKENS$|_SECONDS$/.test(name)) return '20';
   const others: Readonly<Record<string, string>> = {
     PAWL_ALLOW_HOSTS: 'wiki.corp:80',
     PAWL_PACE: 'docs.corp=8/100',
     PAWL_RATE_TIERS: 'free=600,pro=6000',
-    PAWL_QUEUE_DEPTH_MAX: '20',
     PAWL_BROWSER: 'auto',
     PAWL_RENDER: 'always',
     PAWL_EMBEDDER_PRICE: '2',
     PAWL_EXTRACTOR_PRICE: '15/60',
     PAWL_QDRANT_PREFIX: 'pawl-two',
     PAWL_NEO4J_URL: 'bolt://neo4j:7687',
+    PAWL_BLOB_URL: 's3://bucket/prefix',
+    PAWL_BLOB_REGION: 'eu-west-1',
+    PAWL_BLOB_ENDPOINT: 'http://127.0.0.1:9000',
+    PAWL_API_KEYS: `sha256:${'a'.repeat(64)}`,
   };
-  if (others[name] !== undefined) return others[name];
-  return 'a-secret-of-more-than-24-characters';
+  const other = /_URL$/.test(name) ? 'http://127.0.0.1:8081' : `a-secret-${'x'.repeat(24)}`;
+  return others[name] ?? other;
 }
