@@ -186,6 +186,18 @@ export const figureTests: readonly EngineTest[] = [
     ],
   ),
   [
+    'a job that waits for a rate limit has E_429_RATE in its history',
+    async (bench) => {
+      await bench.start({ fetched: failing(1, () => new Failure('http_429', 'slow down')) });
+      await bench.untilJob(await bench.store.submit(), 'retry_pending');
+      const told = (await bench.store.events()).filter(
+        ({ detail }) => detail?.error_code === 'E_429_RATE',
+      );
+      const kinds = told.map(({ kind }) => kind);
+      assert.deepEqual(kinds, ['step_failed', 'retry_scheduled', 'job_waiting']);
+    },
+  ],
+  [
     'a running job names the failure that one of its items waits after',
     async (bench) => {
       const fetched: StepFunction = ({ item }) => {
