@@ -77,14 +77,14 @@ export const figureTests: readonly EngineTest[] = [
       const before = await durationOf(bench, job);
       assert.equal(before, 2);
       await engine.commands.pause('ann', job.key);
-      await bench.world.advance(3600 * second);
+      await bench.world.advance(60 * second);
       assert.equal(await durationOf(bench, job), before);
       await engine.commands.resume('ann', job.key);
       await bench.untilJob(job, 'succeeded');
       // What the pause interrupted was begun again, and so it took its time twice at the most.
       const ended = await durationOf(bench, job);
       assert.ok(ended >= 4 && ended <= 5, `${ended} s`);
-      await bench.world.advance(3600 * second);
+      await bench.world.advance(60 * second);
       assert.equal(await durationOf(bench, job), ended);
       isBroken = false;
       await engine.commands.retry('ann', job.key);
@@ -106,7 +106,7 @@ export const figureTests: readonly EngineTest[] = [
       const engine = await bench.start({ fetched: taking(second, end) }, { places: 1 });
       const job = await bench.store.submit({ items: 8 });
       await bench.untilJob(job, 'failed');
-      await bench.world.advance(600 * second);
+      await bench.world.advance(40 * second);
       isBroken = false;
       await engine.commands.retry('ann', job.key);
       const told: [eta: number | null, truth: number][] = [];
@@ -115,7 +115,7 @@ export const figureTests: readonly EngineTest[] = [
         told.push([await etaOf(bench, job), 8 - done]);
         if (done !== 4) continue;
         await engine.commands.pause('ann', job.key);
-        await bench.world.advance(600 * second);
+        await bench.world.advance(40 * second);
         assert.equal(await etaOf(bench, job), null);
         await engine.commands.resume('ann', job.key);
       }
@@ -185,6 +185,18 @@ export const figureTests: readonly EngineTest[] = [
       },
     ],
   ),
+  [
+    'a job that waits for a rate limit has E_429_RATE in its history',
+    async (bench) => {
+      await bench.start({ fetched: failing(1, () => new Failure('http_429', 'slow down')) });
+      await bench.untilJob(await bench.store.submit(), 'retry_pending');
+      const told = (await bench.store.events()).filter(
+        ({ detail }) => detail?.error_code === 'E_429_RATE',
+      );
+      const kinds = told.map(({ kind }) => kind);
+      assert.deepEqual(kinds, ['step_failed', 'retry_scheduled', 'job_waiting']);
+    },
+  ],
   [
     'a running job names the failure that one of its items waits after',
     async (bench) => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { Engine } from '../../../src/engine/engine.ts';
 import { pruneMoney } from '../../../src/engine/sweeper.ts';
 import { Failure } from '../../../src/kernel/failure.ts';
+import { limits } from '../../../src/kernel/limits.ts';
 import { documentPipeline } from '../../../src/pipeline/document.ts';
 import { parse } from '../../../src/pipeline/extract/format/parse.ts';
 import type { Pipeline, StepFunction } from '../../../src/pipeline/pipeline.ts';
@@ -103,6 +104,33 @@ export const moneyTests: readonly EngineTest[] = [
         [done?.detail?.model, done?.detail?.tokens_in, done?.detail?.cost_cents],
         ['metered', 3, 3],
       );
+    },
+  ],
+  [
+    'a step that fails after its first calls tells their model, tokens and cost',
+    async (bench) => {
+      const { embedder } = await setup(bench);
+      let calls = 0;
+      embedder.before = () => {
+        calls++;
+        if (calls > 1) throw new Failure('provider_auth', 'the key is no longer valid');
+      };
+      const sections = Array.from(
+        { length: limits.budget.embeddingBatchMax + 1 },
+        (_, index) => `# Part ${index}\n\nThe walrus sleeps ${index} hours.`,
+      );
+      const job = await submitTexts(bench, { page: sections.join('\n\n') });
+      await bench.untilJob(job, 'failed');
+      const events = await bench.store.events();
+      const paid = events.find(({ kind }) => kind === 'work_paid')?.detail;
+      const failed = events.find(({ kind }) => kind === 'step_failed')?.detail;
+      assert.ok(Number(paid?.tokens_in) > 0);
+      assert.deepEqual(
+        [failed?.model, failed?.tokens_in, failed?.cost_cents],
+        ['metered', paid?.tokens_in, paid?.cost_cents],
+      );
+      const { tokens_in, cost_cents } = await bench.store.item(job.ids[0]);
+      assert.deepEqual([tokens_in, cost_cents], [paid?.tokens_in, paid?.cost_cents]);
     },
   ],
   [

@@ -44,6 +44,31 @@ export const migrationTests: readonly StoreTest[] = [
     },
   ],
   [
+    'jobs of an older store have worked from their start to their end, or still do',
+    async (store) => {
+      const added = [
+        ...['worked_ms', 'worked_before_ms', 'working_since', 'items_retried', 'attempt'],
+        'canceled_at',
+      ];
+      const [ended, running] = [await store.submit(), await store.submit()];
+      const run = (text: string) => store.database.write((t) => t.run({ text }));
+      for (const column of added) await run(`ALTER TABLE jobs DROP COLUMN ${column}`);
+      await run('ALTER TABLE gates DROP COLUMN held_until');
+      await run(`UPDATE jobs SET state = 'canceled', started_at = 1000, ended_at = 5000
+        WHERE key = '${ended.key}'`);
+      await run(`UPDATE jobs SET state = 'running', started_at = 3000
+        WHERE key = '${running.key}'`);
+      await run('DELETE FROM migrations WHERE version = 32');
+      await migrate(store.database, store.lifecycle);
+      const [old, open] = [await store.job(ended.key), await store.job(running.key)];
+      assert.deepEqual(
+        [old.worked_ms, old.working_since, old.canceled_at, old.attempt],
+        [4000, null, 5000, 1],
+      );
+      assert.deepEqual([open.worked_ms, open.working_since, open.canceled_at], [0, 3000, null]);
+    },
+  ],
+  [
     'a store that a newer Pawl has migrated is refused',
     async (store) => {
       const newest = migrations.at(-1)?.version ?? 0;
