@@ -7,6 +7,7 @@
 import { isAnchorSign, leadsAway } from './anchor.ts';
 import { boxTitleLevel, isBoxTitle } from './box.ts';
 import { isGrid } from './grid.ts';
+import { isLineNumber, isListing, isOneHeading } from './lines.ts';
 import { mark, marksOf } from './marks.ts';
 import type { TreeElement } from './tree/element.ts';
 import type { TreeLeaf } from './tree/leaf.ts';
@@ -83,6 +84,8 @@ interface Context {
   readonly level: number;
   readonly quote: number;
   readonly isCode: boolean;
+  /** Blocks within are parts of this one: the lines of a listing, the pieces of a heading. */
+  readonly isOne: boolean;
   readonly language: string;
   readonly listDepth: number;
   readonly list: List;
@@ -95,6 +98,7 @@ const start: Context = {
   level: 0,
   quote: 0,
   isCode: false,
+  isOne: false,
   language: '',
   listDepth: 0,
   list: { place: undefined },
@@ -174,6 +178,7 @@ class BlockReader {
     const runsBefore = this.#runs.length;
     this.read(element, context);
     if (isLink) this.#linkDepth -= 1;
+    if (context.isCode && isLineNumber(element)) this.#parts.push(' ');
     if (marks === 0) return;
     if (this.blocks.length > from) {
       this.scopes.push({ element, marks, start: from, end: this.blocks.length });
@@ -185,8 +190,12 @@ class BlockReader {
   }
 
   #readBlock(element: TreeElement, name: string, context: Context): void {
-    this.flush(context);
     const marks = marksOf(element, this.#seen);
+    if (context.isOne) {
+      if ((marks & mark.hidden) === 0) this.#readPart(element, context);
+      return;
+    }
+    this.flush(context);
     const from = this.blocks.length;
     const inner = this.#contextOf(element, name, context);
     if (name === 'td' || name === 'th') this.#readCell(element, inner);
@@ -199,6 +208,14 @@ class BlockReader {
     }
   }
 
+  #readPart(element: TreeElement, context: Context): void {
+    const edge = context.isCode ? '\n' : ' ';
+    const hasEnded = () => this.#parts.at(-1)?.endsWith(edge) !== false;
+    if (!hasEnded()) this.#parts.push(edge);
+    this.read(element, context);
+    if (!hasEnded()) this.#parts.push(edge);
+  }
+
   #lowerBoxTitle(element: TreeElement, from: number): void {
     if (!isBoxTitle(this.blocks, element, from)) return;
     this.blocks[from] = { ...(this.blocks[from] as Block), level: boxTitleLevel };
@@ -206,7 +223,11 @@ class BlockReader {
 
   #contextOf(element: TreeElement, name: string, context: Context): Context {
     if (/^h[1-6]$/.test(name)) {
-      return { ...context, kind: 'heading', level: Number(name[1]) };
+      const isOne = isOneHeading(element);
+      return { ...context, kind: 'heading', level: Number(name[1]), isOne };
+    }
+    if (isListing(element)) {
+      return { ...context, kind: 'code', isCode: true, isOne: true, language: '' };
     }
     if (name === 'blockquote') return { ...context, quote: context.quote + 1 };
     if (name === 'pre') {
