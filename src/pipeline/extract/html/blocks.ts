@@ -5,7 +5,7 @@
  */
 
 import { isAnchorSign, leadsAway } from './anchor.ts';
-import { boxTitleLevel, isBoxTitle } from './box.ts';
+import { boxTitleLevel, isBoxTitle, isCalledTitle, isTitledBox } from './box.ts';
 import { isGrid } from './grid.ts';
 import { isLineNumber, isListing, isOneHeading } from './lines.ts';
 import { mark, marksOf } from './marks.ts';
@@ -21,6 +21,8 @@ export interface Block {
   readonly level: number;
   readonly marker: string;
   readonly quote: number;
+  /** The title of a box, which is no heading. */
+  readonly isTitle: boolean;
   readonly language: string;
   /** Rows of one table share it. */
   readonly table: number;
@@ -79,10 +81,17 @@ interface List {
   place: number | undefined;
 }
 
+/** A note or a warning: the first element in it that is called its title is that. */
+interface Box {
+  isTitled: boolean;
+}
+
 interface Context {
   readonly kind: BlockKind;
   readonly level: number;
   readonly quote: number;
+  readonly box: Box | undefined;
+  readonly isTitle: boolean;
   readonly isCode: boolean;
   /** Blocks within are parts of this one: the lines of a listing, the pieces of a heading. */
   readonly isOne: boolean;
@@ -97,6 +106,8 @@ const start: Context = {
   kind: 'paragraph',
   level: 0,
   quote: 0,
+  box: undefined,
+  isTitle: false,
   isCode: false,
   isOne: false,
   language: '',
@@ -221,7 +232,8 @@ class BlockReader {
     this.blocks[from] = { ...(this.blocks[from] as Block), level: boxTitleLevel };
   }
 
-  #contextOf(element: TreeElement, name: string, context: Context): Context {
+  #contextOf(element: TreeElement, name: string, outer: Context): Context {
+    const context = boxedContext(element, outer);
     if (/^h[1-6]$/.test(name)) {
       const isOne = isOneHeading(element);
       return { ...context, kind: 'heading', level: Number(name[1]), isOne };
@@ -284,6 +296,7 @@ class BlockReader {
         level: context.level,
         marker: this.#marker,
         quote: context.quote,
+        isTitle: context.isTitle,
         language: context.language,
         table: context.table,
         cells: this.#cells,
@@ -303,6 +316,15 @@ class BlockReader {
     this.#cells = [];
     this.#cellStart = 0;
   }
+}
+
+function boxedContext(element: TreeElement, context: Context): Context {
+  const { box } = context;
+  if (isTitledBox(element))
+    return { ...context, quote: context.quote + 1, box: { isTitled: false } };
+  if (box === undefined || box.isTitled || !isCalledTitle(element)) return context;
+  box.isTitled = true;
+  return { ...context, isTitle: true };
 }
 
 /** Scripts that write no spaces have about one word in two characters. */
