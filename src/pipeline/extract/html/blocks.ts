@@ -5,8 +5,9 @@
  */
 
 import { isAnchorSign, leadsAway } from './anchor.ts';
-import { boxTitleLevel, isBoxTitle } from './box.ts';
+import { boxTitleLevel, isBoxTitle, isCalledTitle, isTitledBox } from './box.ts';
 import { isGrid } from './grid.ts';
+import { isLineNumber, isListing, isOneHeading } from './lines.ts';
 import { mark, marksOf } from './marks.ts';
 import type { TreeElement } from './tree/element.ts';
 import type { TreeLeaf } from './tree/leaf.ts';
@@ -20,6 +21,8 @@ export interface Block {
   readonly level: number;
   readonly marker: string;
   readonly quote: number;
+  /** The title of a box, which is no heading. */
+  readonly isTitle: boolean;
   readonly language: string;
   /** Rows of one table share it. */
   readonly table: number;
@@ -78,11 +81,20 @@ interface List {
   place: number | undefined;
 }
 
+/** A note or a warning: the first element in it that is called its title is that. */
+interface Box {
+  isTitled: boolean;
+}
+
 interface Context {
   readonly kind: BlockKind;
   readonly level: number;
   readonly quote: number;
+  readonly box: Box | undefined;
+  readonly isTitle: boolean;
   readonly isCode: boolean;
+  /** Blocks within are parts of this one: the lines of a listing, the pieces of a heading. */
+  readonly isOne: boolean;
   readonly language: string;
   readonly listDepth: number;
   readonly list: List;
@@ -94,7 +106,10 @@ const start: Context = {
   kind: 'paragraph',
   level: 0,
   quote: 0,
+  box: undefined,
+  isTitle: false,
   isCode: false,
+  isOne: false,
   language: '',
   listDepth: 0,
   list: { place: undefined },
@@ -174,6 +189,7 @@ class BlockReader {
     const runsBefore = this.#runs.length;
     this.read(element, context);
     if (isLink) this.#linkDepth -= 1;
+    if (context.isCode && isLineNumber(element)) this.#parts.push(' ');
     if (marks === 0) return;
     if (this.blocks.length > from) {
       this.scopes.push({ element, marks, start: from, end: this.blocks.length });
@@ -185,8 +201,12 @@ class BlockReader {
   }
 
   #readBlock(element: TreeElement, name: string, context: Context): void {
-    this.flush(context);
     const marks = marksOf(element, this.#seen);
+    if (context.isOne) {
+      if ((marks & mark.hidden) === 0) this.#readPart(element, context);
+      return;
+    }
+    this.flush(context);
     const from = this.blocks.length;
     const inner = this.#contextOf(element, name, context);
     if (name === 'td' || name === 'th') this.#readCell(element, inner);
@@ -199,14 +219,27 @@ class BlockReader {
     }
   }
 
+  #readPart(element: TreeElement, context: Context): void {
+    const edge = context.isCode ? '\n' : ' ';
+    const hasEnded = () => this.#parts.at(-1)?.endsWith(edge) !== false;
+    if (!hasEnded()) this.#parts.push(edge);
+    this.read(element, context);
+    if (!hasEnded()) this.#parts.push(edge);
+  }
+
   #lowerBoxTitle(element: TreeElement, from: number): void {
     if (!isBoxTitle(this.blocks, element, from)) return;
     this.blocks[from] = { ...(this.blocks[from] as Block), level: boxTitleLevel };
   }
 
-  #contextOf(element: TreeElement, name: string, context: Context): Context {
+  #contextOf(element: TreeElement, name: string, outer: Context): Context {
+    const context = boxedContext(element, outer);
     if (/^h[1-6]$/.test(name)) {
-      return { ...context, kind: 'heading', level: Number(name[1]) };
+      const isOne = isOneHeading(element);
+      return { ...context, kind: 'heading', level: Number(name[1]), isOne };
+    }
+    if (isListing(element)) {
+      return { ...context, kind: 'code', isCode: true, isOne: true, language: '' };
     }
     if (name === 'blockquote') return { ...context, quote: context.quote + 1 };
     if (name === 'pre') {
@@ -263,6 +296,7 @@ class BlockReader {
         level: context.level,
         marker: this.#marker,
         quote: context.quote,
+        isTitle: context.isTitle,
         language: context.language,
         table: context.table,
         cells: this.#cells,
@@ -282,6 +316,15 @@ class BlockReader {
     this.#cells = [];
     this.#cellStart = 0;
   }
+}
+
+function boxedContext(element: TreeElement, context: Context): Context {
+  const { box } = context;
+  if (isTitledBox(element))
+    return { ...context, quote: context.quote + 1, box: { isTitled: false } };
+  if (box === undefined || box.isTitled || !isCalledTitle(element)) return context;
+  box.isTitled = true;
+  return { ...context, isTitle: true };
 }
 
 /** Scripts that write no spaces have about one word in two characters. */

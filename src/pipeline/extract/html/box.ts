@@ -1,16 +1,18 @@
 /**
- * Boxes beside the text: notes, warnings, tips. Their title is no heading of what follows the box,
- * so it gets the level that no section has.
+ * Boxes beside the text: notes, warnings, tips. Their title is no heading of what follows the box.
+ * If the page marks it as a heading, it gets the level that no section has; if not, the box is
+ * a quote, and its title bold.
  */
 import type { Block } from './blocks.ts';
 import type { TreeElement } from './tree/element.ts';
+import { elementFrom } from './tree/node.ts';
 
 export const boxTitleLevel = 6;
 /** A longer box is a section, whatever it is called. */
 const boxWordsMax = 300;
 const names = new Set(
   `note tip hint warning caution important attention danger error notice alert admonition callout
-   seealso infobox`.split(/\s+/),
+   seealso infobox admonitionblock custom-block`.split(/\s+/),
 );
 /** Of a name with a prefix: `markdown-alert`, `theme-admonition`. */
 const lastPart = /[-_](?:admonition|alert|callout)$/;
@@ -27,6 +29,26 @@ export function isBoxTitle(blocks: readonly Block[], element: TreeElement, from:
     words += block.words;
   }
   return words > 0 && words <= boxWordsMax;
+}
+
+/** How far down the first of a box's elements its title is looked for. */
+const titleDepthMax = 5;
+const titleName = /(?:^|[\s_-])(?:title|heading)(?:\s|$)/i;
+
+/** Whether an element is a box whose title is no heading, but called a title. */
+export function isTitledBox(element: TreeElement): boolean {
+  if (!isBox(element)) return false;
+  let inner = elementFrom(element.firstChild);
+  for (let depth = 0; inner !== null && depth < titleDepthMax; depth += 1) {
+    if (/^h[1-6]$/.test(inner.localName)) return false;
+    if (isCalledTitle(inner)) return true;
+    inner = elementFrom(inner.firstChild);
+  }
+  return false;
+}
+
+export function isCalledTitle(element: TreeElement): boolean {
+  return titleName.test((element.getAttribute('class') ?? '').slice(0, classCharactersMax));
 }
 
 function isBox(element: TreeElement): boolean {

@@ -12,7 +12,14 @@ import { mark } from './marks.ts';
 import { type Metadata, readMetadata } from './metadata.ts';
 import { isProse, linkShare, plain } from './prose.ts';
 import { keepShares } from './readability.ts';
-import { type DropReason, findRegion, type Reasons } from './region.ts';
+import {
+  type DropReason,
+  findRegion,
+  isIn,
+  isMainHeading,
+  isTable,
+  type Reasons,
+} from './region.ts';
 import { type Setting, settle } from './setting.ts';
 import type { TreeDocument } from './tree/document.ts';
 
@@ -43,12 +50,13 @@ export function choose(document: TreeDocument, circumstances: Circumstances): Ch
   const root = document.documentElement;
   const page: Page = root === null ? { blocks: [], scopes: [], parents: [0] } : readPage(root);
   const { blocks } = page;
-  const outside = findRegion(page);
-  const heading = headingOf(blocks, outside);
+  const tab = document.querySelector('title')?.textContent ?? '';
+  const outside = findRegion(page, tab);
+  const heading = headingOf(page, tab, outside);
   const metadata = readMetadata(document, { url, heading });
-  const { genre, method, isProven } = judge({ page, metadata, outside, counts });
+  const { genre, method, keepsClutter } = judge({ page, metadata, outside, counts });
   const substance = substanceOf(page, outside);
-  const region = isProven ? outside : withoutClutter(outside, substance);
+  const region = keepsClutter ? outside : withoutClutter(outside, substance);
   const vote = () => (isLarge ? voteByRegion(blocks, outside) : keepShares(document, blocks));
   const reasons =
     method === 'region'
@@ -58,7 +66,7 @@ export function choose(document: TreeDocument, circumstances: Circumstances): Ch
     genre,
     // The tab of a manual's page names the manual; its heading names the page.
     metadata:
-      method === 'region' && heading !== undefined ? { ...metadata, title: heading } : metadata,
+      method !== 'weigh' && heading !== undefined ? { ...metadata, title: heading } : metadata,
     kept: blocks.filter((_block, index) => reasons[index] === undefined),
     dropped: blocks.flatMap(({ text }, index) => {
       const reason = reasons[index];
@@ -69,11 +77,16 @@ export function choose(document: TreeDocument, circumstances: Circumstances): Ch
   };
 }
 
-/** The page's own heading, which its tab's title may hide behind the name of the site. */
-function headingOf(blocks: readonly Block[], outside: Reasons): string | undefined {
-  return blocks.find(
-    ({ kind, level }, index) => kind === 'heading' && level === 1 && outside[index] === undefined,
-  )?.text;
+/**
+ * The page's own heading, which its tab's title may hide behind the name of the site. Of several
+ * headings it is the one that the tab names, if any; the others are chapters.
+ */
+function headingOf(page: Page, tab: string, outside: Reasons): string | undefined {
+  const headings = page.blocks.filter(
+    (block, index) => isMainHeading(block) && outside[index] === undefined,
+  );
+  const heading = headings.length > 1 ? headings.find(isIn(tab)) : headings[0];
+  return heading?.text.replace(/\s+/g, ' ');
 }
 
 /** In place of Readability, in one pass: what is text and stands in the region. */
@@ -84,7 +97,7 @@ function voteByRegion(blocks: readonly Block[], outside: Reasons): number[] {
   });
 }
 
-/** A page of which nothing proves that it is a manual may be one of a site with clutter. */
+/** Where nothing says otherwise, what is called clutter is. */
 function withoutClutter(outside: Reasons, { isClutter, clutterShare }: Substance): Reasons {
   // Many small boxes that are all called clutter are what the page is made of.
   if (clutterShare > clutterShareMax) return outside;
@@ -112,7 +125,7 @@ function weighAll(weighed: Weighed, setting: Setting): Reasons {
   const { blocks } = page;
   const isKept = blocks.map((_block, index) => weigh(setting, index) > 0);
   const kept = blocks.filter((_block, index) => isKept[index]);
-  if (wordsOf(kept) < articleWordsMin) return allButMargins(setting);
+  if (wordsOf(kept) < articleWordsMin) return method === 'weigh' ? allButMargins(setting) : region;
   const loss = (reasons: Reasons) => 1 - shareKept(substance, reasons);
   if (method !== 'weigh') {
     const span = spanOf(blocks, isKept, region);
@@ -141,11 +154,17 @@ function declaredOutside(
   });
 }
 
-/** All of the region between the first and the last block of main text, with its headings. */
+/** All of the region between the first and the last block of main text, and what it cuts apart. */
 function spanOf(blocks: readonly Block[], isKept: readonly boolean[], region: Reasons): Reasons {
   let first = isKept.indexOf(true);
-  while (first > 0 && blocks[first - 1]?.kind === 'heading') first -= 1;
-  const last = isKept.lastIndexOf(true);
+  for (let index = first - 1; index >= 0; index -= 1) {
+    if (region[index] !== undefined) continue;
+    if (blocks[index]?.kind !== 'heading') break;
+    first = index;
+  }
+  let last = isKept.lastIndexOf(true);
+  while (isTable(blocks[first]) && blocks[first]?.table === blocks[first - 1]?.table) first -= 1;
+  while (isTable(blocks[last]) && blocks[last]?.table === blocks[last + 1]?.table) last += 1;
   return region.map((reason, index) =>
     index >= first && index <= last ? reason : (reason ?? 'not_main_text'),
   );

@@ -68,6 +68,28 @@ describe('the title is that of the page, not of the site', () => {
   }
 });
 
+test('a heading that leads to the start of the site does not name the page', () => {
+  const { title } = contentOf(`<html><head><title>Pumps | Boatyard</title></head><body><main>
+    <h1><a href="/">Boatyard 4.2 documentation</a></h1><h1>Pumps of all kinds</h1>
+    <p>Call <code>pump()</code>, and see <code>bilge()</code>.</p></main></body></html>`);
+  assert.equal(title, 'Pumps of all kinds');
+});
+
+test('a page whose code, date and scripts leave its kind open is titled by its heading', () => {
+  const { title, meta } = contentOf(`<html><head><title>Moving house: from 1.0 to 2.0</title>
+    <meta name="date" content="2024-05-06"></head><body>${'<script></script>'.repeat(4)}
+    <h1 id="x">Changes from 1.0</h1><p>${'The function moves every boat. '.repeat(20)}</p>
+    <pre>move(boat)</pre></body></html>`);
+  assert.equal(meta.genre, 'reference');
+  assert.equal(title, 'Changes from 1.0');
+});
+
+test('a heading that nobody closed does not swallow the page', () => {
+  const paragraph = `<p>${'The ferry crossed the river at noon. '.repeat(20)}</p>`;
+  const { markdown } = contentOf(`<html><body><h2>Ferry${paragraph.repeat(3)}</body></html>`);
+  assert.ok(markdown.split('\n\n').length > 3, markdown.slice(0, 200));
+});
+
 /** A page with more elements than Readability is asked about. */
 const many = 16_000;
 

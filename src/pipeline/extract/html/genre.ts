@@ -51,8 +51,8 @@ const indexLinkedMin = 0.6;
 export interface Judgement {
   readonly genre: Genre;
   readonly method: Method;
-  /** Something on the page is found in manuals only, or it is made of what others call clutter. */
-  readonly isProven: boolean;
+  /** Whether names such as comment or teaser say nothing here: it is no page of such a site. */
+  readonly keepsClutter: boolean;
 }
 
 /**
@@ -74,18 +74,27 @@ export function judge(look: Look): Judgement {
   if (sum > likely && seen.linked > indexLinkedMin) return region('index');
   const isProven = positive > proofMin;
   const isPlain = isProven || seen.prose < proseMin;
-  if (sum > certain && isPlain) return { ...region('reference'), isProven };
+  const isRegion = isPlain && (sum > certain || isBare(seen, sum, isProven));
+  if (isRegion) return { ...region('reference'), keepsClutter: isProven };
   if (sum > likely) {
-    return { genre: 'reference', method: isPlain ? 'span' : 'wideSpan', isProven };
+    return { genre: 'reference', method: isPlain ? 'span' : 'wideSpan', keepsClutter: false };
   }
-  return {
-    genre: /^product/i.test(type) ? 'product' : 'article',
-    method: 'weigh',
-    isProven: false,
-  };
+  const genre = /^product/i.test(type) ? 'product' : 'article';
+  return { genre, method: 'weigh', keepsClutter: false };
 }
 
-const region = (genre: Genre): Judgement => ({ genre, method: 'region', isProven: true });
+/**
+ * Without a date, a declaration and clutter there is nothing that a vote could leave out. In
+ * a manual, one kind of clutter may be a name for something else: comments in code, for instance.
+ */
+function isBare(seen: Observed, sum: number, isProven: boolean): boolean {
+  if (seen.published + seen.declared > 0) return false;
+  if (!isProven) return sum > likely && seen.clutterKinds === 0;
+  const isDoubted = sum < (seen.prose < proseMin ? possible : likely);
+  return !isDoubted && seen.clutterKinds < 2 / clutter.length;
+}
+
+const region = (genre: Genre): Judgement => ({ genre, method: 'region', keepsClutter: true });
 
 /** Before anything is observed, a page is a reference: it loses nothing by that. */
 const start = 2.3;
@@ -97,6 +106,8 @@ const proofMin = 0.5;
 const proseMin = 0.4;
 /** Below this, the page is an article. */
 const likely = -0.7;
+/** Unless it has little prose and something of a manual: scripts and pictures alone say less. */
+const possible = -2;
 
 interface Observation {
   readonly name: keyof Observed;

@@ -6,7 +6,7 @@ export function toMarkdown(blocks: readonly Block[]): string {
   let previous: Block | undefined;
   for (const block of blocks) {
     const isHead = block.kind === 'row' && block.table !== previous?.table;
-    if (previous !== undefined) markdown += isTight(previous, block) ? '\n' : '\n\n';
+    if (previous !== undefined) markdown += gapOf(previous, block);
     markdown += quoted(block, render(block, isHead));
     previous = block;
   }
@@ -15,6 +15,13 @@ export function toMarkdown(blocks: readonly Block[]): string {
 
 export function toText(blocks: readonly Block[]): string {
   return blocks.map((block) => block.text).join('\n\n');
+}
+
+function gapOf(previous: Block, block: Block): string {
+  if (isTight(previous, block)) return '\n';
+  // A box is one quote, and the next box another one.
+  const isSameQuote = block.quote > 0 && block.quote === previous.quote && !block.isTitle;
+  return isSameQuote ? `\n${prefixOf(block).trimEnd()}\n` : '\n\n';
 }
 
 function isTight(previous: Block, block: Block): boolean {
@@ -33,7 +40,7 @@ function render(block: Block, isHead: boolean): string {
     case 'row':
       return renderRow(block.cells, isHead);
     case 'paragraph':
-      return escaped(block.text);
+      return block.isTitle ? `**${block.text.replace(/\s+/g, ' ')}**` : escaped(block.text);
   }
 }
 
@@ -59,8 +66,12 @@ function renderRow(cells: readonly string[], isHead: boolean): string {
 
 function quoted(block: Block, text: string): string {
   if (block.quote === 0) return text;
-  const prefix = '> '.repeat(Math.min(block.quote, 3));
+  const prefix = prefixOf(block);
   return prefix + text.replaceAll('\n', `\n${prefix}`);
+}
+
+function prefixOf({ quote }: Block): string {
+  return '> '.repeat(Math.min(quote, 3));
 }
 
 /** What would read as a heading, a quote or a fence, and is none. */

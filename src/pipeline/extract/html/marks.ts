@@ -92,7 +92,7 @@ const byWord: readonly (readonly [RegExp, number])[] = [
     anyOf(
       '<nav(?:bar|header|footer|links?|panel|path|row|list)>',
       '<(?:pagination|pager|toc|skip-?link|navi)>|breadcrumb',
-      '<(?:sub|top|main|side|site|page|global|foot|head)?(?:nav|menu)(?:igation)?>',
+      '<(?:sub|top|main|side|left|right|site|page|global|foot|head)?(?:nav|menu)(?:igation)?>',
     ),
     mark.navigation,
   ],

@@ -6,7 +6,7 @@
 import type { Block, Page, Scope } from './blocks.ts';
 import { isSlugOfHeading } from './clutter.ts';
 import { mark, marksOfNames } from './marks.ts';
-import { linkShare } from './prose.ts';
+import { linkShare, plain } from './prose.ts';
 
 export type DropReason =
   | 'hidden'
@@ -29,7 +29,15 @@ const mainShareMin = 0.5;
 const namedMainShareMin = 0.8;
 const dominantShareMin = 0.7;
 const linkedMin = 0.5;
+/** Of an element that nothing but its links tells apart from the text. */
+const sectionLinkedMin = 0.7;
 const labelWordsMax = 40;
+/** So many words beside the navigation are a page. */
+const pageWordsMin = 30;
+/** Longer than this is no title. */
+const headWordsMax = 20;
+/** And longer than this is no head of a page. */
+const summaryWordsMax = 120;
 
 /** What an element holds. */
 interface Holding {
@@ -42,7 +50,8 @@ interface Holding {
 
 type Hold = (start: number, end: number) => Holding;
 
-export function findRegion(page: Page): Reasons {
+/** `title` is that of the tab. */
+export function findRegion(page: Page, title = ''): Reasons {
   const { blocks, scopes } = page;
   const reasons: (DropReason | undefined)[] = blocks.map(() => undefined);
   const hold = holder(blocks);
@@ -60,6 +69,7 @@ export function findRegion(page: Page): Reasons {
     for (const index of reasons.keys()) {
       if (index < main.start || index >= main.end) reasons[index] ??= 'outside';
     }
+    keepHead(page, { main, title }, reasons);
   }
   // An element that is only named like the main one may hold navigation as well.
   if (main === undefined || !isLandmark(main)) {
@@ -69,11 +79,82 @@ export function findRegion(page: Page): Reasons {
   return reasons;
 }
 
-/** Whether an element stands around one that is declared as the main one. */
-function mainBlocks({ scopes }: Page): (scope: Scope) => boolean {
-  const mains = scopes.filter(({ marks, start, end }) => (marks & mark.main) !== 0 && end > start);
-  return (scope) =>
-    mains.some((main) => main !== scope && main.start >= scope.start && main.end <= scope.end);
+/** A heading of the first level that leads nowhere else. */
+export function isMainHeading(block: Block): boolean {
+  return block.kind === 'heading' && block.level === 1 && linkShare(block) <= linkedMin;
+}
+
+interface Head {
+  readonly main: Scope;
+  readonly title: string;
+}
+
+/**
+ * The only main heading of a page belongs to its text even where it stands before the main element,
+ * and with it the rest of the element that it stands in: many a manual has its summary there.
+ */
+function keepHead(page: Page, { main, title }: Head, reasons: (DropReason | undefined)[]): void {
+  const { blocks, parents } = page;
+  const at = headOf(blocks, title, reasons);
+  const section = blocks[at]?.section ?? 0;
+  if (at < 0 || at >= main.start) return;
+  const isAround = isWithin(parents, blocks[main.start]?.section ?? 0, section);
+  let end = at;
+  let words = 0;
+  for (; end < main.start; end += 1) {
+    const own = blocks[end]?.section ?? 0;
+    if (own !== section && (isAround || !isWithin(parents, own, section))) break;
+    words += blocks[end]?.words ?? 0;
+  }
+  if (words > summaryWordsMax) return;
+  for (let index = at; index < end; index += 1) {
+    if (reasons[index] === 'outside') reasons[index] = undefined;
+  }
+}
+
+/** The main heading that the tab names, or the only one; without one, what the tab ends with. */
+function headOf(blocks: readonly Block[], title: string, reasons: Reasons): number {
+  const headings = blocks.filter(
+    (block, index) => isMainHeading(block) && isNoMargin(reasons[index]),
+  );
+  const heading = headings.length > 1 ? headings.find(isIn(title)) : headings[0];
+  if (heading !== undefined) return blocks.indexOf(heading);
+  const tab = plain(title);
+  return blocks.findIndex((block, index) => {
+    if (headings.length > 0 || block.words > headWordsMax || linkShare(block) > 0) return false;
+    const text = plain(block.text);
+    return isNoMargin(reasons[index]) && text !== '' && tab !== text && tab.endsWith(text);
+  });
+}
+
+/** Whether a title has the words of a block. */
+export function isIn(title: string): (block: Block) => boolean {
+  const words = plain(title);
+  return ({ text }) => plain(text) !== '' && words.includes(plain(text));
+}
+
+function isNoMargin(reason: DropReason | undefined): boolean {
+  return reason === undefined || reason === 'outside';
+}
+
+function isWithin(parents: readonly number[], section: number, outer: number): boolean {
+  let at = section;
+  while (at > outer) at = parents[at] ?? 0;
+  return at === outer;
+}
+
+/** Whether an element is, or stands around, one that is declared as the main one. */
+function mainBlocks({ blocks, scopes }: Page): (scope: Scope) => boolean {
+  const ends = new Map<number, number>();
+  for (const { marks, start, end } of scopes) {
+    if ((marks & mark.main) !== 0) ends.set(start, Math.min(end, ends.get(start) ?? end));
+  }
+  const before = [0];
+  for (const index of blocks.keys()) before.push((before[index] ?? 0) + (ends.has(index) ? 1 : 0));
+  // Elements nest: what begins after the start of another one, and in it, ends in it as well.
+  return ({ start, end }) =>
+    (ends.get(start) ?? Number.POSITIVE_INFINITY) <= end ||
+    (before[end] ?? 0) > (before[start + 1] ?? 0);
 }
 
 function holder(blocks: readonly Block[], reasons?: readonly (DropReason | undefined)[]): Hold {
@@ -99,13 +180,16 @@ function holder(blocks: readonly Block[], reasons?: readonly (DropReason | undef
 function marginOf(page: Page, scope: Scope, held: Holding): DropReason | undefined {
   const { element } = scope;
   if ((scope.marks & mark.hidden) !== 0) return 'hidden';
-  if (Math.min(held.share, held.wordShare) > marginShareMax) return undefined;
-  const name = element.localName;
   const role = element.getAttribute('role');
-  if (name === 'nav' || role === 'navigation') return 'navigation';
+  const isNavigation = element.localName === 'nav' || role === 'navigation';
+  const isLinks = held.linked >= linkedMin * held.words;
+  // The contents of a whole manual may stand beside a page of a few lines.
+  const rest = held.words * (1 / Math.max(held.wordShare, 1e-6) - 1);
+  if (isNavigation && isLinks && rest >= pageWordsMin) return 'navigation';
+  if (Math.min(held.share, held.wordShare) > marginShareMax) return undefined;
+  if (isNavigation) return 'navigation';
   if (role === 'search') return 'form';
   const marks = isSlugOfHeading(page, scope) ? scope.marks & marksOfNames(element) : scope.marks;
-  const isLinks = held.linked >= linkedMin * held.words;
   const isLabel = held.words <= labelWordsMax;
   if ((marks & mark.navigation) !== 0 && (isLinks || isLabel)) return 'navigation';
   if ((marks & mark.footer) !== 0 && (isLinks || held.share < 0.1)) return 'footer';
@@ -172,7 +256,7 @@ function dropLinkedSections(page: Page, reasons: (DropReason | undefined)[]): vo
     const { words, linked } = sums[section] ?? { words: 0, linked: 0 };
     const isFree = section > 0 && !isAround[section] && !isHeaded.has(section);
     const isNeighbour = isFree && parent !== main && isAround[parent] === true;
-    isBeside.push(isBeside[parent] === true || (isNeighbour && linked >= linkedMin * words));
+    isBeside.push(isBeside[parent] === true || (isNeighbour && linked >= sectionLinkedMin * words));
   }
   for (const [index, block] of blocks.entries()) {
     if (isBeside[block.section]) reasons[index] ??= 'links';
@@ -212,6 +296,9 @@ function dropEnds(blocks: readonly Block[], reasons: (DropReason | undefined)[])
   let last = blocks.length - 1;
   while (last >= first && isLinks(last)) last -= 1;
   if (last < first) return;
+  // A table is not cut apart, whatever its last rows hold.
+  while (isTable(blocks[last]) && blocks[last]?.table === blocks[last + 1]?.table) last += 1;
+  while (isTable(blocks[first]) && blocks[first]?.table === blocks[first - 1]?.table) first -= 1;
   const end = blocks[last]?.kind === 'heading' ? blocks.length : last + 1;
   const isEnd = (index: number) => index < first || index >= end;
   const words = blocks.reduce(
@@ -220,4 +307,8 @@ function dropEnds(blocks: readonly Block[], reasons: (DropReason | undefined)[])
   );
   if (words > endWordsMax) return;
   for (const index of blocks.keys()) if (isEnd(index)) reasons[index] ??= 'links';
+}
+
+export function isTable(block: Block | undefined): boolean {
+  return block !== undefined && block.table !== 0;
 }
