@@ -4,28 +4,23 @@
  * read, spread over all of them, and the rest follows from their sizes. Pages that would have to be
  * fetched are not: for them there is a range.
  */
-import { stat } from 'node:fs/promises';
-import { placeOf } from '../kernel/corpus-name.ts';
-import { toFailure } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
-import type { World } from '../kernel/world.ts';
-import type { Embedder } from '../provider/embedding.ts';
 import { costOf, type Tokens } from '../provider/prices.ts';
-import type { Reader } from '../store/database.ts';
-import { documentIdOf } from '../store/documents.ts';
-import { getResults } from '../store/results.ts';
 import type { NewSource } from '../store/submit.ts';
-import { chunksOf } from './chunk/chunk.ts';
-import { inputOf } from './embed/embed.ts';
-import { vectorKey } from './embed/embed-texts.ts';
-import type { ExtractionInput, Extractor } from './entity/extraction.ts';
+import {
+  type EstimateInput,
+  type EstimateOptions,
+  type Look,
+  lookAt,
+  sizeOf,
+} from './estimate-look.ts';
 import { extrapolate, mapRange, type Range, sumOf, type Total, timesOf } from './estimate-range.ts';
-import { textOf } from './held.ts';
-import type { Pipeline, StepContext } from './pipeline.ts';
+
+export type { EstimateInput, EstimateOptions } from './estimate-look.ts';
 
 export interface Estimate {
   readonly model: string;
-  /** Documents that were named, and pages that may be found. */
+  /** Documents that were named, files of mails among them, and pages that may be found. */
   readonly documents: Range;
   readonly filesRead: number;
   /** The files that were read stand for all of them. */
@@ -50,25 +45,6 @@ export interface ExtractionEstimate {
   readonly tokensSaved: number;
 }
 
-export interface EstimateOptions {
-  /** Steps whose blobs go nowhere. */
-  readonly pipeline: Pipeline;
-  readonly reader: Reader;
-  readonly world: World;
-  readonly embedder: Embedder;
-  /** One that costs something. */
-  readonly extractor?: Extractor | undefined;
-  readonly tokensPerMinute: { readonly embedder: number; readonly extractor: number };
-}
-
-export interface EstimateInput {
-  readonly caller: string;
-  readonly corpus: string;
-  readonly sources: readonly NewSource[];
-  /** How many pages a crawl from these sources takes at most. */
-  readonly crawlPagesMax?: number | undefined;
-}
-
 export async function estimateIngestion(
   options: EstimateOptions,
   input: EstimateInput,
@@ -83,9 +59,16 @@ export async function estimateIngestion(
     timesOf(found, pageTokens),
   );
   const asked = askedOf(options, { looks, all, found });
+  const attached = mapRange(
+    extrapolate(looks, all, ({ attached }) => attached),
+    Math.round,
+  );
   return {
     model: options.embedder.model,
-    documents: mapRange(found, (count) => files.length + count),
+    documents: sumOf(
+      attached,
+      mapRange(found, (count) => files.length + count),
+    ),
     filesRead: looks.length,
     isSampled: looks.length < files.length,
     unchanged: looks.filter(({ outcome }) => outcome === 'unchanged').length,
@@ -173,143 +156,6 @@ function sampleOf(files: readonly NewSource[]): NewSource[] {
     { length: count },
     (_, index) => files[Math.floor((index * files.length) / count)] as NewSource,
   );
-}
-
-interface Look {
-  readonly outcome: 'new' | 'unchanged' | 'unreadable';
-  readonly bytes: number;
-  /** Tokens that would be paid for, and those that were before. */
-  readonly tokens: number;
-  readonly saved: number;
-  /** The same of what a model would be asked for entities. */
-  readonly asked: Tokens;
-  readonly askedBefore: number;
-  readonly ms: number;
-}
-
-type Paid = Pick<Look, 'tokens' | 'saved' | 'asked' | 'askedBefore'>;
-
-async function lookAt(
-  options: EstimateOptions,
-  input: EstimateInput,
-  files: readonly NewSource[],
-): Promise<Look[]> {
-  const looks: Look[] = [];
-  for (const source of files) {
-    const startedAt = options.world.now();
-    const look = await lookAtOne(options, input, source);
-    const bytes = (await sizeOf(source)) ?? 0;
-    looks.push({ ...look, bytes, ms: options.world.now() - startedAt });
-  }
-  return looks;
-}
-
-async function lookAtOne(
-  options: EstimateOptions,
-  { caller, corpus }: EstimateInput,
-  source: NewSource,
-): Promise<Pick<Look, 'outcome'> & Paid> {
-  const none: Paid = { tokens: 0, saved: 0, asked: { input: 0, output: 0 }, askedBefore: 0 };
-  try {
-    const context = contextOf(options, { caller, corpus, source });
-    if (source.kind === 'file') await options.pipeline.steps.fetched?.(context);
-    const extracted = await options.pipeline.steps.content_extracted?.(context);
-    if (extracted?.failure) return { outcome: 'unreadable', ...none };
-    if (extracted?.unchanged) return { outcome: 'unchanged', ...none };
-    const pieces = (await chunksOf(context)) ?? [];
-    const held = await textOf(context);
-    return {
-      outcome: 'new',
-      ...(await countPaid(options, pieces.map(inputOf))),
-      ...(await countAsked(options, { text: held?.body ?? '', pieces })),
-    };
-  } catch (error) {
-    // It would end in the inbox, and cost nothing; a defect of ours is not hidden behind that.
-    const failure = toFailure(error);
-    if (failure.code === 'internal_error') throw failure;
-    return { outcome: 'unreadable', ...none };
-  }
-}
-
-async function countPaid(
-  { embedder, reader }: EstimateOptions,
-  inputs: readonly { text: string; tokens: number }[],
-): Promise<{ tokens: number; saved: number }> {
-  const keys = inputs.map(({ text }) => vectorKey(embedder.model, text));
-  const known = embedder.meter ? await getResults(reader, keys) : new Map();
-  const seen = new Set<string>();
-  const sum = { tokens: 0, saved: 0 };
-  inputs.forEach(({ tokens }, index) => {
-    const key = keys[index] as string;
-    const isPaid = known.has(key) || (embedder.meter !== undefined && seen.has(key));
-    seen.add(key);
-    if (isPaid) sum.saved += tokens;
-    else sum.tokens += tokens;
-  });
-  return sum;
-}
-
-async function countAsked(
-  { extractor, reader }: EstimateOptions,
-  input: ExtractionInput,
-): Promise<Pick<Look, 'asked' | 'askedBefore'>> {
-  const questions = extractor?.meter?.questionsOf(input) ?? [];
-  const keys = questions.map(({ key }) => key);
-  const known = new Set(keys.length > 0 ? (await getResults(reader, keys)).keys() : []);
-  let [inputTokens, outputTokens, askedBefore] = [0, 0, 0];
-  for (const { key, tokens } of questions) {
-    if (known.has(key)) askedBefore += tokens.input + tokens.output;
-    else {
-      inputTokens += tokens.input;
-      outputTokens += tokens.output;
-    }
-    known.add(key);
-  }
-  return { asked: { input: inputTokens, output: outputTokens }, askedBefore };
-}
-
-/** A document that is not there yet, and will not be. */
-function contextOf(
-  { reader, world }: EstimateOptions,
-  { caller, corpus, source }: { caller: string; corpus: string; source: NewSource },
-): StepContext {
-  const { input } = source;
-  const place = placeOf({ caller, corpus });
-  const scratch = new Map<string, unknown>();
-  if (input) {
-    const bytes = new TextEncoder().encode(input.body);
-    scratch.set('source', { bytes, mediaType: `text/${input.kind}` });
-  }
-  return {
-    item: {
-      id: 0,
-      jobId: 0,
-      ...place,
-      payer: { caller, corpus },
-      documentId: documentIdOf(place.caller, place.corpus, source.source),
-      // What is at hand is extracted as a file is.
-      sourceKind: 'file',
-      source: source.source,
-      gate: null,
-      force: false,
-      attempt: 1,
-    },
-    world,
-    reader,
-    signal: new AbortController().signal,
-    scratch,
-    progress: () => undefined,
-  };
-}
-
-async function sizeOf({ source, input }: NewSource): Promise<number | undefined> {
-  if (input) return Buffer.byteLength(input.body);
-  try {
-    return (await stat(source)).size;
-  } catch {
-    // It was named a moment ago; what is gone since has no size, and would cost nothing.
-    return undefined;
-  }
 }
 
 async function bytesOf(files: readonly NewSource[]): Promise<number> {

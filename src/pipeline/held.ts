@@ -4,6 +4,7 @@
  */
 import { countModels } from '../store/chunks.ts';
 import { getText, type TextRow } from '../store/documents.ts';
+import type { Attachment } from './extract/parsed.ts';
 import type { StepContext } from './pipeline.ts';
 
 type Scratch = StepContext['scratch'];
@@ -26,6 +27,23 @@ export function holdModels(scratch: Scratch, counts: ModelCounts): void {
 
 export async function modelsOf({ item, reader, scratch }: StepContext): Promise<ModelCounts> {
   return (scratch.get('models') as ModelCounts | undefined) ?? countModels(reader, item.id);
+}
+
+/** Asks whoever reads a mail to leave its files here. Nobody does, but for an estimate. */
+export function askForFiles(scratch: Scratch): void {
+  scratch.set('files', []);
+}
+
+export function holdFiles(scratch: Scratch, files: readonly Attachment[] = []): void {
+  filesIn(scratch)?.push(...files);
+}
+
+export function filesOf({ scratch }: StepContext): readonly Attachment[] {
+  return filesIn(scratch) ?? [];
+}
+
+function filesIn(scratch: Scratch): Attachment[] | undefined {
+  return scratch.get('files') as Attachment[] | undefined;
 }
 
 /** Whether the document is a mail, or may have been one before: then its files are looked at. */

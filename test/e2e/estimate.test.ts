@@ -65,6 +65,35 @@ describe('an estimate', () => {
     assert.deepEqual(await pawl.corpora(), []);
   });
 
+  test('counts the files of a mail, and those of mails in it', async (t) => {
+    const mail = (boundary: string, ...files: readonly string[]) =>
+      [
+        'From: ines@example.org\r\nDate: Mon, 2 Mar 2026 10:00:00 +0000\r\nSubject: Tides',
+        `Content-Type: multipart/mixed; boundary=${boundary}\r\n`,
+        `--${boundary}\r\n\r\nHigh water at noon.`,
+        ...files.map((file) => `--${boundary}\r\n${file}`),
+        `--${boundary}--\r\n`,
+      ].join('\r\n');
+    const text = (name: string, words: string) =>
+      `Content-Disposition: attachment; filename=${name}\r\n\r\n${words}`;
+    const longOf = (word: string) =>
+      Array.from({ length: 1000 }, (_, index) => `${word} ${index}.`).join(' ');
+    const inner = mail('inner', text('b.txt', longOf('walrus')));
+    const { pawl, docs } = await setup(t, {
+      'bare.eml': mail('outer'),
+      'files.eml': mail(
+        'outer',
+        text('a.txt', longOf('heron')),
+        `Content-Type: message/rfc822\r\n\r\n${inner}`,
+      ),
+    });
+    const bare = await pawl.estimate([join(docs, 'bare.eml')], { corpus: 'zoo' });
+    const full = await pawl.estimate([join(docs, 'files.eml')], { corpus: 'zoo' });
+    assert.deepEqual([bare.documents.likely, full.documents.likely], [1, 4]);
+    const more = full.tokens.likely - bare.tokens.likely;
+    assert.ok(more > 8000 && more < 15_000, String(more));
+  });
+
   test('counts what a model would be asked for entities, and what was asked before', async (t) => {
     const server = await startCompletionServer(withContent('{"entities":[]}'));
     t.after(() => server.close());

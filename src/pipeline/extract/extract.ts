@@ -6,7 +6,7 @@ import type { NewAttachment } from '../../store/attachments.ts';
 import { confirm, getDocument, remeasure, type TextRow, writeText } from '../../store/documents.ts';
 import { getFetch } from '../../store/fetches.ts';
 import { getInput, type InputRow } from '../../store/items.ts';
-import { holdIsMail, holdText } from '../held.ts';
+import { holdFiles, holdIsMail, holdText } from '../held.ts';
 import type { PipelineItem, StepContext, StepFunction, StepResult } from '../pipeline.ts';
 import { withoutText } from '../superseded.ts';
 import { namedByMail, putAwayFiles, withFiles } from './attach.ts';
@@ -32,6 +32,7 @@ export function extractStep(blobs: BlobStore, parser: Parser): StepFunction {
     const source = await readSource(context, blobs);
     if (!source) return withoutText(context);
     const extracted = await extract(source, parser, context.signal);
+    holdFiles(context.scratch, extracted.attachments);
     return keepText(context, extracted, await putAwayFiles(extracted, blobs));
   };
 }
