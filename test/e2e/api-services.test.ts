@@ -5,6 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { describe, test } from 'node:test';
 import { signedHeaders } from '../../src/handoff/signature.ts';
 import { limits } from '../../src/kernel/limits.ts';
+import { realWorld } from '../../src/world.ts';
+import { startOpenaiServer } from '../support/openai-server.ts';
 import type { Cleanup } from '../support/temporary.ts';
 import { makeLatch } from '../support/test-world.ts';
 import { until } from '../support/wait.ts';
@@ -71,6 +73,20 @@ describe('the services, answered at once', () => {
     // Half a second may be too short on a busy machine, but not each time.
     const short = () => ask('POST /chunk', { body: { text: 'Words.' } });
     await until(async () => (await short()).status === 200, { what: 'chunks of a short text' });
+  });
+
+  test('a model that does not answer is a 504, before the connection counts as idle', async (t) => {
+    const provider = await startOpenaiServer(t);
+    provider.script = () => new Promise(() => undefined);
+    // All of it is ten times as fast, so that what holds here holds for the real times.
+    const scaled = (timeMs: number): number => timeMs / 10;
+    const { ask } = await openBench(t, {
+      embedder: { choice: 'openai:tiny', url: provider.url },
+      syncMs: { embedding: scaled(limits.step.syncMs.embedding) },
+      idleMs: scaled(limits.request.idleMs),
+    });
+    const slow = await ask('POST /embed', { body: { texts: ['A heron.'] } });
+    assert.deepEqual([slow.status, slow.body.code], [504, 'timeout_soft']);
   });
 
   test('what nobody waits for any more is ended', async (t) => {
@@ -177,14 +193,19 @@ describe('callbacks', () => {
   const done = { stage: 'scraping', status: 'success', result: {} };
   const open = async (t: Cleanup) => {
     const log: string[] = [];
+    const real = realWorld();
+    let aheadMs = 0;
+    const ahead = (timeMs: number): void => {
+      aheadMs += timeMs;
+    };
     const bench = await openBench(t, {
-      ...{ keys, work: false },
+      ...{ keys, work: false, world: { ...real, now: () => real.now() + aheadMs } },
       log: { level: 'info', write: (line) => void log.push(line) },
     });
     const documents = [{ id: 'cat', text: 'The cat sleeps.' }];
     const id = await bench.submit({ corpus_name: 'a', documents });
     const told = () => log.map((line) => JSON.parse(line) as Record<string, unknown>);
-    return { ...bench, id, told };
+    return { ...bench, id, told, world: { ahead } };
   };
 
   test('one that is refused is audited, and logged as a warning', async (t) => {
@@ -214,6 +235,21 @@ describe('callbacks', () => {
       refused,
     );
     assert.doesNotMatch(JSON.stringify(told()), new RegExp(internalKey));
+  });
+
+  test('a flood of refused ones is told in part, with how many were left out', async (t) => {
+    const { ask, id, told, world } = await open(t);
+    const { refusalsMax, refusalsWindowMs } = limits.audit;
+    const complete = () => ask('POST /jobs/:id/complete', { params: { id }, body: done });
+    const audits = () => told().filter(({ event }) => event === 'callback_refused');
+    for (let count = 0; count < refusalsMax + 5; count += 1) {
+      assert.equal((await complete()).status, 403);
+    }
+    assert.equal(audits().length, refusalsMax);
+    world.ahead(refusalsWindowMs);
+    await complete();
+    assert.equal(audits().length, refusalsMax + 1);
+    assert.equal(audits().at(-1)?.unsaid, 5);
   });
 
   test('403 without an internal key, 401 with a wrong one, 404 for an unknown job', async (t) => {
