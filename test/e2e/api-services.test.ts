@@ -140,55 +140,6 @@ describe('the services, answered at once', () => {
   });
 });
 
-describe('the services, from their queue', () => {
-  test('a queue that is too deep asks to come back, and the other takes what comes', async (t) => {
-    const site = await openSite(t);
-    site.hold('/later');
-    const { ask } = await openBench(t, { allowHosts: [site.host], queueDepthMax: 0 });
-    const enqueue = (body: object) => ask('POST /enqueue', { body });
-    const url = `${site.origin}/later`;
-    let full = await enqueue({ url });
-    assert.equal(full.status, 202);
-    // Where a second has passed they are counted anew, and those that are worked on do not wait:
-    // at the latest when every place is taken, one does.
-    for (let more = 0; full.status === 202 && more <= limits.handoff.placesScrape; more++) {
-      full = await enqueue({ url });
-    }
-    assert.deepEqual([full.status, full.body.code], [429, 'queue_full']);
-    assert.equal(full.headers.get('retry-after'), '30');
-    assert.equal((await enqueue({ texts: ['a'] })).status, 202);
-    site.release('/later');
-  });
-
-  test('202 says that it is queued, and the work is done without a job', async (t) => {
-    const site = await openSite(t);
-    site.hold('/later');
-    const { ask } = await openBench(t, { allowHosts: [site.host] });
-    const queued = await ask('POST /enqueue', { body: { url: `${site.origin}/later` } });
-    assert.deepEqual([queued.status, queued.body], [202, { job_id: null, status: 'queued' }]);
-    const depth = async () => (await ask<string>('GET /metrics')).body;
-    await until(() => site.waiting('/later') > 0, { what: 'the page to be asked for' });
-    site.release('/later');
-    assert.match(await depth(), /queue_depth\{queue="turns"\} 0/);
-    const texts = await ask('POST /enqueue', { body: { texts: ['a', 'b'] } });
-    assert.equal(texts.status, 202);
-  });
-
-  test('a job may be named by services only, and both or neither input is refused', async (t) => {
-    const { ask } = await openBench(t, { keys });
-    const url = 'https://example.com/';
-    const named = await ask('POST /enqueue', { body: { url, job_id: 'job-1' } });
-    assert.deepEqual([named.status, named.body.code], [403, 'forbidden']);
-    for (const body of [{}, { url, texts: ['a'] }]) {
-      const answer = await ask('POST /enqueue', { body });
-      assert.deepEqual([answer.status, answer.body.code], [400, 'bad_request']);
-    }
-    const body = { texts: ['a'], job_id: 'job-1' };
-    const allowed = await ask('POST /enqueue', { body, headers: internal });
-    assert.deepEqual([allowed.status, allowed.body.job_id], [202, 'job-1']);
-  });
-});
-
 describe('callbacks', () => {
   const done = { stage: 'scraping', status: 'success', result: {} };
   const open = async (t: Cleanup) => {
