@@ -1,5 +1,6 @@
 /** The services of Pawl in the one process that is all of them: for who wants one and no job. */
 
+import { Enqueued } from './api/enqueued.ts';
 import type { WorkDoors } from './api/route/services.ts';
 import { thisProcess } from './engine/liveness.ts';
 import type { OrchestratorDoor } from './handoff/callbacks.ts';
@@ -17,6 +18,7 @@ import { Turns } from './pipeline/fetch/turns.ts';
 import { readUrl } from './pipeline/fetch/url.ts';
 import { fromSignedBytes } from './provider/vector-bytes.ts';
 import { EmbeddedQueue } from './queue/embedded.ts';
+import { memoryAnswers } from './queue/memory-answers.ts';
 
 export interface LooseOptions {
   readonly callbacks: OrchestratorDoor;
@@ -37,10 +39,12 @@ export async function openLoose(
   { works, world, embedder, cutter }: Pick<Assembled, 'works' | 'world' | 'embedder' | 'cutter'>,
   { callbacks: door, options, onError }: LooseOptions,
 ) {
+  const parcels = parcelsBy();
+  const enqueued = new Enqueued({ answers: memoryAnswers(world), parcels, world });
   const open = async (name: QueueName) => {
     const queue = new EmbeddedQueue({ name, world });
     const worker = workerName(world);
-    const parts = { works, world, worker, door, onError, parcels: parcelsBy() };
+    const parts = { works, world, worker, onError, parcels, door: enqueued.before(door) };
     const consumer = await startWorker({ ...parts, queue, places: placesOf[name] });
     return { queue, consumer };
   };
@@ -48,7 +52,7 @@ export async function openLoose(
   const doors: WorkDoors = {
     ...doorsOf({ world, allowHosts: options.allowHosts, syncMs: options.syncMs }),
     ...{ works, cutter, model: embedder.model, queueDepthMax: options.queueDepthMax },
-    queues: { visit: visit.queue, embed: embed.queue },
+    ...{ enqueued, queues: { visit: visit.queue, embed: embed.queue } },
   };
   const close = async (): Promise<void> => {
     await Promise.all([visit, embed].map(({ consumer }) => consumer.stop(0)));

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { type Audit, makeAudit } from './access/audit.ts';
 import { CallerDirectory } from './access/caller-directory.ts';
 import { CorpusDirectory } from './access/corpus-directory.ts';
+import { Enqueued } from './api/enqueued.ts';
 import { LateLogger } from './api/late-logger.ts';
 import type { LogOptions } from './api/logger.ts';
 import { Metrics } from './api/metrics.ts';
@@ -35,6 +36,7 @@ import { processParser } from './pipeline/extract/process/process-parser.ts';
 import { allowedHosts } from './pipeline/fetch/address.ts';
 import { httpFetcher } from './pipeline/fetch/http.ts';
 import { TextThreads } from './pipeline/thread/text-threads.ts';
+import { memoryAnswers } from './queue/memory-answers.ts';
 import type { Consumer, Queue } from './queue/queue.ts';
 import { openAnswers, openQueue, type QueueName } from './queues.ts';
 import type { RedisAddresses } from './redis-settings.ts';
@@ -109,7 +111,9 @@ export async function startRole(options: RoleOptions): Promise<RunningRole> {
     service: { world, access: guarded.access, audit, directory, metrics, trace: spans?.tell },
     ...{ log: options.log, isLocal: guarded.isLocal, internalKey: options.internalKey },
     hasWorkbench: false,
-    ...(options.role === 'embedding' && { countedAs: { 'POST /enqueue': 'POST /embed' } as const }),
+    ...(options.role === 'embedding' && {
+      countedAs: { 'POST /enqueue': 'POST /embed', 'GET /enqueue/:id': 'POST /embed' } as const,
+    }),
     handlers: {
       ...routesOf(options, { ...parts, world, audit }),
       ...serviceRoutes(standing, checksOf(options, parts)),
@@ -180,8 +184,10 @@ async function openParts(options: RoleOptions, { world, log, onCall }: Opening) 
     await Promise.all([blobs?.close(), sinks.close()]);
   };
   const corpora = database && new CorpusDirectory(database, () => world.now());
-  const served = { queue, database, searcher, corpora, sinks, embedders, texts };
-  return { ...served, works, metrics, blobs, answers, close };
+  const parcels = parcelsBy(blobs);
+  const enqueued = new Enqueued({ answers: answers ?? memoryAnswers(world), parcels, world });
+  const served = { queue, database, searcher, corpora, sinks, embedders, texts, enqueued };
+  return { ...served, works, metrics, parcels, answers, close };
 }
 
 /** Of all that could be answered here, what the role answers. */
@@ -196,12 +202,13 @@ function routesOf(
     texts,
     works,
     metrics,
+    enqueued,
     ...parts
   }: Parts & RouteParts,
 ): Partial<Handlers> {
   const doors: WorkDoors = {
     ...doorsOf({ ...options, world: parts.world }),
-    ...{ works, cutter: texts.cut, model: embedders.embedder.model },
+    ...{ works, enqueued, cutter: texts.cut, model: embedders.embedder.model },
     ...{ queueDepthMax: options.queueDepthMax, onCut: (took) => metrics.seeCut(took) },
     queues: { [role === 'scraper' ? 'visit' : 'embed']: queue },
   };
@@ -247,7 +254,8 @@ function checksOf(
   };
 }
 
-interface ConsumeParts extends Pick<Parts, 'works' | 'metrics' | 'blobs' | 'answers'> {
+interface ConsumeParts
+  extends Pick<Parts, 'works' | 'metrics' | 'parcels' | 'answers' | 'enqueued'> {
   readonly queue: Queue;
   readonly world: World;
   readonly onError: (what: string, error: unknown) => void;
@@ -255,13 +263,12 @@ interface ConsumeParts extends Pick<Parts, 'works' | 'metrics' | 'blobs' | 'answ
 
 function consume(
   { internalKey: key, orchestratorUrl: url = '', places }: RoleOptions,
-  { queue, works, metrics, blobs, answers, world, onError }: ConsumeParts,
+  { queue, works, metrics, parcels, answers, enqueued, world, onError }: ConsumeParts,
 ): Promise<Consumer> {
   const onTry = ({ kind, durationMs }: Tried): void => metrics.seeWork(kind, durationMs / 1000);
   return startWorker({
-    ...{ queue, works, world, answers, onError, onTry },
-    door: orchestratorLink({ url, key, world }),
-    parcels: parcelsBy(blobs),
+    ...{ queue, works, world, answers, parcels, onError, onTry },
+    door: enqueued.before(orchestratorLink({ url, key, world })),
     worker: workerName(world),
     places: places ?? placesOf[queue.name as QueueName],
   });

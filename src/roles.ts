@@ -25,11 +25,13 @@ export interface Role {
 
 type Need = 'databaseUrl' | 'internalKey' | 'orchestratorUrl' | 'chunkingUrl' | QueueName;
 
+const queued = ['POST /enqueue', 'GET /enqueue/:id'] as const;
+
 export const roles: Readonly<Record<RoleName, Role>> = {
   all: {
     summary: 'everything in one process',
     isOrchestrator: true,
-    routes: ['POST /scrape', 'POST /chunk', 'POST /embed', 'POST /enqueue'],
+    routes: ['POST /scrape', 'POST /chunk', 'POST /embed', ...queued],
     consumes: ['scrape_jobs', 'embed_jobs'],
     asks: [],
     needs: [],
@@ -45,7 +47,7 @@ export const roles: Readonly<Record<RoleName, Role>> = {
   scraper: {
     summary: 'reads pages and parses documents',
     isOrchestrator: false,
-    routes: ['POST /scrape', 'POST /enqueue'],
+    routes: ['POST /scrape', ...queued],
     consumes: ['scrape_jobs'],
     asks: [],
     needs: ['internalKey', 'orchestratorUrl', 'scrape_jobs'],
@@ -61,7 +63,7 @@ export const roles: Readonly<Record<RoleName, Role>> = {
   embedding: {
     summary: 'makes vectors, finds entities, and searches',
     isOrchestrator: false,
-    routes: ['POST /embed', 'POST /enqueue', 'POST /search'],
+    routes: ['POST /embed', ...queued, 'POST /search'],
     consumes: ['embed_jobs'],
     asks: [],
     needs: ['databaseUrl', 'internalKey', 'orchestratorUrl', 'embed_jobs'],

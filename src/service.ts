@@ -67,6 +67,8 @@ export interface ServiceOptions
   readonly work?: boolean | undefined;
   /** How long the services may take while somebody waits for their answer. */
   readonly syncMs?: Partial<Record<Stage, number>> | undefined;
+  /** After how long without a byte a connection is closed: longer than any of those times. */
+  readonly idleMs?: number | undefined;
   readonly log: LogOptions;
 }
 
@@ -181,7 +183,7 @@ async function build({ options, world, logger, audit, guarded, spans, ...parts }
   const loose = exchange ? undefined : await openLoose(assembled, { callbacks, options, onError });
   const app = await buildServer({
     ...{ service, log, isLocal, internalKey: options.keys?.internalKey, hasWorkbench: true },
-    onBegin: parts.watch.begin,
+    ...{ onBegin: parts.watch.begin, idleMs: options.idleMs },
     handlers: {
       ...storeHandlers(service, news),
       ...callbackRoutes(callbacks),

@@ -12,7 +12,7 @@ export const auditFields = {
   job_failed: ['job_id', 'corpus_name', 'failed_stage', 'code'],
   rate_limit_hit: ['route', 'limit', 'retry_after_seconds'],
   auth_rejected: ['reason'],
-  callback_refused: ['route', 'job_id', 'code', 'reason'],
+  callback_refused: ['route', 'job_id', 'code', 'reason', 'unsaid'],
   corpus_searched: ['corpus_name', 'results'],
   corpus_shared: ['corpus_name', 'with', 'access'],
   corpus_unshared: ['corpus_name', 'with'],

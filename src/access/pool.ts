@@ -8,6 +8,7 @@ export type Pool = 'jobs' | 'scrape' | 'chunk' | 'embed';
 const poolOfPath: Readonly<Record<string, Pool>> = {
   '/scrape': 'scrape',
   '/enqueue': 'scrape',
+  '/enqueue/:id': 'scrape',
   '/chunk': 'chunk',
   '/embed': 'embed',
   '/search': 'embed',

@@ -5,12 +5,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { rejectedCaller } from '../access/access.ts';
 import type { CallerContext } from '../access/caller.ts';
-import { signatureHeader } from '../handoff/signature.ts';
 import { Failure } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
 import { classifyAddress } from '../pipeline/fetch/address.ts';
 import type { RouteName } from './contract.ts';
 import { problemOf } from './problem.ts';
+import { RefusedCallbacks } from './refused-callbacks.ts';
 import type { ServerOptions } from './server.ts';
 import type { Service } from './service.ts';
 import { checkSignatures } from './signed.ts';
@@ -58,7 +58,10 @@ export function guardRequest(app: FastifyInstance, options: ServerOptions): void
       throw new Failure('forbidden', 'this is for services of Pawl: an internal key is required');
     }
   });
-  app.addHook('onError', async (request, _, error) => tellRefused(request, error, service));
+  const refused = new RefusedCallbacks(service);
+  app.addHook('onError', async (request, _, error) => {
+    refused.see(request, error, () => rejectedCaller(keyOf(request)));
+  });
   app.addHook('preHandler', (request, _, done) => {
     // By now the body was read and checked, and others may have begun meanwhile.
     onBegin?.(request.routeOptions.config?.name ?? 'a request');
@@ -80,24 +83,6 @@ export function guardRequest(app: FastifyInstance, options: ServerOptions): void
     request.log.info(told, 'answered');
     service.trace?.(requestSpan(request, reply, service.world.now()));
   });
-}
-
-const refusals: ReadonlySet<string> = new Set(['unauthorized', 'forbidden', 'job_unknown']);
-
-/** Who calls back without the right to is either set up wrongly or not one of ours. */
-function tellRefused(
-  request: FastifyRequest,
-  error: unknown,
-  { audit }: Pick<Service, 'audit'>,
-): void {
-  const { config, url: route = 'unknown' } = request.routeOptions;
-  const isCallback = config?.isInternal || request.headers[signatureHeader] !== undefined;
-  if (!isCallback || !(error instanceof Failure) || !refusals.has(error.code)) return;
-  const { code, message: reason } = error;
-  const { id } = (request.params ?? {}) as { id?: string };
-  const refused = { route, job_id: id, code, reason };
-  request.log.warn(refused, 'callback refused');
-  audit.emit('callback_refused', request.caller ?? rejectedCaller(keyOf(request)), refused);
 }
 
 interface Admission

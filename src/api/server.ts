@@ -47,6 +47,8 @@ export interface ServerOptions {
   readonly countedAs?: Partial<Record<RouteName, RouteName>> | undefined;
   /** There are no keys: only this machine may ask, and no other site through a browser. */
   readonly isLocal: boolean;
+  /** After how long without a byte a connection is closed. */
+  readonly idleMs?: number | undefined;
   /** Told which route begins, for the watch over the event loop. */
   readonly onBegin?: ((name: string) => void) | undefined;
 }
@@ -62,7 +64,7 @@ export async function buildServer(options: ServerOptions): Promise<FastifyInstan
     }),
     genReqId: (raw) => requestIdOf(raw.headers['x-request-id'], service),
     bodyLimit: request.bodyBytesMax,
-    connectionTimeout: request.idleMs,
+    connectionTimeout: options.idleMs ?? request.idleMs,
     keepAliveTimeout: request.keepAliveMs,
     requestTimeout: 0,
     forceCloseConnections: 'idle',

@@ -59,6 +59,10 @@ export const asking = {
     title: 'No such delivery',
     advice: 'Check the id in the list of deliveries of its job.',
   }),
+  enqueued_unknown: row('E_UNKNOWN', 'fatal', 404, {
+    title: 'No such result',
+    advice: 'Fetch results within the hour, with the key that enqueued them, or enqueue it again.',
+  }),
   document_unknown: row('E_UNKNOWN', 'fatal', 404, {
     title: 'No such document',
     advice: 'Check the id in the list of documents of its corpus.',

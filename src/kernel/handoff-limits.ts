@@ -30,6 +30,8 @@ export const handoffLimits = {
     /** An answer that is kept in Redis until the orchestrator has it, and the time for that. */
     keptCharactersMax: 12 * mebibyte,
     keptMs: 2 * second,
+    /** All of those that one process keeps in its memory. */
+    memoryCharactersMax: 64 * mebibyte,
     /** Questions that nobody can want any more are removed after this. */
     ageMsMax: 2 * hour,
     /** A callback that is not answered, and how long until the next. */

@@ -324,6 +324,9 @@ export const limits = {
 
   audit: {
     fieldCharactersMax: 256,
+    /** Refused callbacks that are told in a minute; of more only the number. */
+    refusalsMax: 60,
+    refusalsWindowMs: 1 * minute,
   },
 
   search: searchLimits,

@@ -46,13 +46,14 @@ export function nginxLimits(): string[] {
 
 export function nginxLeads({ method, path: asked, hasKey }: Asked): Led {
   const path = rewritten(asked);
-  const { block } = locations.find((location) => matches(location, path)) as Location;
-  const rewrite = /rewrite \^ (\S+) break;/.exec(block)?.[1];
+  const { block, pattern } = locations.find((location) => matches(location, path)) as Location;
+  const rewrite = /rewrite \^ \$(\w+) break;/.exec(block)?.[1];
+  const named = rewrite && new RegExp(pattern).exec(path)?.groups?.[rewrite];
   const isCounted = (limit: string): boolean =>
     (method === 'POST' || !/^\w+-submit /.test(limit)) && (hasKey || !limit.startsWith('key-'));
   return {
     service: /proxy_pass http:\/\/(\w+);/.exec(block)?.[1] ?? '',
-    path: rewrite ?? path,
+    path: named ?? path,
     isInside: block.includes('include place/internal.conf;'),
     limits: limitsIn(block).filter(isCounted).sort(),
   };

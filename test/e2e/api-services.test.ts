@@ -5,6 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { describe, test } from 'node:test';
 import { signedHeaders } from '../../src/handoff/signature.ts';
 import { limits } from '../../src/kernel/limits.ts';
+import { realWorld } from '../../src/world.ts';
+import { startOpenaiServer } from '../support/openai-server.ts';
 import type { Cleanup } from '../support/temporary.ts';
 import { makeLatch } from '../support/test-world.ts';
 import { until } from '../support/wait.ts';
@@ -73,6 +75,20 @@ describe('the services, answered at once', () => {
     await until(async () => (await short()).status === 200, { what: 'chunks of a short text' });
   });
 
+  test('a model that does not answer is a 504, before the connection counts as idle', async (t) => {
+    const provider = await startOpenaiServer(t);
+    provider.script = () => new Promise(() => undefined);
+    // All of it is ten times as fast, so that what holds here holds for the real times.
+    const scaled = (timeMs: number): number => timeMs / 10;
+    const { ask } = await openBench(t, {
+      embedder: { choice: 'openai:tiny', url: provider.url },
+      syncMs: { embedding: scaled(limits.step.syncMs.embedding) },
+      idleMs: scaled(limits.request.idleMs),
+    });
+    const slow = await ask('POST /embed', { body: { texts: ['A heron.'] } });
+    assert.deepEqual([slow.status, slow.body.code], [504, 'timeout_soft']);
+  });
+
   test('what nobody waits for any more is ended', async (t) => {
     const [asked, left] = [makeLatch(), makeLatch()];
     const server = createServer((_, response) => {
@@ -124,67 +140,23 @@ describe('the services, answered at once', () => {
   });
 });
 
-describe('the services, from their queue', () => {
-  test('a queue that is too deep asks to come back, and the other takes what comes', async (t) => {
-    const site = await openSite(t);
-    site.hold('/later');
-    const { ask } = await openBench(t, { allowHosts: [site.host], queueDepthMax: 0 });
-    const enqueue = (body: object) => ask('POST /enqueue', { body });
-    const url = `${site.origin}/later`;
-    let full = await enqueue({ url });
-    assert.equal(full.status, 202);
-    // Where a second has passed they are counted anew, and those that are worked on do not wait:
-    // at the latest when every place is taken, one does.
-    for (let more = 0; full.status === 202 && more <= limits.handoff.placesScrape; more++) {
-      full = await enqueue({ url });
-    }
-    assert.deepEqual([full.status, full.body.code], [429, 'queue_full']);
-    assert.equal(full.headers.get('retry-after'), '30');
-    assert.equal((await enqueue({ texts: ['a'] })).status, 202);
-    site.release('/later');
-  });
-
-  test('202 says that it is queued, and the work is done without a job', async (t) => {
-    const site = await openSite(t);
-    site.hold('/later');
-    const { ask } = await openBench(t, { allowHosts: [site.host] });
-    const queued = await ask('POST /enqueue', { body: { url: `${site.origin}/later` } });
-    assert.deepEqual([queued.status, queued.body], [202, { job_id: null, status: 'queued' }]);
-    const depth = async () => (await ask<string>('GET /metrics')).body;
-    await until(() => site.waiting('/later') > 0, { what: 'the page to be asked for' });
-    site.release('/later');
-    assert.match(await depth(), /queue_depth\{queue="turns"\} 0/);
-    const texts = await ask('POST /enqueue', { body: { texts: ['a', 'b'] } });
-    assert.equal(texts.status, 202);
-  });
-
-  test('a job may be named by services only, and both or neither input is refused', async (t) => {
-    const { ask } = await openBench(t, { keys });
-    const url = 'https://example.com/';
-    const named = await ask('POST /enqueue', { body: { url, job_id: 'job-1' } });
-    assert.deepEqual([named.status, named.body.code], [403, 'forbidden']);
-    for (const body of [{}, { url, texts: ['a'] }]) {
-      const answer = await ask('POST /enqueue', { body });
-      assert.deepEqual([answer.status, answer.body.code], [400, 'bad_request']);
-    }
-    const body = { texts: ['a'], job_id: 'job-1' };
-    const allowed = await ask('POST /enqueue', { body, headers: internal });
-    assert.deepEqual([allowed.status, allowed.body.job_id], [202, 'job-1']);
-  });
-});
-
 describe('callbacks', () => {
   const done = { stage: 'scraping', status: 'success', result: {} };
   const open = async (t: Cleanup) => {
     const log: string[] = [];
+    const real = realWorld();
+    let aheadMs = 0;
+    const ahead = (timeMs: number): void => {
+      aheadMs += timeMs;
+    };
     const bench = await openBench(t, {
-      ...{ keys, work: false },
+      ...{ keys, work: false, world: { ...real, now: () => real.now() + aheadMs } },
       log: { level: 'info', write: (line) => void log.push(line) },
     });
     const documents = [{ id: 'cat', text: 'The cat sleeps.' }];
     const id = await bench.submit({ corpus_name: 'a', documents });
     const told = () => log.map((line) => JSON.parse(line) as Record<string, unknown>);
-    return { ...bench, id, told };
+    return { ...bench, id, told, world: { ahead } };
   };
 
   test('one that is refused is audited, and logged as a warning', async (t) => {
@@ -214,6 +186,21 @@ describe('callbacks', () => {
       refused,
     );
     assert.doesNotMatch(JSON.stringify(told()), new RegExp(internalKey));
+  });
+
+  test('a flood of refused ones is told in part, with how many were left out', async (t) => {
+    const { ask, id, told, world } = await open(t);
+    const { refusalsMax, refusalsWindowMs } = limits.audit;
+    const complete = () => ask('POST /jobs/:id/complete', { params: { id }, body: done });
+    const audits = () => told().filter(({ event }) => event === 'callback_refused');
+    for (let count = 0; count < refusalsMax + 5; count += 1) {
+      assert.equal((await complete()).status, 403);
+    }
+    assert.equal(audits().length, refusalsMax);
+    world.ahead(refusalsWindowMs);
+    await complete();
+    assert.equal(audits().length, refusalsMax + 1);
+    assert.equal(audits().at(-1)?.unsaid, 5);
   });
 
   test('403 without an internal key, 401 with a wrong one, 404 for an unknown job', async (t) => {

@@ -188,7 +188,10 @@ async function belongings({ ask, submit }: Bench): Promise<Record<string, string
     ask<Shape>(name, { params, headers });
   const { body: items } = await own<{ items: Item[] }>('GET /jobs/:id/items', { id });
   const [item] = items.items;
+  const texts = ['A heron waits.'];
+  const { body: queued } = await ask('POST /enqueue', { body: { texts }, headers });
   return {
+    '/enqueue/': String(queued.id),
     '/jobs/': id,
     '/items/': String(item?.item_id),
     '/documents/': String(item?.document_id),

@@ -71,6 +71,11 @@ describe('the roles of compose.yaml behind the gateway', () => {
     const scraped = await post('/scrape', { url: `${site.origin}/heron` });
     assert.equal(scraped.status, 200, scraped.text);
     assert.match(scraped.text, /grey heron/);
+    const queued = await post('/api/scraper/enqueue', { url: `${site.origin}/heron` });
+    assert.equal(queued.status, 202, queued.text);
+    const result = async () => ask(`/api/scraper/enqueue/${String(queued.json().id)}`);
+    await until(async () => (await result()).json().status === 'done', { what: 'the result' });
+    assert.match((await result()).text, /grey heron/);
     const callback = await post(`/jobs/${String(job_id)}/complete`, { stage: 'scraping' });
     assert.equal(callback.status, 403);
 

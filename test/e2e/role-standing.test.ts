@@ -18,6 +18,11 @@ interface Ready {
   readonly checks: Readonly<Record<string, { readonly ok: boolean; readonly detail: string }>>;
 }
 
+interface Fetched {
+  readonly status: string;
+  readonly vectors: { readonly embeddings: readonly number[][] };
+}
+
 async function openEmbedding(t: TestContext, { work = true } = {}) {
   const postgres = await startPostgres();
   t.after(() => postgres.stop());
@@ -74,12 +79,17 @@ test('an embedding service without workers answers, and leaves its queue to othe
   const texts = ['A heron waits.'];
   assert.equal((await ask('/embed', { texts })).status, 200);
   assert.equal((await ask('/search', { corpus_name: 'a', query: 'heron' })).status, 404);
-  assert.equal((await ask('/enqueue', { texts: ['A crane waits.'], job_id: 'none' })).status, 202);
+  const queued = await ask('/enqueue', { texts: ['A crane waits.'] });
+  const { id } = queued.body as unknown as { id: string };
   const { body } = await ask('/readyz');
   assert.equal(body.checks.queue?.detail, '1 messages wait, 0 are worked on');
   const worker = await addWorker();
   await until(async () => (await writesOf(worker)) === 1, { what: 'the message to be worked on' });
   assert.equal(await writesOf(role), 0);
+  // The result is in the Redis of the queue: any process of the role has it.
+  const fetched = () => ask(`/enqueue/${id}`) as Promise<unknown> as Promise<{ body: Fetched }>;
+  await until(async () => (await fetched()).body.status === 'done', { what: 'the result' });
+  assert.equal((await fetched()).body.vectors.embeddings.length, 1);
   assert.deepEqual(
     model.requests.map((request) => request.texts),
     [['A heron waits.'], ['A crane waits.']],

@@ -15,6 +15,24 @@ const meta = Type.Record(
   Type.Union([Type.String(), Type.Number(), Type.Boolean(), sentences]),
 );
 
+const page = {
+  url: Type.String(),
+  final_url: Type.String(),
+  media_type: Type.String(),
+  title: nullable(Type.String()),
+  language: nullable(Type.String()),
+  text: Type.String(),
+  markdown: Type.String(),
+  meta,
+};
+const vectors = {
+  model: Type.String(),
+  dimensions: Type.Integer(),
+  embeddings: Type.Array(Type.Array(Type.Number())),
+  tokens: Type.Integer(),
+  cost_cents: Type.Number(),
+};
+
 export const Cut = Type.Object({
   chunk_id: Type.String(),
   ordinal: Type.Integer(),
@@ -31,17 +49,7 @@ export const services = {
     summary: 'The text of a page, at once: within 30 seconds, or 504',
     body: Type.Object({ url: Url, job_id: jobId }, closed),
     status: 200,
-    answer: Type.Object({
-      ...told,
-      url: Type.String(),
-      final_url: Type.String(),
-      media_type: Type.String(),
-      title: nullable(Type.String()),
-      language: nullable(Type.String()),
-      text: Type.String(),
-      markdown: Type.String(),
-      meta,
-    }),
+    answer: Type.Object({ ...told, ...page }),
     failures: [
       ...(['bad_request', 'invalid_url', 'private_address', 'robots_disallowed'] as const),
       ...(['http_404', 'no_usable_content', 'unsupported_mime', 'http_5xx'] as const),
@@ -62,20 +70,15 @@ export const services = {
     summary: 'The vectors of a few texts: within 60 seconds, or 504',
     body: Type.Object({ texts, model: Type.Optional(Type.String()), job_id: jobId }, closed),
     status: 200,
-    answer: Type.Object({
-      ...told,
-      model: Type.String(),
-      dimensions: Type.Integer(),
-      embeddings: Type.Array(Type.Array(Type.Number())),
-      tokens: Type.Integer(),
-      cost_cents: Type.Number(),
-    }),
+    answer: Type.Object({ ...told, ...vectors }),
     failures: ['bad_request', 'provider_unavailable', 'provider_bad_request', 'timeout_soft'],
     example: { texts: ['The workshop opens at nine.'] },
   },
   'POST /enqueue': {
     group: 'Services',
-    summary: 'The same for slow inputs, from a queue; a job that is named is called back',
+    summary:
+      'The same for slow inputs, from a queue. A job that is named is called back; otherwise the ' +
+      'result is fetched by its `id`',
     body: Type.Object(
       {
         url: Type.Optional(Url),
@@ -86,7 +89,28 @@ export const services = {
       closed,
     ),
     status: 202,
-    answer: Type.Object({ ...told, status: oneOf(['queued']) }),
-    failures: ['bad_request', 'invalid_url', 'private_address', 'forbidden', 'queue_full'],
+    answer: Type.Object({
+      ...told,
+      status: oneOf(['queued']),
+      id: nullable(Type.String({ description: 'To fetch the result by; null with a job_id.' })),
+    }),
+    failures: [
+      ...(['bad_request', 'invalid_url', 'private_address', 'forbidden'] as const),
+      ...(['queue_full', 'queue_unavailable'] as const),
+    ],
+  },
+  'GET /enqueue/:id': {
+    group: 'Services',
+    summary: 'What came of POST /enqueue without a job, for just under an hour',
+    params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 64 }) }),
+    status: 200,
+    answer: Type.Object({
+      id: Type.String(),
+      status: oneOf(['queued', 'done', 'failed']),
+      page: nullable(Type.Object(page)),
+      vectors: nullable(Type.Object(vectors)),
+      error: nullable(Type.Object({ code: Type.String(), message: Type.String() })),
+    }),
+    failures: ['enqueued_unknown'],
   },
 } as const satisfies Record<string, Route>;

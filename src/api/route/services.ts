@@ -3,12 +3,11 @@
  * answered with 504: it may go on, and whoever has slow inputs uses the queue.
  */
 
-import type { QuestionKind } from '../../handoff/question.ts';
-import { answered } from '../../handoff/question.ts';
+import { answered, type QuestionKind, type Reply } from '../../handoff/question.ts';
 import { Shape } from '../../handoff/shape.ts';
 import { readAnswer, readParsed, readShown } from '../../handoff/visit-wire.ts';
 import type { Works } from '../../handoff/work.ts';
-import { Failure } from '../../kernel/failure.ts';
+import { Failure, toFailure } from '../../kernel/failure.ts';
 import type { Stage } from '../../kernel/stage.ts';
 import type { World } from '../../kernel/world.ts';
 import type { Cutter } from '../../pipeline/chunk/cut.ts';
@@ -17,6 +16,7 @@ import type { Turns } from '../../pipeline/fetch/turns.ts';
 import { readUrl } from '../../pipeline/fetch/url.ts';
 import type { Queue } from '../../queue/queue.ts';
 import type { BodyOf } from '../contract.ts';
+import type { Enqueued } from '../enqueued.ts';
 import { QueueRoom } from '../queue-room.ts';
 import type { Ask, Handlers } from '../service.ts';
 import { cutShape } from '../shape.ts';
@@ -34,6 +34,8 @@ export interface WorkDoors {
   /** Throws for an address that may not be read. */
   readonly checkUrl: (url: string) => void;
   readonly queues: Readonly<Partial<Record<'visit' | 'embed', Queue>>>;
+  /** What came of messages for which no job was named. */
+  readonly enqueued: Enqueued;
   /** How many messages may wait in one of them. */
   readonly queueDepthMax?: number | undefined;
   readonly syncMs: Readonly<Record<Stage, number>>;
@@ -61,6 +63,7 @@ export function workRoutes(doors: WorkDoors) {
     'POST /embed': ({ body, reply }) =>
       within(doors, 'embedding', reply, (signal) => embed(doors, body, signal)),
     'POST /enqueue': async (ask) => enqueue(doors, ask, rooms),
+    'GET /enqueue/:id': async (ask) => fetchEnqueued(doors, ask),
   } satisfies Partial<Handlers>;
 }
 
@@ -127,7 +130,10 @@ async function scrape(doors: WorkDoors, body: BodyOf<'POST /scrape'>, signal: Ab
   const reply = await doors.turns.take(readUrl(body.url).host, signal, () =>
     visit({ kind: 'visit', request }, context),
   );
-  const { value, bytes = new Uint8Array() } = answered(reply);
+  return { job_id: body.job_id ?? null, ...pageOf(body.url, answered(reply)) };
+}
+
+function pageOf(url: string, { value, bytes = new Uint8Array() }: Reply) {
   const shape = new Shape(value, 'visit');
   const told = shape.part('answer');
   const answer = told && readAnswer(told, bytes);
@@ -136,12 +142,11 @@ async function scrape(doors: WorkDoors, body: BodyOf<'POST /scrape'>, signal: Ab
   const failure = shape.part('parseFailure');
   if (failure) throw refusedBy(failure);
   if (!answer || !page || !parsed) {
-    throw new Failure('parse_crashed', `${body.url} could not be read this time`);
+    throw new Failure('parse_crashed', `${url} could not be read this time`);
   }
   const { title, language, markdown, meta } = readParsed(parsed);
   return {
-    job_id: body.job_id ?? null,
-    url: body.url,
+    url,
     final_url: answer.url.href,
     media_type: readShown(page, answer).content.mediaType,
     ...{ title, language, text: plainText(markdown), markdown, meta },
@@ -157,17 +162,19 @@ async function embed(doors: WorkDoors, body: BodyOf<'POST /embed'>, signal: Abor
   const { texts, job_id: jobId = null } = body;
   const model = modelOf(doors, body.model);
   const context = { signal, progress: () => undefined };
-  const { value, bytes = new Uint8Array() } = answered(
-    await work({ kind: 'embed', request: { texts, model } }, context),
-  );
+  const reply = await work({ kind: 'embed', request: { texts, model } }, context);
+  return { job_id: jobId, ...vectorsOf(doors, answered(reply)) };
+}
+
+function vectorsOf({ decode }: WorkDoors, { value, bytes = new Uint8Array() }: Reply) {
   const shape = new Shape(value, 'embed');
-  const size = bytes.length / shape.number('count');
-  const embeddings = texts.map((_, place) => {
+  const count = shape.number('count');
+  const size = bytes.length / count;
+  const embeddings = Array.from({ length: count }, (_, place) => {
     const vector = bytes.subarray(place * size, (place + 1) * size);
-    return unitVector(doors.decode?.(vector) ?? vector);
+    return unitVector(decode?.(vector) ?? vector);
   });
   return {
-    job_id: jobId,
     model: shape.text('model'),
     dimensions: embeddings[0]?.length ?? 0,
     embeddings,
@@ -198,7 +205,29 @@ async function enqueue(doors: WorkDoors, { body, caller }: Ask<'POST /enqueue'>,
   if (!queue) throw new Failure('bad_request', `this service has no queue for ${kind}`);
   const request = url === undefined ? { texts, model } : { source: url, isParsed: true };
   await rooms[kind]?.check();
-  await queue.add([{ id: doors.world.uuid(), kind, jobId, request }]);
+  const { enqueued } = doors;
+  const id = jobId === undefined ? await enqueued.open({ caller: caller.callerId, url }) : null;
+  const told = id === null ? jobId : enqueued.jobIdOf(id);
+  await queue.add([{ id: doors.world.uuid(), kind, jobId: told, request }]);
   rooms[kind]?.accepted(1);
-  return { job_id: jobId ?? null, status: 'queued' as const };
+  return { job_id: jobId ?? null, status: 'queued' as const, id };
+}
+
+async function fetchEnqueued(doors: WorkDoors, { caller, params }: Ask<'GET /enqueue/:id'>) {
+  const { status, url, value, bytes, error } = await doors.enqueued.read(
+    caller.callerId,
+    params.id,
+  );
+  const told = { id: params.id, page: null, vectors: null };
+  if (status !== 'done' || !value) return { ...told, status, error: error ?? null };
+  try {
+    const result =
+      url === undefined
+        ? { vectors: vectorsOf(doors, { value, bytes }) }
+        : { page: pageOf(url, { value, bytes }) };
+    return { ...told, ...result, status, error: null };
+  } catch (thrown) {
+    const { code, message } = toFailure(thrown);
+    return { ...told, status: 'failed' as const, error: { code, message } };
+  }
 }
