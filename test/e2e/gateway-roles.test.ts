@@ -8,6 +8,7 @@ import { describe, type TestContext, test } from 'node:test';
 import { settings } from '../../src/settings.ts';
 import { interpolate, readCompose, readExample } from '../deploy/deploy-files.ts';
 import { startGateway } from '../support/nginx.ts';
+import { hangSignal } from '../support/patience.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { startRedis } from '../support/redis.ts';
 import { freePort } from '../support/server.ts';
@@ -78,6 +79,13 @@ describe('the roles of compose.yaml behind the gateway', () => {
     assert.match((await result()).text, /grey heron/);
     const callback = await post(`/jobs/${String(job_id)}/complete`, { stage: 'scraping' });
     assert.equal(callback.status, 403);
+
+    // A caller's requests are counted in one place, whichever service they go to.
+    for (const role of roles) {
+      const ready = await fetch(`http://127.0.0.1:${ports[role]}/readyz`, { signal: hangSignal() });
+      const { checks } = (await ready.json()) as { checks: { redis?: { ok: boolean } } };
+      assert.equal(checks.redis?.ok, true, role);
+    }
 
     processes.scraper.child.kill('SIGKILL');
     await processes.scraper.finished;

@@ -4,7 +4,7 @@ import { existsSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { followGuide, root, shellBlocks, whyNotReadable } from '../support/guide.ts';
-import { freePort, unprivilegedIdentity } from '../support/server.ts';
+import { lastingPort, unprivilegedIdentity } from '../support/server.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 const page = 'docs/guide/services.md';
@@ -39,7 +39,7 @@ describe('the guide to several services', () => {
     const home = temporaryDirectory(t);
     symlinkSync(root, join(home, 'pawl'));
     const chosen: [string, string][] = [];
-    for (const name of ports) chosen.push([name, String(await freePort())]);
+    for (const name of ports) chosen.push([name, String(await lastingPort())]);
     const environment = Object.fromEntries(chosen);
     const logs = 'pawl-trial/*.log';
     const { code, outputs, report } = await followGuide(t, steps, { home, environment, logs });

@@ -4,9 +4,10 @@
  * when the process is killed.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { delimiter, join } from 'node:path';
 import { hangSignal, patience } from './patience.ts';
 import { until } from './wait.ts';
@@ -94,6 +95,25 @@ export function unprivilegedIdentity(): Identity | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const id = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
   return { uid: id('-u'), gid: id('-g') };
+}
+
+/**
+ * For a server that starts long after its port was chosen: one below those that the system hands
+ * out, so that no connection and no other test takes it meanwhile.
+ */
+export async function lastingPort(): Promise<number> {
+  for (let attempt = 1; ; attempt += 1) {
+    const server = createServer().listen(randomInt(20_000, 32_000), '127.0.0.1');
+    try {
+      await once(server, 'listening');
+      const { port } = server.address() as AddressInfo;
+      server.close();
+      await once(server, 'close');
+      return port;
+    } catch (error) {
+      if (attempt === 20) throw error;
+    }
+  }
 }
 
 /** The first of the folders, and then of the PATH, that holds the executable. */
