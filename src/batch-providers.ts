@@ -41,9 +41,14 @@ interface Making {
   readonly blobs: BlobStore;
 }
 
-/** Azure's hosts of speech resources: of a region, or with a name of their own. */
-const azureHome =
-  /^https:\/\/[\w-]+\.(?:api\.cognitive\.microsoft|cognitiveservices\.azure)\.com(?=\/)/;
+/** Azure's hosts of speech resources, in all its clouds. */
+const azureDomains = [
+  ...['api.cognitive.microsoft.com', 'api.cognitive.microsoft.us', 'api.cognitive.azure.cn'],
+  ...['com', 'us', 'cn'].map((end) => `cognitiveservices.azure.${end}`),
+];
+const azureHome = new RegExp(
+  `^https://[\\w-]+\\.(?:${azureDomains.join('|').replaceAll('.', '\\.')})(?=/)`,
+);
 
 /** One row for each provider: what its entry must hold, and what is made of it. */
 const makers: Readonly<Record<string, (making: Making) => BatchProvider>> = {

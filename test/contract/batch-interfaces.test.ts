@@ -48,15 +48,32 @@ describe('a proxy is used for all that a provider links to', () => {
     assert.deepEqual([row.tokens_in, row.tokens_out], [300, 960]);
   });
 
-  test('Azure', async (t) => {
+  test('Azure, in each of its clouds', async (t) => {
+    const hosts = [
+      'westus.api.cognitive.microsoft.com',
+      'my-speech.cognitiveservices.azure.com',
+      'usgovarizona.api.cognitive.microsoft.us',
+      'chinaeast2.api.cognitive.azure.cn',
+    ];
+    for (const host of hosts) {
+      const server = new AzureServer();
+      await server.start(t);
+      server.host = `https://${host}`;
+      const settings = { azure: { url: server.server.url, key: 'key' } };
+      const { row, fixture } = await finish(t, settings, recordings);
+      assert.equal(row.state, 'completed', row.error ?? '');
+      const [job] = (await fixture.state(row.key)).jobs;
+      assert.equal(new URL(job?.external_job_id ?? '').host, host);
+    }
+  });
+
+  test('a host that only begins like one of Azure gets no key', async (t) => {
     const server = new AzureServer();
     await server.start(t);
-    server.host = 'https://westus.api.cognitive.microsoft.com';
+    server.host = 'https://westus.api.cognitive.microsoft.com.evil.example';
     const settings = { azure: { url: server.server.url, key: 'key' } };
-    const { row, fixture } = await finish(t, settings, recordings);
-    assert.equal(row.state, 'completed', row.error ?? '');
-    const [job] = (await fixture.state(row.key)).jobs;
-    assert.match(job?.external_job_id ?? '', /^https:\/\/westus\.api\./);
+    const { row } = await finish(t, settings, recordings);
+    assert.match(row.wait_reason ?? '', /where its key does not belong/);
   });
 
   test('a link to any other host is not followed with the key', async (t) => {

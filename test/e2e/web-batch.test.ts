@@ -109,6 +109,17 @@ describe('the page of batch tasks', () => {
   });
 });
 
+test('the page of a task says what the task waits for', async (t) => {
+  const { azure, address, submit } = await setup(t);
+  const reply = { status: 429, headers: { 'retry-after': '900' } };
+  azure.server.trouble({ on: /transcriptions:submit$/, reply });
+  const { page, visit, complaints } = await openView(t, { browser, address });
+  await visit(`/batch/${await submit(recordings)}`);
+  await page.getByText('AZURE answered 429').waitFor();
+  assert.deepEqual(await findProblems(page), []);
+  assert.deepEqual(complaints, []);
+});
+
 describe('the form of a batch task', () => {
   test('submits questions, and says what the service refuses', async (t) => {
     const { address, openai } = await setup(t);
