@@ -59,7 +59,8 @@ describe('compose.traefik.yaml', () => {
     ...['/', '/docs', '/jobs', '/jobs/', '/jobs/upload', '/jobs/some-id', '/jobs/some-id/pause'],
     ...['/jobs/some-id/stream', '/stream', '/staging', '/attempt', '/batch/tasks', '/inbox'],
     ...['/inbox/retry', '/inbox/discard', '/corpora', '/corpora/a/reembed', '/corpora/a/budget'],
-    ...['/search', '/scrape', '/chunk', '/embed', '/enqueue', '/enqueue/', '/metrics', '/METRICS'],
+    ...['/search', '/scrape', '/chunk', '/embed', '/enqueue', '/enqueue/', '/enqueue/some-id'],
+    ...['/metrics', '/METRICS'],
     ...['/jobs/some-id/complete', '/jobs/some-id/begin', '/jobs/a/b/heartbeat/', '/healthz'],
   ];
 
