@@ -137,7 +137,8 @@ export const settings: { readonly [K in Key]: Setting<K> } = {
     initial: undefined,
     form: `a whole number from 1 to ${workersMax}`,
     meaning:
-      'How many documents one process works on at once. ' +
+      'How many documents one process works on at once; an orchestrator so many of its own, ' +
+      'and so many at each service. ' +
       `Absent: ${limits.lease.itemsInFlightMax}; in a scraper of its own ` +
       `${limits.handoff.placesScrape}, in an embedding service ${limits.handoff.placesEmbed}.`,
     parse: (text) => wholeNumber(text, workersMax),

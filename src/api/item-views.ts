@@ -6,7 +6,8 @@ import { limits } from '../kernel/limits.ts';
 import { getGateLimits } from '../store/gates.ts';
 import type { ErrorRecord, ItemRow } from '../store/items.ts';
 import { listOwners } from '../store/job-views.ts';
-import { countLineBefore, countTurnsBefore } from '../store/places.ts';
+import { countBenchBefore, countLineBefore, countTurnsBefore } from '../store/places.ts';
+import { type ServiceWait, serviceWaits, waitReasonOf } from '../store/service-views.ts';
 import { listWorkers } from '../store/workers.ts';
 import type { Item } from './schema.ts';
 import type { Looking } from './service.ts';
@@ -22,11 +23,15 @@ export async function viewItems(service: Looking, rows: readonly ItemRow[]): Pro
   const isWorkedOn = rows.some(({ worker }) => worker !== null);
   const workers = isWorkedOn ? await listWorkers(database) : [];
   const beats = new Map(workers.map(({ id, beat_at }) => [id, beat_at]));
+  const waiting = rows.filter(({ waits_on }) => waits_on === 'turn' || waits_on === 'worker');
+  const waitingIds = waiting.map(({ id }) => id);
+  const services = await serviceWaits(database, waitingIds, database.now());
   const limit = rows.length > 1 ? placesCountedInList : limits.request.placesCountedMax;
   const items: Item[] = [];
   for (const row of rows) {
     const beatAt = row.worker === null ? undefined : beats.get(row.worker);
-    items.push(await viewItem(service, row, { jobKey: keys.get(row.job_id) ?? '', beatAt, limit }));
+    const known = { jobKey: keys.get(row.job_id) ?? '', beatAt, limit, isAlone: rows.length === 1 };
+    items.push(await viewItem(service, row, { ...known, service: services.get(row.id) }));
   }
   return items;
 }
@@ -35,15 +40,19 @@ interface Known {
   readonly jobKey: string;
   readonly beatAt: number | undefined;
   readonly limit: number;
+  /** Whether only this one is looked at. */
+  readonly isAlone: boolean;
+  readonly service: ServiceWait | undefined;
 }
 
 async function viewItem(service: Looking, row: ItemRow, known: Known): Promise<Item> {
   const { database, lifecycle, progress } = service;
   const error: ErrorRecord | null = row.error === null ? null : JSON.parse(row.error);
-  const next = lifecycle.ready(row.progress);
+  const ready = lifecycle.ready(row.progress);
+  const next = known.service ? stepsAt(known.service, ready) : ready;
   const isReached = (step: string): boolean => lifecycle.isReached(row.progress, step);
   const working = row.waits_on === 'worker' ? progress.of(row.id, isReached) : null;
-  const before = await countBefore(service, row, known.limit);
+  const before = await countBefore(service, row, known);
   const code = errorCodeOf(error);
   const now = database.now();
   const explanation = explain({
@@ -51,9 +60,12 @@ async function viewItem(service: Looking, row: ItemRow, known: Known): Promise<I
     next,
     waitsOn: row.waits_on,
     failedAttempts: row.attempt,
-    attemptsMax: attemptsOf(service, next),
+    attemptsMax: attemptsOf(service, ready),
     dueAt: row.due_at,
     worker: row.worker,
+    service: known.service,
+    reason:
+      known.isAlone && row.waits_on === 'time' ? await waitReasonOf(database, row) : undefined,
     silentMs: known.beatAt === undefined ? null : now - known.beatAt,
     working,
     gate: row.gate,
@@ -68,8 +80,21 @@ async function viewItem(service: Looking, row: ItemRow, known: Known): Promise<I
   return itemShape(row, { jobKey: known.jobKey, explanation, working, lifecycle });
 }
 
-function countBefore({ database }: Looking, row: ItemRow, limit: number): Promise<number> {
+/** What is asked of the service, and not what is done beside it. */
+function stepsAt({ steps, isBenched }: ServiceWait, ready: readonly string[]): readonly string[] {
+  const apart = isBenched ? ready.filter((step) => step !== 'chunked') : steps;
+  return apart.length > 0 ? apart : ready;
+}
+
+function countBefore(
+  { database }: Looking,
+  row: ItemRow,
+  { limit, service }: Known,
+): Promise<number> {
   const { rank, gate, waits_on } = row;
+  if (waits_on === 'turn' && service?.isBenched) {
+    return countBenchBefore(database, { workplace: service.stage, rank, limit });
+  }
   if (waits_on === 'turn') return countTurnsBefore(database, { rank, limit });
   if (waits_on === 'gate' && gate !== null) return countLineBefore(database, { gate, rank, limit });
   return Promise.resolve(0);

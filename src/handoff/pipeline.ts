@@ -22,6 +22,7 @@ import {
   remoteParser,
   remoteVisitor,
 } from './remote.ts';
+import { workplacesOf } from './workplace.ts';
 
 export interface HandoffPipelineOptions {
   readonly exchange: Exchange;
@@ -59,7 +60,8 @@ export function handoffPipeline(options: HandoffPipelineOptions): Pipeline {
   ]);
   // A worker bounds its own work; here the step only waits.
   const timeoutMs = (): number => limits.handoff.softMs;
-  return { ...pipeline, steps: Object.fromEntries(steps), timeoutMs };
+  const places = workplacesOf({ isHere, lane: tools.purse && tools.lane });
+  return { ...pipeline, steps: Object.fromEntries(steps), timeoutMs, ...places };
 }
 
 function asking(exchange: Exchange, context: StepContext, step: string): Ask {

@@ -24,6 +24,7 @@ const calm: ItemView = {
   now,
 };
 const branches = ['chunked', 'embedded', 'entity_extracted'];
+const embedding = { stage: 'embedding', worker: null, isAway: false };
 const missing = { step: 'fetched', code: 'http_404', title: 'The site answered 404' };
 
 const sentences: readonly (readonly [Partial<ItemView>, string])[] = [
@@ -52,6 +53,32 @@ const sentences: readonly (readonly [Partial<ItemView>, string])[] = [
   [
     { waitsOn: 'time', failedAttempts: 1, dueAt: now + 12_000 },
     'Waits for 12 s to be fetched again: try 2 of 4.',
+  ],
+  [
+    {
+      waitsOn: 'worker',
+      worker: 'w1',
+      next: ['embedded'],
+      service: { ...embedding, worker: 'e7' },
+    },
+    'Being embedded by worker e7.',
+  ],
+  [
+    { waitsOn: 'worker', worker: 'w1', next: ['embedded'], service: embedding },
+    'In the queue of the stage embedding, to be embedded.',
+  ],
+  [
+    { waitsOn: 'turn', next: ['embedded'], before: 3, service: embedding },
+    'In the queue of the stage embedding to be embedded, behind 3 others.',
+  ],
+  ...(['worker', 'turn'] as const).map((waitsOn): readonly [Partial<ItemView>, string] => [
+    { waitsOn, worker: 'w1', next: ['embedded'], service: { ...embedding, isAway: true } },
+    'Waits to be embedded: no worker of the stage embedding is there. ' +
+      'It goes on by itself when one comes.',
+  ]),
+  [
+    { waitsOn: 'time', dueAt: now + 30_000, reason: 'the chunking service is away' },
+    'Waits for 30 s to be fetched: the chunking service is away.',
   ],
   [
     { waitsOn: 'time', dueAt: now + 30_000 },

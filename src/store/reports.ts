@@ -5,6 +5,7 @@
  */
 import { isRetried, toFailure } from '../kernel/failure.ts';
 import type { Lifecycle, Progress } from '../kernel/item.ts';
+import type { Workplace } from '../kernel/stage.ts';
 import type { NewEvent } from '../observe/event.ts';
 import type { Transaction } from './database.ts';
 import { appendEvents } from './events.ts';
@@ -33,7 +34,8 @@ export interface StepCounts {
 export type Move =
   | { readonly to: 'advance'; readonly progress: Progress }
   | { readonly to: 'time'; readonly dueAt: number; readonly attempt: number }
-  | { readonly to: 'turn' }
+  /** `bench`: where it needs a place that was not free. */
+  | { readonly to: 'turn'; readonly bench?: Workplace | undefined }
   /** Left to a batch task, which wakes the item when it ends. */
   | { readonly to: 'task' }
   | { readonly to: 'failed'; readonly error: Readonly<Record<string, unknown>> };
@@ -240,6 +242,7 @@ function toLeave(report: ChainReport, lifecycle: Lifecycle, now: number): Leave 
     ...toAdvance(report, lifecycle),
     rank: report.lease.rank,
     waitsOn: move.to === 'advance' || move.to === 'failed' ? null : move.to,
+    bench: move.to === 'turn' ? move.bench : undefined,
     dueAt: move.to === 'time' ? move.dueAt : null,
     attempt: move.to === 'time' ? move.attempt : 0,
     error: move.to === 'failed' ? JSON.stringify(move.error) : null,

@@ -24,6 +24,7 @@ import { relayTests } from './engine/relay.ts';
 import { stepTests } from './engine/step.ts';
 import { stuckTests } from './engine/stuck.ts';
 import { suspectTests } from './engine/suspect.ts';
+import { workplaceTests } from './engine/workplaces.ts';
 
 const groups: Readonly<Record<string, readonly EngineTest[]>> = {
   steps: stepTests,
@@ -31,6 +32,7 @@ const groups: Readonly<Record<string, readonly EngineTest[]>> = {
   outcomes: outcomeTests,
   interruptions: interruptionTests,
   places: placeTests,
+  workplaces: workplaceTests,
   handovers: handoverTests,
   'wall clock': deadlineTests,
   'items that stand': stuckTests,

@@ -95,6 +95,42 @@ describe('four services', () => {
     await wellEnded(id, 'embedding');
   });
 
+  test('read on while the embedding service is away, and say that nobody is there', async () => {
+    await services.of('embedding').kill();
+    const count = 80;
+    const id = await begin('read-on', count);
+    const isRead = (name: string): boolean => pages.asked.has(name);
+    await until(() => namesOf('read-on', count).every(isRead), { what: 'all pages to be read' });
+    const address = services.orchestrator.address;
+    const explanations = async () => {
+      const { body } = await ask<{ items: { explanation: string }[] }>(
+        address,
+        `/jobs/${id}/items?limit=${count}`,
+      );
+      return body.items.map(({ explanation }) => explanation);
+    };
+    const isTold = (said: string): boolean =>
+      /^Waits to be .*: no worker of the stage embedding is there\./.test(said);
+    await until(async () => (await explanations()).some(isTold), { what: 'the explanation' });
+    await services.of('embedding').start();
+    await wellEnded(id, 'read-on', count);
+  });
+
+  test('bring a text to its end while the scraper is away and pages wait for it', async () => {
+    await services.of('scraper').kill();
+    const count = 80;
+    const id = await begin('waiting', count);
+    const { body } = await ask(services.orchestrator.address, '/jobs', {
+      corpus_name: 'a-text',
+      documents: [{ text: 'A heron that needs no scraper stands in the reeds.' }],
+    });
+    const job = await ended(services, String(body.job_id));
+    assert.deepEqual([job.state, job.items_done], ['succeeded', 1]);
+    assert.ok(namesOf('waiting', count).every((name) => !pages.asked.has(name)));
+    await services.of('scraper').start();
+    await wellEnded(id, 'waiting', count);
+  });
+
   test('wait for a chunking service that is away', async () => {
     await services.of('chunking').kill();
     const id = await begin('chunking', 4);
