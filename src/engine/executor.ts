@@ -368,7 +368,7 @@ class Attempt {
       stage: this.#lifecycle.row(step).stage,
       failure,
       message: failure.message,
-      attempt: this.#failedAttempts + 1,
+      attempt: Math.max(this.#failedAttempts + 1, failure.tries),
       worker: this.#lease.worker,
       source: this.#item.source,
       now: this.#options.now(),

@@ -4,8 +4,10 @@
  * has taken over from changes nothing, and is told so with a 200: an error would only make it come
  * again.
  */
-import { Failure } from '../kernel/failure.ts';
+import { retryPolicyFor } from '../kernel/backoff.ts';
+import { Failure, pauseReasons } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
+import { react } from '../kernel/reaction.ts';
 import type { Stage } from '../kernel/stage.ts';
 import { isSuspect, uptimeMsFor } from '../kernel/suspicion.ts';
 import type { World } from '../kernel/world.ts';
@@ -22,9 +24,9 @@ import {
   releasesOf,
   removeHandoff,
 } from '../store/handoffs.ts';
-import { getJob } from '../store/jobs.ts';
+import { getJob, getJobById } from '../store/jobs.ts';
 import type { Exchange, StoredAnswer, WorkerName } from './exchange.ts';
-import { fromWire, type Json, type Reply, stageAfter, type WireFailure } from './question.ts';
+import { type Json, type Reply, stageAfter, verdictOf, type WireFailure } from './question.ts';
 
 export type Begun =
   | {
@@ -60,7 +62,10 @@ export interface Completion {
 }
 
 export interface Completed {
-  /** The next status, `job_failed`, or `already_advanced`. */
+  /**
+   * The next status; of a failure `job_failed`, `document_failed` where the job has others,
+   * `job_paused` or `retry_scheduled`; `already_advanced` for what came late or twice.
+   */
   readonly status: string;
 }
 
@@ -130,7 +135,8 @@ export class Callbacks implements OrchestratorDoor {
   async complete(jobKey: string, completion: Completion): Promise<Completed> {
     const { database, world, exchange } = this.#options;
     const { value = {}, bytes, failure, stage } = completion;
-    const key = await database.write(async (transaction) => {
+    const verdict = failure && verdictOf(failure);
+    const taken = await database.write(async (transaction) => {
       const row = await openQuestion(transaction, jobKey, completion);
       if (!row) return undefined;
       const answer: StoredAnswer = { value, failure };
@@ -141,17 +147,37 @@ export class Callbacks implements OrchestratorDoor {
         now: database.now(),
       });
       failpoint(world, 'handoff.before-answer');
-      return row.key;
+      const status = verdict ? await statusAfter(transaction, row, verdict) : stageAfter(stage);
+      return { key: row.key, status };
     });
-    if (key === undefined) return { status: 'already_advanced' };
+    if (!taken) return { status: 'already_advanced' };
     failpoint(world, 'handoff.after-answer');
-    const reply: Reply = { value, bytes, failure: failure && fromWire(failure) };
-    exchange?.answer(key, reply);
-    return { status: failure ? 'job_failed' : stageAfter(stage) };
+    const reply: Reply = { value, bytes, failure: verdict };
+    exchange?.answer(taken.key, reply);
+    return { status: taken.status };
   }
 }
 
 const gone: Begun = { status: 'gone' };
+
+/** What becomes of the document, and of its job, by the function that will decide it. */
+async function statusAfter(
+  transaction: Transaction,
+  { attempt, job_id, stage }: HandoffRow,
+  failure: Failure,
+): Promise<string> {
+  if (pauseReasons[failure.code] !== undefined) return 'job_paused';
+  const reaction = react({
+    outcome: { kind: failure.kind, failure },
+    attempt: Math.max(attempt, failure.tries - 1),
+    policy: retryPolicyFor(stage as Stage, failure.code),
+    ...{ now: 0, random: () => 0 },
+  });
+  if (reaction.do !== 'fail') return 'retry_scheduled';
+  const job = await getJobById(transaction, job_id);
+  const others = job ? job.items_total - job.items_failed - job.items_canceled - 1 : 0;
+  return others > 0 ? 'document_failed' : 'job_failed';
+}
 
 async function jobIdOf(transaction: Transaction, key: string): Promise<number> {
   const job = await getJob(transaction, key);

@@ -42,6 +42,8 @@ export interface HandoffRow extends HandoffStanding {
   readonly job_key: string;
   /** One on a line, the last ones: workers that have had it, or were refused it. */
   readonly past_workers: string;
+  /** Tries of the item at its present steps that have failed. */
+  readonly attempt: number;
   /** Null: the item or its job has ended, and nobody wants to know any more. */
   readonly waits_on: string | null;
 }
@@ -49,6 +51,7 @@ export interface HandoffRow extends HandoffStanding {
 const standing = 'key, epoch, worker, beat_at, answered_at, deaths';
 const row = `${standing}, item_id, job_id, step, stage, kind, past_workers,
   (SELECT jobs.key FROM jobs WHERE jobs.id = handoffs.job_id) AS job_key,
+  (SELECT items.attempt FROM items WHERE items.id = handoffs.item_id) AS attempt,
   (SELECT items.waits_on FROM items JOIN jobs ON jobs.id = items.job_id
     WHERE items.id = handoffs.item_id AND jobs.state <> 'canceled') AS waits_on`;
 

@@ -12,6 +12,12 @@ const bytes = Type.String({ contentEncoding: 'base64', description: 'Bytes besid
 const anything = Type.Record(Type.String(), Type.Unknown());
 const message = Type.String({ maxLength: limits.handoff.messageCharactersMax });
 
+const failureContext = Type.Record(
+  Type.String({ maxLength: 64 }),
+  Type.Union([Type.String({ maxLength: 2000 }), Type.Number(), Type.Boolean()]),
+  { maxProperties: 16, description: 'Where it happened: domain, url, status, attempt, worker_id.' },
+);
+
 const internal = { group: 'Callbacks', isInternal: true, status: 200, params: byId } as const;
 
 export const callbacks = {
@@ -73,14 +79,26 @@ export const callbacks = {
         item_id: Type.Optional(Type.Integer()),
         handoff: Type.Optional(key),
         epoch: Type.Optional(epoch),
-        retry_after_ms: Type.Optional(Type.Number({ minimum: 0 })),
+        retry_after_ms: Type.Optional(
+          Type.Number({ minimum: 0, description: 'Asks for another try, after this time.' }),
+        ),
+        retry: Type.Optional(
+          Type.Boolean({
+            description:
+              'Asks for another try, by the rules of the orchestrator. A failure that asks for ' +
+              'none is recorded as it is told.',
+          }),
+        ),
         tries: Type.Optional(Type.Integer({ minimum: 1 })),
+        context: Type.Optional(failureContext),
       },
       closed,
     ),
     answer: Type.Object({
       status: Type.String({
-        description: 'The status that follows, `job_failed`, or `already_advanced`.',
+        description:
+          'The status that follows; of a failure `job_failed`, `document_failed` where the job ' +
+          'has others, `retry_scheduled` or `job_paused`; `already_advanced` for what came late.',
       }),
     }),
     failures: ['forbidden', 'job_unknown', 'bad_request', 'payload_too_large'],
