@@ -20,6 +20,7 @@ import {
   type HandoffRow,
   lockHandoff,
   lockOpenHandoffs,
+  readRequest,
   releaseHandoff,
   releasesOf,
   removeHandoff,
@@ -27,6 +28,7 @@ import {
 import { getJob, getJobById } from '../store/jobs.ts';
 import type { Exchange, StoredAnswer, WorkerName } from './exchange.ts';
 import { type Json, type Reply, stageAfter, verdictOf, type WireFailure } from './question.ts';
+import { type Answered, kindsOf, type ReadResult, readResult } from './result.ts';
 
 export type Begun =
   | {
@@ -82,6 +84,8 @@ export interface CallbackOptions {
   readonly world: World;
   /** Absent where nothing is handed to others: then no question is ever open. */
   readonly exchange?: Exchange | undefined;
+  /** How results are read, and refused. */
+  readonly read?: ReadResult | undefined;
 }
 
 export class Callbacks implements OrchestratorDoor {
@@ -133,32 +137,39 @@ export class Callbacks implements OrchestratorDoor {
   }
 
   async complete(jobKey: string, completion: Completion): Promise<Completed> {
-    const { database, world, exchange } = this.#options;
-    const { value = {}, bytes, failure, stage } = completion;
+    const { database, world, exchange, read = readResult } = this.#options;
+    const { failure, stage } = completion;
     const verdict = failure && verdictOf(failure);
     const taken = await database.write(async (transaction) => {
       const row = await openQuestion(transaction, jobKey, completion);
       if (!row) return undefined;
-      const answer: StoredAnswer = { value, failure };
+      const { value = {} } = completion;
+      const told = { value, bytes: completion.bytes };
+      const result = failure ? told : read(await askedBy(transaction, row), told);
+      const answer: StoredAnswer = { value: result.value, failure };
       await answerHandoff(transaction, {
         key: row.key,
         answer: JSON.stringify(answer),
-        bytes: bytes ?? null,
+        bytes: result.bytes ?? null,
         now: database.now(),
       });
       failpoint(world, 'handoff.before-answer');
       const status = verdict ? await statusAfter(transaction, row, verdict) : stageAfter(stage);
-      return { key: row.key, status };
+      return { key: row.key, status, result };
     });
     if (!taken) return { status: 'already_advanced' };
     failpoint(world, 'handoff.after-answer');
-    const reply: Reply = { value, bytes, failure: verdict };
+    const reply: Reply = { ...taken.result, failure: verdict };
     exchange?.answer(taken.key, reply);
     return { status: taken.status };
   }
 }
 
 const gone: Begun = { status: 'gone' };
+
+async function askedBy(transaction: Transaction, { key, kind }: HandoffRow): Promise<Answered> {
+  return { kind, request: JSON.parse(await readRequest(transaction, key)) as Json };
+}
 
 /** What becomes of the document, and of its job, by the function that will decide it. */
 async function statusAfter(
@@ -201,11 +212,12 @@ async function questionOf(
 async function openQuestion(
   transaction: Transaction,
   jobKey: string,
-  { stage, handoff, epoch, itemId }: Completion,
+  completion: Completion,
 ): Promise<HandoffRow | undefined> {
+  const { stage, handoff, epoch, itemId } = completion;
   const row =
     handoff === undefined
-      ? await onlyQuestion(transaction, jobKey, stage)
+      ? await onlyQuestion(transaction, jobKey, completion)
       : await questionOf(transaction, jobKey, handoff);
   if (!row || row.stage !== stage) return undefined;
   if (row.answered_at !== null || (epoch !== undefined && !isLast(row, epoch))) return undefined;
@@ -231,11 +243,18 @@ async function isOver(transaction: Transaction, { key, waits_on }: HandoffRow): 
 async function onlyQuestion(
   transaction: Transaction,
   jobKey: string,
-  stage: Stage,
+  { stage, itemId, failure, value = {} }: Completion,
 ): Promise<HandoffRow | undefined> {
   const jobId = await jobIdOf(transaction, jobKey);
-  const [only, other] = await lockOpenHandoffs(transaction, { jobId, stage });
-  if (!other) return only;
-  const message = `several documents of this job are in the stage ${stage}: name the handoff`;
+  const isMeant = failure ? undefined : kindsOf(value);
+  const open = (await lockOpenHandoffs(transaction, { jobId, stage })).filter(
+    ({ kind, item_id }) => isMeant?.(kind) !== false && (itemId ?? item_id) === item_id,
+  );
+  const [only, other] = open;
+  // Of one document it is all the same which of its questions has failed.
+  const isOfOne = open.every(({ item_id }) => item_id === only?.item_id);
+  if (!other || (failure && isOfOne)) return only;
+  const several = isOfOne ? 'several questions are open' : 'several documents of this job are';
+  const message = `${several} in the stage ${stage}: name the handoff`;
   throw new Failure('bad_request', message);
 }

@@ -14,6 +14,7 @@ import { documentEngineTests } from './engine/document.ts';
 import { handoffTests } from './engine/handoff.ts';
 import { handoffOutageTests } from './engine/handoff-outage.ts';
 import { handoffReplayTests } from './engine/handoff-replay.ts';
+import { handoffVerdictTests } from './engine/handoff-verdict.ts';
 import { handoverTests } from './engine/handover.ts';
 import { interruptionTests } from './engine/interruption.ts';
 import { moneyTests } from './engine/money.ts';
@@ -40,6 +41,7 @@ const groups: Readonly<Record<string, readonly EngineTest[]>> = {
   handoffs: handoffTests,
   'handoffs in an outage': handoffOutageTests,
   'handoffs that are asked for twice': handoffReplayTests,
+  'how handoffs end': handoffVerdictTests,
   documents: documentEngineTests,
   attachments: attachmentTests,
   money: moneyTests,

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startGateway } from '../support/nginx.ts';
-import { type Part, Services } from '../support/services.ts';
+import { internalKey, type Part, Services } from '../support/services.ts';
 import { ask, ended, judge, openPages, type Pages, submit } from '../support/services-load.ts';
 import { until } from '../support/wait.ts';
 
@@ -142,6 +142,40 @@ describe('four services', () => {
     await until(waits, { what: 'the wait for the chunking service' });
     await services.of('chunking').start();
     await wellEnded(id, 'chunking', 4);
+  });
+
+  test('take the result of a worker of another make, and refuse one without text', async () => {
+    await services.of('scraper').kill();
+    const id = await begin('foreign', 1);
+    const address = services.orchestrator.address;
+    const complete = async (result: Record<string, unknown>) => {
+      const response = await fetch(`${address}/jobs/${id}/complete`, {
+        method: 'POST',
+        headers: { 'x-api-key': internalKey, 'content-type': 'application/json' },
+        body: JSON.stringify({ stage: 'scraping', status: 'success', result }),
+      });
+      return [response.status, (await response.json()) as Record<string, unknown>] as const;
+    };
+    await until(async () => (await judge(services, 'foreign', 0)).questions > 0, {
+      what: 'the question',
+    });
+    const [refused, problem] = await complete({ title: 'no text' });
+    assert.equal(refused, 400);
+    assert.match(String(problem.detail), /result\.markdown is missing/);
+    const markdown = '# Bitterns\n\nThe bittern booms in the reeds before the sun is up.';
+    assert.deepEqual(await complete({ markdown, title: 'Bitterns' }), [
+      200,
+      { status: 'chunking' },
+    ]);
+    await wellEnded(id, 'foreign', 1);
+    const found = await ask<{ results: { text: string }[] }>(
+      services.of('embedding').address,
+      '/search',
+      { corpus_name: 'foreign', query: 'bittern' },
+    );
+    assert.match(found.body.results[0]?.text ?? '', /booms/);
+    assert.equal(pages.asked.get('foreign-0'), undefined);
+    await services.of('scraper').start();
   });
 
   test('keep what workers have done while the orchestrator was dead', async () => {

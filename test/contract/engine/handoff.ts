@@ -1,11 +1,9 @@
 /** Steps whose work is done in another process, and all that can go wrong between the two. */
 import assert from 'node:assert/strict';
 import { Callbacks, type Completion } from '../../../src/handoff/callbacks.ts';
-import { retryPolicyFor } from '../../../src/kernel/backoff.ts';
 import { limits } from '../../../src/kernel/limits.ts';
-import { listFingerprints } from '../../../src/store/inbox.ts';
 import type { EngineTest } from '../../support/engine-fixture.ts';
-import { questionOf, Scene, workerPid } from '../../support/handoff-scene.ts';
+import { asTold, questionOf, Scene, workerPid } from '../../support/handoff-scene.ts';
 
 const stage = 'scraping';
 const succeeded = { status: 'chunking' };
@@ -114,7 +112,7 @@ export const handoffTests: readonly EngineTest[] = [
       await scene.exchange.stop();
       // The callback is taken in by another process than the one that asked.
       const { database } = bench.store;
-      const elsewhere = new Callbacks({ database, world: bench.world });
+      const elsewhere = new Callbacks({ database, world: bench.world, read: asTold });
       const { handoff, jobId, begun } = { ...(await questionOf(scene)) };
       const answer = { stage, handoff, epoch: begun, value: { page: 'kept' } } as const;
       assert.deepEqual(await elsewhere.complete(jobId, answer), succeeded);
@@ -133,7 +131,9 @@ export const handoffTests: readonly EngineTest[] = [
       const job = await bench.store.submit();
       await scene.beginOne();
       const { handoff, jobId, begun: epoch } = await questionOf(scene);
-      const elsewhere = new Callbacks({ database: bench.store.database, world: bench.world });
+      const elsewhere = new Callbacks({
+        ...{ database: bench.store.database, world: bench.world, read: asTold },
+      });
       const value = { page: 'from afar' };
       assert.deepEqual(
         await elsewhere.complete(jobId, { stage, handoff, epoch, value }),
@@ -209,75 +209,6 @@ export const handoffTests: readonly EngineTest[] = [
       const again = await scene.beginOne();
       assert.deepEqual(await again.complete(), succeeded);
       await bench.untilJob(job, 'succeeded');
-    },
-  ],
-  [
-    'what a worker says has failed is recorded as it says, whatever the code',
-    async (bench) => {
-      const scene = new Scene(bench);
-      await scene.start();
-      for (const code of ['connection_timeout', 'http_429', 'http_403']) {
-        const job = await bench.store.submit();
-        const { complete } = await scene.beginOne();
-        const failure = { code, message: 'no' };
-        assert.deepEqual(await complete({ failure }), { status: 'job_failed' });
-        await bench.untilJob(job, 'failed');
-        const item = await bench.store.item(job.ids[0]);
-        assert.equal(JSON.parse(item.error ?? '{}').code, code);
-      }
-      assert.deepEqual([scene.queue.added.length, await scene.rows()], [3, 0]);
-    },
-  ],
-  [
-    'tries that a worker asks for are counted and told as in one process, until they are spent',
-    async (bench) => {
-      const scene = new Scene(bench);
-      await scene.start();
-      const job = await bench.store.submit();
-      const failure = { code: 'http_5xx', message: 'down', retry: true } as const;
-      const { attemptsMax } = retryPolicyFor(stage, 'http_5xx');
-      for (let attempt = 1; attempt < attemptsMax; attempt++) {
-        const { complete } = await scene.beginOne();
-        assert.deepEqual(await complete({ failure }), { status: 'retry_scheduled' });
-        await bench.world.until('the wait', async () => {
-          const { waits_on, attempt: failed } = await bench.store.item(job.ids[0]);
-          return waits_on === 'time' && failed === attempt;
-        });
-        assert.equal((await bench.store.job(job.key)).items_waiting, 1);
-      }
-      const { complete } = await scene.beginOne();
-      assert.deepEqual(await complete({ failure }), { status: 'job_failed' });
-      await bench.untilJob(job, 'failed');
-      const told = (await bench.store.events()).filter(({ kind }) => kind === 'retry_scheduled');
-      assert.deepEqual(
-        told.map(({ attempt }) => attempt),
-        Array.from({ length: attemptsMax - 1 }, (_, index) => index + 1),
-      );
-      const error = JSON.parse((await bench.store.item(job.ids[0])).error ?? '{}');
-      assert.equal(error.context.attempt, attemptsMax);
-    },
-  ],
-  [
-    'a failure keeps where it happened and who tried, and is one of several where it is',
-    async (bench) => {
-      const scene = new Scene(bench);
-      await scene.start();
-      const job = await bench.store.submit({ items: 2 });
-      const context = { domain: 'example.org', status: 403, worker_id: 'scraper-7' };
-      const failure = { code: 'http_403', message: 'no', context };
-      const one = await scene.beginOne();
-      assert.deepEqual(await one.complete({ failure }), { status: 'document_failed' });
-      await bench.untilStory('item_failed fetched');
-      const other = await scene.beginOne();
-      assert.deepEqual(await other.complete({ failure }), { status: 'job_failed' });
-      await bench.untilJob(job, 'failed');
-      const { context: told } = JSON.parse((await bench.store.item(job.ids[0])).error ?? '{}');
-      assert.deepEqual(
-        { domain: told.domain, status: told.status, worker_id: told.worker_id },
-        context,
-      );
-      const [group] = await listFingerprints(bench.store.database, { caller: 'ann', limit: 10 });
-      assert.deepEqual([group?.domain, group?.count], ['example.org', 2]);
     },
   ],
   [
