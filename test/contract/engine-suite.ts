@@ -12,6 +12,7 @@ import { completionTests } from './engine/completion.ts';
 import { deadlineTests } from './engine/deadline.ts';
 import { documentEngineTests } from './engine/document.ts';
 import { handoffTests } from './engine/handoff.ts';
+import { handoffModelTests } from './engine/handoff-model.ts';
 import { handoffOutageTests } from './engine/handoff-outage.ts';
 import { handoffReplayTests } from './engine/handoff-replay.ts';
 import { handoffVerdictTests } from './engine/handoff-verdict.ts';
@@ -42,6 +43,7 @@ const groups: Readonly<Record<string, readonly EngineTest[]>> = {
   'handoffs in an outage': handoffOutageTests,
   'handoffs that are asked for twice': handoffReplayTests,
   'how handoffs end': handoffVerdictTests,
+  'documents between services': handoffModelTests,
   documents: documentEngineTests,
   attachments: attachmentTests,
   money: moneyTests,
