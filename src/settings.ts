@@ -136,8 +136,9 @@ export const settings: { readonly [K in Key]: Setting<K> } = {
     initial: undefined,
     form: `a whole number from 0 to ${workersMax}`,
     meaning:
-      'How many documents one process works on at once. With 0 `pawl serve` only answers ' +
-      'requests, and leaves the work to other processes. ' +
+      'How many documents one process works on at once; an orchestrator so many of its own, ' +
+      'and so many at each service. With 0 `pawl serve` only answers requests, and leaves the ' +
+      'work to other processes. ' +
       `Absent: ${limits.lease.itemsInFlightMax}; in a scraper of its own ` +
       `${limits.handoff.placesScrape}, in an embedding service ${limits.handoff.placesEmbed}.`,
     parse: (text) => (text.trim() === '0' ? 0 : wholeNumber(text, workersMax)),

@@ -52,6 +52,7 @@ async function measureAlone({ store, documents }: Request): Promise<Reading[]> {
 function tellingWhenDone(own: Ledger, onDone: () => void): Ledger {
   return {
     claim: (worker, count) => own.claim(worker, count),
+    claimSeated: (...request) => own.claimSeated(...request),
     claimSuspect: (...request) => own.claimSuspect(...request),
     beat: (worker) => own.beat(worker),
     leases: (worker) => own.leases(worker),

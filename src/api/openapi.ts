@@ -1,13 +1,18 @@
 /** The contract as an OpenAPI 3.1 document. */
+
 import type { TSchema } from 'typebox';
 import { type FailureCode, failures } from '../kernel/failure.ts';
 import { BatchTask, NewBatchTask } from './contract/batch.ts';
+import { EmbeddedTexts, FoundEntities, ScrapedPage } from './contract/callbacks.ts';
 import { contract, type Route } from './contract.ts';
 import * as schema from './schema.ts';
 import { isBodyNeeded } from './validation.ts';
 
 /** Schemas that are worth a name of their own in the document. */
 const named: Readonly<Record<string, TSchema>> = {
+  ScrapedPage,
+  EmbeddedTexts,
+  FoundEntities,
   NewJob: schema.NewJob,
   AcceptedJob: schema.AcceptedJob,
   Job: schema.Job,

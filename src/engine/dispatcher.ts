@@ -6,14 +6,25 @@
 import { Failure } from '../kernel/failure.ts';
 import type { Lifecycle } from '../kernel/item.ts';
 import { limits } from '../kernel/limits.ts';
+import { type Workplace, workplaces } from '../kernel/stage.ts';
 import type { World } from '../kernel/world.ts';
 import { failpoint } from '../observe/failpoint.ts';
-import { lookForWork, nextDueAt, wakeDue } from '../store/claims.ts';
+import { lookForWork, nextDueAt, type Work, wakeDue } from '../store/claims.ts';
 import type { Database } from '../store/database.ts';
+import { emptyBenches } from '../store/queues.ts';
+import type { Seats } from '../store/seating.ts';
 import type { ClaimedRow } from '../store/transition.ts';
-import type { AbortReason, Ending } from './executor.ts';
+import type { AbortReason, Ending, Seat } from './executor.ts';
 import type { Ledger } from './ledger.ts';
 import { Solitude } from './solitude.ts';
+
+/**
+ * Where items come from the common queue. To other workplaces they come from a step before, without
+ * a claim, unless somebody waits there on a bench.
+ */
+const begins: ReadonlySet<Workplace> = new Set(['here', 'scraping']);
+
+const noPlaces: Seats['free'] = { here: 0, scraping: 0, embedding: 0 };
 
 const claimParts = 2;
 /** With fewer free places than this share of all, another may soon be free. */
@@ -24,9 +35,11 @@ export interface DispatcherOptions {
   readonly ledger: Ledger;
   readonly lifecycle: Lifecycle;
   readonly world: World;
-  /** Items that are worked on at once. */
+  /** Items that are worked on at once: at each workplace, where there are several. */
   readonly places: number;
-  readonly run: (row: ClaimedRow, signal: AbortSignal) => Promise<Ending>;
+  /** Where items go on, if not all is done by this process. */
+  readonly expected?: Seats['expected'] | undefined;
+  readonly run: (row: ClaimedRow, signal: AbortSignal, seat: Seat) => Promise<Ending>;
   /** This worker has been given up by others, and must introduce itself again. */
   readonly onGivenUp: () => Promise<void>;
   readonly onError: (what: string, error: unknown) => void;
@@ -38,6 +51,8 @@ interface Held {
   readonly epoch: number;
   readonly controller: AbortController;
   readonly finished: Promise<void>;
+  /** Where it has its place. */
+  workplace: Workplace;
 }
 
 export class Dispatcher {
@@ -48,6 +63,10 @@ export class Dispatcher {
    */
   readonly #held = new Set<Held>();
   readonly #solitude: Solitude;
+  /** Where items wait for a place: nobody goes there before them. */
+  #benches: ReadonlySet<Workplace> = new Set();
+  /** Where a claim that is under way may fill the free places. */
+  #claimed: ReadonlySet<Workplace> = new Set();
   #worker = '';
   #isStopped = true;
   #filling: Promise<void> | undefined;
@@ -106,10 +125,10 @@ export class Dispatcher {
   }
 
   /** A claim costs a commit: where most places are taken, a free one waits a little for others. */
-  #refill(): void {
+  #refill(workplace: Workplace): void {
     if (this.#isStopped) return;
     const { places, world } = this.#options;
-    const isCrowded = this.#held.size > places * (1 - crowdedShare);
+    const isCrowded = places - this.#free(workplace) > places * (1 - crowdedShare);
     if (!isCrowded) {
       this.wake();
       return;
@@ -138,19 +157,76 @@ export class Dispatcher {
   }
 
   async #claim(): Promise<void> {
-    const { ledger, places, database } = this.#options;
-    const free = places - this.#held.size;
-    if (free <= 0) return;
-    const next = this.#solitude.next(await lookForWork(database), this.#held.size);
+    const { expected, database } = this.#options;
+    const open = workplaces.filter((workplace) => this.#free(workplace) > 0);
+    if (open.length === 0 || (!expected && !open.includes('here'))) return;
+    const work = await lookForWork(database);
+    this.#benches = work.benches;
+    const isBenchOpen = open.some((workplace) => work.benches.has(workplace));
+    const hasTurn = work.hasTurn || isBenchOpen;
+    const next = this.#solitude.next({ ...work, hasTurn }, this.#held.size);
     if (next === 'nothing') return;
     if (next === 'suspect') return this.#claimSuspect();
-    // Not all places at once: while one part of the items is being claimed, others are reporting.
-    const rows = await ledger.claim(this.#worker, Math.min(free, Math.ceil(places / claimParts)));
-    for (const row of rows) this.#hold(row);
-    if (rows.length > 0) {
+    const count = await this.#claimTurns(work);
+    if (count > 0) {
       this.#pollMs = limits.loop.pollMsMin;
-      this.#isWanted ||= rows.length < free;
+      this.#isWanted ||= workplaces.some((workplace) => this.#free(workplace) > 0);
+    } else if (expected && work.hasTurn) {
+      // All that was there may have gone to a bench that has free places.
+      const left = await lookForWork(database);
+      const isOpen = open.some((workplace) => left.benches.has(workplace));
+      this.#isWanted ||= isOpen && !left.hasTurn;
     }
+  }
+
+  async #claimTurns({ benches }: Work): Promise<number> {
+    const { ledger, places, expected, database } = this.#options;
+    // Not all places at once: while one part of the items is being claimed, others are reporting.
+    const part = Math.min(Math.ceil(places / claimParts), limits.lease.claimBatchMax);
+    const some = (workplace: Workplace): number =>
+      Math.max(Math.min(this.#free(workplace), part), 0);
+    if (!expected) {
+      const { claimBatchMax } = limits.lease;
+      if (benches.size > 0) {
+        await database.write((transaction) => emptyBenches(transaction, claimBatchMax));
+      }
+      return this.#holdAll(await ledger.claim(this.#worker, some('here')));
+    }
+    const asked = workplaces.filter((name) => benches.has(name) || begins.has(name));
+    const free = Object.fromEntries(asked.map((name) => [name, some(name)]));
+    this.#claimed = new Set(asked);
+    try {
+      const seats = { free: { ...noPlaces, ...free }, expected };
+      return this.#holdAll(await ledger.claimSeated(this.#worker, seats));
+    } finally {
+      this.#claimed = new Set();
+    }
+  }
+
+  #holdAll(rows: readonly ClaimedRow[]): number {
+    for (const row of rows) this.#hold(row);
+    return rows.length;
+  }
+
+  /** Free places at a workplace; fewer than none, where one was given to a suspect as well. */
+  #free(workplace: Workplace): number {
+    let free = this.#options.places;
+    for (const held of this.#held) if (held.workplace === workplace) free--;
+    return free;
+  }
+
+  /** Whether the item now has a place there: those that wait on the bench come first. */
+  #move(held: Held, workplace: Workplace): boolean {
+    if (held.workplace === workplace) return true;
+    const isTaken = this.#benches.has(workplace) || this.#claimed.has(workplace);
+    if (isTaken || this.#free(workplace) <= 0) {
+      this.#benches = new Set([...this.#benches, workplace]);
+      return false;
+    }
+    const left = held.workplace;
+    held.workplace = workplace;
+    this.#refill(left);
+    return true;
   }
 
   async #claimSuspect(): Promise<void> {
@@ -177,7 +253,7 @@ export class Dispatcher {
     this.abort((itemId) => itemId === row.id, 'lost');
     const controller = new AbortController();
     const finished = this.#options
-      .run(row, controller.signal)
+      .run(row, controller.signal, { moveTo: (workplace) => this.#move(held, workplace) })
       .then(
         () => undefined,
         // The outcome could not be reported, and may or may not be stored: the lease is given up
@@ -187,10 +263,11 @@ export class Dispatcher {
       .then(() => {
         this.#held.delete(held);
         onEnd?.();
-        this.#refill();
+        this.#refill(held.workplace);
       });
     const ids = { itemId: row.id, jobId: row.job_id };
-    const held: Held = { ...ids, epoch: row.epoch, controller, finished };
+    const workplace = row.workplace ?? 'here';
+    const held: Held = { ...ids, epoch: row.epoch, controller, finished, workplace };
     this.#held.add(held);
     if (this.#isStopped) controller.abort('shutdown' satisfies AbortReason);
   }

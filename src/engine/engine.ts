@@ -40,7 +40,7 @@ export interface EngineOptions {
   readonly hasPoints?: boolean | undefined;
   /** Throws for a source that could never be read, before a job is made of it. */
   readonly checkSource?: ((source: NewSource) => void) | undefined;
-  /** Items that are worked on at once. */
+  /** Items that are worked on at once, at each workplace. */
   readonly places?: number | undefined;
   /** Items that one transaction moves after a command on their job; a default where not given. */
   readonly sweepItemsMax?: number | undefined;
@@ -67,7 +67,7 @@ export class Engine {
 
   constructor(options: EngineOptions) {
     const { database, pipeline, world } = options;
-    const { lifecycle } = pipeline;
+    const { lifecycle, expected } = pipeline;
     this.#options = options;
     this.worker = world.uuid().slice(-12);
     this.#bell = new Bell();
@@ -82,8 +82,10 @@ export class Engine {
       places: options.places ?? limits.lease.itemsInFlightMax,
       onError: options.onError,
       onGivenUp: () => this.#keeper.beat(),
-      run: (row, signal) =>
+      expected: expected && ((row) => expected(lifecycle.ready(row.progress), row.sourceKind)),
+      run: (row, signal, seat) =>
         runItem(row, this.worker, signal, {
+          seat,
           ledger,
           pipeline,
           world,

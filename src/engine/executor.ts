@@ -11,17 +11,25 @@ import { placeOf } from '../kernel/corpus-name.ts';
 import { Failure, failures, pauseReasons, toFailure } from '../kernel/failure.ts';
 import type { Lifecycle, Progress } from '../kernel/item.ts';
 import { type Reaction, react, strongest } from '../kernel/reaction.ts';
+import type { Workplace } from '../kernel/stage.ts';
 import { isSuspect } from '../kernel/suspicion.ts';
 import type { World } from '../kernel/world.ts';
 import type { NewEvent } from '../observe/event.ts';
 import { failpoint } from '../observe/failpoint.ts';
-import type { ModelUse, Pipeline, PipelineItem, StepResult } from '../pipeline/pipeline.ts';
+import type {
+  ModelUse,
+  Pipeline,
+  PipelineItem,
+  StepPlace,
+  StepResult,
+} from '../pipeline/pipeline.ts';
 import { insertLines, wakeIfAnswered } from '../store/batch-lines.ts';
 import type { Reader } from '../store/database.ts';
 import { EffectError, type Lease, type Move } from '../store/reports.ts';
 import type { ClaimedRow } from '../store/transition.ts';
 import { errorRecord } from './error-record.ts';
 import { type Ledger, leaseOf } from './ledger.ts';
+import { type Seat, takeSeat } from './seat.ts';
 import {
   addUse,
   type DeferredStep,
@@ -34,6 +42,7 @@ import {
 } from './step-outcome.ts';
 
 export { errorRecord } from './error-record.ts';
+export type { Seat } from './seat.ts';
 
 export interface ExecutorOptions {
   readonly ledger: Ledger;
@@ -42,6 +51,8 @@ export interface ExecutorOptions {
   /** The time by which the store judges what is due. */
   readonly now: () => number;
   readonly reader: Reader;
+  /** Its place among others; it needs none, where absent. */
+  readonly seat?: Seat | undefined;
   /** There is no money for the next call. False: by now there is, and the item may go on. */
   readonly pauseJob?: (jobId: number, failure: Failure) => Promise<boolean>;
   /** Progress inside a step: told, but not stored. */
@@ -121,11 +132,20 @@ class Attempt {
   async #runToEnd(): Promise<Ending> {
     if (this.#signal.aborted) return this.#handBack();
     for (;;) {
-      const outcomes = await this.#runParallelSteps(this.#lifecycle.ready(this.#progress));
+      const ready = this.#lifecycle.ready(this.#progress);
+      const { open, full } = await takeSeat(ready, this.#place(), this.#options);
+      if (full && open.length === 0) {
+        return (await this.#conclude(await this.#reported())) ?? this.#handBack(full);
+      }
+      const outcomes = await this.#runParallelSteps(open);
       if (outcomes.every(({ kind }) => kind === 'ok') && this.#mayRunAhead()) continue;
       const ending = await this.#conclude([...outcomes, ...(await this.#reported())]);
       if (ending) return ending;
     }
+  }
+
+  #place(): StepPlace {
+    return { item: this.#item, reader: this.#options.reader, scratch: this.#scratch };
   }
 
   #mayRunAhead(): boolean {
@@ -378,10 +398,11 @@ class Attempt {
     };
   }
 
-  /** Shutdown: the item goes back to the queue, and no attempt is charged. */
-  async #handBack(): Promise<Ending> {
+  /** The process ends, or a workplace is full: back to the queue, and no attempt is charged. */
+  async #handBack(bench?: Workplace): Promise<Ending> {
     if (this.#signal.reason === ('lost' satisfies AbortReason)) return 'lost';
-    const verdict = await this.#report({ to: 'turn' }, { expect: this.#progress, events: [] });
+    const move = { to: 'turn', bench } as const;
+    const verdict = await this.#report(move, { expect: this.#progress, events: [] });
     return verdict === 'applied' ? 'released' : 'lost';
   }
 

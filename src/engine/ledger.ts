@@ -4,10 +4,13 @@
  * executor does not know which.
  */
 import type { Lease, Report, Verdict } from '../store/reports.ts';
+import type { Seats } from '../store/seating.ts';
 import type { ClaimedRow } from '../store/transition.ts';
 
 export interface Ledger {
   claim(worker: string, count: number): Promise<ClaimedRow[]>;
+  /** As many as there are free places where their next steps are done. */
+  claimSeated(worker: string, seats: Seats): Promise<ClaimedRow[]>;
   /** An item that must run alone, and was alone at no more than so many deaths; none, or one. */
   claimSuspect(worker: string, loneDeathsMax: number): Promise<ClaimedRow[]>;
   /** Resolves when the report is on disk, with its verdict: refused means the lease is gone. */

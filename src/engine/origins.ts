@@ -43,6 +43,8 @@ export async function acceptOrigins(
 ): Promise<CorpusOrigins> {
   const { configured } = await readOrigins(transaction, key, origins);
   for (const row of configured) await replaceOrigin(transaction, { ...key, ...row });
+  // Without a model nothing of it is sent anywhere: rules find the entities from now on.
+  if (!origins.extractorOrigin) await forgetOrigin(transaction, { ...key, use: 'entities' });
   // Who transcribes is chosen by the recording: the next one says it.
   await forgetOrigin(transaction, { ...key, use: 'recordings' });
   return readOrigins(transaction, key, origins);

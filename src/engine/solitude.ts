@@ -50,7 +50,7 @@ export class Solitude {
   }
 
   /** What to claim, with so many items held. */
-  next({ hasTurn, suspectLoneDeaths }: Work, held: number): Next {
+  next({ hasTurn, suspectLoneDeaths }: Omit<Work, 'benches'>, held: number): Next {
     if (this.#endAlone) return 'nothing';
     const isSuspectDue = (suspectLoneDeaths ?? Number.POSITIVE_INFINITY) <= this.loneDeathsMax;
     if (isSuspectDue && held === 0) return 'suspect';

@@ -16,6 +16,7 @@ import { listLeases } from '../store/items.ts';
 import { beatJobs } from '../store/job-transition.ts';
 import { forgetClaims, listClaims } from '../store/queues.ts';
 import { applyReports, type Lease, type Report, type Verdict } from '../store/reports.ts';
+import type { Seats } from '../store/seating.ts';
 import type { Claim, ClaimedRow } from '../store/transition.ts';
 import { beat } from '../store/workers.ts';
 import type { Ring } from './bell.ts';
@@ -47,6 +48,10 @@ export class StoreLedger implements Ledger {
 
   claim(worker: string, count: number): Promise<ClaimedRow[]> {
     return this.#claim(worker, { count: Math.min(count, limits.lease.claimBatchMax) });
+  }
+
+  claimSeated(worker: string, seats: Seats): Promise<ClaimedRow[]> {
+    return this.#claim(worker, { seats });
   }
 
   claimSuspect(worker: string, loneDeathsMax: number): Promise<ClaimedRow[]> {

@@ -4,8 +4,10 @@
  * has taken over from changes nothing, and is told so with a 200: an error would only make it come
  * again.
  */
-import { Failure } from '../kernel/failure.ts';
+import { retryPolicyFor } from '../kernel/backoff.ts';
+import { Failure, pauseReasons } from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
+import { react } from '../kernel/reaction.ts';
 import type { Stage } from '../kernel/stage.ts';
 import { isSuspect, uptimeMsFor } from '../kernel/suspicion.ts';
 import type { World } from '../kernel/world.ts';
@@ -18,13 +20,15 @@ import {
   type HandoffRow,
   lockHandoff,
   lockOpenHandoffs,
+  readRequest,
   releaseHandoff,
   releasesOf,
   removeHandoff,
 } from '../store/handoffs.ts';
-import { getJob } from '../store/jobs.ts';
+import { getJob, getJobById } from '../store/jobs.ts';
 import type { Exchange, StoredAnswer, WorkerName } from './exchange.ts';
-import { fromWire, type Json, type Reply, stageAfter, type WireFailure } from './question.ts';
+import { type Json, type Reply, stageAfter, verdictOf, type WireFailure } from './question.ts';
+import { type Answered, kindsOf, type ReadResult, readResult } from './result.ts';
 
 export type Begun =
   | {
@@ -60,7 +64,10 @@ export interface Completion {
 }
 
 export interface Completed {
-  /** The next status, `job_failed`, or `already_advanced`. */
+  /**
+   * The next status; of a failure `job_failed`, `document_failed` where the job has others,
+   * `job_paused` or `retry_scheduled`; `already_advanced` for what came late or twice.
+   */
   readonly status: string;
 }
 
@@ -77,6 +84,8 @@ export interface CallbackOptions {
   readonly world: World;
   /** Absent where nothing is handed to others: then no question is ever open. */
   readonly exchange?: Exchange | undefined;
+  /** How results are read, and refused. */
+  readonly read?: ReadResult | undefined;
 }
 
 export class Callbacks implements OrchestratorDoor {
@@ -128,30 +137,58 @@ export class Callbacks implements OrchestratorDoor {
   }
 
   async complete(jobKey: string, completion: Completion): Promise<Completed> {
-    const { database, world, exchange } = this.#options;
-    const { value = {}, bytes, failure, stage } = completion;
-    const key = await database.write(async (transaction) => {
+    const { database, world, exchange, read = readResult } = this.#options;
+    const { failure, stage } = completion;
+    const verdict = failure && verdictOf(failure);
+    const taken = await database.write(async (transaction) => {
       const row = await openQuestion(transaction, jobKey, completion);
       if (!row) return undefined;
-      const answer: StoredAnswer = { value, failure };
+      const { value = {} } = completion;
+      const told = { value, bytes: completion.bytes };
+      const result = failure ? told : read(await askedBy(transaction, row), told);
+      const answer: StoredAnswer = { value: result.value, failure };
       await answerHandoff(transaction, {
         key: row.key,
         answer: JSON.stringify(answer),
-        bytes: bytes ?? null,
+        bytes: result.bytes ?? null,
         now: database.now(),
       });
       failpoint(world, 'handoff.before-answer');
-      return row.key;
+      const status = verdict ? await statusAfter(transaction, row, verdict) : stageAfter(stage);
+      return { key: row.key, status, result };
     });
-    if (key === undefined) return { status: 'already_advanced' };
+    if (!taken) return { status: 'already_advanced' };
     failpoint(world, 'handoff.after-answer');
-    const reply: Reply = { value, bytes, failure: failure && fromWire(failure) };
-    exchange?.answer(key, reply);
-    return { status: failure ? 'job_failed' : stageAfter(stage) };
+    const reply: Reply = { ...taken.result, failure: verdict };
+    exchange?.answer(taken.key, reply);
+    return { status: taken.status };
   }
 }
 
 const gone: Begun = { status: 'gone' };
+
+async function askedBy(transaction: Transaction, { key, kind }: HandoffRow): Promise<Answered> {
+  return { kind, request: JSON.parse(await readRequest(transaction, key)) as Json };
+}
+
+/** What becomes of the document, and of its job, by the function that will decide it. */
+async function statusAfter(
+  transaction: Transaction,
+  { attempt, job_id, stage }: HandoffRow,
+  failure: Failure,
+): Promise<string> {
+  if (pauseReasons[failure.code] !== undefined) return 'job_paused';
+  const reaction = react({
+    outcome: { kind: failure.kind, failure },
+    attempt: Math.max(attempt, failure.tries - 1),
+    policy: retryPolicyFor(stage as Stage, failure.code),
+    ...{ now: 0, random: () => 0 },
+  });
+  if (reaction.do !== 'fail') return 'retry_scheduled';
+  const job = await getJobById(transaction, job_id);
+  const others = job ? job.items_total - job.items_failed - job.items_canceled - 1 : 0;
+  return others > 0 ? 'document_failed' : 'job_failed';
+}
 
 async function jobIdOf(transaction: Transaction, key: string): Promise<number> {
   const job = await getJob(transaction, key);
@@ -175,11 +212,12 @@ async function questionOf(
 async function openQuestion(
   transaction: Transaction,
   jobKey: string,
-  { stage, handoff, epoch, itemId }: Completion,
+  completion: Completion,
 ): Promise<HandoffRow | undefined> {
+  const { stage, handoff, epoch, itemId } = completion;
   const row =
     handoff === undefined
-      ? await onlyQuestion(transaction, jobKey, stage)
+      ? await onlyQuestion(transaction, jobKey, completion)
       : await questionOf(transaction, jobKey, handoff);
   if (!row || row.stage !== stage) return undefined;
   if (row.answered_at !== null || (epoch !== undefined && !isLast(row, epoch))) return undefined;
@@ -205,11 +243,18 @@ async function isOver(transaction: Transaction, { key, waits_on }: HandoffRow): 
 async function onlyQuestion(
   transaction: Transaction,
   jobKey: string,
-  stage: Stage,
+  { stage, itemId, failure, value = {} }: Completion,
 ): Promise<HandoffRow | undefined> {
   const jobId = await jobIdOf(transaction, jobKey);
-  const [only, other] = await lockOpenHandoffs(transaction, { jobId, stage });
-  if (!other) return only;
-  const message = `several documents of this job are in the stage ${stage}: name the handoff`;
+  const isMeant = failure ? undefined : kindsOf(value);
+  const open = (await lockOpenHandoffs(transaction, { jobId, stage })).filter(
+    ({ kind, item_id }) => isMeant?.(kind) !== false && (itemId ?? item_id) === item_id,
+  );
+  const [only, other] = open;
+  // Of one document it is all the same which of its questions has failed.
+  const isOfOne = open.every(({ item_id }) => item_id === only?.item_id);
+  if (!other || (failure && isOfOne)) return only;
+  const several = isOfOne ? 'several questions are open' : 'several documents of this job are';
+  const message = `${several} in the stage ${stage}: name the handoff`;
   throw new Failure('bad_request', message);
 }

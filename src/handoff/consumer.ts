@@ -1,7 +1,8 @@
 /**
  * A worker of a service. It takes ids from its queue, asks the orchestrator what is wanted, does
- * it, and calls back. It retries by itself what may go better the next time, by the same table as
- * the engine does; what it reports as failed has failed for good, or is not its to wait for.
+ * it, and calls back. What it reports as failed has failed for good, unless it asks for another
+ * try: the orchestrator waits for that, where people can see it (docs/decisions/0091). Work that
+ * nobody keeps it tries again by itself, by the same table.
  */
 import { backoffMs, retryPolicyFor } from '../kernel/backoff.ts';
 import { Failure, isAntiBot, toFailure } from '../kernel/failure.ts';
@@ -48,9 +49,15 @@ export interface Tried {
 
 type Packed = Pick<Completion, 'value' | 'bytes' | 'failure'>;
 
+/** `leave`: it is to be tried again, but not here. */
 interface Next {
-  readonly do: 'retry' | 'wait';
+  readonly do: 'retry' | 'wait' | 'leave';
   readonly waitMs: number;
+}
+
+/** A reply, and whether the orchestrator is asked to try again where it is a failure. */
+interface Tested extends Reply {
+  readonly isLeft?: boolean | undefined;
 }
 
 const finish: Settled = { do: 'finish' };
@@ -130,7 +137,7 @@ class Run {
     try {
       const { request, bytes } = begun;
       const kept = isPaid(kind) ? await this.#kept(handoff) : undefined;
-      const reply = kept ?? (await this.#answer({ kind, request, bytes }, both));
+      const reply = kept ?? (await this.#answer({ kind, request, bytes }, both, true));
       if (reply.failure instanceof Unconfigured && !isLastTry(begun)) {
         onError(kind, reply.failure);
         await door.beat(jobId, { handoff, epoch, isLeaving: true });
@@ -157,7 +164,7 @@ class Run {
   /** Work that came with its request: only a job that was named hears of the end. */
   async #runLoose(request: Readonly<Record<string, unknown>>): Promise<Settled> {
     const { message, signal } = this.#delivery;
-    const reply = await this.#answer({ kind: message.kind, request }, signal);
+    const reply = await this.#answer({ kind: message.kind, request }, signal, false);
     if (message.jobId !== undefined) {
       await this.#report(message.jobId, {}, { kind: message.kind, reply });
     }
@@ -168,7 +175,8 @@ class Run {
   async #answer(
     asked: Omit<Question, 'kind'> & { kind: string },
     signal: AbortSignal,
-  ): Promise<Reply> {
+    isKept: boolean,
+  ): Promise<Tested> {
     const { world, works, parcels, onTry } = this.#options;
     const { kind } = asked;
     const work = isQuestionKind(kind) ? works[kind] : undefined;
@@ -180,10 +188,9 @@ class Run {
           throw new Failure('bad_request', `this service does not answer ${kind}`);
         }
         const progress = (done: number, total: number) => this.#progress(done, total);
-        const { value: request, bytes } = await parcels.unpack({
-          value: asked.request,
-          bytes: asked.bytes,
-        });
+        const parcel = { value: asked.request, bytes: asked.bytes };
+        const unpack = () => parcels.unpack(parcel);
+        const { value: request, bytes } = await this.#insist('blob store', unpack);
         reply = await work({ kind, request, bytes }, { signal, progress });
       } catch (error) {
         signal.throwIfAborted();
@@ -191,8 +198,10 @@ class Run {
       }
       onTry?.({ kind, durationMs: world.now() - startedAt });
       const next = reply.failure && this.#next(kind, reply.failure, failed);
-      if (!next) {
-        return reply.failure ? { ...reply, failure: withTries(reply.failure, failed + 1) } : reply;
+      if (!next || isKept || next.do === 'leave') {
+        if (!reply.failure) return reply;
+        const failure = this.#witnessed(reply.failure, failed + 1);
+        return { ...reply, failure, isLeft: next !== undefined };
       }
       // What was waited for as it was asked to be is no try that failed.
       if (next.do === 'retry') failed += 1;
@@ -206,11 +215,10 @@ class Run {
     if (!isQuestionKind(kind)) return undefined;
     const { world } = this.#options;
     const { stage } = questionKinds[kind];
-    // A site that asks for less, or defends itself, slows down all of its pages: those are the
-    // orchestrator's to hold back.
+    // A site that asks for less, or defends itself, slows down all of its pages: that is for the
+    // orchestrator to do.
     const isOfSite =
       stage === 'scraping' && (failure.kind === 'rate_limited' || isAntiBot(failure.code));
-    if (isOfSite) return undefined;
     const now = world.now();
     const reaction = react({
       outcome: { kind: failure.kind, failure },
@@ -220,13 +228,21 @@ class Run {
     if (reaction.do !== 'retry' && reaction.do !== 'wait') return undefined;
     const waitMs = reaction.dueAt - now;
     const isLong = reaction.do === 'wait' && waitMs > limits.handoff.waitMsMax;
-    return isLong ? undefined : { do: reaction.do, waitMs };
+    return { do: isOfSite || isLong ? 'leave' : reaction.do, waitMs };
+  }
+
+  /** Who has tried, and how often, is told with what went wrong. */
+  #witnessed(failure: Failure, tries: number): Failure {
+    if (failure instanceof Unconfigured) return failure;
+    const { code, message, retryAfterMs, cause } = failure;
+    const context = { ...failure.context, worker_id: this.#worker.id };
+    return new Failure(code, message, { retryAfterMs, tries, cause, context });
   }
 
   async #report(
     jobId: string,
     question: Pick<Completion, 'handoff' | 'epoch'>,
-    { kind, reply }: { kind: string; reply: Reply },
+    { kind, reply }: { kind: string; reply: Tested },
   ): Promise<Completed> {
     const { door } = this.#options;
     const stage = isQuestionKind(kind) ? questionKinds[kind].stage : 'scraping';
@@ -259,10 +275,12 @@ class Run {
   }
 
   /** A store of blobs that is away for a while does not cost what was worked for. */
-  async #packed(reply: Reply): Promise<Packed> {
+  async #packed(reply: Tested): Promise<Packed> {
     const { parcels } = this.#options;
     const { value, bytes } = await this.#insist('blob store', () => parcels.pack(reply));
-    return { value, bytes, failure: reply.failure && toWire(reply.failure) };
+    const { failure, isLeft } = reply;
+    if (!failure) return { value, bytes };
+    return { value, bytes, failure: { ...toWire(failure), ...(isLeft && { retry: true }) } };
   }
 
   /** Whoever is asked may be away: until it answers, or the time of the run is over. */
@@ -326,9 +344,4 @@ function refusedAnswer(error: unknown): Failure {
   if (failure.code !== 'payload_too_large') return failure;
   const message = `the page and its text are too large to be handed over: ${failure.message}`;
   return new Failure('source_too_large', message, { cause: error });
-}
-
-function withTries(failure: Failure, tries: number): Failure {
-  const { code, message, retryAfterMs, cause } = failure;
-  return tries === 1 ? failure : new Failure(code, message, { retryAfterMs, tries, cause });
 }

@@ -31,13 +31,13 @@ import {
 import { sweepAlone } from '../store/sweep-lock.ts';
 import type { Parcels } from './parcel.ts';
 import {
-  fromWire,
   hashOf,
   type Json,
   type Question,
   type QueueName,
   questionKinds,
   type Reply,
+  verdictOf,
   type WireFailure,
 } from './question.ts';
 
@@ -326,7 +326,7 @@ export class Exchange {
     if (!found) return;
     const { value, failure } = JSON.parse(found.answer) as StoredAnswer;
     const bytes = found.answer_bytes ?? undefined;
-    await this.#deliver(waiting, { value, bytes, failure: failure && fromWire(failure) });
+    await this.#deliver(waiting, { value, bytes, failure: failure && verdictOf(failure) });
   }
 
   /** What went well is removed with the click that uses it, what failed as it is told. */

@@ -117,6 +117,8 @@ export function orchestratorLink(options: LinkOptions): OrchestratorDoor {
           error_message: failure.message,
           retry_after_ms: failure.retry_after_ms,
           tries: failure.tries,
+          retry: failure.retry,
+          context: failure.context,
         }),
         result: value ?? {},
         ...(bytes && { bytes: Buffer.from(bytes).toString('base64') }),

@@ -8,6 +8,7 @@ import { boundPipeline, type DocumentPipelineOptions } from '../pipeline/documen
 import type { Extractor } from '../pipeline/entity/extraction.ts';
 import type { Pipeline, StepContext, StepResult } from '../pipeline/pipeline.ts';
 import type { Completer } from '../provider/completion.ts';
+import { getOrigin } from '../store/corpus-origins.ts';
 import { removeHandoffsOfStep } from '../store/handoffs.ts';
 import { getJobById } from '../store/jobs.ts';
 import type { Exchange } from './exchange.ts';
@@ -22,6 +23,7 @@ import {
   remoteParser,
   remoteVisitor,
 } from './remote.ts';
+import { workplacesOf } from './workplace.ts';
 
 export interface HandoffPipelineOptions {
   readonly exchange: Exchange;
@@ -50,7 +52,7 @@ export function handoffPipeline(options: HandoffPipelineOptions): Pipeline {
       },
       extractor: modelExtractor
         ? modelExtractor((own) => remoteCompleter(ask, own))
-        : remoteExtractor(ask),
+        : rulesFor(context, remoteExtractor(ask)),
     };
   });
   const steps = Object.entries(pipeline.steps).map(([step, run]) => [
@@ -59,7 +61,29 @@ export function handoffPipeline(options: HandoffPipelineOptions): Pipeline {
   ]);
   // A worker bounds its own work; here the step only waits.
   const timeoutMs = (): number => limits.handoff.softMs;
-  return { ...pipeline, steps: Object.fromEntries(steps), timeoutMs };
+  const places = workplacesOf({ isHere, lane: tools.purse && tools.lane });
+  return { ...pipeline, steps: Object.fromEntries(steps), timeoutMs, ...places };
+}
+
+/**
+ * Rules do not stand in for a model: a corpus whose names were found by one waits for a process that
+ * is configured for it.
+ */
+function rulesFor({ item, reader }: StepContext, rules: Extractor): Extractor {
+  const { caller, corpus } = item;
+  return {
+    ...rules,
+    extract: async (input, context) => {
+      const url = await getOrigin(reader, { caller, corpus, use: 'entities' });
+      if (url === undefined) return rules.extract(input, context);
+      const message =
+        `the entities of ${corpus} are found by a model at ${url}, and this orchestrator has none: ` +
+        'set PAWL_EXTRACTOR and PAWL_EXTRACTOR_URL here as in the embedding service, or accept ' +
+        `rules with \`pawl corpora origins ${corpus} --accept\``;
+      const retryAfterMs = limits.handoff.parkedMs;
+      throw new Failure('service_busy', message, { retryAfterMs });
+    },
+  };
 }
 
 function asking(exchange: Exchange, context: StepContext, step: string): Ask {

@@ -3,7 +3,12 @@
  * each, and perhaps bytes beside it; the table says which service answers what.
  */
 import { createHash } from 'node:crypto';
-import { Failure, type FailureCode, isFailureCode } from '../kernel/failure.ts';
+import {
+  Failure,
+  type FailureCode,
+  type FailureContext,
+  isFailureCode,
+} from '../kernel/failure.ts';
 import { limits } from '../kernel/limits.ts';
 import { transition } from '../kernel/machine.ts';
 import { type Stage, type StageState, stage } from '../kernel/stage.ts';
@@ -86,14 +91,19 @@ export interface WireFailure {
   readonly message: string;
   readonly retry_after_ms?: number | undefined;
   readonly tries?: number | undefined;
+  /** The orchestrator is to try again, by its own rules; a time to wait asks for the same. */
+  readonly retry?: boolean | undefined;
+  /** Where it happened, and who tried. */
+  readonly context?: FailureContext | undefined;
 }
 
-export function toWire({ code, message, retryAfterMs, tries }: Failure): WireFailure {
+export function toWire({ code, message, retryAfterMs, tries, context }: Failure): WireFailure {
   return {
     code,
     message: message.slice(0, limits.handoff.messageCharactersMax),
     ...(retryAfterMs !== undefined && { retry_after_ms: retryAfterMs }),
     ...(tries > 1 && { tries }),
+    ...(Object.keys(context).length > 0 && { context }),
   };
 }
 
@@ -102,5 +112,13 @@ export function fromWire(wire: WireFailure): Failure {
   const isKnown = isFailureCode(wire.code);
   const code: FailureCode = isKnown ? (wire.code as FailureCode) : 'max_retries_exceeded';
   const message = isKnown ? wire.message : `${wire.code}: ${wire.message}`;
-  return new Failure(code, message, { retryAfterMs: wire.retry_after_ms, tries: wire.tries });
+  const { retry_after_ms: retryAfterMs, tries, context } = wire;
+  return new Failure(code, message, { retryAfterMs, tries, context });
+}
+
+/** What a callback says went wrong is recorded as it says: it is over, unless it asks for more. */
+export function verdictOf(wire: WireFailure): Failure {
+  const { code, message, retryAfterMs, tries, context } = fromWire(wire);
+  const isFinal = wire.retry !== true && retryAfterMs === undefined;
+  return new Failure(code, message, { retryAfterMs, tries, context, isFinal });
 }

@@ -3,6 +3,7 @@ import { Failure } from '../kernel/failure.ts';
 import { type Origin, originOf } from '../kernel/origin.ts';
 import type { Entity, Extractor, Relation } from '../pipeline/entity/extraction.ts';
 import type { Parser } from '../pipeline/extract/parsed.ts';
+import type { Placed } from '../pipeline/extract/process/placement.ts';
 import type { Fetcher } from '../pipeline/fetch/http.ts';
 import { readUrl } from '../pipeline/fetch/url.ts';
 import type { Redirect } from '../pipeline/fetch/verdict.ts';
@@ -91,7 +92,7 @@ export function remoteParser(
   };
 }
 
-export type IsHere = (input: Parameters<Parser>[0]) => boolean;
+export type IsHere = (input: Placed) => boolean;
 
 /** What an embedder says of itself. */
 export type EmbedderTraits = Pick<Embedder, 'model' | 'meter' | 'origin'>;

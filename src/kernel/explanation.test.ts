@@ -24,6 +24,7 @@ const calm: ItemView = {
   now,
 };
 const branches = ['chunked', 'embedded', 'entity_extracted'];
+const embedding = { stage: 'embedding', worker: null, isAway: false };
 const missing = {
   step: 'fetched',
   code: 'http_404',
@@ -33,6 +34,11 @@ const missing = {
 };
 const down = { ...missing, code: 'http_5xx', title: 'Server error', kind: 'transient' };
 const slow = { ...missing, code: 'http_429', title: 'Too many requests', kind: 'rate_limited' };
+const busy = {
+  ...slow,
+  code: 'service_busy',
+  title: 'the chunking service is away',
+};
 const away = {
   ...missing,
   code: 'qdrant_unavailable',
@@ -71,6 +77,32 @@ const sentences: readonly (readonly [Partial<ItemView>, string])[] = [
   [
     { waitsOn: 'time', dueAt: now + 30_000, error: slow },
     'Waits for 30 s to be fetched: Too many requests (http_429). No retry is spent.',
+  ],
+  [
+    {
+      waitsOn: 'worker',
+      worker: 'w1',
+      next: ['embedded'],
+      service: { ...embedding, worker: 'e7' },
+    },
+    'Being embedded by worker e7.',
+  ],
+  [
+    { waitsOn: 'worker', worker: 'w1', next: ['embedded'], service: embedding },
+    'In the queue of the stage embedding, to be embedded.',
+  ],
+  [
+    { waitsOn: 'turn', next: ['embedded'], before: 3, service: embedding },
+    'In the queue of the stage embedding to be embedded, behind 3 others.',
+  ],
+  ...(['worker', 'turn'] as const).map((waitsOn): readonly [Partial<ItemView>, string] => [
+    { waitsOn, worker: 'w1', next: ['embedded'], service: { ...embedding, isAway: true } },
+    'Waits to be embedded: no worker of the stage embedding is there. ' +
+      'It goes on by itself when one comes.',
+  ]),
+  [
+    { waitsOn: 'time', dueAt: now + 30_000, error: busy },
+    'Waits for 30 s to be fetched: the chunking service is away (service_busy). No retry is spent.',
   ],
   [
     { waitsOn: 'time', failedAttempts: 2, next: ['persisted'], dueAt: now + 9_000, error: away },

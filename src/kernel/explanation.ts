@@ -21,6 +21,8 @@ export interface ItemView {
   /** How many stand before it, and whether counting stopped there. */
   readonly before: number;
   readonly isBeforeCut: boolean;
+  /** The service that it waits for, or that is at it. */
+  readonly service?: ServiceView | undefined;
   /** What it failed with, or waits after. */
   readonly error: {
     readonly step: string;
@@ -34,8 +36,17 @@ export interface ItemView {
   readonly now: number;
 }
 
+export interface ServiceView {
+  readonly stage: string;
+  readonly worker: string | null;
+  readonly isAway: boolean;
+}
+
 export function explain(view: ItemView): string {
   const { waitsOn, step } = view;
+  if ((waitsOn === 'turn' || waitsOn === 'worker') && view.service) {
+    return explainService(view, view.service);
+  }
   if (waitsOn !== null) return explainWait[waitsOn](view);
   return (explainEnd[step] ?? explainUnknown)(view);
 }
@@ -52,6 +63,19 @@ const explainWait: Readonly<Record<WaitsOn, (view: ItemView) => string>> = {
     `Waits for a batch task at a provider, and will be ${doing(view)} when the task has ended.`,
   person: (view) => `Its job is paused; it will be ${doing(view)} when the job is resumed.`,
 };
+
+/** Its work is done in another process. */
+function explainService(view: ItemView, { stage, worker, isAway }: ServiceView): string {
+  if (worker !== null) return `Being ${doing(view)}${howFar(view)} by worker ${worker}.`;
+  if (isAway) {
+    const none = `no worker of the stage ${stage} is there`;
+    return `Waits to be ${doing(view)}: ${none}. It goes on by itself when one comes.`;
+  }
+  const queue = `the queue of the stage ${stage}`;
+  return view.before === 0
+    ? `In ${queue}, to be ${doing(view)}.`
+    : `In ${queue} to be ${doing(view)}, behind ${others(view)}.`;
+}
 
 const explainEnd: Readonly<Record<string, (view: ItemView) => string>> = {
   done: () => 'Indexed: it can be found.',

@@ -19,6 +19,8 @@ export interface FailureOptions {
   readonly retryAfterMs?: number | undefined;
   /** How often whoever reports it has tried, where that was more than once. */
   readonly tries?: number | undefined;
+  /** Whoever tried has decided: it is recorded, and not judged a second time. */
+  readonly isFinal?: boolean | undefined;
   readonly context?: FailureContext | undefined;
 }
 
@@ -27,6 +29,7 @@ export class Failure extends Error {
   readonly code: FailureCode;
   readonly retryAfterMs: number | undefined;
   readonly tries: number;
+  readonly isFinal: boolean;
   readonly context: FailureContext;
 
   constructor(code: FailureCode, message: string, options: FailureOptions = {}) {
@@ -34,6 +37,7 @@ export class Failure extends Error {
     this.code = code;
     this.retryAfterMs = options.retryAfterMs;
     this.tries = options.tries ?? 1;
+    this.isFinal = options.isFinal ?? false;
     this.context = toldContext(options.context ?? {});
   }
 

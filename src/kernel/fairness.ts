@@ -1,8 +1,9 @@
 /**
  * Start-time fair queueing. Every item gets its place in virtual time, its rank, when it is
  * enqueued, and the lowest rank is claimed first. Virtual time is counted in items and moves only
- * when items are claimed. A caller's items follow one another; an idle caller's begin at the
- * present, never in the past, so neither a backlog nor a rest buys anything.
+ * when items are claimed; it does not pass those that wait for a place at a service. A caller's
+ * items follow one another; an idle caller's begin at the present, never in the past, so neither a
+ * backlog nor a rest buys anything.
  *
  * Priority is a head start of a bounded number of items. It never lets a caller's own finish time
  * stand still, so whoever uses it comes level with the others after at most that many items.
@@ -11,7 +12,7 @@ import assert from 'node:assert/strict';
 import { limits } from './limits.ts';
 
 export interface RankRequest {
-  /** The present: the highest rank claimed so far, by anyone. */
+  /** The present: the highest rank claimed so far, by anyone, or the first that waits still. */
   readonly virtualTime: number;
   /** Where this caller's earlier items end; 0 for a caller never seen. */
   readonly finish: number;

@@ -16,6 +16,8 @@ export const handoffLimits = {
     /** If nobody begins for so long, the step gives its place to others for a while. */
     unbegunMsMax: 60 * second,
     parkedMs: 15 * second,
+    /** Where nobody has begun for so long, people are told that nobody is there. */
+    unheardMs: 10 * second,
     /** A service that cannot be reached is tried again after this. */
     awayMs: 3 * second,
     /** A worker waits for so long itself where it is asked to come back later. */

@@ -30,6 +30,9 @@ export interface ReactionInput {
 }
 
 export function react({ outcome, attempt, policy, now, random }: ReactionInput): Reaction {
+  if (outcome.kind !== 'ok' && outcome.failure.isFinal) {
+    return failWith(outcome.failure, finalWords(outcome.failure));
+  }
   switch (outcome.kind) {
     case 'ok':
       return { do: 'advance' };
@@ -86,6 +89,10 @@ function retryOrFail(failure: Failure, input: Omit<ReactionInput, 'outcome'>): R
     attempt: failed,
     reason: `${failure.code}: ${next} in ${inSeconds(waitMs)}`,
   };
+}
+
+function finalWords({ tries }: Failure): string {
+  return tries === 1 ? 'the worker gave up' : `the worker gave up after ${tries} attempts`;
 }
 
 function failWith(failure: Failure, why: string): Reaction {

@@ -24,6 +24,13 @@ export type StageState = StateOf<typeof stage>;
 /** The stages that do work, each owned by one service. */
 export type Stage = 'scraping' | 'chunking' | 'embedding';
 
+/**
+ * Where the work of a step is done: by the process that holds the item, or by a service that it
+ * asks and waits for. Each has places of its own, so that one that is away stops no other.
+ */
+export const workplaces = ['here', 'scraping', 'embedding'] as const;
+export type Workplace = (typeof workplaces)[number];
+
 /** What people read for each status (and, for `failed`, for the stage it failed in). */
 export const stageMessages: Readonly<Record<Exclude<StageState, 'failed'>, string>> = {
   pending: 'Job queued',

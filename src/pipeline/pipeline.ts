@@ -5,6 +5,7 @@
 import type { CorpusPlace } from '../kernel/corpus-name.ts';
 import type { Failure } from '../kernel/failure.ts';
 import type { Lifecycle } from '../kernel/item.ts';
+import type { Workplace } from '../kernel/stage.ts';
 import type { World } from '../kernel/world.ts';
 import type { NewEvent } from '../observe/event.ts';
 import type { Reader, Transaction } from '../store/database.ts';
@@ -53,6 +54,9 @@ export interface ModelUse {
   /** Undefined where nobody knows it. */
   readonly costCents?: number | undefined;
 }
+
+/** What is known of an item before one of its steps is run. */
+export type StepPlace = Pick<StepContext, 'item' | 'reader' | 'scratch'>;
 
 /** What a step hands back: values, and what to write with the click. */
 export interface StepResult {
@@ -112,6 +116,10 @@ export interface Pipeline {
    * nothing, reaches nothing outside, and takes what they write from `scratch`. None, where absent.
    */
   readonly mayRunAhead?: ((step: string, item: PipelineItem) => boolean) | undefined;
+  /** Which service does the work of a step; this process does all of it, where absent. */
+  readonly workplaceOf?: ((step: string, place: StepPlace) => Promise<Workplace>) | undefined;
+  /** The same for the next steps of an item that nobody has looked at: a guess costs little. */
+  readonly expected?: ((next: readonly string[], sourceKind: string) => Workplace) | undefined;
   /** For steps that are left to batch tasks: what keeps answers that no item comes for. */
   readonly banks?: Readonly<Record<string, Bank>> | undefined;
 }

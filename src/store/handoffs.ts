@@ -42,6 +42,8 @@ export interface HandoffRow extends HandoffStanding {
   readonly job_key: string;
   /** One on a line, the last ones: workers that have had it, or were refused it. */
   readonly past_workers: string;
+  /** Tries of the item at its present steps that have failed. */
+  readonly attempt: number;
   /** Null: the item or its job has ended, and nobody wants to know any more. */
   readonly waits_on: string | null;
 }
@@ -49,6 +51,7 @@ export interface HandoffRow extends HandoffStanding {
 const standing = 'key, epoch, worker, beat_at, answered_at, deaths';
 const row = `${standing}, item_id, job_id, step, stage, kind, past_workers,
   (SELECT jobs.key FROM jobs WHERE jobs.id = handoffs.job_id) AS job_key,
+  (SELECT items.attempt FROM items WHERE items.id = handoffs.item_id) AS attempt,
   (SELECT items.waits_on FROM items JOIN jobs ON jobs.id = items.job_id
     WHERE items.id = handoffs.item_id AND jobs.state <> 'canceled') AS waits_on`;
 
@@ -96,7 +99,7 @@ export function listUnbegun(reader: Reader, page: { stage: string; after: number
 const lockRow = sql<HandoffRow>`SELECT ${row} FROM handoffs WHERE key = :key {forUpdate}`;
 const lockOpen = sql<HandoffRow>`
   SELECT ${row} FROM handoffs WHERE job_id = :job_id AND stage = :stage AND answered_at IS NULL
-  ORDER BY created_at LIMIT 2 {forUpdate}`;
+  ORDER BY created_at, id LIMIT 8 {forUpdate}`;
 
 export async function lockHandoff(
   transaction: Transaction,
@@ -105,7 +108,7 @@ export async function lockHandoff(
   return (await transaction.run(lockRow, { key }))[0];
 }
 
-/** The questions of a job in a stage that are not answered: at most two, to tell one from more. */
+/** The first questions of a job in a stage that are not answered: enough to tell one from more. */
 export function lockOpenHandoffs(
   transaction: Transaction,
   { jobId, stage }: { jobId: number; stage: string },
@@ -181,6 +184,13 @@ export async function releaseHandoff(
   { key, epoch, hasDied }: { key: string; epoch: number; hasDied: boolean },
 ): Promise<{ readonly epoch: number; readonly deaths: number } | undefined> {
   return (await transaction.run(releaseRow, { key, epoch, died: hasDied ? 1 : 0, newline }))[0];
+}
+
+const requestOf = sql<{ request: string }>`SELECT request FROM handoffs WHERE key = :key`;
+
+/** What was asked, as JSON. */
+export async function readRequest(reader: Reader, key: string): Promise<string> {
+  return (await reader.run(requestOf, { key }))[0]?.request ?? '{}';
 }
 
 const answerRow = sql`

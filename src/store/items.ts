@@ -152,7 +152,8 @@ const isUnmoved = `
     OR (waits_on = 'turn' AND NOT EXISTS (
       SELECT 1 FROM turns WHERE turns.rank = items.rank AND turns.item_id = items.id)
       AND NOT EXISTS (SELECT 1 FROM suspects WHERE suspects.lone_deaths = items.lone_deaths
-        AND suspects.rank = items.rank AND suspects.item_id = items.id))
+        AND suspects.rank = items.rank AND suspects.item_id = items.id)
+      AND NOT EXISTS (SELECT 1 FROM benches WHERE benches.item_id = items.id))
     OR (waits_on = 'time' AND NOT EXISTS (
       SELECT 1 FROM timers WHERE timers.due_at = items.due_at AND timers.item_id = items.id))
     OR (waits_on = 'worker' AND NOT EXISTS (

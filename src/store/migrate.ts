@@ -34,6 +34,7 @@ import { pages } from './migration/0029-pages.ts';
 import { keptShare } from './migration/0030-kept-share.ts';
 import { attachments } from './migration/0031-attachments.ts';
 import { workClock } from './migration/0032-work-clock.ts';
+import { benches } from './migration/0033-benches.ts';
 import { sql } from './statement.ts';
 
 export interface Migration {
@@ -73,6 +74,7 @@ export const migrations: readonly Migration[] = [
   keptShare,
   attachments,
   workClock,
+  benches,
 ];
 
 const createMigrations = sql`CREATE TABLE IF NOT EXISTS migrations (

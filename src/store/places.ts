@@ -17,6 +17,19 @@ export async function countTurnsBefore(
   return (await reader.run(turnsBefore, place))[0]?.count ?? 0;
 }
 
+const benchBefore = sql<{ count: number }>`
+  SELECT COUNT(*) AS count FROM (
+    SELECT 1 FROM benches WHERE workplace = :workplace AND rank < :rank
+    ORDER BY rank LIMIT :limit) AS earlier`;
+
+/** The same for those that wait for a place at a service. */
+export async function countBenchBefore(
+  reader: Reader,
+  place: { workplace: string; rank: number; limit: number },
+): Promise<number> {
+  return (await reader.run(benchBefore, place))[0]?.count ?? 0;
+}
+
 /** The same for the line behind a gate. */
 export async function countLineBefore(
   reader: Reader,
@@ -28,6 +41,7 @@ export async function countLineBefore(
 const depths = sql<{ queue: string; count: number }>`
   SELECT 'turns' AS queue, COUNT(*) AS count FROM turns
   UNION ALL SELECT 'suspects', COUNT(*) FROM suspects
+  UNION ALL SELECT 'benches', COUNT(*) FROM benches
   UNION ALL SELECT 'timers', COUNT(*) FROM timers
   UNION ALL SELECT 'gates', COUNT(*) FROM lines`;
 

@@ -1,11 +1,13 @@
 /**
  * Where open items stand: in `turns` by rank, in `timers` by time, in `lines` behind their gate; in
- * `suspects` instead of `turns`, if they are to run alone;
+ * `suspects` instead of `turns`, if they are to run alone; on `benches` instead of `turns`, if it
+ * was seen that the service of their next step has no place for them;
  * and in `claims`, which says which worker took which items. They say nothing that the items do not
  * say (`waits_on`, `worker`), and are written in the same transactions. They exist because an index
  * on a column that every claim changes would make every claim rewrite all indexes of the item.
  */
 import { limits } from '../kernel/limits.ts';
+import type { Workplace } from '../kernel/stage.ts';
 import { isSuspect } from '../kernel/suspicion.ts';
 import type { WaitsOn } from '../kernel/waits.ts';
 import type { Reader, Transaction } from './database.ts';
@@ -20,6 +22,8 @@ export interface Standing {
   /** Where they are not known, a claim finds out whether the item is a suspect. */
   readonly crashes?: number;
   readonly lone_deaths?: number;
+  /** Of a turn: where its place will be; anywhere, where it is not known. */
+  readonly bench?: Workplace | undefined;
 }
 
 /** A claim that was rolled back may have left a row behind for an item that has moved meanwhile. */
@@ -33,14 +37,33 @@ const insertLine = sqlRows({ gate: 'text', rank: 'int', id: 'int' })`
 const insertSuspect = sqlRows({ lone_deaths: 'int', rank: 'int', id: 'int' })`
   INSERT INTO suspects (lone_deaths, rank, item_id) SELECT :lone_deaths, :rank, :id {rows} ${once}`;
 
+const insertBench = sqlRows({ workplace: 'text', rank: 'int', id: 'int' })`
+  INSERT INTO benches (workplace, rank, item_id) SELECT :workplace, :rank, :id {rows} ${once}`;
+
+export interface Benched {
+  readonly workplace: Workplace;
+  readonly rank: number;
+  readonly id: number;
+}
+
+/** Items whose turn it is wait for a place at a workplace. */
+export async function standOnBenches(
+  transaction: Transaction,
+  items: readonly Benched[],
+): Promise<void> {
+  if (items.length > 0) await transaction.each(insertBench, items);
+}
+
 /** Items take their places in the queue that they wait in, if they wait in one. */
 export async function stand(transaction: Transaction, items: readonly Standing[]): Promise<void> {
   const turns: { rank: number; id: number }[] = [];
   const timers: { due_at: number | null; id: number }[] = [];
   const lines: { gate: string | null; rank: number; id: number }[] = [];
   const suspects: { lone_deaths: number; rank: number; id: number }[] = [];
-  for (const { id, rank, gate, waitsOn, dueAt, crashes = 0, lone_deaths = 0 } of items) {
+  const benched: Benched[] = [];
+  for (const { id, rank, gate, waitsOn, dueAt, crashes = 0, lone_deaths = 0, bench } of items) {
     if (waitsOn === 'turn' && isSuspect(crashes)) suspects.push({ lone_deaths, rank, id });
+    else if (waitsOn === 'turn' && bench) benched.push({ workplace: bench, rank, id });
     else if (waitsOn === 'turn') turns.push({ rank, id });
     else if (waitsOn === 'time') timers.push({ due_at: dueAt, id });
     else if (waitsOn === 'gate') lines.push({ gate, rank, id });
@@ -49,6 +72,7 @@ export async function stand(transaction: Transaction, items: readonly Standing[]
   if (timers.length > 0) await transaction.each(insertTimer, timers);
   if (lines.length > 0) await transaction.each(insertLine, lines);
   if (suspects.length > 0) await transaction.each(insertSuspect, suspects);
+  await standOnBenches(transaction, benched);
 }
 
 const moveSuspects = sql`
@@ -77,6 +101,7 @@ function popFrom(table: string, key: string, where: string): Pop {
 
 const turnsPop = popFrom('turns', 'rank, item_id', 'TRUE');
 const timersPop = popFrom('timers', 'due_at, item_id', 'due_at <= :now');
+const benchesPop = popFrom('benches', 'workplace, rank, item_id', 'workplace = :workplace');
 const linesPop = popFrom('lines', 'gate, rank, item_id', 'gate = :gate');
 const suspectsPop = popFrom(
   'suspects',
@@ -87,6 +112,26 @@ const suspectsPop = popFrom(
 export async function popTurns(transaction: Transaction, limit: number): Promise<number[]> {
   const rows = await transaction.run(turnsPop[transaction.dialect.name], { limit });
   return rows.map(({ item_id }) => item_id);
+}
+
+/** The first on the bench of a workplace. */
+export async function popBench(
+  transaction: Transaction,
+  workplace: Workplace,
+  limit: number,
+): Promise<Benched[]> {
+  const page = { workplace, limit };
+  const rows = await transaction.run(benchesPop[transaction.dialect.name], page);
+  return rows.map(({ item_id, rank }) => ({ workplace, rank, id: item_id }));
+}
+
+const popAnyBench = popFrom('benches', 'workplace, rank, item_id', 'TRUE');
+
+/** In a process that does everything itself, nobody need wait for a place elsewhere. */
+export async function emptyBenches(transaction: Transaction, limit: number): Promise<void> {
+  const rows = await transaction.run(popAnyBench[transaction.dialect.name], { limit });
+  const turns = rows.map(({ item_id, rank }) => ({ id: item_id, rank }));
+  if (turns.length > 0) await transaction.each(insertTurn, turns);
 }
 
 /** One that was alone at no more than so many deaths; those with the fewest come first. */
@@ -163,6 +208,7 @@ const leaves = [
   leaveStatement('turns', 'turn', ['rank']),
   // After the turns: a claim moves items from there to here.
   leaveStatement('suspects', 'turn', ['lone_deaths', 'rank']),
+  leaveStatement('benches', 'turn', []),
   leaveStatement('timers', 'time', ['due_at']),
   leaveStatement('lines', 'gate', ['gate', 'rank']),
 ];

@@ -5,6 +5,7 @@
  */
 import { isRetried, toFailure } from '../kernel/failure.ts';
 import type { Lifecycle, Progress } from '../kernel/item.ts';
+import type { Workplace } from '../kernel/stage.ts';
 import type { NewEvent } from '../observe/event.ts';
 import type { Transaction } from './database.ts';
 import { appendEvents } from './events.ts';
@@ -41,7 +42,8 @@ export type Move =
       /** What it waits after; absent where nothing failed. */
       readonly error?: Readonly<Record<string, unknown>> | undefined;
     }
-  | { readonly to: 'turn' }
+  /** `bench`: where it needs a place that was not free. */
+  | { readonly to: 'turn'; readonly bench?: Workplace | undefined }
   /** Left to a batch task, which wakes the item when it ends. */
   | { readonly to: 'task' }
   | {
@@ -254,6 +256,7 @@ function toLeave(report: ChainReport, lifecycle: Lifecycle, now: number): Leave 
     ...toAdvance(report, lifecycle),
     rank: report.lease.rank,
     waitsOn: move.to === 'advance' || move.to === 'failed' ? null : move.to,
+    bench: move.to === 'turn' ? move.bench : undefined,
     dueAt: move.to === 'time' ? move.dueAt : null,
     attempt: attemptAfter(move),
     error: 'error' in move && move.error ? JSON.stringify(move.error) : null,

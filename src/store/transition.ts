@@ -10,11 +10,13 @@
  */
 import { noProgress, type Progress } from '../kernel/item.ts';
 import { limits } from '../kernel/limits.ts';
+import type { Workplace } from '../kernel/stage.ts';
 import type { WaitsOn } from '../kernel/waits.ts';
 import type { Transaction } from './database.ts';
 import { isWorkedOn } from './fence.ts';
 import type { NewJob } from './job-transition.ts';
 import { popSuspect, popTurns, recordClaim, stand, standAsSuspects } from './queues.ts';
+import { popSeated, type Seats } from './seating.ts';
 import { sql, sqlRows } from './statement.ts';
 
 export interface NewItem {
@@ -104,6 +106,8 @@ export interface ClaimedRow {
   readonly epoch: number;
   readonly attempt: number;
   readonly crashes: number;
+  /** Where it has a place; undefined where the claim did not ask. */
+  readonly workplace?: Workplace | undefined;
 }
 
 const claimRows = sql<ClaimedRow>`
@@ -116,10 +120,13 @@ export interface Claim {
   readonly worker: string;
   readonly now: number;
   /** Of the items that may run beside each other; or one that must run alone. */
-  readonly take: { readonly count: number } | { readonly suspectLoneDeathsMax: number };
+  readonly take:
+    | { readonly count: number }
+    | { readonly seats: Seats }
+    | { readonly suspectLoneDeathsMax: number };
 }
 
-/** How often a claim looks past items of a job that was just stopped. */
+/** How often a claim looks past items of a job that was just stopped, or without a place. */
 const looksMax = 16;
 
 /**
@@ -133,19 +140,39 @@ export async function claim(
   const isAlone = 'suspectLoneDeathsMax' in take;
   const crashesBelow = isAlone ? Number.MAX_SAFE_INTEGER : limits.suspect.crashesMin;
   for (let look = 0; look < looksMax; look++) {
-    const next = isAlone
-      ? await popSuspect(transaction, take.suspectLoneDeathsMax)
-      : await popTurns(transaction, take.count);
-    if (next.length === 0) return [];
-    const ids = JSON.stringify(next);
+    const { next, isLast } = await popNext(transaction, take);
+    if (next.length === 0 && isLast) return [];
+    if (next.length === 0) continue;
+    const ids = JSON.stringify(next.map(({ id }) => id));
     const claimed = { worker, ids, now, crashes_below: crashesBelow };
     const rows = await transaction.run(claimRows, claimed);
     if (!isAlone && rows.length < next.length) await standAsSuspects(transaction, ids);
     if (rows.length === 0) continue;
     await recordClaim(transaction, worker, JSON.stringify(rows.map(({ id }) => id)));
-    return rows.sort((a, b) => a.rank - b.rank || a.id - b.id);
+    const seats = new Map(next.map(({ id, workplace }) => [id, workplace]));
+    return rows
+      .map((row) => ({ ...row, workplace: seats.get(row.id) }))
+      .sort((a, b) => a.rank - b.rank || a.id - b.id);
   }
   return [];
+}
+
+interface Next {
+  readonly next: readonly { readonly id: number; readonly workplace?: Workplace }[];
+  /** Whether a second look would find no more. */
+  readonly isLast: boolean;
+}
+
+async function popNext(transaction: Transaction, take: Claim['take']): Promise<Next> {
+  if ('seats' in take) {
+    const { seated, hasLooked } = await popSeated(transaction, take.seats);
+    return { next: seated, isLast: !hasLooked };
+  }
+  const ids =
+    'count' in take
+      ? await popTurns(transaction, take.count)
+      : await popSuspect(transaction, take.suspectLoneDeathsMax);
+  return { next: ids.map((id) => ({ id })), isLast: true };
 }
 
 export interface Advance {
@@ -236,6 +263,7 @@ export interface Leave extends Advance {
   readonly rank: number;
   /** What the item waits on from now on; null where it has ended. */
   readonly waitsOn: Exclude<WaitsOn, 'worker'> | null;
+  readonly bench?: Workplace | undefined;
   readonly dueAt: number | null;
   /** Tries of the present step that failed; null: as stored, unless a step was reached. */
   readonly attempt: number | null;

@@ -1,4 +1,5 @@
 /** The processes that hold leases. One row beats for all leases of a worker. */
+import { workplaces } from '../kernel/stage.ts';
 import type { Reader, Transaction } from './database.ts';
 import { forgetClaimsOf } from './queues.ts';
 import { sql } from './statement.ts';
@@ -26,10 +27,17 @@ const list = sql<WorkerRow>`SELECT id, host, pid, process_started, beat_at FROM 
 const lock = sql<WorkerRow>`
   SELECT id, host, pid, process_started, beat_at FROM workers WHERE id = :id {forUpdate}`;
 const remove = sql`DELETE FROM workers WHERE id = :id`;
-const highest = sql<{ rank: number | null }>`
-  SELECT MAX(rank) AS rank FROM (
-    SELECT MAX(served_rank) AS rank FROM workers
-    UNION ALL SELECT value FROM sequence WHERE name = 'served_rank') AS served`;
+const firstOnBenches = workplaces.map(
+  (name) => `UNION ALL SELECT (SELECT rank FROM benches WHERE workplace = '${name}'
+    ORDER BY rank LIMIT 1)`,
+);
+/** Who waits on a bench has not been served: the present is not past the first of them. */
+const present = sql<{ rank: number | null }>`
+  SELECT MIN(rank) AS rank FROM (
+    SELECT MAX(rank) AS rank FROM (
+      SELECT MAX(served_rank) AS rank FROM workers
+      UNION ALL SELECT value FROM sequence WHERE name = 'served_rank') AS served
+    ${firstOnBenches.join('\n    ')}) AS open`;
 /** What a worker has served counts after it has gone. */
 const keepRank = sql`
   INSERT INTO sequence (name, value)
@@ -57,7 +65,7 @@ export async function serveRank(
 }
 
 export async function virtualTime(reader: Reader): Promise<number> {
-  return (await reader.run(highest))[0]?.rank ?? 0;
+  return (await reader.run(present))[0]?.rank ?? 0;
 }
 
 export function listWorkers(reader: Reader): Promise<WorkerRow[]> {

@@ -13,8 +13,10 @@ import { deadlineTests } from './engine/deadline.ts';
 import { documentEngineTests } from './engine/document.ts';
 import { figureTests } from './engine/figures.ts';
 import { handoffTests } from './engine/handoff.ts';
+import { handoffModelTests } from './engine/handoff-model.ts';
 import { handoffOutageTests } from './engine/handoff-outage.ts';
 import { handoffReplayTests } from './engine/handoff-replay.ts';
+import { handoffVerdictTests } from './engine/handoff-verdict.ts';
 import { handoverTests } from './engine/handover.ts';
 import { historyTests } from './engine/history.ts';
 import { interruptionTests } from './engine/interruption.ts';
@@ -26,6 +28,7 @@ import { relayTests } from './engine/relay.ts';
 import { stepTests } from './engine/step.ts';
 import { stuckTests } from './engine/stuck.ts';
 import { suspectTests } from './engine/suspect.ts';
+import { workplaceTests } from './engine/workplaces.ts';
 
 const groups: Readonly<Record<string, readonly EngineTest[]>> = {
   steps: stepTests,
@@ -35,6 +38,7 @@ const groups: Readonly<Record<string, readonly EngineTest[]>> = {
   figures: figureTests,
   interruptions: interruptionTests,
   places: placeTests,
+  workplaces: workplaceTests,
   handovers: handoverTests,
   'wall clock': deadlineTests,
   'items that stand': stuckTests,
@@ -42,6 +46,8 @@ const groups: Readonly<Record<string, readonly EngineTest[]>> = {
   handoffs: handoffTests,
   'handoffs in an outage': handoffOutageTests,
   'handoffs that are asked for twice': handoffReplayTests,
+  'how handoffs end': handoffVerdictTests,
+  'documents between services': handoffModelTests,
   documents: documentEngineTests,
   attachments: attachmentTests,
   money: moneyTests,

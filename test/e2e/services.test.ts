@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { startGateway } from '../support/nginx.ts';
-import { type Part, Services } from '../support/services.ts';
+import { internalKey, type Part, Services } from '../support/services.ts';
 import { ask, ended, judge, openPages, type Pages, submit } from '../support/services-load.ts';
 import { until } from '../support/wait.ts';
 
@@ -95,6 +95,42 @@ describe('four services', () => {
     await wellEnded(id, 'embedding');
   });
 
+  test('read on while the embedding service is away, and say that nobody is there', async () => {
+    await services.of('embedding').kill();
+    const count = 80;
+    const id = await begin('read-on', count);
+    const isRead = (name: string): boolean => pages.asked.has(name);
+    await until(() => namesOf('read-on', count).every(isRead), { what: 'all pages to be read' });
+    const address = services.orchestrator.address;
+    const explanations = async () => {
+      const { body } = await ask<{ items: { explanation: string }[] }>(
+        address,
+        `/jobs/${id}/items?limit=${count}`,
+      );
+      return body.items.map(({ explanation }) => explanation);
+    };
+    const isTold = (said: string): boolean =>
+      /^Waits to be .*: no worker of the stage embedding is there\./.test(said);
+    await until(async () => (await explanations()).some(isTold), { what: 'the explanation' });
+    await services.of('embedding').start();
+    await wellEnded(id, 'read-on', count);
+  });
+
+  test('bring a text to its end while the scraper is away and pages wait for it', async () => {
+    await services.of('scraper').kill();
+    const count = 80;
+    const id = await begin('waiting', count);
+    const { body } = await ask(services.orchestrator.address, '/jobs', {
+      corpus_name: 'a-text',
+      documents: [{ text: 'A heron that needs no scraper stands in the reeds.' }],
+    });
+    const job = await ended(services, String(body.job_id));
+    assert.deepEqual([job.state, job.items_done], ['succeeded', 1]);
+    assert.ok(namesOf('waiting', count).every((name) => !pages.asked.has(name)));
+    await services.of('scraper').start();
+    await wellEnded(id, 'waiting', count);
+  });
+
   test('wait for a chunking service that is away', async () => {
     await services.of('chunking').kill();
     const id = await begin('chunking', 4);
@@ -106,6 +142,40 @@ describe('four services', () => {
     await until(waits, { what: 'the wait for the chunking service' });
     await services.of('chunking').start();
     await wellEnded(id, 'chunking', 4);
+  });
+
+  test('take the result of a worker of another make, and refuse one without text', async () => {
+    await services.of('scraper').kill();
+    const id = await begin('foreign', 1);
+    const address = services.orchestrator.address;
+    const complete = async (result: Record<string, unknown>) => {
+      const response = await fetch(`${address}/jobs/${id}/complete`, {
+        method: 'POST',
+        headers: { 'x-api-key': internalKey, 'content-type': 'application/json' },
+        body: JSON.stringify({ stage: 'scraping', status: 'success', result }),
+      });
+      return [response.status, (await response.json()) as Record<string, unknown>] as const;
+    };
+    await until(async () => (await judge(services, 'foreign', 0)).questions > 0, {
+      what: 'the question',
+    });
+    const [refused, problem] = await complete({ title: 'no text' });
+    assert.equal(refused, 400);
+    assert.match(String(problem.detail), /result\.markdown is missing/);
+    const markdown = '# Bitterns\n\nThe bittern booms in the reeds before the sun is up.';
+    assert.deepEqual(await complete({ markdown, title: 'Bitterns' }), [
+      200,
+      { status: 'chunking' },
+    ]);
+    await wellEnded(id, 'foreign', 1);
+    const found = await ask<{ results: { text: string }[] }>(
+      services.of('embedding').address,
+      '/search',
+      { corpus_name: 'foreign', query: 'bittern' },
+    );
+    assert.match(found.body.results[0]?.text ?? '', /booms/);
+    assert.equal(pages.asked.get('foreign-0'), undefined);
+    await services.of('scraper').start();
   });
 
   test('keep what workers have done while the orchestrator was dead', async () => {

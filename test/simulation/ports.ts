@@ -77,6 +77,7 @@ export function gatedLedger(process: SimulatedProcess, own: Ledger): Ledger {
   };
   return {
     claim: async (worker, count) => claimed('claims', await own.claim(worker, count)),
+    claimSeated: async (worker, seats) => claimed('claims', await own.claimSeated(worker, seats)),
     claimSuspect: async (worker, loneDeathsMax) => {
       const rows = await own.claimSuspect(worker, loneDeathsMax);
       process.setting.recorder.suspectsClaimed += rows.length;

@@ -19,6 +19,7 @@ export interface StartOptions {
   readonly database?: Database;
   readonly pipeline?: Pipeline;
   readonly mayRunAhead?: Pipeline['mayRunAhead'];
+  readonly workplaces?: Pick<Pipeline, 'workplaceOf' | 'expected'>;
 }
 
 export class EngineFixture {
@@ -88,7 +89,8 @@ export class EngineFixture {
     return counts;
   }
 
-  pipeline(steps: Steps, { timeoutMs = 600_000, mayRunAhead }: StartOptions = {}): Pipeline {
+  pipeline(steps: Steps, options: StartOptions = {}): Pipeline {
+    const { timeoutMs = 600_000, mayRunAhead, workplaces } = options;
     const { lifecycle } = this.store;
     const wrapped = lifecycle.steps.map(({ step }): [string, StepFunction] => [
       step,
@@ -98,7 +100,7 @@ export class EngineFixture {
       },
     ]);
     const all = Object.fromEntries(wrapped);
-    return { lifecycle, steps: all, timeoutMs: () => timeoutMs, mayRunAhead };
+    return { lifecycle, steps: all, timeoutMs: () => timeoutMs, mayRunAhead, ...workplaces };
   }
 }
 

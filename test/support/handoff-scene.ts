@@ -5,6 +5,7 @@ import { Callbacks, type Completion } from '../../src/handoff/callbacks.ts';
 import { Exchange, keyOfMessage } from '../../src/handoff/exchange.ts';
 import { parcelsBy } from '../../src/handoff/parcel.ts';
 import { answered } from '../../src/handoff/question.ts';
+import type { ReadResult } from '../../src/handoff/result.ts';
 import { Failure } from '../../src/kernel/failure.ts';
 import { limits } from '../../src/kernel/limits.ts';
 import type { StepContext, StepResult } from '../../src/pipeline/pipeline.ts';
@@ -19,6 +20,9 @@ import type { Latch } from './test-world.ts';
 export const workerPid = 500;
 const stage = 'scraping';
 
+/** The pages of these scenes are only words. */
+export const asTold: ReadResult = (_, parcel) => parcel;
+
 export class Scene {
   readonly bench: EngineFixture;
   readonly queue = new HandQueue('scrape_jobs');
@@ -30,7 +34,10 @@ export class Scene {
     this.bench = bench;
     const { store, world } = bench;
     this.exchange = this.#exchange();
-    this.callbacks = new Callbacks({ database: store.database, world, exchange: this.exchange });
+    this.callbacks = new Callbacks({
+      ...{ database: store.database, world, exchange: this.exchange },
+      read: asTold,
+    });
     store.livingPids.add(workerPid);
   }
 

@@ -3,6 +3,7 @@ import type { Ledger } from '../../src/engine/ledger.ts';
 /** The ledger, with some of its answers replaced. */
 export const ledgerOver = (own: Ledger, changes: Partial<Ledger>): Ledger => ({
   claim: (...request) => own.claim(...request),
+  claimSeated: (...request) => own.claimSeated(...request),
   claimSuspect: (...request) => own.claimSuspect(...request),
   report: (report) => own.report(report),
   beat: (worker) => own.beat(worker),

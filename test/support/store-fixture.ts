@@ -209,16 +209,18 @@ export class StoreFixture {
 
   /** Everything that says where items and jobs stand. */
   async standing(): Promise<Record<string, unknown[]>> {
-    const [items, jobs, turns, suspects, timers, lines, claims] = await Promise.all([
+    const [items, jobs, turns, suspects, benches, timers, lines, claims] = await Promise.all([
       this.rows('SELECT * FROM items ORDER BY id'),
       this.rows('SELECT * FROM jobs ORDER BY id'),
       this.rows('SELECT * FROM turns ORDER BY rank, item_id'),
       this.rows('SELECT * FROM suspects ORDER BY rank, item_id'),
+      this.rows('SELECT * FROM benches ORDER BY workplace, rank, item_id'),
       this.rows('SELECT * FROM timers ORDER BY due_at, item_id'),
       this.rows('SELECT * FROM lines ORDER BY gate, rank, item_id'),
       this.rows('SELECT * FROM claims ORDER BY id'),
     ]);
-    return { items, jobs, turns, suspects, timers, lines, claims } as Record<string, unknown[]>;
+    const waiting = { turns, suspects, benches, timers, lines };
+    return { items, jobs, ...waiting, claims } as Record<string, unknown[]>;
   }
 
   /** How many rows each queue holds. */

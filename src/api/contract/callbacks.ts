@@ -1,7 +1,8 @@
 /** What services of Pawl tell each other: only they may call these. */
 import Type from 'typebox';
 import { limits } from '../../kernel/limits.ts';
-import { closed, oneOf } from '../schema-parts.ts';
+import { entityKinds } from '../../pipeline/entity/extraction.ts';
+import { closed, nullable, oneOf } from '../schema-parts.ts';
 import { byId, type Route } from './row.ts';
 
 const key = Type.String({ minLength: 1, maxLength: 64 });
@@ -11,6 +12,85 @@ const stages = oneOf(['scraping', 'chunking', 'embedding']);
 const bytes = Type.String({ contentEncoding: 'base64', description: 'Bytes beside the JSON.' });
 const anything = Type.Record(Type.String(), Type.Unknown());
 const message = Type.String({ maxLength: limits.handoff.messageCharactersMax });
+
+const title = Type.Optional(nullable(Type.String()));
+
+/** Of the stage `scraping`. */
+export const ScrapedPage = Type.Object(
+  {
+    markdown: Type.Optional(
+      Type.String({ minLength: 1, description: 'The text of the page, as Markdown.' }),
+    ),
+    text: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description: 'The same as plain text, where there is no other.',
+      }),
+    ),
+    title,
+    language: title,
+    url: Type.Optional(Type.String()),
+    final_url: Type.Optional(Type.String({ description: 'Where the last redirect led.' })),
+    status: Type.Optional(Type.Integer({ minimum: 200, maximum: 299 })),
+    media_type: Type.Optional(
+      Type.String({ description: 'The type of `bytes`, the page as it was read, if they come.' }),
+    ),
+    meta: Type.Optional(anything),
+  },
+  {
+    description:
+      'The answer of `POST /scrape`. It must have `markdown` or `text`, or the page itself in ' +
+      '`bytes` with its `media_type`: then its text is asked for next.',
+  },
+);
+
+/** Of the stage `embedding`: the vectors. */
+export const EmbeddedTexts = Type.Object(
+  {
+    embeddings: Type.Array(Type.Array(Type.Number()), {
+      description: 'A vector for each text of the question, in its order.',
+    }),
+    model: Type.Optional(Type.String()),
+    tokens: Type.Optional(Type.Integer({ minimum: 0 })),
+    cost_cents: Type.Optional(Type.Number({ minimum: 0 })),
+  },
+  { description: 'The answer of `POST /embed`.' },
+);
+
+/** Of the stage `embedding`: what names a text has. */
+export const FoundEntities = Type.Object({
+  entities: Type.Array(
+    Type.Object({
+      kind: oneOf(entityKinds),
+      name: Type.String(),
+      aliases: Type.Optional(Type.Array(Type.String())),
+      mentions: Type.Optional(
+        Type.Array(
+          Type.Object({
+            start: Type.Integer(),
+            end: Type.Integer(),
+            passage: Type.Integer(),
+          }),
+        ),
+      ),
+    }),
+  ),
+  relations: Type.Optional(
+    Type.Array(Type.Object({ one: Type.Integer(), other: Type.Integer(), weight: Type.Number() })),
+  ),
+});
+
+const StageResult = Type.Union([ScrapedPage, EmbeddedTexts, FoundEntities, anything], {
+  description:
+    'What the stage found. Workers of Pawl send a form of their own. What cannot be used is ' +
+    'refused with 400, and the question stays open.',
+});
+
+const failureContext = Type.Record(
+  Type.String({ maxLength: 64 }),
+  Type.Union([Type.String({ maxLength: 2000 }), Type.Number(), Type.Boolean()]),
+  { maxProperties: 16, description: 'Where it happened: domain, url, status, attempt, worker_id.' },
+);
 
 const internal = { group: 'Callbacks', isInternal: true, status: 200, params: byId } as const;
 
@@ -68,19 +148,31 @@ export const callbacks = {
         status: oneOf(['success', 'failed']),
         error_code: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
         error_message: Type.Optional(message),
-        result: Type.Optional(anything),
+        result: Type.Optional(StageResult),
         bytes: Type.Optional(bytes),
         item_id: Type.Optional(Type.Integer()),
         handoff: Type.Optional(key),
         epoch: Type.Optional(epoch),
-        retry_after_ms: Type.Optional(Type.Number({ minimum: 0 })),
+        retry_after_ms: Type.Optional(
+          Type.Number({ minimum: 0, description: 'Asks for another try, after this time.' }),
+        ),
+        retry: Type.Optional(
+          Type.Boolean({
+            description:
+              'Asks for another try, by the rules of the orchestrator. A failure that asks for ' +
+              'none is recorded as it is told.',
+          }),
+        ),
         tries: Type.Optional(Type.Integer({ minimum: 1 })),
+        context: Type.Optional(failureContext),
       },
       closed,
     ),
     answer: Type.Object({
       status: Type.String({
-        description: 'The status that follows, `job_failed`, or `already_advanced`.',
+        description:
+          'The status that follows; of a failure `job_failed`, `document_failed` where the job ' +
+          'has others, `retry_scheduled` or `job_paused`; `already_advanced` for what came late.',
       }),
     }),
     failures: ['forbidden', 'job_unknown', 'bad_request', 'payload_too_large'],

@@ -40,9 +40,9 @@ function checkSigned({ isSigned }: Ask<'POST /jobs/:id/begin'>['request']): void
 
 function failureOf(body: BodyOf<'POST /jobs/:id/complete'>) {
   if (body.status === 'success') return undefined;
-  const { error_code: code, error_message: message, retry_after_ms, tries } = body;
+  const { error_code: code, error_message: message, retry_after_ms, tries, retry, context } = body;
   if (code === undefined) {
     throw new Failure('bad_request', 'a stage that failed must say so with an error_code');
   }
-  return { code, message: message ?? code, retry_after_ms, tries };
+  return { code, message: message ?? code, retry_after_ms, tries, retry, context };
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { Callbacks, type Completion } from '../../../src/handoff/callbacks.ts';
 import { limits } from '../../../src/kernel/limits.ts';
 import type { EngineTest } from '../../support/engine-fixture.ts';
-import { questionOf, Scene, workerPid } from '../../support/handoff-scene.ts';
+import { asTold, questionOf, Scene, workerPid } from '../../support/handoff-scene.ts';
 
 const stage = 'scraping';
 const succeeded = { status: 'chunking' };
@@ -112,7 +112,7 @@ export const handoffTests: readonly EngineTest[] = [
       await scene.exchange.stop();
       // The callback is taken in by another process than the one that asked.
       const { database } = bench.store;
-      const elsewhere = new Callbacks({ database, world: bench.world });
+      const elsewhere = new Callbacks({ database, world: bench.world, read: asTold });
       const { handoff, jobId, begun } = { ...(await questionOf(scene)) };
       const answer = { stage, handoff, epoch: begun, value: { page: 'kept' } } as const;
       assert.deepEqual(await elsewhere.complete(jobId, answer), succeeded);
@@ -131,7 +131,9 @@ export const handoffTests: readonly EngineTest[] = [
       const job = await bench.store.submit();
       await scene.beginOne();
       const { handoff, jobId, begun: epoch } = await questionOf(scene);
-      const elsewhere = new Callbacks({ database: bench.store.database, world: bench.world });
+      const elsewhere = new Callbacks({
+        ...{ database: bench.store.database, world: bench.world, read: asTold },
+      });
       const value = { page: 'from afar' };
       assert.deepEqual(
         await elsewhere.complete(jobId, { stage, handoff, epoch, value }),
@@ -200,7 +202,7 @@ export const handoffTests: readonly EngineTest[] = [
       const job = await bench.store.submit();
       const first = await scene.beginOne();
       const failure = { code: 'http_429', message: 'later', retry_after_ms: 90_000 };
-      assert.deepEqual(await first.complete({ failure }), { status: 'job_failed' });
+      assert.deepEqual(await first.complete({ failure }), { status: 'retry_scheduled' });
       await bench.untilStory('retry_scheduled fetched');
       const item = await bench.store.item(job.ids[0]);
       assert.deepEqual([item.waits_on, item.attempt], ['time', 0]);

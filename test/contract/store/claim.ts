@@ -140,7 +140,7 @@ export const claimTests: readonly StoreTest[] = [
   [
     'whether there is a turn, and when the next item wakes, can be asked cheaply',
     async (store) => {
-      const none = { hasTurn: false, suspectLoneDeaths: undefined };
+      const none = { hasTurn: false, suspectLoneDeaths: undefined, benches: new Set() };
       assert.deepEqual(await lookForWork(store.database), none);
       await store.submit();
       assert.deepEqual(await lookForWork(store.database), { ...none, hasTurn: true });

@@ -1,6 +1,5 @@
 /** Where a document is parsed, and how long that may take, by its type. */
 import { limits } from '../../../kernel/limits.ts';
-import type { ParseInput } from '../parsed.ts';
 
 interface Placement {
   /** Up to so many bytes are parsed in this process. Only for linear code of our own. */
@@ -23,7 +22,13 @@ const placements: readonly [mediaType: RegExp, placement: Placement][] = [
   [/^(?:application\/pdf|image\/.*)$/, slowApart],
 ];
 
-export function placementOf({ mediaType, bytes }: ParseInput): {
+/** What of a document decides where it is parsed. */
+export interface Placed {
+  readonly mediaType: string;
+  readonly bytes: { readonly length: number };
+}
+
+export function placementOf({ mediaType, bytes }: Placed): {
   readonly isHere: boolean;
   readonly timeoutMs: number;
 } {

@@ -1,0 +1,95 @@
+/** Documents whose text is worked on by services, in a corpus that knows what computed for it. */
+import assert from 'node:assert/strict';
+import { Callbacks } from '../../../src/handoff/callbacks.ts';
+import { Exchange } from '../../../src/handoff/exchange.ts';
+import { parcelsBy } from '../../../src/handoff/parcel.ts';
+import { handoffPipeline } from '../../../src/handoff/pipeline.ts';
+import type { Json } from '../../../src/handoff/question.ts';
+import { parse } from '../../../src/pipeline/extract/format/parse.ts';
+import { staticEmbedder } from '../../../src/provider/static-embedder.ts';
+import { recordOrigin } from '../../../src/store/corpus-origins.ts';
+import type { EngineFixture, EngineTest } from '../../support/engine-fixture.ts';
+import { HandQueue } from '../../support/hand-queue.ts';
+import type { Submitted } from '../../support/store-fixture.ts';
+import { submitTexts } from './money.ts';
+
+/** An orchestrator that was not told of a model for entities, and a test that is its services. */
+async function setup(bench: EngineFixture) {
+  const { store, world } = bench;
+  const { database } = store;
+  const queue = new HandQueue('embed_jobs');
+  const exchange = new Exchange({
+    ...{ database, world, liveness: store.liveness, parcels: parcelsBy() },
+    queues: { scrape_jobs: new HandQueue('scrape_jobs'), embed_jobs: queue },
+    onError: (what, error) => bench.errors.push(`${what}: ${String(error)}`),
+  });
+  exchange.start();
+  store.onRelease(() => exchange.stop());
+  const pipeline = handoffPipeline({
+    exchange,
+    tools: {
+      blobs: { put: async () => 'unused', get: async () => new Uint8Array() },
+      fetcher: { get: () => Promise.reject(new Error('nothing here is on the web')) },
+      ...{ parser: parse, embedder: staticEmbedder() },
+    },
+    isHere: () => true,
+  });
+  const engine = await bench.start({}, { pipeline });
+  const callbacks = new Callbacks({ database, world, exchange });
+  /** Answers as a worker of another make does, when the question is there. */
+  const answer = async (job: Submitted, kind: string, value: Json): Promise<void> => {
+    const isAsked = () => queue.added.some((message) => message.kind === kind);
+    await world.until(kind, isAsked);
+    const told = await callbacks.complete(job.key, { stage: 'embedding', value });
+    assert.deepEqual(told, { status: 'done' });
+  };
+  return { engine, queue, answer };
+}
+
+const vectors = { embeddings: [[0.5, 1]] };
+const names = { entities: [{ kind: 'person', name: 'Ada Lovelace' }] };
+const corpus = { caller: 'ann', corpus: 'notes' } as const;
+
+export const handoffModelTests: readonly EngineTest[] = [
+  [
+    'a text goes through services that answer as POST /embed does',
+    async (bench) => {
+      const { answer } = await setup(bench);
+      const job = await submitTexts(bench, { page: 'Ada Lovelace met a walrus.' });
+      await answer(job, 'embed', vectors);
+      await answer(job, 'entities', names);
+      await bench.untilJob(job, 'succeeded');
+      const found = await bench.store.rows<{ name: string }>('SELECT name FROM entities');
+      assert.deepEqual(
+        found.map(({ name }) => name),
+        ['Ada Lovelace'],
+      );
+    },
+  ],
+  [
+    'an orchestrator without a model waits where a corpus has one, and says what to set',
+    async (bench) => {
+      const { engine, queue, answer } = await setup(bench);
+      const url = 'https://models.example/v1';
+      await bench.store.database.write((transaction) =>
+        recordOrigin(transaction, { ...corpus, use: 'entities', url }),
+      );
+      const job = await submitTexts(bench, { page: 'Ada Lovelace met a walrus.' });
+      await answer(job, 'embed', vectors);
+      await bench.untilStory('retry_scheduled entity_extracted');
+      const failed = (await bench.store.events()).find(({ kind }) => kind === 'step_failed');
+      assert.match(
+        String(failed?.detail?.message),
+        /by a model at https:\/\/models\.example\/v1, .* set PAWL_EXTRACTOR and PAWL_EXTRACTOR_URL/,
+      );
+      const { waits_on, attempt } = await bench.store.item(job.ids[0]);
+      assert.deepEqual([waits_on, attempt], ['time', 0]);
+      assert.ok(!queue.added.some(({ kind }) => kind === 'entities'), 'rules were not asked');
+      // A person takes the configuration of this process for right.
+      const none = { embedderOrigin: () => undefined, extractorOrigin: undefined };
+      await engine.commands.acceptOrigins(corpus, none);
+      await answer(job, 'entities', names);
+      await bench.untilJob(job, 'succeeded');
+    },
+  ],
+];
