@@ -54,6 +54,7 @@ const groups: Readonly<Record<string, readonly EngineTest[]>> = {
   'money in the cheap lane': cheapLaneTests,
   'budgets in the cheap lane': cheapBudgetTests,
   completions: completionTests,
+  history: historyTests,
   'embedding anew': reembedTests,
   relay: relayTests,
   callers: callerTests,
