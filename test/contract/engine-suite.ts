@@ -34,7 +34,6 @@ const groups: Readonly<Record<string, readonly EngineTest[]>> = {
   steps: stepTests,
   'steps that run ahead': aheadTests,
   outcomes: outcomeTests,
-  history: historyTests,
   figures: figureTests,
   interruptions: interruptionTests,
   places: placeTests,

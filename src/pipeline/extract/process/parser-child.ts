@@ -112,10 +112,7 @@ export class ParserChild {
     const { signal, timeoutMs } = bounds;
     const { bytes, source, ...rest } = input;
     const onAbort = (): void => this.kill(signal.reason);
-    const cancels = [
-      this.#watchWait(source, timeoutMs),
-      this.#watchUse(source, bounds),
-    ];
+    const cancels = [this.#watchWait(source, timeoutMs), this.#watchUse(source, bounds)];
     signal.addEventListener('abort', onAbort, { once: true });
     try {
       if (signal.aborted) throw signal.reason;
