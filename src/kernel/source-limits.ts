@@ -9,7 +9,7 @@ export const sourceLimits = {
     documentMs: 30 * second,
     /** It may wait so many times as long, unless it meanwhile uses this share of its CPU time. */
     waitFactor: 4,
-    waitCpuShare: 0.01,
+    waitCpuFactor: 0.01,
     /** After so much CPU time a document gives up its place in the line, and keeps its process. */
     sliceCpuMs: 3 * second,
     /** Text recognition takes about half a second a page. */

@@ -1,4 +1,4 @@
-/** The rest of the interface: uploads, the inbox, corpora, why, the service about itself. */
+/** The rest of the interface: uploads, the inbox, corpora, why. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { existsSync, globSync } from 'node:fs';
@@ -10,7 +10,6 @@ import type { Cause, Chunk, Document, Item, Why } from '../../src/api/schema.ts'
 import { Failure } from '../../src/kernel/failure.ts';
 import { limits } from '../../src/kernel/limits.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
-import { until } from '../support/wait.ts';
 import { type Bench, openBench } from './api-client.ts';
 
 interface List<Row> {
@@ -338,87 +337,5 @@ describe('callers', () => {
     assert.equal(greedy.body.detail, 'more than 10 requests within 10 seconds');
     const query = await bench.ask('GET /jobs', { query: { api_key: 'ann' } });
     assert.equal(query.status, 401);
-  });
-});
-
-describe('the service about itself', () => {
-  test('is alive, ready, measured and documented', async (t) => {
-    const bench = await openBench(t);
-    await bench.ended(await bench.submit({ corpus_name: 'a', documents: [{ text: 'A heron.' }] }));
-    assert.deepEqual((await bench.ask('GET /healthz')).body, { status: 'ok' });
-    assert.equal((await bench.ask('GET /readyz')).body.ready, true);
-    const metrics = (await bench.ask<string>('GET /metrics')).body;
-    for (const line of [
-      'jobs_inflight{type="ingest"} 0',
-      'job_duration_seconds_count 1',
-      'queue_depth{queue="turns"} 0',
-      'retry_attempts_total 0',
-      'chunking_duration_seconds_count 1',
-      'embedding_request_duration_seconds_count{operation="write"} 1',
-      'pawl_items_without_forward_cause 0',
-      'pawl_webhooks{state="failed"} 0',
-    ]) {
-      assert.ok(metrics.includes(line), line);
-    }
-    for (const name of ['job_failures_total', 'jobs_failed_total']) {
-      assert.ok(metrics.includes(`# TYPE ${name} counter`), name);
-    }
-    const docs = await bench.ask<string>('GET /docs');
-    assert.match(docs.headers.get('content-security-policy') ?? '', /default-src 'none'/);
-    for (const name of Object.keys(contract)) {
-      assert.ok(docs.body.includes(name.split(' ')[1] ?? ''), name);
-    }
-  });
-
-  test('counts failures and durations of jobs, also of one that is retried', async (t) => {
-    const { submit, ended, ask } = await openBench(t);
-    const documents = [
-      { id: 'a', text: '' },
-      { id: 'b', text: '' },
-    ];
-    const id = await submit({ corpus_name: 'a', documents });
-    await ended(id);
-    assert.equal((await ask('POST /jobs/:id/retry', { params: { id } })).body.items_retried, 2);
-    const read = async () => {
-      const { body } = await ask<string>('GET /metrics');
-      return body.includes('job_duration_seconds_count 2') ? body : undefined;
-    };
-    const metrics = await until(read, { what: 'both ends to be counted' });
-    for (const line of [
-      'job_failures_total{code="E_EMPTY"} 2',
-      'pawl_item_failures_total{code="empty_source"} 4',
-      'jobs_failed_total{stage="scraping"} 2',
-      'job_duration_seconds_count 2',
-      'retry_attempts_total 0',
-    ]) {
-      assert.ok(metrics.includes(line), `${line} in ${metrics}`);
-    }
-  });
-
-  test('every documented example is accepted by the running service', async (t) => {
-    const { ask, ended } = await openBench(t);
-    const routes = Object.entries(contract) as [RouteName, Route][];
-    const examples = routes.filter(([, { example }]) => example !== undefined);
-    assert.ok(examples.length >= 4);
-    for (const [name, { example, status }] of examples) {
-      const answer = await ask(name, { body: example, params: { name: 'handbook', ...someone } });
-      assert.equal(answer.status, status, name);
-      if (name === 'POST /jobs') await ended(String(answer.body.job_id));
-    }
-  });
-
-  test('its description names each route, and only what it refers to', async (t) => {
-    const { ask } = await openBench(t, { work: false });
-    const { body } = await ask<{ paths: Record<string, Record<string, { operationId: string }>> }>(
-      'GET /openapi.json',
-    );
-    const operations = Object.values(body.paths).flatMap((path) => Object.values(path));
-    assert.equal(operations.length, Object.keys(contract).length);
-    assert.equal(new Set(operations.map(({ operationId }) => operationId)).size, operations.length);
-    const text = JSON.stringify(body);
-    const schemas = (body as unknown as { components: { schemas: object } }).components.schemas;
-    for (const [, name = ''] of text.matchAll(/#\/components\/schemas\/(\w+)/g)) {
-      assert.ok(Object.hasOwn(schemas, name), name);
-    }
   });
 });

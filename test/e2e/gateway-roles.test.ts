@@ -49,17 +49,7 @@ describe('the roles of compose.yaml behind the gateway', () => {
     const [first] = found.json().results as { source_url: string }[];
     assert.equal(first?.source_url, `${site.origin}/heron`);
     // Each step is measured by the process that did it: the sum over all counts it once.
-    const figureOf = async (role: Role, name: RegExp): Promise<number> => {
-      const text = await (await fetch(`http://127.0.0.1:${ports[role]}/metrics`)).text();
-      return Number(
-        text
-          .split('\n')
-          .find((line) => name.test(line))
-          ?.split(' ')
-          .at(-1) ?? 0,
-      );
-    };
-    const figures = (name: RegExp) => Promise.all(roles.map((role) => figureOf(role, name)));
+    const figures = (name: RegExp) => Promise.all(roles.map((role) => figureAt(ports[role], name)));
     assert.deepEqual(await figures(/^chunking_duration_seconds_count /), [0, 0, 1, 0]);
     const written = /^embedding_request_duration_seconds_count\{operation="write"\} /;
     assert.deepEqual(await figures(written), [0, 0, 0, 1]);
@@ -94,6 +84,12 @@ describe('the roles of compose.yaml behind the gateway', () => {
     assert.equal((await post('/search', { corpus_name: 'birds', query: 'eels' })).status, 200);
   });
 });
+
+async function figureAt(port: number, name: RegExp): Promise<number> {
+  const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  const line = metrics.split('\n').find((text) => name.test(text));
+  return Number(line?.split(' ').at(-1) ?? 0);
+}
 
 async function openRoles(t: TestContext, allowed: string) {
   const postgres = await startPostgres();

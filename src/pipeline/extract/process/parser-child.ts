@@ -225,12 +225,12 @@ export class ParserChild {
    * still comes forward, and is bounded by its CPU time.
    */
   #watchWait(source: string, timeoutMs: number): () => void {
-    const { waitFactor, waitCpuShare } = limits.parser;
+    const { waitFactor, waitCpuFactor } = limits.parser;
     const waitMs = timeoutMs * waitFactor;
     let used = cpuMsOf(this.pid);
     const look = (): void => {
       const usedNow = cpuMsOf(this.pid);
-      if (usedNow - used < timeoutMs * waitCpuShare) {
+      if (usedNow - used < timeoutMs * waitCpuFactor) {
         this.#killLate(source, `${waitMs} ms, in which it did nothing`);
         return;
       }
