@@ -31,7 +31,9 @@ interface Making {
   readonly name: string;
   /** A text of the provider's entry; throws where it is missing and has no standard. */
   text(field: string, standard?: string): string;
-  /** The same for a whole number from 1. */
+  /** Where it is reached; throws where that is no address. */
+  url(standard?: string): string;
+  /** A whole number from 1, likewise. */
   count(field: string, standard: number): number;
   /** The buckets of the operator that callers may have read. */
   buckets(): readonly string[];
@@ -55,7 +57,7 @@ const makers: Readonly<Record<string, (making: Making) => BatchProvider>> = {
   azure: (making) => {
     const key = making.text('key');
     const authorize = async () => ({ 'ocp-apim-subscription-key': key });
-    return azureTranscriber(making.endpoint(making.text('url'), authorize, azureHome));
+    return azureTranscriber(making.endpoint(making.url(), authorize, azureHome));
   },
   aws: (making) => {
     const region = making.text('region');
@@ -67,9 +69,15 @@ const makers: Readonly<Record<string, (making: Making) => BatchProvider>> = {
       region,
     };
     const { world } = making;
-    const url = making.text('url', `https://transcribe.${region}.amazonaws.com`);
+    const url = making.url(`https://transcribe.${region}.amazonaws.com`);
+    // A proxy that asks Amazon under Amazon's own host needs a signature for that host.
+    const { host } = new URL(url);
+    const signed = new URL(urlOf('aws', `https://${making.text('signed_host', host)}/`));
+    const isProxied = signed.host !== host;
     const endpoint = making.endpoint(url, async (request) =>
-      signRequest(request, { credentials, service: 'transcribe', now: world.now() }),
+      signRequest(isProxied ? { ...request, url: signed } : request, {
+        ...{ credentials, service: 'transcribe', now: world.now() },
+      }),
     );
     return withinBuckets(awsTranscriber(endpoint), making.buckets());
   },
@@ -82,7 +90,7 @@ const makers: Readonly<Record<string, (making: Making) => BatchProvider>> = {
     const token = new GoogleToken(account, making.world);
     const location = making.text('location', 'global');
     const region = location === 'global' ? '' : `${location}-`;
-    const url = making.text('url', `https://${region}speech.googleapis.com`);
+    const url = making.url(`https://${region}speech.googleapis.com`);
     const endpoint = making.endpoint(url, async () => ({
       authorization: `Bearer ${await token.get()}`,
     }));
@@ -91,24 +99,24 @@ const makers: Readonly<Record<string, (making: Making) => BatchProvider>> = {
   },
   sarvam: (making) => {
     const key = making.text('key');
-    const url = making.text('url', 'https://api.sarvam.ai');
+    const url = making.url('https://api.sarvam.ai');
     const endpoint = making.endpoint(url, async () => ({ 'api-subscription-key': key }));
     return sarvamTranscriber({ endpoint, read: recordingReader(making) });
   },
   openai: (making) => {
     const key = making.text('key');
-    const url = making.text('url', 'https://api.openai.com/v1');
+    const url = making.url('https://api.openai.com/v1');
     return openaiBatches(making.endpoint(url, async () => ({ authorization: `Bearer ${key}` })));
   },
   gemini: (making) => {
     const key = making.text('key');
-    const url = making.text('url', 'https://generativelanguage.googleapis.com');
+    const url = making.url('https://generativelanguage.googleapis.com');
     const home = /^https:\/\/generativelanguage\.googleapis\.com(?=\/)/;
     return geminiBatches(making.endpoint(url, async () => ({ 'x-goog-api-key': key }), home));
   },
   anthropic: (making) => {
     const key = making.text('key');
-    const url = making.text('url', 'https://api.anthropic.com');
+    const url = making.url('https://api.anthropic.com');
     const headers = { 'x-api-key': key, 'anthropic-version': '2023-06-01' };
     const home = /^https:\/\/api\.anthropic\.com(?=\/)/;
     const endpoint = making.endpoint(url, async () => headers, home);
@@ -187,6 +195,7 @@ function makeKnown(
     name,
     ...{ world, allowed, blobs },
     text: (field, standard) => textOf(entry, { name, field, standard }),
+    url: (standard) => urlOf(name, textOf(entry, { name, field: 'url', standard })),
     count: (field, standard) => countOf(entry, { name, field, standard }),
     buckets: () => bucketsOf(name, entry),
     endpoint: (at, authorize, home) => {
@@ -258,6 +267,11 @@ function textOf(
   if (value === undefined && standard !== undefined) return standard;
   const message = `batch provider ${name} needs a text for ${field}`;
   throw new Failure('usage_error', message);
+}
+
+function urlOf(name: string, url: string): string {
+  if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url;
+  throw new Failure('usage_error', `batch provider ${name}: url is an http or https address`);
 }
 
 function countOf(

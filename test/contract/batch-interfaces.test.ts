@@ -5,6 +5,7 @@ import { describe, test } from 'node:test';
 import { makeProviders, type ProviderSettings } from '../../src/batch-providers.ts';
 import type { JsonObject } from '../../src/kernel/provider-state.ts';
 import type { BatchProvider } from '../../src/provider/batch/batch-provider.ts';
+import { signRequest } from '../../src/provider/batch/signature.ts';
 import { realWorld } from '../../src/world.ts';
 import { AnthropicServer } from '../support/batch/anthropic-server.ts';
 import { AzureServer } from '../support/batch/azure-server.ts';
@@ -65,6 +66,39 @@ describe('a proxy is used for all that a provider links to', () => {
       const [job] = (await fixture.state(row.key)).jobs;
       assert.equal(new URL(job?.external_job_id ?? '').host, host);
     }
+  });
+
+  test('Amazon, with a signature for the host that the proxy asks', async (t) => {
+    const keys = { access_key_id: 'id', secret_access_key: 'secret', region: 'eu-west-1' };
+    const host = 'transcribe.eu-west-1.amazonaws.com';
+    const credentials = { accessKeyId: 'id', secretAccessKey: 'secret', region: 'eu-west-1' };
+    const sent: { url: URL; headers: Record<string, string>; body: string }[] = [];
+    t.mock.method(globalThis, 'fetch', async (url: URL, init: (typeof sent)[number]) => {
+      sent.push({ ...init, url });
+      return Response.json({});
+    });
+    const proxied = { ...keys, buckets: [], url: 'http://127.0.0.1:9/aws' };
+    for (const entry of [proxied, { ...proxied, signed_host: host }]) {
+      const [aws] = await configured({ aws: entry });
+      await aws?.check?.(new AbortController().signal);
+    }
+    assert.deepEqual(
+      sent.map(({ url }) => url.href),
+      Array(2).fill('http://127.0.0.1:9/aws/'),
+    );
+    const isSignedFor = ({ headers, body }: (typeof sent)[number], url: string): boolean => {
+      const { authorization, 'x-amz-date': date = '', ...rest } = headers;
+      const parts = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/;
+      const now = Date.parse(date.replace(parts, '$1-$2-$3T$4:$5:$6Z'));
+      const request = { method: 'POST', url: new URL(url), headers: rest, body };
+      const signing = { credentials, service: 'transcribe', now };
+      return signRequest(request, signing).authorization === authorization;
+    };
+    const [own, other] = sent;
+    assert.ok(own && other);
+    assert.equal(isSignedFor(own, 'http://127.0.0.1:9/aws/'), true);
+    assert.equal(isSignedFor(other, `https://${host}/`), true);
+    assert.equal(isSignedFor(other, 'http://127.0.0.1:9/aws/'), false);
   });
 
   test('a host that only begins like one of Azure gets no key', async (t) => {
