@@ -24,7 +24,7 @@ test('an answer in memory is there until its time is over, or until it is remove
   assert.equal(await answers.read('a'), undefined);
 });
 
-test('answers in memory have a bound: none that is too large is kept, the oldest go', async () => {
+test('answers in memory are bounded: too large ones are not kept, the oldest go', async () => {
   const { answers } = setup();
   const { keptCharactersMax: most, memoryCharactersMax: all } = limits.handoff;
   await answers.write('huge', 'x'.repeat(most + 1));

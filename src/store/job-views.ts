@@ -9,6 +9,9 @@ export interface JobPage {
   readonly corpus?: string | undefined;
   readonly state?: JobState | undefined;
   readonly failedStage?: string | undefined;
+  /** Only jobs that were created at this time or later, and before that one. */
+  readonly createdFrom?: number | undefined;
+  readonly createdBefore?: number | undefined;
   /** Only jobs older than this id. */
   readonly before: number;
   readonly limit: number;
@@ -19,9 +22,10 @@ const filters = {
   corpus: 'AND corpus = :corpus',
   state: 'AND state = :state',
   failed: "AND state = 'failed' AND failed_stage = :failed_stage",
+  created: 'AND created_at >= :created_from AND created_at < :created_before',
 };
 const listOf = (...parts: readonly string[]) => sql<JobRow>`
-  SELECT * FROM jobs WHERE caller = :caller ${parts.join(' ')} AND id < :before
+  SELECT * FROM jobs WHERE caller = :caller ${parts.join(' ')} ${filters.created} AND id < :before
   ORDER BY id DESC LIMIT :limit`;
 const lists = {
   all: listOf(),
@@ -40,6 +44,8 @@ export function listJobPage(reader: Reader, page: JobPage): Promise<JobRow[]> {
   const statement = lists[(name || 'all') as keyof typeof lists];
   return reader.run(statement, {
     ...{ caller, corpus, state, before, limit },
+    created_from: page.createdFrom ?? 0,
+    created_before: page.createdBefore ?? Number.MAX_SAFE_INTEGER,
     failed_stage: failedStage,
   });
 }

@@ -108,37 +108,6 @@ describe('POST /jobs', () => {
     assert.deepEqual((await ask('GET /jobs')).body, { items: [], next_cursor: null });
   });
 
-  test('takes the corpus `default` where none is named', async (t) => {
-    const { ask, submit, service } = await openBench(t, { work: false });
-    const documents = [{ text }];
-    const ids = [await submit({ documents }), await submit({ documents, corpus_name: null })];
-    const form = new FormData();
-    form.set('file', new Blob([text]), 'a.txt');
-    const sent = await fetch(`${service.address}/jobs/upload`, { method: 'POST', body: form });
-    ids.push(((await sent.json()) as { job_id: string }).job_id);
-    for (const id of ids) {
-      const { body } = await ask('GET /jobs/:id', { params: { id } });
-      assert.equal(body.corpus_name, 'default');
-    }
-    const { body } = await ask<{ items: unknown[] }>('GET /jobs', {
-      query: { corpus_name: 'default' },
-    });
-    assert.equal(body.items.length, ids.length);
-  });
-
-  test('says what a corpus may be called where a name is refused', async (t) => {
-    const { ask } = await openBench(t, { work: false });
-    const body = { url: 'https://example.com/', corpus_name: 'My Corpus' };
-    const answer = await ask('POST /jobs', { body });
-    assert.deepEqual([answer.status, answer.body.code], [400, 'bad_request']);
-    const { detail } = answer.body;
-    assert.match(String(detail), /corpus_name must be a corpus name: 1 to 64 of a-z, 0-9/);
-    const { body: sought } = await ask('POST /search', {
-      body: { corpus_name: 'My Corpus', query: 'a' },
-    });
-    assert.match(String(sought.detail), /must be a corpus name/);
-  });
-
   test('takes nothing but uncompressed JSON', async (t) => {
     const { ask } = await openBench(t, { work: false });
     const body = { corpus_name: 'a', documents: [{ text }] };

@@ -3,7 +3,7 @@ import Type from 'typebox';
 import { job as jobMachine } from '../../kernel/job.ts';
 import { stage as stageMachine } from '../../kernel/stage.ts';
 import * as schema from '../schema.ts';
-import { CorpusName, wallSeconds } from '../schema-parts.ts';
+import { CorpusName, time, wallSeconds } from '../schema-parts.ts';
 import { byId, corpusName, query, type Route } from './row.ts';
 
 const idempotencyKey = Type.Object({ 'idempotency-key': Type.Optional(Type.String()) });
@@ -58,6 +58,8 @@ export const jobs = {
       status: Type.Optional(schema.oneOf(stageMachine.states)),
       state: Type.Optional(schema.oneOf(jobMachine.states)),
       failed_stage: Type.Optional(schema.oneOf(schema.stages)),
+      created_after: Type.Optional(time),
+      created_before: Type.Optional(time),
       ...schema.page,
     }),
     status: 200,

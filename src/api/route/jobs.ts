@@ -33,6 +33,8 @@ export function jobRoutes(service: Service) {
         state: query.state,
         status: query.status,
         failedStage: query.failed_stage,
+        createdFrom: timeIn(query.created_after),
+        createdBefore: timeIn(query.created_before),
         before: numberCursor(query) ?? Number.MAX_SAFE_INTEGER,
         limit,
       });
@@ -255,12 +257,18 @@ export async function idempotencyOf(key: string | undefined, request: unknown) {
   return { key, hash: await requestHash(request) };
 }
 
+/** The contract has checked its form. */
+const timeIn = (text: string | undefined): number | undefined =>
+  text === undefined ? undefined : Date.parse(text);
+
 interface StatusPage {
   readonly caller: string;
   readonly corpus: string | undefined;
   readonly state: JobState | undefined;
   readonly status: StageState | undefined;
   readonly failedStage: string | undefined;
+  readonly createdFrom: number | undefined;
+  readonly createdBefore: number | undefined;
   readonly before: number;
   readonly limit: number;
 }
