@@ -44,6 +44,19 @@ describe('the configuration', () => {
     assert.deepEqual(loadConfig({ environment: {}, file }).config.allowHosts, hosts);
   });
 
+  test('takes one or several chunking services', () => {
+    const urls = ['http://a:7311', 'https://b/chunking'];
+    const urlOf = (text: string) =>
+      loadConfig({ environment: { PAWL_CHUNKING_URL: text } }).config.chunkingUrl;
+    assert.deepEqual(
+      [urls.slice(0, 1), urls].map((some) => urlOf(some.join(', '))),
+      ['http://a:7311', 'http://a:7311,https://b/chunking'],
+    );
+    assert.throws(() => urlOf('http://a:7311,'), {
+      message: /^PAWL_CHUNKING_URL must be one or several/,
+    });
+  });
+
   test('reads the pace of domains', () => {
     const environment = { PAWL_PACE: 'Docs.corp=8/100, 127.0.0.1=64/0' };
     assert.deepEqual(loadConfig({ environment }).config.pace, {

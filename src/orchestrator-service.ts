@@ -1,26 +1,30 @@
 /** The orchestrator: the service with the store, whose steps are worked on in other processes. */
 import { remoteCutter } from './handoff/cutter.ts';
 import { servicePost } from './handoff/link.ts';
+import { spreadPost } from './handoff/spread.ts';
 import type { World } from './kernel/world.ts';
 import { makeLog } from './observe/log.ts';
 import type { Cutter } from './pipeline/chunk/cut.ts';
 import { openQueues } from './queues.ts';
 import type { RedisAddresses } from './redis-settings.ts';
 import { type RunningService, type ServiceOptions, startService } from './service.ts';
+import { listOf } from './setting-forms.ts';
 import { realWorld } from './world.ts';
 
 export interface OrchestratorOptions extends Omit<ServiceOptions, 'services'> {
   readonly internalKey: string;
+  /** One address, or several with commas between. */
   readonly chunkingUrl: string;
   readonly addresses: RedisAddresses;
   readonly world?: World | undefined;
 }
 
 export async function startOrchestrator(options: OrchestratorOptions): Promise<RunningService> {
-  const { internalKey: key, chunkingUrl: url, addresses, world = realWorld() } = options;
+  const { internalKey: key, chunkingUrl, addresses, world = realWorld() } = options;
   const log = makeLog(options.log.level, options.log.write);
   const { queues, close: closeQueues } = await openQueues({ addresses, world, log });
-  const post = servicePost({ url, key, world });
+  const posts = listOf(chunkingUrl).map((url) => servicePost({ url, key, world }));
+  const post = spreadPost(posts, world);
   const cutter = (here: Cutter): Cutter => remoteCutter(post, here);
   try {
     const service = await startService({ ...options, world, services: { queues, cutter } });

@@ -1,5 +1,5 @@
 /** The settings by which services in different processes find each other. */
-import { isHttpUrl } from './setting-forms.ts';
+import { isHttpUrl, listOf } from './setting-forms.ts';
 
 export const roleNames = ['all', 'orchestrator', 'scraper', 'chunking', 'embedding'] as const;
 
@@ -28,5 +28,13 @@ export const serviceSettings = {
     parse: (text: string) => roleNames.find((name) => name === text),
   },
   orchestratorUrl: http('PAWL_ORCHESTRATOR_URL', 'Where scraper and embedding call back.'),
-  chunkingUrl: http('PAWL_CHUNKING_URL', 'Where the orchestrator has texts cut.'),
+  chunkingUrl: {
+    ...http(
+      'PAWL_CHUNKING_URL',
+      'Where the orchestrator has texts cut; of several, each text goes to the next, and past ' +
+        'those that are away.',
+    ),
+    form: 'one or several http or https addresses, with commas between',
+    parse: (text: string) => (listOf(text).every(isHttpUrl) ? listOf(text).join(',') : undefined),
+  },
 } as const;

@@ -12,7 +12,7 @@ export function wholeNumber(text: string, most: number): number | undefined {
 }
 
 export function list(text: string, entry: RegExp): readonly string[] | undefined {
-  const entries = text.split(',').map((part) => part.trim());
+  const entries = listOf(text);
   return entries.every((part) => entry.test(part)) ? entries : undefined;
 }
 
@@ -41,4 +41,9 @@ export function wholeFromOne(text: string): number | undefined {
 
 export function isHttpUrl(text: string): boolean {
   return /^https?:\/\//.test(text) && URL.canParse(text);
+}
+
+/** The parts of a text between its commas. */
+export function listOf(text: string): readonly string[] {
+  return text.split(',').map((part) => part.trim());
 }

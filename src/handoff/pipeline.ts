@@ -66,8 +66,8 @@ export function handoffPipeline(options: HandoffPipelineOptions): Pipeline {
 }
 
 /**
- * Rules do not replace a model: a corpus whose entities were found by one waits for a process that
- * is configured for it.
+ * Rules do not stand in for a model: a corpus whose names were found by one waits for a process
+ * that is configured for it.
  */
 function rulesFor({ item, reader }: StepContext, rules: Extractor): Extractor {
   const { caller, corpus } = item;
@@ -78,8 +78,8 @@ function rulesFor({ item, reader }: StepContext, rules: Extractor): Extractor {
       if (url === undefined) return rules.extract(input, context);
       const message =
         `the entities of ${corpus} are found by a model at ${url}, and this orchestrator has ` +
-        'none: set PAWL_EXTRACTOR and PAWL_EXTRACTOR_URL here as in the embedding service, or accept ' +
-        `rules with \`pawl corpora origins ${corpus} --accept\``;
+        'none: set PAWL_EXTRACTOR and PAWL_EXTRACTOR_URL here as in the embedding service, or ' +
+        `accept rules with \`pawl corpora origins ${corpus} --accept\``;
       const retryAfterMs = limits.handoff.parkedMs;
       throw new Failure('service_busy', message, { retryAfterMs });
     },
