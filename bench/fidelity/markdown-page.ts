@@ -6,7 +6,11 @@ export function readMarkdownPage(markdown: string, title: string | undefined): R
   const headings: string[] = [];
   const rows: string[] = [];
   let fence: string | undefined;
-  for (const raw of markdown.split('\n')) {
+  let isQuoted = false;
+  for (const source of markdown.split('\n')) {
+    // Code that is not quoted may have lines that begin like a quote.
+    if (fence === undefined) isQuoted = source.startsWith('>');
+    const raw = isQuoted ? source.replace(/^(?:> ?)+/, '') : source;
     const [, marker] = /^ {0,3}(`{3,}|~{3,})/.exec(raw) ?? [];
     if (fence === undefined && marker !== undefined) fence = marker;
     else if (fence !== undefined && marker?.startsWith(fence)) fence = undefined;

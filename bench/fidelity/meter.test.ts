@@ -97,6 +97,17 @@ describe('the meter', () => {
     assert.equal(measure(whole.replace('# 2. Pumps', ''), 'The Manual').headingsLost, 1);
   });
 
+  test('reads what is quoted, and takes no prompt in code for a quote', () => {
+    const quoted = whole.replaceAll(/^/gm, '> ');
+    const { headingsLost, rowsExact, wordsLost } = measure(quoted);
+    assert.deepEqual(
+      { headingsLost, rowsExact, wordsLost },
+      { headingsLost: 0, rowsExact: 2, wordsLost: 0 },
+    );
+    const { headings } = readMarkdownPage('```\n> # prompt\n```\n\n# Heading', undefined);
+    assert.deepEqual(headings, ['heading']);
+  });
+
   test('tells a right title from a wrong one', () => {
     assert.equal(measure(whole, 'The Manual').titlesRight, 0);
     assert.equal(measure(whole, 'Chapter 2. Pumps').titlesRight, 1);

@@ -33,6 +33,14 @@ export const manuals: readonly Manual[] = [
   },
   { name: 'nodejs-doc', generator: 'Markdown', folder: 'usr/share/doc/nodejs/api' },
   { name: 'sqlite3-doc', generator: 'by hand', folder: 'usr/share/doc/sqlite3' },
+  { name: 'libusb-1.0-doc', generator: 'Doxygen', folder: 'usr/share/doc/libusb-1.0-doc' },
+  { name: 'mkdocs-doc', generator: 'MkDocs', folder: 'usr/share/doc/mkdocs/html' },
+  { name: 'asciidoctor-doc', generator: 'YARD', folder: 'usr/share/doc/asciidoctor-doc/html' },
+  {
+    name: 'libghc-aeson-doc',
+    generator: 'Haddock',
+    folder: 'usr/share/doc/libghc-aeson-doc/html',
+  },
 ];
 
 export interface Place {

@@ -253,6 +253,8 @@ class BlockReader {
       this.#marker = name === 'li' ? nextMarker(context.list) : '';
       return { ...context, kind: 'item', level: context.listDepth };
     }
+    // A caption is no part of the first row.
+    if (name === 'caption') return { ...context, kind: 'paragraph', table: 0 };
     if (name === 'table') {
       this.#tables += 1;
       return { ...context, table: isGrid(element) ? this.#tables : 0 };

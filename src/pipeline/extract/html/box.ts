@@ -10,12 +10,13 @@ import { elementFrom } from './tree/node.ts';
 export const boxTitleLevel = 6;
 /** A longer box is a section, whatever it is called. */
 const boxWordsMax = 300;
-const names = new Set(
-  `note tip hint warning caution important attention danger error notice alert admonition callout
-   seealso infobox admonitionblock custom-block`.split(/\s+/),
-);
-/** Of a name with a prefix: `markdown-alert`, `theme-admonition`. */
-const lastPart = /[-_](?:admonition|alert|callout)$/;
+const names = [
+  'note|tip|hint|warning|caution|important|attention|danger|error|notice|alert|admonition|callout',
+  'seealso|infobox|admonitionblock|custom-block',
+  // With a prefix: `markdown-alert`, `theme-admonition`.
+  '\\S*[-_](?:admonition|alert|callout)',
+].join('|');
+const boxName = new RegExp(`(?:^|\\s)(?:${names})(?:\\s|$)`, 'i');
 const classCharactersMax = 300;
 
 /** Whether the first of these blocks, which are all of the element's, is the title of a box. */
@@ -53,6 +54,6 @@ export function isCalledTitle(element: TreeElement): boolean {
 
 function isBox(element: TreeElement): boolean {
   if (element.localName === 'aside' || element.getAttribute('role') === 'note') return true;
-  const classes = (element.getAttribute('class') ?? '').slice(0, classCharactersMax).toLowerCase();
-  return classes.split(/\s+/).some((name) => names.has(name) || lastPart.test(name));
+  const classes = element.getAttribute('class');
+  return classes !== null && boxName.test(classes.slice(0, classCharactersMax));
 }
