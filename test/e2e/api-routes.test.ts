@@ -381,7 +381,7 @@ describe('the service about itself', () => {
     assert.equal((await ask('POST /jobs/:id/retry', { params: { id } })).body.items_retried, 2);
     const read = async () => {
       const { body } = await ask<string>('GET /metrics');
-      return body.includes('job_duration_seconds_count 2') && body;
+      return body.includes('job_duration_seconds_count 2') ? body : undefined;
     };
     const metrics = await until(read, { what: 'both ends to be counted' });
     for (const line of [
