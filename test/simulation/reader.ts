@@ -3,6 +3,7 @@
  * what it sees is what was submitted; a document that was once there is there.
  */
 import { splitText } from '../../src/pipeline/chunk/split.ts';
+import { chunkIdOf } from '../../src/store/chunks.ts';
 import { sql } from '../../src/store/statement.ts';
 import { searchStore } from '../support/search-store.ts';
 import { callers, corpora, everyWord } from './content.ts';
@@ -52,7 +53,7 @@ export class SimulatedReader {
     const rows = await store.run(current);
     const expected = new Map<string, string[]>();
     for (const row of rows) {
-      const keys = this.#chunkKeys(row.body ?? '');
+      const keys = this.#chunkIds(row.id, row.body ?? '');
       expected.set(row.id, keys);
       const seen = this.#seen.get(row.id);
       this.#seen.set(row.id, row);
@@ -108,13 +109,13 @@ export class SimulatedReader {
     }
   }
 
-  #chunkKeys(text: string): string[] {
+  #chunkIds(documentId: string, text: string): string[] {
     let keys = this.#keysOf.get(text);
     if (!keys) {
       keys = splitText(text).map(({ key }) => key);
       this.#keysOf.set(text, keys);
     }
-    return keys;
+    return keys.map((key) => chunkIdOf(documentId, key));
   }
 }
 
