@@ -75,6 +75,13 @@ test('a heading that leads to the start of the site does not name the page', () 
   assert.equal(title, 'Pumps of all kinds');
 });
 
+test('a heading with links in it names the page', () => {
+  const { title } = contentOf(`<html><head><title>Oar in boat::tool - Rows</title></head><body>
+    <h1>Struct <a href="../">boat</a>::<a href="./">tool</a>::<a href="#">Oar</a></h1>
+    <p>Call <code>row()</code>, and see <code>rest()</code>.</p></body></html>`);
+  assert.equal(title, 'Struct boat::tool::Oar');
+});
+
 test('a page whose code, date and scripts leave its kind open is titled by its heading', () => {
   const { title, meta } = contentOf(`<html><head><title>Moving house: from 1.0 to 2.0</title>
     <meta name="date" content="2024-05-06"></head><body>${'<script></script>'.repeat(4)}

@@ -3,10 +3,12 @@
  * navigates, repeats, asks or is hidden. For pages that are documents through and through, where
  * a list, a table or a line of code is as good as a paragraph.
  */
+import { leadsAway } from './anchor.ts';
 import type { Block, Page, Scope } from './blocks.ts';
 import { isSlugOfHeading } from './clutter.ts';
 import { mark, marksOfNames } from './marks.ts';
 import { linkShare, plain } from './prose.ts';
+import type { TreeNode } from './tree/node.ts';
 
 export type DropReason =
   | 'hidden'
@@ -79,9 +81,20 @@ export function findRegion(page: Page, title = ''): Reasons {
   return reasons;
 }
 
-/** A heading of the first level that leads nowhere else. */
+/** A heading of the first level that is not one link to somewhere else. */
 export function isMainHeading(block: Block): boolean {
-  return block.kind === 'heading' && block.level === 1 && linkShare(block) <= linkedMin;
+  if (block.kind !== 'heading' || block.level !== 1) return false;
+  return linkShare(block) === 0 || !block.runs.every(({ node }) => isLinked(node));
+}
+
+/** Links to the page itself count as none. */
+function isLinked(node: TreeNode): boolean {
+  let place = node.parentNode;
+  while (place !== null && 'localName' in place && place.localName !== 'h1') {
+    if (place.localName === 'a' && leadsAway(place, 'heading')) return true;
+    place = place.parentNode;
+  }
+  return false;
 }
 
 interface Head {
@@ -289,6 +302,7 @@ function dropEnds(blocks: readonly Block[], reasons: (DropReason | undefined)[])
   const isLinks = (index: number) => {
     const block = blocks[index];
     if (block === undefined || reasons[index] !== undefined) return true;
+    if (isMainHeading(block)) return false;
     return linkShare(block) > (block.kind === 'heading' ? 0.95 : 0.6);
   };
   let first = 0;
