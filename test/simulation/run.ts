@@ -2,10 +2,12 @@
  * The simulation as a command: `npm run simulate -- --seeds N [--seed S] [--scenario NAME]`. With
  * one seed it tells the whole story of that run. The last line is `N seeds, V violations`. The
  * scenarios are `documents`, unless another is named, `cheap` (the same, most of them in the cheap
- * lane), `deadly` (processes die all the time, and some documents kill) and `batch`.
+ * lane), `deadly` (processes die all the time, and some documents kill), `services` (steps have
+ * places of their own) and `batch`.
  */
 import { parseArgs } from 'node:util';
 import { runBatch } from './batch.ts';
+import { seated } from './seated.ts';
 import { type RunResult, runSeed } from './simulation.ts';
 import { openStore } from './store.ts';
 import { runTaskSeeds } from './task-batch.ts';
@@ -27,10 +29,12 @@ const scenarios: Readonly<Record<string, () => Promise<number>>> = {
   documents: () => (seeds === 1 ? replay(firstSeed) : runAll()),
   cheap: () => (seeds === 1 ? replay(firstSeed) : runAll()),
   deadly: () => (seeds === 1 ? replay(firstSeed) : runAll()),
+  services: () => (seeds === 1 ? replay(firstSeed) : runAll()),
   batch: runTasks,
 };
 const isCheap = values.scenario === 'cheap';
 const isDeadly = values.scenario === 'deadly';
+const plant = values.scenario === 'services' ? seated() : undefined;
 const scenario = scenarios[values.scenario];
 if (!scenario) {
   console.error(`--scenario takes one of ${Object.keys(scenarios).join(', ')}`);
@@ -47,7 +51,7 @@ function wholeNumber(name: string, text: string): number {
 
 async function replay(seed: number): Promise<number> {
   const store = await openStore();
-  const result = await runSeed({ seed, store, isTracing: true, isCheap, isDeadly });
+  const result = await runSeed({ seed, store, isTracing: true, isCheap, isDeadly, plant });
   console.log(result.lines.join('\n'));
   console.log(`seed ${seed}: ${result.items} items, ${result.turns} turns`);
   for (const { invariant, detail } of result.violations) console.log(`${invariant}: ${detail}`);
@@ -61,7 +65,7 @@ async function runAll(): Promise<number> {
   const batch = await runBatch({
     firstSeed,
     seeds,
-    ...{ isCheap, isDeadly },
+    ...{ isCheap, isDeadly, plant },
     violationsMax: failuresMax,
     onRun: (result, { seedsRun, seedsPerSecond }) => {
       if (result.violations.length > 0) {
@@ -102,14 +106,14 @@ async function runTasks(): Promise<number> {
 /** Runs the seed again, this time with its story. */
 async function explain({ seed, violations }: RunResult): Promise<void> {
   const store = await openStore();
-  const { lines } = await runSeed({ seed, store, isTracing: true, isCheap, isDeadly });
+  const { lines } = await runSeed({ seed, store, isTracing: true, isCheap, isDeadly, plant });
   const first = lines.findIndex((line) => line.includes('VIOLATION'));
   console.log(`\nseed ${seed}:`);
   for (const { invariant, detail } of violations) console.log(`  ${invariant}: ${detail}`);
   console.log('  before it:');
   const excerpt = lines.slice(Math.max(0, first - excerptLines), first + 1);
   for (const line of excerpt) console.log(`    ${line}`);
-  const named = isCheap || isDeadly ? `--scenario ${values.scenario} ` : '';
+  const named = isCheap || isDeadly || plant ? `--scenario ${values.scenario} ` : '';
   console.log(`  to replay: npm run simulate -- ${named}--seeds 1 --seed ${seed}\n`);
 }
 
