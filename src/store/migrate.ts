@@ -33,6 +33,7 @@ import { batchServing } from './migration/0028-batch-serving.ts';
 import { pages } from './migration/0029-pages.ts';
 import { keptShare } from './migration/0030-kept-share.ts';
 import { attachments } from './migration/0031-attachments.ts';
+import { callersOfJobs } from './migration/0035-callers-of-jobs.ts';
 import { sql } from './statement.ts';
 
 export interface Migration {
@@ -71,6 +72,7 @@ export const migrations: readonly Migration[] = [
   pages,
   keptShare,
   attachments,
+  callersOfJobs,
 ];
 
 const createMigrations = sql`CREATE TABLE IF NOT EXISTS migrations (
