@@ -1,6 +1,8 @@
 /** Who asks: the identity that goes with every request. */
 import type { Sight } from '../store/callers.ts';
 
+export const callerTypes = ['user', 'service', 'unknown'] as const;
+
 export interface CallerContext {
   /** The durable caller that jobs and corpora belong to; without a store, the same as `shownId`. */
   readonly callerId: string;
@@ -11,7 +13,7 @@ export interface CallerContext {
   readonly shownId: string;
   /** What led to it; absent where nothing had to be shown. */
   readonly sight?: Sight | undefined;
-  readonly callerType: 'user' | 'service' | 'unknown';
+  readonly callerType: (typeof callerTypes)[number];
   readonly tier: string | null;
   readonly scopes: readonly string[];
   readonly rawClaims: Readonly<Record<string, unknown>>;

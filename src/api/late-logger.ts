@@ -1,7 +1,7 @@
 /** The log for what begins before the server, whose log it is; and what is written of audits. */
 import type { FastifyBaseLogger } from 'fastify';
 import type { Audit, AuditRecord } from '../access/audit.ts';
-import { localCaller } from '../access/caller.ts';
+import { callerTypes, localCaller } from '../access/caller.ts';
 import type { EndRow } from '../store/deliveries.ts';
 import type { LogOptions } from './logger.ts';
 
@@ -50,11 +50,12 @@ export class LateLogger {
   }
 }
 
-/** The log of events knows whose job it was; what else was known of the caller is gone. */
+/** The caller as it was when the job was accepted. */
 export function auditEnd(audit: Audit, end: EndRow): void {
-  const { caller: callerId, caller_name } = end;
+  const { caller: callerId, caller_name, caller_type, caller_tier: tier } = end;
   const shownId = caller_name ?? callerId;
-  const caller = { ...localCaller, callerId, shownId, callerType: 'unknown' } as const;
+  const callerType = callerTypes.find((type) => type === caller_type) ?? 'unknown';
+  const caller = { ...localCaller, callerId, shownId, callerType, tier };
   const job = { job_id: end.key, corpus_name: end.corpus };
   if (end.kind === 'job_succeeded') audit.emit('job_completed', caller, job);
   if (end.kind !== 'job_failed') return;

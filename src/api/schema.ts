@@ -307,7 +307,9 @@ export const Search = Type.Object(
 export const Hit = Type.Object({
   chunk_id: Type.String(),
   text: Type.String(),
-  score: Type.Number(),
+  score: Type.Number({
+    description: 'Comparable within one answer only: the best of a query is near 1, however poor.',
+  }),
   source_url: Type.String(),
   document_id: Type.String(),
   title: nullable(Type.String()),

@@ -1,6 +1,7 @@
 /** What commands are asked for, and what they answer. */
 import type { Crawl } from '../store/crawls.ts';
 import type { IdempotentRequest } from '../store/idempotency.ts';
+import type { Submitter } from '../store/job-transition.ts';
 import type { NewSource } from '../store/submit.ts';
 
 export interface SubmitInput {
@@ -19,6 +20,8 @@ export interface SubmitInput {
   readonly lane?: 'now' | 'cheap' | undefined;
   /** Where the end of the job is told. */
   readonly webhookUrl?: string | undefined;
+  /** Who submits it, as far as is known beside the id. */
+  readonly submitter?: Submitter | undefined;
 }
 
 /** What a cancel did: stopped, kept, and spent for nothing. */

@@ -25,25 +25,37 @@ export interface NewJob {
   readonly webhookUrl?: string | undefined;
   readonly itemsTotal: number;
   readonly lane?: string | undefined;
+  readonly submitter?: Submitter | undefined;
   readonly now: number;
+}
+
+/** What was known of the caller who submitted a job, beside its id. */
+export interface Submitter {
+  readonly type: string;
+  readonly tier: string | null;
 }
 
 const insertJobRow = sql<{ id: number }>`
   INSERT INTO jobs (key, caller, corpus, type, url, force, priority, budget_cents, lane,
-    webhook_url, max_wall_seconds, state, items_total, created_at, updated_at)
+    webhook_url, max_wall_seconds, caller_type, caller_tier, state, items_total, created_at,
+    updated_at)
   VALUES (:key, :caller, :corpus, :type, :url, :force, :priority, :budget_cents, :lane,
-    :webhook_url, :max_wall_seconds, 'queued', :items_total, :now, :now)
+    :webhook_url, :max_wall_seconds, :caller_type, :caller_tier, 'queued', :items_total, :now,
+    :now)
   RETURNING id`;
 
 export async function insertJob(transaction: Transaction, job: NewJob): Promise<number> {
+  const { submitter, ...columns } = job;
   const [row] = await transaction.run(insertJobRow, {
-    ...job,
+    ...columns,
     force: job.force ? 1 : 0,
     budget_cents: job.budgetCents,
     webhook_url: job.webhookUrl,
     max_wall_seconds: job.maxWallSeconds ?? limits.job.wallClockMs / 1000,
     items_total: job.itemsTotal,
     lane: job.lane ?? 'now',
+    caller_type: submitter?.type,
+    caller_tier: submitter?.tier,
   });
   return row?.id as number;
 }

@@ -9,6 +9,9 @@ export interface JobRow {
   readonly id: number;
   readonly key: string;
   readonly caller: string;
+  /** What was known of the caller when it was accepted; null where nobody said. */
+  readonly caller_type: string | null;
+  readonly caller_tier: string | null;
   readonly corpus: string;
   readonly type: 'ingest' | 'crawl' | 'reembed';
   readonly url: string | null;

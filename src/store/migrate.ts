@@ -35,6 +35,7 @@ import { keptShare } from './migration/0030-kept-share.ts';
 import { attachments } from './migration/0031-attachments.ts';
 import { workClock } from './migration/0032-work-clock.ts';
 import { benches } from './migration/0033-benches.ts';
+import { callersOfJobs } from './migration/0034-callers-of-jobs.ts';
 import { sql } from './statement.ts';
 
 export interface Migration {
@@ -75,6 +76,7 @@ export const migrations: readonly Migration[] = [
   attachments,
   workClock,
   benches,
+  callersOfJobs,
 ];
 
 const createMigrations = sql`CREATE TABLE IF NOT EXISTS migrations (

@@ -9,7 +9,7 @@ import { appendEvents } from './events.ts';
 import { admitAtGates } from './gates.ts';
 import { type IdempotentRequest, takeKey } from './idempotency.ts';
 import { type InputRow, insertInputs } from './items.ts';
-import { insertJob, type NewJob } from './job-transition.ts';
+import { insertJob, type NewJob, type Submitter } from './job-transition.ts';
 import { sql } from './statement.ts';
 import { insertItems } from './transition.ts';
 import { virtualTime } from './workers.ts';
@@ -35,6 +35,7 @@ export interface Submission {
   readonly budgetCents?: number | undefined;
   readonly webhookUrl?: string | undefined;
   readonly maxWallSeconds?: number | undefined;
+  readonly submitter?: Submitter | undefined;
   readonly priority: number;
   readonly force: boolean;
   /** The same request again is not a second job. */

@@ -5,6 +5,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, type TestContext, test } from 'node:test';
 import { limits } from '../../src/kernel/limits.ts';
+import { startMembership } from '../support/membership.ts';
 import { until } from '../support/wait.ts';
 import { openBench } from './api-client.ts';
 
@@ -78,6 +79,28 @@ describe('a service with keys', () => {
     await assert.rejects(openBench(t, open), { code: 'usage_error' });
     const { ask } = await openBench(t, { keys: { apiKeys }, work: false });
     assert.equal((await ask('GET /jobs', { headers: withKey(keys.ann) })).status, 200);
+  });
+
+  test('has the end of a job in its audits with the type and tier of its caller', async (t) => {
+    const membership = await startMembership(t);
+    const claims = { caller_id: 'acct_dora', caller_type: 'user', tier: 'pro' };
+    membership.reply = () => ({ status: 200, body: JSON.stringify(claims) });
+    const log: string[] = [];
+    const { submit } = await openBench(t, {
+      keys: { membershipUrl: membership.url },
+      log: { level: 'warn', write: (line) => void log.push(line) },
+    });
+    const texts = { good: 'A heron waits beside the weir.', bad: '' };
+    for (const [id, text] of Object.entries(texts)) {
+      await submit({ corpus_name: 'a', documents: [{ id, text }] }, withKey(keys.ann));
+    }
+    const kinds = ['job_submitted', 'job_completed', 'job_failed'];
+    const found = (kind: string) => auditsIn(log).find(({ event }) => event === kind);
+    await until(() => kinds.every((kind) => found(kind) !== undefined), { what: 'all audits' });
+    for (const kind of kinds) {
+      const { caller_id, caller_type, tier } = found(kind) ?? {};
+      assert.deepEqual([caller_id, caller_type, tier], ['acct_dora', 'user', 'pro'], kind);
+    }
   });
 
   test('has the failed job of a caller in its audits, with stage and code', async (t) => {

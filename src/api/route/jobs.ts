@@ -154,6 +154,7 @@ async function submit(service: Service, ask: Ask<'POST /jobs'>) {
   const { jobKey, isReplayed } = await service.commands.submit({
     caller: caller.callerId,
     corpus,
+    submitter: { type: caller.callerType, tier: caller.tier },
     sources,
     crawl: crawl && crawlFrom(sources, crawl),
     priority: body.priority,

@@ -41,6 +41,7 @@ async function submitFiles(service: Service, ask: Ask<'POST /jobs/upload'>) {
   const { jobKey, isReplayed } = await service.commands.submit({
     caller: ask.caller.callerId,
     corpus,
+    submitter: { type: ask.caller.callerType, tier: ask.caller.tier },
     sources,
     priority: numberOf(fields, 'priority'),
     force: fields.get('force') === 'true',
