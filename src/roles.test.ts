@@ -54,6 +54,16 @@ describe('a role', () => {
     }
   });
 
+  test('asks no other service for work, unless it is the orchestrator', () => {
+    const asking = roleNames.filter((role) => roles[role].asks.length > 0);
+    assert.deepEqual(asking, ['orchestrator']);
+  });
+
+  test('takes its work by HTTP alone where it cuts texts: it has no queue', () => {
+    const { routes, consumes, asks } = roles.chunking;
+    assert.deepEqual([routes, consumes, asks], [['POST /chunk'], [], []]);
+  });
+
   test('of another name is refused with those that there are', () => {
     assert.throws(() => configOf({ PAWL_ROLE: 'boss' }), {
       message:

@@ -15,6 +15,7 @@ import { handoffTests } from './engine/handoff.ts';
 import { handoffOutageTests } from './engine/handoff-outage.ts';
 import { handoffReplayTests } from './engine/handoff-replay.ts';
 import { handoverTests } from './engine/handover.ts';
+import { historyTests } from './engine/history.ts';
 import { interruptionTests } from './engine/interruption.ts';
 import { moneyTests } from './engine/money.ts';
 import { outcomeTests } from './engine/outcome.ts';
@@ -44,6 +45,7 @@ const groups: Readonly<Record<string, readonly EngineTest[]>> = {
   'money in the cheap lane': cheapLaneTests,
   'budgets in the cheap lane': cheapBudgetTests,
   completions: completionTests,
+  history: historyTests,
   'embedding anew': reembedTests,
   relay: relayTests,
   callers: callerTests,

@@ -20,12 +20,14 @@ import { reportTests } from './store/report.ts';
 import { rescueTests } from './store/rescue.ts';
 import { standingTests } from './store/standing.ts';
 import { statementTests } from './store/statement.ts';
+import { tableTests } from './store/tables.ts';
 import { transactionTests } from './store/transaction.ts';
 
 const groups: Readonly<Record<string, readonly StoreTest[]>> = {
   statements: statementTests,
   transactions: transactionTests,
   migrations: migrationTests,
+  tables: tableTests,
   claims: claimTests,
   reports: reportTests,
   events: eventTests,

@@ -9,6 +9,7 @@ import { defineLifecycle, type StepRow, stepTable } from '../../src/kernel/item.
 import type { Pipeline, StepFunction } from '../../src/pipeline/pipeline.ts';
 import { getText } from '../../src/store/documents.ts';
 import { type Cleanup, temporaryDirectory } from '../support/temporary.ts';
+import { makeLatch } from '../support/test-world.ts';
 
 /** The row: a bit that no step has ever had, and its place between two others. */
 const withSummary = defineLifecycle(
@@ -66,6 +67,41 @@ describe('a step that was added', () => {
     assert.equal(item?.step, 'done');
     assert.equal(summaries.get(item?.id ?? 0), 'The cat is well.');
     assert.equal((await pawl.search('post', 'regards', { mode: 'keyword' })).length, 1);
+  });
+
+  test('runs beside another that was added, and both before what they lead to', async (t) => {
+    const rows = withSummary.steps.map((row): StepRow => {
+      return row.step === 'persisted' ? { ...row, after: [...row.after, 'rated'] } : row;
+    });
+    const at = rows.findIndex(({ step }) => step === 'persisted');
+    const rated = {
+      step: 'rated',
+      bit: 9,
+      after: ['content_extracted'],
+      stage: 'chunking',
+    } as const;
+    const both = makeLatch();
+    const begun = new Set<string>();
+    const meeting = (step: string): StepFunction => {
+      return async () => {
+        begun.add(step);
+        if (begun.size === 2) both.open();
+        await both.opened;
+        return {};
+      };
+    };
+    const pawl = await open({
+      data: temporaryDirectory(t),
+      pipeline: (documents) => ({
+        ...documents,
+        lifecycle: defineLifecycle(rows.toSpliced(at, 0, rated)),
+        steps: { ...documents.steps, summarized: meeting('summarized'), rated: meeting('rated') },
+        timeoutMs: (name) => (documents.steps[name] ? documents.timeoutMs(name) : 60_000),
+      }),
+    });
+    t.after(() => pawl.close());
+    const job = await pawl.ingest([letter], { corpus: 'post' });
+    assert.equal((await job.wait()).state, 'succeeded');
   });
 
   test('is taken up by a store that was made without it', async (t) => {

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { type JobPage, listJobPage } from '../../../src/store/job-views.ts';
+import type { StoreFixture, StoreTest } from '../../support/store-fixture.ts';
+
+/** How the database would find the jobs of a page. */
+async function planOf(store: StoreFixture, page: Partial<JobPage>): Promise<string> {
+  return store.database.write(async (transaction) => {
+    const isPostgres = transaction.dialect.name === 'postgres';
+    // A scan of so small a table costs less than any index.
+    if (isPostgres) await transaction.run({ text: 'SET LOCAL enable_seqscan = off' });
+    const explain = isPostgres ? 'EXPLAIN' : 'EXPLAIN QUERY PLAN';
+    const reader: Parameters<typeof listJobPage>[0] = {
+      run: ({ text }, parameters) => transaction.run({ text: `${explain} ${text}` }, parameters),
+    };
+    return JSON.stringify(
+      await listJobPage(reader, { caller: 'ann', before: 99, limit: 9, ...page }),
+    );
+  });
+}
+
+export const tableTests: readonly StoreTest[] = [
+  [
+    'no table has a column for a tenant',
+    async (store) => {
+      const text =
+        store.database.dialect.name === 'postgres'
+          ? 'SELECT column_name AS name FROM information_schema.columns'
+          : `SELECT columns.name FROM sqlite_master AS tables
+             JOIN pragma_table_info(tables.name) AS columns WHERE tables.type = 'table'`;
+      const names = (await store.rows<{ name: string }>(text)).map(({ name }) => name);
+      assert.ok(names.includes('caller'), 'the columns are listed');
+      assert.deepEqual(
+        names.filter((name) => /tenant/i.test(name)),
+        [],
+      );
+    },
+  ],
+  [
+    'the jobs of a caller in a state are found by their index',
+    async (store) => {
+      assert.match(await planOf(store, { state: 'running' }), /jobs_caller_state/);
+    },
+  ],
+  [
+    'the jobs of a caller that failed in a stage are found by their index',
+    async (store) => {
+      assert.match(await planOf(store, { failedStage: 'scraping' }), /jobs_failed_stage/);
+    },
+  ],
+];
