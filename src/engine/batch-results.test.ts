@@ -17,7 +17,7 @@ const jobs: readonly ProviderJob[] = [
 async function merged(folder: string, merge: 'flat' | 'by_model'): Promise<unknown> {
   const blobs = openBlobDirectory(folder, realWorld());
   const parts: Uint8Array[] = [];
-  const output = mergedOutput(jobs, { taskType: 'transcription', merge, blobs });
+  const output = mergedOutput(jobs, { taskType: 'transcription', merge, blobs, sources: [] });
   for await (const part of output) parts.push(part);
   return JSON.parse(Buffer.concat(parts).toString());
 }
