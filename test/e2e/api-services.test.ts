@@ -39,7 +39,7 @@ describe('the services, answered at once', () => {
     const { title, text, markdown, job_id, final_url, media_type } = page.body;
     assert.deepEqual(
       [title, job_id, final_url, media_type],
-      ['About harmonium', 'job-7', url, 'text/html'],
+      ['harmonium', 'job-7', url, 'text/html'],
     );
     assert.match(String(text), /plays by itself at night/);
     const cut = await ask<{ chunks: { text: string; tokens: number }[] }>('POST /chunk', {
