@@ -5,9 +5,11 @@ export const sourceLimits = {
   /** The processes that turn bytes into text, each at one document at a time. */
   parser: {
     startMs: 30 * second,
-    /** CPU time of a document. It may wait for the machine so many times as long. */
+    /** CPU time of a document. */
     documentMs: 30 * second,
+    /** It may wait so many times as long, unless it meanwhile uses this share of its CPU time. */
     waitFactor: 4,
+    waitCpuShare: 0.01,
     /** After so much CPU time a document gives up its place in the line, and keeps its process. */
     sliceCpuMs: 3 * second,
     /** Text recognition takes about half a second a page. */

@@ -112,14 +112,7 @@ export class ParserChild {
     const { signal, timeoutMs } = bounds;
     const { bytes, source, ...rest } = input;
     const onAbort = (): void => this.kill(signal.reason);
-    const cancels = [
-      // For one that waits for something, and uses no CPU time.
-      this.#world.setTimer(
-        () => this.#killLate(source, `${timeoutMs * limits.parser.waitFactor} ms`),
-        timeoutMs * limits.parser.waitFactor,
-      ),
-      this.#watchUse(source, bounds),
-    ];
+    const cancels = [this.#watchWait(source, timeoutMs), this.#watchUse(source, bounds)];
     signal.addEventListener('abort', onAbort, { once: true });
     try {
       if (signal.aborted) throw signal.reason;
@@ -225,6 +218,27 @@ export class ParserChild {
 
   #killLate(source: string, time: string): void {
     this.kill(new Failure('parse_timeout', `${source} was not parsed after ${time}`));
+  }
+
+  /**
+   * For one that waits for something. One that gets hardly any of the processor on a busy machine
+   * still comes forward, and is bounded by its CPU time.
+   */
+  #watchWait(source: string, timeoutMs: number): () => void {
+    const { waitFactor, waitCpuShare } = limits.parser;
+    const waitMs = timeoutMs * waitFactor;
+    let used = cpuMsOf(this.pid);
+    const look = (): void => {
+      const usedNow = cpuMsOf(this.pid);
+      if (usedNow - used < timeoutMs * waitCpuShare) {
+        this.#killLate(source, `${waitMs} ms, in which it did nothing`);
+        return;
+      }
+      used = usedNow;
+      cancel = this.#world.setTimer(look, waitMs);
+    };
+    let cancel = this.#world.setTimer(look, waitMs);
+    return () => cancel();
   }
 
   /** Looks at memory and CPU time again and again; the returned function stops it. */

@@ -91,6 +91,13 @@ test('a defect of a parser is one of Pawl, and does not end the process', async 
   assert.match((await tell('count')).markdown, /^document 2 /);
 });
 
+test('a document that gets little of the processor may take as long as it needs', async (t) => {
+  const timeoutMs = 1500;
+  const { tell } = setup(t, { timeoutMs });
+  const parsed = await tell(`plod ${1.2 * limits.parser.waitFactor * timeoutMs}`);
+  assert.equal(parsed.markdown, 'arrived');
+});
+
 /** However a process dies, its document fails with the code, and the next one has a new process. */
 const deaths: readonly [deed: string, code: string][] = [
   ['exit 0', 'parse_crashed'],
