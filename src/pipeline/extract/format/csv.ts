@@ -39,17 +39,36 @@ function readRows(text: string, delimiter: string): string[][] {
   return rows;
 }
 
-/** A quote that is never closed makes one record of the rest. */
+/**
+ * A quote that is never closed makes one record of the rest. And at the end of each quoted cell the
+ * library looks for the end of the line: records of very many such cells would take it for ever.
+ */
 function checkQuotes(text: string): void {
-  let from = 0;
-  while (from >= 0 && from < text.length) {
+  const { columnsMax, recordCharactersMax } = limits.parse;
+  let quoted = 0;
+  let recordStart = 0;
+  for (let from = 0; ; ) {
     const open = text.indexOf('"', from);
+    const between = text.slice(from, open < 0 ? undefined : open);
+    const lineEnd = between.search(/[\r\n]/);
+    // Each quote inside may be written as two.
+    if (from + (lineEnd < 0 ? between.length : lineEnd) - recordStart > 2 * recordCharactersMax) {
+      if (quoted > 0) throw beyond('record', 'a row with quoted cells is too long');
+    }
+    if (lineEnd >= 0) {
+      quoted = 0;
+      recordStart = from + Math.max(between.lastIndexOf('\n'), between.lastIndexOf('\r')) + 1;
+    }
     if (open < 0) return;
+    // Inside a quoted cell, a quote after a separator ends one part of it and begins none.
+    if (open === 0 || /[,;\t|\r\n]/.test(text[open - 1] as string)) quoted += 1;
+    if (quoted > columnsMax) throw beyond('columns', `a row has more than ${columnsMax} columns`);
     const close = text.indexOf('"', open + 1);
-    if ((close < 0 ? text.length : close) - open > limits.parse.recordCharactersMax) {
+    if ((close < 0 ? text.length : close) - open > recordCharactersMax) {
       throw beyond('record', 'a quoted cell of the table never ends');
     }
-    from = close < 0 ? -1 : close + 1;
+    if (close < 0) return;
+    from = close + 1;
   }
 }
 

@@ -204,6 +204,24 @@ describe('text', () => {
       /^parse_limit_exceeded\((?:columns|record)\)$/,
     ],
     [
+      'of very many quoted columns',
+      'a.csv',
+      () => Buffer.from('"",'.repeat(400_000)),
+      'parse_limit_exceeded(columns)',
+    ],
+    [
+      'of quoted columns before a very long one',
+      'a.csv',
+      () => Buffer.from(`${'"a",'.repeat(4000)}${'x'.repeat(4_000_000)}`),
+      'parse_limit_exceeded(record)',
+    ],
+    [
+      'with a cell of very many quotes and commas',
+      'a.csv',
+      () => Buffer.from(`a,b\n1,"${'""x"",'.repeat(5000)}"\n`),
+      /\| 1 \| "x","x",/,
+    ],
+    [
       'with names that could reach a prototype',
       'a.csv',
       () => Buffer.from('__proto__,constructor\n1,2\n'),
