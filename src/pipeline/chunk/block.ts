@@ -36,7 +36,7 @@ export function* blocksOf(text: string): Generator<Block> {
     if (open?.kind === 'code' && (content === '' || indent >= open.indent - indentMax)) {
       // Blank lines at the end of code that is never closed are not part of it.
       if (content !== '') open.end = line.end;
-      if (!closesFence(content, open)) continue;
+      if (isLetter(content.charCodeAt(indent)) || !closesFence(content, open)) continue;
       yield spanOf(open);
       open = undefined;
       continue;
@@ -49,7 +49,11 @@ export function* blocksOf(text: string): Generator<Block> {
       open = undefined;
     }
     if (kind === undefined) continue;
-    open ??= { kind, ...line, fence: fence.exec(content)?.[1] ?? '', indent };
+    if (!open) {
+      const { start, end } = line;
+      const mark = kind === 'code' ? (fence.exec(content)?.[1] ?? '') : '';
+      open = { kind, start, end, fence: mark, indent };
+    }
     open.end = line.end;
   }
   if (open) yield spanOf(open);
@@ -69,18 +73,32 @@ interface Around {
 
 /** Undefined: an empty line, which ends whatever is open. */
 function kindOf(content: string, around: Around): BlockKind | undefined {
-  const { text, start, open, isInList, indent } = around;
-  if (!/\S/.test(content)) return undefined;
-  if (fence.test(content) && (isInList || indent <= indentMax)) return 'code';
-  if (heading.test(content)) return 'heading';
-  if (tableRow.test(content)) return 'table';
-  if (listItem.test(content)) return 'list';
+  const { text, start, open, indent } = around;
+  // Most lines begin with a letter, and none of the marks is one.
+  if (!isLetter(content.charCodeAt(indent))) {
+    if (!/\S/.test(content)) return undefined;
+    const marked = markedKind(content, around);
+    if (marked !== undefined) return marked;
+  }
   // The bars at both ends of a row may be left out.
   if (content.includes('|')) {
     if (open === 'table' || delimiterEnd(text, start) !== undefined) return 'table';
   }
   // A line without a mark goes on with the item before it.
   return open === 'list' ? 'list' : 'paragraph';
+}
+
+function markedKind(content: string, { isInList, indent }: Around): BlockKind | undefined {
+  if (fence.test(content) && (isInList || indent <= indentMax)) return 'code';
+  if (heading.test(content)) return 'heading';
+  if (tableRow.test(content)) return 'table';
+  return listItem.test(content) ? 'list' : undefined;
+}
+
+/** Of ASCII. */
+function isLetter(code: number): boolean {
+  const lower = code | 0x20;
+  return lower >= 0x61 && lower <= 0x7a;
 }
 
 /** Space that may stand before a mark; with more, outside of a list, the line is code as it is. */

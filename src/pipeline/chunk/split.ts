@@ -8,7 +8,7 @@
 import { hash } from 'node:crypto';
 import { limits } from '../../kernel/limits.ts';
 import type { NewChunk } from '../../store/chunks.ts';
-import { type Block, blocksOf } from './block.ts';
+import { type Block, blocksOf, type Span } from './block.ts';
 import { type Cut, withText } from './cut.ts';
 import { type Frame, Frames } from './frame.ts';
 import { isLabel } from './label.ts';
@@ -253,14 +253,31 @@ class Packing {
     last: Unit,
     tokens: number,
   ): Pick<Cut, 'opening' | 'closing' | 'tokenCount'> {
-    const opening = this.#openingOf(first).text;
-    const closing = this.#closingOf(last).text;
+    const edge = this.#openingOf(first);
+    const [opening, closing] = [edge.text, this.#closingOf(last).text];
     if (opening === '' && closing === '') return { opening, closing, tokenCount: tokens };
-    const tokenCount = countText(opening + this.#text.slice(first.start, last.end) + closing);
+    const part = { start: first.start, end: last.end };
+    const tokenCount = this.#countFramed(edge, part, closing);
     if (tokenCount <= this.#bounds.tokensMax) return { opening, closing, tokenCount };
     // The bound on tokens holds for all chunks, and only for few of them does it cost their frame.
     const bare = this.#tokens.count(first.start, last.end);
     return { opening: '', closing: '', tokenCount: bare };
+  }
+
+  /**
+   * Exact, without counting the part once more: no token reaches over the end of a line into a line
+   * that is not blank. The last line is counted with the closing, whose line end may join it.
+   */
+  #countFramed(opening: Edge, { start, end }: Span, closing: string): number {
+    const text = this.#text;
+    const lastLine = closing === '' ? end : Math.max(text.lastIndexOf('\n', end - 1) + 1, start);
+    const beginsWords = (place: number): boolean =>
+      /^[^\S\r\n]{0,99}\S/.test(text.slice(place, place + 100));
+    if (!beginsWords(start) || (lastLine < end && !beginsWords(lastLine))) {
+      return countText(opening.text + text.slice(start, end) + closing);
+    }
+    const tail = closing === '' ? 0 : countText(text.slice(lastLine, end) + closing);
+    return opening.tokens + this.#tokens.count(start, lastLine) + tail;
   }
 }
 
