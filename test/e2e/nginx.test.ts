@@ -153,15 +153,15 @@ describe('a gateway in front of the service', () => {
     const { job_id } = (await ask('/jobs', { method: 'POST', headers: withKey(), body })).json();
     const decoder = new TextDecoder();
     let text = '';
+    // Jobs of other tests may still be at work.
+    const isTold = (kind: string): boolean =>
+      text.split('\n').some((line) => line.includes(`"${job_id}"`) && line.includes(`"${kind}"`));
     // The stream of everything never ends: what is not passed on at once never comes.
     for await (const piece of stream.body ?? []) {
       text += decoder.decode(piece as Uint8Array, { stream: true });
-      if (text.includes('"kind":"job_succeeded"')) break;
+      if (isTold('job_succeeded')) break;
     }
-    for (const kind of ['job_accepted', 'step_completed', 'job_succeeded']) {
-      assert.ok(text.includes(`"kind":"${kind}"`), kind);
-    }
-    assert.ok(text.includes(String(job_id)));
+    for (const kind of ['job_accepted', 'step_completed']) assert.ok(isTold(kind), kind);
     const ended = await ask(`/jobs/${String(job_id)}/stream`, { headers: withKey() });
     assert.match(ended.text, /"kind":"job_succeeded"/);
   });
