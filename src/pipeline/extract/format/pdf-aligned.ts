@@ -191,8 +191,10 @@ export function columnsOf(columns: readonly Column[], { left, right }: Column): 
   return touched.length > 0 ? touched : [nearest.at];
 }
 
+/** Lines with several fragments that a table has at least. */
+export const rowsMin = 3;
 /** What it takes for a table. Two columns are one only if there are figures in one of them. */
-const wanted = { rowsMin: 3, pairRowsMin: 4, figuresShare: 0.7, filledShare: 0.3 };
+const wanted = { pairRowsMin: 4, figuresShare: 0.7, filledShare: 0.3 };
 
 function asTable(region: Region): Region | undefined {
   const inner = withoutProse(withoutMarkers(region));
@@ -200,7 +202,7 @@ function asTable(region: Region): Region | undefined {
   const cells = cellsOf(inner);
   const rows = lines.filter(({ fragments }) => fragments.length >= 2).length;
   const filled = cells.reduce((sum, column) => sum + column.length, 0);
-  if (columns.length < 2 || rows < (columns.length > 2 ? wanted.rowsMin : wanted.pairRowsMin)) {
+  if (columns.length < 2 || rows < (columns.length > 2 ? rowsMin : wanted.pairRowsMin)) {
     return undefined;
   }
   if (filled < wanted.filledShare * lines.length * columns.length) return undefined;

@@ -46,9 +46,55 @@ export function wordsOn({ textItems }: ParsedPage): Word[] {
   });
 }
 
+/**
+ * Whether so many lines of the page may have several fragments: each of them has an item beside
+ * another one, or one with a gap. Pages of prose seldom have, which is known without their words.
+ */
+export function mayBeSideBySide({ textItems }: ParsedPage, lines: number): boolean {
+  const items = textItems.filter((item) => turnOf(item) === 0 && item.text.trim() !== '');
+  let count = 0;
+  let lowest = Number.NEGATIVE_INFINITY;
+  for (const item of items.sort((one, other) => one.y - other.y)) {
+    if (item.y + item.height / 2 < lowest || hasGap(item)) count += 1;
+    if (count >= lines) return true;
+    lowest = Math.max(lowest, item.y + item.height);
+  }
+  return false;
+}
+
+/** Whether its words may be several fragments: they are apart, or not of one line. */
+function hasGap({ words = [], y, height }: TextItem): boolean {
+  return words.some((word, at) => {
+    const before = words[at - 1] ?? word;
+    const gap = Math.max(word.x - before.x - before.width, before.x - word.x - word.width);
+    return gap > fragmentGap * height || word.y !== y || word.height !== height;
+  });
+}
+
 /** Whether the words of an item are all of its text. */
 function isSplit({ text, words }: TextItem): boolean {
-  return words?.map((word) => word.text).join('') === text.replace(/\s+/g, '');
+  if (!words) return false;
+  let at = 0;
+  for (const { text: word } of words) {
+    for (let index = 0; index < word.length; index += 1, at += 1) {
+      at = afterSpace(text, at);
+      if (text.charCodeAt(at) !== word.charCodeAt(index)) return false;
+    }
+  }
+  return afterSpace(text, at) === text.length;
+}
+
+function afterSpace(text: string, from: number): number {
+  let at = from;
+  while (isSpace(text.charCodeAt(at))) at += 1;
+  return at;
+}
+
+/** The regular expression is asked only where it may say yes: it takes longer than all the rest. */
+function isSpace(code: number): boolean {
+  if (code === 0x20) return true;
+  const mayBe = code < 0x20 || code === 0xa0 || code >= 0x1680;
+  return mayBe && /\s/.test(String.fromCharCode(code));
 }
 
 /** From top to bottom; a word is part of a line if its middle lies within the line's first word. */

@@ -25,12 +25,12 @@ interface Box {
 
 /** Text that stands upright first, then text of each other direction. */
 export function linesOf(page: ParsedPage): Line[] {
-  return [0, 90, 180, 270].flatMap((turn) => {
-    const boxes = page.textItems
-      .filter((item) => item.text.trim() !== '' && turnOf(item) === turn)
-      .map((item) => upright(item, turn, page));
-    return toLines(boxes, turn);
-  });
+  const byTurn = new Map<number, Box[]>([0, 90, 180, 270].map((turn) => [turn, []]));
+  for (const item of page.textItems) {
+    const turn = turnOf(item);
+    if (item.text.trim() !== '') byTurn.get(turn)?.push(upright(item, turn, page));
+  }
+  return [...byTurn].flatMap(([turn, boxes]) => toLines(boxes, turn));
 }
 
 /** Degrees, clockwise, to the next quarter turn. */
@@ -102,6 +102,8 @@ const letters = /\p{L}/gu;
 
 /** Of the letters of a text. */
 export function rightToLeftShare(text: string): number {
+  // Nearly all texts have none, and to look for one is much cheaper than to count letters.
+  if (!rightToLeft.test(text)) return 0;
   const all = text.match(letters) ?? [];
   return all.length === 0
     ? 0

@@ -143,13 +143,14 @@ function takesAll(counts: Map<string, number>, words: readonly string[]): boolea
 
 const presentShareMin = 0.7;
 
-/** Of the same words but for figures, on this many pages, and on this share of them. */
+/** In the margins, of the same words but for figures, on this many and this share of the pages. */
 const repeats = { pagesMin: 3, pagesShare: 0.4, wordsMax: 20 };
 
 function repeatedLines(all: readonly PageLines[]): ReadonlySet<string> {
   const pages = new Map<string, number>();
-  for (const { lines } of all) {
-    for (const key of new Set(lines.map(keyOf))) pages.set(key, (pages.get(key) ?? 0) + 1);
+  for (const { page, lines } of all) {
+    const outer = lines.filter((line) => isInMargin(line, page.height));
+    for (const key of new Set(outer.map(keyOf))) pages.set(key, (pages.get(key) ?? 0) + 1);
   }
   const least = Math.max(repeats.pagesMin, repeats.pagesShare * all.length);
   return new Set([...pages].filter(([, count]) => count >= least).map(([key]) => key));

@@ -14,7 +14,7 @@ interface Rule {
   readonly to: number;
 }
 
-interface Rules {
+export interface Rules {
   readonly across: Rule[];
   readonly down: Rule[];
 }
@@ -27,14 +27,12 @@ export interface RuledTable {
 /** Lines closer than this are one. Points. */
 const snap = 3.5;
 
-export function ruledTables(page: ParsedPage, words: readonly Word[]): RuledTable[] {
-  const rules = rulesOf(page);
-  if (rules.across.length < 2 || rules.down.length === 0) return [];
-  if (rules.across.length + rules.down.length > limits.parse.pdfRulesMax) return [];
+export function ruledTables(rules: Rules, words: readonly Word[]): RuledTable[] {
   return gridsOf(rules).flatMap((grid) => tableOf(grid, words) ?? []);
 }
 
-function rulesOf({ vectorGraphics }: ParsedPage): Rules {
+/** The rules of a page, if they can enclose cells and are not too many. */
+export function rulesOf({ vectorGraphics }: ParsedPage): Rules | undefined {
   const across: Rule[] = [];
   const down: Rule[] = [];
   for (const { x1, y1, x2, y2 } of vectorGraphics?.lines ?? []) {
@@ -44,7 +42,8 @@ function rulesOf({ vectorGraphics }: ParsedPage): Rules {
     if (high > snap && wide < 1)
       down.push({ at: x1, from: Math.min(y1, y2), to: Math.max(y1, y2) });
   }
-  return { across, down };
+  if (across.length < 2 || down.length === 0) return undefined;
+  return across.length + down.length > limits.parse.pdfRulesMax ? undefined : { across, down };
 }
 
 /** Groups of rules that touch each other. The number of rules is bounded, and so is this. */

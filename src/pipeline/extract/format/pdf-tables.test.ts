@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { writePdf } from '../../../../test/support/pdf-writer.ts';
 import { parse } from './parse.ts';
+import { mayBeSideBySide } from './pdf-fragments.ts';
 
 const never = new AbortController().signal;
 
@@ -133,4 +134,23 @@ test('a table that goes on without a head on the next page is one table', async 
   );
   assert.equal(markdown.split('\n').length, 2 + 3 * days.length);
   assert.match(markdown, /\| Sunday \| 3\.5 \| 3\.1 \|\n\| Monday \| 4\.5 \| 0\.1 \|/);
+});
+
+test('a page may have a table if words of one item are apart', () => {
+  const line = (y: number, second: number) => {
+    const wordAt = (text: string, x: number) => ({ text, x, y, width: 30, height: 10 });
+    const words = [wordAt('high', 72), wordAt('tide', second)];
+    return { text: 'high tide', x: 72, y, width: second - 42, height: 10, words };
+  };
+  const pageOf = (second: number) => ({
+    pageNum: 1,
+    width: 600,
+    height: 800,
+    text: '',
+    markdown: '',
+    textItems: [100, 120, 140].map((y) => line(y, second)),
+  });
+  assert.equal(mayBeSideBySide(pageOf(105), 3), false);
+  assert.equal(mayBeSideBySide(pageOf(200), 3), true);
+  assert.equal(mayBeSideBySide(pageOf(200), 4), false);
 });

@@ -5,11 +5,11 @@
  */
 import type { LayoutBlock, ParsedPage } from '@llamaindex/liteparse';
 import { limits } from '../../../kernel/limits.ts';
-import { alignedRegions } from './pdf-aligned.ts';
+import { alignedRegions, rowsMin } from './pdf-aligned.ts';
 import { blockMarkdown, joinBlocks } from './pdf-block.ts';
-import { fragmentLines, textOf, type Word, wordsOn } from './pdf-fragments.ts';
+import { fragmentLines, mayBeSideBySide, textOf, type Word, wordsOn } from './pdf-fragments.ts';
 import { tableRows } from './pdf-rows.ts';
-import { ruledTables } from './pdf-ruled.ts';
+import { type Rules, ruledTables, rulesOf } from './pdf-ruled.ts';
 import { toTable } from './table.ts';
 
 export interface PageTable {
@@ -30,10 +30,12 @@ interface Table extends PageTable {
 /** The Markdown of a page with its tables as they stand on it. */
 export function withTables(page: ParsedPage): WithTables {
   const unchanged = { markdown: page.markdown, tables: [] };
+  const rules = rulesOf(page);
+  if (!rules && !mayBeSideBySide(page, rowsMin)) return unchanged;
   const words = wordsOn(page);
   const blocks = page.blocks ?? [];
   if (words.length * blocks.length > limits.parse.pdfTableWorkMax) return unchanged;
-  const tables = tablesOf(page, words);
+  const tables = tablesOf(rules, words);
   if (tables.length === 0) return unchanged;
   const content = { tables, words, owners: ownersOf(words, blocks) };
   for (const isKept of [isWhole, hasOwnLetters]) {
@@ -43,8 +45,8 @@ export function withTables(page: ParsedPage): WithTables {
   return unchanged;
 }
 
-function tablesOf(page: ParsedPage, words: readonly Word[]): Table[] {
-  const ruled = ruledTables(page, words);
+function tablesOf(rules: Rules | undefined, words: readonly Word[]): Table[] {
+  const ruled = rules ? ruledTables(rules, words) : [];
   const taken = new Set(ruled.flatMap((table) => table.words));
   const others = words.filter((word) => word.turn === 0 && !taken.has(word));
   const aligned = alignedRegions(fragmentLines(others)).map((region) => ({
