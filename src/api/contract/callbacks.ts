@@ -160,7 +160,7 @@ export const callbacks = {
           Type.Boolean({
             description:
               'Asks for another try, by the rules of the orchestrator. A failure that asks for ' +
-              'none is recorded as it is told.',
+              'none is recorded as reported.',
           }),
         ),
         tries: Type.Optional(Type.Integer({ minimum: 1 })),
