@@ -11,7 +11,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Fastify from 'fastify';
-import { startService } from '../src/service.ts';
+import { startService } from '../src/app/role/service.ts';
 
 const [kind, given = ''] = process.argv.slice(2);
 if (kind === 'pawl') await servePawl(given);

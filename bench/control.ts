@@ -5,12 +5,12 @@
  */
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { item } from '../src/kernel/item.ts';
-import type { Database } from '../src/store/database.ts';
-import { migrate } from '../src/store/migrate.ts';
-import { openPostgres } from '../src/store/postgres.ts';
-import { openSqlite } from '../src/store/sqlite.ts';
-import { realWorld } from '../src/world.ts';
+import { realWorld } from '../src/app/world.ts';
+import { item } from '../src/kernel/lifecycle/item.ts';
+import type { Database } from '../src/store/driver/database.ts';
+import { migrate } from '../src/store/driver/migrate.ts';
+import { openPostgres } from '../src/store/driver/postgres.ts';
+import { openSqlite } from '../src/store/driver/sqlite.ts';
 import {
   type ControlScene,
   countDeadlocks,

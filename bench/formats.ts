@@ -10,10 +10,10 @@
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { parse } from '../src/pipeline/extract/format/parse.ts';
-import { mediaTypeOf } from '../src/pipeline/fetch/media-type.ts';
+import { mediaTypeOf } from '../src/pipeline/fetch/http/media-type.ts';
 import { bookPdf, densePdf } from './made-pdf.ts';
 
-const samples = join(import.meta.dirname, '../src/pipeline/extract/format/samples');
+const samples = join(import.meta.dirname, '../test/samples/format');
 const never = new AbortController().signal;
 const runsOf = (name: string) => (/^(?:notice|scan)\./.test(name) ? 3 : 20);
 const pdfRounds = 4;

@@ -5,8 +5,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { assemble } from '../src/main.ts';
-import { staticEmbedder } from '../src/provider/static-embedder.ts';
+import { assemble } from '../src/app/wire.ts';
+import { staticEmbedder } from '../src/provider/embedding/static-embedder.ts';
 import { Searcher } from '../src/search/search.ts';
 import { WordMirror } from '../src/search/word/word-mirror.ts';
 import type { Collection } from './collection.ts';

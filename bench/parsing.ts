@@ -9,11 +9,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { thisProcess } from '../src/engine/liveness.ts';
+import { realWorld } from '../src/app/world.ts';
+import { thisProcess } from '../src/engine/item/liveness.ts';
 import { parse } from '../src/pipeline/extract/format/parse.ts';
 import type { ParseInput, Parser } from '../src/pipeline/extract/parsed.ts';
 import { processParser } from '../src/pipeline/extract/process/process-parser.ts';
-import { realWorld } from '../src/world.ts';
 
 const [folder, rounds = '3'] = process.argv.slice(2);
 if (folder === undefined) throw new Error('name a folder of HTML pages');

@@ -3,17 +3,17 @@
  * what a search takes, beside the same search in memory. Recall is against the exact cosine of the
  * vectors as they were before they became bytes.
  */
-import { PointsKeeper } from '../src/engine/points-keeper.ts';
-import { item } from '../src/kernel/item.ts';
-import { limits } from '../src/kernel/limits.ts';
-import { fromSignedBytes, toSignedBytes } from '../src/provider/vector-bytes.ts';
+import { PointsKeeper } from '../src/engine/pgvector-maintenance.ts';
+import { item } from '../src/kernel/lifecycle/item.ts';
+import { limits } from '../src/kernel/limits/limits.ts';
+import { fromSignedBytes, toSignedBytes } from '../src/provider/embedding/vector-bytes.ts';
 import { Mirror, type VectorIndex } from '../src/search/vector/mirror.ts';
 import { PointIndex } from '../src/search/vector/point-index.ts';
-import { insertVectors } from '../src/store/chunks.ts';
-import type { Database } from '../src/store/database.ts';
-import { migrate } from '../src/store/migrate.ts';
-import { openPgvector } from '../src/store/pgvector.ts';
-import { openPostgres } from '../src/store/postgres.ts';
+import { insertVectors } from '../src/store/document/chunks.ts';
+import type { Database } from '../src/store/driver/database.ts';
+import { migrate } from '../src/store/driver/migrate.ts';
+import { openPostgres } from '../src/store/driver/postgres.ts';
+import { openPgvector } from '../src/store/search/pgvector.ts';
 import { startPostgres, whyNoPgvector } from '../test/support/postgres.ts';
 import type { Section } from './measure/figure.ts';
 import { chunksPerDocument, dot, Nearest, sharedBy, VectorSource } from './vectors.ts';

@@ -6,19 +6,19 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { limits } from '../src/kernel/limits.ts';
-import { assemble } from '../src/main.ts';
+import { assemble } from '../src/app/wire.ts';
+import { limits } from '../src/kernel/limits/limits.ts';
 import { searchWordsOf, stemmer } from '../src/pipeline/word/terms.ts';
-import { staticEmbedder } from '../src/provider/static-embedder.ts';
+import { staticEmbedder } from '../src/provider/embedding/static-embedder.ts';
 import { type Fused, fuse, type RankedList } from '../src/search/fusion.ts';
 import { defaultWeights, rankPassages, type Weights } from '../src/search/rank.ts';
 import { Mirror } from '../src/search/vector/mirror.ts';
 import { WordMirror } from '../src/search/word/word-mirror.ts';
-import { expandSources } from '../src/sources.ts';
-import type { Database } from '../src/store/database.ts';
-import { documentIdOf } from '../src/store/documents.ts';
-import { listMatching } from '../src/store/passages.ts';
-import { sql } from '../src/store/statement.ts';
+import { expandSources } from '../src/source/sources.ts';
+import { documentIdOf } from '../src/store/document/documents.ts';
+import type { Database } from '../src/store/driver/database.ts';
+import { sql } from '../src/store/driver/statement.ts';
+import { listMatching } from '../src/store/search/passages.ts';
 import { type Collection, type Grades, gainAt10, recallAt100 } from './collection.ts';
 import type { Figure, Section } from './measure/figure.ts';
 

@@ -3,11 +3,11 @@
  * collections in ever new combinations, so that words are as frequent as in real text.
  */
 import { WordPacker } from '../src/pipeline/word/word-packer.ts';
-import { staticEmbedder } from '../src/provider/static-embedder.ts';
-import { indexGeneration, insertChunks, insertVectors } from '../src/store/chunks.ts';
-import type { Database, Transaction } from '../src/store/database.ts';
-import { sql } from '../src/store/statement.ts';
-import { writeWords } from '../src/store/words.ts';
+import { staticEmbedder } from '../src/provider/embedding/static-embedder.ts';
+import { indexGeneration, insertChunks, insertVectors } from '../src/store/document/chunks.ts';
+import type { Database, Transaction } from '../src/store/driver/database.ts';
+import { sql } from '../src/store/driver/statement.ts';
+import { writeWords } from '../src/store/search/words.ts';
 import type { Collection } from './collection.ts';
 
 export const synthetic = { caller: 'bench', corpus: 'synthetic' } as const;

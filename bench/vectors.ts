@@ -2,8 +2,8 @@
  * How fast and how exact the vector scan is, on clustered vectors of 256 dimensions. Recall is
  * against the exact cosine of the vectors as they were before they became bytes.
  */
-import { limits } from '../src/kernel/limits.ts';
-import { fromSignedBytes, toSignedBytes } from '../src/provider/vector-bytes.ts';
+import { limits } from '../src/kernel/limits/limits.ts';
+import { fromSignedBytes, toSignedBytes } from '../src/provider/embedding/vector-bytes.ts';
 import { Arena, toQuery } from '../src/search/vector/arena.ts';
 import { Partition, type VectorHit } from '../src/search/vector/partition.ts';
 import { rescore } from '../src/search/vector/rescore.ts';

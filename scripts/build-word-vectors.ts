@@ -8,7 +8,7 @@
  */
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { type WordEntry, writeWordVectors } from '../src/provider/word-vectors.ts';
+import { type WordEntry, writeWordVectors } from '../src/provider/embedding/word-vectors.ts';
 
 const expectedSha256 = 'ee21d840774c8cdc31ac46695f51fd5052432c1605baa965c8077712b8d75068';
 const wordsMax = 100_000;

@@ -1,8 +1,9 @@
 /** The pages of docs/generated/, each from the table that it describes. */
-import { openApiDocument } from '../src/api/openapi.ts';
-import { configPage } from '../src/config.ts';
-import { machinesPage } from '../src/kernel/diagram.ts';
-import { failuresPage } from '../src/kernel/failure.ts';
+
+import { configPage } from '../src/app/settings/config.ts';
+import { openApiDocument } from '../src/contract/openapi.ts';
+import { failuresPage } from '../src/kernel/failure/failure.ts';
+import { machinesPage } from '../src/kernel/lifecycle/diagram.ts';
 
 export function generatedPages(): Readonly<Record<string, string>> {
   return {

@@ -1,30 +1,32 @@
 /** Pawl as a library: open a store, ingest into a corpus, search it. */
 
-import type { CallerDoor } from './access/caller-door.ts';
+import type { CallerDoor } from './access/caller-client.ts';
 import { listVisibleCorpora } from './access/visible-corpora.ts';
-import { ProgressBoard } from './api/progress-board.ts';
-import type { Why } from './api/schema.ts';
-import { whyOf } from './api/why.ts';
-import { checkPriced } from './engine/admission.ts';
-import { outputOf } from './engine/batch-commands.ts';
-import { readWaiting } from './engine/batch-waiting.ts';
-import { thisProcess } from './engine/liveness.ts';
-import { type CorpusOrigins, readOrigins } from './engine/origins.ts';
-import { whyDead } from './engine/rescuer.ts';
-import { Job, summarize } from './job-handle.ts';
-import type { BatchTaskState } from './kernel/batch-task.ts';
-import { Failure } from './kernel/failure.ts';
-import type { JobState } from './kernel/job.ts';
-import { limits } from './kernel/limits.ts';
-import { type Assembled, type AssembledPreview, assemble, assemblePreview } from './main.ts';
-import type { IngestOptions, OpenOptions, SearchOptions } from './options.ts';
-import { callersOf, OwnCorpora, type Spending } from './own-corpora.ts';
-import type { Estimate } from './pipeline/estimate.ts';
+import { type Assembled, type AssembledPreview, assemble, assemblePreview } from './app/wire.ts';
+import type { Why } from './contract/schema/schema.ts';
+import { outputOf } from './engine/batch/commands.ts';
+import { readWaiting } from './engine/batch/waiting.ts';
+import { checkPriced } from './engine/command/admission.ts';
+import { type CorpusOrigins, readOrigins } from './engine/command/origins.ts';
+import { thisProcess } from './engine/item/liveness.ts';
+import { whyDead } from './engine/item/rescuer.ts';
+import { Failure } from './kernel/failure/failure.ts';
+import type { BatchTaskState } from './kernel/lifecycle/batch-task.ts';
+import type { JobState } from './kernel/lifecycle/job.ts';
+import { limits } from './kernel/limits/limits.ts';
+import { findUnfinished } from './library/find-resumable-job.ts';
+import { Job, summarize } from './library/job-handle.ts';
+import type { IngestOptions, OpenOptions, SearchOptions } from './library/options.ts';
+import { callersOf, OwnCorpora, type Spending } from './library/own-corpora.ts';
+import type { Estimate } from './pipeline/estimate/estimate.ts';
 import type { Hit } from './search/search.ts';
-import { crawlFrom, expandSources, type SourceInput } from './sources.ts';
-import { type BatchTaskRow, findBatchTasks, listBatchTasks } from './store/batch-tasks.ts';
-import type { ShareAccess, ShareRow } from './store/corpus-access.ts';
-import { type CorpusRow, type ListedDocument, listDocuments } from './store/documents.ts';
+import { ProgressBoard } from './service/view/progress-board.ts';
+import { whyOf } from './service/view/why.ts';
+import { crawlFrom, expandSources, type SourceInput } from './source/sources.ts';
+import { type BatchTaskRow, findBatchTasks, listBatchTasks } from './store/batch/tasks.ts';
+import type { ShareAccess, ShareRow } from './store/corpus/access.ts';
+import { newestSequence } from './store/delivery/events.ts';
+import { type CorpusRow, type ListedDocument, listDocuments } from './store/document/documents.ts';
 import {
   type DocumentEntity,
   type EntityRow,
@@ -32,24 +34,22 @@ import {
   listEntities,
   listRelated,
   type RelatedRow,
-} from './store/entities.ts';
-import { newestSequence } from './store/events.ts';
-import { type CauseRow, findJobs, listCauses, listInbox } from './store/inbox.ts';
-import { getItem, type ItemRow } from './store/items.ts';
-import { getJob, getJobById, type JobRow, listJobs } from './store/jobs.ts';
-import type { NewSource } from './store/submit.ts';
-import { listWorkers, type WorkerRow } from './store/workers.ts';
-import { findUnfinished } from './unfinished.ts';
+} from './store/document/entities.ts';
+import { type CauseRow, findJobs, listCauses, listInbox } from './store/item/inbox.ts';
+import { getItem, type ItemRow } from './store/item/items.ts';
+import { listWorkers, type WorkerRow } from './store/item/workers.ts';
+import { getJob, getJobById, type JobRow, listJobs } from './store/job/jobs.ts';
+import type { NewSource } from './store/job/submit.ts';
 
-export type { CorpusOrigins } from './engine/origins.ts';
-export { Job, type JobCounts, type JobSummary } from './job-handle.ts';
-export { Failure, type FailureCode, failures } from './kernel/failure.ts';
-export type { EmbedderSettings } from './models.ts';
+export type { EmbedderSettings } from './app/adapter/models.ts';
+export type { CorpusOrigins } from './engine/command/origins.ts';
+export { Failure, type FailureCode, failures } from './kernel/failure/failure.ts';
+export { Job, type JobCounts, type JobSummary } from './library/job-handle.ts';
+export type { IngestOptions, OpenOptions, SearchOptions } from './library/options.ts';
+export type { Spending } from './library/own-corpora.ts';
 export type { Event, EventKind } from './observe/event.ts';
-export type { IngestOptions, OpenOptions, SearchOptions } from './options.ts';
-export type { Spending } from './own-corpora.ts';
-export type { Estimate } from './pipeline/estimate.ts';
-export type { Range as EstimateRange } from './pipeline/estimate-range.ts';
+export type { Estimate } from './pipeline/estimate/estimate.ts';
+export type { Range as EstimateRange } from './pipeline/estimate/range.ts';
 export type {
   BatchJobRef,
   BatchProvider,
@@ -61,13 +61,13 @@ export type {
 } from './provider/batch/batch-provider.ts';
 export type { SearchFilter, SearchMode } from './search/request.ts';
 export type { Explanation, Hit } from './search/search.ts';
-export type { CrawlInput, InlineDocument, SourceInput } from './sources.ts';
-export type { BatchTaskRow } from './store/batch-tasks.ts';
-export type { JobCounters } from './store/counters.ts';
-export type { CorpusRow, DocumentRow, ListedDocument } from './store/documents.ts';
-export type { DocumentEntity, EntityRow, RelatedRow } from './store/entities.ts';
-export type { CauseRow } from './store/inbox.ts';
-export type { ItemRow } from './store/items.ts';
+export type { CrawlInput, InlineDocument, SourceInput } from './source/sources.ts';
+export type { BatchTaskRow } from './store/batch/tasks.ts';
+export type { CorpusRow, DocumentRow, ListedDocument } from './store/document/documents.ts';
+export type { DocumentEntity, EntityRow, RelatedRow } from './store/document/entities.ts';
+export type { CauseRow } from './store/item/inbox.ts';
+export type { ItemRow } from './store/item/items.ts';
+export type { JobCounters } from './store/job/counters.ts';
 
 /** Whoever has the store's folder may do everything in it: there is one caller. */
 const caller = 'local';

@@ -4,8 +4,8 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { settings } from '../src/app/settings/settings.ts';
 import { type Command, globalOptions } from '../src/cli/command.ts';
-import { settings } from '../src/settings.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const pages = ['README.md', ...globSync('docs/guide/*.md', { cwd: root })].sort();
@@ -114,7 +114,9 @@ function anchorsOf(text: string): string[] {
 }
 
 async function findCommands(): Promise<ReadonlyMap<string, Command>> {
-  const files = globSync('src/cli/*.ts', { cwd: root }).filter((path) => !path.includes('.test.'));
+  const files = globSync('src/cli/**/*.ts', { cwd: root }).filter(
+    (path) => !path.includes('.test.'),
+  );
   const modules = await Promise.all(files.map((path) => import(join(root, path))));
   const found = modules.flatMap((module) => Object.values(module)).filter(isCommand);
   return new Map(found.map((command) => [command.name, command]));

@@ -1,7 +1,7 @@
 /** Before anything can be shown: the service wants a key, or has refused the one it was given. */
 import { type FormEvent, useState } from 'react';
-import { Client } from '../src/client/client.ts';
-import { Failure } from '../src/kernel/failure.ts';
+import { Client } from '../src/client/http.ts';
+import { Failure } from '../src/kernel/failure/failure.ts';
 import { Problem } from './part/basic.tsx';
 import { useWorkbench } from './workbench.ts';
 

@@ -10,7 +10,7 @@ import {
   lazyRouteComponent,
   redirect,
 } from '@tanstack/react-router';
-import type { Job } from '../src/api/schema.ts';
+import type { Job } from '../src/contract/schema/schema.ts';
 import type { JobFilter } from './live/job-list.ts';
 import type { TaskState } from './live/task-list.ts';
 import { JobsPage } from './page/jobs.tsx';

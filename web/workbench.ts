@@ -1,8 +1,8 @@
 /** What every part of the workbench works with, made once and passed down. */
 import { QueryCache, QueryClient } from '@tanstack/react-query';
 import { createContext, use, useSyncExternalStore } from 'react';
-import { Client } from '../src/client/client.ts';
-import { Failure, isRetried } from '../src/kernel/failure.ts';
+import { Client } from '../src/client/http.ts';
+import { Failure, isRetried } from '../src/kernel/failure/failure.ts';
 import { refreshAttempt } from './live/attempt.ts';
 import { Connection, type Standing } from './live/connection.ts';
 import { Discards } from './live/discards.ts';

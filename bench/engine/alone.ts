@@ -1,7 +1,7 @@
 /** One document at a time through an idle engine: how soon it is begun, and how soon it is done. */
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Ledger } from '../../src/engine/ledger.ts';
-import { item } from '../../src/kernel/item.ts';
+import type { Ledger } from '../../src/engine/item/ledger.ts';
+import { item } from '../../src/kernel/lifecycle/item.ts';
 import { answer } from '../measure/child.ts';
 import { costOf, noiseOf, type Reading, spread } from '../measure/reading.ts';
 import { measured } from '../measure/usage.ts';

@@ -2,10 +2,10 @@
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { StoreLedger } from '../../src/engine/store-ledger.ts';
-import { item } from '../../src/kernel/item.ts';
-import type { Database } from '../../src/store/database.ts';
-import { registerWorker } from '../../src/store/workers.ts';
+import { StoreLedger } from '../../src/engine/item/store-ledger.ts';
+import { item } from '../../src/kernel/lifecycle/item.ts';
+import type { Database } from '../../src/store/driver/database.ts';
+import { registerWorker } from '../../src/store/item/workers.ts';
 import { answer } from '../measure/child.ts';
 import { noiseOf, type Reading, spread } from '../measure/reading.ts';
 import { measured } from '../measure/usage.ts';

@@ -1,5 +1,5 @@
 /** Documents of eight steps through the engine, from the first submission to the last end. */
-import { item } from '../../src/kernel/item.ts';
+import { item } from '../../src/kernel/lifecycle/item.ts';
 import { answer } from '../measure/child.ts';
 import { type Reading, rate } from '../measure/reading.ts';
 import { measured } from '../measure/usage.ts';

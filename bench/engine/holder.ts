@@ -1,5 +1,5 @@
 /** Takes items, never finishes one, says which it holds, and waits to be killed. */
-import { item } from '../../src/kernel/item.ts';
+import { item } from '../../src/kernel/lifecycle/item.ts';
 import { engineOver, openStore, pipelineOf, type Store, submit } from './pawl.ts';
 
 interface Request {

@@ -1,17 +1,17 @@
 /** Pawl as it is measured: the engine as shipped, over steps that do nothing. */
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { realWorld } from '../../src/app/world.ts';
 import { Engine } from '../../src/engine/engine.ts';
-import type { Ledger } from '../../src/engine/ledger.ts';
-import { thisProcess } from '../../src/engine/liveness.ts';
-import { defineLifecycle, type Lifecycle } from '../../src/kernel/item.ts';
+import type { Ledger } from '../../src/engine/item/ledger.ts';
+import { thisProcess } from '../../src/engine/item/liveness.ts';
+import { defineLifecycle, type Lifecycle } from '../../src/kernel/lifecycle/item.ts';
 import type { Pipeline, StepFunction } from '../../src/pipeline/pipeline.ts';
-import type { Database } from '../../src/store/database.ts';
-import { migrate } from '../../src/store/migrate.ts';
-import { openPostgres } from '../../src/store/postgres.ts';
-import { openSqlite } from '../../src/store/sqlite.ts';
-import { sql } from '../../src/store/statement.ts';
-import { realWorld } from '../../src/world.ts';
+import type { Database } from '../../src/store/driver/database.ts';
+import { migrate } from '../../src/store/driver/migrate.ts';
+import { openPostgres } from '../../src/store/driver/postgres.ts';
+import { openSqlite } from '../../src/store/driver/sqlite.ts';
+import { sql } from '../../src/store/driver/statement.ts';
 
 /** A fresh store: a database on a server, or else a file in a directory. */
 export interface Store {

@@ -4,7 +4,7 @@
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { item } from '../../src/kernel/item.ts';
+import { item } from '../../src/kernel/lifecycle/item.ts';
 import { answer } from '../measure/child.ts';
 import { noiseOf, type Reading } from '../measure/reading.ts';
 import { measured } from '../measure/usage.ts';

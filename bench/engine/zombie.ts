@@ -3,13 +3,13 @@
  * completion must change nothing.
  */
 
-import { leaseOf } from '../../src/engine/ledger.ts';
-import { rescue } from '../../src/engine/rescuer.ts';
-import { StoreLedger } from '../../src/engine/store-ledger.ts';
-import { noProgress } from '../../src/kernel/item.ts';
-import type { Verdict } from '../../src/store/reports.ts';
-import type { ClaimedRow } from '../../src/store/transition.ts';
-import { registerWorker } from '../../src/store/workers.ts';
+import { leaseOf } from '../../src/engine/item/ledger.ts';
+import { rescue } from '../../src/engine/item/rescuer.ts';
+import { StoreLedger } from '../../src/engine/item/store-ledger.ts';
+import { noProgress } from '../../src/kernel/lifecycle/item.ts';
+import type { ClaimedRow } from '../../src/store/item/moves.ts';
+import type { Verdict } from '../../src/store/item/reports.ts';
+import { registerWorker } from '../../src/store/item/workers.ts';
 import { answer } from '../measure/child.ts';
 import type { Reading } from '../measure/reading.ts';
 import { engineOver, oneStep, openStore, pipelineOf, type Store, submit, world } from './pawl.ts';

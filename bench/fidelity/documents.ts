@@ -3,8 +3,8 @@ import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { decodeHtml } from '../../src/pipeline/extract/html/charset.ts';
-import { mediaTypeOf } from '../../src/pipeline/fetch/media-type.ts';
+import { decodeHtml } from '../../src/pipeline/extract/html/page/charset.ts';
+import { mediaTypeOf } from '../../src/pipeline/fetch/http/media-type.ts';
 import { chanceFrom } from '../pipeline/pages.ts';
 import { needProgram, run, unpack } from './debian.ts';
 import { type HtmlPage, readHtmlPage } from './html-page.ts';

@@ -1,5 +1,5 @@
 /** The two questions: a million documents a day, and a corpus of a billion. */
-import { limits } from '../../src/kernel/limits.ts';
+import { limits } from '../../src/kernel/limits/limits.ts';
 import { priceOf } from '../../src/provider/prices.ts';
 import { costs, document, messages } from './measured.ts';
 import {

@@ -2,19 +2,19 @@
  * Who asks, and how much that caller may ask for. Where neither keys nor Membership are configured,
  * there is one caller, the owner of the machine, and Pawl listens on loopback only.
  */
-import { Failure } from '../kernel/failure.ts';
+import { Failure } from '../kernel/failure/failure.ts';
 import type { World } from '../kernel/world.ts';
-import type { AnswerCache } from './answers.ts';
 import type { Audit } from './audit.ts';
 import { openAuthority } from './authority.ts';
-import type { Circuit } from './breaker.ts';
 import { type CallerContext, localCaller } from './caller.ts';
 import { hashKey } from './key.ts';
-import { openLimits, type RateDecision } from './limiter.ts';
-import { type Pool, poolOf } from './pool.ts';
-import type { RateWindow } from './window.ts';
+import type { Circuit } from './limit/breaker.ts';
+import { openLimits, type RateDecision } from './limit/limiter.ts';
+import { type Pool, poolOf } from './limit/rate-limit-pool.ts';
+import type { RateWindow } from './limit/window.ts';
+import type { AnswerCache } from './membership/answers.ts';
 
-export type { RateDecision } from './limiter.ts';
+export type { RateDecision } from './limit/limiter.ts';
 
 export interface Access {
   /**

@@ -2,7 +2,7 @@
  * Who did what: a closed list of events, each with a closed list of fields. What is not listed is
  * not told, so that no key and no text of a document can slip in with the rest.
  */
-import { limits } from '../kernel/limits.ts';
+import { limits } from '../kernel/limits/limits.ts';
 import type { World } from '../kernel/world.ts';
 import type { CallerContext } from './caller.ts';
 

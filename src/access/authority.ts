@@ -1,10 +1,7 @@
 /** Whose key it is: the internal key, a static one, or one that Membership knows. */
-import { Failure } from '../kernel/failure.ts';
+import { Failure } from '../kernel/failure/failure.ts';
 import type { World } from '../kernel/world.ts';
-import type { AnswerCache } from './answers.ts';
 import { type CallerContext, localCaller } from './caller.ts';
-import { callerOf, isCallerId } from './claims.ts';
-import { Guesses } from './guesses.ts';
 import {
   checkInternalKey,
   findStatic,
@@ -13,7 +10,10 @@ import {
   isKeyShaped,
   readStaticKey,
 } from './key.ts';
-import { Membership } from './membership.ts';
+import { Guesses } from './limit/failed-key-limiter.ts';
+import type { AnswerCache } from './membership/answers.ts';
+import { callerOf, isCallerId } from './membership/claims.ts';
+import { Membership } from './membership/membership.ts';
 
 export interface AuthorityOptions {
   readonly world: World;

@@ -2,11 +2,11 @@
  * Which caller a request comes from, as the store has it. An answer is remembered for seconds, and
  * dropped when the log says that something has changed; while the store is away, it holds on.
  */
-import { findCaller, type KnownCaller, meetCaller, type Sight } from '../store/callers.ts';
-import type { Database } from '../store/database.ts';
+import { findCaller, type KnownCaller, meetCaller, type Sight } from '../store/caller/callers.ts';
+import type { Database } from '../store/driver/database.ts';
 import type { Audit } from './audit.ts';
 import type { CallerContext } from './caller.ts';
-import { Remembered } from './remembered.ts';
+import { Remembered } from './membership/remembered.ts';
 
 export interface CallerDirectoryOptions {
   readonly database: Database;

@@ -1,14 +1,14 @@
 /** One caller, with what leads to it and what it owns. */
-import { nameFor } from '../kernel/corpus-name.ts';
-import { listOwned } from '../store/caller-moves.ts';
+import { nameFor } from '../kernel/name/corpus-name.ts';
 import {
   type CallerRow,
   getCaller,
   type IdentityRow,
   listIdentities,
   unknownCaller,
-} from '../store/callers.ts';
-import type { Reader } from '../store/database.ts';
+} from '../store/caller/callers.ts';
+import { listOwned } from '../store/caller/ownership-moves.ts';
+import type { Reader } from '../store/driver/database.ts';
 
 export interface CallerView extends CallerRow {
   readonly identities: readonly IdentityRow[];

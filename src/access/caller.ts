@@ -1,5 +1,5 @@
 /** Who asks: the identity that goes with every request. */
-import type { Sight } from '../store/callers.ts';
+import type { Sight } from '../store/caller/callers.ts';
 
 export const callerTypes = ['user', 'service', 'unknown'] as const;
 

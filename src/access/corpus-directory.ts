@@ -3,16 +3,17 @@
  * where it has none, one that it was given, or the only one that is shared with it under this name.
  * `NAME@CALLER` is always exact. What is read is remembered for seconds.
  */
-import { type CorpusPlace, nameFor, placeOf } from '../kernel/corpus-name.ts';
-import { Failure } from '../kernel/failure.ts';
+
+import { Failure } from '../kernel/failure/failure.ts';
+import { type CorpusPlace, nameFor, placeOf } from '../kernel/name/corpus-name.ts';
 import {
   type CorpusAccess,
   type Holding,
   hasOwnCorpus,
   listHoldings,
-} from '../store/corpus-access.ts';
-import type { Reader } from '../store/database.ts';
-import { Remembered } from './remembered.ts';
+} from '../store/corpus/access.ts';
+import type { Reader } from '../store/driver/database.ts';
+import { Remembered } from './membership/remembered.ts';
 
 export interface KnownCorpus extends CorpusPlace {
   /** The full name that it has for the caller. */

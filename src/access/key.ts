@@ -3,8 +3,8 @@
  * itself is held for as long as a request takes, and goes to nobody but Membership.
  */
 import { hash, timingSafeEqual } from 'node:crypto';
-import { Failure } from '../kernel/failure.ts';
-import { limits } from '../kernel/limits.ts';
+import { Failure } from '../kernel/failure/failure.ts';
+import { limits } from '../kernel/limits/limits.ts';
 
 export interface KeyHash {
   readonly digest: Buffer;

@@ -1,7 +1,8 @@
 /** The corpora that a caller sees: its own by name, then what it was given or is shared with it. */
-import type { Reader } from '../store/database.ts';
-import { getCorpus, listCorpora } from '../store/document-views.ts';
-import type { CorpusRow } from '../store/documents.ts';
+
+import type { CorpusRow } from '../store/document/documents.ts';
+import { getCorpus, listCorpora } from '../store/document/views.ts';
+import type { Reader } from '../store/driver/database.ts';
 import type { CorpusDirectory, KnownCorpus } from './corpus-directory.ts';
 
 /** Undefined: there is nothing in it, and nobody has given it to the caller. */

@@ -4,19 +4,20 @@
  * still counts.
  */
 import type { BlobStore } from '../blob/blob.ts';
-import type { Commands } from '../engine/commands.ts';
-import { type AttemptPhase, type AttemptStatus, phaseTable } from '../kernel/attempt.ts';
-import { renamedFor } from '../kernel/corpus-name.ts';
-import { Failure, toFailure } from '../kernel/failure.ts';
+import type { Commands } from '../engine/command/commands.ts';
+import { Failure, toFailure } from '../kernel/failure/failure.ts';
+import { type AttemptPhase, type AttemptStatus, phaseTable } from '../kernel/lifecycle/attempt.ts';
+import { renamedFor } from '../kernel/name/corpus-name.ts';
 import type { World } from '../kernel/world.ts';
 import type { Log } from '../observe/log.ts';
-import type { Database } from '../store/database.ts';
-import { Batch, type Work } from './batch.ts';
+import type { Database } from '../store/driver/database.ts';
 import type { CancellationFlags } from './cancellation.ts';
 import { type CommitContext, commitText, isReady } from './commit.ts';
 import { isUnread, type PhaseContext, parseSources, preflight, splitSources } from './phases.ts';
 import type { AttemptRegistry } from './registry.ts';
-import type { StagedSource, Staging } from './staging.ts';
+import { Batch, type Work } from './staging/item-batch.ts';
+import type { StagedSource, Staging } from './staging/staging.ts';
+import type { Workspaces } from './staging/workspace.ts';
 import {
   type AttemptView,
   countsOf,
@@ -24,7 +25,6 @@ import {
   viewOfAttempt,
   viewOfSource,
 } from './view.ts';
-import type { Workspaces } from './workspace.ts';
 
 export interface CallerAttemptOptions extends Pick<PhaseContext, 'read' | 'parser' | 'cutter'> {
   readonly caller: string;

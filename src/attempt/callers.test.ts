@@ -4,8 +4,8 @@ import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { type SessionSetup, setupSession } from '../../test/support/session-fixture.ts';
-import { Failure } from '../kernel/failure.ts';
-import { limits } from '../kernel/limits.ts';
+import { Failure } from '../kernel/failure/failure.ts';
+import { limits } from '../kernel/limits/limits.ts';
 import { parse } from '../pipeline/extract/format/parse.ts';
 import type { Parser } from '../pipeline/extract/parsed.ts';
 

@@ -2,7 +2,7 @@
  * The request to stop, one flag for each attempt. Whoever works asks the flag before each piece of
  * work; its signal also ends what is under way, such as a parser that is busy with a large file.
  */
-import { Failure } from '../kernel/failure.ts';
+import { Failure } from '../kernel/failure/failure.ts';
 
 export interface CancellationFlags {
   /** A fresh flag, not requested. */

@@ -5,12 +5,12 @@
  * transaction that reads a mail is the one that adds its files to the job.
  */
 import type { BlobStore } from '../blob/blob.ts';
-import type { Commands } from '../engine/commands.ts';
-import { limits } from '../kernel/limits.ts';
-import { getJob } from '../store/jobs.ts';
-import type { ParsedSource } from '../store/submit-parsed.ts';
-import type { Batch, Work } from './batch.ts';
+import type { Commands } from '../engine/command/commands.ts';
+import { limits } from '../kernel/limits/limits.ts';
+import { getJob } from '../store/job/jobs.ts';
+import type { ParsedSource } from '../store/job/submit-parsed.ts';
 import { forEach, type PhaseContext, pathOfBytes, readWorkFile } from './phases.ts';
+import type { Batch, Work } from './staging/item-batch.ts';
 
 export interface CommitContext extends PhaseContext {
   readonly blobs: BlobStore;

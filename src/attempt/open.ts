@@ -1,8 +1,8 @@
 /** Puts the parts of the attempt together, and removes what processes that are dead have left. */
-import type { Liveness } from '../engine/liveness.ts';
+import type { Liveness } from '../engine/item/liveness.ts';
 import { makeCancellationFlags } from './cancellation.ts';
 import { AttemptSession, type SessionOptions } from './session.ts';
-import { Workspaces } from './workspace.ts';
+import { Workspaces } from './staging/workspace.ts';
 
 export interface AttemptOptions extends Omit<SessionOptions, 'flags' | 'workspaces'> {
   /** Holds the workspaces, and nothing else. */

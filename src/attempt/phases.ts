@@ -5,23 +5,23 @@
  */
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { placeOf } from '../kernel/corpus-name.ts';
-import { Failure, type FailureCode, toFailure } from '../kernel/failure.ts';
-import { limits } from '../kernel/limits.ts';
+import { Failure, type FailureCode, toFailure } from '../kernel/failure/failure.ts';
+import { limits } from '../kernel/limits/limits.ts';
+import { placeOf } from '../kernel/name/corpus-name.ts';
 import type { World } from '../kernel/world.ts';
-import type { Cutter } from '../pipeline/chunk/cut.ts';
+import type { Cutter } from '../pipeline/chunk/chunker.ts';
 import { type ExtractInput, extract, hashOf, metaOf } from '../pipeline/extract/extract.ts';
 import type { Parser } from '../pipeline/extract/parsed.ts';
 import { withPages } from '../pipeline/page-starts.ts';
 import type { PreviewSource } from '../pipeline/preview.ts';
-import { getCurrent } from '../store/contents.ts';
-import type { Reader } from '../store/database.ts';
-import { documentIdOf } from '../store/documents.ts';
-import { listSameBytes } from '../store/fetches.ts';
-import type { Batch, Taken, Work } from './batch.ts';
-import { isToBeRead, planFor, type SourceFailure } from './plan.ts';
-import type { StagedSource, Staging } from './staging.ts';
-import { workspaceFailure } from './workspace.ts';
+import { listSameBytes } from '../store/crawl/fetches.ts';
+import { getCurrent } from '../store/document/contents.ts';
+import { documentIdOf } from '../store/document/documents.ts';
+import type { Reader } from '../store/driver/database.ts';
+import type { Batch, Taken, Work } from './staging/item-batch.ts';
+import { isToBeRead, planFor, type SourceFailure } from './staging/plan.ts';
+import type { StagedSource, Staging } from './staging/staging.ts';
+import { workspaceFailure } from './staging/workspace.ts';
 
 export interface PhaseContext {
   readonly batch: Batch;

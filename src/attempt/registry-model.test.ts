@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { recordingLog } from '../../test/support/attempt-fixture.ts';
-import { type AttemptPhase, type AttemptStatus, phaseTable } from '../kernel/attempt.ts';
-import { Failure } from '../kernel/failure.ts';
+import { Failure } from '../kernel/failure/failure.ts';
+import { type AttemptPhase, type AttemptStatus, phaseTable } from '../kernel/lifecycle/attempt.ts';
 import { type CancellationFlags, makeCancellationFlags } from './cancellation.ts';
 import { AttemptRegistry, type WorkspaceOwner } from './registry.ts';
 

@@ -5,8 +5,8 @@ import {
   bringTo,
   setupAttempt as setup,
 } from '../../test/support/attempt-fixture.ts';
-import { type AttemptStatus, attempt } from '../kernel/attempt.ts';
-import { Failure } from '../kernel/failure.ts';
+import { Failure } from '../kernel/failure/failure.ts';
+import { type AttemptStatus, attempt } from '../kernel/lifecycle/attempt.ts';
 import { makeCancellationFlags } from './cancellation.ts';
 
 const others = (...statuses: AttemptStatus[]) =>

@@ -1,11 +1,14 @@
 /**
- * The single attempt of a caller, in memory only, moved along the table in `kernel/attempt.ts`.
+ * The single attempt of a caller, in memory only. Its moves are the table in
+ * `kernel/lifecycle/attempt.ts`.
  *
  * Every report carries the id of the attempt it belongs to. A report of an older attempt, or one
  * that the present status does not allow, is written to the log and refused, and changes nothing:
  * neither the state nor the flag nor the workspace. All commands are synchronous, so no two of them
  * can interleave.
  */
+
+import { Failure, toFailure } from '../kernel/failure/failure.ts';
 import {
   type AttemptEvent,
   type AttemptPhase,
@@ -13,9 +16,8 @@ import {
   attempt,
   cancellationEvent,
   isRepeatedStop,
-} from '../kernel/attempt.ts';
-import { Failure, toFailure } from '../kernel/failure.ts';
-import { transition } from '../kernel/machine.ts';
+} from '../kernel/lifecycle/attempt.ts';
+import { transition } from '../kernel/lifecycle/machine.ts';
 import type { World } from '../kernel/world.ts';
 import type { Log } from '../observe/log.ts';
 import type { CancellationFlags } from './cancellation.ts';

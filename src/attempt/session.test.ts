@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setupSession as setup } from '../../test/support/session-fixture.ts';
 import { makeLatch } from '../../test/support/test-world.ts';
-import { Failure } from '../kernel/failure.ts';
+import { Failure } from '../kernel/failure/failure.ts';
 import { parse } from '../pipeline/extract/format/parse.ts';
 import type { Parser } from '../pipeline/extract/parsed.ts';
 

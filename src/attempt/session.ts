@@ -3,14 +3,14 @@
  * see nor block each other. Only so many have one open: when there are no more places, one that has
  * been paused for long is given up, and its caller keeps what is staged.
  */
-import { checkCorpusName } from '../engine/admission.ts';
-import { placeOf } from '../kernel/corpus-name.ts';
-import { Failure } from '../kernel/failure.ts';
-import { limits } from '../kernel/limits.ts';
-import { hasCorpus } from '../store/documents.ts';
+import { checkCorpusName } from '../engine/command/admission.ts';
+import { Failure } from '../kernel/failure/failure.ts';
+import { limits } from '../kernel/limits/limits.ts';
+import { placeOf } from '../kernel/name/corpus-name.ts';
+import { hasCorpus } from '../store/document/documents.ts';
 import { CallerAttempt, type CallerAttemptOptions, isOpen, type News } from './caller-attempt.ts';
 import { AttemptRegistry } from './registry.ts';
-import { Staging } from './staging.ts';
+import { Staging } from './staging/staging.ts';
 import { idleState } from './state.ts';
 import { type AttemptView, type SourceView, viewOfAttempt, viewOfSource } from './view.ts';
 

@@ -6,8 +6,8 @@ import {
   attempt,
   firstPhase,
   restingPhase,
-} from '../kernel/attempt.ts';
-import { allowedActions } from '../kernel/machine.ts';
+} from '../kernel/lifecycle/attempt.ts';
+import { allowedActions } from '../kernel/lifecycle/machine.ts';
 
 export interface AttemptState {
   readonly status: AttemptStatus;

@@ -1,10 +1,11 @@
 /** What people are told of the attempt and of what is staged. No place of this machine is in it. */
-import { type AttemptEvent, isSafeToLeave } from '../kernel/attempt.ts';
-import type { FailureCode } from '../kernel/failure.ts';
-import type { Work } from './batch.ts';
+
+import type { FailureCode } from '../kernel/failure/failure.ts';
+import { type AttemptEvent, isSafeToLeave } from '../kernel/lifecycle/attempt.ts';
 import { isReady } from './commit.ts';
-import { explain, type Plan } from './plan.ts';
-import type { StagedSource } from './staging.ts';
+import type { Work } from './staging/item-batch.ts';
+import { explain, type Plan } from './staging/plan.ts';
+import type { StagedSource } from './staging/staging.ts';
 import { type AttemptState, actionsOf } from './state.ts';
 
 export const sourceStatuses = [

@@ -4,8 +4,8 @@
  */
 import { Agent, type Dispatcher, request } from 'undici';
 import { backoffMs } from '../kernel/backoff.ts';
-import { Failure } from '../kernel/failure.ts';
-import { limits } from '../kernel/limits.ts';
+import { Failure } from '../kernel/failure/failure.ts';
+import { limits } from '../kernel/limits/limits.ts';
 import { pause, type World } from '../kernel/world.ts';
 import { type AwsCredentials, signRequest } from '../provider/batch/signature.ts';
 

@@ -12,7 +12,7 @@ import {
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { temporaryDirectory } from '../../test/support/temporary.ts';
-import { realWorld } from '../world.ts';
+import { realWorld } from '../app/world.ts';
 import type { UsedBlobs } from './blob.ts';
 import { openBlobDirectory } from './directory.ts';
 

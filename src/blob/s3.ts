@@ -4,8 +4,8 @@
  * that moment is told in `sweep-bucket.ts`.
  */
 import { createHash } from 'node:crypto';
-import { Failure } from '../kernel/failure.ts';
-import { limits } from '../kernel/limits.ts';
+import { Failure } from '../kernel/failure/failure.ts';
+import { limits } from '../kernel/limits/limits.ts';
 import type { World } from '../kernel/world.ts';
 import { failpoint } from '../observe/failpoint.ts';
 import type { StreamedBlobStore, SweptBlobs } from './blob.ts';

@@ -4,8 +4,8 @@
  * an unused blob is: whoever had put it again in that moment finds it there (`restore`), and by the
  * time the copy is old it is known whether the blob is used; if so, it is brought back.
  */
-import { Failure } from '../kernel/failure.ts';
-import { limits } from '../kernel/limits.ts';
+import { Failure } from '../kernel/failure/failure.ts';
+import { limits } from '../kernel/limits/limits.ts';
 import type { Sweep } from './blob.ts';
 import type { Bucket } from './bucket.ts';
 

@@ -2,14 +2,14 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { ClientOptions } from '../client/client.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../app/settings/config.ts';
+import type { ClientOptions } from '../client/http.ts';
 import { type OpenOptions, open, type Pawl } from '../index.ts';
-import { Failure } from '../kernel/failure.ts';
+import { Failure } from '../kernel/failure/failure.ts';
 import type { Log } from '../observe/log.ts';
-import type { PawlDoor } from './door.ts';
 import { engineOptions } from './engine-options.ts';
-import type { Terminal } from './terminal.ts';
+import type { PawlDoor } from './pawl-client.ts';
+import type { Terminal } from './view/terminal.ts';
 
 export interface Option {
   readonly type: 'string' | 'boolean';
@@ -113,7 +113,7 @@ export function centsOf(flags: Flags, name: string): number | undefined {
 export async function withDoor<T>(call: Call, use: (pawl: PawlDoor) => Promise<T>): Promise<T> {
   const service = serviceOf(call);
   if (!service) return withPawl(call, { work: false }, use);
-  const { remotePawl } = await import('./remote.ts');
+  const { remotePawl } = await import('./remote-client.ts');
   return use(remotePawl(service));
 }
 

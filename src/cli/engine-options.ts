@@ -1,10 +1,10 @@
 /** What the configuration says to the engine, whether a command or the service runs it. */
 
-import { readProviderSettings } from '../batch-providers.ts';
-import type { Config } from '../config.ts';
+import { readProviderSettings } from '../app/adapter/batch-providers.ts';
+import type { Config } from '../app/settings/config.ts';
+import { realWorld } from '../app/world.ts';
 import type { EmbedderSettings, OpenOptions } from '../index.ts';
 import { failpointHook } from '../observe/failpoint-hook.ts';
-import { realWorld } from '../world.ts';
 
 export function engineOptions(config: Config) {
   const hook = config.failpoint === undefined ? undefined : failpointHook(config.failpoint);

@@ -1,7 +1,7 @@
 /** Callers and shares at the other end of a connection. */
-import type { CallerDoor } from '../access/caller-door.ts';
-import type { Client } from '../client/client.ts';
-import type { PawlDoor } from './door.ts';
+import type { CallerDoor } from '../access/caller-client.ts';
+import type { Client } from '../client/http.ts';
+import type { PawlDoor } from './pawl-client.ts';
 
 const at = (time: string): number => Date.parse(time);
 

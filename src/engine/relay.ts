@@ -2,12 +2,12 @@
  * Brings the event log to those who listen. One reader tails the log for all of them; each listener
  * gets every event after the one it names, in order, once.
  */
-import { limits } from '../kernel/limits.ts';
+import { limits } from '../kernel/limits/limits.ts';
 import type { World } from '../kernel/world.ts';
 import type { Event } from '../observe/event.ts';
-import type { Database } from '../store/database.ts';
-import { listEvents, newestSequence } from '../store/events.ts';
-import type { Bell } from './bell.ts';
+import { listEvents, newestSequence } from '../store/delivery/events.ts';
+import type { Database } from '../store/driver/database.ts';
+import type { Bell } from './commit-signal.ts';
 
 export interface RelayOptions {
   readonly database: Database;

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { writeMail } from '../../test/support/mail-writer.ts';
+import { realWorld } from '../app/world.ts';
 import { parse } from '../pipeline/extract/format/parse.ts';
-import type { Fetcher } from '../pipeline/fetch/http.ts';
-import { realWorld } from '../world.ts';
-import type { Question } from './question.ts';
-import { remoteParser } from './remote.ts';
-import { scraperWorks } from './work.ts';
+import type { Fetcher } from '../pipeline/fetch/http/http.ts';
+import { remoteParser } from './orchestrator/remote.ts';
+import type { Question } from './request.ts';
+import { scraperWorks } from './worker/work.ts';
 
 const never = new AbortController().signal;
 const bytes = Buffer.from(

@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { RobotsCheck } from '../pipeline/fetch/robots-check.ts';
-import { toSignedBytes } from '../provider/vector-bytes.ts';
-import { remoteEmbedder, remoteExtractor, remoteParser, remoteVisitor } from './remote.ts';
+import { RobotsCheck } from '../pipeline/fetch/robots/robots-check.ts';
+import { toSignedBytes } from '../provider/embedding/vector-bytes.ts';
+import {
+  remoteEmbedder,
+  remoteExtractor,
+  remoteParser,
+  remoteVisitor,
+} from './orchestrator/remote.ts';
 import { readResult } from './result.ts';
 
 const source = 'https://example.org/a';

@@ -3,11 +3,11 @@
  * send the answers of `POST /scrape` and `POST /embed` (docs/guide/services.md). What is neither is
  * refused before it is stored, and the question stays open: nothing has happened to the document.
  */
-import { Failure, toFailure } from '../kernel/failure.ts';
+import { Failure, toFailure } from '../kernel/failure/failure.ts';
 import { entityKinds } from '../pipeline/entity/extraction.ts';
-import { toSignedBytes } from '../provider/vector-bytes.ts';
-import type { Parcel } from './parcel.ts';
-import { isQuestionKind, type Json, type QuestionKind } from './question.ts';
+import { toSignedBytes } from '../provider/embedding/vector-bytes.ts';
+import type { Parcel } from './payload.ts';
+import { isQuestionKind, type Json, type QuestionKind } from './request.ts';
 import { Shape } from './shape.ts';
 import { readAnswer, readParsed, readRobots, readShown } from './visit-wire.ts';
 

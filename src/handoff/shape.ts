@@ -1,6 +1,6 @@
 /** What comes from another process is looked at before it is believed. */
-import { Failure } from '../kernel/failure.ts';
-import type { Json } from './question.ts';
+import { Failure } from '../kernel/failure/failure.ts';
+import type { Json } from './request.ts';
 
 export class Shape {
   readonly #value: Json;

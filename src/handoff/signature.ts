@@ -4,7 +4,7 @@
  * request that was overheard is of no use for anything else, and soon for nothing at all.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
-import { limits } from '../kernel/limits.ts';
+import { limits } from '../kernel/limits/limits.ts';
 
 export const signatureHeader = 'x-pawl-signature';
 export const digestHeader = 'x-pawl-digest';

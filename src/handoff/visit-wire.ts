@@ -1,13 +1,14 @@
 /** A visit on its way between a step and the scraper that makes it. */
-import { safeFileName } from '../kernel/attachment.ts';
-import { Failure } from '../kernel/failure.ts';
+
+import { Failure } from '../kernel/failure/failure.ts';
+import { safeFileName } from '../kernel/name/attachment.ts';
 import type { Attachment, Parsed } from '../pipeline/extract/parsed.ts';
-import type { Validators } from '../pipeline/fetch/http.ts';
-import type { LearnedRobots } from '../pipeline/fetch/robots-check.ts';
-import type { Shown } from '../pipeline/fetch/shown.ts';
+import type { Shown } from '../pipeline/fetch/browser/shown.ts';
+import type { Validators } from '../pipeline/fetch/http/http.ts';
+import type { LearnedRobots } from '../pipeline/fetch/robots/robots-check.ts';
 import type { Answer, Redirect } from '../pipeline/fetch/verdict.ts';
-import type { RobotsRow } from '../store/robots.ts';
-import type { Json, Reply } from './question.ts';
+import type { RobotsRow } from '../store/crawl/robots.ts';
+import type { Json, Reply } from './request.ts';
 import { Shape } from './shape.ts';
 
 export interface VisitQuestion {

@@ -9,8 +9,8 @@ import {
   retryPolicyFor,
   stagePolicies,
 } from './backoff.ts';
-import { type FailureCode, failures, isAntiBot } from './failure.ts';
-import type { Stage } from './stage.ts';
+import { type FailureCode, failures, isAntiBot } from './failure/failure.ts';
+import type { Stage } from './lifecycle/stage.ts';
 
 const policies: readonly RetryPolicy[] = [
   defaultPolicy,

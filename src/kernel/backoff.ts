@@ -1,6 +1,6 @@
 /** How often a step is tried, and how long it waits in between. */
-import { type FailureCode, isAntiBot } from './failure.ts';
-import type { Stage } from './stage.ts';
+import { type FailureCode, isAntiBot } from './failure/failure.ts';
+import type { Stage } from './lifecycle/stage.ts';
 
 export interface RetryPolicy {
   /** All tries, the first one included. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { batchActions, batchDecisions, sayings } from './batch-decision.ts';
-import { batchJob } from './batch-job.ts';
+import { batchJob } from './lifecycle/batch-job.ts';
 
 test('whatever is believed and whatever is said, one row says what to do', () => {
   for (const state of batchJob.states) {

@@ -2,7 +2,7 @@
  * The reconciler's one decision: what we believe of a provider's job × what the provider says of
  * it → what to do. Every word that a provider has for a state is one of `sayings` to us.
  */
-import type { BatchJobState } from './batch-job.ts';
+import type { BatchJobState } from './lifecycle/batch-job.ts';
 
 export const sayings = [
   'running',

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { explain, type ItemView } from './explanation.ts';
-import { item } from './item.ts';
-import { waits } from './waits.ts';
+import { item } from './lifecycle/item.ts';
+import { waits } from './lifecycle/item-wait.ts';
 
 const now = 1_000_000;
 const calm: ItemView = {

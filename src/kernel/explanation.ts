@@ -1,6 +1,7 @@
 /** Why an item is where it is, and what happens next, in a sentence or two. */
-import { limits } from './limits.ts';
-import type { WaitsOn } from './waits.ts';
+
+import type { WaitsOn } from './lifecycle/item-wait.ts';
+import { limits } from './limits/limits.ts';
 
 export interface ItemView {
   /** The state people see. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assignRanks } from './fairness.ts';
-import { limits } from './limits.ts';
+import { limits } from './limits/limits.ts';
 
 /** A queue as the store keeps it: ranks in order, ties by arrival. */
 function setup() {

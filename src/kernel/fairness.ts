@@ -9,7 +9,7 @@
  * stand still, so whoever uses it comes level with the others after at most that many items.
  */
 import assert from 'node:assert/strict';
-import { limits } from './limits.ts';
+import { limits } from './limits/limits.ts';
 
 export interface RankRequest {
   /** The present: the highest rank claimed so far, by anyone, or the first that waits still. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { failureGroups } from './failure-table.ts';
+import { failureGroups } from './failure/table.ts';
 import { failedMessage, jobMessage } from './job-message.ts';
-import { failedStageMessages } from './stage.ts';
+import { failedStageMessages } from './lifecycle/stage.ts';
 
 const page = { url: 'https://example.org/page' };
 const upload = { url: 'the upload' };

@@ -1,7 +1,12 @@
 /** The sentence that people read for a job: by its status and, for a failed one, by the cause. */
-import { isFailureCode } from './failure.ts';
-import { failureGroups, failures } from './failure-table.ts';
-import { failedStageMessages, type Stage, type StageState, stageMessages } from './stage.ts';
+import { isFailureCode } from './failure/failure.ts';
+import { failureGroups, failures } from './failure/table.ts';
+import {
+  failedStageMessages,
+  type Stage,
+  type StageState,
+  stageMessages,
+} from './lifecycle/stage.ts';
 
 /** The part of a stored error that decides what is said. */
 export interface FailedWith {

@@ -3,9 +3,10 @@
  * them in the database. One schema for each kind of task and provider, checked when it is written
  * and when it is read; a field that no schema has is refused.
  */
-import type { BatchJobState } from './batch-job.ts';
-import { Failure } from './failure.ts';
-import { limits } from './limits.ts';
+
+import { Failure } from './failure/failure.ts';
+import type { BatchJobState } from './lifecycle/batch-job.ts';
+import { limits } from './limits/limits.ts';
 
 export const jobStatuses = [
   'SUBMITTED',

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { antiBotPolicy, ceilingMs, defaultPolicy, stagePolicies } from './backoff.ts';
-import { Failure, type FailureCode, failures, isOutage } from './failure.ts';
-import { limits } from './limits.ts';
+import { Failure, type FailureCode, failures, isOutage } from './failure/failure.ts';
+import { limits } from './limits/limits.ts';
 import { type Outcome, type Reaction, react, strongest } from './reaction.ts';
 
 const outcomeOf = (failure: Failure): Outcome => ({ kind: failure.kind, failure });

@@ -1,7 +1,7 @@
 /** What follows from the outcome of a step: one pure function, decided here and nowhere else. */
 import { backoffMs, type RetryPolicy } from './backoff.ts';
-import { type Failure, type FailureCode, type FailureKind, isOutage } from './failure.ts';
-import { limits } from './limits.ts';
+import { type Failure, type FailureCode, type FailureKind, isOutage } from './failure/failure.ts';
+import { limits } from './limits/limits.ts';
 
 export type Outcome =
   | { readonly kind: 'ok' }

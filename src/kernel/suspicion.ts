@@ -3,7 +3,7 @@
  * processes as they died is a suspect. Suspects run alone. Only an item that was alone in flight at
  * several deaths in a row, without a committed step between them, is blamed.
  */
-import { limits } from './limits.ts';
+import { limits } from './limits/limits.ts';
 
 export function isSuspect(crashes: number): boolean {
   return crashes >= limits.suspect.crashesMin;

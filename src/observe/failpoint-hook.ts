@@ -1,5 +1,5 @@
 /** For tests of whole processes: kills or stops this process at a named failpoint. */
-import { Failure } from '../kernel/failure.ts';
+import { Failure } from '../kernel/failure/failure.ts';
 import { batchFailpoints, failpoints, handoffFailpoints } from './failpoint.ts';
 
 const signals: Readonly<Record<string, NodeJS.Signals>> = { kill: 'SIGKILL', stop: 'SIGSTOP' };

@@ -9,7 +9,7 @@ test('frames have no folder of the machine in them', () => {
   const stack = [
     'Error: it quotes /home/ada/secret.txt',
     `    at run (file://${root}src/engine/loop.ts:12:3)`,
-    `    at async file://${root}src/cli.ts:1:2`,
+    `    at async file://${root}src/cli/main.ts:1:2`,
     `    at new Pool (${root}node_modules/pg/lib/index.js:7:7)`,
     '    at load (file:///srv/apps/node_modules/fastify/fastify.js:3:1)',
     '    at makeBatchProvider (file:///home/ada/plug-ins/acme.mjs:4:9)',
@@ -19,7 +19,7 @@ test('frames have no folder of the machine in them', () => {
   ].join('\n');
   assert.deepEqual(framesOf(stack).split('\n'), [
     '    at run (src/engine/loop.ts:12:3)',
-    '    at async src/cli.ts:1:2',
+    '    at async src/cli/main.ts:1:2',
     '    at new Pool (node_modules/pg/lib/index.js:7:7)',
     '    at load (node_modules/fastify/fastify.js:3:1)',
     '    at makeBatchProvider (acme.mjs:4:9)',

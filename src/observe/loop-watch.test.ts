@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { limits } from '../kernel/limits.ts';
+import { limits } from '../kernel/limits/limits.ts';
 import type { World } from '../kernel/world.ts';
 import { LoopWatch, type Stall, stallLog } from './loop-watch.ts';
 

@@ -4,7 +4,7 @@
  * tells whether we worked or the machine did not let us run. What began last is noted in a list of
  * names, which costs next to nothing, so that the log can say what it was.
  */
-import { limits } from '../kernel/limits.ts';
+import { limits } from '../kernel/limits/limits.ts';
 import type { World } from '../kernel/world.ts';
 
 /** `work`: this thread computed all the time. `wait`: it was kept from running, or blocked. */

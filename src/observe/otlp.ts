@@ -2,7 +2,7 @@
  * Sends spans to a collector by OTLP over HTTP, as JSON, a batch at a time. Spans are a help, and
  * nothing waits for them: what cannot be sent is dropped, and the operator is told once.
  */
-import { limits } from '../kernel/limits.ts';
+import { limits } from '../kernel/limits/limits.ts';
 import type { World } from '../kernel/world.ts';
 import type { Span } from './trace.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TestWorld } from '../../test/support/test-world.ts';
-import { Failure } from '../kernel/failure.ts';
-import { limits } from '../kernel/limits.ts';
+import { Failure } from '../kernel/failure/failure.ts';
+import { limits } from '../kernel/limits/limits.ts';
 import { Outages, type Probes } from './outages.ts';
 
 const { quietMs, lookMs, remindMs } = limits.outage;

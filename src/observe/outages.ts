@@ -2,8 +2,8 @@
  * What an operator is told of an outage. All that works in the background fails by it at every
  * turn: the first failure is told, then now and then that it lasts, and at last that it is over.
  */
-import { type FailureCode, isOutage, toFailure } from '../kernel/failure.ts';
-import { limits } from '../kernel/limits.ts';
+import { type FailureCode, isOutage, toFailure } from '../kernel/failure/failure.ts';
+import { limits } from '../kernel/limits/limits.ts';
 import type { World } from '../kernel/world.ts';
 
 export type Probes = Partial<Record<FailureCode, () => Promise<unknown>>>;

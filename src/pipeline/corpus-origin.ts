@@ -2,12 +2,12 @@
  * Text and queries leave only for the address that a corpus knows. The check comes before anything
  * is resolved or sent; a first use is recorded with the commit of what it brought.
  */
-import { Failure } from '../kernel/failure.ts';
-import { decideOrigin, embedUse, type Origin, type OriginUse } from '../kernel/origin.ts';
-import type { Embedder } from '../provider/embedding.ts';
-import { getOrigin, recordOrigin } from '../store/corpus-origins.ts';
-import type { CorpusKey } from '../store/corpus-settings.ts';
-import type { Reader, Transaction } from '../store/database.ts';
+import { Failure } from '../kernel/failure/failure.ts';
+import { decideOrigin, embedUse, type Origin, type OriginUse } from '../kernel/name/origin.ts';
+import type { Embedder } from '../provider/embedding/embedding.ts';
+import { getOrigin, recordOrigin } from '../store/corpus/origins.ts';
+import type { CorpusKey } from '../store/corpus/settings.ts';
+import type { Reader, Transaction } from '../store/driver/database.ts';
 
 export interface Sending extends CorpusKey {
   readonly use: OriginUse;

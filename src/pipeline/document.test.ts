@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { extractor } from '../../test/support/local-extractor.ts';
 import { meteredEmbedder } from '../../test/support/metered-embedder.ts';
-import { staticEmbedder } from '../provider/static-embedder.ts';
+import { staticEmbedder } from '../provider/embedding/static-embedder.ts';
 import type { Sink } from '../sink/sink.ts';
 import { boundPipeline, type DocumentPipelineOptions, documentPipeline } from './document.ts';
 import { type Pipeline, rebuilt } from './pipeline.ts';

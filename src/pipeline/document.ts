@@ -1,11 +1,11 @@
-/** The pipeline of a document: what does each step of `kernel/item.ts`. */
+/** The pipeline of a document: what does each step of `kernel/lifecycle/item.ts`. */
 import type { BlobStore } from '../blob/blob.ts';
-import { item } from '../kernel/item.ts';
-import { limits } from '../kernel/limits.ts';
-import type { Stage } from '../kernel/stage.ts';
+import { item } from '../kernel/lifecycle/item.ts';
+import type { Stage } from '../kernel/lifecycle/stage.ts';
+import { limits } from '../kernel/limits/limits.ts';
 import type { Sink } from '../sink/sink.ts';
 import { chunkStep, withCutter } from './chunk/chunk.ts';
-import type { Cutter } from './chunk/cut.ts';
+import type { Cutter } from './chunk/chunker.ts';
 import type { LinkFinder } from './crawl/found.ts';
 import { type EmbedOptions, embedStep } from './embed/embed.ts';
 import { reembedStep } from './embed/reembed.ts';
@@ -14,10 +14,10 @@ import type { Extractor } from './entity/extraction.ts';
 import { localExtractor } from './entity/local-extractor.ts';
 import { extractStep } from './extract/extract.ts';
 import type { Parser } from './extract/parsed.ts';
+import type { Rendering } from './fetch/browser/shown.ts';
 import { fetchStep } from './fetch/fetch.ts';
-import type { Fetcher } from './fetch/http.ts';
-import type { Paces } from './fetch/politeness.ts';
-import type { Rendering } from './fetch/shown.ts';
+import type { Fetcher } from './fetch/http/http.ts';
+import type { Paces } from './fetch/robots/politeness.ts';
 import type { Visitor } from './fetch/visit.ts';
 import { indexStep, pruneStep } from './index/index-step.ts';
 import {

@@ -3,7 +3,7 @@
  * `page:offset,page:offset`, because that goes wherever the text goes. Pages without text are left
  * out. A document without pages has none.
  */
-import type { NewChunk } from '../store/chunks.ts';
+import type { NewChunk } from '../store/document/chunks.ts';
 import type { PageText, Parsed } from './extract/parsed.ts';
 
 /** Of pages that stand in the text one after the other, with an empty line between them. */

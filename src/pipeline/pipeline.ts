@@ -2,14 +2,15 @@
  * A pipeline is a lifecycle and, for each of its steps, the function that does the step's work. To
  * add a step, add a row to the table of steps and a function here: see `docs/guide/extend.md`.
  */
-import type { CorpusPlace } from '../kernel/corpus-name.ts';
-import type { Failure } from '../kernel/failure.ts';
-import type { Lifecycle } from '../kernel/item.ts';
-import type { Workplace } from '../kernel/stage.ts';
+
+import type { Failure } from '../kernel/failure/failure.ts';
+import type { Lifecycle } from '../kernel/lifecycle/item.ts';
+import type { Workplace } from '../kernel/lifecycle/stage.ts';
+import type { CorpusPlace } from '../kernel/name/corpus-name.ts';
 import type { World } from '../kernel/world.ts';
 import type { NewEvent } from '../observe/event.ts';
-import type { Reader, Transaction } from '../store/database.ts';
-import type { StepCounts } from '../store/reports.ts';
+import type { Reader, Transaction } from '../store/driver/database.ts';
+import type { StepCounts } from '../store/item/reports.ts';
 import type { Bank } from './lane/bank.ts';
 
 /** The document that a step works on. */

@@ -3,16 +3,16 @@
  * the same code and within the same bounds as in a job, robots.txt and the pace of a domain
  * included.
  */
-import { Failure } from '../kernel/failure.ts';
+import { Failure } from '../kernel/failure/failure.ts';
 import type { World } from '../kernel/world.ts';
-import type { NewSource } from '../store/submit.ts';
+import type { NewSource } from '../store/job/submit.ts';
 import { type Extracted, type ExtractInput, extract, inlineInput } from './extract/extract.ts';
 import type { Parser } from './extract/parsed.ts';
+import type { Rendering } from './fetch/browser/shown.ts';
 import { readBounded, typed } from './fetch/fetch.ts';
-import type { Fetcher } from './fetch/http.ts';
-import { RobotsCheck } from './fetch/robots-check.ts';
-import type { Rendering } from './fetch/shown.ts';
-import { Turns } from './fetch/turns.ts';
+import type { Fetcher } from './fetch/http/http.ts';
+import { Turns } from './fetch/robots/domain-throttle.ts';
+import { RobotsCheck } from './fetch/robots/robots-check.ts';
 import { readUrl } from './fetch/url.ts';
 import { visitor } from './fetch/visit.ts';
 

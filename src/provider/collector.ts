@@ -6,10 +6,10 @@
  * A caller that no longer waits takes back what was not yet sent. What was sent is paid for, so its
  * answer is waited for and kept all the same.
  */
-import { toFailure } from '../kernel/failure.ts';
-import { limits } from '../kernel/limits.ts';
+import { toFailure } from '../kernel/failure/failure.ts';
+import { limits } from '../kernel/limits/limits.ts';
 import type { World } from '../kernel/world.ts';
-import { guessTokens, type Keep, type PaidVector } from './embedding.ts';
+import { guessTokens, type Keep, type PaidVector } from './embedding/embedding.ts';
 
 /** What a request brought: a vector for each text, and the tokens of all of them. */
 export interface Answered {

@@ -4,7 +4,7 @@
  * call that nobody waits for is not sent. What was sent is paid for, so its answer is kept all the
  * same.
  */
-import { Failure } from '../kernel/failure.ts';
+import { Failure } from '../kernel/failure/failure.ts';
 
 export interface Asking<T> {
   readonly key: string;

@@ -1,7 +1,7 @@
 /** Asks a server with OpenAI's interface for its list of models, which costs nothing. */
-import { readBoundedText } from '../kernel/bounded.ts';
-import { Failure } from '../kernel/failure.ts';
-import { limits } from '../kernel/limits.ts';
+import { readBoundedText } from '../concurrency/bounded.ts';
+import { Failure } from '../kernel/failure/failure.ts';
+import { limits } from '../kernel/limits/limits.ts';
 
 export interface ModelsQuestion {
   /** Up to the version: `https://api.openai.com/v1`. */

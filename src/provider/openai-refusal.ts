@@ -1,5 +1,5 @@
 /** What an OpenAI-compatible server means when it does not answer as it was asked to. */
-import { Failure, type FailureCode, type FailureOptions } from '../kernel/failure.ts';
+import { Failure, type FailureCode, type FailureOptions } from '../kernel/failure/failure.ts';
 
 export interface Refusal {
   readonly status: number;

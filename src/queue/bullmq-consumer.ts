@@ -4,13 +4,13 @@
  */
 import type { Worker as BullWorker, Job } from 'bullmq';
 import type { Redis } from 'ioredis';
-import { limits } from '../kernel/limits.ts';
+import { limits } from '../kernel/limits/limits.ts';
 import { pause, type World } from '../kernel/world.ts';
 import type { Log } from '../observe/log.ts';
+import { connectRedis, isAway, Outage } from '../redis/connection.ts';
+import { retryMs, Turn } from './delivery-run.ts';
 import { LockRenewer } from './lock-renewer.ts';
 import type { ConsumeOptions, Consumer, Message, QueueTimes } from './queue.ts';
-import { connectRedis, isAway, Outage } from './redis.ts';
-import { retryMs, Turn } from './turn.ts';
 
 export type BullMessage = Omit<Message, 'kind'>;
 

@@ -5,13 +5,20 @@
  */
 import type { Queue as BullLists, JobsOptions } from 'bullmq';
 import type { Redis } from 'ioredis';
-import { Failure } from '../kernel/failure.ts';
-import { limits } from '../kernel/limits.ts';
+import { Failure } from '../kernel/failure/failure.ts';
+import { limits } from '../kernel/limits/limits.ts';
 import type { World } from '../kernel/world.ts';
 import type { Log } from '../observe/log.ts';
+import {
+  connectRedis,
+  isAway,
+  Outage,
+  readFullness,
+  refuseEviction,
+  settled,
+} from '../redis/connection.ts';
 import { type BullMessage, startConsumer } from './bullmq-consumer.ts';
 import type { ConsumeOptions, Consumer, Message, Queue, QueueTimes } from './queue.ts';
-import { connectRedis, isAway, Outage, readFullness, refuseEviction, settled } from './redis.ts';
 
 export interface BullQueueOptions {
   readonly name: string;

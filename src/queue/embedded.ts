@@ -3,11 +3,11 @@
  * the order in which messages were added. What it holds ends with the process; whoever asked still
  * has the question on disk, and is told by `beginFill` to ask again.
  */
-import { Failure } from '../kernel/failure.ts';
-import { limits } from '../kernel/limits.ts';
+import { Failure } from '../kernel/failure/failure.ts';
+import { limits } from '../kernel/limits/limits.ts';
 import type { World } from '../kernel/world.ts';
+import { type Outcome, retryMs, Turn } from './delivery-run.ts';
 import type { ConsumeOptions, Consumer, Message, Queue, QueueTimes } from './queue.ts';
-import { type Outcome, retryMs, Turn } from './turn.ts';
 
 export interface EmbeddedQueueOptions {
   readonly name: string;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { TestWorld } from '../../test/support/test-world.ts';
-import { limits } from '../kernel/limits.ts';
+import { limits } from '../kernel/limits/limits.ts';
 import { LockRenewer } from './lock-renewer.ts';
 
 /** A thread that runs this text. */

@@ -1,8 +1,8 @@
 /** The main thread's side of the thread that renews locks. */
 import { Worker } from 'node:worker_threads';
 import { ceilingMs } from '../kernel/backoff.ts';
-import { Failure } from '../kernel/failure.ts';
-import { limits } from '../kernel/limits.ts';
+import { Failure } from '../kernel/failure/failure.ts';
+import { limits } from '../kernel/limits/limits.ts';
 import type { World } from '../kernel/world.ts';
 import type { FromLockThread, LockThreadOptions, ToLockThread } from './lock-thread.ts';
 

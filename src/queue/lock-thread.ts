@@ -5,8 +5,8 @@
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Redis } from 'ioredis';
-import { limits } from '../kernel/limits.ts';
-import { connectRedis } from './redis.ts';
+import { limits } from '../kernel/limits/limits.ts';
+import { connectRedis } from '../redis/connection.ts';
 
 export interface LockThreadOptions {
   readonly url: string;

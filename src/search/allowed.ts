@@ -5,12 +5,12 @@
  * generation or the new one, too, never neither.
  */
 import { setImmediate } from 'node:timers/promises';
-import { Failure } from '../kernel/failure.ts';
-import { limits } from '../kernel/limits.ts';
+import { Failure } from '../kernel/failure/failure.ts';
+import { limits } from '../kernel/limits/limits.ts';
 import type { Nearest } from '../sink/sink.ts';
-import { listChanges } from '../store/contents.ts';
-import type { Database } from '../store/database.ts';
-import { newestSequence } from '../store/events.ts';
+import { newestSequence } from '../store/delivery/events.ts';
+import { listChanges } from '../store/document/contents.ts';
+import type { Database } from '../store/driver/database.ts';
 import {
   type AllowedDocument,
   lastDocumentOf,
@@ -18,7 +18,7 @@ import {
   listAllowedDocuments,
   type PassageFilter,
   type PlaceRow,
-} from '../store/passages.ts';
+} from '../store/search/passages.ts';
 import { placeKey } from './fusion.ts';
 import type { VectorPlace } from './vector/partition.ts';
 

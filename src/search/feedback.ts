@@ -2,7 +2,7 @@
  * Term feedback: the best hits of the first lists lend their most telling terms to a second query,
  * which finds passages on the same subject in other words (pseudo-relevance feedback).
  */
-import { limits } from '../kernel/limits.ts';
+import { limits } from '../kernel/limits/limits.ts';
 import { isStopWord, wordsOf } from '../pipeline/word/terms.ts';
 
 interface Term {

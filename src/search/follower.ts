@@ -5,10 +5,15 @@
  * reading what is current now, so applying one twice, or late, does no harm.
  */
 import { setImmediate } from 'node:timers/promises';
-import { limits } from '../kernel/limits.ts';
-import { type CurrentRow, getCurrent, listChanges, listCurrent } from '../store/contents.ts';
-import type { Database } from '../store/database.ts';
-import { newestSequence } from '../store/events.ts';
+import { limits } from '../kernel/limits/limits.ts';
+import { newestSequence } from '../store/delivery/events.ts';
+import {
+  type CurrentRow,
+  getCurrent,
+  listChanges,
+  listCurrent,
+} from '../store/document/contents.ts';
+import type { Database } from '../store/driver/database.ts';
 
 /** What is held of the documents of one corpus. */
 export interface Copy {

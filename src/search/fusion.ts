@@ -2,7 +2,7 @@
  * Several ranked lists become one. Each list's scores are stretched to 0…1, weighted and added; a
  * passage that is not in a list gets nothing from it. Equal sums stand in the order of the chunks.
  */
-import type { PlaceRow, ScoredRow } from '../store/passages.ts';
+import type { PlaceRow, ScoredRow } from '../store/search/passages.ts';
 
 export type ListName = 'keyword' | 'vector' | 'feedback';
 

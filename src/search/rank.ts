@@ -1,18 +1,18 @@
 /** The order of the passages: the lists that a mode asks for, with their weights, fused. */
-import { limits } from '../kernel/limits.ts';
+import { limits } from '../kernel/limits/limits.ts';
 import { type CorpusEmbedders, corpusEmbedder } from '../pipeline/corpus-origin.ts';
 import { isStopWord, searchWordsOf } from '../pipeline/word/terms.ts';
-import type { Embedder } from '../provider/embedding.ts';
-import { fromSignedBytes } from '../provider/vector-bytes.ts';
-import { getCorpusSettings } from '../store/corpus-settings.ts';
-import type { Database } from '../store/database.ts';
+import type { Embedder } from '../provider/embedding/embedding.ts';
+import { fromSignedBytes } from '../provider/embedding/vector-bytes.ts';
+import { getCorpusSettings } from '../store/corpus/settings.ts';
+import type { Database } from '../store/driver/database.ts';
 import {
   getPassages,
   listMatching,
   type PassageFilter,
   type PlaceRow,
   type ScoredRow,
-} from '../store/passages.ts';
+} from '../store/search/passages.ts';
 import { type Allowed, readAllowed } from './allowed.ts';
 import { chooseTerms, termsOf } from './feedback.ts';
 import { type Fused, fuse, type ListName, type RankedList } from './fusion.ts';

@@ -1,7 +1,7 @@
 /** What a caller may ask for, checked, with the defaults filled in. */
-import { Failure } from '../kernel/failure.ts';
-import { limits } from '../kernel/limits.ts';
-import type { PassageFilter } from '../store/passages.ts';
+import { Failure } from '../kernel/failure/failure.ts';
+import { limits } from '../kernel/limits/limits.ts';
+import type { PassageFilter } from '../store/search/passages.ts';
 
 export const searchModes = ['hybrid', 'vector', 'keyword'] as const;
 export type SearchMode = (typeof searchModes)[number];

@@ -38,7 +38,7 @@ describe('search', () => {
 
   test('tells the slide on which a passage begins, and null for a document without', async (t) => {
     const { pawl, ingest } = await setup(t);
-    const samples = new URL('../pipeline/extract/format/samples/', import.meta.url);
+    const samples = new URL('../../test/samples/format/', import.meta.url);
     await ingest([fileURLToPath(new URL('plain-talk.pptx', samples))]);
     const pageOf = async (query: string) => {
       return (await pawl.search(corpus, query, { mode: 'keyword' }))[0]?.page;

@@ -4,13 +4,13 @@
  * replaced between a list and that statement, the search begins again, so that the document is seen
  * in one generation or the other, never in both and never in neither.
  */
-import { Failure } from '../kernel/failure.ts';
-import { limits } from '../kernel/limits.ts';
+import { Failure } from '../kernel/failure/failure.ts';
+import { limits } from '../kernel/limits/limits.ts';
 import type { CorpusEmbedders } from '../pipeline/corpus-origin.ts';
 import { searchWordsOf, stemmer } from '../pipeline/word/terms.ts';
-import type { Database } from '../store/database.ts';
-import { hasCorpus } from '../store/documents.ts';
-import { getPassages, type PassageRow } from '../store/passages.ts';
+import { hasCorpus } from '../store/document/documents.ts';
+import type { Database } from '../store/driver/database.ts';
+import { getPassages, type PassageRow } from '../store/search/passages.ts';
 import { foldSimilar } from './fold.ts';
 import { type Fused, type ListName, type Part, partsOf, placeKey } from './fusion.ts';
 import { type Highlight, markStems } from './highlight.ts';

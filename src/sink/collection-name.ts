@@ -3,8 +3,8 @@
  * name says both, and can be read back. What file systems or addresses might take for something
  * else, capital letters included, stands as `=` and its bytes in hexadecimal digits.
  */
-import { Failure } from '../kernel/failure.ts';
-import { limits } from '../kernel/limits.ts';
+import { Failure } from '../kernel/failure/failure.ts';
+import { limits } from '../kernel/limits/limits.ts';
 import type { CorpusModel } from './sink.ts';
 
 const separator = '~';

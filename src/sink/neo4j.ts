@@ -5,8 +5,8 @@
  */
 import { createHash } from 'node:crypto';
 import neo4j, { type Driver, type ManagedTransaction, type Session } from 'neo4j-driver';
-import { Failure, type FailureCode } from '../kernel/failure.ts';
-import { limits } from '../kernel/limits.ts';
+import { Failure, type FailureCode } from '../kernel/failure/failure.ts';
+import { limits } from '../kernel/limits/limits.ts';
 import type { World } from '../kernel/world.ts';
 import * as statements from './neo4j-statements.ts';
 import type { CorpusModel, Generation, Sink, Standing } from './sink.ts';

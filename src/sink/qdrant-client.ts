@@ -2,9 +2,9 @@
  * Qdrant's REST interface: bounded in time and bytes, without redirects, interrupted by a signal.
  * What it answers is the `result` of its envelope, or a failure with a code.
  */
-import { readBoundedText } from '../kernel/bounded.ts';
-import { Failure, type FailureCode } from '../kernel/failure.ts';
-import { limits } from '../kernel/limits.ts';
+import { readBoundedText } from '../concurrency/bounded.ts';
+import { Failure, type FailureCode } from '../kernel/failure/failure.ts';
+import { limits } from '../kernel/limits/limits.ts';
 import type { World } from '../kernel/world.ts';
 
 export interface QdrantAddress {

@@ -7,8 +7,8 @@
  * they may see a document in both its generations, and never in none.
  */
 import { createHash } from 'node:crypto';
-import { Failure } from '../kernel/failure.ts';
-import { limits } from '../kernel/limits.ts';
+import { Failure } from '../kernel/failure/failure.ts';
+import { limits } from '../kernel/limits/limits.ts';
 import { collectionName, readCollectionName } from './collection-name.ts';
 import { type QdrantAddress, QdrantClient } from './qdrant-client.ts';
 import type {

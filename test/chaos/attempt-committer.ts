@@ -2,9 +2,9 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { realWorld } from '../../src/app/world.ts';
 import { open } from '../../src/index.ts';
 import { failpointHook } from '../../src/observe/failpoint-hook.ts';
-import { realWorld } from '../../src/world.ts';
 
 export type CommitterMessage = 'committing' | 'committed';
 

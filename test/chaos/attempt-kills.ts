@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { open, type Pawl } from '../../src/index.ts';
-import type { sql } from '../../src/store/statement.ts';
+import type { sql } from '../../src/store/driver/statement.ts';
 import { makeDirectory, removeDirectory } from '../support/temporary.ts';
 import type { CommitterMessage } from './attempt-committer.ts';
 

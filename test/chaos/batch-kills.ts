@@ -5,10 +5,10 @@
  * charged twice, and every question must have its answer.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import type { BatchCommands } from '../../src/engine/batch-commands.ts';
-import { type Assembled, assemble } from '../../src/main.ts';
+import { type Assembled, assemble } from '../../src/app/wire.ts';
+import type { BatchCommands } from '../../src/engine/batch/commands.ts';
 import type { Failpoint } from '../../src/observe/failpoint.ts';
-import { sql } from '../../src/store/statement.ts';
+import { sql } from '../../src/store/driver/statement.ts';
 import { OpenaiServer } from '../support/batch/openai-server.ts';
 import { patience } from '../support/patience.ts';
 import { until } from '../support/wait.ts';

@@ -1,5 +1,5 @@
 /** The settings of processes that share a batch provider; some have its key, and some do not. */
-import type { ProviderSettings } from '../../src/batch-providers.ts';
+import type { ProviderSettings } from '../../src/app/adapter/batch-providers.ts';
 
 /** Longer than a process stands still on a busy machine, and short enough to wait for. */
 const holdMs = 8_000;

@@ -1,8 +1,8 @@
 /** A process that works on documents and batch tasks, with or without a provider's settings. */
 import { parseArgs } from 'node:util';
-import { assemble } from '../../src/main.ts';
+import { assemble } from '../../src/app/wire.ts';
+import { realWorld } from '../../src/app/world.ts';
 import { failpointHook } from '../../src/observe/failpoint-hook.ts';
-import { realWorld } from '../../src/world.ts';
 import { batchSettings } from './batch-settings.ts';
 import { report } from './program.ts';
 

@@ -1,8 +1,8 @@
 /** Judges what a reader finds: for every source one version, whole, once, and not an older one. */
 import { splitText } from '../../src/pipeline/chunk/split.ts';
 
-import type { Database } from '../../src/store/database.ts';
-import { type Statement, sql } from '../../src/store/statement.ts';
+import type { Database } from '../../src/store/driver/database.ts';
+import { type Statement, sql } from '../../src/store/driver/statement.ts';
 import { searchStore } from '../support/search-store.ts';
 import { acceptedOf, type Evidence, type Finding } from './verdict.ts';
 import {

@@ -3,7 +3,7 @@
  * failpoint that nobody passed is a finding: a list of names that are never hit proves nothing.
  */
 import type { Failpoint } from '../../src/observe/failpoint.ts';
-import { sql } from '../../src/store/statement.ts';
+import { sql } from '../../src/store/driver/statement.ts';
 import { patience } from '../support/patience.ts';
 import { until } from '../support/wait.ts';
 import type { Child } from './child.ts';

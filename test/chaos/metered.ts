@@ -4,12 +4,12 @@
  * had been answered before and the answer kept; and every step takes a random few milliseconds.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { Failure } from '../../src/kernel/failure.ts';
+import { Failure } from '../../src/kernel/failure/failure.ts';
 import { vectorKey } from '../../src/pipeline/embed/embed-texts.ts';
 import { answerKey } from '../../src/pipeline/entity/ask-model.ts';
 import type { Pipeline, StepFunction } from '../../src/pipeline/pipeline.ts';
-import type { Database } from '../../src/store/database.ts';
-import { sql } from '../../src/store/statement.ts';
+import type { Database } from '../../src/store/driver/database.ts';
+import { sql } from '../../src/store/driver/statement.ts';
 import {
   type CompletionCall,
   type CompletionServer,

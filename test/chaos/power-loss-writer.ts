@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Readable } from 'node:stream';
 import { parseArgs } from 'node:util';
-import { limits } from '../../src/kernel/limits.ts';
-import { assemble } from '../../src/main.ts';
+import { assemble } from '../../src/app/wire.ts';
+import { limits } from '../../src/kernel/limits/limits.ts';
 import { caller, corpus, textOf, uploadOf } from './workload.ts';
 
 const { values } = parseArgs({

@@ -2,8 +2,8 @@
  * How fast a killed process is made up for. The only worker dies with many items at various steps;
  * another starts, and every item that was leased goes on from its last committed step.
  */
-import { item as lifecycle } from '../../src/kernel/item.ts';
-import { sql } from '../../src/store/statement.ts';
+import { item as lifecycle } from '../../src/kernel/lifecycle/item.ts';
+import { sql } from '../../src/store/driver/statement.ts';
 import { until } from '../support/wait.ts';
 import { Scene, type SceneOptions } from './scene.ts';
 import type { Finding } from './verdict.ts';

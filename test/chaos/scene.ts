@@ -3,9 +3,9 @@
  * scenario ends the same way: what is left is worked off in peace, and the store is judged.
  */
 import { join } from 'node:path';
-import { type Assembled, assemble } from '../../src/main.ts';
-import type { Database } from '../../src/store/database.ts';
-import { sql } from '../../src/store/statement.ts';
+import { type Assembled, assemble } from '../../src/app/wire.ts';
+import type { Database } from '../../src/store/driver/database.ts';
+import { sql } from '../../src/store/driver/statement.ts';
 import { patience } from '../support/patience.ts';
 import { until } from '../support/wait.ts';
 import { type Child, type Options, type Program, start } from './child.ts';

@@ -1,7 +1,7 @@
 /** What one process held goes on in another, and the first one's word no longer counts. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { limits } from '../../src/kernel/limits.ts';
+import { limits } from '../../src/kernel/limits/limits.ts';
 import { firstSeed } from '../support/first-seed.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { recover } from './recovery.ts';

@@ -1,7 +1,7 @@
 /** A judge that cannot find anyone guilty proves nothing: each row spoils a good store. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type Assembled, assemble } from '../../src/main.ts';
+import { type Assembled, assemble } from '../../src/app/wire.ts';
 import { jobEnds } from '../../src/observe/event.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import type { DiaryLine, PaidCall } from './paid-twice.ts';

@@ -1,6 +1,6 @@
-import type { Database } from '../../src/store/database.ts';
-import { countWithoutCause } from '../../src/store/items.ts';
-import { sql } from '../../src/store/statement.ts';
+import type { Database } from '../../src/store/driver/database.ts';
+import { sql } from '../../src/store/driver/statement.ts';
+import { countWithoutCause } from '../../src/store/item/items.ts';
 import { judgeDocuments } from './document-verdict.ts';
 import { callsPaidTwice, type DiaryLine, type PaidCall } from './paid-twice.ts';
 import type { Entry } from './submission-log.ts';

@@ -1,8 +1,8 @@
 /** A process that works on the store until it is killed, or told to stop by SIGTERM. */
 import { parseArgs } from 'node:util';
-import { assemble } from '../../src/main.ts';
+import { assemble } from '../../src/app/wire.ts';
+import { realWorld } from '../../src/app/world.ts';
 import { failpointHook } from '../../src/observe/failpoint-hook.ts';
-import { realWorld } from '../../src/world.ts';
 import { chanceFrom } from './chance.ts';
 import { metered, meteredExtractor, meteredProvider } from './metered.ts';
 import { report } from './program.ts';

@@ -3,7 +3,7 @@
  * and every paragraph carries both in one word: whatever the store shows can be judged from the
  * submitter's own list.
  */
-import { limits } from '../../src/kernel/limits.ts';
+import { limits } from '../../src/kernel/limits/limits.ts';
 
 export const caller = 'chaos';
 export const corpus = 'chaos';

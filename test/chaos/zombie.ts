@@ -6,13 +6,13 @@
  * missing heartbeat would test nothing more.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { thisProcess } from '../../src/engine/liveness.ts';
-import { rescue } from '../../src/engine/rescuer.ts';
-import { Failure } from '../../src/kernel/failure.ts';
-import { item as lifecycle } from '../../src/kernel/item.ts';
+import { realWorld } from '../../src/app/world.ts';
+import { thisProcess } from '../../src/engine/item/liveness.ts';
+import { rescue } from '../../src/engine/item/rescuer.ts';
+import { Failure } from '../../src/kernel/failure/failure.ts';
+import { item as lifecycle } from '../../src/kernel/lifecycle/item.ts';
 import type { Failpoint } from '../../src/observe/failpoint.ts';
-import { sql } from '../../src/store/statement.ts';
-import { realWorld } from '../../src/world.ts';
+import { sql } from '../../src/store/driver/statement.ts';
 import { patience } from '../support/patience.ts';
 import { isStopped } from '../support/process-state.ts';
 import { until } from '../support/wait.ts';

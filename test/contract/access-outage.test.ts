@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { inspect } from 'node:util';
 import { localCaller } from '../../src/access/caller.ts';
-import type { Failure } from '../../src/kernel/failure.ts';
+import type { Failure } from '../../src/kernel/failure/failure.ts';
 import { hashed, internalKey, openCircuit, withMembership } from '../support/access-fixture.ts';
 import { assertNoCanary, makeCanaries, type Told } from '../support/canary.ts';
 import type { Reply } from '../support/membership.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { AccessOptions } from '../../src/access/access.ts';
 import { localCaller } from '../../src/access/caller.ts';
-import type { Failure } from '../../src/kernel/failure.ts';
+import type { Failure } from '../../src/kernel/failure/failure.ts';
 import {
   hashed,
   internalKey,

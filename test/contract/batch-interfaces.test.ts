@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, test } from 'node:test';
-import { makeProviders, type ProviderSettings } from '../../src/batch-providers.ts';
+import { makeProviders, type ProviderSettings } from '../../src/app/adapter/batch-providers.ts';
+import { realWorld } from '../../src/app/world.ts';
 import type { JsonObject } from '../../src/kernel/provider-state.ts';
 import type { BatchProvider } from '../../src/provider/batch/batch-provider.ts';
 import { signRequest } from '../../src/provider/batch/signature.ts';
-import { realWorld } from '../../src/world.ts';
 import { AnthropicServer } from '../support/batch/anthropic-server.ts';
 import { AzureServer } from '../support/batch/azure-server.ts';
 import { BatchFixture, memoryBlobs } from '../support/batch/fixture.ts';

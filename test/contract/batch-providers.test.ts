@@ -1,8 +1,8 @@
 /** What every provider's adapter must do, against a server that behaves as the provider's does. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { submitDue } from '../../src/engine/batch-submit.ts';
-import { limits } from '../../src/kernel/limits.ts';
+import { submitDue } from '../../src/engine/batch/submit.ts';
+import { limits } from '../../src/kernel/limits/limits.ts';
 import { BatchFixture } from '../support/batch/fixture.ts';
 import { breaksOff, htmlPage, type Reply } from '../support/batch/provider-server.ts';
 import { type ProviderCase, providerCases } from '../support/batch/providers.ts';

@@ -1,13 +1,13 @@
 /** Large results arrive whole, in bounded memory. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { realWorld } from '../../src/app/world.ts';
 import { putParts } from '../../src/blob/blob.ts';
 import { openBlobDirectory } from '../../src/blob/directory.ts';
-import { collectJob } from '../../src/engine/batch-collect.ts';
-import { mergedOutput } from '../../src/engine/batch-results.ts';
+import { collectJob } from '../../src/engine/batch/collect.ts';
+import { mergedOutput } from '../../src/engine/batch/results.ts';
 import { readLines } from '../../src/provider/batch/answer.ts';
-import type { BatchTaskRow } from '../../src/store/batch-tasks.ts';
-import { realWorld } from '../../src/world.ts';
+import type { BatchTaskRow } from '../../src/store/batch/tasks.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 const mebibyte = 1024 * 1024;

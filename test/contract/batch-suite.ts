@@ -1,7 +1,7 @@
 /** What batch tasks must do on every store, with providers that behave as theirs do. */
 import { describe, test } from 'node:test';
-import { azureTranscriber } from '../../src/provider/batch/azure.ts';
-import { openaiBatches } from '../../src/provider/batch/openai.ts';
+import { azureTranscriber } from '../../src/provider/batch/vendor/azure.ts';
+import { openaiBatches } from '../../src/provider/batch/vendor/openai.ts';
 import { AzureServer } from '../support/batch/azure-server.ts';
 import { BatchFixture, endpointOf } from '../support/batch/fixture.ts';
 import { OpenaiServer } from '../support/batch/openai-server.ts';

@@ -1,7 +1,7 @@
 /** The search for planted secrets finds them, so that finding none means something. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { Failure } from '../../src/kernel/failure.ts';
+import { Failure } from '../../src/kernel/failure/failure.ts';
 import {
   assertNoCanary,
   type CanaryPlace,

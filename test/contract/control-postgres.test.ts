@@ -1,10 +1,10 @@
 /** Stopping a large job while it is at work: at the first request, and without a deadlock. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { item } from '../../src/kernel/item.ts';
-import type { Database } from '../../src/store/database.ts';
-import { migrate } from '../../src/store/migrate.ts';
-import { openPostgres } from '../../src/store/postgres.ts';
+import { item } from '../../src/kernel/lifecycle/item.ts';
+import type { Database } from '../../src/store/driver/database.ts';
+import { migrate } from '../../src/store/driver/migrate.ts';
+import { openPostgres } from '../../src/store/driver/postgres.ts';
 import {
   type ControlScene,
   countDeadlocks,

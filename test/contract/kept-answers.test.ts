@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { Redis as Client } from 'ioredis';
-import { limits } from '../../src/kernel/limits.ts';
+import { limits } from '../../src/kernel/limits/limits.ts';
 import { makeLog } from '../../src/observe/log.ts';
-import { openKeptAnswers } from '../../src/queue/kept-answers.ts';
+import { openKeptAnswers } from '../../src/redis/response-store.ts';
 import { type Redis, startRedis } from '../support/redis.ts';
 import { until } from '../support/wait.ts';
 

@@ -2,21 +2,25 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
-import type { Finding } from '../../src/cli/doctor.ts';
-import { PointsKeeper } from '../../src/engine/points-keeper.ts';
+import type { Finding } from '../../src/cli/command/doctor/doctor.ts';
+import { PointsKeeper } from '../../src/engine/pgvector-maintenance.ts';
 import { open, type Pawl } from '../../src/index.ts';
-import { item } from '../../src/kernel/item.ts';
-import { limits } from '../../src/kernel/limits.ts';
-import { fromSignedBytes, toSignedBytes } from '../../src/provider/vector-bytes.ts';
+import { item } from '../../src/kernel/lifecycle/item.ts';
+import { limits } from '../../src/kernel/limits/limits.ts';
+import { fromSignedBytes, toSignedBytes } from '../../src/provider/embedding/vector-bytes.ts';
 import { Mirror, type MirrorSearch } from '../../src/search/vector/mirror.ts';
 import { PointIndex } from '../../src/search/vector/point-index.ts';
-import { insertVectors } from '../../src/store/chunks.ts';
-import type { Database, Reader } from '../../src/store/database.ts';
-import { migrate } from '../../src/store/migrate.ts';
-import { type NearRequest, PointReader } from '../../src/store/near-points.ts';
-import { openPgvector } from '../../src/store/pgvector.ts';
-import { arePointsFilled, fillSomePoints, listPointModels } from '../../src/store/points.ts';
-import { openPostgres } from '../../src/store/postgres.ts';
+import { insertVectors } from '../../src/store/document/chunks.ts';
+import type { Database, Reader } from '../../src/store/driver/database.ts';
+import { migrate } from '../../src/store/driver/migrate.ts';
+import { openPostgres } from '../../src/store/driver/postgres.ts';
+import { type NearRequest, PointReader } from '../../src/store/search/nearest-vectors.ts';
+import { openPgvector } from '../../src/store/search/pgvector.ts';
+import {
+  arePointsFilled,
+  fillSomePoints,
+  listPointModels,
+} from '../../src/store/search/pgvector-rows.ts';
 import { openWorkplace } from '../e2e/pawl-process.ts';
 import { type Postgres, startPostgres, whyNoPgvector } from '../support/postgres.ts';
 import { type Cleanup, temporaryDirectory } from '../support/temporary.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { limits } from '../../src/kernel/limits.ts';
+import { realWorld } from '../../src/app/world.ts';
+import { limits } from '../../src/kernel/limits/limits.ts';
 import { EmbeddedQueue } from '../../src/queue/embedded.ts';
-import { realWorld } from '../../src/world.ts';
 import { TestWorld } from '../support/test-world.ts';
 import { consumeByHand, message, queueTests, testTimes } from './queue-suite.ts';
 

@@ -1,7 +1,7 @@
 /** What every queue does, be it in memory or in Redis. */
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
-import type { Failure } from '../../src/kernel/failure.ts';
+import type { Failure } from '../../src/kernel/failure/failure.ts';
 import type {
   ConsumeOptions,
   Consumer,

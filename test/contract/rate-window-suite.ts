@@ -1,7 +1,7 @@
 /** What every window does, be it in memory or in Redis. */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import type { RateWindow, Taken } from '../../src/access/window.ts';
+import type { RateWindow, Taken } from '../../src/access/limit/window.ts';
 import type { TestWorld } from '../support/test-world.ts';
 
 export interface WindowBench {

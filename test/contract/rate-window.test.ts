@@ -1,5 +1,5 @@
 import { describe, test } from 'node:test';
-import { MemoryWindow } from '../../src/access/window.ts';
+import { MemoryWindow } from '../../src/access/limit/window.ts';
 import { TestWorld } from '../support/test-world.ts';
 import { windowTests } from './rate-window-suite.ts';
 

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { Redis as Client } from 'ioredis';
-import { Refill } from '../../src/engine/refill.ts';
+import { realWorld } from '../../src/app/world.ts';
+import { Refill } from '../../src/handoff/orchestrator/refill.ts';
 import { makeLog } from '../../src/observe/log.ts';
 import { openBullQueue } from '../../src/queue/bullmq.ts';
 import type { Message } from '../../src/queue/queue.ts';
-import { realWorld } from '../../src/world.ts';
 import { startRedis } from '../support/redis.ts';
 import { until } from '../support/wait.ts';
 import { testTimes } from './queue-suite.ts';

@@ -1,14 +1,14 @@
 /** Qdrant beside a store when something goes wrong: at each point the next run mends it. */
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
-import { limits } from '../../src/kernel/limits.ts';
-import { toSignedBytes } from '../../src/provider/vector-bytes.ts';
+import { limits } from '../../src/kernel/limits/limits.ts';
+import { toSignedBytes } from '../../src/provider/embedding/vector-bytes.ts';
 import { SinkIndex } from '../../src/search/vector/sink-index.ts';
 import { pointId } from '../../src/sink/qdrant.ts';
 import type { VectorSink } from '../../src/sink/sink.ts';
-import { chunkIdOf, insertVectors } from '../../src/store/chunks.ts';
-import { flipModel, setNextModel } from '../../src/store/corpus-settings.ts';
-import { appendEvents } from '../../src/store/events.ts';
+import { flipModel, setNextModel } from '../../src/store/corpus/settings.ts';
+import { appendEvents } from '../../src/store/delivery/events.ts';
+import { chunkIdOf, insertVectors } from '../../src/store/document/chunks.ts';
 import type { Reply } from '../support/batch/provider-server.ts';
 import { type QdrantServer, refused } from '../support/qdrant/qdrant-server.ts';
 import { model, notes, SinkBench, vectorOf } from './sink/bench.ts';

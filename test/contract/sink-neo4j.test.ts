@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import neo4j from 'neo4j-driver';
+import { realWorld } from '../../src/app/world.ts';
 import { openNeo4j } from '../../src/sink/neo4j.ts';
 import * as statements from '../../src/sink/neo4j-statements.ts';
-import { documentIdOf } from '../../src/store/documents.ts';
-import { realWorld } from '../../src/world.ts';
+import { documentIdOf } from '../../src/store/document/documents.ts';
 import type { BoltServer } from '../support/neo4j/bolt-server.ts';
 import { hangSignal } from '../support/patience.ts';
 import { notes, SinkBench } from './sink/bench.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { limits } from '../../src/kernel/limits.ts';
+import { limits } from '../../src/kernel/limits/limits.ts';
 import { patience } from '../support/patience.ts';
 import type { Cleanup } from '../support/temporary.ts';
 import { notes, SinkBench, type SinkCase } from './sink/bench.ts';

@@ -4,10 +4,10 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { toFailure } from '../../src/kernel/failure.ts';
-import { openSqlite } from '../../src/store/sqlite.ts';
-import { sql } from '../../src/store/statement.ts';
-import { realWorld } from '../../src/world.ts';
+import { realWorld } from '../../src/app/world.ts';
+import { toFailure } from '../../src/kernel/failure/failure.ts';
+import { openSqlite } from '../../src/store/driver/sqlite.ts';
+import { sql } from '../../src/store/driver/statement.ts';
 import { makeDirectory, removeDirectory } from '../support/temporary.ts';
 
 const create = sql`CREATE TABLE IF NOT EXISTS notes (text TEXT)`;

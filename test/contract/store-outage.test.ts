@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { open } from '../../src/index.ts';
-import { toFailure } from '../../src/kernel/failure.ts';
-import type { Database, Transaction } from '../../src/store/database.ts';
-import { openPostgres } from '../../src/store/postgres.ts';
-import { sql } from '../../src/store/statement.ts';
+import { toFailure } from '../../src/kernel/failure/failure.ts';
+import type { Database, Transaction } from '../../src/store/driver/database.ts';
+import { openPostgres } from '../../src/store/driver/postgres.ts';
+import { sql } from '../../src/store/driver/statement.ts';
 import { type Postgres, startPostgres } from '../support/postgres.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { loadConfig } from '../../src/config.ts';
-import { type Key, settings } from '../../src/settings.ts';
+import { loadConfig } from '../../src/app/settings/config.ts';
+import { type Key, settings } from '../../src/app/settings/settings.ts';
 import {
   bytesOf,
   type ComposeService,

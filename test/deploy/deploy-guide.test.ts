@@ -8,8 +8,8 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import pg from 'pg';
-import { loadConfig } from '../../src/config.ts';
-import { checkRole } from '../../src/roles.ts';
+import { checkRole } from '../../src/app/role/roles.ts';
+import { loadConfig } from '../../src/app/settings/config.ts';
 import { type Block, followGuide, root, shellBlocks, whyNotReadable } from '../support/guide.ts';
 import { checkInstalled } from '../support/nginx.ts';
 import { startPostgres } from '../support/postgres.ts';

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { isFailureCode } from '../../src/kernel/failure.ts';
-import { failures } from '../../src/kernel/failure-table.ts';
-import { limits } from '../../src/kernel/limits.ts';
+import { isFailureCode } from '../../src/kernel/failure/failure.ts';
+import { failures } from '../../src/kernel/failure/table.ts';
+import { limits } from '../../src/kernel/limits/limits.ts';
 import { gatewayFolder } from '../support/nginx.ts';
 
 const mebibyte = 1024 * 1024;

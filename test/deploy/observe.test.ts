@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { isFailureCode } from '../../src/kernel/failure.ts';
+import { isFailureCode } from '../../src/kernel/failure/failure.ts';
 import { eventKinds } from '../../src/observe/event.ts';
 import { openBench } from '../e2e/api-client.ts';
 import { findExecutable } from '../support/server.ts';

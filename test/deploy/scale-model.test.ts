@@ -7,7 +7,7 @@ import { document } from '../../bench/scale/measured.ts';
 import { busyDay, flatDay, flowOfDay, needOf, waitingShare } from '../../bench/scale/model.ts';
 import { reportScale, sizeText } from '../../bench/scale/report.ts';
 import { planOf, scenarios } from '../../bench/scale/scenario.ts';
-import { limits } from '../../src/kernel/limits.ts';
+import { limits } from '../../src/kernel/limits/limits.ts';
 import { root } from './deploy-files.ts';
 
 const nearly = (value: number, expected: number) =>

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Client } from '../../src/client/client.ts';
+import { Client } from '../../src/client/http.ts';
 import { open } from '../../src/index.ts';
 import type { BatchProvider } from '../../src/provider/batch/batch-provider.ts';
 import { temporaryDirectory } from '../support/temporary.ts';

@@ -4,10 +4,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { open, type Pawl } from '../../src/index.ts';
-import { Failure, type FailureCode } from '../../src/kernel/failure.ts';
-import { defineLifecycle, type StepRow, stepTable } from '../../src/kernel/item.ts';
+import { Failure, type FailureCode } from '../../src/kernel/failure/failure.ts';
+import { defineLifecycle, type StepRow, stepTable } from '../../src/kernel/lifecycle/item.ts';
 import type { Pipeline, StepFunction } from '../../src/pipeline/pipeline.ts';
-import { getText } from '../../src/store/documents.ts';
+import { getText } from '../../src/store/document/documents.ts';
 import { type Cleanup, temporaryDirectory } from '../support/temporary.ts';
 import { makeLatch } from '../support/test-world.ts';
 

@@ -1,8 +1,8 @@
 /** Batch tasks over HTTP, and the cheap lane of jobs. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { BatchTask } from '../../src/api/contract/batch.ts';
-import { Client } from '../../src/client/client.ts';
+import { Client } from '../../src/client/http.ts';
+import type { BatchTask } from '../../src/contract/operation/batch.ts';
 import { AzureServer } from '../support/batch/azure-server.ts';
 import { OpenaiServer } from '../support/batch/openai-server.ts';
 import type { Cleanup } from '../support/temporary.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { startService } from '../../src/service.ts';
+import { startService } from '../../src/app/role/service.ts';
 import { assertNoCanary, makeCanaries, type Told } from '../support/canary.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { until } from '../support/wait.ts';

@@ -1,9 +1,13 @@
 /** A service on a fresh store and a free port, and requests to it that check what they get. */
 import assert from 'node:assert/strict';
 import { Compile } from 'typebox/compile';
-import { contract, type Route, type RouteName } from '../../src/api/contract.ts';
-import { Problem } from '../../src/api/schema.ts';
-import { type RunningService, type ServiceOptions, startService } from '../../src/service.ts';
+import {
+  type RunningService,
+  type ServiceOptions,
+  startService,
+} from '../../src/app/role/service.ts';
+import { contract, type Route, type RouteName } from '../../src/contract/contract.ts';
+import { Problem } from '../../src/contract/schema/schema.ts';
 import { type Cleanup, temporaryDirectory } from '../support/temporary.ts';
 
 export interface Answer<Body = Record<string, unknown>> {

@@ -1,7 +1,7 @@
 /** What is put on the queues of the services, in the process that is all of them. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { limits } from '../../src/kernel/limits.ts';
+import { limits } from '../../src/kernel/limits/limits.ts';
 import { until } from '../support/wait.ts';
 import { openBench } from './api-client.ts';
 import { openSite } from './web-site.ts';

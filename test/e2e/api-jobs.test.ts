@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
-import type { JobDetail } from '../../src/api/schema.ts';
+import type { JobDetail } from '../../src/contract/schema/schema.ts';
 import { openBench } from './api-client.ts';
 
 const text = 'The cat sleeps on the harmonium.';

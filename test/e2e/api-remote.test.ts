@@ -1,10 +1,10 @@
 /** Commands and programs at the other end of a connection. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Access } from '../../src/api/access.ts';
-import { remotePawl } from '../../src/cli/remote.ts';
-import { Client } from '../../src/client/client.ts';
-import { Failure } from '../../src/kernel/failure.ts';
+import { remotePawl } from '../../src/cli/remote-client.ts';
+import { Client } from '../../src/client/http.ts';
+import { Failure } from '../../src/kernel/failure/failure.ts';
+import type { Access } from '../../src/service/access.ts';
 import { openBench } from './api-client.ts';
 import { openWorkplace } from './pawl-process.ts';
 

@@ -4,11 +4,11 @@ import { createHash } from 'node:crypto';
 import { existsSync, globSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import type { Access } from '../../src/api/access.ts';
-import { contract, type Route, type RouteName } from '../../src/api/contract.ts';
-import type { Cause, Chunk, Document, Item, Why } from '../../src/api/schema.ts';
-import { Failure } from '../../src/kernel/failure.ts';
-import { limits } from '../../src/kernel/limits.ts';
+import { contract, type Route, type RouteName } from '../../src/contract/contract.ts';
+import type { Cause, Chunk, Document, Item, Why } from '../../src/contract/schema/schema.ts';
+import { Failure } from '../../src/kernel/failure/failure.ts';
+import { limits } from '../../src/kernel/limits/limits.ts';
+import type { Access } from '../../src/service/access.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { type Bench, openBench } from './api-client.ts';
 

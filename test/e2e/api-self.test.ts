@@ -1,7 +1,7 @@
 /** What the service says about itself: health, figures, documentation. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { contract, type Route, type RouteName } from '../../src/api/contract.ts';
+import { contract, type Route, type RouteName } from '../../src/contract/contract.ts';
 import { openBench } from './api-client.ts';
 
 describe('the service about itself', () => {

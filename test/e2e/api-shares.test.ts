@@ -1,7 +1,7 @@
 /** A corpus that is shared: who may do what in it, and under which name. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { RouteName } from '../../src/api/contract.ts';
+import type { RouteName } from '../../src/contract/contract.ts';
 import { hashed, sha256 } from '../support/access-fixture.ts';
 import type { Cleanup } from '../support/temporary.ts';
 import { type Asking, openBench } from './api-client.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, test } from 'node:test';
-import type { Cause, Job, JobDetail } from '../../src/api/schema.ts';
+import type { Cause, Job, JobDetail } from '../../src/contract/schema/schema.ts';
 import type { Cleanup } from '../support/temporary.ts';
 import { openBench } from './api-client.ts';
 import { openWorkplace } from './pawl-process.ts';

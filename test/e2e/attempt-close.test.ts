@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import type { Attempt } from '../../src/api/attempt-contract.ts';
+import type { Attempt } from '../../src/contract/operation/attempt.ts';
 import type { Cleanup } from '../support/temporary.ts';
 import { until } from '../support/wait.ts';
 import { openWorkplace, type Workplace } from './pawl-process.ts';

@@ -3,12 +3,12 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { thisProcess } from '../../src/engine/liveness.ts';
+import { realWorld } from '../../src/app/world.ts';
+import { thisProcess } from '../../src/engine/item/liveness.ts';
 import {
   type ProcessParserOptions,
   processParser,
 } from '../../src/pipeline/extract/process/process-parser.ts';
-import { realWorld } from '../../src/world.ts';
 import { assertBestMs } from '../support/measure.ts';
 import { patience } from '../support/patience.ts';
 import { hasWritten, isStopped } from '../support/process-state.ts';

@@ -1,7 +1,7 @@
 /** Sites whose text comes by script, from the address to the search. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Attempt } from '../../src/api/attempt-contract.ts';
+import type { Attempt } from '../../src/contract/operation/attempt.ts';
 import { type OpenOptions, open } from '../../src/index.ts';
 import { type Cleanup, temporaryDirectory } from '../support/temporary.ts';
 import { until } from '../support/wait.ts';

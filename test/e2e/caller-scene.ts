@@ -1,8 +1,8 @@
 /** A service on a store of before, with a strict Membership, and what callers see of it. */
 import assert from 'node:assert/strict';
-import type { RouteName } from '../../src/api/contract.ts';
-import type { ServiceOptions } from '../../src/service.ts';
-import { realWorld } from '../../src/world.ts';
+import type { ServiceOptions } from '../../src/app/role/service.ts';
+import { realWorld } from '../../src/app/world.ts';
+import type { RouteName } from '../../src/contract/contract.ts';
 import { hashed } from '../support/access-fixture.ts';
 import { type MembershipServer, startMembership } from '../support/membership.ts';
 import type { Belongings } from '../support/stores/open.ts';

@@ -1,7 +1,7 @@
 /** Keys rotate and Membership begins to name callers: what is theirs stays theirs. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { ServiceOptions } from '../../src/service.ts';
+import type { ServiceOptions } from '../../src/app/role/service.ts';
 import { hashed, sha256 } from '../support/access-fixture.ts';
 import { type Postgres, startPostgres } from '../support/postgres.ts';
 import { type Belongings, belongingsIn, copyPostgres, copySqlite } from '../support/stores/open.ts';

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type IngestOptions, open, type Pawl } from '../../src/index.ts';
-import { fromSignedBytes } from '../../src/provider/vector-bytes.ts';
-import { countWithoutCause } from '../../src/store/items.ts';
+import { fromSignedBytes } from '../../src/provider/embedding/vector-bytes.ts';
+import { countWithoutCause } from '../../src/store/item/items.ts';
 import { type LineOutcome, OpenaiServer } from '../support/batch/openai-server.ts';
 import { type Cleanup, temporaryDirectory } from '../support/temporary.ts';
 import { until } from '../support/wait.ts';

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { openBench } from './api-client.ts';
 import { openWorkplace, type Workplace } from './pawl-process.ts';
 
-const cli = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
+const cli = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
 async function filled(place: Workplace, url: readonly string[] = []): Promise<void> {
   place.write('docs/cat.md', '# The cat\n\nThe cat sleeps on the harmonium.\n');

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
-import { failures } from '../../src/kernel/failure.ts';
+import { failures } from '../../src/kernel/failure/failure.ts';
 import { openWorkplace } from './pawl-process.ts';
 
 const page = `<title>The dog</title><h1>The dog</h1><p>The <a href="/tree">dog</a> guards the
@@ -12,7 +12,7 @@ const page = `<title>The dog</title><h1>The dog</h1><p>The <a href="/tree">dog</
   <ol><li>First it barks at the fox.</li><li>Then it bites the fox in the tail.</li></ol>
   <p>In the evening it sleeps under the tree, and nobody has ever seen it anywhere else.</p>`;
 
-const talk = new URL('../../src/pipeline/extract/format/samples/plain-talk.pptx', import.meta.url);
+const talk = new URL('../samples/format/plain-talk.pptx', import.meta.url);
 
 function linesOf(stdout: string): Record<string, unknown>[] {
   return stdout

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { open } from '../../src/index.ts';
-import { limits } from '../../src/kernel/limits.ts';
+import { limits } from '../../src/kernel/limits/limits.ts';
 import { openWorkplace, type Workplace } from './pawl-process.ts';
 
 const ingest = ['ingest', 'docs', '--corpus', 'notes'];

@@ -5,7 +5,7 @@ import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:f
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { open } from '../../src/index.ts';
-import { expandSources } from '../../src/sources.ts';
+import { expandSources } from '../../src/source/sources.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { openBench } from './api-client.ts';
 import { openWorkplace } from './pawl-process.ts';
@@ -132,7 +132,7 @@ describe('a folder', () => {
 
 /** The superuser may list everything: then somebody else lists. */
 function sourcesAsSomebody(folder: string): string[] | undefined {
-  const module = new URL('../../src/sources.ts', import.meta.url).href;
+  const module = new URL('../../src/source/sources.ts', import.meta.url).href;
   const load = `import { expandSources } from ${JSON.stringify(module)};`;
   if (runAsSomebody(load).status !== 0) return undefined;
   const { stdout, stderr } = runAsSomebody(`${load}

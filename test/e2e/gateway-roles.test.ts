@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, type TestContext, test } from 'node:test';
-import { settings } from '../../src/settings.ts';
+import { settings } from '../../src/app/settings/settings.ts';
 import { interpolate, readCompose, readExample } from '../deploy/deploy-files.ts';
 import { startGateway } from '../support/nginx.ts';
 import { hangSignal } from '../support/patience.ts';

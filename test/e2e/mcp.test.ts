@@ -9,7 +9,7 @@ import { temporaryDirectory } from '../support/temporary.ts';
 import { until } from '../support/wait.ts';
 import { openBench } from './api-client.ts';
 
-const program = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
+const program = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
 interface Reply {
   readonly id: number;

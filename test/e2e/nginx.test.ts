@@ -6,7 +6,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { Compile } from 'typebox/compile';
-import { Problem } from '../../src/api/schema.ts';
+import { Problem } from '../../src/contract/schema/schema.ts';
 import {
   checkPlace,
   type Gateway,

@@ -4,7 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, type TestContext, test } from 'node:test';
-import { contract, type RouteName } from '../../src/api/contract.ts';
+import { contract, type RouteName } from '../../src/contract/contract.ts';
 import { open } from '../../src/index.ts';
 import { startCompletionServer, withContent } from '../support/completion-server.ts';
 import { watchConnections } from '../support/connection-watch.ts';

@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
+import { realWorld } from '../../src/app/world.ts';
 import type { BlobStore } from '../../src/blob/blob.ts';
-import { thisProcess } from '../../src/engine/liveness.ts';
+import { thisProcess } from '../../src/engine/item/liveness.ts';
 import { open } from '../../src/index.ts';
 import { extractStep } from '../../src/pipeline/extract/extract.ts';
 import { processParser } from '../../src/pipeline/extract/process/process-parser.ts';
-import { realWorld } from '../../src/world.ts';
 import { hasWritten } from '../support/process-state.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { until } from '../support/wait.ts';

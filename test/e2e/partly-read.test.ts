@@ -1,7 +1,7 @@
 /** Documents that were read in part: counted, listed and explained, on a machine and over HTTP. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Corpus, Document, Why } from '../../src/api/schema.ts';
+import type { Corpus, Document, Why } from '../../src/contract/schema/schema.ts';
 import { openBench } from './api-client.ts';
 import { openWorkplace, type Workplace } from './pawl-process.ts';
 

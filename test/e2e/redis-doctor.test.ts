@@ -1,10 +1,10 @@
 /** `pawl doctor` and the figures of the service, with real Redis. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { openQueues } from '../../src/app/adapter/queues.ts';
+import { startService } from '../../src/app/role/service.ts';
+import { realWorld } from '../../src/app/world.ts';
 import { makeLog } from '../../src/observe/log.ts';
-import { openQueues } from '../../src/queues.ts';
-import { startService } from '../../src/service.ts';
-import { realWorld } from '../../src/world.ts';
 import { startRedis } from '../support/redis.ts';
 import { freePort } from '../support/server.ts';
 import { temporaryDirectory } from '../support/temporary.ts';

@@ -1,8 +1,8 @@
 /** A service in a process of its own: what it says of itself, and of the models that it calls. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
+import { startRole } from '../../src/app/role/worker-service.ts';
 import { open } from '../../src/index.ts';
-import { startRole } from '../../src/role-service.ts';
 import { startOpenaiServer } from '../support/openai-server.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { startRedis } from '../support/redis.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { Failure, type FailureCode, open, type Pawl } from '../../src/index.ts';
-import { limits } from '../../src/kernel/limits.ts';
+import { limits } from '../../src/kernel/limits/limits.ts';
 import { makeDirectory, removeDirectory } from '../support/temporary.ts';
 
 let pawl: Pawl;

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Browser } from 'playwright-core';
-import { type Access, localAccess } from '../../src/api/access.ts';
-import { policy } from '../../src/api/workbench.ts';
-import { Failure } from '../../src/kernel/failure.ts';
+import { policy } from '../../src/http/workbench.ts';
+import { Failure } from '../../src/kernel/failure/failure.ts';
+import { type Access, localAccess } from '../../src/service/access.ts';
 import { openBench } from './api-client.ts';
 import { findViolations, launchBrowser, openView } from './web-browser.ts';
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Browser } from 'playwright-core';
-import type { BatchTask } from '../../src/api/contract/batch.ts';
+import type { BatchTask } from '../../src/contract/operation/batch.ts';
 import { AzureServer } from '../support/batch/azure-server.ts';
 import { OpenaiServer } from '../support/batch/openai-server.ts';
 import { SarvamServer } from '../support/batch/sarvam-server.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
-import { startService } from '../../src/service.ts';
+import { startService } from '../../src/app/role/service.ts';
 import { assertBestMs } from '../support/measure.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { openBench } from './api-client.ts';

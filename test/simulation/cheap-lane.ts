@@ -5,11 +5,11 @@
  */
 import { createHash } from 'node:crypto';
 import type { BlobStore } from '../../src/blob/blob.ts';
-import { bankLeft } from '../../src/engine/batch-bank.ts';
-import { gatherLines, settleEnded } from '../../src/engine/batch-lane.ts';
-import { BatchProviders } from '../../src/engine/batch-plan.ts';
-import { submitDue } from '../../src/engine/batch-submit.ts';
-import { reconcile } from '../../src/engine/reconciler.ts';
+import { bankLeft } from '../../src/engine/batch/bank.ts';
+import { gatherLines, settleEnded } from '../../src/engine/batch/lane.ts';
+import { BatchProviders } from '../../src/engine/batch/plan.ts';
+import { reconcile } from '../../src/engine/batch/reconciler.ts';
+import { submitDue } from '../../src/engine/batch/submit.ts';
 import type { DocumentLane } from '../../src/pipeline/document.ts';
 import type {
   BatchProvider,

@@ -1,5 +1,5 @@
 /** The documents of the simulated world: what they say tells which version they are. */
-import type { NewSource } from '../../src/store/submit.ts';
+import type { NewSource } from '../../src/store/job/submit.ts';
 import type { Random } from './random.ts';
 
 export const callers = ['ann', 'ben'] as const;

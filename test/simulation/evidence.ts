@@ -1,11 +1,11 @@
 /** Everything that the store holds of a run, read once, for the invariants to judge. */
 
 import type { Event } from '../../src/observe/event.ts';
-import type { Database } from '../../src/store/database.ts';
-import { listEvents } from '../../src/store/events.ts';
-import type { ItemRow } from '../../src/store/items.ts';
-import type { JobRow } from '../../src/store/jobs.ts';
-import { sql } from '../../src/store/statement.ts';
+import { listEvents } from '../../src/store/delivery/events.ts';
+import type { Database } from '../../src/store/driver/database.ts';
+import { sql } from '../../src/store/driver/statement.ts';
+import type { ItemRow } from '../../src/store/item/items.ts';
+import type { JobRow } from '../../src/store/job/jobs.ts';
 import type { WatchedLine } from './paid.ts';
 import type { Acknowledged } from './recorder.ts';
 

@@ -1,7 +1,7 @@
 /** Plays the events back along the kernel's tables, and sees if they lead to what is stored. */
-import { item, type Progress } from '../../src/kernel/item.ts';
-import { type JobState, job, workingStates } from '../../src/kernel/job.ts';
-import { targets, transition } from '../../src/kernel/machine.ts';
+import { item, type Progress } from '../../src/kernel/lifecycle/item.ts';
+import { type JobState, job, workingStates } from '../../src/kernel/lifecycle/job.ts';
+import { targets, transition } from '../../src/kernel/lifecycle/machine.ts';
 import type { Event, EventKind } from '../../src/observe/event.ts';
 import type { Evidence } from './evidence.ts';
 

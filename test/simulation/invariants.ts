@@ -1,8 +1,8 @@
 /** What must be true whatever happened: each a function from the evidence to what denies it. */
-import { item } from '../../src/kernel/item.ts';
-import { jobEventFor, job as jobMachine } from '../../src/kernel/job.ts';
-import { limits } from '../../src/kernel/limits.ts';
-import type { JobRow } from '../../src/store/jobs.ts';
+import { item } from '../../src/kernel/lifecycle/item.ts';
+import { jobEventFor, job as jobMachine } from '../../src/kernel/lifecycle/job.ts';
+import { limits } from '../../src/kernel/limits/limits.ts';
+import type { JobRow } from '../../src/store/job/jobs.ts';
 import { poisonWord } from './content.ts';
 import type { Evidence, StoredItem } from './evidence.ts';
 import { illegalItemHistories, illegalJobHistories, movesOfStoppedJobs } from './history.ts';

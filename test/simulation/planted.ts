@@ -2,12 +2,12 @@
  * Defects planted on purpose, to see that the simulation finds them. Each is put between the code
  * and its ports: the code itself has no switch for being wrong.
  */
-import { defineLifecycle, stepTable } from '../../src/kernel/item.ts';
+import { defineLifecycle, stepTable } from '../../src/kernel/lifecycle/item.ts';
 import type { Pipeline, StepFunction } from '../../src/pipeline/pipeline.ts';
-import type { Database, Transaction } from '../../src/store/database.ts';
-import { flip, getText } from '../../src/store/documents.ts';
-import type { Statement } from '../../src/store/statement.ts';
-import type { ClaimedRow } from '../../src/store/transition.ts';
+import { flip, getText } from '../../src/store/document/documents.ts';
+import type { Database, Transaction } from '../../src/store/driver/database.ts';
+import type { Statement } from '../../src/store/driver/statement.ts';
+import type { ClaimedRow } from '../../src/store/item/moves.ts';
 import type { Plant } from './process.ts';
 
 export interface Planted {

@@ -2,12 +2,12 @@
  * The ports of one simulated process, with everything between it and the store that can go wrong.
  * Every answer passes the process's own door: after its death none does.
  */
-import type { Ledger } from '../../src/engine/ledger.ts';
-import { Failure } from '../../src/kernel/failure.ts';
-import type { Database, Transaction } from '../../src/store/database.ts';
-import type { Report, Verdict } from '../../src/store/reports.ts';
-import { sql } from '../../src/store/statement.ts';
-import type { ClaimedRow } from '../../src/store/transition.ts';
+import type { Ledger } from '../../src/engine/item/ledger.ts';
+import { Failure } from '../../src/kernel/failure/failure.ts';
+import type { Database, Transaction } from '../../src/store/driver/database.ts';
+import { sql } from '../../src/store/driver/statement.ts';
+import type { ClaimedRow } from '../../src/store/item/moves.ts';
+import type { Report, Verdict } from '../../src/store/item/reports.ts';
 import type { SimulatedProcess } from './process.ts';
 
 const slowMsMax = 5_000;

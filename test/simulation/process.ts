@@ -3,11 +3,11 @@
  * any two awaits: from then on nothing it has begun goes on. What it had committed, stays.
  */
 import { Engine } from '../../src/engine/engine.ts';
-import type { Ledger } from '../../src/engine/ledger.ts';
-import type { Liveness } from '../../src/engine/liveness.ts';
+import type { Ledger } from '../../src/engine/item/ledger.ts';
+import type { Liveness } from '../../src/engine/item/liveness.ts';
 import type { World } from '../../src/kernel/world.ts';
 import type { Pipeline } from '../../src/pipeline/pipeline.ts';
-import type { Database } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/driver/database.ts';
 import type { SimulatedBatches } from './cheap-lane.ts';
 import type { Faults } from './fault.ts';
 import { gatedDatabase, gatedLedger, never } from './ports.ts';

@@ -3,8 +3,8 @@
  * what it sees is what was submitted; a document that was once there is there.
  */
 import { splitText } from '../../src/pipeline/chunk/split.ts';
-import { chunkIdOf } from '../../src/store/chunks.ts';
-import { sql } from '../../src/store/statement.ts';
+import { chunkIdOf } from '../../src/store/document/chunks.ts';
+import { sql } from '../../src/store/driver/statement.ts';
 import { searchStore } from '../support/search-store.ts';
 import { callers, corpora, everyWord } from './content.ts';
 import type { Setting } from './process.ts';

@@ -1,5 +1,5 @@
 /** Processes that ask services: steps have places of their own, and items wait for them. */
-import type { Workplace } from '../../src/kernel/stage.ts';
+import type { Workplace } from '../../src/kernel/lifecycle/stage.ts';
 import { ledgerOver } from '../support/ledger-over.ts';
 import type { Plant } from './process.ts';
 

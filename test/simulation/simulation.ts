@@ -2,8 +2,8 @@
  * One run: people, processes and trouble for a while; then the trouble stops, and everything that
  * was accepted has to end within a bounded time. Nothing here is real but the code under test.
  */
-import { newestSequence } from '../../src/store/events.ts';
-import { sql } from '../../src/store/statement.ts';
+import { newestSequence } from '../../src/store/delivery/events.ts';
+import { sql } from '../../src/store/driver/statement.ts';
 import { SimulatedBatches } from './cheap-lane.ts';
 import { allItems, readEvidence } from './evidence.ts';
 import { type FaultCounts, Faults } from './fault.ts';

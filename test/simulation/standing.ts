@@ -1,6 +1,6 @@
-import type { Database } from '../../src/store/database.ts';
-import { countWithoutCause } from '../../src/store/items.ts';
-import { sql } from '../../src/store/statement.ts';
+import type { Database } from '../../src/store/driver/database.ts';
+import { sql } from '../../src/store/driver/statement.ts';
+import { countWithoutCause } from '../../src/store/item/items.ts';
 import { allItems, allJobs } from './evidence.ts';
 import { standing } from './invariants.ts';
 import type { Recorder } from './recorder.ts';

@@ -3,15 +3,15 @@
  * step's function is called, the simulation looks at the store: is that step already there?
  */
 import type { BlobStore } from '../../src/blob/blob.ts';
-import { Failure } from '../../src/kernel/failure.ts';
-import { item as lifecycle } from '../../src/kernel/item.ts';
+import { Failure } from '../../src/kernel/failure/failure.ts';
+import { item as lifecycle } from '../../src/kernel/lifecycle/item.ts';
 import { documentPipeline } from '../../src/pipeline/document.ts';
 import { parse } from '../../src/pipeline/extract/format/parse.ts';
-import type { Fetcher } from '../../src/pipeline/fetch/http.ts';
+import type { Fetcher } from '../../src/pipeline/fetch/http/http.ts';
+import { Purse } from '../../src/pipeline/paid-answers.ts';
 import type { Pipeline, StepContext, StepFunction } from '../../src/pipeline/pipeline.ts';
-import { Purse } from '../../src/pipeline/purse.ts';
-import type { Embedder } from '../../src/provider/embedding.ts';
-import { sql } from '../../src/store/statement.ts';
+import type { Embedder } from '../../src/provider/embedding/embedding.ts';
+import { sql } from '../../src/store/driver/statement.ts';
 import { extractor } from '../support/local-extractor.ts';
 import { simulatedLane } from './cheap-lane.ts';
 import { poisonWord } from './content.ts';

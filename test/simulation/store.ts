@@ -2,12 +2,12 @@
  * The store of the simulated world: the real one, in memory, opened once and emptied for each run.
  * Triggers write down each move of an item, as the database saw it, for the invariants to judge.
  */
-import { item } from '../../src/kernel/item.ts';
+import { item } from '../../src/kernel/lifecycle/item.ts';
 import type { World } from '../../src/kernel/world.ts';
-import type { Database } from '../../src/store/database.ts';
-import { migrate } from '../../src/store/migrate.ts';
-import { openSqlite } from '../../src/store/sqlite.ts';
-import { sql } from '../../src/store/statement.ts';
+import type { Database } from '../../src/store/driver/database.ts';
+import { migrate } from '../../src/store/driver/migrate.ts';
+import { openSqlite } from '../../src/store/driver/sqlite.ts';
+import { sql } from '../../src/store/driver/statement.ts';
 import { watchLineStatements } from './paid.ts';
 import { nobody, type Schedule } from './schedule.ts';
 

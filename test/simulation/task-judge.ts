@@ -1,7 +1,7 @@
 /** What must hold of batch tasks when all is over, by the provider's truth. */
-import { batchTask } from '../../src/kernel/batch-task.ts';
+import { batchTask } from '../../src/kernel/lifecycle/batch-task.ts';
 import type { Event } from '../../src/observe/event.ts';
-import type { BatchTaskRow } from '../../src/store/batch-tasks.ts';
+import type { BatchTaskRow } from '../../src/store/batch/tasks.ts';
 import type { TruthJob, TruthProvider } from './task-provider.ts';
 
 export interface TaskEvidence {

@@ -3,7 +3,7 @@
  * carry a request out and lose its answer, limit the rate, fail for a while, be slow, or bring a
  * part of the results. It counts what it was made to begin, by token.
  */
-import { Failure } from '../../src/kernel/failure.ts';
+import { Failure } from '../../src/kernel/failure/failure.ts';
 import type {
   BatchProvider,
   NewBatchJob,

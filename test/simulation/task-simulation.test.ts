@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { BatchOptions } from '../../src/engine/batch-submit.ts';
+import type { BatchOptions } from '../../src/engine/batch/submit.ts';
 import { batchFailpoints } from '../../src/observe/failpoint.ts';
-import type { Statement } from '../../src/store/statement.ts';
+import type { Statement } from '../../src/store/driver/statement.ts';
 import { firstSeed } from '../support/first-seed.ts';
 import { patience } from '../support/patience.ts';
 import { runTaskSeeds, type TaskBatch } from './task-batch.ts';

@@ -6,15 +6,15 @@
  */
 import { createHash } from 'node:crypto';
 import type { BlobStore } from '../../src/blob/blob.ts';
-import { BatchCommands } from '../../src/engine/batch-commands.ts';
-import { BatchProviders } from '../../src/engine/batch-plan.ts';
-import { type BatchOptions, submitDue } from '../../src/engine/batch-submit.ts';
-import { reconcile } from '../../src/engine/reconciler.ts';
+import { BatchCommands } from '../../src/engine/batch/commands.ts';
+import { BatchProviders } from '../../src/engine/batch/plan.ts';
+import { reconcile } from '../../src/engine/batch/reconciler.ts';
+import { type BatchOptions, submitDue } from '../../src/engine/batch/submit.ts';
 import type { World } from '../../src/kernel/world.ts';
-import type { BatchTaskRow } from '../../src/store/batch-tasks.ts';
-import type { Database } from '../../src/store/database.ts';
-import { listEvents } from '../../src/store/events.ts';
-import { sql } from '../../src/store/statement.ts';
+import type { BatchTaskRow } from '../../src/store/batch/tasks.ts';
+import { listEvents } from '../../src/store/delivery/events.ts';
+import type { Database } from '../../src/store/driver/database.ts';
+import { sql } from '../../src/store/driver/statement.ts';
 import { Random } from './random.ts';
 import { nobody, type Owner, Schedule } from './schedule.ts';
 import type { SimulatedStore } from './store.ts';

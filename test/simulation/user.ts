@@ -1,6 +1,6 @@
 /** The people of the simulated world, who submit, pause, cancel and retry whenever they like. */
-import { Failure } from '../../src/kernel/failure.ts';
-import { sql } from '../../src/store/statement.ts';
+import { Failure } from '../../src/kernel/failure/failure.ts';
+import { sql } from '../../src/store/driver/statement.ts';
 import { callers, corpora, randomSource } from './content.ts';
 import type { Setting, SimulatedProcess } from './process.ts';
 

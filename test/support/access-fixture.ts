@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { type AccessOptions, openAccess } from '../../src/access/access.ts';
 import { type AuditRecord, makeAudit } from '../../src/access/audit.ts';
-import { Failure } from '../../src/kernel/failure.ts';
+import { Failure } from '../../src/kernel/failure/failure.ts';
 import { type Reply, startMembership } from './membership.ts';
 import type { Cleanup } from './temporary.ts';
 import { TestWorld } from './test-world.ts';

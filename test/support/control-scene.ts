@@ -3,17 +3,17 @@
  * service with two orchestrators contends here.
  */
 import { setTimeout as pause } from 'node:timers/promises';
+import { realWorld } from '../../src/app/world.ts';
 import { Engine } from '../../src/engine/engine.ts';
-import { thisProcess } from '../../src/engine/liveness.ts';
-import { Failure, toFailure } from '../../src/kernel/failure.ts';
-import { item } from '../../src/kernel/item.ts';
+import { thisProcess } from '../../src/engine/item/liveness.ts';
+import { Failure, toFailure } from '../../src/kernel/failure/failure.ts';
+import { item } from '../../src/kernel/lifecycle/item.ts';
 import type { Pipeline, StepFunction } from '../../src/pipeline/pipeline.ts';
-import type { Database } from '../../src/store/database.ts';
-import { setGateLimits } from '../../src/store/gates.ts';
-import { countWithoutCause } from '../../src/store/items.ts';
-import { getJob, type JobRow } from '../../src/store/jobs.ts';
-import { sql } from '../../src/store/statement.ts';
-import { realWorld } from '../../src/world.ts';
+import type { Database } from '../../src/store/driver/database.ts';
+import { sql } from '../../src/store/driver/statement.ts';
+import { setGateLimits } from '../../src/store/item/gates.ts';
+import { countWithoutCause } from '../../src/store/item/items.ts';
+import { getJob, type JobRow } from '../../src/store/job/jobs.ts';
 
 const caller = 'ann';
 const gates = ['a.test', 'b.test', 'c.test'];

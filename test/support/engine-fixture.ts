@@ -1,10 +1,10 @@
 /** An engine on a fresh store, with steps that a test makes up, and time that it owns. */
 import { Engine } from '../../src/engine/engine.ts';
-import type { Ledger } from '../../src/engine/ledger.ts';
-import type { StepName } from '../../src/kernel/item.ts';
-import type { JobState } from '../../src/kernel/job.ts';
+import type { Ledger } from '../../src/engine/item/ledger.ts';
+import type { StepName } from '../../src/kernel/lifecycle/item.ts';
+import type { JobState } from '../../src/kernel/lifecycle/job.ts';
 import type { Pipeline, StepFunction } from '../../src/pipeline/pipeline.ts';
-import type { Database } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/driver/database.ts';
 import type { OpenStore, StoreFixture, Submitted } from './store-fixture.ts';
 import type { Cleanup } from './temporary.ts';
 

@@ -1,18 +1,18 @@
 /** An engine whose pages are fetched elsewhere, and a test that is the worker. */
 import assert from 'node:assert/strict';
 import type { Engine } from '../../src/engine/engine.ts';
-import { Callbacks, type Completion } from '../../src/handoff/callbacks.ts';
-import { Exchange, keyOfMessage } from '../../src/handoff/exchange.ts';
-import { parcelsBy } from '../../src/handoff/parcel.ts';
-import { answered } from '../../src/handoff/question.ts';
+import { Exchange, keyOfMessage } from '../../src/handoff/orchestrator/broker.ts';
+import { Callbacks, type Completion } from '../../src/handoff/orchestrator/callbacks.ts';
+import { parcelsBy } from '../../src/handoff/payload.ts';
+import { answered } from '../../src/handoff/request.ts';
 import type { ReadResult } from '../../src/handoff/result.ts';
-import { Failure } from '../../src/kernel/failure.ts';
-import { limits } from '../../src/kernel/limits.ts';
+import { Failure } from '../../src/kernel/failure/failure.ts';
+import { limits } from '../../src/kernel/limits/limits.ts';
 import type { StepContext, StepResult } from '../../src/pipeline/pipeline.ts';
-import type { Database } from '../../src/store/database.ts';
-import { removeHandoffsOfStep } from '../../src/store/handoffs.ts';
-import { getJobById } from '../../src/store/jobs.ts';
-import { sql } from '../../src/store/statement.ts';
+import type { Database } from '../../src/store/driver/database.ts';
+import { sql } from '../../src/store/driver/statement.ts';
+import { removeHandoffsOfStep } from '../../src/store/handoff/handoffs.ts';
+import { getJobById } from '../../src/store/job/jobs.ts';
 import type { EngineFixture } from './engine-fixture.ts';
 import { HandQueue } from './hand-queue.ts';
 import type { Latch } from './test-world.ts';

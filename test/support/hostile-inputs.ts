@@ -1,6 +1,6 @@
 /** What strangers may send: each input is small enough to be accepted, and made to take long. */
 import { gzipSync } from 'node:zlib';
-import { limits } from '../../src/kernel/limits.ts';
+import { limits } from '../../src/kernel/limits/limits.ts';
 
 const megabyte = 1_000_000;
 const full = limits.request.bodyBytesMax;

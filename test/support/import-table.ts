@@ -1,81 +1,74 @@
 /** Who may import whom, and which package enters where. */
 
-/** Arrows point down: kernel ← observe ← ports ← pipeline ← engine ← its users ← api ← main. */
-const ports = ['store', 'queue', 'provider', 'sink', 'blob'];
-const belowEngine = ['kernel', 'observe', ...ports, 'pipeline'];
-const belowApi = [...belowEngine, 'engine'];
+/**
+ * Arrows point down: kernel ← observe ← ports ← pipeline ← engine ← its users ← contract ← service
+ * ← http ← app ← library ← cli.
+ */
+const below = ['kernel', 'concurrency', 'observe'];
+const ports = ['store', 'queue', 'redis', 'provider', 'sink', 'blob'];
+const belowEngine = [...below, ...ports, 'pipeline'];
+const belowService = [...belowEngine, 'engine'];
+const users = ['attempt', 'search', 'access', 'handoff', 'webhook', 'source'];
 export const imports = {
   folders: {
     kernel: [],
+    concurrency: ['kernel'],
     observe: ['kernel'],
-    store: ['kernel', 'observe'],
-    queue: ['kernel', 'observe'],
-    provider: ['kernel', 'observe'],
-    sink: ['kernel', 'observe'],
-    blob: ['kernel', 'observe', 'provider/batch/signature.ts'],
-    // Steps know ports, never adapters; main chooses those.
+    store: below,
+    redis: below,
+    queue: [...below, 'redis'],
+    provider: below,
+    sink: below,
+    blob: [...below, 'provider/batch/signature.ts'],
+    // Steps know ports, never adapters; the composition root chooses those.
     pipeline: [
-      'kernel',
-      'observe',
+      ...below,
       'store',
-      'provider/budget.ts',
-      'provider/completion.ts',
-      'provider/embedding.ts',
+      'provider/completion/completion.ts',
+      'provider/embedding/embedding.ts',
+      'provider/embedding/vector-bytes.ts',
       'provider/prices.ts',
-      'provider/vector-bytes.ts',
+      'provider/rate-limit.ts',
       'sink/sink.ts',
       'blob/blob.ts',
     ],
     engine: belowEngine,
-    attempt: belowApi,
-    search: belowApi,
-    access: belowApi,
+    attempt: belowService,
+    search: belowService,
+    access: belowService,
+    webhook: belowService,
+    source: belowEngine,
     // Between a step and the service that does its work in another process.
-    handoff: belowApi,
-    api: [...belowApi, 'attempt', 'search', 'access', 'handoff', 'sources.ts'],
+    handoff: belowService,
+    contract: [...belowService, 'attempt', 'search'],
+    service: [...belowService, ...users, 'contract'],
+    http: [...belowService, ...users, 'contract', 'service'],
     // In the browser, too: nothing but types from elsewhere.
-    client: ['kernel', 'api'],
+    client: ['kernel', 'contract'],
+    library: [...belowService, ...users, 'contract', 'service', 'app'],
+    app: [...belowService, ...users, 'contract', 'service', 'http', 'library', 'index.ts'],
+    mcp: [...belowService, ...users, 'contract', 'service', 'client', 'cli', 'index.ts'],
     cli: [
-      ...belowApi,
+      ...belowService,
       'search',
       'access',
-      'api',
+      'source',
+      'contract',
+      'service',
       'client',
+      'mcp',
+      'app',
       'index.ts',
-      'config.ts',
-      'service.ts',
-      'role-service.ts',
-      'orchestrator-service.ts',
-      'roles.ts',
-      'sources.ts',
-      'world.ts',
-      'batch-providers.ts',
-      'models.ts',
-      'sinks.ts',
-      'blobs.ts',
-      'redis-settings.ts',
     ],
   },
-  rootFiles: {
-    'src/config.ts': ['kernel/failure.ts', 'settings.ts'],
-    'src/settings.ts': [
-      'kernel/limits.ts',
-      'setting-forms.ts',
-      'rate-settings.ts',
-      'redis-settings.ts',
-      'service-settings.ts',
-      'sink-settings.ts',
-    ],
-    'src/rate-settings.ts': ['kernel/limits.ts', 'setting-forms.ts', 'settings.ts'],
-    'src/redis-settings.ts': ['settings.ts'],
-    'src/service-settings.ts': ['setting-forms.ts'],
-    'src/sink-settings.ts': ['settings.ts'],
-    'src/setting-forms.ts': ['kernel/limits.ts'],
+  files: {
+    'src/app/settings/config.ts': ['kernel/failure/failure.ts', 'app/settings'],
+    'src/app/settings/settings.ts': ['kernel/limits/limits.ts', 'app/settings'],
   },
   packages: {
     pg: ['store'],
     bullmq: ['queue'],
-    ioredis: ['access', 'queue'],
+    ioredis: ['access', 'queue', 'redis'],
     'neo4j-driver': ['sink'],
     'playwright-core': ['pipeline/fetch'],
     'gpt-tokenizer': ['pipeline/chunk'],
@@ -92,14 +85,14 @@ export const imports = {
     papaparse: ['pipeline/extract/format'],
     'postal-mime': ['pipeline/extract/format'],
     yaml: ['pipeline/extract/format'],
-    fastify: ['api', 'service-parts.ts'],
-    '@fastify/multipart': ['api'],
-    typebox: ['api', 'cli'],
-    '@modelcontextprotocol/server': ['cli'],
-    'prom-client': ['api'],
+    fastify: ['http', 'service', 'contract/validation.ts', 'app/role/http-bootstrap.ts'],
+    '@fastify/multipart': ['http', 'service'],
+    typebox: ['contract', 'service', 'http', 'mcp'],
+    '@modelcontextprotocol/server': ['mcp', 'cli/command/mcp.ts'],
+    'prom-client': ['service'],
     'node:sqlite': ['store'],
-    'node:child_process': ['pipeline', 'engine', 'main.ts', 'cli.ts'],
-    'node:http': ['api', 'main.ts', 'cli.ts'],
+    'node:child_process': ['pipeline', 'engine', 'app', 'cli'],
+    'node:http': ['http', 'service', 'app', 'cli'],
   },
   pureFolders: { kernel: ['node:assert'] },
 };
@@ -108,5 +101,5 @@ const tanstack = ['query', 'router', 'virtual'].map((name) => `@tanstack/react-$
 export const webImports = {
   packages: ['react', 'react-dom', ...tanstack],
   sources: ['kernel', 'client'],
-  typesOnly: ['api/contract.ts', 'api/schema.ts'],
+  typesOnly: ['contract/contract.ts', 'contract/schema/schema.ts'],
 };

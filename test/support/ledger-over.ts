@@ -1,4 +1,4 @@
-import type { Ledger } from '../../src/engine/ledger.ts';
+import type { Ledger } from '../../src/engine/item/ledger.ts';
 
 /** The ledger, with some of its answers replaced. */
 export const ledgerOver = (own: Ledger, changes: Partial<Ledger>): Ledger => ({

@@ -1,6 +1,6 @@
 /** A model that costs something, in memory: it counts what it was asked. */
-import { Failure } from '../../src/kernel/failure.ts';
-import type { Completer, CompletionRequest } from '../../src/provider/completion.ts';
+import { Failure } from '../../src/kernel/failure/failure.ts';
+import type { Completer, CompletionRequest } from '../../src/provider/completion/completion.ts';
 import type { Prices, Tokens } from '../../src/provider/prices.ts';
 
 export interface MeteredCompleter extends Completer {

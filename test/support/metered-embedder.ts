@@ -1,5 +1,5 @@
 /** An embedder that costs something, in memory: it counts what it was asked for. */
-import type { Embedder } from '../../src/provider/embedding.ts';
+import type { Embedder } from '../../src/provider/embedding/embedding.ts';
 import { fakeTokens, fakeVector } from './openai-server.ts';
 
 export interface MeteredEmbedder extends Embedder {

@@ -1,9 +1,9 @@
 /** Parses files as the pipeline would, and holds what comes of them to what is expected. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Failure } from '../../src/kernel/failure.ts';
+import { Failure } from '../../src/kernel/failure/failure.ts';
 import { parse } from '../../src/pipeline/extract/format/parse.ts';
-import { mediaTypeOf } from '../../src/pipeline/fetch/media-type.ts';
+import { mediaTypeOf } from '../../src/pipeline/fetch/http/media-type.ts';
 
 const never = new AbortController().signal;
 

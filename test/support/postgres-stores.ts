@@ -4,10 +4,10 @@
  * emptied and used again: its rows go, and its ids begin anew.
  */
 import pg from 'pg';
-import { item } from '../../src/kernel/item.ts';
-import type { Database } from '../../src/store/database.ts';
-import { migrate } from '../../src/store/migrate.ts';
-import { openPostgres } from '../../src/store/postgres.ts';
+import { item } from '../../src/kernel/lifecycle/item.ts';
+import type { Database } from '../../src/store/driver/database.ts';
+import { migrate } from '../../src/store/driver/migrate.ts';
+import { openPostgres } from '../../src/store/driver/postgres.ts';
 import { type Postgres, startPostgres } from './postgres.ts';
 import { type OpenStore, StoreFixture } from './store-fixture.ts';
 

@@ -3,11 +3,11 @@
  * input it is told to finish, or to keep its only thread busy.
  */
 import { createInterface } from 'node:readline';
-import type { Failure } from '../../src/kernel/failure.ts';
+import { realWorld } from '../../src/app/world.ts';
+import type { Failure } from '../../src/kernel/failure/failure.ts';
 import { makeLog } from '../../src/observe/log.ts';
 import { openBullQueue } from '../../src/queue/bullmq.ts';
 import type { QueueTimes } from '../../src/queue/queue.ts';
-import { realWorld } from '../../src/world.ts';
 
 interface Settings {
   readonly url: string;

@@ -1,7 +1,7 @@
 /** What the store itself finds: the current passages with any of the words, none of them folded. */
 import { wordsOf } from '../../src/pipeline/word/terms.ts';
-import type { Database } from '../../src/store/database.ts';
-import { getPassages, listMatching } from '../../src/store/passages.ts';
+import type { Database } from '../../src/store/driver/database.ts';
+import { getPassages, listMatching } from '../../src/store/search/passages.ts';
 
 export interface Found {
   readonly chunkId: string;

@@ -4,14 +4,14 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { RoleName } from '../../src/service-settings.ts';
+import type { RoleName } from '../../src/app/settings/service.ts';
 import { CallbackGate } from './callback-gate.ts';
 import { type Postgres, startPostgres } from './postgres.ts';
 import { type Redis, startRedis } from './redis.ts';
 import { makeDirectory, removeDirectory } from './temporary.ts';
 import { until } from './wait.ts';
 
-const cli = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
+const cli = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 export const internalKey = 'the-internal-key-of-the-tests';
 /** That of a person. */
 export const userKey = 'the-key-of-a-person';

@@ -1,24 +1,24 @@
 /** An attempt on a fresh store, with parsers that a test can hold up and count. */
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { realWorld } from '../../src/app/world.ts';
 import { openAttempt } from '../../src/attempt/open.ts';
 import type { AttemptSession, News } from '../../src/attempt/session.ts';
 import { openBlobDirectory } from '../../src/blob/directory.ts';
-import { Commands } from '../../src/engine/commands.ts';
-import type { AttemptPhase, AttemptStatus } from '../../src/kernel/attempt.ts';
-import { item } from '../../src/kernel/item.ts';
+import { Commands } from '../../src/engine/command/commands.ts';
+import type { AttemptPhase, AttemptStatus } from '../../src/kernel/lifecycle/attempt.ts';
+import { item } from '../../src/kernel/lifecycle/item.ts';
 import type { World } from '../../src/kernel/world.ts';
 import { parse } from '../../src/pipeline/extract/format/parse.ts';
 import type { Parser } from '../../src/pipeline/extract/parsed.ts';
 import { allowedHosts } from '../../src/pipeline/fetch/address.ts';
-import { httpFetcher } from '../../src/pipeline/fetch/http.ts';
+import { httpFetcher } from '../../src/pipeline/fetch/http/http.ts';
 import { Preview } from '../../src/pipeline/preview.ts';
 import { TextThreads } from '../../src/pipeline/thread/text-threads.ts';
-import type { Database } from '../../src/store/database.ts';
-import { migrate } from '../../src/store/migrate.ts';
-import { openSqlite } from '../../src/store/sqlite.ts';
-import type { sql } from '../../src/store/statement.ts';
-import { realWorld } from '../../src/world.ts';
+import type { Database } from '../../src/store/driver/database.ts';
+import { migrate } from '../../src/store/driver/migrate.ts';
+import { openSqlite } from '../../src/store/driver/sqlite.ts';
+import type { sql } from '../../src/store/driver/statement.ts';
 import { aliveProcess, recordingLog } from './attempt-fixture.ts';
 import { type Cleanup, temporaryDirectory } from './temporary.ts';
 

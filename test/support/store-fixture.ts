@@ -1,21 +1,26 @@
 /** A fresh store for one test, and the short words that the contract tests are written in. */
 import assert from 'node:assert/strict';
-import { Commands } from '../../src/engine/commands.ts';
-import { leaseOf } from '../../src/engine/ledger.ts';
-import type { Liveness } from '../../src/engine/liveness.ts';
-import { rescue } from '../../src/engine/rescuer.ts';
-import { item as itemLifecycle } from '../../src/kernel/item.ts';
+import { Commands } from '../../src/engine/command/commands.ts';
+import { leaseOf } from '../../src/engine/item/ledger.ts';
+import type { Liveness } from '../../src/engine/item/liveness.ts';
+import { rescue } from '../../src/engine/item/rescuer.ts';
+import { item as itemLifecycle } from '../../src/kernel/lifecycle/item.ts';
 import type { Event } from '../../src/observe/event.ts';
-import { claimItems, wakeDue } from '../../src/store/claims.ts';
-import type { Database } from '../../src/store/database.ts';
-import { listEvents } from '../../src/store/events.ts';
-import { countWithoutCause, type ItemRow } from '../../src/store/items.ts';
-import { getJob, type JobRow } from '../../src/store/jobs.ts';
-import { applyReports, type Move, type Report, type Verdict } from '../../src/store/reports.ts';
-import type { Parameters, sql } from '../../src/store/statement.ts';
-import type { NewSource } from '../../src/store/submit.ts';
-import type { Claim, ClaimedRow } from '../../src/store/transition.ts';
-import { registerWorker } from '../../src/store/workers.ts';
+import { listEvents } from '../../src/store/delivery/events.ts';
+import type { Database } from '../../src/store/driver/database.ts';
+import type { Parameters, sql } from '../../src/store/driver/statement.ts';
+import { claimItems, wakeDue } from '../../src/store/item/claims.ts';
+import { countWithoutCause, type ItemRow } from '../../src/store/item/items.ts';
+import type { Claim, ClaimedRow } from '../../src/store/item/moves.ts';
+import {
+  applyReports,
+  type Move,
+  type Report,
+  type Verdict,
+} from '../../src/store/item/reports.ts';
+import { registerWorker } from '../../src/store/item/workers.ts';
+import { getJob, type JobRow } from '../../src/store/job/jobs.ts';
+import type { NewSource } from '../../src/store/job/submit.ts';
 import type { Cleanup } from './temporary.ts';
 import { TestWorld } from './test-world.ts';
 

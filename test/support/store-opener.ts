@@ -1,11 +1,11 @@
 /** The stores that the contract suites run on. */
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { item } from '../../src/kernel/item.ts';
-import type { Database } from '../../src/store/database.ts';
-import { migrate } from '../../src/store/migrate.ts';
-import { openSqlite } from '../../src/store/sqlite.ts';
-import { realWorld } from '../../src/world.ts';
+import { realWorld } from '../../src/app/world.ts';
+import { item } from '../../src/kernel/lifecycle/item.ts';
+import type { Database } from '../../src/store/driver/database.ts';
+import { migrate } from '../../src/store/driver/migrate.ts';
+import { openSqlite } from '../../src/store/driver/sqlite.ts';
 import { type OpenStore, StoreFixture } from './store-fixture.ts';
 import { makeDirectory, removeDirectory } from './temporary.ts';
 

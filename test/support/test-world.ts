@@ -3,9 +3,9 @@
  * loop; time passes only in `advance` and `until`, which jump from timer to timer and let all that
  * follows from one settle before the next. A backoff of minutes costs a test nothing.
  */
-import { limits } from '../../src/kernel/limits.ts';
+import { limits } from '../../src/kernel/limits/limits.ts';
 import type { World } from '../../src/kernel/world.ts';
-import type { Database } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/driver/database.ts';
 
 interface Timer {
   readonly run: () => void;

@@ -32,8 +32,8 @@ export interface SizeLimits {
 export interface ImportTables {
   /** Per folder of src/: the folders, or single files, that it may import from. */
   readonly folders: Readonly<Record<string, readonly string[]>>;
-  /** Files of src/ itself that are held to a list; the others may import anything. */
-  readonly rootFiles: Readonly<Record<string, readonly string[]>>;
+  /** Single files that are held to a shorter list. The files of src/ itself may import anything. */
+  readonly files: Readonly<Record<string, readonly string[]>>;
   /** Packages and guarded modules of Node: the folders, or files, they may enter by. */
   readonly packages: Readonly<Record<string, readonly string[]>>;
   /** Folders that import no package but these: they decide, and touch nothing. */
@@ -153,11 +153,12 @@ function relativeImportProblem(tables: ImportTables, path: string, specifier: st
   const target = normalize(join(dirname(path), specifier));
   if (!target.startsWith('src/') || isTest(target)) return 'src/ imports only from src/, no tests';
   const from = folderOf(path);
-  if (from === '') {
-    const allowed = tables.rootFiles[path];
-    if (!allowed || isWithin(target, allowed.map(inSrc))) return undefined;
-    return `${path} may import only from: ${allowed.join(', ') || 'nothing'}`;
+  const own = tables.files[path];
+  if (own) {
+    if (isWithin(target, own.map(inSrc))) return undefined;
+    return `${path} may import only from: ${own.join(', ')}`;
   }
+  if (from === '') return undefined;
   const allowed = tables.folders[from];
   if (!allowed) return `src/${from}/ is not in the table of allowed imports`;
   if (folderOf(target) === from || isWithin(target, allowed.map(inSrc))) return undefined;

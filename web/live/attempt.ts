@@ -4,7 +4,7 @@
  * because a source that has been dealt with is staged no more.
  */
 import { type QueryClient, useQuery } from '@tanstack/react-query';
-import type { AnswerOf } from '../../src/api/contract.ts';
+import type { AnswerOf } from '../../src/contract/contract.ts';
 import { useWorkbench } from '../workbench.ts';
 
 export type Attempt = AnswerOf<'GET /attempt'>;

@@ -1,5 +1,5 @@
 /** What a run of events means for what is shown. */
-import type { Event } from '../../src/api/schema.ts';
+import type { Event } from '../../src/contract/schema/schema.ts';
 
 export interface Changes {
   isAny: boolean;

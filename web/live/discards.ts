@@ -2,8 +2,9 @@
  * Discarding is final, so it waits a few seconds during which it can be undone. What waits is sent
  * at the latest when the page is left.
  */
-import type { Chosen } from '../../src/api/schema.ts';
-import { Client } from '../../src/client/client.ts';
+
+import { Client } from '../../src/client/http.ts';
+import type { Chosen } from '../../src/contract/schema/schema.ts';
 import type { Keyring } from './keyring.ts';
 
 export interface DiscardsOptions {

@@ -1,7 +1,7 @@
 /** The documents of a job: a short list is read anew, of a long one only what has moved. */
 import type { InfiniteData, QueryClient } from '@tanstack/react-query';
-import type { AnswerOf } from '../../src/api/contract.ts';
-import type { Client } from '../../src/client/client.ts';
+import type { Client } from '../../src/client/http.ts';
+import type { AnswerOf } from '../../src/contract/contract.ts';
 import type { Changes } from './change.ts';
 
 export type ItemPage = AnswerOf<'GET /jobs/:id/items'>;

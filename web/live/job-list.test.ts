@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Job } from '../../src/api/schema.ts';
+import type { Job } from '../../src/contract/schema/schema.ts';
 import { isMatch, type JobPages, patchPages, placeOnTop } from './job-list.ts';
 
 const job = (id: number, more: Partial<Job> = {}): Job =>

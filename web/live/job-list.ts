@@ -3,9 +3,9 @@
  * that changed are read one by one and put in their place, new ones come on top.
  */
 import type { InfiniteData, QueryClient } from '@tanstack/react-query';
-import type { AnswerOf } from '../../src/api/contract.ts';
-import type { Job } from '../../src/api/schema.ts';
-import type { Client } from '../../src/client/client.ts';
+import type { Client } from '../../src/client/http.ts';
+import type { AnswerOf } from '../../src/contract/contract.ts';
+import type { Job } from '../../src/contract/schema/schema.ts';
 import type { Changes } from './change.ts';
 
 export interface JobFilter {

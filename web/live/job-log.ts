@@ -3,7 +3,7 @@
  * none is there twice, whatever happens to the connection.
  */
 import { useQuery } from '@tanstack/react-query';
-import type { Event } from '../../src/api/schema.ts';
+import type { Event } from '../../src/contract/schema/schema.ts';
 import { useWorkbench } from '../workbench.ts';
 
 export interface JobLog {

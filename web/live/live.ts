@@ -4,8 +4,8 @@
  * stream itself resumes after the last event that came.
  */
 import type { QueryClient } from '@tanstack/react-query';
-import type { Event } from '../../src/api/schema.ts';
-import type { AttemptNews, Client, Progress } from '../../src/client/client.ts';
+import type { AttemptNews, Client, Progress } from '../../src/client/http.ts';
+import type { Event } from '../../src/contract/schema/schema.ts';
 import { noteToldSource } from './attempt.ts';
 import { type Changes, noChanges, noteEvent, noteItem } from './change.ts';
 import { refreshItemLists } from './item-list.ts';

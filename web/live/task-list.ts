@@ -1,7 +1,7 @@
 /** The batch tasks: a short list is read anew, of a long one only what has moved. */
 import type { InfiniteData, QueryClient } from '@tanstack/react-query';
-import type { AnswerOf } from '../../src/api/contract.ts';
-import type { Client } from '../../src/client/client.ts';
+import type { Client } from '../../src/client/http.ts';
+import type { AnswerOf } from '../../src/contract/contract.ts';
 
 export type TaskPage = AnswerOf<'GET /batch/tasks'>;
 export type Task = TaskPage['items'][number];

@@ -1,8 +1,8 @@
 /** Addresses, one for each line, and what is known of each. */
 import { useQuery } from '@tanstack/react-query';
 import { useDeferredValue, useMemo } from 'react';
-import type { Why } from '../../src/api/schema.ts';
-import { Failure } from '../../src/kernel/failure.ts';
+import type { Why } from '../../src/contract/schema/schema.ts';
+import { Failure } from '../../src/kernel/failure/failure.ts';
 import { useWorkbench } from '../workbench.ts';
 import { CheckedList } from './checked-list.tsx';
 import { checkLines } from './preflight.ts';

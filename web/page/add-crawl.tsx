@@ -1,6 +1,6 @@
 /** A whole site: where to begin, how far to go, what to leave out. */
-import type { BodyOf } from '../../src/api/contract.ts';
-import { limits } from '../../src/kernel/limits.ts';
+import type { BodyOf } from '../../src/contract/contract.ts';
+import { limits } from '../../src/kernel/limits/limits.ts';
 import { checkAddress } from './preflight.ts';
 
 export interface CrawlPlan {

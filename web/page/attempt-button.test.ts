@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { attempt as machine } from '../../src/kernel/attempt.ts';
-import { allowedActions } from '../../src/kernel/machine.ts';
+import { attempt as machine } from '../../src/kernel/lifecycle/attempt.ts';
+import { allowedActions } from '../../src/kernel/lifecycle/machine.ts';
 import { type Circumstances, isOpen, oneButton } from './attempt-button.ts';
 
 const at = (status: (typeof machine.states)[number], more: Partial<Circumstances> = {}) => ({

@@ -1,6 +1,6 @@
 /** The one button: what it says and does, from where the attempt stands. */
 
-import { limits } from '../../src/kernel/limits.ts';
+import { limits } from '../../src/kernel/limits/limits.ts';
 import type { Attempt } from '../live/attempt.ts';
 import { counted } from '../part/wording.ts';
 

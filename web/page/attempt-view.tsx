@@ -1,8 +1,8 @@
 /** The attempt: its phases, how far its sources have come, and whether it is safe to leave. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { phaseTable } from '../../src/kernel/attempt.ts';
-import { failures, isFailureCode } from '../../src/kernel/failure.ts';
+import { failures, isFailureCode } from '../../src/kernel/failure/failure.ts';
+import { phaseTable } from '../../src/kernel/lifecycle/attempt.ts';
 import type { Attempt, Staged } from '../live/attempt.ts';
 import { Badge, type Tone } from '../part/basic.tsx';
 import { messageOf } from '../part/look.ts';

@@ -1,5 +1,5 @@
 /** What is typed into the form of a batch task, and the task that it makes. */
-import type { AnswerOf, BodyOf } from '../../src/api/contract.ts';
+import type { AnswerOf, BodyOf } from '../../src/contract/contract.ts';
 
 type Provider = AnswerOf<'GET /batch/providers'>['items'][number];
 

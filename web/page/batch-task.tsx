@@ -2,7 +2,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
-import { batchTask } from '../../src/kernel/batch-task.ts';
+import { batchTask } from '../../src/kernel/lifecycle/batch-task.ts';
 import type { JsonObject, ProviderState } from '../../src/kernel/provider-state.ts';
 import type { Task } from '../live/task-list.ts';
 import { Badge, Facts, Problem, Skeleton, Time, type Tone, Wide } from '../part/basic.tsx';

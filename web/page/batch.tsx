@@ -2,7 +2,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { memo, useCallback, useMemo } from 'react';
-import { batchTask } from '../../src/kernel/batch-task.ts';
+import { batchTask } from '../../src/kernel/lifecycle/batch-task.ts';
 import { type Task, type TaskState, tasksPerPage } from '../live/task-list.ts';
 import { Empty, Problem, Skeleton, Time } from '../part/basic.tsx';
 import { Menu } from '../part/choice.tsx';

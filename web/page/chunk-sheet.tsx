@@ -1,7 +1,7 @@
 /** The text of a document, cut where its chunks begin; what two of them share is shown softer. */
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
-import type { Chunk } from '../../src/api/schema.ts';
+import type { Chunk } from '../../src/contract/schema/schema.ts';
 import { Empty, flowing, Problem, Skeleton } from '../part/basic.tsx';
 import { counted } from '../part/wording.ts';
 import { useWorkbench } from '../workbench.ts';

@@ -1,6 +1,6 @@
 /** What can be searched: how much, and how fresh. */
 import { Link } from '@tanstack/react-router';
-import type { Corpus } from '../../src/api/schema.ts';
+import type { Corpus } from '../../src/contract/schema/schema.ts';
 import { Empty, Problem, Skeleton, Time, Wide } from '../part/basic.tsx';
 import { useCorpora } from '../part/corpus-query.ts';
 import { bytes, count } from '../part/wording.ts';

@@ -2,7 +2,7 @@
 import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { memo, useCallback, useMemo, useState } from 'react';
-import type { Document } from '../../src/api/schema.ts';
+import type { Document } from '../../src/contract/schema/schema.ts';
 import { Empty, Facts, Problem, Skeleton, Time } from '../part/basic.tsx';
 import { Segments } from '../part/choice.tsx';
 import { Confirm } from '../part/dialog.tsx';

@@ -1,7 +1,7 @@
 /** How a document came to be what it is: every time that it was worked on, newest first. */
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import type { Document, Item } from '../../src/api/schema.ts';
+import type { Document, Item } from '../../src/contract/schema/schema.ts';
 import { Badge, Problem, Skeleton, Time, type Tone } from '../part/basic.tsx';
 import { words } from '../part/wording.ts';
 import { useWorkbench } from '../workbench.ts';

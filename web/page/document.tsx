@@ -2,7 +2,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import type { Document } from '../../src/api/schema.ts';
+import type { Document } from '../../src/contract/schema/schema.ts';
 import { Badge, Facts, Problem, Skeleton, Time } from '../part/basic.tsx';
 import { Confirm } from '../part/dialog.tsx';
 import { bytes, count, linkOf, shortSource } from '../part/wording.ts';

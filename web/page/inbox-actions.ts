@@ -1,6 +1,6 @@
 /** Retry and discard, of one document or of all that failed for the same cause. */
 import { useMutation } from '@tanstack/react-query';
-import type { Cause, Chosen, Item } from '../../src/api/schema.ts';
+import type { Cause, Chosen, Item } from '../../src/contract/schema/schema.ts';
 import { counted, shortSource } from '../part/wording.ts';
 import { useWorkbench } from '../workbench.ts';
 

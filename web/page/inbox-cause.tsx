@@ -2,7 +2,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useLayoutEffect, useMemo } from 'react';
-import type { Cause, Item } from '../../src/api/schema.ts';
+import type { Cause, Item } from '../../src/contract/schema/schema.ts';
 import { Badge, Problem, Skeleton, Time } from '../part/basic.tsx';
 import { StepStrip } from '../part/step-strip.tsx';
 import { count, shortSource, words } from '../part/wording.ts';

@@ -1,6 +1,6 @@
 /** The causes, the documents behind them, and the keys that work on what is chosen. */
 import { useState, useSyncExternalStore } from 'react';
-import type { Cause, Item } from '../../src/api/schema.ts';
+import type { Cause, Item } from '../../src/contract/schema/schema.ts';
 import { useKeys } from '../part/keys.ts';
 import { useWorkbench } from '../workbench.ts';
 import { type Choice, useInboxActions } from './inbox-actions.ts';

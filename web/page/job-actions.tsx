@@ -1,9 +1,9 @@
 /** What a person may do to a job, as its lifecycle allows, and the receipt for it. */
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { AnswerOf } from '../../src/api/contract.ts';
-import type { JobDetail } from '../../src/api/schema.ts';
-import type { Client } from '../../src/client/client.ts';
+import type { Client } from '../../src/client/http.ts';
+import type { AnswerOf } from '../../src/contract/contract.ts';
+import type { JobDetail } from '../../src/contract/schema/schema.ts';
 import { Confirm } from '../part/dialog.tsx';
 import { counted, money } from '../part/wording.ts';
 import { useWorkbench } from '../workbench.ts';

@@ -1,6 +1,6 @@
 /** The event log of a job, newest first. */
 import { memo, useMemo } from 'react';
-import type { Event } from '../../src/api/schema.ts';
+import type { Event } from '../../src/contract/schema/schema.ts';
 import { eventsMax, useJobLog } from '../live/job-log.ts';
 import { Problem, Skeleton } from '../part/basic.tsx';
 import { LongList } from '../part/long-list.tsx';

@@ -2,7 +2,7 @@
 import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useCallback, useEffect, useMemo } from 'react';
-import type { Item, JobDetail } from '../../src/api/schema.ts';
+import type { Item, JobDetail } from '../../src/contract/schema/schema.ts';
 import { type ItemPages, itemsPerPage } from '../live/item-list.ts';
 import { Badge, Empty, Facts, Problem, Skeleton, Time, type Tone } from '../part/basic.tsx';
 import { LongList } from '../part/long-list.tsx';

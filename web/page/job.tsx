@@ -1,8 +1,8 @@
 /** One job: where it stands, why, and what can be done about it. */
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import type { JobDetail } from '../../src/api/schema.ts';
-import { job as jobMachine } from '../../src/kernel/job.ts';
+import type { JobDetail } from '../../src/contract/schema/schema.ts';
+import { job as jobMachine } from '../../src/kernel/lifecycle/job.ts';
 import { Badge, Facts, Problem, Skeleton, Time, Wide } from '../part/basic.tsx';
 import { Tabs } from '../part/choice.tsx';
 import { lookOf, messageOf } from '../part/look.ts';

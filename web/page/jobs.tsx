@@ -2,9 +2,9 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { memo, useCallback, useMemo } from 'react';
-import type { Job } from '../../src/api/schema.ts';
-import { job as jobMachine } from '../../src/kernel/job.ts';
-import { stage as stageMachine } from '../../src/kernel/stage.ts';
+import type { Job } from '../../src/contract/schema/schema.ts';
+import { job as jobMachine } from '../../src/kernel/lifecycle/job.ts';
+import { stage as stageMachine } from '../../src/kernel/lifecycle/stage.ts';
 import { type JobFilter, jobsPerPage } from '../live/job-list.ts';
 import { Empty, Problem, Skeleton, Time } from '../part/basic.tsx';
 import { Menu } from '../part/choice.tsx';

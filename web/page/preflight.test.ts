@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { limits } from '../../src/kernel/limits.ts';
+import { limits } from '../../src/kernel/limits/limits.ts';
 import { checkAddress, checkFiles, checkLines, corpusProblem, type Lane } from './preflight.ts';
 
 const verdicts: readonly [line: string, verdict: string, note: RegExp][] = [

@@ -1,6 +1,6 @@
 /** What can be said of a source before it is sent. */
-import type { BodyOf } from '../../src/api/contract.ts';
-import { limits } from '../../src/kernel/limits.ts';
+import type { BodyOf } from '../../src/contract/contract.ts';
+import { limits } from '../../src/kernel/limits/limits.ts';
 import { bytes } from '../part/wording.ts';
 
 export type Lane = NonNullable<BodyOf<'POST /jobs'>['lane']>;

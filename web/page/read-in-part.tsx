@@ -1,6 +1,6 @@
 /** What was not read of a document, why, and how to see it. */
-import type { Document } from '../../src/api/schema.ts';
-import { isPartlyRead, keptPercent } from '../../src/kernel/kept-share.ts';
+import type { Document } from '../../src/contract/schema/schema.ts';
+import { isPartlyRead, keptPercent } from '../../src/kernel/text/kept-share.ts';
 import { Badge } from '../part/basic.tsx';
 import { extractCommand } from '../part/wording.ts';
 

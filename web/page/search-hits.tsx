@@ -1,7 +1,7 @@
 /** What was found, with the words that were asked for marked, and why it stands where it does. */
 import { Link } from '@tanstack/react-router';
 import { useRef } from 'react';
-import type { Hit } from '../../src/api/schema.ts';
+import type { Hit } from '../../src/contract/schema/schema.ts';
 import { Badge, Empty, flowing, Marked, type Range, Wide } from '../part/basic.tsx';
 import { useKeys } from '../part/keys.ts';
 import { linkOf, shortSource } from '../part/wording.ts';

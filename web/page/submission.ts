@@ -4,8 +4,8 @@
  * them has been sent.
  */
 import { useRef, useState } from 'react';
-import { Client } from '../../src/client/client.ts';
-import { isRetried, toFailure } from '../../src/kernel/failure.ts';
+import { Client } from '../../src/client/http.ts';
+import { isRetried, toFailure } from '../../src/kernel/failure/failure.ts';
 import { progressFetch } from '../live/progress-fetch.ts';
 import { useWorkbench } from '../workbench.ts';
 import { type CrawlPlan, crawlBody } from './add-crawl.tsx';

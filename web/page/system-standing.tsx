@@ -1,7 +1,7 @@
 /** Who is at work, and what the pace of domains and providers allows now. */
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import type { AnswerOf } from '../../src/api/contract.ts';
+import type { AnswerOf } from '../../src/contract/contract.ts';
 import { Badge, Problem, Skeleton, Time, Wide } from '../part/basic.tsx';
 import { count, counted, duration } from '../part/wording.ts';
 import { useWorkbench } from '../workbench.ts';

@@ -1,5 +1,5 @@
 /** What ran when: one line for each run of a step, those that ran together one below the other. */
-import type { Item } from '../../src/api/schema.ts';
+import type { Item } from '../../src/contract/schema/schema.ts';
 import { useJobLog } from '../live/job-log.ts';
 import { Problem, Skeleton, Wide } from '../part/basic.tsx';
 import { type Run, timelineOf } from '../part/timeline.ts';

@@ -2,7 +2,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
-import type { Why } from '../../src/api/schema.ts';
+import type { Why } from '../../src/contract/schema/schema.ts';
 import { Badge, Problem, type Tone } from '../part/basic.tsx';
 import { words } from '../part/wording.ts';
 import { useWorkbench } from '../workbench.ts';

@@ -1,6 +1,6 @@
 /** The smallest parts: what every page is made of. */
 import { type ReactNode, useEffect, useState } from 'react';
-import { Failure, failures } from '../../src/kernel/failure.ts';
+import { Failure, failures } from '../../src/kernel/failure/failure.ts';
 import type { Tone } from './look.ts';
 import { ago, exactTime } from './wording.ts';
 

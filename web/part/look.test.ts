@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Job } from '../../src/api/schema.ts';
+import type { Job } from '../../src/contract/schema/schema.ts';
 import { jobMessage } from '../../src/kernel/job-message.ts';
-import type { Stage } from '../../src/kernel/stage.ts';
+import type { Stage } from '../../src/kernel/lifecycle/stage.ts';
 import { lookOf, messageOf } from './look.ts';
 
 /** Status, failed stage, state of the page, and what people read: what every workbench shows. */

@@ -1,5 +1,5 @@
 /** What a status looks like, and the words that people read for it. */
-import type { Job } from '../../src/api/schema.ts';
+import type { Job } from '../../src/contract/schema/schema.ts';
 import type { IconName } from './icon.tsx';
 import { count } from './wording.ts';
 

@@ -3,7 +3,7 @@
  * drawn stronger. States stand in columns by their distance from the first one.
  */
 import { useId } from 'react';
-import type { Machine } from '../../src/kernel/machine.ts';
+import type { Machine } from '../../src/kernel/lifecycle/machine.ts';
 import { words } from './wording.ts';
 
 const box = { width: 96, height: 28, gapX: 62, gapY: 22 };

@@ -1,5 +1,5 @@
 /** A job's status, in the words that every user of the interface reads. */
-import type { Job } from '../../src/api/schema.ts';
+import type { Job } from '../../src/contract/schema/schema.ts';
 import { Icon } from './icon.tsx';
 import { lookOf } from './look.ts';
 import { count } from './wording.ts';

@@ -1,5 +1,5 @@
 /** The steps of a document, drawn from their table, with how many documents are at each. */
-import { stepTable } from '../../src/kernel/item.ts';
+import { stepTable } from '../../src/kernel/lifecycle/item.ts';
 import { columnsOf } from './step-strip.tsx';
 import { count, words } from './wording.ts';
 

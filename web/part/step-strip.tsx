@@ -1,6 +1,6 @@
 /** The steps of a document as its table says: one after the other, the fan-out side by side. */
-import type { Item } from '../../src/api/schema.ts';
-import { stepTable } from '../../src/kernel/item.ts';
+import type { Item } from '../../src/contract/schema/schema.ts';
+import { stepTable } from '../../src/kernel/lifecycle/item.ts';
 import { words } from './wording.ts';
 
 /** Steps with the same steps before them run together. */

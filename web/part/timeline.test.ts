@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Event } from '../../src/api/schema.ts';
+import type { Event } from '../../src/contract/schema/schema.ts';
 import { timelineOf } from './timeline.ts';
 
 const event = (at: number, kind: Event['kind'], more: Partial<Event> = {}): Event => ({

@@ -1,5 +1,5 @@
 /** What ran when, for one document: worked out from its events. */
-import type { Event } from '../../src/api/schema.ts';
+import type { Event } from '../../src/contract/schema/schema.ts';
 
 export interface Run {
   readonly step: string;

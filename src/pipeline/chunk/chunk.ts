@@ -1,10 +1,10 @@
 /** `chunked`: the ordered pieces of this generation are stored beside those of the current one. */
-import { insertChunks, type NewChunk } from '../../store/chunks.ts';
-import { textOf } from '../held.ts';
+import { insertChunks, type NewChunk } from '../../store/document/chunks.ts';
 import { withPages } from '../page-starts.ts';
 import type { StepContext, StepFunction } from '../pipeline.ts';
-import { withoutText } from '../superseded.ts';
-import { type Cutter, cutHere } from './cut.ts';
+import { textOf } from '../step-memory.ts';
+import { withoutText } from '../without-text.ts';
+import { type Cutter, cutHere } from './chunker.ts';
 
 export const chunkStep: StepFunction = async (context) => {
   const { id, documentId } = context.item;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { cutText, splitText } from './split.ts';
-import { countText } from './tokens.ts';
+import { countText } from './token/tokens.ts';
 
 const bounds = { tokensMax: 60, overlapTokens: 10 };
 const header = '| name | price |\n| --- | --- |';

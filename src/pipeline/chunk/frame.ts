@@ -3,9 +3,9 @@
  * header of a table, the fence of a piece of code. `opening` and `closing` stand around the chunk's
  * part of the document and are not part of it.
  */
-import { limits } from '../../kernel/limits.ts';
+import { limits } from '../../kernel/limits/limits.ts';
 import { type Block, codeFence, delimiterEnd } from './block.ts';
-import { countText } from './tokens.ts';
+import { countText } from './token/tokens.ts';
 
 export interface Frame {
   /** A chunk that begins here or later repeats the opening. */

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { assertCpuMs } from '../../../test/support/measure.ts';
 import { cutText, splitText } from './split.ts';
-import { countText } from './tokens.ts';
+import { countText } from './token/tokens.ts';
 
 const bounds = { tokensMax: 40, overlapTokens: 10 };
 const sentence = (n: number) => `Sentence number ${n} says something short.`;

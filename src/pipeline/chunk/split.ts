@@ -6,13 +6,13 @@
  * `text.slice(startOffset, endOffset)` between its opening and closing. Time is linear.
  */
 import { hash } from 'node:crypto';
-import { limits } from '../../kernel/limits.ts';
-import type { NewChunk } from '../../store/chunks.ts';
+import { limits } from '../../kernel/limits/limits.ts';
+import type { NewChunk } from '../../store/document/chunks.ts';
 import { type Block, blocksOf, type Span } from './block.ts';
-import { type Cut, withText } from './cut.ts';
+import { type Cut, withText } from './chunker.ts';
 import { type Frame, Frames } from './frame.ts';
 import { isLabel } from './label.ts';
-import { countText, TokenMap } from './tokens.ts';
+import { countText, TokenMap } from './token/tokens.ts';
 import { type Unit, unitsOf } from './unit.ts';
 
 export interface SplitLimits {

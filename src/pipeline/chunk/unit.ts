@@ -4,7 +4,7 @@
  * in running text; so the sum of the counts is that of the whole, or one more for a boundary.
  */
 import { type Block, linesOf, type Span } from './block.ts';
-import type { TokenMap } from './tokens.ts';
+import type { TokenMap } from './token/tokens.ts';
 
 interface Counted extends Span {
   readonly tokens: number;

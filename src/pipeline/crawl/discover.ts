@@ -2,13 +2,19 @@
  * What a page of a crawl adds to it. The new pages become items of the same job in the transaction
  * in which the page is fetched: a crawl that is killed goes on with exactly what it had found.
  */
-import { limits } from '../../kernel/limits.ts';
+import { limits } from '../../kernel/limits/limits.ts';
 import type { World } from '../../kernel/world.ts';
 import type { NewEvent } from '../../observe/event.ts';
-import { addPages, type Crawl, type FoundPage, markKnown, moveSite } from '../../store/crawls.ts';
-import type { Transaction } from '../../store/database.ts';
-import type { Fetcher } from '../fetch/http.ts';
-import type { RobotsCheck } from '../fetch/robots-check.ts';
+import {
+  addPages,
+  type Crawl,
+  type FoundPage,
+  markKnown,
+  moveSite,
+} from '../../store/crawl/crawls.ts';
+import type { Transaction } from '../../store/driver/database.ts';
+import type { Fetcher } from '../fetch/http/http.ts';
+import type { RobotsCheck } from '../fetch/robots/robots-check.ts';
 import { canonicalUrl, gateOf } from '../fetch/url.ts';
 import type { PipelineItem } from '../pipeline.ts';
 import { type FoundLink, type LinkFinder, linksHere, type PageScope } from './found.ts';

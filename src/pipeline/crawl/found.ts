@@ -2,7 +2,7 @@
  * The pages that a page or a sitemap names, as far as they belong to the crawl. Pure, and for text
  * of strangers: it also runs in text threads.
  */
-import type { Crawl } from '../../store/crawls.ts';
+import type { Crawl } from '../../store/crawl/crawls.ts';
 import { canonicalUrl, gateOf } from '../fetch/url.ts';
 import { linksOf } from './links.ts';
 import { scopeOf } from './scope.ts';

@@ -2,7 +2,7 @@
  * The links of a page, in one pass over its tags: what a reader could click on, unless the page or
  * the link asks robots not to follow. No tree is built, so no nesting costs more than its length.
  */
-import { limits } from '../../kernel/limits.ts';
+import { limits } from '../../kernel/limits/limits.ts';
 
 interface Tag {
   readonly name: string;

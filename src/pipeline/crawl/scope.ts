@@ -1,5 +1,5 @@
 /** Which of the addresses that a crawl finds belong to it. */
-import type { Crawl } from '../../store/crawls.ts';
+import type { Crawl } from '../../store/crawl/crawls.ts';
 import { gateOf } from '../fetch/url.ts';
 import { compileGlob } from './glob.ts';
 

@@ -1,5 +1,5 @@
 /** What a sitemap says: the pages that a site itself names, as XML or as lines of text. */
-import { limits } from '../../kernel/limits.ts';
+import { limits } from '../../kernel/limits/limits.ts';
 
 export interface Sitemap {
   readonly pages: readonly string[];

@@ -1,10 +1,10 @@
 /** Reads the sitemaps of a site, perhaps compressed, one after the other. */
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import { Failure, toFailure } from '../../kernel/failure.ts';
-import { limits } from '../../kernel/limits.ts';
-import type { Fetcher } from '../fetch/http.ts';
-import type { RobotsCheck } from '../fetch/robots-check.ts';
+import { Failure, toFailure } from '../../kernel/failure/failure.ts';
+import { limits } from '../../kernel/limits/limits.ts';
+import type { Fetcher } from '../fetch/http/http.ts';
+import type { RobotsCheck } from '../fetch/robots/robots-check.ts';
 import type { FoundLink, FoundLinks, LinkFinder, PageScope } from './found.ts';
 
 const unzip = promisify(gunzip);

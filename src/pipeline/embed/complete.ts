@@ -3,19 +3,19 @@
  * the moment when it was embedded: meanwhile the corpus may have been given another model. What is
  * missing is embedded here; what changes after that is seen under a lock, in the flip itself.
  */
-import { Failure } from '../../kernel/failure.ts';
-import { releaseReservation } from '../../store/budgets.ts';
-import { insertVectors, listChunks } from '../../store/chunks.ts';
+import { Failure } from '../../kernel/failure/failure.ts';
 import {
   type CorpusSettings,
   getCorpusSettings,
   holdCorpusSettings,
-} from '../../store/corpus-settings.ts';
-import type { Transaction } from '../../store/database.ts';
-import { charge } from '../../store/spending.ts';
+} from '../../store/corpus/settings.ts';
+import { insertVectors, listChunks } from '../../store/document/chunks.ts';
+import type { Transaction } from '../../store/driver/database.ts';
+import { releaseReservation } from '../../store/money/budgets.ts';
+import { charge } from '../../store/money/spending.ts';
 import { heldChunks } from '../chunk/chunk.ts';
-import { modelsOf } from '../held.ts';
 import type { StepContext, StepResult } from '../pipeline.ts';
+import { modelsOf } from '../step-memory.ts';
 import {
   detailOf,
   type EmbeddedChunks,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { limits } from '../../kernel/limits.ts';
-import type { Embedder } from '../../provider/embedding.ts';
+import { limits } from '../../kernel/limits/limits.ts';
+import type { Embedder } from '../../provider/embedding/embedding.ts';
 import type { StepContext } from '../pipeline.ts';
 import { embedTexts } from './embed-texts.ts';
 

@@ -1,11 +1,11 @@
 /** Texts to vectors: those that were answered before from the purse, the others by the embedder. */
-import { Failure } from '../../kernel/failure.ts';
-import { limits } from '../../kernel/limits.ts';
-import type { Embedder, Embeddings, PaidVector } from '../../provider/embedding.ts';
+import { Failure } from '../../kernel/failure/failure.ts';
+import { limits } from '../../kernel/limits/limits.ts';
+import type { Embedder, Embeddings, PaidVector } from '../../provider/embedding/embedding.ts';
 import type { Prices } from '../../provider/prices.ts';
-import { keyOf } from '../../store/results.ts';
+import { keyOf } from '../../store/money/paid-answers.ts';
+import { centsFor, type Purchase, type Purse } from '../paid-answers.ts';
 import type { StepContext } from '../pipeline.ts';
-import { centsFor, type Purchase, type Purse } from '../purse.ts';
 
 /** It changes when something else is made of the same text, or of the same answer. */
 const stepVersion = 'embedded 1';

@@ -1,17 +1,17 @@
 /** `embedded`: every chunk has its vector, of the corpus' model and of the one that will follow. */
-import { Failure } from '../../kernel/failure.ts';
-import type { Embedder } from '../../provider/embedding.ts';
-import { releaseReservation } from '../../store/budgets.ts';
-import { insertVectors, type NewChunk } from '../../store/chunks.ts';
-import { getCorpusSettings, pinModel } from '../../store/corpus-settings.ts';
-import type { Transaction } from '../../store/database.ts';
-import { charge } from '../../store/spending.ts';
+import { Failure } from '../../kernel/failure/failure.ts';
+import type { Embedder } from '../../provider/embedding/embedding.ts';
+import { getCorpusSettings, pinModel } from '../../store/corpus/settings.ts';
+import { insertVectors, type NewChunk } from '../../store/document/chunks.ts';
+import type { Transaction } from '../../store/driver/database.ts';
+import { releaseReservation } from '../../store/money/budgets.ts';
+import { charge } from '../../store/money/spending.ts';
 import { chunksOf } from '../chunk/chunk.ts';
 import { type CorpusEmbedders, corpusEmbedder, type RecordFirstUse } from '../corpus-origin.ts';
-import { holdModels } from '../held.ts';
+import type { Purse } from '../paid-answers.ts';
 import type { PipelineItem, StepContext, StepFunction, StepResult } from '../pipeline.ts';
-import type { Purse } from '../purse.ts';
-import { withoutText } from '../superseded.ts';
+import { holdModels } from '../step-memory.ts';
+import { withoutText } from '../without-text.ts';
 import { type Embedded, type EmbedInput, embedTexts } from './embed-texts.ts';
 
 export interface EmbedOptions extends CorpusEmbedders {

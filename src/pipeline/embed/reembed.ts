@@ -1,18 +1,18 @@
 /**
  * Embedding a corpus anew. Each document is an item; its current generation gets vectors of the
  * model that is to follow, beside those that are searched. With the end of the job the corpus turns
- * to the new model (`store/reembedding.ts`).
+ * to the new model (`store/corpus/reembedding.ts`).
  */
-import { Failure } from '../../kernel/failure.ts';
+import { Failure } from '../../kernel/failure/failure.ts';
 import type { Sink } from '../../sink/sink.ts';
-import { releaseReservation } from '../../store/budgets.ts';
-import { countModels, insertVectors } from '../../store/chunks.ts';
-import { getCorpusSettings } from '../../store/corpus-settings.ts';
-import type { Transaction } from '../../store/database.ts';
-import { getDocument, lockDocument } from '../../store/documents.ts';
-import { addToReembed } from '../../store/reembedding.ts';
-import { recordDeliveries } from '../../store/sinks.ts';
-import { charge } from '../../store/spending.ts';
+import { addToReembed } from '../../store/corpus/reembedding.ts';
+import { getCorpusSettings } from '../../store/corpus/settings.ts';
+import { recordDeliveries } from '../../store/delivery/sinks.ts';
+import { countModels, insertVectors } from '../../store/document/chunks.ts';
+import { getDocument, lockDocument } from '../../store/document/documents.ts';
+import type { Transaction } from '../../store/driver/database.ts';
+import { releaseReservation } from '../../store/money/budgets.ts';
+import { charge } from '../../store/money/spending.ts';
 import { deliver, storedGeneration } from '../persist/deliver.ts';
 import type { PipelineItem, StepFunction } from '../pipeline.ts';
 import { embedStored } from './complete.ts';

@@ -4,18 +4,18 @@
  * them, no question is paid for again. An answer that cannot be read is charged and not kept: the
  * document ends in the inbox, and a person who retries it asks the model anew.
  */
-import { Failure } from '../../kernel/failure.ts';
-import { limits } from '../../kernel/limits.ts';
+import { Failure } from '../../kernel/failure/failure.ts';
+import { limits } from '../../kernel/limits/limits.ts';
 import {
   type Completer,
   type Completion,
   type CompletionRequest,
   guessCompletion,
-} from '../../provider/completion.ts';
+} from '../../provider/completion/completion.ts';
 import type { Tokens } from '../../provider/prices.ts';
-import { keyOf } from '../../store/results.ts';
+import { keyOf } from '../../store/money/paid-answers.ts';
+import { centsFor, type Purchase, type Purse } from '../paid-answers.ts';
 import type { StepContext } from '../pipeline.ts';
-import { centsFor, type Purchase, type Purse } from '../purse.ts';
 
 /** It changes when something else is made of the same answer. */
 const stepVersion = 'entity_extracted 1';

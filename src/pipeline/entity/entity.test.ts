@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { assertCpuMs } from '../../../test/support/measure.ts';
-import { limits } from '../../kernel/limits.ts';
+import { limits } from '../../kernel/limits/limits.ts';
 import { readLexicon } from './lexicon.ts';
 import { extractEntities } from './local-extractor.ts';
 

@@ -1,14 +1,14 @@
 /** `entity_extracted`: whom and what the document names, where, and who is named together. */
-import { limits } from '../../kernel/limits.ts';
-import { releaseReservation } from '../../store/budgets.ts';
-import type { Transaction } from '../../store/database.ts';
-import { insertEntities } from '../../store/entities.ts';
-import { charge } from '../../store/spending.ts';
+import { limits } from '../../kernel/limits/limits.ts';
+import { insertEntities } from '../../store/document/entities.ts';
+import type { Transaction } from '../../store/driver/database.ts';
+import { releaseReservation } from '../../store/money/budgets.ts';
+import { charge } from '../../store/money/spending.ts';
 import { chunksOf } from '../chunk/chunk.ts';
 import { checkOrigin, type RecordFirstUse } from '../corpus-origin.ts';
-import { textOf } from '../held.ts';
 import type { PipelineItem, StepContext, StepFunction, StepResult } from '../pipeline.ts';
-import { withoutText } from '../superseded.ts';
+import { textOf } from '../step-memory.ts';
+import { withoutText } from '../without-text.ts';
 import type { Extraction, ExtractionCosts, Extractor } from './extraction.ts';
 
 export function entityStep(extractor: Extractor): StepFunction {

@@ -1,5 +1,5 @@
 /** What an extractor finds in a document, whoever does the finding. */
-import type { Origin } from '../../kernel/origin.ts';
+import type { Origin } from '../../kernel/name/origin.ts';
 import type { Prices, Tokens } from '../../provider/prices.ts';
 import type { StepContext } from '../pipeline.ts';
 

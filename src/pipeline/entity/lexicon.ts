@@ -7,8 +7,8 @@
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { brotliDecompress } from 'node:zlib';
-import { Failure } from '../../kernel/failure.ts';
-import { TimeSlice } from '../time-slice.ts';
+import { TimeSlice } from '../../concurrency/time-slice.ts';
+import { Failure } from '../../kernel/failure/failure.ts';
 
 /** What an entry may be, as bits: `may` is a word and a given name. */
 export const marks = {

@@ -1,6 +1,7 @@
 /** The extractor that needs no model: forms, lists of names, and weighed evidence. */
-import { limits } from '../../kernel/limits.ts';
-import { loadOnce } from '../../kernel/load-once.ts';
+
+import { loadOnce } from '../../concurrency/load-once.ts';
+import { limits } from '../../kernel/limits/limits.ts';
 import { blocksOf } from '../chunk/block.ts';
 import type { Entity, EntityKind, Extraction, Extractor, Mention } from './extraction.ts';
 import { type Lexicon, readLexicon } from './lexicon.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { limits } from '../../kernel/limits.ts';
-import type { CompletionRequest } from '../../provider/completion.ts';
+import { limits } from '../../kernel/limits/limits.ts';
+import type { CompletionRequest } from '../../provider/completion/completion.ts';
 import { modelExtractor, passagesOf } from './model-extractor.ts';
 
 const context = {

@@ -3,14 +3,14 @@
  * says is believed only as far as it stands in the text. A mention that does not is dropped.
  */
 import { createHash } from 'node:crypto';
-import { Failure } from '../../kernel/failure.ts';
-import { limits } from '../../kernel/limits.ts';
+import { Failure } from '../../kernel/failure/failure.ts';
+import { limits } from '../../kernel/limits/limits.ts';
 import {
   type Completer,
   type CompletionRequest,
   guessCompletion,
-} from '../../provider/completion.ts';
-import type { Purse } from '../purse.ts';
+} from '../../provider/completion/completion.ts';
+import type { Purse } from '../paid-answers.ts';
 import { answerKey, askModel } from './ask-model.ts';
 import {
   type Entity,

@@ -3,7 +3,7 @@
  * called the same is the same, a surname is the person who was named in full, and letters in
  * brackets are short for what stands before them.
  */
-import { limits } from '../../kernel/limits.ts';
+import { limits } from '../../kernel/limits/limits.ts';
 import type { Block } from '../chunk/block.ts';
 import { connectors, knownOrganizations, nationalities, titles } from './clue-words.ts';
 import { evidenceOf } from './evidence.ts';

@@ -1,5 +1,5 @@
 /** Which entities are named together. */
-import { limits } from '../../kernel/limits.ts';
+import { limits } from '../../kernel/limits/limits.ts';
 import type { Entity, EntityKind, Relation } from './extraction.ts';
 
 /** Dates and sums stand beside everything: that says nothing. */

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { readLexicon } from './lexicon.ts';
 import { extractEntities } from './local-extractor.ts';
 
-const folder = fileURLToPath(new URL('samples/', import.meta.url));
+const folder = fileURLToPath(new URL('../../../test/samples/entity/', import.meta.url));
 const lexicon = await readLexicon();
 
 for (const name of globSync('*.md', { cwd: folder }).sort()) {

@@ -2,7 +2,7 @@
  * Where names may be: runs of capitalised words, with the small words between them that names have.
  * One pass over the text; nothing is looked at more than a fixed number of times.
  */
-import { limits } from '../../kernel/limits.ts';
+import { limits } from '../../kernel/limits/limits.ts';
 import type { Block } from '../chunk/block.ts';
 import {
   connectors,

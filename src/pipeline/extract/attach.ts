@@ -3,9 +3,13 @@
  * the mail is read: a job that is killed goes on with exactly what it had found.
  */
 import type { BlobStore } from '../../blob/blob.ts';
-import { limits } from '../../kernel/limits.ts';
-import { addAttachments, getAttachment, type NewAttachment } from '../../store/attachments.ts';
-import { removeGoneAttachments } from '../../store/prune.ts';
+import { limits } from '../../kernel/limits/limits.ts';
+import {
+  addAttachments,
+  getAttachment,
+  type NewAttachment,
+} from '../../store/document/attachments.ts';
+import { removeGoneAttachments } from '../../store/document/prune.ts';
 import { putAway } from '../fetch/put-away.ts';
 import type { PipelineItem, StepContext, StepResult } from '../pipeline.ts';
 import type { Extracted } from './extract.ts';

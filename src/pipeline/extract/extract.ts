@@ -1,14 +1,20 @@
 /** `content_extracted`: the text of the source, with its title; or the reason why there is none. */
 import { hash } from 'node:crypto';
 import type { BlobStore } from '../../blob/blob.ts';
-import { Failure } from '../../kernel/failure.ts';
-import type { NewAttachment } from '../../store/attachments.ts';
-import { confirm, getDocument, remeasure, type TextRow, writeText } from '../../store/documents.ts';
-import { getFetch } from '../../store/fetches.ts';
-import { getInput, type InputRow } from '../../store/items.ts';
-import { holdFiles, holdIsMail, holdText } from '../held.ts';
+import { Failure } from '../../kernel/failure/failure.ts';
+import { getFetch } from '../../store/crawl/fetches.ts';
+import type { NewAttachment } from '../../store/document/attachments.ts';
+import {
+  confirm,
+  getDocument,
+  remeasure,
+  type TextRow,
+  writeText,
+} from '../../store/document/documents.ts';
+import { getInput, type InputRow } from '../../store/item/items.ts';
 import type { PipelineItem, StepContext, StepFunction, StepResult } from '../pipeline.ts';
-import { withoutText } from '../superseded.ts';
+import { holdFiles, holdIsMail, holdText } from '../step-memory.ts';
+import { withoutText } from '../without-text.ts';
 import { namedByMail, putAwayFiles, withFiles } from './attach.ts';
 import { keptShareOf, type Parsed, type ParseInput, type Parser } from './parsed.ts';
 

@@ -6,9 +6,9 @@ import { describe, type TestContext, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { temporaryDirectory } from '../../../test/support/temporary.ts';
 import { type Event, open } from '../../index.ts';
-import { limits } from '../../kernel/limits.ts';
-import { getGateLimits, setGateLimits } from '../../store/gates.ts';
-import { getRobots } from '../../store/robots.ts';
+import { limits } from '../../kernel/limits/limits.ts';
+import { getRobots } from '../../store/crawl/robots.ts';
+import { getGateLimits, setGateLimits } from '../../store/item/gates.ts';
 
 type Page = (request: IncomingMessage, response: ServerResponse) => void;
 

@@ -4,26 +4,30 @@
  * version of the page.
  */
 import type { BlobStore } from '../../blob/blob.ts';
-import { Failure, isAntiBot, toFailure } from '../../kernel/failure.ts';
-import { limits } from '../../kernel/limits.ts';
-import { redact } from '../../kernel/redact.ts';
+import { Failure, isAntiBot, toFailure } from '../../kernel/failure/failure.ts';
+import { limits } from '../../kernel/limits/limits.ts';
+import { redact } from '../../kernel/text/redact.ts';
 import type { NewEvent } from '../../observe/event.ts';
-import { isCheapLane } from '../../store/batch-lines.ts';
-import { crawlOf } from '../../store/crawls.ts';
-import type { Transaction } from '../../store/database.ts';
-import { confirm } from '../../store/documents.ts';
-import { writeFetch } from '../../store/fetches.ts';
-import { getGateLimits, heldUntil, holdGate, setGateLimits } from '../../store/gates.ts';
-import { getRobots, writeRobots } from '../../store/robots.ts';
-import { currentValidators, type ValidatorsRow, writeValidators } from '../../store/validators.ts';
+import { isCheapLane } from '../../store/batch/lines.ts';
+import { crawlOf } from '../../store/crawl/crawls.ts';
+import { writeFetch } from '../../store/crawl/fetches.ts';
+import { getRobots, writeRobots } from '../../store/crawl/robots.ts';
+import { confirm } from '../../store/document/documents.ts';
+import {
+  currentValidators,
+  type ValidatorsRow,
+  writeValidators,
+} from '../../store/document/validators.ts';
+import type { Transaction } from '../../store/driver/database.ts';
+import { getGateLimits, heldUntil, holdGate, setGateLimits } from '../../store/item/gates.ts';
 import { type Discovery, discover } from '../crawl/discover.ts';
 import type { LinkFinder } from '../crawl/found.ts';
 import type { PipelineItem, StepContext, StepResult } from '../pipeline.ts';
-import type { Fetcher } from './http.ts';
-import { type Paces, paceAfter } from './politeness.ts';
+import type { Rendering, Shown } from './browser/shown.ts';
+import type { Fetcher } from './http/http.ts';
 import { putAway } from './put-away.ts';
-import { RobotsCheck } from './robots-check.ts';
-import type { Rendering, Shown } from './shown.ts';
+import { type Paces, paceAfter } from './robots/politeness.ts';
+import { RobotsCheck } from './robots/robots-check.ts';
 import type { Answer, Redirect } from './verdict.ts';
 import { type Visitor, visitor } from './visit.ts';
 

@@ -6,8 +6,8 @@ import { type TestContext, test } from 'node:test';
 import { temporaryDirectory } from '../../../test/support/temporary.ts';
 import { TestWorld } from '../../../test/support/test-world.ts';
 import type { BlobStore } from '../../blob/blob.ts';
-import { toFailure } from '../../kernel/failure.ts';
-import { limits } from '../../kernel/limits.ts';
+import { toFailure } from '../../kernel/failure/failure.ts';
+import { limits } from '../../kernel/limits/limits.ts';
 import type { StepContext } from '../pipeline.ts';
 import { fetchStep } from './fetch.ts';
 

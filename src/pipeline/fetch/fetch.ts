@@ -1,16 +1,16 @@
 /** `fetched`: the raw bytes of the source are ours, and will be the same after a crash. */
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { Failure } from '../../kernel/failure.ts';
-import { limits } from '../../kernel/limits.ts';
-import { getFetch, writeFetch } from '../../store/fetches.ts';
-import { getInput } from '../../store/items.ts';
+import { Failure } from '../../kernel/failure/failure.ts';
+import { limits } from '../../kernel/limits/limits.ts';
+import { getFetch, writeFetch } from '../../store/crawl/fetches.ts';
+import { getInput } from '../../store/item/items.ts';
 import { unsupported } from '../extract/format/unsupported.ts';
 import type { StepContext, StepFunction, StepResult } from '../pipeline.ts';
-import { withoutText } from '../superseded.ts';
+import { withoutText } from '../without-text.ts';
 import { fetchUrl, takesRecordings, type UrlReader } from './fetch-url.ts';
 import { pathOfSource } from './file-path.ts';
-import { isReadable, isRecording, mediaTypeOf } from './media-type.ts';
+import { isReadable, isRecording, mediaTypeOf } from './http/media-type.ts';
 import { type Content, type PutAway, putAway } from './put-away.ts';
 
 export function fetchStep(reader: UrlReader): StepFunction {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import type { BlobStore } from '../../blob/blob.ts';
-import { limits } from '../../kernel/limits.ts';
+import { limits } from '../../kernel/limits/limits.ts';
 import { putAway } from './put-away.ts';
 
 function blobStore(): { readonly blobs: BlobStore; readonly kept: Uint8Array[] } {

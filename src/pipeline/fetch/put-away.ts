@@ -1,9 +1,9 @@
 /** Where fetched bytes are kept, so that they are the same after a crash. */
 import { hash } from 'node:crypto';
 import type { BlobStore } from '../../blob/blob.ts';
-import { limits } from '../../kernel/limits.ts';
-import type { FetchRow } from '../../store/fetches.ts';
-import { isRecording } from './media-type.ts';
+import { limits } from '../../kernel/limits/limits.ts';
+import type { FetchRow } from '../../store/crawl/fetches.ts';
+import { isRecording } from './http/media-type.ts';
 
 export interface Content {
   readonly bytes: Uint8Array;

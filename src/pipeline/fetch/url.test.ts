@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { Failure } from '../../kernel/failure.ts';
+import { Failure } from '../../kernel/failure/failure.ts';
 import { canonicalUrl, gateOf, readUrl } from './url.ts';
 
 describe('a URL is refused', () => {

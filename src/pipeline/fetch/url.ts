@@ -1,7 +1,7 @@
 /** Reading URLs: parsed once, decided on the parsed result, and written in one canonical form. */
 import { getDomain } from 'tldts';
-import { Failure } from '../../kernel/failure.ts';
-import { limits } from '../../kernel/limits.ts';
+import { Failure } from '../../kernel/failure/failure.ts';
+import { limits } from '../../kernel/limits/limits.ts';
 
 /** Reads what someone typed, or what a server redirects to. */
 export function readUrl(text: string, parent?: string): URL {

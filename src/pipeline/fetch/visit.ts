@@ -3,14 +3,14 @@
  * that. Nothing is stored here, so it is all the same whether this process makes the visit or a
  * scraper somewhere else.
  */
-import { Failure, toFailure } from '../../kernel/failure.ts';
-import { limits } from '../../kernel/limits.ts';
+import { Failure, toFailure } from '../../kernel/failure/failure.ts';
+import { limits } from '../../kernel/limits/limits.ts';
 import { unsupported } from '../extract/format/unsupported.ts';
-import { type Content, readContent } from './content.ts';
-import type { Fetcher, Validators } from './http.ts';
-import { isReadable, isRecording } from './media-type.ts';
-import type { RobotsCheck } from './robots-check.ts';
-import { type Rendering, type Shown, shownPage } from './shown.ts';
+import { type Rendering, type Shown, shownPage } from './browser/shown.ts';
+import { type Content, readContent } from './http/content.ts';
+import type { Fetcher, Validators } from './http/http.ts';
+import { isReadable, isRecording } from './http/media-type.ts';
+import type { RobotsCheck } from './robots/robots-check.ts';
 import { readUrl } from './url.ts';
 import { type Answer, failureOf } from './verdict.ts';
 

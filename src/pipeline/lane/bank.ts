@@ -4,13 +4,13 @@
  * none of them is paid for again, by this document or by any other that asks the same.
  */
 import { type BlobStore, getPart } from '../../blob/blob.ts';
-import { Failure } from '../../kernel/failure.ts';
-import { limits } from '../../kernel/limits.ts';
-import { dropFailedLines, type LineRow, takeLines } from '../../store/batch-lines.ts';
-import { releaseReservation } from '../../store/budgets.ts';
-import type { ResultRow } from '../../store/results.ts';
+import { Failure } from '../../kernel/failure/failure.ts';
+import { limits } from '../../kernel/limits/limits.ts';
+import { dropFailedLines, type LineRow, takeLines } from '../../store/batch/lines.ts';
+import { releaseReservation } from '../../store/money/budgets.ts';
+import type { ResultRow } from '../../store/money/paid-answers.ts';
+import type { Answer, Purchase, Purse } from '../paid-answers.ts';
 import type { PipelineItem, StepContext, StepFunction, StepResult } from '../pipeline.ts';
-import type { Answer, Purchase, Purse } from '../purse.ts';
 
 /** What a batch says to one question. */
 export interface Reply {

@@ -4,22 +4,22 @@
  * provider had answered at once.
  */
 import type { BlobStore } from '../../blob/blob.ts';
-import { Failure } from '../../kernel/failure.ts';
-import { embedUse, type Origin, type OriginUse } from '../../kernel/origin.ts';
+import { Failure } from '../../kernel/failure/failure.ts';
+import { embedUse, type Origin, type OriginUse } from '../../kernel/name/origin.ts';
 import {
   type Completer,
   type CompletionRequest,
   guessCompletion,
-} from '../../provider/completion.ts';
+} from '../../provider/completion/completion.ts';
 import { costOf, type LanePrice, type Tokens } from '../../provider/prices.ts';
-import { isCheapLane, linesOfStep } from '../../store/batch-lines.ts';
-import { releaseReservation } from '../../store/budgets.ts';
-import { insertVectors } from '../../store/chunks.ts';
-import { getCorpusSettings } from '../../store/corpus-settings.ts';
-import type { Reader } from '../../store/database.ts';
-import { getText } from '../../store/documents.ts';
-import type { ResultRow } from '../../store/results.ts';
-import { charge } from '../../store/spending.ts';
+import { isCheapLane, linesOfStep } from '../../store/batch/lines.ts';
+import { getCorpusSettings } from '../../store/corpus/settings.ts';
+import { insertVectors } from '../../store/document/chunks.ts';
+import { getText } from '../../store/document/documents.ts';
+import type { Reader } from '../../store/driver/database.ts';
+import { releaseReservation } from '../../store/money/budgets.ts';
+import type { ResultRow } from '../../store/money/paid-answers.ts';
+import { charge } from '../../store/money/spending.ts';
 import { chunksOf } from '../chunk/chunk.ts';
 import { checkOrigin } from '../corpus-origin.ts';
 import { inputOf, pinOrRefuse } from '../embed/embed.ts';
@@ -27,9 +27,9 @@ import { vectorKey } from '../embed/embed-texts.ts';
 import { answerKey } from '../entity/ask-model.ts';
 import { entityStep } from '../entity/entity.ts';
 import { modelExtractor, questionsOf, readClaims } from '../entity/model-extractor.ts';
+import { centsFor, type Purchase, type Purse } from '../paid-answers.ts';
 import type { LaneRequest, StepContext, StepFunction, StepResult } from '../pipeline.ts';
-import { centsFor, type Purchase, type Purse } from '../purse.ts';
-import { withoutText } from '../superseded.ts';
+import { withoutText } from '../without-text.ts';
 import { type Bank, bankLines, isUnderWay, type LaneStep, type Reply, refuse } from './bank.ts';
 
 export interface LaneModel {

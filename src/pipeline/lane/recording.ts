@@ -3,20 +3,21 @@
  * transcript becomes the text of the document. A recording that fails fails its item only.
  */
 import type { BlobStore } from '../../blob/blob.ts';
-import { Failure } from '../../kernel/failure.ts';
-import { limits } from '../../kernel/limits.ts';
-import { originOf } from '../../kernel/origin.ts';
-import { linesOfStep } from '../../store/batch-lines.ts';
-import { releaseReservation } from '../../store/budgets.ts';
-import { getDocument } from '../../store/documents.ts';
-import { type FetchRow, getFetch } from '../../store/fetches.ts';
-import { keyOf, type ResultRow } from '../../store/results.ts';
-import { charge } from '../../store/spending.ts';
+import { Failure } from '../../kernel/failure/failure.ts';
+import { limits } from '../../kernel/limits/limits.ts';
+import { originOf } from '../../kernel/name/origin.ts';
+import { linesOfStep } from '../../store/batch/lines.ts';
+import { type FetchRow, getFetch } from '../../store/crawl/fetches.ts';
+import { getDocument } from '../../store/document/documents.ts';
+import { releaseReservation } from '../../store/money/budgets.ts';
+import { keyOf, type ResultRow } from '../../store/money/paid-answers.ts';
+import { charge } from '../../store/money/spending.ts';
 import { checkOrigin } from '../corpus-origin.ts';
 import { extract, keepText, unchanged } from '../extract/extract.ts';
 import { unsupported } from '../extract/format/unsupported.ts';
 import type { Parser } from '../extract/parsed.ts';
-import { isRecording } from '../fetch/media-type.ts';
+import { isRecording } from '../fetch/http/media-type.ts';
+import type { Purchase, Purse } from '../paid-answers.ts';
 import type {
   LaneRequest,
   PipelineItem,
@@ -24,7 +25,6 @@ import type {
   StepFunction,
   StepResult,
 } from '../pipeline.ts';
-import type { Purchase, Purse } from '../purse.ts';
 import { type Bank, bankLines, isUnderWay, type LaneStep, type Reply, refuse } from './bank.ts';
 
 export interface RecordingLane {

@@ -3,11 +3,10 @@
  * which says that something is in a sink is true. A crash in between has the step run again, and
  * the same is written over the same.
  */
-import { Failure } from '../../kernel/failure.ts';
-import { limits } from '../../kernel/limits.ts';
-import { fromSignedBytes } from '../../provider/vector-bytes.ts';
+import { Failure } from '../../kernel/failure/failure.ts';
+import { limits } from '../../kernel/limits/limits.ts';
+import { fromSignedBytes } from '../../provider/embedding/vector-bytes.ts';
 import type { Generation, Sink, SinkChunk, Standing } from '../../sink/sink.ts';
-import type { Reader } from '../../store/database.ts';
 import {
   buriedUpTo,
   getStanding,
@@ -17,7 +16,8 @@ import {
   noModel,
   type SinkDelivery,
   type VectorChunkRow,
-} from '../../store/sinks.ts';
+} from '../../store/delivery/sinks.ts';
+import type { Reader } from '../../store/driver/database.ts';
 
 /** Whose generation it is, and what its document says of itself. */
 export type GenerationHead = Omit<Generation, 'chunks' | 'entities' | 'relations'>;

@@ -2,15 +2,15 @@
  * `persisted`: the branches have met, and the generation is whole: every chunk with its vector, in
  * the store and in every sink.
  */
-import { Failure } from '../../kernel/failure.ts';
+import { Failure } from '../../kernel/failure/failure.ts';
 import type { Sink } from '../../sink/sink.ts';
-import { countModels, countOfGeneration } from '../../store/chunks.ts';
-import type { Reader } from '../../store/database.ts';
-import { getText, type TextRow } from '../../store/documents.ts';
-import { recordDeliveries } from '../../store/sinks.ts';
-import { textOf } from '../held.ts';
+import { recordDeliveries } from '../../store/delivery/sinks.ts';
+import { countModels, countOfGeneration } from '../../store/document/chunks.ts';
+import { getText, type TextRow } from '../../store/document/documents.ts';
+import type { Reader } from '../../store/driver/database.ts';
 import type { PipelineItem, StepContext, StepFunction, StepResult } from '../pipeline.ts';
-import { withoutText } from '../superseded.ts';
+import { textOf } from '../step-memory.ts';
+import { withoutText } from '../without-text.ts';
 import { deliver, type GenerationHead, storedGeneration } from './deliver.ts';
 
 export function persistStep(sinks: readonly Sink[] = []): StepFunction {

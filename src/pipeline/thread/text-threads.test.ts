@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { temporaryDirectory } from '../../../test/support/temporary.ts';
+import { realWorld } from '../../app/world.ts';
 import { open } from '../../index.ts';
-import { limits } from '../../kernel/limits.ts';
-import { staticEmbedder } from '../../provider/static-embedder.ts';
-import { realWorld } from '../../world.ts';
+import { limits } from '../../kernel/limits/limits.ts';
+import { staticEmbedder } from '../../provider/embedding/static-embedder.ts';
 import { splitText } from '../chunk/split.ts';
 import { readLexicon } from '../entity/lexicon.ts';
 import { extractEntities } from '../entity/local-extractor.ts';
@@ -16,7 +16,10 @@ const longCharacters = 1024 * 1024;
 /** Work that is done here lets the loop go round once or twice, to load what it needs. */
 const turnsMin = 20;
 const { signal } = new AbortController();
-const sample = readFileSync(new URL('../entity/samples/news.md', import.meta.url), 'utf8');
+const sample = readFileSync(
+  new URL('../../../test/samples/entity/news.md', import.meta.url),
+  'utf8',
+);
 
 /** Different each time, so that nothing of it is remembered. */
 function textOf(characters: number): string {

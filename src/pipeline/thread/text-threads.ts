@@ -4,10 +4,10 @@
  * its own time limit included: it goes to a thread, which can be ended. Threads begin with the
  * first long text.
  */
-import { Failure } from '../../kernel/failure.ts';
-import { limits } from '../../kernel/limits.ts';
+import { Failure } from '../../kernel/failure/failure.ts';
+import { limits } from '../../kernel/limits/limits.ts';
 import type { World } from '../../kernel/world.ts';
-import { bounded, type Cutter, cutHere, withText } from '../chunk/cut.ts';
+import { bounded, type Cutter, cutHere, withText } from '../chunk/chunker.ts';
 import { type LinkFinder, linksHere, type PageScope } from '../crawl/found.ts';
 import { entitiesHere, type FindEntities } from '../entity/local-extractor.ts';
 import type { TextAnswers, TextQuestion, TextWork } from './text-work.ts';

@@ -1,5 +1,5 @@
 /** The works that a text thread does, what it is asked for each, and what it returns. */
-import type { Cut } from '../chunk/cut.ts';
+import type { Cut } from '../chunk/chunker.ts';
 import type { FoundLink, FoundLinks, PageScope } from '../crawl/found.ts';
 import type { Extraction } from '../entity/extraction.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
-import { Failure } from '../../kernel/failure.ts';
-import { limits } from '../../kernel/limits.ts';
-import { realWorld } from '../../world.ts';
+import { realWorld } from '../../app/world.ts';
+import { Failure } from '../../kernel/failure/failure.ts';
+import { limits } from '../../kernel/limits/limits.ts';
 import { type LaneBounds, ThreadLanes } from './thread-lanes.ts';
 
 const { signal } = new AbortController();

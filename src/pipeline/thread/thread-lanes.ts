@@ -7,10 +7,10 @@
  * CPU time does not depend on what else the machine does.
  */
 import { Worker } from 'node:worker_threads';
-import { Failure } from '../../kernel/failure.ts';
-import { limits } from '../../kernel/limits.ts';
+import { type Waiter, WaitingLine } from '../../concurrency/waiting-line.ts';
+import { Failure } from '../../kernel/failure/failure.ts';
+import { limits } from '../../kernel/limits/limits.ts';
 import type { World } from '../../kernel/world.ts';
-import { type Waiter, WaitingLine } from '../waiting-line.ts';
 import { cpuMsOf } from './thread-cpu.ts';
 
 export interface ThreadTask {

@@ -1,6 +1,6 @@
 /** The terms of a chunk, and how often each is in the title, the heading and the text. */
-import { wordCodes } from '../../kernel/word-codes.ts';
-import { PieceMemory } from '../chunk/piece-memory.ts';
+import { wordCodes } from '../../kernel/text/word-characters.ts';
+import { PieceMemory } from '../chunk/token/piece-memory.ts';
 import { isStopWord, termOf } from './terms.ts';
 
 /** What a word counts in the title, in the heading and in the text. */

@@ -1,7 +1,7 @@
 /** Small words that the adapters share: what an error says, and how results are read in lines. */
 import type { Saying } from '../../kernel/batch-decision.ts';
-import { Failure, toFailure } from '../../kernel/failure.ts';
-import { limits } from '../../kernel/limits.ts';
+import { Failure, toFailure } from '../../kernel/failure/failure.ts';
+import { limits } from '../../kernel/limits/limits.ts';
 import type { JsonObject } from '../../kernel/provider-state.ts';
 import type { PollAnswer, ResultLine } from './batch-provider.ts';
 import { parseObject } from './endpoint.ts';

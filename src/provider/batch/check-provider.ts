@@ -1,5 +1,5 @@
 /** Checks that what somebody added serves the port, before any task depends on it. */
-import { Failure } from '../../kernel/failure.ts';
+import { Failure } from '../../kernel/failure/failure.ts';
 import type { BatchProvider } from './batch-provider.ts';
 
 type Check = readonly [rule: string, isKept: (value: unknown) => boolean];

@@ -2,9 +2,9 @@
  * A provider's HTTP interface: bounded in time and bytes, without redirects, and with the key sent
  * to the configured origin only. What comes back is JSON, or lines, or a failure with a code.
  */
-import { readBounded } from '../../kernel/bounded.ts';
-import { Failure, type FailureCode } from '../../kernel/failure.ts';
-import { limits } from '../../kernel/limits.ts';
+import { readBounded } from '../../concurrency/bounded.ts';
+import { Failure, type FailureCode } from '../../kernel/failure/failure.ts';
+import { limits } from '../../kernel/limits/limits.ts';
 import type { JsonObject } from '../../kernel/provider-state.ts';
 import type { World } from '../../kernel/world.ts';
 

@@ -1,6 +1,6 @@
 /** Requests as lines of JSON, in memory, up to what providers take in one file. */
-import { Failure } from '../../kernel/failure.ts';
-import { limits } from '../../kernel/limits.ts';
+import { Failure } from '../../kernel/failure/failure.ts';
+import { limits } from '../../kernel/limits/limits.ts';
 import type { JsonObject } from '../../kernel/provider-state.ts';
 import type { BatchRequest } from './batch-provider.ts';
 

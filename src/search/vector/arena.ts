@@ -2,8 +2,8 @@
  * The memory in which vectors are scanned: one WebAssembly memory in blocks of a page each, handed
  * out to partitions and taken back. The first page holds the query and the scores of one block.
  */
-import { Failure } from '../../kernel/failure.ts';
-import { limits } from '../../kernel/limits.ts';
+import { Failure } from '../../kernel/failure/failure.ts';
+import { limits } from '../../kernel/limits/limits.ts';
 import { newMemory, plainScan, type Scan, simdScan } from './kernel.ts';
 
 export const blockBytes = 64 * 1024;

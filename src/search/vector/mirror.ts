@@ -1,6 +1,10 @@
 /** The current vectors of each corpus, held in memory, and put in order by their stored bytes. */
-import { type CurrentRow, type JoinedVectorsRow, listVectors } from '../../store/contents.ts';
-import type { Database } from '../../store/database.ts';
+import {
+  type CurrentRow,
+  type JoinedVectorsRow,
+  listVectors,
+} from '../../store/document/contents.ts';
+import type { Database } from '../../store/driver/database.ts';
 import type { Allowed } from '../allowed.ts';
 import { type Copy, Follower } from '../follower.ts';
 import { Arena, toQuery } from './arena.ts';

@@ -3,8 +3,8 @@
  * the index is asked, and all are compared only where a filter leaves it too few. What is found is
  * put in order by the whole vectors, as it is for those in memory: both give the same scores.
  */
-import { limits } from '../../kernel/limits.ts';
-import type { Database } from '../../store/database.ts';
+import { limits } from '../../kernel/limits/limits.ts';
+import type { Database } from '../../store/driver/database.ts';
 import {
   type NearRequest,
   type NearRow,
@@ -12,8 +12,8 @@ import {
   type PointStanding,
   readPointStanding,
   type Within,
-} from '../../store/near-points.ts';
-import { arePointsFilled } from '../../store/points.ts';
+} from '../../store/search/nearest-vectors.ts';
+import { arePointsFilled } from '../../store/search/pgvector-rows.ts';
 import type { MirrorSearch, VectorIndex } from './mirror.ts';
 import type { VectorHit } from './partition.ts';
 import { rescoreStored } from './rescore.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fromSignedBytes, toSignedBytes } from '../../provider/vector-bytes.ts';
+import { fromSignedBytes, toSignedBytes } from '../../provider/embedding/vector-bytes.ts';
 import { rescore } from './rescore.ts';
 
 const hit = (ordinal: number, score: number) => ({

@@ -2,9 +2,9 @@
  * The nearest vectors are found by their high bytes, which may put two of nearly the same distance
  * in the wrong order. So the first of them are compared once more by all their bytes.
  */
-import { fromSignedBytes } from '../../provider/vector-bytes.ts';
-import { getVectors } from '../../store/contents.ts';
-import type { Reader } from '../../store/database.ts';
+import { fromSignedBytes } from '../../provider/embedding/vector-bytes.ts';
+import { getVectors } from '../../store/document/contents.ts';
+import type { Reader } from '../../store/driver/database.ts';
 import { placeKey } from '../fusion.ts';
 import type { VectorHit } from './partition.ts';
 

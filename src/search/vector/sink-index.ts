@@ -6,11 +6,11 @@
  * the question is found in its new generation, which is in the sink since before it became current,
  * and what is not current takes no place from what is.
  */
-import { limits } from '../../kernel/limits.ts';
+import { limits } from '../../kernel/limits/limits.ts';
 import type { Near, Nearest, VectorSink } from '../../sink/sink.ts';
-import { getCurrent } from '../../store/contents.ts';
-import type { Database } from '../../store/database.ts';
-import { readSinkPlace } from '../../store/sinks.ts';
+import { readSinkPlace } from '../../store/delivery/sinks.ts';
+import { getCurrent } from '../../store/document/contents.ts';
+import type { Database } from '../../store/driver/database.ts';
 import type { MirrorSearch, VectorIndex } from './mirror.ts';
 import type { VectorHit } from './partition.ts';
 

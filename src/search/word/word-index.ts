@@ -4,7 +4,7 @@
  * has a slot; the slots of a removed document stay behind as holes, and once there are many of
  * them, all is written anew.
  */
-import { Failure } from '../../kernel/failure.ts';
+import { Failure } from '../../kernel/failure/failure.ts';
 import {
   type Block,
   blocksOf,

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { type Cleanup, temporaryDirectory } from '../../../test/support/temporary.ts';
+import { realWorld } from '../../app/world.ts';
 import { open } from '../../index.ts';
-import { staticEmbedder } from '../../provider/static-embedder.ts';
-import { openSqlite } from '../../store/sqlite.ts';
-import { sql } from '../../store/statement.ts';
-import { realWorld } from '../../world.ts';
+import { staticEmbedder } from '../../provider/embedding/static-embedder.ts';
+import { openSqlite } from '../../store/driver/sqlite.ts';
+import { sql } from '../../store/driver/statement.ts';
 import { Searcher } from '../search.ts';
 import { WordMirror } from './word-mirror.ts';
 

@@ -4,12 +4,12 @@
  * and keeps only those it asks for; with the second one all are read, beside the searches, which go
  * on as the first one until then. All count the same words by the same code: the hits are the same.
  */
-import { limits } from '../../kernel/limits.ts';
+import { limits } from '../../kernel/limits/limits.ts';
 import { WordPacker } from '../../pipeline/word/word-packer.ts';
-import { type CurrentRow, listTexts } from '../../store/contents.ts';
-import type { Database } from '../../store/database.ts';
-import { countChunks } from '../../store/passages.ts';
-import { listWords } from '../../store/words.ts';
+import { type CurrentRow, listTexts } from '../../store/document/contents.ts';
+import type { Database } from '../../store/driver/database.ts';
+import { countChunks } from '../../store/search/passages.ts';
+import { listWords } from '../../store/search/words.ts';
 import { type Copy, type CopyOf, Follower } from '../follower.ts';
 import { WordIndex } from './word-index.ts';
 

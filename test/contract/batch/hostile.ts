@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { limits } from '../../../src/kernel/limits.ts';
+import { limits } from '../../../src/kernel/limits/limits.ts';
 import { breaksOff, htmlPage } from '../../support/batch/provider-server.ts';
 import type { BatchBench, BatchTest } from '../batch-suite.ts';
 import { questions, recordings } from './submission.ts';

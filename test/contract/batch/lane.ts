@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { gatherLines } from '../../../src/engine/batch-lane.ts';
-import { limits } from '../../../src/kernel/limits.ts';
-import { insertLines, linesOfStep } from '../../../src/store/batch-lines.ts';
+import { gatherLines } from '../../../src/engine/batch/lane.ts';
+import { limits } from '../../../src/kernel/limits/limits.ts';
+import { insertLines, linesOfStep } from '../../../src/store/batch/lines.ts';
 import type { BatchBench, BatchTest } from '../batch-suite.ts';
 
 /** An item that has left so many questions to a batch task. */

@@ -1,8 +1,8 @@
 /** Processes with different settings on one store, and providers that hang. */
 import assert from 'node:assert/strict';
-import { BatchRunner } from '../../../src/engine/batch-runner.ts';
-import { limits } from '../../../src/kernel/limits.ts';
-import { openaiBatches } from '../../../src/provider/batch/openai.ts';
+import { BatchRunner } from '../../../src/engine/batch/runner.ts';
+import { limits } from '../../../src/kernel/limits/limits.ts';
+import { openaiBatches } from '../../../src/provider/batch/vendor/openai.ts';
 import { BatchFixture, endpointOf } from '../../support/batch/fixture.ts';
 import { OpenaiServer } from '../../support/batch/openai-server.ts';
 import type { BatchBench, BatchTest } from '../batch-suite.ts';

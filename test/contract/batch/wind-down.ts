@@ -1,7 +1,7 @@
 /** What is given up is ended at the provider, and nothing is paid twice meanwhile. */
 import assert from 'node:assert/strict';
-import { reconcile } from '../../../src/engine/reconciler.ts';
-import { limits } from '../../../src/kernel/limits.ts';
+import { reconcile } from '../../../src/engine/batch/reconciler.ts';
+import { limits } from '../../../src/kernel/limits/limits.ts';
 import type { Reply } from '../../support/batch/provider-server.ts';
 import { makeLatch } from '../../support/test-world.ts';
 import type { BatchBench, BatchTest } from '../batch-suite.ts';

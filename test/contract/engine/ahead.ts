@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { runItem } from '../../../src/engine/executor.ts';
-import type { Ledger } from '../../../src/engine/ledger.ts';
-import { StoreLedger } from '../../../src/engine/store-ledger.ts';
-import { Failure } from '../../../src/kernel/failure.ts';
+import { runItem } from '../../../src/engine/item/executor.ts';
+import type { Ledger } from '../../../src/engine/item/ledger.ts';
+import { StoreLedger } from '../../../src/engine/item/store-ledger.ts';
+import { Failure } from '../../../src/kernel/failure/failure.ts';
 import type { StepFunction } from '../../../src/pipeline/pipeline.ts';
 import type { EngineFixture, EngineTest } from '../../support/engine-fixture.ts';
 import { ledgerOver } from '../../support/ledger-over.ts';

@@ -1,13 +1,18 @@
 /** What one caller owns becomes another's: all of it, once, and whatever happens on the way. */
 import assert from 'node:assert/strict';
-import { carryOutMoves } from '../../../src/engine/caller-moves.ts';
-import { limits } from '../../../src/kernel/limits.ts';
-import { listOpenMoves } from '../../../src/store/caller-moves.ts';
-import { ensureCaller, getCaller, meetCaller, mergeCallers } from '../../../src/store/callers.ts';
-import { listHoldings } from '../../../src/store/corpus-access.ts';
-import { getCorpusSettings, setCorpusBudget } from '../../../src/store/corpus-settings.ts';
-import type { Database } from '../../../src/store/database.ts';
-import { getSpending } from '../../../src/store/spending.ts';
+import { carryOutMoves } from '../../../src/engine/command/ownership-moves.ts';
+import { limits } from '../../../src/kernel/limits/limits.ts';
+import {
+  ensureCaller,
+  getCaller,
+  meetCaller,
+  mergeCallers,
+} from '../../../src/store/caller/callers.ts';
+import { listOpenMoves } from '../../../src/store/caller/ownership-moves.ts';
+import { listHoldings } from '../../../src/store/corpus/access.ts';
+import { getCorpusSettings, setCorpusBudget } from '../../../src/store/corpus/settings.ts';
+import type { Database } from '../../../src/store/driver/database.ts';
+import { getSpending } from '../../../src/store/money/spending.ts';
 import type { EngineFixture, EngineTest } from '../../support/engine-fixture.ts';
 import { meteredEmbedder } from '../../support/metered-embedder.ts';
 import { pipelineOf } from './money.ts';

@@ -1,7 +1,7 @@
 /** Budgets in the cheap lane: money is set aside for a batch before it is sent. */
 import assert from 'node:assert/strict';
-import { pruneMoney } from '../../../src/engine/sweeper.ts';
-import { limits } from '../../../src/kernel/limits.ts';
+import { pruneMoney } from '../../../src/engine/item/sweeper.ts';
+import { limits } from '../../../src/kernel/limits/limits.ts';
 import { CheapLane, costs, sections, sectionTokens, ten } from '../../support/batch/cheap-lane.ts';
 import type { EngineTest } from '../../support/engine-fixture.ts';
 

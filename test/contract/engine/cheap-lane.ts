@@ -1,8 +1,8 @@
 /** What the cheap lane costs: an answer of a batch is paid for once, and kept like any other. */
 import assert from 'node:assert/strict';
-import { limits } from '../../../src/kernel/limits.ts';
+import { limits } from '../../../src/kernel/limits/limits.ts';
 import type { StepFunction } from '../../../src/pipeline/pipeline.ts';
-import { getCorpusSettings } from '../../../src/store/corpus-settings.ts';
+import { getCorpusSettings } from '../../../src/store/corpus/settings.ts';
 import { CheapLane, costs, five, sections, sectionTokens } from '../../support/batch/cheap-lane.ts';
 import { answerTokens } from '../../support/batch/metered-batches.ts';
 import type { EngineTest } from '../../support/engine-fixture.ts';

@@ -1,15 +1,15 @@
 /** What a model that finds entities costs: its answers are paid for once. */
 import assert from 'node:assert/strict';
-import { Failure } from '../../../src/kernel/failure.ts';
-import { limits } from '../../../src/kernel/limits.ts';
+import { Failure } from '../../../src/kernel/failure/failure.ts';
+import { limits } from '../../../src/kernel/limits/limits.ts';
 import { documentPipeline } from '../../../src/pipeline/document.ts';
 import { modelExtractor } from '../../../src/pipeline/entity/model-extractor.ts';
 import { parse } from '../../../src/pipeline/extract/format/parse.ts';
+import { Purse } from '../../../src/pipeline/paid-answers.ts';
 import type { Pipeline, StepFunction } from '../../../src/pipeline/pipeline.ts';
-import { Purse } from '../../../src/pipeline/purse.ts';
-import type { Completer } from '../../../src/provider/completion.ts';
-import { staticEmbedder } from '../../../src/provider/static-embedder.ts';
-import { getSpending } from '../../../src/store/spending.ts';
+import type { Completer } from '../../../src/provider/completion/completion.ts';
+import { staticEmbedder } from '../../../src/provider/embedding/static-embedder.ts';
+import { getSpending } from '../../../src/store/money/spending.ts';
 import type { EngineFixture, EngineTest } from '../../support/engine-fixture.ts';
 import { meteredCompleter } from '../../support/metered-completer.ts';
 import { meteredEmbedder } from '../../support/metered-embedder.ts';

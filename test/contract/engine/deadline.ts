@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { endOverdue } from '../../../src/engine/deadline.ts';
-import { Failure } from '../../../src/kernel/failure.ts';
-import { limits } from '../../../src/kernel/limits.ts';
+import { endOverdue } from '../../../src/engine/item/deadline.ts';
+import { Failure } from '../../../src/kernel/failure/failure.ts';
+import { limits } from '../../../src/kernel/limits/limits.ts';
 import type { StepFunction } from '../../../src/pipeline/pipeline.ts';
 import type { EngineFixture, EngineTest } from '../../support/engine-fixture.ts';
 import { makeLatch } from '../../support/test-world.ts';

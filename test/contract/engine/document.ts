@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import type { BlobStore } from '../../../src/blob/blob.ts';
-import { sweepFetched } from '../../../src/engine/sweeper.ts';
-import { Failure } from '../../../src/kernel/failure.ts';
+import { sweepFetched } from '../../../src/engine/item/sweeper.ts';
+import { Failure } from '../../../src/kernel/failure/failure.ts';
 import { documentPipeline } from '../../../src/pipeline/document.ts';
 import { parse } from '../../../src/pipeline/extract/format/parse.ts';
 import type { Parser } from '../../../src/pipeline/extract/parsed.ts';
 import type { Pipeline, StepFunction } from '../../../src/pipeline/pipeline.ts';
-import { staticEmbedder } from '../../../src/provider/static-embedder.ts';
-import { documentIdOf, getDocument, listDocuments } from '../../../src/store/documents.ts';
+import { staticEmbedder } from '../../../src/provider/embedding/static-embedder.ts';
+import { documentIdOf, getDocument, listDocuments } from '../../../src/store/document/documents.ts';
 import type { EngineFixture, EngineTest } from '../../support/engine-fixture.ts';
 import { extractor } from '../../support/local-extractor.ts';
 import { searchStore } from '../../support/search-store.ts';

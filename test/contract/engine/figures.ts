@@ -1,12 +1,12 @@
 /** What is told of a job and its items, compared with what really happened, in virtual time. */
 import assert from 'node:assert/strict';
-import { jobDetailShape, jobShape } from '../../../src/api/shape.ts';
-import { Failure, type FailureCode, failures } from '../../../src/kernel/failure.ts';
-import { limits } from '../../../src/kernel/limits.ts';
+import { Failure, type FailureCode, failures } from '../../../src/kernel/failure/failure.ts';
+import { limits } from '../../../src/kernel/limits/limits.ts';
 import type { StepFunction } from '../../../src/pipeline/pipeline.ts';
-import { countersOf } from '../../../src/store/counters.ts';
-import { attemptOf } from '../../../src/store/items.ts';
-import { listStandings } from '../../../src/store/job-views.ts';
+import { jobDetailShape, jobShape } from '../../../src/service/view/serializer.ts';
+import { attemptOf } from '../../../src/store/item/items.ts';
+import { countersOf } from '../../../src/store/job/counters.ts';
+import { listStandings } from '../../../src/store/job/views.ts';
 import type { EngineFixture, EngineTest } from '../../support/engine-fixture.ts';
 import type { Submitted } from '../../support/store-fixture.ts';
 import { failing } from './step.ts';

@@ -1,13 +1,13 @@
 /** Documents whose text is worked on by services, in a corpus that knows what computed for it. */
 import assert from 'node:assert/strict';
-import { Callbacks } from '../../../src/handoff/callbacks.ts';
-import { Exchange } from '../../../src/handoff/exchange.ts';
-import { parcelsBy } from '../../../src/handoff/parcel.ts';
-import { handoffPipeline } from '../../../src/handoff/pipeline.ts';
-import type { Json } from '../../../src/handoff/question.ts';
+import { Exchange } from '../../../src/handoff/orchestrator/broker.ts';
+import { Callbacks } from '../../../src/handoff/orchestrator/callbacks.ts';
+import { handoffPipeline } from '../../../src/handoff/orchestrator/pipeline.ts';
+import { parcelsBy } from '../../../src/handoff/payload.ts';
+import type { Json } from '../../../src/handoff/request.ts';
 import { parse } from '../../../src/pipeline/extract/format/parse.ts';
-import { staticEmbedder } from '../../../src/provider/static-embedder.ts';
-import { recordOrigin } from '../../../src/store/corpus-origins.ts';
+import { staticEmbedder } from '../../../src/provider/embedding/static-embedder.ts';
+import { recordOrigin } from '../../../src/store/corpus/origins.ts';
 import type { EngineFixture, EngineTest } from '../../support/engine-fixture.ts';
 import { HandQueue } from '../../support/hand-queue.ts';
 import type { Submitted } from '../../support/store-fixture.ts';

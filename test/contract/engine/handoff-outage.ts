@@ -1,6 +1,6 @@
 /** Questions to other processes while the store, this process or a lease goes away. */
 import assert from 'node:assert/strict';
-import { limits } from '../../../src/kernel/limits.ts';
+import { limits } from '../../../src/kernel/limits/limits.ts';
 import type { EngineTest } from '../../support/engine-fixture.ts';
 import { Scene } from '../../support/handoff-scene.ts';
 import { makeLatch } from '../../support/test-world.ts';

@@ -1,6 +1,6 @@
 /** Requests to begin that are sent again: by a retry, or by somebody who recorded them. */
 import assert from 'node:assert/strict';
-import { limits } from '../../../src/kernel/limits.ts';
+import { limits } from '../../../src/kernel/limits/limits.ts';
 import type { EngineTest } from '../../support/engine-fixture.ts';
 import { Scene, workerPid } from '../../support/handoff-scene.ts';
 

@@ -1,8 +1,8 @@
 /** How a question ends: what a callback says is recorded, and what it brings is looked at first. */
 import assert from 'node:assert/strict';
-import { Callbacks, type Completion } from '../../../src/handoff/callbacks.ts';
+import { Callbacks, type Completion } from '../../../src/handoff/orchestrator/callbacks.ts';
 import { retryPolicyFor } from '../../../src/kernel/backoff.ts';
-import { listFingerprints } from '../../../src/store/inbox.ts';
+import { listFingerprints } from '../../../src/store/item/inbox.ts';
 import type { EngineTest } from '../../support/engine-fixture.ts';
 import { Scene } from '../../support/handoff-scene.ts';
 

@@ -1,7 +1,7 @@
 /** Steps whose work is done in another process, and all that can go wrong between the two. */
 import assert from 'node:assert/strict';
-import { Callbacks, type Completion } from '../../../src/handoff/callbacks.ts';
-import { limits } from '../../../src/kernel/limits.ts';
+import { Callbacks, type Completion } from '../../../src/handoff/orchestrator/callbacks.ts';
+import { limits } from '../../../src/kernel/limits/limits.ts';
 import type { EngineTest } from '../../support/engine-fixture.ts';
 import { asTold, questionOf, Scene, workerPid } from '../../support/handoff-scene.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { limits } from '../../../src/kernel/limits.ts';
+import { limits } from '../../../src/kernel/limits/limits.ts';
 import type { StepFunction } from '../../../src/pipeline/pipeline.ts';
-import { listWorkers } from '../../../src/store/workers.ts';
+import { listWorkers } from '../../../src/store/item/workers.ts';
 import type { EngineFixture, EngineTest } from '../../support/engine-fixture.ts';
 import { ledgerOver as over } from '../../support/ledger-over.ts';
 import { makeLatch } from '../../support/test-world.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { Failure, type FailureCode } from '../../../src/kernel/failure.ts';
-import { limits } from '../../../src/kernel/limits.ts';
+import { Failure, type FailureCode } from '../../../src/kernel/failure/failure.ts';
+import { limits } from '../../../src/kernel/limits/limits.ts';
 import type { EngineTest } from '../../support/engine-fixture.ts';
 import { failing } from './step.ts';
 

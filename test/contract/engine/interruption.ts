@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { Failure } from '../../../src/kernel/failure.ts';
+import { Failure } from '../../../src/kernel/failure/failure.ts';
 import type { StepFunction } from '../../../src/pipeline/pipeline.ts';
 import type { EngineFixture, EngineTest, Steps } from '../../support/engine-fixture.ts';
 import { ledgerOver } from '../../support/ledger-over.ts';

@@ -1,15 +1,20 @@
 import assert from 'node:assert/strict';
 import type { Engine } from '../../../src/engine/engine.ts';
-import { pruneMoney } from '../../../src/engine/sweeper.ts';
-import { Failure } from '../../../src/kernel/failure.ts';
-import { limits } from '../../../src/kernel/limits.ts';
+import { pruneMoney } from '../../../src/engine/item/sweeper.ts';
+import { Failure } from '../../../src/kernel/failure/failure.ts';
+import { limits } from '../../../src/kernel/limits/limits.ts';
 import { documentPipeline } from '../../../src/pipeline/document.ts';
 import { parse } from '../../../src/pipeline/extract/format/parse.ts';
+import { Purse } from '../../../src/pipeline/paid-answers.ts';
 import type { Pipeline, StepFunction } from '../../../src/pipeline/pipeline.ts';
-import { Purse } from '../../../src/pipeline/purse.ts';
-import type { Embedder } from '../../../src/provider/embedding.ts';
-import { getResults, keyOf, pruneResults, putResults } from '../../../src/store/results.ts';
-import { getSpending } from '../../../src/store/spending.ts';
+import type { Embedder } from '../../../src/provider/embedding/embedding.ts';
+import {
+  getResults,
+  keyOf,
+  pruneResults,
+  putResults,
+} from '../../../src/store/money/paid-answers.ts';
+import { getSpending } from '../../../src/store/money/spending.ts';
 import type { EngineFixture, EngineTest } from '../../support/engine-fixture.ts';
 import { extractor } from '../../support/local-extractor.ts';
 import { type MeteredEmbedder, meteredEmbedder } from '../../support/metered-embedder.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { stagePolicies } from '../../../src/kernel/backoff.ts';
-import { Failure } from '../../../src/kernel/failure.ts';
-import { limits } from '../../../src/kernel/limits.ts';
+import { Failure } from '../../../src/kernel/failure/failure.ts';
+import { limits } from '../../../src/kernel/limits/limits.ts';
 import type { StepFunction } from '../../../src/pipeline/pipeline.ts';
 import type { EngineFixture, EngineTest } from '../../support/engine-fixture.ts';
 import { failing } from './step.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { Dispatcher } from '../../../src/engine/dispatcher.ts';
-import type { Ledger } from '../../../src/engine/ledger.ts';
-import { StoreLedger } from '../../../src/engine/store-ledger.ts';
-import { limits } from '../../../src/kernel/limits.ts';
+import { Dispatcher } from '../../../src/engine/item/dispatcher.ts';
+import type { Ledger } from '../../../src/engine/item/ledger.ts';
+import { StoreLedger } from '../../../src/engine/item/store-ledger.ts';
+import { limits } from '../../../src/kernel/limits/limits.ts';
 import type { EngineFixture, EngineTest } from '../../support/engine-fixture.ts';
 
 const places = 16;

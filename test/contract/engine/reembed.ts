@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { pruneMoney } from '../../../src/engine/sweeper.ts';
-import { Failure } from '../../../src/kernel/failure.ts';
+import { pruneMoney } from '../../../src/engine/item/sweeper.ts';
+import { Failure } from '../../../src/kernel/failure/failure.ts';
 import type { StepFunction } from '../../../src/pipeline/pipeline.ts';
-import type { Embedder } from '../../../src/provider/embedding.ts';
+import type { Embedder } from '../../../src/provider/embedding/embedding.ts';
 import { Searcher } from '../../../src/search/search.ts';
-import { getCorpusSettings } from '../../../src/store/corpus-settings.ts';
-import { listTurned, pruneOldVectors } from '../../../src/store/reembedding.ts';
+import { listTurned, pruneOldVectors } from '../../../src/store/corpus/reembedding.ts';
+import { getCorpusSettings } from '../../../src/store/corpus/settings.ts';
 import type { EngineFixture, EngineTest } from '../../support/engine-fixture.ts';
 import { type MeteredEmbedder, meteredEmbedder } from '../../support/metered-embedder.ts';
 import { makeLatch } from '../../support/test-world.ts';

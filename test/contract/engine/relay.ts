@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { Bell } from '../../../src/engine/bell.ts';
+import { Bell } from '../../../src/engine/commit-signal.ts';
 import { Relay } from '../../../src/engine/relay.ts';
 import type { Event } from '../../../src/observe/event.ts';
-import type { Database } from '../../../src/store/database.ts';
-import { appendEvents, newestSequence } from '../../../src/store/events.ts';
+import { appendEvents, newestSequence } from '../../../src/store/delivery/events.ts';
+import type { Database } from '../../../src/store/driver/database.ts';
 import type { EngineFixture, EngineTest } from '../../support/engine-fixture.ts';
 import { makeLatch } from '../../support/test-world.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { runItem } from '../../../src/engine/executor.ts';
-import { StoreLedger } from '../../../src/engine/store-ledger.ts';
-import { Failure } from '../../../src/kernel/failure.ts';
+import { runItem } from '../../../src/engine/item/executor.ts';
+import { StoreLedger } from '../../../src/engine/item/store-ledger.ts';
+import { Failure } from '../../../src/kernel/failure/failure.ts';
 import type { StepFunction } from '../../../src/pipeline/pipeline.ts';
 import type { EngineFixture, EngineTest } from '../../support/engine-fixture.ts';
 import { makeLatch } from '../../support/test-world.ts';

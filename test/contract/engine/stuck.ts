@@ -1,6 +1,6 @@
 /** Items that stand still, and items that only seem to. */
 import assert from 'node:assert/strict';
-import { limits } from '../../../src/kernel/limits.ts';
+import { limits } from '../../../src/kernel/limits/limits.ts';
 import type { StepFunction } from '../../../src/pipeline/pipeline.ts';
 import type { EngineFixture, EngineTest } from '../../support/engine-fixture.ts';
 import { Scene } from '../../support/handoff-scene.ts';

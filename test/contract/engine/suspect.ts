@@ -1,8 +1,8 @@
 /** Documents that kill their process, and documents that only happened to be there. */
 import assert from 'node:assert/strict';
-import { limits } from '../../../src/kernel/limits.ts';
+import { limits } from '../../../src/kernel/limits/limits.ts';
 import type { StepFunction } from '../../../src/pipeline/pipeline.ts';
-import type { Database } from '../../../src/store/database.ts';
+import type { Database } from '../../../src/store/driver/database.ts';
 import type {
   EngineFixture,
   EngineTest,

@@ -1,7 +1,7 @@
 /** Steps that wait for services, each service with places of its own; one of them is away. */
 import assert from 'node:assert/strict';
 import type { Engine } from '../../../src/engine/engine.ts';
-import type { Workplace } from '../../../src/kernel/stage.ts';
+import type { Workplace } from '../../../src/kernel/lifecycle/stage.ts';
 import type { Pipeline, StepContext, StepFunction } from '../../../src/pipeline/pipeline.ts';
 import type { EngineFixture, EngineTest, StartOptions } from '../../support/engine-fixture.ts';
 import type { Submitted } from '../../support/store-fixture.ts';

@@ -4,18 +4,18 @@
  */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { Courier } from '../../../src/engine/courier.ts';
+import { Courier } from '../../../src/engine/sink-sync.ts';
 import { indexStep, pruneStep } from '../../../src/pipeline/index/index-step.ts';
 import { persistStep } from '../../../src/pipeline/persist/persist.ts';
 import type { StepContext, StepFunction } from '../../../src/pipeline/pipeline.ts';
-import type { Embedder } from '../../../src/provider/embedding.ts';
-import { toSignedBytes } from '../../../src/provider/vector-bytes.ts';
+import type { Embedder } from '../../../src/provider/embedding/embedding.ts';
+import { toSignedBytes } from '../../../src/provider/embedding/vector-bytes.ts';
 import type { Sink } from '../../../src/sink/sink.ts';
-import { insertChunks, insertVectors } from '../../../src/store/chunks.ts';
-import { pinModel } from '../../../src/store/corpus-settings.ts';
-import { documentIdOf, writeText } from '../../../src/store/documents.ts';
-import { insertEntities } from '../../../src/store/entities.ts';
-import { appendEvents } from '../../../src/store/events.ts';
+import { pinModel } from '../../../src/store/corpus/settings.ts';
+import { appendEvents } from '../../../src/store/delivery/events.ts';
+import { insertChunks, insertVectors } from '../../../src/store/document/chunks.ts';
+import { documentIdOf, writeText } from '../../../src/store/document/documents.ts';
+import { insertEntities } from '../../../src/store/document/entities.ts';
 import type { StoreFixture, Submitted } from '../../support/store-fixture.ts';
 
 export interface Corpus {

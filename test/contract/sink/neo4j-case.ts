@@ -1,8 +1,8 @@
 /** A Neo4j for a test: the one whose address is given, or one of our own. */
 import neo4j from 'neo4j-driver';
+import { realWorld } from '../../../src/app/world.ts';
 import { openNeo4j } from '../../../src/sink/neo4j.ts';
 import { currentEntities } from '../../../src/sink/neo4j-statements.ts';
-import { realWorld } from '../../../src/world.ts';
 import { BoltServer } from '../../support/neo4j/bolt-server.ts';
 import { hangSignal } from '../../support/patience.ts';
 import { openSqliteMemory } from '../../support/store-opener.ts';

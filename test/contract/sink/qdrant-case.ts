@@ -1,8 +1,9 @@
 /** A Qdrant for a test: the one whose address is given, or one of our own. */
+
+import { realWorld } from '../../../src/app/world.ts';
 import { Mirror } from '../../../src/search/vector/mirror.ts';
 import { SinkIndex } from '../../../src/search/vector/sink-index.ts';
 import { openQdrant } from '../../../src/sink/qdrant.ts';
-import { realWorld } from '../../../src/world.ts';
 import { hangSignal } from '../../support/patience.ts';
 import { QdrantServer } from '../../support/qdrant/qdrant-server.ts';
 import { openSqliteMemory } from '../../support/store-opener.ts';

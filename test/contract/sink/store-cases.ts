@@ -1,12 +1,12 @@
 /** A store without a sink: what it keeps itself is held to the same promises. */
 import assert from 'node:assert/strict';
-import { PointsKeeper } from '../../../src/engine/points-keeper.ts';
+import { PointsKeeper } from '../../../src/engine/pgvector-maintenance.ts';
 import { Mirror } from '../../../src/search/vector/mirror.ts';
 import { PointIndex } from '../../../src/search/vector/point-index.ts';
-import type { Database } from '../../../src/store/database.ts';
-import { listEntities } from '../../../src/store/entities.ts';
-import { openPgvector } from '../../../src/store/pgvector.ts';
-import { listPointModels, setPointIndex } from '../../../src/store/points.ts';
+import { listEntities } from '../../../src/store/document/entities.ts';
+import type { Database } from '../../../src/store/driver/database.ts';
+import { openPgvector } from '../../../src/store/search/pgvector.ts';
+import { listPointModels, setPointIndex } from '../../../src/store/search/pgvector-rows.ts';
 import type { OpenStore } from '../../support/store-fixture.ts';
 import type { Cleanup } from '../../support/temporary.ts';
 import type { SinkCase } from './bench.ts';

@@ -1,11 +1,11 @@
 /** What a search by vectors finds in a corpus, as the labels of chunks. */
 
-import { fromSignedBytes, toSignedBytes } from '../../../src/provider/vector-bytes.ts';
+import { fromSignedBytes, toSignedBytes } from '../../../src/provider/embedding/vector-bytes.ts';
 import { readAllowed } from '../../../src/search/allowed.ts';
 import { toPassageFilter } from '../../../src/search/request.ts';
 import type { VectorIndex } from '../../../src/search/vector/mirror.ts';
-import type { Database } from '../../../src/store/database.ts';
-import { getPassages } from '../../../src/store/passages.ts';
+import type { Database } from '../../../src/store/driver/database.ts';
+import { getPassages } from '../../../src/store/search/passages.ts';
 import { type Corpus, dimensions, model } from './bench.ts';
 
 const upwards = fromSignedBytes(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { lookForWork, nextDueAt } from '../../../src/store/claims.ts';
-import { getInput } from '../../../src/store/items.ts';
-import { claimedItems } from '../../../src/store/queues.ts';
+import { lookForWork, nextDueAt } from '../../../src/store/item/claims.ts';
+import { getInput } from '../../../src/store/item/items.ts';
+import { claimedItems } from '../../../src/store/item/queues.ts';
 import type { StoreTest } from '../../support/store-fixture.ts';
 
 export const claimTests: readonly StoreTest[] = [

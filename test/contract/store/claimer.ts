@@ -1,12 +1,13 @@
 /** One of several processes on a SQLite file: `FILE open`, `FILE submit N`, `FILE claim NAME`. */
-import { item } from '../../../src/kernel/item.ts';
-import { claimItems } from '../../../src/store/claims.ts';
-import { readSchemaVersion } from '../../../src/store/health.ts';
-import { migrate } from '../../../src/store/migrate.ts';
-import { openSqlite } from '../../../src/store/sqlite.ts';
-import { insertSubmission } from '../../../src/store/submit.ts';
-import { registerWorker } from '../../../src/store/workers.ts';
-import { realWorld } from '../../../src/world.ts';
+
+import { realWorld } from '../../../src/app/world.ts';
+import { item } from '../../../src/kernel/lifecycle/item.ts';
+import { readSchemaVersion } from '../../../src/store/driver/health.ts';
+import { migrate } from '../../../src/store/driver/migrate.ts';
+import { openSqlite } from '../../../src/store/driver/sqlite.ts';
+import { claimItems } from '../../../src/store/item/claims.ts';
+import { registerWorker } from '../../../src/store/item/workers.ts';
+import { insertSubmission } from '../../../src/store/job/submit.ts';
 
 const [path = '', action = '', argument = ''] = process.argv.slice(2);
 const database = openSqlite({ path, world: realWorld() });

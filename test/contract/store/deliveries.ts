@@ -9,8 +9,8 @@ import {
   settleDelivery,
   takeDue,
   takeEnds,
-} from '../../../src/store/deliveries.ts';
-import { getJob } from '../../../src/store/jobs.ts';
+} from '../../../src/store/delivery/deliveries.ts';
+import { getJob } from '../../../src/store/job/jobs.ts';
 import type { StoreFixture, StoreTest } from '../../support/store-fixture.ts';
 
 async function endJob({ commands, database }: StoreFixture) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { Commands } from '../../../src/engine/commands.ts';
+import { Commands } from '../../../src/engine/command/commands.ts';
 import { WordPacker } from '../../../src/pipeline/word/word-packer.ts';
-import { staticEmbedder } from '../../../src/provider/static-embedder.ts';
+import { staticEmbedder } from '../../../src/provider/embedding/static-embedder.ts';
 import { type Hit, Searcher } from '../../../src/search/search.ts';
 import {
   countOfGeneration,
@@ -10,10 +10,8 @@ import {
   insertVectors,
   listChunks,
   pruneGeneration,
-} from '../../../src/store/chunks.ts';
-import { listVectors } from '../../../src/store/contents.ts';
-import type { Database } from '../../../src/store/database.ts';
-import { getCorpus, listCorpora } from '../../../src/store/document-views.ts';
+} from '../../../src/store/document/chunks.ts';
+import { listVectors } from '../../../src/store/document/contents.ts';
 import {
   deleteCorpus,
   deleteTexts,
@@ -28,9 +26,11 @@ import {
   lockCorpus,
   staleGenerations,
   writeText,
-} from '../../../src/store/documents.ts';
-import { insertEntities } from '../../../src/store/entities.ts';
-import { listWords, writeWords } from '../../../src/store/words.ts';
+} from '../../../src/store/document/documents.ts';
+import { insertEntities } from '../../../src/store/document/entities.ts';
+import { getCorpus, listCorpora } from '../../../src/store/document/views.ts';
+import type { Database } from '../../../src/store/driver/database.ts';
+import { listWords, writeWords } from '../../../src/store/search/words.ts';
 import type { StoreFixture, StoreTest } from '../../support/store-fixture.ts';
 import { makeLatch } from '../../support/test-world.ts';
 import { until } from '../../support/wait.ts';

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { documentIdOf, flip, writeText } from '../../../src/store/documents.ts';
+import { documentIdOf, flip, writeText } from '../../../src/store/document/documents.ts';
 import {
   entitiesOfGeneration,
   insertEntities,
   listEntities,
   listRelated,
   type NewEntity,
-} from '../../../src/store/entities.ts';
+} from '../../../src/store/document/entities.ts';
 import type { StoreFixture, StoreTest } from '../../support/store-fixture.ts';
 
 const entity = (kind: string, name: string, starts: readonly number[]): NewEntity => ({

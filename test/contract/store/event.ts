@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import type { NewEvent } from '../../../src/observe/event.ts';
-import type { Database } from '../../../src/store/database.ts';
 import {
   appendEvents,
   listEvents,
   newestSequence,
   pruneEvents,
-} from '../../../src/store/events.ts';
+} from '../../../src/store/delivery/events.ts';
+import type { Database } from '../../../src/store/driver/database.ts';
 import type { StoreFixture, StoreTest } from '../../support/store-fixture.ts';
 import { turn } from '../../support/test-world.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { limits } from '../../../src/kernel/limits.ts';
-import { removeWorker, virtualTime } from '../../../src/store/workers.ts';
+import { limits } from '../../../src/kernel/limits/limits.ts';
+import { removeWorker, virtualTime } from '../../../src/store/item/workers.ts';
 import type { StoreFixture, StoreTest } from '../../support/store-fixture.ts';
 
 const { headStart } = limits.fairness;

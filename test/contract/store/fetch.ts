@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict';
 import type { Sweep, SweptBlobs } from '../../../src/blob/blob.ts';
-import { sweepFetched } from '../../../src/engine/sweeper.ts';
-import { limits } from '../../../src/kernel/limits.ts';
-import { addPages, crawlOf, markKnown, moveSite } from '../../../src/store/crawls.ts';
-import { flip } from '../../../src/store/documents.ts';
+import { sweepFetched } from '../../../src/engine/item/sweeper.ts';
+import { limits } from '../../../src/kernel/limits/limits.ts';
+import { addPages, crawlOf, markKnown, moveSite } from '../../../src/store/crawl/crawls.ts';
 import {
   getFetch,
   pruneFetches,
   readPlace,
   usedBlobs,
   writeFetch,
-} from '../../../src/store/fetches.ts';
-import { getGateLimits, holdGate, setGateLimits } from '../../../src/store/gates.ts';
-import { findOpenCrawl, getJob } from '../../../src/store/jobs.ts';
-import { getRobots, writeRobots } from '../../../src/store/robots.ts';
-import { currentValidators, writeValidators } from '../../../src/store/validators.ts';
+} from '../../../src/store/crawl/fetches.ts';
+import { getRobots, writeRobots } from '../../../src/store/crawl/robots.ts';
+import { flip } from '../../../src/store/document/documents.ts';
+import { currentValidators, writeValidators } from '../../../src/store/document/validators.ts';
+import { getGateLimits, holdGate, setGateLimits } from '../../../src/store/item/gates.ts';
+import { findOpenCrawl, getJob } from '../../../src/store/job/jobs.ts';
 import type { StoreFixture, StoreTest } from '../../support/store-fixture.ts';
 
 const root = 'http://example.org/';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { countWithoutCause } from '../../../src/store/items.ts';
+import { countWithoutCause } from '../../../src/store/item/items.ts';
 import type { StoreFixture, StoreTest } from '../../support/store-fixture.ts';
 
 interface Plant {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { limits } from '../../../src/kernel/limits.ts';
-import { setGateLimits } from '../../../src/store/gates.ts';
+import { limits } from '../../../src/kernel/limits/limits.ts';
+import { setGateLimits } from '../../../src/store/item/gates.ts';
 import type { StoreFixture, StoreTest } from '../../support/store-fixture.ts';
 
 const gate = 'example.org';

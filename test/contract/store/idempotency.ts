@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { limits } from '../../../src/kernel/limits.ts';
-import { pruneKeys, takeKey } from '../../../src/store/idempotency.ts';
+import { limits } from '../../../src/kernel/limits/limits.ts';
+import { pruneKeys, takeKey } from '../../../src/store/job/idempotency.ts';
 import type { StoreFixture, StoreTest } from '../../support/store-fixture.ts';
 
 const start = 1_000_000;

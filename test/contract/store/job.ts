@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import type { StageState } from '../../../src/kernel/stage.ts';
-import type { Reader } from '../../../src/store/database.ts';
-import { findJobs } from '../../../src/store/inbox.ts';
-import { isPartialJob, listJobs, statusesOf } from '../../../src/store/jobs.ts';
+import type { StageState } from '../../../src/kernel/lifecycle/stage.ts';
+import type { Reader } from '../../../src/store/driver/database.ts';
+import { findJobs } from '../../../src/store/item/inbox.ts';
+import { isPartialJob, listJobs, statusesOf } from '../../../src/store/job/jobs.ts';
 import type { StoreFixture, StoreTest } from '../../support/store-fixture.ts';
 
 async function status(store: StoreFixture, key: string): Promise<StageState> {

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { countPartlyRead, getCorpus, listCorpora } from '../../../src/store/document-views.ts';
 import {
   confirm,
   documentIdOf,
@@ -9,7 +8,8 @@ import {
   partlyRead,
   remeasure,
   writeText,
-} from '../../../src/store/documents.ts';
+} from '../../../src/store/document/documents.ts';
+import { countPartlyRead, getCorpus, listCorpora } from '../../../src/store/document/views.ts';
 import type { StoreFixture, StoreTest } from '../../support/store-fixture.ts';
 
 const place = { caller: 'ann', corpus: 'notes' };

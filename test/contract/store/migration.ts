@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { defineLifecycle, stepTable } from '../../../src/kernel/item.ts';
-import { job } from '../../../src/kernel/job.ts';
-import { migrate, migrations } from '../../../src/store/migrate.ts';
+import { defineLifecycle, stepTable } from '../../../src/kernel/lifecycle/item.ts';
+import { job } from '../../../src/kernel/lifecycle/job.ts';
+import { migrate, migrations } from '../../../src/store/driver/migrate.ts';
 import type { StoreFixture, StoreTest } from '../../support/store-fixture.ts';
 
 const longer = defineLifecycle([

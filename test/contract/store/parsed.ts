@@ -1,9 +1,9 @@
 /** Documents that come with their text and chunks. */
 import assert from 'node:assert/strict';
-import { defineLifecycle, stepTable } from '../../../src/kernel/item.ts';
-import { documentIdOf, flip, hasCorpus } from '../../../src/store/documents.ts';
-import { listSameBytes } from '../../../src/store/fetches.ts';
-import { insertParsed, type ParsedSource } from '../../../src/store/submit-parsed.ts';
+import { defineLifecycle, stepTable } from '../../../src/kernel/lifecycle/item.ts';
+import { listSameBytes } from '../../../src/store/crawl/fetches.ts';
+import { documentIdOf, flip, hasCorpus } from '../../../src/store/document/documents.ts';
+import { insertParsed, type ParsedSource } from '../../../src/store/job/submit-parsed.ts';
 import type { StoreFixture, StoreTest } from '../../support/store-fixture.ts';
 
 function parsed(name: string, texts: readonly string[]): ParsedSource {

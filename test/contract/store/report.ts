@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { leaseOf } from '../../../src/engine/ledger.ts';
-import { item as lifecycle } from '../../../src/kernel/item.ts';
+import { leaseOf } from '../../../src/engine/item/ledger.ts';
+import { item as lifecycle } from '../../../src/kernel/lifecycle/item.ts';
 import type { NewEvent } from '../../../src/observe/event.ts';
-import type { Transaction } from '../../../src/store/database.ts';
-import { ensureCorpus } from '../../../src/store/documents.ts';
+import { ensureCorpus } from '../../../src/store/document/documents.ts';
+import type { Transaction } from '../../../src/store/driver/database.ts';
 import type { StoreTest } from '../../support/store-fixture.ts';
 
 const fetched = lifecycle.reach(0, 'fetched');

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { Keeper } from '../../../src/engine/keeper.ts';
-import { leaseOf } from '../../../src/engine/ledger.ts';
-import { limits } from '../../../src/kernel/limits.ts';
-import { lookForWork } from '../../../src/store/claims.ts';
-import { handBack } from '../../../src/store/intervention.ts';
-import { beat, listWorkers } from '../../../src/store/workers.ts';
+import { Keeper } from '../../../src/engine/item/lease-heartbeat.ts';
+import { leaseOf } from '../../../src/engine/item/ledger.ts';
+import { limits } from '../../../src/kernel/limits/limits.ts';
+import { lookForWork } from '../../../src/store/item/claims.ts';
+import { handBack } from '../../../src/store/item/interventions.ts';
+import { beat, listWorkers } from '../../../src/store/item/workers.ts';
 import type { StoreFixture, StoreTest } from '../../support/store-fixture.ts';
 
 const { crashesMin, loneDeathsMax } = limits.suspect;

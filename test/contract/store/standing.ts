@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { limits } from '../../../src/kernel/limits.ts';
-import { listDomainStandings, listWorkerStandings } from '../../../src/store/standing.ts';
+import { limits } from '../../../src/kernel/limits/limits.ts';
+import { listDomainStandings, listWorkerStandings } from '../../../src/store/crawl/domains.ts';
 import type { StoreTest } from '../../support/store-fixture.ts';
 
 const gate = 'example.org';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type Statement, sql, sqlRows } from '../../../src/store/statement.ts';
+import { type Statement, sql, sqlRows } from '../../../src/store/driver/statement.ts';
 import type { StoreFixture, StoreTest } from '../../support/store-fixture.ts';
 
 const createThings = sql`CREATE TABLE things (id {id}, name TEXT, size {int}, weight {real},

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type JobPage, listJobPage } from '../../../src/store/job-views.ts';
+import { type JobPage, listJobPage } from '../../../src/store/job/views.ts';
 import type { StoreFixture, StoreTest } from '../../support/store-fixture.ts';
 
 /** How the database would find the jobs of a page. */

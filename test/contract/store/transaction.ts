@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import type { Database } from '../../../src/store/database.ts';
-import { sql } from '../../../src/store/statement.ts';
-import { sweepAlone } from '../../../src/store/sweep-lock.ts';
+import type { Database } from '../../../src/store/driver/database.ts';
+import { sql } from '../../../src/store/driver/statement.ts';
+import { sweepAlone } from '../../../src/store/driver/sweep-lock.ts';
 import type { StoreFixture, StoreTest } from '../../support/store-fixture.ts';
 
 const add = sql`INSERT INTO corpora (name, created_at) VALUES (:name, 1)`;

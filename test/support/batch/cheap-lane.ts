@@ -1,15 +1,15 @@
 /** Documents of the cheap lane on a store; a provider in memory counts what it is asked. */
-import { bankLeft } from '../../../src/engine/batch-bank.ts';
-import { gatherLines, settleEnded } from '../../../src/engine/batch-lane.ts';
-import { BatchProviders } from '../../../src/engine/batch-plan.ts';
-import { type BatchOptions, submitDue } from '../../../src/engine/batch-submit.ts';
+import { bankLeft } from '../../../src/engine/batch/bank.ts';
+import { gatherLines, settleEnded } from '../../../src/engine/batch/lane.ts';
+import { BatchProviders } from '../../../src/engine/batch/plan.ts';
+import { reconcile } from '../../../src/engine/batch/reconciler.ts';
+import { type BatchOptions, submitDue } from '../../../src/engine/batch/submit.ts';
 import type { Engine } from '../../../src/engine/engine.ts';
-import { reconcile } from '../../../src/engine/reconciler.ts';
 import { documentPipeline } from '../../../src/pipeline/document.ts';
 import { parse } from '../../../src/pipeline/extract/format/parse.ts';
+import { Purse } from '../../../src/pipeline/paid-answers.ts';
 import type { Pipeline } from '../../../src/pipeline/pipeline.ts';
-import { Purse } from '../../../src/pipeline/purse.ts';
-import { toSignedBytes } from '../../../src/provider/vector-bytes.ts';
+import { toSignedBytes } from '../../../src/provider/embedding/vector-bytes.ts';
 import { submitTexts } from '../../contract/engine/money.ts';
 import type { EngineFixture } from '../engine-fixture.ts';
 import { extractor } from '../local-extractor.ts';

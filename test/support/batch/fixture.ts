@@ -1,13 +1,14 @@
 /** Batch tasks on a store, with providers that a test brings, and time that it owns. */
 import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
+import { realWorld } from '../../../src/app/world.ts';
 import type { BlobStore } from '../../../src/blob/blob.ts';
-import { BatchCommands } from '../../../src/engine/batch-commands.ts';
-import { settleEnded } from '../../../src/engine/batch-lane.ts';
-import { BatchProviders } from '../../../src/engine/batch-plan.ts';
-import { type BatchOptions, submitDue } from '../../../src/engine/batch-submit.ts';
-import { reconcile } from '../../../src/engine/reconciler.ts';
-import { limits } from '../../../src/kernel/limits.ts';
+import { BatchCommands } from '../../../src/engine/batch/commands.ts';
+import { settleEnded } from '../../../src/engine/batch/lane.ts';
+import { BatchProviders } from '../../../src/engine/batch/plan.ts';
+import { reconcile } from '../../../src/engine/batch/reconciler.ts';
+import { type BatchOptions, submitDue } from '../../../src/engine/batch/submit.ts';
+import { limits } from '../../../src/kernel/limits/limits.ts';
 import type { ProviderState } from '../../../src/kernel/provider-state.ts';
 import type { World } from '../../../src/kernel/world.ts';
 import type { BatchProvider } from '../../../src/provider/batch/batch-provider.ts';
@@ -16,8 +17,7 @@ import {
   type BatchTaskRow,
   getBatchTask,
   providerStateOf,
-} from '../../../src/store/batch-tasks.ts';
-import { realWorld } from '../../../src/world.ts';
+} from '../../../src/store/batch/tasks.ts';
 import type { StoreFixture } from '../store-fixture.ts';
 
 export function memoryBlobs(): BlobStore & { readonly held: Map<string, Uint8Array> } {

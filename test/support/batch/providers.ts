@@ -1,17 +1,17 @@
 /** All providers as one table: what a test of any of them needs to know. */
 import { generateKeyPairSync } from 'node:crypto';
-import { anthropicBatches } from '../../../src/provider/batch/anthropic.ts';
-import { awsTranscriber } from '../../../src/provider/batch/aws.ts';
-import { azureTranscriber } from '../../../src/provider/batch/azure.ts';
+import { realWorld } from '../../../src/app/world.ts';
 import type { BatchProvider } from '../../../src/provider/batch/batch-provider.ts';
 import { Endpoint } from '../../../src/provider/batch/endpoint.ts';
-import { geminiBatches } from '../../../src/provider/batch/gemini.ts';
-import { googleTranscriber } from '../../../src/provider/batch/google.ts';
-import { GoogleToken } from '../../../src/provider/batch/google-token.ts';
-import { openaiBatches } from '../../../src/provider/batch/openai.ts';
-import { sarvamTranscriber } from '../../../src/provider/batch/sarvam.ts';
 import { signRequest } from '../../../src/provider/batch/signature.ts';
-import { realWorld } from '../../../src/world.ts';
+import { anthropicBatches } from '../../../src/provider/batch/vendor/anthropic.ts';
+import { awsTranscriber } from '../../../src/provider/batch/vendor/aws.ts';
+import { azureTranscriber } from '../../../src/provider/batch/vendor/azure.ts';
+import { geminiBatches } from '../../../src/provider/batch/vendor/gemini.ts';
+import { googleTranscriber } from '../../../src/provider/batch/vendor/google.ts';
+import { GoogleToken } from '../../../src/provider/batch/vendor/google-token.ts';
+import { openaiBatches } from '../../../src/provider/batch/vendor/openai.ts';
+import { sarvamTranscriber } from '../../../src/provider/batch/vendor/sarvam.ts';
 import { AnthropicServer } from './anthropic-server.ts';
 import { AwsServer } from './aws-server.ts';
 import { AzureServer } from './azure-server.ts';

@@ -5,11 +5,11 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { patience } from '../../../../test/support/patience.ts';
-import { Failure } from '../../../kernel/failure.ts';
-import { mediaTypeOf } from '../../fetch/media-type.ts';
+import { Failure } from '../../../kernel/failure/failure.ts';
+import { mediaTypeOf } from '../../fetch/http/media-type.ts';
 import { parse } from './parse.ts';
 
-const samples = join(import.meta.dirname, 'samples');
+const samples = join(import.meta.dirname, '../../../../test/samples/format');
 const never = new AbortController().signal;
 const seed = Number(process.env.PAWL_SEED ?? randomInt(2 ** 31));
 

@@ -2,7 +2,7 @@
  * The formats that Pawl reads. A library is loaded when the first document of its format comes, so
  * a corpus of web pages never pays for the others.
  */
-import { loadOnce } from '../../../kernel/load-once.ts';
+import { loadOnce } from '../../../concurrency/load-once.ts';
 import type { Parser } from '../parsed.ts';
 import { extensionOf, languageOfCode } from './names.ts';
 
@@ -28,80 +28,80 @@ const format = (
   load: loadOnce(load),
 });
 
-const loadPicture = async (): Promise<Parser> => (await import('./picture.ts')).parsePicture;
+const loadPicture = async (): Promise<Parser> => (await import('./image/picture.ts')).parsePicture;
 const loadOpenDocument = async (): Promise<Parser> =>
-  (await import('./opendocument.ts')).parseOpenDocument;
+  (await import('./office/opendocument.ts')).parseOpenDocument;
 
 export const formats: readonly Format[] = [
   format(
     'a web page',
     { is: 'text/html application/xhtml+xml', ends: 'html htm xhtml' },
-    async () => (await import('./html.ts')).parseHtml,
+    async () => (await import('./xml/html.ts')).parseHtml,
   ),
   format(
     'Markdown',
     { is: 'text/markdown', ends: 'md markdown mdx mkd' },
-    async () => (await import('./text.ts')).parseMarkdown,
+    async () => (await import('./text/text.ts')).parseMarkdown,
   ),
   format(
     'plain text',
     { is: 'text/plain', ends: 'txt text log rst adoc org tex' },
-    async () => (await import('./text.ts')).parseText,
+    async () => (await import('./text/text.ts')).parseText,
   ),
   format(
     'subtitles',
     { is: 'text/vtt application/x-subrip', ends: 'vtt' },
-    async () => (await import('./subtitles.ts')).parseSubtitles,
+    async () => (await import('./text/subtitles.ts')).parseSubtitles,
   ),
   format(
     'a table of separated values',
     { is: 'text/csv text/tab-separated-values', ends: 'csv' },
-    async () => (await import('./csv.ts')).parseCsv,
+    async () => (await import('./text/csv.ts')).parseCsv,
   ),
   format(
     'JSON',
     { is: 'application/json', ends: 'json geojson jsonld webmanifest' },
-    async () => (await import('./json.ts')).parseJson,
+    async () => (await import('./text/json.ts')).parseJson,
   ),
   format(
     'JSON by lines',
     { is: 'application/x-ndjson', ends: 'ndjson jsonl' },
-    async () => (await import('./json.ts')).parseJsonLines,
+    async () => (await import('./text/json.ts')).parseJsonLines,
   ),
   format(
     'XML',
     { is: 'application/xml text/xml image/svg+xml', ends: 'xml rss atom xsd xsl xslt svg opml' },
-    async () => (await import('./xml-document.ts')).parseXml,
+    async () => (await import('./xml/xml-document.ts')).parseXml,
   ),
   format(
     'source code',
     { is: 'text/x-source', ends: '' },
-    async () => (await import('./source-code.ts')).parseSourceCode,
+    async () => (await import('./text/source-code.ts')).parseSourceCode,
   ),
   format(
     'a PDF',
     { is: 'application/pdf', ends: 'pdf' },
-    async () => (await import('./pdf.ts')).parsePdf,
+    async () => (await import('./pdf/pdf.ts')).parsePdf,
   ),
   format(
     'a Word document',
     { is: `${office}.wordprocessingml.document`, ends: 'docx docm dotx dotm' },
-    async () => (await import('./docx.ts')).parseDocx,
+    async () => (await import('./office/docx.ts')).parseDocx,
   ),
   format(
     'a PowerPoint presentation',
     { is: `${office}.presentationml.presentation`, ends: 'pptx pptm ppsx potx' },
-    async () => (await import('./pptx.ts')).parsePptx,
+    async () => (await import('./office/pptx.ts')).parsePptx,
   ),
   format(
     'an Excel workbook',
     { is: `${office}.spreadsheetml.sheet`, ends: 'xlsx xlsm xltx xltm' },
-    async () => (await import('./spreadsheet.ts')).parseXlsx,
+    async () => (await import('./office/spreadsheet.ts')).parseXlsx,
   ),
   format(
     'a binary Excel workbook',
     { is: 'application/vnd.ms-excel.sheet.binary.macroenabled.12', ends: 'xlsb' },
-    async () => (await import('./spreadsheet.ts')).parseXlsb,
+    async () => (await import('./office/spreadsheet.ts')).parseXlsb,
   ),
   format('an OpenDocument text', { is: `${oasis}.text`, ends: 'odt' }, loadOpenDocument),
   format(
@@ -112,22 +112,22 @@ export const formats: readonly Format[] = [
   format(
     'an OpenDocument spreadsheet',
     { is: `${oasis}.spreadsheet`, ends: 'ods' },
-    async () => (await import('./spreadsheet.ts')).parseOds,
+    async () => (await import('./office/spreadsheet.ts')).parseOds,
   ),
   format(
     'an EPUB',
     { is: 'application/epub+zip', ends: 'epub' },
-    async () => (await import('./epub.ts')).parseEpub,
+    async () => (await import('./xml/epub.ts')).parseEpub,
   ),
   format(
     'a message',
     { is: 'message/rfc822', ends: 'eml' },
-    async () => (await import('./mail.ts')).parseMail,
+    async () => (await import('./mail/mail.ts')).parseMail,
   ),
   format(
     'an RTF document',
     { is: 'application/rtf text/rtf', ends: 'rtf' },
-    async () => (await import('./rtf.ts')).parseRtf,
+    async () => (await import('./rtf/rtf.ts')).parseRtf,
   ),
   format('a PNG picture', { is: 'image/png', ends: 'png' }, loadPicture),
   format('a JPEG picture', { is: 'image/jpeg', ends: 'jpg jpeg' }, loadPicture),
@@ -136,7 +136,7 @@ export const formats: readonly Format[] = [
   format(
     'an old Office file',
     { is: 'application/x-ole-storage', ends: 'doc xls ppt msg' },
-    async () => (await import('./old-office.ts')).parseOldOffice,
+    async () => (await import('./office/old-office.ts')).parseOldOffice,
   ),
 ];
 

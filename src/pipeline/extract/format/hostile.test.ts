@@ -12,12 +12,12 @@ import {
   type OutcomeRow as Row,
   replaced,
 } from '../../../../test/support/parse-outcome.ts';
-import { limits } from '../../../kernel/limits.ts';
-import { writeOle } from './ole-writer.ts';
-import { openZip } from './zip.ts';
-import { writeZip, type ZipPart } from './zip-writer.ts';
+import { limits } from '../../../kernel/limits/limits.ts';
+import { writeOle } from './office/ole-writer.ts';
+import { openZip } from './zip/zip.ts';
+import { writeZip, type ZipPart } from './zip/zip-writer.ts';
 
-const samples = join(import.meta.dirname, 'samples');
+const samples = join(import.meta.dirname, '../../../../test/samples/format');
 const docx = readFileSync(join(samples, 'report.docx'));
 
 /** The sample with other parts, or without some. */

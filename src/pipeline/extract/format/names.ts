@@ -1,5 +1,5 @@
 /** What the name of a file, or the path of an address, says about its type. */
-import { attachmentNameOf } from '../../../kernel/attachment.ts';
+import { attachmentNameOf } from '../../../kernel/name/attachment.ts';
 
 /** Languages by what their files end in; the name is the one that follows a fence. */
 const codeExtensions: Readonly<Record<string, string>> = {

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { mediaTypeOf } from '../../fetch/media-type.ts';
-import { streamDocx } from './docx-stream.ts';
+import { mediaTypeOf } from '../../fetch/http/media-type.ts';
+import { streamDocx } from './office/docx-stream.ts';
 import { parse } from './parse.ts';
-import { openZip } from './zip.ts';
-import { writeZip } from './zip-writer.ts';
+import { openZip } from './zip/zip.ts';
+import { writeZip } from './zip/zip-writer.ts';
 
-const samples = join(import.meta.dirname, 'samples');
+const samples = join(import.meta.dirname, '../../../../test/samples/format');
 const never = new AbortController().signal;
 
 describe('a sample becomes what is expected of it', () => {

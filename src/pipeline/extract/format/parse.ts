@@ -2,9 +2,9 @@
  * From bytes to Markdown, whatever the format. What comes out is clean: one form for each
  * character, no control characters, words in it, and within its bound; or there is a `Failure`.
  */
-import { Failure } from '../../../kernel/failure.ts';
-import { limits } from '../../../kernel/limits.ts';
-import { refine } from '../../fetch/media-type.ts';
+import { Failure } from '../../../kernel/failure/failure.ts';
+import { limits } from '../../../kernel/limits/limits.ts';
+import { refine } from '../../fetch/http/media-type.ts';
 import { joinPages, pageStartsOf } from '../../page-starts.ts';
 import type { Parsed, ParseInput } from '../parsed.ts';
 import { type Format, formatOf } from './formats.ts';

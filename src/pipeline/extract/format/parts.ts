@@ -1,7 +1,7 @@
 /** What the office formats have in common: XML parts in a ZIP, with relations between them. */
 import { posix } from 'node:path';
-import { decodeText } from './decode-text.ts';
 import { damaged } from './refuse.ts';
+import { decodeText } from './text/decode-text.ts';
 import {
   attributeOf,
   childrenOf,
@@ -10,9 +10,9 @@ import {
   scanXml,
   textOf,
   type XmlElement,
-} from './xml.ts';
-import type { Zip } from './zip.ts';
-import { writeZip } from './zip-writer.ts';
+} from './xml/xml.ts';
+import type { Zip } from './zip/zip.ts';
+import { writeZip } from './zip/zip-writer.ts';
 
 export function textPart(zip: Zip, name: string): string | undefined {
   const bytes = zip.read(name);

@@ -1,5 +1,5 @@
 /** The ways in which a parser says no. */
-import { Failure } from '../../../kernel/failure.ts';
+import { Failure } from '../../../kernel/failure/failure.ts';
 
 export function damaged(what: string, cause?: unknown): Failure {
   return new Failure('parse_error_strict', what, { cause });

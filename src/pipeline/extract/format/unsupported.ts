@@ -1,5 +1,5 @@
 /** What is not read says what it is, and what could be submitted instead. */
-import { Failure } from '../../../kernel/failure.ts';
+import { Failure } from '../../../kernel/failure/failure.ts';
 
 const transcribed =
   'submit a transcript of it, or submit it in the lane cheap, with a provider in ' +

@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { extractHtml, type HtmlContent } from './extract-html.ts';
 
-const samples = join(import.meta.dirname, 'samples');
+const samples = join(import.meta.dirname, '../../../../test/samples/html');
 
 function contentOf(html: string, url?: string): HtmlContent {
   const extract = extractHtml(html, url === undefined ? {} : { url });

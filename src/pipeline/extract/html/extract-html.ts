@@ -2,14 +2,15 @@
  * The main text of an HTML page: parse, list the blocks, ask Readability which it would keep, and
  * weigh the evidence for each. Pages beyond the bounds are read without a tree. Pure, synchronous.
  */
-import type { Block } from './blocks.ts';
-import { type Choice, choose, type Dropped } from './choose.ts';
-import { flatten } from './flat.ts';
-import { countTags, type Genre } from './genre.ts';
-import { languageOf } from './language.ts';
-import { toMarkdown, toText } from './markdown.ts';
-import { type Measure, measure } from './measure.ts';
-import { slim } from './slim.ts';
+
+import { type Choice, choose, type Dropped } from './article/choose.ts';
+import { countTags, type Genre } from './article/genre.ts';
+import { type Measure, measure } from './article/measure.ts';
+import type { Block } from './block/blocks.ts';
+import { toMarkdown, toText } from './block/markdown.ts';
+import { flatten } from './page/flat.ts';
+import { languageOf } from './page/language.ts';
+import { slim } from './page/slim.ts';
 import { parseTree, type TreeDocument } from './tree/document.ts';
 
 export type NoContentReason = 'empty_page' | 'script_only_page' | 'login_wall';

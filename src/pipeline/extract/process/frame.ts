@@ -3,8 +3,8 @@
  * as bytes. JSON and bytes only: a parser that went wild can send nonsense, but nothing that acts.
  */
 import { readSync, writeSync } from 'node:fs';
-import { Failure } from '../../../kernel/failure.ts';
-import { limits } from '../../../kernel/limits.ts';
+import { Failure } from '../../../kernel/failure/failure.ts';
+import { limits } from '../../../kernel/limits/limits.ts';
 
 export interface Frame {
   readonly header: unknown;

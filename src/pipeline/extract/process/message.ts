@@ -1,6 +1,7 @@
 /** The headers of what is said between Pawl and a parser process. */
-import { safeFileName } from '../../../kernel/attachment.ts';
-import { Failure, type FailureContext, isFailureCode } from '../../../kernel/failure.ts';
+
+import { Failure, type FailureContext, isFailureCode } from '../../../kernel/failure/failure.ts';
+import { safeFileName } from '../../../kernel/name/attachment.ts';
 import type { Attachment, DroppedText, MetaValue, Parsed, ParseInput } from '../parsed.ts';
 import type { Frame } from './frame.ts';
 

@@ -6,8 +6,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import type { Socket } from 'node:net';
-import { Failure, toFailure } from '../../../kernel/failure.ts';
-import { limits } from '../../../kernel/limits.ts';
+import { Failure, toFailure } from '../../../kernel/failure/failure.ts';
+import { limits } from '../../../kernel/limits/limits.ts';
 import type { World } from '../../../kernel/world.ts';
 import type { Parsed, ParseInput } from '../parsed.ts';
 import { type Frame, FrameReader, framePartsOf } from './frame.ts';

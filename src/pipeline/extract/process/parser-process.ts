@@ -2,8 +2,8 @@
  * The program of a parser process: reads a document from stdin, writes what it found to the fourth
  * descriptor, and so on until stdin ends. Stdout is nobody's, since libraries print there.
  */
-import { Failure, toFailure } from '../../../kernel/failure.ts';
-import { limits } from '../../../kernel/limits.ts';
+import { Failure, toFailure } from '../../../kernel/failure/failure.ts';
+import { limits } from '../../../kernel/limits/limits.ts';
 import type { Parsed, ParseInput, Parser } from '../parsed.ts';
 import { type Frame, readFrame, writeFrame } from './frame.ts';
 import { denyNetwork } from './guard.ts';

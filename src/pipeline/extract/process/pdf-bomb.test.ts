@@ -6,10 +6,10 @@ import { type TestContext, test } from 'node:test';
 import { deflateSync } from 'node:zlib';
 import { patience } from '../../../../test/support/patience.ts';
 import { textPage, writePdf } from '../../../../test/support/pdf-writer.ts';
-import { thisProcess } from '../../../engine/liveness.ts';
-import { toFailure } from '../../../kernel/failure.ts';
-import { limits } from '../../../kernel/limits.ts';
-import { realWorld } from '../../../world.ts';
+import { realWorld } from '../../../app/world.ts';
+import { thisProcess } from '../../../engine/item/liveness.ts';
+import { toFailure } from '../../../kernel/failure/failure.ts';
+import { limits } from '../../../kernel/limits/limits.ts';
 import { processParser } from './process-parser.ts';
 
 const mebibyte = 1024 * 1024;

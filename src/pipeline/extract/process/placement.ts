@@ -1,5 +1,5 @@
 /** Where a document is parsed, and how long that may take, by its type. */
-import { limits } from '../../../kernel/limits.ts';
+import { limits } from '../../../kernel/limits/limits.ts';
 
 interface Placement {
   /** Up to so many bytes are parsed in this process. Only for linear code of our own. */

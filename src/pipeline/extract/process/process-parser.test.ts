@@ -11,10 +11,10 @@ import { patience } from '../../../../test/support/patience.ts';
 import { isStopped } from '../../../../test/support/process-state.ts';
 import { temporaryDirectory } from '../../../../test/support/temporary.ts';
 import { until } from '../../../../test/support/wait.ts';
-import { thisProcess } from '../../../engine/liveness.ts';
-import { Failure } from '../../../kernel/failure.ts';
-import { limits } from '../../../kernel/limits.ts';
-import { realWorld } from '../../../world.ts';
+import { realWorld } from '../../../app/world.ts';
+import { thisProcess } from '../../../engine/item/liveness.ts';
+import { Failure } from '../../../kernel/failure/failure.ts';
+import { limits } from '../../../kernel/limits/limits.ts';
 import type { Parsed } from '../parsed.ts';
 import { type ProcessParserOptions, processParser } from './process-parser.ts';
 import { findCage } from './sandbox.ts';
@@ -337,7 +337,9 @@ test('who gives up while a process starts waits no longer, and the next one gets
 
 test('text is recognized with the one model that all parsers read', async (t) => {
   const { parser } = setup(t, { module: undefined });
-  const bytes = readFileSync(new URL('../format/samples/notice.png', import.meta.url));
+  const bytes = readFileSync(
+    new URL('../../../../test/samples/format/notice.png', import.meta.url),
+  );
   const input = { bytes, mediaType: 'image/png', source: 'notice.png' };
   const { markdown } = await parser.parse(input, never);
   assert.ok(markdown.length > 20, markdown);

@@ -6,12 +6,12 @@
  */
 import { realpath } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
-import { Failure } from '../../../kernel/failure.ts';
-import { limits } from '../../../kernel/limits.ts';
-import { loadOnce } from '../../../kernel/load-once.ts';
+import { loadOnce } from '../../../concurrency/load-once.ts';
+import { type Waiter, WaitingLine } from '../../../concurrency/waiting-line.ts';
+import { Failure } from '../../../kernel/failure/failure.ts';
+import { limits } from '../../../kernel/limits/limits.ts';
 import type { World } from '../../../kernel/world.ts';
-import { type Waiter, WaitingLine } from '../../waiting-line.ts';
-import { unpackOcrModel } from '../format/ocr-model.ts';
+import { unpackOcrModel } from '../format/image/ocr-model.ts';
 import type { Parsed, ParseInput, Parser } from '../parsed.ts';
 import { ParserChild } from './parser-child.ts';
 import { placementOf } from './placement.ts';

@@ -8,8 +8,8 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { limits } from '../../../kernel/limits.ts';
-import { ocrFolderVariable } from '../format/ocr-model.ts';
+import { limits } from '../../../kernel/limits/limits.ts';
+import { ocrFolderVariable } from '../format/image/ocr-model.ts';
 
 export interface CommandLine {
   readonly command: string;

@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { lstat, mkdtemp, readdir, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { limits } from '../../../kernel/limits.ts';
+import { limits } from '../../../kernel/limits/limits.ts';
 
 /** A process that others on the same machine can see to be alive or dead. */
 export interface Owner {

@@ -165,7 +165,7 @@ describe('Readability finds in the tree all that it asks for', () => {
     });
   }
 
-  const samples = join(import.meta.dirname, '..', 'samples');
+  const samples = join(import.meta.dirname, '../../../../../test/samples/html');
   for (const name of globSync('*.html', { cwd: samples })) {
     test(`in ${name}`, () => {
       const html = readFileSync(join(samples, name), 'utf8');

@@ -1,0 +1,103 @@
+/**
+ * The window of several processes: one sorted set per caller, with a member per request and its
+ * time as the score. One script looks and writes: two processes never both take the last place.
+ */
+import type { Redis } from 'ioredis';
+import { limits } from '../../kernel/limits/limits.ts';
+import type { Attempts } from '../membership/redis-answers.ts';
+import type { RateClaim, RateWindow, Taken } from './window.ts';
+
+/** Answers: allowed or not, the count, the time until there is room, how many callers share. */
+export const takeScript = {
+  numberOfKeys: 2,
+  lua: `
+local now = tonumber(ARGV[1])
+if not now then
+  local time = redis.call('TIME')
+  now = time[1] * 1000 + math.floor(time[2] / 1000)
+end
+local limit, window, shared = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - window)
+local count = redis.call('ZCARD', KEYS[1])
+local allowed = 0
+if count < limit then
+  redis.call('ZADD', KEYS[1], now, ARGV[5])
+  redis.call('PEXPIRE', KEYS[1], window)
+  count, allowed = count + 1, 1
+end
+local first = math.max(0, count - limit)
+local leaving = redis.call('ZRANGE', KEYS[1], first, first, 'WITHSCORES')[2]
+if ARGV[6] ~= '' then
+  redis.call('ZADD', KEYS[2], now, ARGV[6])
+  redis.call('PEXPIRE', KEYS[2], shared)
+end
+redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', now - shared)
+return { allowed, count, (leaving or now) + window - now, redis.call('ZCARD', KEYS[2]) }
+`,
+};
+
+type TakeReply = readonly [allowed: number, count: number, freesInMs: number, active: number];
+
+/** The command that ioredis makes of the script. */
+interface TakingRedis {
+  takeRequest(...args: readonly (string | number)[]): Promise<TakeReply>;
+}
+
+export interface RedisWindowOptions {
+  readonly link: Attempts;
+  /** Windows of different names count apart. */
+  readonly pool: string;
+  /** This process's own requests: goes on alone while Redis is away. */
+  readonly near: RateWindow;
+  readonly now: (() => number) | undefined;
+  /** A name that no other process has: two requests of one moment are two members. */
+  readonly writer: string;
+}
+
+export class RedisWindow implements RateWindow {
+  readonly #options: RedisWindowOptions;
+  #written = 0;
+  #active: number | undefined;
+
+  constructor(options: RedisWindowOptions) {
+    this.#options = options;
+  }
+
+  /** As of the last answer from Redis: one request late at most, and no round trip of its own. */
+  activeCallers(callerId: string): number {
+    return this.#active ?? this.#options.near.activeCallers(callerId);
+  }
+
+  async take(claim: RateClaim): Promise<Taken> {
+    const { link, near } = this.#options;
+    const together = await link.attempt<TakeReply | undefined>(
+      (client) => this.#takeFrom(client, claim),
+      () => undefined,
+    );
+    if (together === undefined) {
+      this.#active = undefined;
+      return near.take(claim);
+    }
+    const [allowed, count, freesInMs, active] = together;
+    this.#active = Math.max(1, active);
+    // What was let through is noted here too, so that an outage begins with it and not with none.
+    if (allowed === 1) await near.take({ ...claim, limit: Number.POSITIVE_INFINITY });
+    return { isAllowed: allowed === 1, count, freesInMs: Math.min(freesInMs, claim.windowMs) };
+  }
+
+  #takeFrom(client: Redis, { callerId, limit, windowMs, isSharing }: RateClaim) {
+    const { pool, now, writer } = this.#options;
+    this.#written += 1;
+    // The braces keep both keys of a pool on one node of a cluster.
+    return (client as unknown as TakingRedis).takeRequest(
+      `pawl:{${pool}}:rate:${callerId}`,
+      `pawl:{${pool}}:callers`,
+      now?.() ?? '',
+      limit,
+      windowMs,
+      limits.rate.windowMs,
+      `${writer}:${this.#written}`,
+      isSharing ? callerId : '',
+    );
+  }
+}

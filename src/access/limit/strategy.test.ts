@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { type CallerContext, localCaller } from '../caller.ts';
+import { compositeStrategy, fairShareStrategy, membershipTierStrategy } from './strategy.ts';
+
+const share = { capacity: 1000, floor: 100, burstFactor: 1.5, internalFactor: 20 };
+const fair = fairShareStrategy(share);
+const tier = membershipTierStrategy({ pro: 5000 }, share.floor);
+const composite = compositeStrategy(fair, tier);
+
+function caller(changes: Partial<CallerContext> = {}): CallerContext {
+  return { ...localCaller, callerId: 'somebody', ...changes };
+}
+
+describe('fair share', () => {
+  const shares: readonly [active: number, requests: number, burst: number][] = [
+    [0, 1000, 500],
+    [1, 1000, 500],
+    [2, 500, 250],
+    [3, 333, 166],
+    [10, 100, 50],
+    [11, 100, 50],
+    [5000, 100, 50],
+  ];
+  for (const [active, requests, burst] of shares) {
+    test(`gives ${requests} requests and a burst of ${burst} to each of ${active} callers`, () => {
+      const expected = { requests, burst, windowSeconds: 3600 };
+      assert.deepEqual(fair.limitOf(caller(), active), expected);
+    });
+  }
+
+  test('gives services 20 times the floor, whoever else is active, and no burst', () => {
+    const expected = { requests: 2000, burst: 0, windowSeconds: 3600 };
+    for (const active of [1, 5000]) {
+      assert.deepEqual(fair.limitOf(caller({ internal: true }), active), expected);
+    }
+  });
+});
+
+describe('the tier of Membership', () => {
+  test('gives what stands in the table, and the floor for a tier that does not', () => {
+    assert.equal(tier.limitOf(caller({ tier: 'pro' }), 9).requests, 5000);
+    assert.equal(tier.limitOf(caller({ tier: 'platinum' }), 9).requests, 100);
+    assert.equal(tier.limitOf(caller({ tier: 'constructor' }), 9).requests, 100);
+  });
+
+  test('gives the limits of the claims before those of the tier', () => {
+    const rawClaims = { rate_limits: { requests: 7, window_seconds: 60, burst: 3 } };
+    const expected = { requests: 7, windowSeconds: 60, burst: 3 };
+    assert.deepEqual(tier.limitOf(caller({ tier: 'pro', rawClaims }), 9), expected);
+  });
+
+  test('brings claims that could not be counted within bounds', () => {
+    const rawClaims = { rate_limits: { requests: 1e12, window_seconds: 1e9, burst: 1e12 } };
+    const expected = { requests: 1_000_000, windowSeconds: 86_400, burst: 0 };
+    assert.deepEqual(tier.limitOf(caller({ rawClaims }), 9), expected);
+  });
+});
+
+describe('the composite', () => {
+  test('is fair share for a caller about whom Membership says nothing', () => {
+    assert.deepEqual(composite.limitOf(caller(), 4), fair.limitOf(caller(), 4));
+    const service = caller({ internal: true });
+    assert.deepEqual(composite.limitOf(service, 4), fair.limitOf(service, 4));
+  });
+
+  test('goes by the tier as soon as there is one', () => {
+    assert.equal(composite.limitOf(caller({ tier: 'pro' }), 4).requests, 5000);
+  });
+
+  test('goes by the claimed limits as soon as there are some', () => {
+    const rawClaims = { rate_limits: { requests: 7 } };
+    const expected = { requests: 7, windowSeconds: 3600, burst: 0 };
+    assert.deepEqual(composite.limitOf(caller({ rawClaims }), 4), expected);
+  });
+});

@@ -1,0 +1,142 @@
+/**
+ * Asks Membership whether a key is valid. An answer is kept for a minute, and one question per key
+ * is under way. A Membership that cannot be asked is a failure of its own: it makes no key invalid,
+ * and none valid.
+ */
+import { readBoundedText } from '../../concurrency/bounded.ts';
+import { Failure } from '../../kernel/failure/failure.ts';
+import { limits } from '../../kernel/limits/limits.ts';
+import type { World } from '../../kernel/world.ts';
+import type { KeyHash } from '../key.ts';
+import { Breaker, type Circuit } from '../limit/breaker.ts';
+import { type Answer, type AnswerCache, MemoryAnswers } from './answers.ts';
+import { type Claims, findBadClaim, readReply } from './claims.ts';
+
+export interface MembershipOptions {
+  readonly url: string;
+  readonly world: World;
+  readonly fetch: typeof fetch;
+  /** Answers that other processes got. */
+  readonly answers?: AnswerCache | undefined;
+}
+
+const bounds = limits.membership;
+const validStatuses: readonly number[] = [200, 201];
+const invalidStatuses: readonly number[] = [401, 409];
+
+export class Membership {
+  readonly #options: MembershipOptions;
+  readonly #address: string;
+  readonly #near: MemoryAnswers;
+  readonly #breaker: Breaker;
+  readonly #underWay = new Map<string, Promise<Answer>>();
+
+  constructor(options: MembershipOptions) {
+    this.#options = options;
+    this.#address = addressOf(options.url);
+    this.#near = new MemoryAnswers(options.world);
+    this.#breaker = new Breaker(options.world, {
+      failuresMax: bounds.circuitFailuresMax,
+      openMs: bounds.circuitOpenMs,
+      probeMs: bounds.retryAfterMs,
+    });
+  }
+
+  get standing(): { readonly circuit: Circuit; readonly retryAfterMs: number } {
+    return { circuit: this.#breaker.circuit, retryAfterMs: this.#breaker.waitMs() };
+  }
+
+  /** What this process already knows: needs no turn of the event loop. */
+  recall(hash: KeyHash): Answer | undefined {
+    return this.#near.get(hash.hex);
+  }
+
+  ask(key: string, hash: KeyHash): Promise<Answer> {
+    const underWay = this.#underWay.get(hash.hex);
+    if (underWay !== undefined) return underWay;
+    if (this.#underWay.size >= bounds.callsMax) {
+      return Promise.reject(this.#unavailable('is being asked about too many keys at once'));
+    }
+    const asking = this.#lookUp(key, hash).finally(() => this.#underWay.delete(hash.hex));
+    this.#underWay.set(hash.hex, asking);
+    return asking;
+  }
+
+  async #lookUp(key: string, hash: KeyHash): Promise<Answer> {
+    const known = await this.#options.answers?.get(hash.hex);
+    if (known !== undefined) {
+      this.#near.set(hash.hex, known);
+      return known.answer;
+    }
+    const answer = await this.#call(key);
+    const ttlMs = answer.isValid ? bounds.cacheTtlMs : bounds.refusedTtlMs;
+    this.#near.set(hash.hex, { answer, ttlMs });
+    await this.#options.answers?.set(hash.hex, { answer, ttlMs });
+    return answer;
+  }
+
+  async #call(key: string): Promise<Answer> {
+    if (this.#breaker.waitMs() > 0) throw this.#unavailable('did not answer lately');
+    let reply: Claims | 'invalid';
+    try {
+      reply = await this.#breaker.run(() => this.#post(key));
+    } catch (error) {
+      throw this.#unavailable('could not be asked', error);
+    }
+    if (reply === 'invalid') return { isValid: false };
+    // One account with odd claims says nothing about the service: the circuit does not count it.
+    const bad = findBadClaim(reply);
+    if (bad === undefined) return { isValid: true, claims: reply };
+    throw this.#unavailable(`answered with a ${bad} of the wrong shape`);
+  }
+
+  async #post(key: string): Promise<Claims | 'invalid'> {
+    const { world, fetch } = this.#options;
+    const deadline = new AbortController();
+    const late = (): void => deadline.abort(new Error(`no answer within ${bounds.timeoutMs} ms`));
+    const cancel = world.setTimer(late, bounds.timeoutMs);
+    try {
+      const response = await fetch(this.#address, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', accept: 'application/json' },
+        body: JSON.stringify({ api_key: key }),
+        // The key goes to the address that was configured and to no other.
+        redirect: 'manual',
+        signal: deadline.signal,
+      });
+      if (!validStatuses.includes(response.status)) {
+        await response.body?.cancel();
+        if (invalidStatuses.includes(response.status)) return 'invalid';
+        throw new Error(`status ${response.status}`);
+      }
+      const claims = readReply(await readBody(response));
+      if (claims === undefined) throw new Error('the body is no JSON object');
+      return claims;
+    } finally {
+      cancel();
+    }
+  }
+
+  #unavailable(what: string, cause?: unknown): Failure {
+    const retryAfterMs = Math.max(this.#breaker.waitMs(), bounds.retryAfterMs);
+    return new Failure('membership_unavailable', `the Membership service ${what}`, {
+      retryAfterMs,
+      ...(cause !== undefined && { cause }),
+    });
+  }
+}
+
+function addressOf(url: string): string {
+  const parsed = URL.parse(url);
+  if (!/^https?:$/.test(parsed?.protocol ?? '') || parsed?.username || parsed?.password) {
+    const message = 'the address of Membership must be an http or https URL without a user';
+    throw new Failure('usage_error', message);
+  }
+  return `${url.replace(/\/+$/, '')}/auth`;
+}
+
+/** The body as it is after decompression, counted while it comes. */
+function readBody({ body }: Response): Promise<string> {
+  const { replyBytesMax } = bounds;
+  return readBoundedText(body, replyBytesMax, () => new Error(`more than ${replyBytesMax} bytes`));
+}

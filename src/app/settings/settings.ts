@@ -1,0 +1,363 @@
+/** Every setting, in one table: its variable, its flag, what it may be and what it means. */
+import { limits } from '../../kernel/limits/limits.ts';
+import { list, type PaceSetting, parsePace, wholeFromOne, wholeNumber } from './forms.ts';
+import { type RateConfig, rateSettings } from './rate.ts';
+import { type RedisConfig, redisSettings } from './redis.ts';
+import { type ServiceConfig, serviceSettings } from './service.ts';
+import { type SinkConfig, sinkSettings } from './sink.ts';
+
+export interface Config extends RateConfig, RedisConfig, ServiceConfig, SinkConfig {
+  readonly data: string;
+  readonly host: string;
+  readonly port: number;
+  readonly key: string | undefined;
+  readonly webhookSecret: string | undefined;
+  readonly otlpUrl: string | undefined;
+  readonly databaseUrl: string | undefined;
+  readonly workers: number | undefined;
+  readonly allowHosts: readonly string[] | undefined;
+  readonly apiKeys: readonly string[] | undefined;
+  readonly internalKey: string | undefined;
+  readonly internalCallerIds: readonly string[] | undefined;
+  readonly membershipUrl: string | undefined;
+  readonly extractor: string;
+  readonly extractorUrl: string | undefined;
+  readonly extractorKey: string | undefined;
+  readonly extractorPrice: { readonly input: number; readonly output: number } | undefined;
+  readonly extractorRequests: number;
+  readonly extractorTokens: number;
+  readonly browser: string;
+  readonly render: 'needed' | 'always';
+  readonly pace: PaceSetting | undefined;
+  readonly embedder: string;
+  readonly embedderUrl: string | undefined;
+  readonly embedderKey: string | undefined;
+  readonly embedderPrice: number | undefined;
+  readonly embedderRequests: number;
+  readonly embedderTokens: number;
+  readonly batchProviders: string | undefined;
+  readonly batchPollSeconds: number;
+  readonly log: 'silent' | 'error' | 'warn' | 'info' | 'debug';
+  readonly failpoint: string | undefined;
+}
+
+export type { PaceSetting } from './forms.ts';
+
+export type Key = keyof Config;
+
+export interface Setting<K extends Key> {
+  readonly variable: `PAWL_${string}`;
+  readonly flag?: string;
+  readonly initial: Config[K];
+  /** What it may be, as it reads after "must be". */
+  readonly form: string;
+  readonly meaning: string;
+  /** It holds a key or a password: an error does not repeat it. */
+  readonly isSecret?: boolean;
+  /** Only for tests: in no documentation and in no suggestion. */
+  readonly isHidden?: boolean;
+  /** Undefined for what it must not be. */
+  parse(text: string): Config[K] | undefined;
+}
+
+const levels = ['silent', 'error', 'warn', 'info', 'debug'] as const;
+const workersMax = 512;
+
+export const settings: { readonly [K in Key]: Setting<K> } = {
+  ...serviceSettings,
+  data: {
+    variable: 'PAWL_DATA',
+    flag: '--data',
+    initial: '.pawl',
+    form: 'a folder',
+    meaning: 'The folder of the embedded store and of the fetched bytes. It is made if absent.',
+    parse: (text) => text,
+  },
+  host: {
+    variable: 'PAWL_HOST',
+    flag: '--host',
+    initial: '127.0.0.1',
+    form: 'the name or address of an interface of this machine',
+    meaning: 'Where the service listens. Without keys or Membership: this machine only.',
+    parse: (text) => (/^[^\s/?#@]+$/.test(text) ? text : undefined),
+  },
+  port: {
+    variable: 'PAWL_PORT',
+    flag: '--port',
+    initial: 7300,
+    form: 'a whole number from 0 to 65535',
+    meaning: 'The port of the service; 0 takes one that is free.',
+    parse: (text) => {
+      const value = Number(text);
+      return Number.isInteger(value) && value >= 0 && value <= 65_535 ? value : undefined;
+    },
+  },
+  key: {
+    variable: 'PAWL_KEY',
+    initial: undefined,
+    form: 'one word',
+    meaning: 'The key that commands send to the service that `--url` names.',
+    isSecret: true,
+    parse: (text) => (/^\S+$/.test(text) ? text : undefined),
+  },
+  webhookSecret: {
+    variable: 'PAWL_WEBHOOK_SECRET',
+    initial: undefined,
+    form: `${limits.webhook.secretCharactersMin} printable characters or more`,
+    meaning:
+      "What the secrets are made from by which each caller's webhooks are signed. " +
+      'Absent: jobs with a `webhook_url` are refused.',
+    isSecret: true,
+    parse: (text) =>
+      text.length >= limits.webhook.secretCharactersMin && /^[\x21-\x7e]+$/.test(text)
+        ? text
+        : undefined,
+  },
+  otlpUrl: {
+    variable: 'PAWL_OTLP_URL',
+    initial: undefined,
+    form: 'an http or https address such as http://127.0.0.1:4318',
+    meaning:
+      'An OpenTelemetry collector that takes OTLP over HTTP: spans of requests, of steps and of ' +
+      'calls of models are sent to `/v1/traces` there.',
+    isSecret: true,
+    parse: (text) => (/^https?:\/\//.test(text) && URL.canParse(text) ? text : undefined),
+  },
+  databaseUrl: {
+    variable: 'PAWL_DATABASE_URL',
+    initial: undefined,
+    form: 'an address such as postgres://user:password@host:5432/name',
+    meaning: 'A Postgres database for everything but the fetched bytes. Absent: embedded SQLite.',
+    isSecret: true,
+    parse: (text) => (/^postgres(ql)?:\/\//.test(text) && URL.canParse(text) ? text : undefined),
+  },
+  workers: {
+    variable: 'PAWL_WORKERS',
+    initial: undefined,
+    form: `a whole number from 0 to ${workersMax}`,
+    meaning:
+      'How many documents one process works on at once; an orchestrator so many of its own, ' +
+      'and so many at each service. With 0 `pawl serve` only answers requests, and leaves the ' +
+      'work to other processes. ' +
+      `Absent: ${limits.lease.itemsInFlightMax}; in a scraper of its own ` +
+      `${limits.handoff.placesScrape}, in an embedding service ${limits.handoff.placesEmbed}.`,
+    parse: (text) => (text.trim() === '0' ? 0 : wholeNumber(text, workersMax)),
+  },
+  allowHosts: {
+    variable: 'PAWL_ALLOW_HOSTS',
+    initial: undefined,
+    form: 'host:port pairs with commas between them',
+    meaning:
+      'Hosts that may be fetched from although they are not public, each with its exact port. ' +
+      'Link-local and metadata addresses stay forbidden.',
+    parse: (text) => {
+      const hosts = text.split(',').map((entry) => entry.trim());
+      const isPair = (entry: string): boolean =>
+        /^[^/?#@\s]+:\d{1,5}$/.test(entry) && URL.canParse(`http://${entry}/`);
+      return hosts.every(isPair) ? hosts : undefined;
+    },
+  },
+  apiKeys: {
+    variable: 'PAWL_API_KEYS',
+    initial: undefined,
+    form: 'sha256: hashes (sha256: and 64 hexadecimal digits) with commas between them',
+    meaning:
+      'The keys that callers may present in `X-API-Key`, by their hashes. ' +
+      "`printf %s KEY | sha256sum` prints a key's hash. `NAME=sha256:HASH` says which caller it " +
+      'leads to: keys with one name are one caller.',
+    // Whoever puts the key itself here by mistake must not find it in a log.
+    isSecret: true,
+    parse: (text) => list(text, /^([\x21-\x2b\x2d-\x3c\x3e-\x7e]{1,128}=)?sha256:[0-9a-f]{64}$/i),
+  },
+  internalKey: {
+    variable: 'PAWL_INTERNAL_KEY',
+    initial: undefined,
+    form: `${limits.key.internalCharactersMin} to ${limits.key.charactersMax} printable characters`,
+    meaning: "The key by which Pawl's own services know each other.",
+    isSecret: true,
+    parse: (text) => {
+      const { internalCharactersMin: least, charactersMax: most } = limits.key;
+      return new RegExp(`^[\\x21-\\x7e]{${least},${most}}$`).test(text) ? text : undefined;
+    },
+  },
+  internalCallerIds: {
+    variable: 'PAWL_INTERNAL_CALLER_IDS',
+    initial: undefined,
+    form: 'caller ids with commas between them',
+    meaning: 'Callers that count as services of Pawl, by the id that Membership or the key gives.',
+    parse: (text) => list(text, /^[\x21-\x7e]{1,128}$/),
+  },
+  membershipUrl: {
+    variable: 'PAWL_MEMBERSHIP_URL',
+    initial: undefined,
+    form: 'an http or https address without user, query or fragment',
+    meaning: 'The service that is asked about keys which `PAWL_API_KEYS` does not name.',
+    isSecret: true,
+    parse: (text) => {
+      const url = URL.parse(text);
+      const isPlain = url?.href === `${url?.origin}${url?.pathname}`;
+      return isPlain && /^https?:$/.test(url?.protocol ?? '') ? text : undefined;
+    },
+  },
+  ...redisSettings,
+  ...rateSettings,
+  extractor: {
+    variable: 'PAWL_EXTRACTOR',
+    initial: 'local',
+    form: 'local, or openai:MODEL',
+    meaning:
+      'What finds the entities of documents: rules and lists, or a model behind an interface ' +
+      "like OpenAI's. With a model, the text of every document is sent to it.",
+    parse: (text) => (/^(?:local|openai:\S+)$/.test(text) ? text : undefined),
+  },
+  extractorUrl: {
+    variable: 'PAWL_EXTRACTOR_URL',
+    initial: undefined,
+    form: 'an http or https address such as https://host/v1',
+    meaning: "Where the model of `PAWL_EXTRACTOR` is. Absent: OpenAI's own address.",
+    isSecret: true,
+    parse: (text) => (/^https?:\/\//.test(text) && URL.canParse(text) ? text : undefined),
+  },
+  extractorKey: {
+    variable: 'PAWL_EXTRACTOR_KEY',
+    initial: undefined,
+    form: 'the key that the provider gave out',
+    meaning: 'The key for the model of `PAWL_EXTRACTOR`, if it needs one.',
+    isSecret: true,
+    parse: (text) => text,
+  },
+  extractorPrice: {
+    variable: 'PAWL_EXTRACTOR_PRICE',
+    initial: undefined,
+    form: 'cents for a million tokens of questions and of answers, such as 15/60',
+    meaning:
+      'What that model costs, where it is not in the table of prices or costs something else.',
+    parse: (text) => {
+      const [, input, output] = /^(\d+(?:\.\d+)?)\/(\d+(?:\.\d+)?)$/.exec(text) ?? [];
+      return input === undefined ? undefined : { input: Number(input), output: Number(output) };
+    },
+  },
+  extractorRequests: {
+    variable: 'PAWL_EXTRACTOR_REQUESTS',
+    initial: limits.completion.requestsPerMinute,
+    form: 'a whole number from 1',
+    meaning: 'How many requests one process sends to that model in a minute.',
+    parse: wholeFromOne,
+  },
+  extractorTokens: {
+    variable: 'PAWL_EXTRACTOR_TOKENS',
+    initial: limits.completion.tokensPerMinute,
+    form: 'a whole number from 1',
+    meaning: 'How many tokens of questions and answers one process uses of it in a minute.',
+    parse: wholeFromOne,
+  },
+  browser: {
+    variable: 'PAWL_BROWSER',
+    initial: 'off',
+    form: '`off`, `auto`, or the path of a Chromium',
+    meaning:
+      'The browser that shows pages whose text comes by script. `auto` takes the Chromium or ' +
+      'Chrome of this machine.',
+    parse: (text) => (/^(?:off|auto)$|[/\\]/.test(text) ? text : undefined),
+  },
+  render: {
+    variable: 'PAWL_RENDER',
+    initial: 'needed',
+    form: '`needed` or `always`',
+    meaning: 'Which pages the browser shows: those with hardly a word, or all.',
+    parse: (text) => (text === 'needed' || text === 'always' ? text : undefined),
+  },
+  pace: {
+    variable: 'PAWL_PACE',
+    initial: undefined,
+    form: 'entries such as docs.corp=8/100 (pages at once / ms apart) with commas between them',
+    meaning:
+      'How fast single domains may be read; all others ' +
+      `${limits.fetch.domainConcurrencyMax} pages at once, ${limits.fetch.domainIntervalMs} ms ` +
+      'apart. A longer delay that robots.txt asks for is kept.',
+    parse: parsePace,
+  },
+  embedder: {
+    variable: 'PAWL_EMBEDDER',
+    initial: 'local',
+    form: 'local, openai:MODEL, openai:MODEL@DIMENSIONS or onnx:FOLDER',
+    meaning:
+      'What turns text into vectors: the table that comes with Pawl, any server with the ' +
+      'embeddings interface of OpenAI, or a model in ONNX form on this machine.',
+    parse: (text) => (/^(local|openai:\S+|onnx:.+)$/.test(text) ? text : undefined),
+  },
+  embedderUrl: {
+    variable: 'PAWL_EMBEDDER_URL',
+    initial: undefined,
+    form: 'an http or https address up to the version, such as http://127.0.0.1:8080/v1',
+    meaning:
+      "Where the server of `openai:MODEL` is. Absent: OpenAI's own address, which needs a key. " +
+      'Private addresses are allowed here. A corpus keeps the address it was begun with.',
+    parse: (text) => (/^https?:\/\//.test(text) && URL.canParse(text) ? text : undefined),
+  },
+  embedderKey: {
+    variable: 'PAWL_EMBEDDER_KEY',
+    initial: undefined,
+    form: 'one word',
+    meaning: 'The key for that server. It is sent to it, and stored and told nowhere.',
+    isSecret: true,
+    parse: (text) => (/^\S+$/.test(text) ? text : undefined),
+  },
+  embedderPrice: {
+    variable: 'PAWL_EMBEDDER_PRICE',
+    initial: undefined,
+    form: 'a number of cents for a million tokens, such as 2 or 0',
+    meaning:
+      'What the model costs, where it is not in the table of prices or costs something else.',
+    parse: (text) => {
+      const value = Number(text);
+      return Number.isFinite(value) && value >= 0 ? value : undefined;
+    },
+  },
+  embedderRequests: {
+    variable: 'PAWL_EMBEDDER_REQUESTS',
+    initial: limits.budget.requestsPerMinute,
+    form: 'a whole number from 1',
+    meaning: 'How many requests one process sends to the embedder in a minute.',
+    parse: wholeFromOne,
+  },
+  embedderTokens: {
+    variable: 'PAWL_EMBEDDER_TOKENS',
+    initial: limits.budget.tokensPerMinute,
+    form: 'a whole number from 1',
+    meaning: 'How many tokens one process sends to the embedder in a minute.',
+    parse: wholeFromOne,
+  },
+  batchProviders: {
+    variable: 'PAWL_BATCH_PROVIDERS',
+    initial: undefined,
+    form: 'a file',
+    meaning:
+      'A JSON file with the address and key of each batch provider: `azure`, `aws`, `google`, ' +
+      '`sarvam`, `openai`, `gemini`, `anthropic`.',
+    parse: (text) => text,
+  },
+  batchPollSeconds: {
+    variable: 'PAWL_BATCH_POLL_SECONDS',
+    initial: limits.batch.pollIntervalMs / 1000,
+    form: 'a whole number from 1 to 3600',
+    meaning: 'How often a batch provider is asked about each of its tasks.',
+    parse: (text) => wholeNumber(text, 3600),
+  },
+  ...sinkSettings,
+  log: {
+    variable: 'PAWL_LOG',
+    initial: 'warn',
+    form: `one of ${levels.join(', ')}`,
+    meaning: 'How much is told on stderr. With `debug`, errors come with their stack.',
+    parse: (text) => levels.find((level) => level === text),
+  },
+  failpoint: {
+    variable: 'PAWL_FAILPOINT',
+    initial: undefined,
+    form: 'NAME:kill or NAME:stop, perhaps with :NTH',
+    meaning: 'Ends or stops the process at a named moment, for tests.',
+    isHidden: true,
+    parse: (text) => text,
+  },
+};

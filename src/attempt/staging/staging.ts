@@ -1,0 +1,333 @@
+/**
+ * What people have brought for the next attempt: files that were sent, files that lie on this
+ * machine, addresses. Sent files are on disk, each whole or not at all, in a folder of this process
+ * that a later start removes.
+ */
+import { createHash } from 'node:crypto';
+import { open, rm, stat } from 'node:fs/promises';
+import { isAbsolute, join, normalize } from 'node:path';
+import { Failure } from '../../kernel/failure/failure.ts';
+import { limits } from '../../kernel/limits/limits.ts';
+import type { World } from '../../kernel/world.ts';
+import { canonicalUrl, gateOf, readUrl } from '../../pipeline/fetch/url.ts';
+import { type Workspaces, workspaceFailure } from './workspace.ts';
+
+export type StagedKind = 'upload' | 'file' | 'url';
+
+export interface StagedSource {
+  readonly id: string;
+  readonly caller: string;
+  readonly kind: StagedKind;
+  /** What makes it the same document next time. */
+  readonly source: string;
+  /** What people call it. */
+  readonly name: string;
+  /** Not known of an address before it was fetched. */
+  readonly bytes: number | null;
+  readonly gate?: string | undefined;
+  readonly stagedAt: number;
+}
+
+export interface StagingOptions {
+  readonly workspaces: Workspaces;
+  readonly world: World;
+  /** Whether an attempt works on the source now, so that it cannot be taken away. */
+  readonly isAtWorkOn: (source: StagedSource) => boolean;
+  /** Whether an attempt works on the source, or would when it is resumed. */
+  readonly isInNeedOf: (source: StagedSource) => boolean;
+}
+
+export interface SentFile {
+  readonly name: string;
+  readonly pieces: AsyncIterable<Uint8Array>;
+}
+
+/** What one request brings: all of it is staged at the end, or nothing. */
+export interface StagingRequest {
+  /** Takes a file as it comes. What breaks off leaves nothing. */
+  upload(file: SentFile): Promise<StagedSource>;
+  /** A file of this machine. It is read when the attempt runs, not now. */
+  path(path: string): Promise<StagedSource>;
+  url(address: string): Promise<StagedSource>;
+  /** Stages it all. Whatever was staged under the same names before is replaced. */
+  commit(): Promise<readonly StagedSource[]>;
+  /** Nothing of it is staged, and what was staged before stays. */
+  drop(): Promise<void>;
+}
+
+export class Staging {
+  readonly #options: StagingOptions;
+  readonly #sources = new Map<string, StagedSource>();
+  /** How many sources of requests that have not ended each caller has. */
+  readonly #coming = new Map<string, number>();
+  /** The name of the folder, once there is one. */
+  #folder: string | undefined;
+  /** Of files that are whole, and of those that are still coming, by caller. */
+  readonly #bytes = new Map<string, number>();
+  #isClosed = false;
+
+  constructor(options: StagingOptions) {
+    this.#options = options;
+  }
+
+  /** In the order in which they came. */
+  list(caller: string): StagedSource[] {
+    return [...this.#sources.values()].filter((source) => source.caller === caller);
+  }
+
+  open(caller: string): StagingRequest {
+    const taken: StagedSource[] = [];
+    const take = (source: StagedSource): StagedSource => {
+      taken.push(source);
+      this.#coming.set(caller, (this.#coming.get(caller) ?? 0) + 1);
+      return source;
+    };
+    const end = (): void => {
+      const left = (this.#coming.get(caller) ?? 0) - taken.length;
+      if (left > 0) this.#coming.set(caller, left);
+      else this.#coming.delete(caller);
+    };
+    return {
+      upload: async (file) => take(await this.#takeUpload(caller, file)),
+      path: async (path) => take(await this.#takePath(caller, path)),
+      url: async (address) => take(this.#takeUrl(caller, address)),
+      commit: async () => {
+        end();
+        if (this.#isClosed) throw closing();
+        for (const source of taken) this.#sources.set(source.id, source);
+        const names = new Map(taken.map(({ id, source }) => [source, id]));
+        const replaced = this.list(caller).filter(
+          ({ id, source }) => names.has(source) && names.get(source) !== id,
+        );
+        const { isInNeedOf } = this.#options;
+        await this.drop(replaced.filter((source) => !isInNeedOf(source)));
+        return taken.filter(({ id }) => this.#sources.has(id));
+      },
+      drop: async () => {
+        end();
+        for (const source of taken) await this.#forget(source);
+      },
+    };
+  }
+
+  stageUpload(caller: string, file: SentFile): Promise<StagedSource> {
+    return this.#one(caller, (request) => request.upload(file));
+  }
+
+  stagePath(caller: string, path: string): Promise<StagedSource> {
+    return this.#one(caller, (request) => request.path(path));
+  }
+
+  stageUrl(caller: string, address: string): Promise<StagedSource> {
+    return this.#one(caller, (request) => request.url(address));
+  }
+
+  async #one(
+    caller: string,
+    take: (request: StagingRequest) => Promise<StagedSource>,
+  ): Promise<StagedSource> {
+    const request = this.open(caller);
+    const source = await take(request);
+    await request.commit();
+    return source;
+  }
+
+  /** Those of the sources, if the caller may take them back now. */
+  removable(caller: string, ids: readonly string[]): StagedSource[] {
+    const found = ids.map((id) => {
+      const source = this.#sources.get(id);
+      if (source?.caller === caller) return source;
+      throw new Failure('source_unknown', `nothing is staged under ${id}`);
+    });
+    if (!found.some((source) => this.#options.isAtWorkOn(source))) return found;
+    const message = 'an attempt is at work on what was staged: stop it first';
+    throw new Failure('action_not_allowed', message);
+  }
+
+  /** All that one caller has staged is another's from now on. */
+  adopt(from: string, to: string): void {
+    for (const source of this.list(from)) this.#sources.set(source.id, { ...source, caller: to });
+  }
+
+  /** The sources have been dealt with, or taken back. */
+  async drop(sources: readonly StagedSource[]): Promise<void> {
+    for (const source of sources) {
+      if (this.#sources.delete(source.id)) await this.#forget(source);
+    }
+  }
+
+  /** Where a sent file is. */
+  pathOf(id: string): string {
+    return join(this.#folderPath(), id);
+  }
+
+  /** The application ends: nothing that was staged outlives it. */
+  abandon(): void {
+    this.#isClosed = true;
+    this.#sources.clear();
+    if (this.#folder !== undefined) this.#options.workspaces.abandon(this.#folder);
+  }
+
+  async #takeUpload(caller: string, file: SentFile): Promise<StagedSource> {
+    this.#checkRoom(caller);
+    const name = nameOf(file.name);
+    const id = this.#newId();
+    const path = join(this.#folderPath(), id);
+    let bytes = 0;
+    try {
+      bytes = await this.#receive(path, { caller, name, pieces: file.pieces });
+      this.#checkRoom(caller);
+    } catch (error) {
+      await removeFile(path);
+      this.#addBytes(caller, -bytes);
+      throw error;
+    }
+    return this.#made({ id, caller, kind: 'upload', source: `upload:${name}`, name, bytes });
+  }
+
+  async #takePath(caller: string, path: string): Promise<StagedSource> {
+    this.#checkRoom(caller);
+    if (!isAbsolute(path)) throw new Failure('bad_request', 'the path of a file is absolute');
+    const source = normalize(path);
+    const found = await stat(source).catch((error: NodeJS.ErrnoException) => {
+      const code = error.code === 'ENOENT' ? 'source_missing' : 'source_unreadable';
+      throw new Failure(code, `${path} cannot be read (${error.code})`);
+    });
+    if (!found.isFile()) throw new Failure('source_unreadable', `${path} is not a file`);
+    const id = this.#newId();
+    return this.#made({ id, caller, kind: 'file', source, name: source, bytes: found.size });
+  }
+
+  #takeUrl(caller: string, address: string): StagedSource {
+    this.#checkRoom(caller);
+    const url = readUrl(address);
+    const source = canonicalUrl(url);
+    if (source.length > limits.job.sourceUrlCharactersMax) {
+      const bound = limits.job.sourceUrlCharactersMax;
+      throw new Failure('invalid_url', `an address has ${source.length} of ${bound} characters`);
+    }
+    const gate = gateOf(url);
+    const id = this.#newId();
+    return this.#made({ id, caller, kind: 'url', source, name: source, bytes: null, gate });
+  }
+
+  #made(source: Omit<StagedSource, 'stagedAt'>): StagedSource {
+    return Object.freeze({ ...source, stagedAt: this.#options.world.now() });
+  }
+
+  async #forget({ id, caller, kind, bytes }: StagedSource): Promise<void> {
+    if (kind !== 'upload') return;
+    this.#addBytes(caller, -(bytes ?? 0));
+    await removeFile(this.pathOf(id));
+  }
+
+  #newId(): string {
+    return createHash('sha256').update(this.#options.world.uuid()).digest('hex').slice(0, 16);
+  }
+
+  /** Made again where somebody has removed it: then what was in it is gone, and more can come. */
+  #folderPath(): string {
+    const { workspaces, world } = this.#options;
+    if (this.#folder === undefined || !workspaces.has(this.#folder)) {
+      if (this.#folder !== undefined) workspaces.abandon(this.#folder);
+      const name = `staging-${world.uuid()}`;
+      workspaces.create(name);
+      this.#folder = name;
+    }
+    return workspaces.pathOf(this.#folder);
+  }
+
+  #checkRoom(caller: string): void {
+    if (this.#isClosed) throw closing();
+    const { sourcesMax } = limits.attempt;
+    if (this.list(caller).length + (this.#coming.get(caller) ?? 0) >= sourcesMax) {
+      throw new Failure('too_many_sources', `${sourcesMax} sources are staged, which is the most`);
+    }
+    this.#checkBytes(caller);
+  }
+
+  #addBytes(caller: string, bytes: number): void {
+    const sum = (this.#bytes.get(caller) ?? 0) + bytes;
+    if (sum > 0) this.#bytes.set(caller, sum);
+    else this.#bytes.delete(caller);
+  }
+
+  /** A caller has its own bound, so that one alone does not take the room of all. */
+  #checkBytes(caller: string): void {
+    const { stagedBytesMax, stagedBytesAllMax } = limits.attempt;
+    if ((this.#bytes.get(caller) ?? 0) > stagedBytesMax) {
+      throw new Failure('payload_too_large', `more than ${stagedBytesMax} bytes would be staged`);
+    }
+    const all = [...this.#bytes.values()].reduce((sum, bytes) => sum + bytes, 0);
+    if (all <= stagedBytesAllMax || this.#makeRoom()) return;
+    const message = `all callers together have staged ${stagedBytesAllMax} bytes, the most`;
+    throw new Failure('payload_too_large', `${message}: try again when some of it is imported`);
+  }
+
+  /** What was staged long ago, and no attempt needs, goes. True: some of it did. */
+  #makeRoom(): boolean {
+    const { world, isInNeedOf } = this.#options;
+    const oldest = world.now() - limits.attempt.stagedMsMax;
+    const left = [...this.#sources.values()].filter(
+      (source) => source.kind === 'upload' && source.stagedAt < oldest && !isInNeedOf(source),
+    );
+    for (const source of left) {
+      this.#sources.delete(source.id);
+      // The room is free at once. A file that cannot be removed goes with the folder, at the end.
+      void this.#forget(source).catch(() => undefined);
+    }
+    return left.length > 0;
+  }
+
+  /** Streams to the disk, and stops within one piece of a bound. */
+  async #receive(
+    path: string,
+    { caller, name, pieces }: SentFile & { readonly caller: string },
+  ): Promise<number> {
+    const { sourceBytesMax } = limits.document;
+    const file = await open(path, 'wx', 0o600).catch((error) => {
+      throw workspaceFailure('written', error);
+    });
+    let bytes = 0;
+    try {
+      for await (const piece of pieces) {
+        bytes += piece.length;
+        this.#addBytes(caller, piece.length);
+        if (bytes > sourceBytesMax) {
+          throw new Failure('source_too_large', `${name} has more than ${sourceBytesMax} bytes`);
+        }
+        this.#checkBytes(caller);
+        await file.write(piece).catch((error) => {
+          throw workspaceFailure('written', error);
+        });
+      }
+      return bytes;
+    } catch (error) {
+      this.#addBytes(caller, -bytes);
+      throw error;
+    } finally {
+      await file.close();
+    }
+  }
+}
+
+function closing(): Failure {
+  return new Failure('machine_busy', 'the application is about to end');
+}
+
+async function removeFile(path: string): Promise<void> {
+  await rm(path, { force: true }).catch((error) => {
+    throw workspaceFailure('cleared', error);
+  });
+}
+
+/** A name may have folders in it, but leads nowhere; and nothing in it steers what shows it. */
+function nameOf(given: string): string {
+  const parts = given
+    .split(/[\\/]/)
+    .map((part) => part.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '').trim());
+  const name = parts.filter((part) => !/^\.*$/.test(part)).join('/');
+  if (name === '') throw new Failure('bad_request', 'every file needs a name');
+  // The end of a long name says what kind of file it is.
+  return name.slice(-limits.attempt.nameCharactersMax);
+}

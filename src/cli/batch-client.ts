@@ -1,0 +1,90 @@
+/** Batch tasks as commands know them: in the store of this machine, or behind a service. */
+
+import { Client } from '../client/http.ts';
+import type { BodyOf } from '../contract/contract.ts';
+import type { BatchTask } from '../contract/operation/batch.ts';
+import { readWaiting } from '../engine/batch/waiting.ts';
+import type { Pawl } from '../index.ts';
+import { Failure } from '../kernel/failure/failure.ts';
+import type { BatchTaskState } from '../kernel/lifecycle/batch-task.ts';
+import { limits } from '../kernel/limits/limits.ts';
+import { batchTaskShape } from '../service/view/batch.ts';
+import { type Call, refuseMissing, serviceOf, withPawl } from './command.ts';
+
+export interface BatchPage {
+  readonly items: readonly BatchTask[];
+  readonly next_cursor: string | null;
+}
+
+export interface BatchDoor {
+  submit(body: unknown): Promise<BatchTask>;
+  list(filter: {
+    readonly state?: BatchTaskState | undefined;
+    readonly limit?: number | undefined;
+  }): Promise<BatchPage>;
+  /** By its id, or by the beginning of it. */
+  show(id: string): Promise<BatchTask>;
+  cancel(id: string): Promise<BatchTask>;
+  /** The merged results, in pieces. */
+  output(id: string): Promise<AsyncIterable<Uint8Array> | readonly Uint8Array[]>;
+}
+
+/** Opens what was named. A task may be the first thing in a store; a question does not make one. */
+export async function withBatch<T>(
+  call: Call,
+  { makesStore }: { readonly makesStore: boolean },
+  use: (door: BatchDoor) => Promise<T>,
+): Promise<T> {
+  const service = serviceOf(call);
+  if (service) return use(remoteBatch(new Client(service)));
+  if (!makesStore) refuseMissing(call);
+  return withPawl(call, { work: false }, (pawl) => use(localBatch(pawl)));
+}
+
+function localBatch(pawl: Pawl): BatchDoor {
+  const show = async (id: string): Promise<BatchTask> =>
+    batchTaskShape(await pawl.batchTask(id), await readWaiting(pawl.store));
+  return {
+    show,
+    output: (id) => pawl.batchOutput(id),
+    submit: async (body) => show(await pawl.submitBatchTask(body)),
+    list: async ({ state, limit = limits.request.pageItemsDefault }) => {
+      const rows = await pawl.batchTasks({ ...(state !== undefined && { state }), limit });
+      const last = rows.length < limit ? undefined : rows.at(-1);
+      const waiting = await readWaiting(pawl.store);
+      const items = rows.map((row) => batchTaskShape(row, waiting));
+      return { items, next_cursor: last ? String(last.id) : null };
+    },
+    cancel: async (id) => {
+      const { key } = await pawl.batchTask(id);
+      await pawl.cancelBatchTask(key);
+      return show(key);
+    },
+  };
+}
+
+function remoteBatch(client: Client): BatchDoor {
+  return {
+    // Whatever stands in the file is sent: the service says what is wrong with it.
+    submit: (body) =>
+      client.ask('POST /batch/tasks', { body: body as BodyOf<'POST /batch/tasks'> }),
+    list: (query) => client.ask('GET /batch/tasks', { query }),
+    show: (id) => findTask(client, id),
+    output: async (id) => client.batchOutput((await findTask(client, id)).task_id),
+    cancel: async (id) => {
+      const params = { id: (await findTask(client, id)).task_id };
+      return client.ask('POST /batch/tasks/:id/cancel', { params });
+    },
+  };
+}
+
+/** By its whole id, or among the newest by the beginning of it. */
+async function findTask(client: Client, id: string): Promise<BatchTask> {
+  if (id.length === 36) return client.ask('GET /batch/tasks/:id', { params: { id } });
+  const query = { limit: limits.request.pageItemsMax };
+  const { items } = await client.ask('GET /batch/tasks', { query });
+  const [task, other] = items.filter(({ task_id }) => task_id.startsWith(id));
+  if (task && !other) return task;
+  const message = task ? `more than one batch task begins with ${id}` : undefined;
+  throw new Failure('batch_task_unknown', message ?? `there is no batch task ${id}`);
+}

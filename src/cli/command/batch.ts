@@ -1,0 +1,161 @@
+/** `pawl batch`: work that an outside provider does for hours, and how far it is. */
+import { readFileSync } from 'node:fs';
+import type { BatchTask } from '../../contract/operation/batch.ts';
+import { type BatchTaskState, batchTask } from '../../kernel/lifecycle/batch-task.ts';
+import { limits } from '../../kernel/limits/limits.ts';
+import type { ProviderState } from '../../kernel/provider-state.ts';
+import { chooseAction, onlyArgument } from '../action.ts';
+import { withBatch } from '../batch-client.ts';
+import { type Call, type Command, exits, numberOf, textOf, usageError } from '../command.ts';
+import { printPairs, printTable } from '../view/table.ts';
+import type { Style, Terminal } from '../view/terminal.ts';
+import { ago, exactTime, number, printable } from '../view/wording.ts';
+
+export const batch: Command = {
+  name: 'batch',
+  summary: 'work that providers do for hours: submit, list, show, output, cancel',
+  usage: [
+    'batch submit FILE',
+    'batch [list] [--state STATE] [--limit N]',
+    'batch show|output|cancel ID',
+  ],
+  options: {
+    state: { type: 'string', value: 'STATE', meaning: `one of ${batchTask.states.join(', ')}` },
+    limit: { type: 'string', value: 'N', meaning: 'how many tasks at most' },
+  },
+  examples: [
+    'pawl batch submit recordings.json',
+    'pawl batch show 3f2a9c1e --json',
+    'pawl batch output 3f2a9c1e > results.json',
+  ],
+  run: chooseAction('batch', { list, submit, show, output, cancel }),
+};
+
+async function submit(call: Call, args: readonly string[]): Promise<number> {
+  const path = onlyArgument(args, 'file');
+  const body = readTask(path);
+  return withBatch(call, { makesStore: true }, async (door) => {
+    const task = await door.submit(body);
+    const sentence = `accepted batch task ${task.task_id}; a running Pawl hands it to its provider`;
+    call.terminal.print(call.isJson ? JSON.stringify(task) : sentence);
+    return exits.well;
+  });
+}
+
+function readTask(path: string): unknown {
+  let text: string;
+  try {
+    text = readFileSync(path === '-' ? 0 : path, 'utf8');
+  } catch (error) {
+    throw usageError(`${path} cannot be read: ${(error as Error).message}`);
+  }
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw usageError(`${path} is not JSON: ${(error as Error).message}`);
+  }
+}
+
+async function list(call: Call): Promise<number> {
+  const { terminal, flags } = call;
+  const state = readState(textOf(flags, 'state'));
+  const limit = numberOf(flags, 'limit', { min: 1, max: limits.request.pageItemsMax });
+  return withBatch(call, { makesStore: false }, async (door) => {
+    const page = await door.list({ state, limit });
+    if (call.isJson) terminal.print(JSON.stringify(page));
+    else if (page.items.length === 0) terminal.print('no batch tasks');
+    else printTasks(terminal, page.items);
+    return exits.well;
+  });
+}
+
+function readState(text: string | undefined): BatchTaskState | undefined {
+  const state = batchTask.states.find((candidate) => candidate === text);
+  if (text === undefined || state) return state;
+  throw usageError(`--state must be one of ${batchTask.states.join(', ')}, not ${text}`);
+}
+
+function printTasks(terminal: Terminal, tasks: readonly BatchTask[]): void {
+  const now = Date.now();
+  printTable(
+    terminal,
+    [
+      { title: 'TASK' },
+      { title: 'TYPE' },
+      { title: 'PROVIDER' },
+      { title: 'STATE' },
+      { title: 'OK', align: 'right' },
+      { title: 'FAILED', align: 'right' },
+      { title: 'SUBMITTED' },
+    ],
+    tasks.map((task) => [
+      task.task_id.slice(0, 8),
+      printable(task.task_type),
+      printable(task.provider ?? ''),
+      terminal.paint(styles[task.state] ?? 'reset', task.state),
+      number(task.results_ok),
+      number(task.results_failed),
+      ago(Date.parse(task.created_at), now),
+    ]),
+  );
+}
+
+const styles: Partial<Record<BatchTaskState, Style>> = {
+  completed: 'green',
+  partial_complete: 'yellow',
+  failed: 'red',
+  canceled: 'dim',
+  in_progress: 'cyan',
+};
+
+async function show(call: Call, args: readonly string[]): Promise<number> {
+  const id = onlyArgument(args, 'task');
+  return withBatch(call, { makesStore: false }, async (door) => {
+    const task = await door.show(id);
+    if (call.isJson) call.terminal.print(JSON.stringify(task));
+    else printTask(call.terminal, task);
+    return exits.well;
+  });
+}
+
+function printTask(terminal: Terminal, task: BatchTask): void {
+  const { jobs = [] } = (task.provider_state ?? {}) as Partial<ProviderState>;
+  const { error, invalid_urls: invalid } = task;
+  const createdAt = Date.parse(task.created_at);
+  const type = `${task.task_type}${task.provider === null ? '' : ` at ${task.provider}`}`;
+  printPairs(terminal, [
+    ['task', task.task_id],
+    ['type', printable(type)],
+    ['state', terminal.paint(styles[task.state] ?? 'reset', task.state)],
+    ['results', `${number(task.results_ok)} ok, ${number(task.results_failed)} failed`],
+    ['submitted', `${ago(createdAt, Date.now())} (${exactTime(createdAt)})`],
+    ...jobs.map((job, index) => {
+      const model = job.model === undefined ? '' : `${job.model}: `;
+      const text = `${model}${job.status} ${job.external_job_id} ${job.error ?? ''}`.trim();
+      return [index === 0 ? 'jobs' : '', printable(text)] as const;
+    }),
+    ...invalid.map((url, index) => [index === 0 ? 'invalid' : '', printable(url)] as const),
+    ...(task.output === null ? [] : [['output', task.output] as const]),
+    ...(task.waiting === null ? [] : [['waiting', printable(task.waiting)] as const]),
+    ...(error ? [['error', printable(`${error.code}: ${error.message}`)] as const] : []),
+    ['you can', task.actions.join(', ') || 'do nothing more'],
+  ]);
+}
+
+async function output(call: Call, args: readonly string[]): Promise<number> {
+  const id = onlyArgument(args, 'task');
+  return withBatch(call, { makesStore: false }, async (door) => {
+    for await (const piece of await door.output(id)) await call.terminal.write(piece);
+    return exits.well;
+  });
+}
+
+async function cancel(call: Call, args: readonly string[]): Promise<number> {
+  const id = onlyArgument(args, 'task');
+  return withBatch(call, { makesStore: false }, async (door) => {
+    const task = await door.cancel(id);
+    const sentence = `canceled batch task ${task.task_id}; its provider is told when Pawl runs`;
+    call.terminal.print(call.isJson ? JSON.stringify(task) : sentence);
+    return exits.well;
+  });
+}

@@ -1,0 +1,263 @@
+/** `pawl corpora`: what can be searched. */
+import type { CorpusRow, Spending } from '../../index.ts';
+import { partlyReadBelow } from '../../kernel/text/kept-share.ts';
+import { chooseAction, onlyArgument } from '../action.ts';
+import { type Call, type Command, centsOf, exits, withStore } from '../command.ts';
+import { consentOption, hasConsent } from '../consent.ts';
+import type { DocumentOf, PawlDoor } from '../pawl-client.ts';
+import { costLine, savedLine } from '../view/cost.ts';
+import { workOrLeave } from '../view/follow.ts';
+import { corpusShape, documentShape, spendingShape, warningsOfDocument } from '../view/json.ts';
+import { type Column, printPairs, printTable } from '../view/table.ts';
+import type { Terminal } from '../view/terminal.ts';
+import {
+  ago,
+  bytes,
+  count,
+  cutPath,
+  exactTime,
+  money,
+  number,
+  percent,
+  printable,
+} from '../view/wording.ts';
+import { entityOptions, printEntities } from './entities.ts';
+import { originOptions, showOrigins } from './origins.ts';
+import { share, sharePairs, shareShape, sharesOf, unshare } from './shares.ts';
+
+export const corpora: Command = {
+  name: 'corpora',
+  summary:
+    'what can be searched: list, show, documents, entities, share, reembed, budget, origins, ' +
+    'delete',
+  usage: [
+    'corpora [list]',
+    'corpora show NAME',
+    'corpora documents NAME [--partly-read]',
+    'corpora entities NAME [--kind K] [--document ID | --with ENTITY] [--limit N]',
+    'corpora reembed NAME [--budget-cents N]',
+    'corpora budget NAME [--budget-cents N]',
+    'corpora share NAME CALLER [--write]',
+    'corpora unshare NAME CALLER',
+    'corpora origins NAME [--accept [--yes]]',
+    'corpora delete NAME [--yes]',
+  ],
+  options: {
+    ...consentOption,
+    ...originOptions,
+    write: {
+      type: 'boolean',
+      meaning: 'share it to write as well: ingest, retry, delete documents',
+    },
+    'partly-read': {
+      type: 'boolean',
+      meaning: `only documents of which less than ${percent(partlyReadBelow)} was kept`,
+    },
+    ...entityOptions,
+    'budget-cents': {
+      type: 'string',
+      value: 'N',
+      meaning: 'what the job, or the corpus, may cost; without it, a corpus may cost anything',
+    },
+  },
+  run: chooseAction('corpora', {
+    list,
+    show: (call, args) => withCorpus(call, args, show),
+    documents: (call, args) => withCorpus(call, args, printDocuments),
+    entities: (call, args) => withCorpus(call, args, printEntities),
+    reembed: (call, args) => withCorpus(call, args, reembed),
+    budget: (call, args) => withCorpus(call, args, setBudget),
+    share,
+    unshare,
+    origins: (call, args) => withCorpus(call, args, showOrigins),
+    delete: (call, args) => withCorpus(call, args, remove),
+  }),
+};
+
+async function list(call: Call): Promise<number> {
+  const { terminal, isJson } = call;
+  return withStore(call, async (pawl) => {
+    const rows: CorpusRow[] = [];
+    for (let page = await pawl.corpora(); page.length > 0; ) {
+      rows.push(...page);
+      page = await pawl.corpora({ after: page.at(-1)?.name ?? '' });
+    }
+    if (isJson) {
+      terminal.print(JSON.stringify({ items: rows.map(corpusShape), next_cursor: null }));
+      return exits.well;
+    }
+    if (rows.length === 0) terminal.print('no corpora');
+    else printCorpora(call, rows);
+    return exits.well;
+  });
+}
+
+function printCorpora({ terminal }: Call, rows: readonly CorpusRow[]): void {
+  const now = Date.now();
+  printTable(
+    terminal,
+    [
+      { title: 'CORPUS' },
+      { title: 'DOCUMENTS', align: 'right' },
+      { title: 'CHUNKS', align: 'right' },
+      { title: 'TEXT', align: 'right' },
+      { title: 'PARTLY READ', align: 'right' },
+      { title: 'CHANGED' },
+    ],
+    rows.map((row) => [
+      row.name,
+      number(row.documents),
+      number(row.chunks),
+      bytes(row.text_bytes),
+      number(row.documents_partly_read),
+      row.updated_at === null ? '' : ago(row.updated_at, now),
+    ]),
+  );
+}
+
+function withCorpus(
+  call: Call,
+  args: readonly string[],
+  use: (call: Call, corpus: CorpusRow, pawl: PawlDoor) => Promise<number>,
+): Promise<number> {
+  const name = onlyArgument(args, 'corpus');
+  return withStore(call, async (pawl) => use(call, await pawl.corpus(name), pawl));
+}
+
+async function show(
+  { terminal, isJson }: Call,
+  corpus: CorpusRow,
+  pawl: PawlDoor,
+): Promise<number> {
+  const spent = await pawl.spending(corpus.name);
+  const shares = await sharesOf(pawl, corpus.name);
+  if (isJson) {
+    const shared = { shares: shares.map(shareShape) };
+    terminal.print(JSON.stringify({ ...corpusShape(corpus), ...spendingShape(spent), ...shared }));
+    return exits.well;
+  }
+  const at = (time: number): string => `${ago(time, Date.now())} (${exactTime(time)})`;
+  printPairs(terminal, [
+    ['corpus', corpus.name],
+    ['documents', number(corpus.documents)],
+    ...(corpus.documents_partly_read > 0
+      ? [['partly read', number(corpus.documents_partly_read)] as const]
+      : []),
+    ['chunks', number(corpus.chunks)],
+    ['text', bytes(corpus.text_bytes)],
+    ...spendingPairs(spent),
+    ...sharePairs(shares),
+    ['made', at(corpus.created_at)],
+    ...(corpus.updated_at === null ? [] : [['changed', at(corpus.updated_at)] as const]),
+  ]);
+  return exits.well;
+}
+
+function spendingPairs(spent: Spending): (readonly [string, string])[] {
+  const { model, next_model: next, budget_cents: budget } = spent;
+  const cost = {
+    tokens: spent.tokens_in + spent.tokens_out,
+    tokensUnpriced: spent.tokens_unpriced,
+    costCents: spent.cost_cents,
+    saved: { tokens: spent.tokens_saved, cents: spent.saved_cents },
+  };
+  return [
+    ...(model ? [['model', next ? `${model}, soon ${next}` : model] as const] : []),
+    ...(cost.tokens > 0 ? [['cost', costLine(cost)] as const] : []),
+    ...(cost.saved.tokens > 0 ? [['saved', savedLine(cost)] as const] : []),
+    ...(typeof budget === 'number' ? [['budget', money(budget)] as const] : []),
+  ];
+}
+
+/** Searches go on with the old model until the last document is embedded. */
+async function reembed(call: Call, { name }: CorpusRow, pawl: PawlDoor): Promise<number> {
+  const after = await pawl.newestEvent();
+  const job = await pawl.reembed(name, { budgetCents: centsOf(call.flags, 'budget-cents') });
+  if (job) return workOrLeave(call, pawl, job, { after });
+  call.terminal.print(call.isJson ? JSON.stringify({ name }) : `${name} has no documents`);
+  return exits.well;
+}
+
+async function setBudget(call: Call, { name }: CorpusRow, pawl: PawlDoor): Promise<number> {
+  const cents = centsOf(call.flags, 'budget-cents') ?? null;
+  await pawl.setCorpusBudget(name, cents);
+  const sentence = `${name} may cost ${cents === null ? 'what it costs' : money(cents)}`;
+  call.terminal.print(call.isJson ? JSON.stringify({ name, budget_cents: cents }) : sentence);
+  return exits.well;
+}
+
+async function* documentsOf(
+  pawl: PawlDoor,
+  name: string,
+  partlyRead: boolean,
+): AsyncGenerator<DocumentOf> {
+  for (let page = await pawl.documents(name, { partlyRead }); page.length > 0; ) {
+    yield* page;
+    page = await pawl.documents(name, { after: page.at(-1)?.id ?? '', partlyRead });
+  }
+}
+
+/** With `--json`, one document on each line: a corpus may be large. */
+async function printDocuments(call: Call, { name }: CorpusRow, pawl: PawlDoor): Promise<number> {
+  const { terminal, isJson, flags } = call;
+  const isPartlyRead = flags['partly-read'] === true;
+  const rows: DocumentOf[] = [];
+  for await (const row of documentsOf(pawl, name, isPartlyRead)) {
+    if (isJson) terminal.print(JSON.stringify(documentShape(row)));
+    else rows.push(row);
+  }
+  if (isJson) return exits.well;
+  rows.sort((one, other) => (one.source < other.source ? -1 : 1));
+  if (isPartlyRead) printPartlyRead(terminal, rows);
+  else printTable(terminal, documentColumns, rows.map(documentCells));
+  return exits.well;
+}
+
+const documentColumns: readonly Column[] = [
+  { title: 'TITLE' },
+  { title: 'SOURCE' },
+  { title: 'CHUNKS', align: 'right' },
+  { title: 'TEXT', align: 'right' },
+  { title: 'KEPT', align: 'right' },
+  { title: 'GENERATION', align: 'right' },
+  { title: 'CHANGED' },
+];
+
+function documentCells(row: DocumentOf): string[] {
+  return [
+    cutPath(printable(row.title ?? ''), 40),
+    cutPath(printable(row.source), 48),
+    number(row.chunk_count),
+    bytes(row.text_bytes),
+    row.kept_share === null ? '' : percent(row.kept_share),
+    number(row.generation),
+    ago(row.updated_at, Date.now()),
+  ];
+}
+
+function printPartlyRead(terminal: Terminal, rows: readonly DocumentOf[]): void {
+  if (rows.length === 0) {
+    terminal.print('no documents that were read in part');
+    return;
+  }
+  printTable(
+    terminal,
+    [{ title: 'KEPT', align: 'right' }, { title: 'SOURCE' }, { title: 'WHY' }],
+    rows.map((row) => [
+      percent(row.kept_share ?? 1),
+      cutPath(printable(row.source), 60),
+      printable(warningsOfDocument(row).join(' ')),
+    ]),
+  );
+  terminal.print();
+  terminal.print(`${terminal.paint('dim', 'what is missing')}  pawl extract SOURCE --dropped`);
+}
+
+async function remove(call: Call, { name, documents }: CorpusRow, pawl: PawlDoor): Promise<number> {
+  const question = `Delete ${count(documents, 'document')} of ${name}?`;
+  if (!(await hasConsent(call, question))) return exits.error;
+  const deleted = await pawl.deleteCorpus(name);
+  const sentence = `deleted ${count(deleted, 'document')} of ${name}`;
+  call.terminal.print(call.isJson ? JSON.stringify({ name, deleted }) : sentence);
+  return exits.well;
+}

@@ -1,0 +1,20 @@
+/** `pawl diagram`: a lifecycle as a Mermaid diagram. */
+import { type MachineName, machines, mermaid } from '../../kernel/lifecycle/diagram.ts';
+import { type Command, exits, usageError } from '../command.ts';
+
+const names = Object.keys(machines) as MachineName[];
+
+export const diagram: Command = {
+  name: 'diagram',
+  summary: 'a lifecycle as a Mermaid diagram',
+  isLocal: true,
+  usage: [`diagram [${names.join('|')}]`],
+  run: async ({ positionals, terminal, isJson }) => {
+    const [name = 'item'] = positionals;
+    const known = names.find((candidate) => candidate === name);
+    if (!known) throw usageError(`there is no lifecycle ${name}; there are: ${names.join(', ')}`);
+    const text = mermaid(machines[known]);
+    terminal.print(isJson ? JSON.stringify({ name, mermaid: text }) : text.trimEnd());
+    return exits.well;
+  },
+};

@@ -1,0 +1,113 @@
+/** What `pawl doctor` says of models and batch providers. It asks for nothing that is paid for. */
+import { makeProviders, readProviderSettings } from '../../../app/adapter/batch-providers.ts';
+import { completerOf, embeddersFor, openaiUrl } from '../../../app/adapter/models.ts';
+import type { Config } from '../../../app/settings/config.ts';
+import type { BlobStore } from '../../../blob/blob.ts';
+import { Failure, failures, toFailure } from '../../../kernel/failure/failure.ts';
+import { limits } from '../../../kernel/limits/limits.ts';
+import { allowedHosts } from '../../../pipeline/fetch/address.ts';
+import type { BatchProvider } from '../../../provider/batch/batch-provider.ts';
+import { listModels } from '../../../provider/openai-models.ts';
+import { engineOptions } from '../../engine-options.ts';
+import type { Finding } from './doctor.ts';
+
+type Verdict = Pick<Finding, 'verdict' | 'found' | 'advice'>;
+type Asking = readonly [check: string, ask: (signal: AbortSignal) => Promise<Verdict>];
+
+export async function checkProviders(config: Config): Promise<Finding[]> {
+  // The file of batch providers is looked at by itself, so that it spoils nothing else.
+  const settings = engineOptions({ ...config, batchProviders: undefined });
+  const asking: Asking[] = [
+    ['embedder', (signal) => checkEmbedder(settings, signal)],
+    ['extractor', (signal) => checkExtractor(settings, signal)],
+  ];
+  const { providers, problem } = await providersOf(config, settings);
+  asking.push(
+    ...providers.map((each): Asking => [each.name, (signal) => checkBatch(each, signal)]),
+  );
+  const found = await Promise.all(asking.map(findingOf));
+  return [...found, ...problem];
+}
+
+async function findingOf([check, ask]: Asking): Promise<Finding> {
+  try {
+    return { check, ...(await ask(AbortSignal.timeout(limits.sink.searchMs))) };
+  } catch (error) {
+    return { check, ...failed(error) };
+  }
+}
+
+function failed(error: unknown): Verdict {
+  const { code, message } = toFailure(error);
+  return { verdict: 'fail', found: message, advice: failures[code].advice };
+}
+
+type Settings = ReturnType<typeof engineOptions>;
+
+async function checkEmbedder({ embedder, world }: Settings, signal: AbortSignal): Promise<Verdict> {
+  const [, name] = /^openai:(.+)$/.exec(embedder.choice) ?? [];
+  if (name !== undefined) {
+    const { url = openaiUrl, key } = embedder;
+    return checkModel({ url, key, model: name.replace(/@\d+$/, ''), signal });
+  }
+  const { embedder: local, close } = embeddersFor(embedder, world);
+  try {
+    await local.embed(['ready'], signal);
+    return { verdict: 'ok', found: `${local.model}, on this machine` };
+  } finally {
+    await close();
+  }
+}
+
+async function checkExtractor(settings: Settings, signal: AbortSignal): Promise<Verdict> {
+  const { extractor, world } = settings;
+  if (!extractor) return { verdict: 'ok', found: 'rules and lists, on this machine' };
+  // It refuses what Pawl would refuse at its start.
+  await completerOf(extractor, { world }).close?.();
+  const { model, url, key } = extractor;
+  return checkModel({ url: url ?? openaiUrl, key, model, signal });
+}
+
+interface ModelAsking {
+  readonly url: string;
+  readonly key: string | undefined;
+  readonly model: string;
+  readonly signal: AbortSignal;
+}
+
+async function checkModel({ model, ...question }: ModelAsking): Promise<Verdict> {
+  const { host } = new URL(question.url);
+  const names = await listModels(question);
+  if (names === undefined) {
+    const found = `${host} answers; it has no list of models, so ${model} was not asked for`;
+    return { verdict: 'ok', found };
+  }
+  // Some add a version to the name.
+  if (names.some((name) => name === model || name.startsWith(`${model}:`))) {
+    return { verdict: 'ok', found: `${host} has ${model}: its list of models was asked for` };
+  }
+  const found = `${host} answers, and ${model} is not in its list of models`;
+  const advice = 'correct the name of the model, unless the server takes more than it lists';
+  return { verdict: 'warn', found, advice };
+}
+
+async function checkBatch(provider: BatchProvider, signal: AbortSignal): Promise<Verdict> {
+  const { check } = provider;
+  if (!check) return { verdict: 'ok', found: 'not asked: it answers nothing that begins no job' };
+  return { verdict: 'ok', found: await check(signal) };
+}
+
+async function providersOf({ batchProviders: path }: Config, { allowHosts = [], world }: Settings) {
+  if (path === undefined) return { providers: [], problem: [] };
+  try {
+    const reach = { world, allowed: allowedHosts(allowHosts), blobs: nowhere };
+    return { providers: await makeProviders(readProviderSettings(path), reach), problem: [] };
+  } catch (error) {
+    return { providers: [], problem: [{ check: 'batch', ...failed(error) }] };
+  }
+}
+
+/** No recording is read here. */
+const refuse = (): Promise<never> =>
+  Promise.reject(new Failure('source_missing', 'nothing is kept of a check'));
+const nowhere: BlobStore = { put: refuse, get: refuse };

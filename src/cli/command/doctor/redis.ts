@@ -1,0 +1,37 @@
+/** What `pawl doctor` says of each Redis that is configured. */
+
+import { type RedisConfig, redisAddresses } from '../../../app/settings/redis.ts';
+import { lookAtRedis } from '../../../redis/check.ts';
+import { evictionCure, publicAddress } from '../../../redis/connection.ts';
+import { bytes } from '../../view/wording.ts';
+import type { Finding } from './doctor.ts';
+
+export async function checkRedis(config: RedisConfig): Promise<Finding[]> {
+  const { orch, scrape, embed } = redisAddresses(config);
+  const wanted = Object.entries({ orch, scrape, embed });
+  const urls = [...new Set([orch, scrape, embed])].filter((url) => url !== undefined);
+  return Promise.all(
+    urls.map((url) => {
+      const names = wanted.flatMap(([name, its]) => (its === url ? [name] : []));
+      const check = urls.length === 1 && names.length === 3 ? 'Redis' : `Redis ${names.join(', ')}`;
+      return checkOne(url, { check, hasQueue: url === scrape || url === embed });
+    }),
+  );
+}
+
+async function checkOne(
+  url: string,
+  { check, hasQueue }: { readonly check: string; readonly hasQueue: boolean },
+): Promise<Finding> {
+  try {
+    const { version, policy, usedBytes } = await lookAtRedis(url);
+    const found = `${publicAddress(url)}, ${version}, ${policy}, ${bytes(usedBytes)} used`;
+    if (policy === 'noeviction') return { check, verdict: 'ok', found };
+    // Without a queue in it, only counts of requests are at stake.
+    return { check, verdict: hasQueue ? 'fail' : 'warn', found, advice: evictionCure(url) };
+  } catch (error) {
+    const found = `${publicAddress(url)} cannot be used (${(error as Error).message})`;
+    const advice = 'start it, or correct its address, user or password in PAWL_REDIS_…URL';
+    return { check, verdict: 'fail', found, advice };
+  }
+}

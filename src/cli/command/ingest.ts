@@ -1,0 +1,184 @@
+/** `pawl ingest`: documents into a corpus. */
+import { constants } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
+import type { CrawlInput } from '../../index.ts';
+import { Failure } from '../../kernel/failure/failure.ts';
+import { limits } from '../../kernel/limits/limits.ts';
+import { pathOfSource } from '../../pipeline/fetch/file-path.ts';
+import { expandSources, type SourceInput } from '../../source/sources.ts';
+import type { NewSource } from '../../store/job/submit.ts';
+import {
+  type Call,
+  type Command,
+  centsOf,
+  exits,
+  numberOf,
+  serviceOf,
+  textOf,
+  usageError,
+  withDoor,
+} from '../command.ts';
+import type { JobDoor } from '../pawl-client.ts';
+import { follow, tellStopped } from '../view/follow.ts';
+import { count, printable } from '../view/wording.ts';
+import { estimate } from './estimate.ts';
+
+export const ingest: Command = {
+  name: 'ingest',
+  summary: 'read URLs, files, folders, globs or stdin into a corpus',
+  usage: ['ingest SOURCE… --corpus NAME'],
+  options: {
+    corpus: { type: 'string', value: 'NAME', meaning: 'the corpus; it is made if absent' },
+    force: { type: 'boolean', meaning: 'index documents anew even if they have not changed' },
+    priority: { type: 'string', value: 'N', meaning: 'from 0 to 9; higher goes first' },
+    crawl: { type: 'boolean', meaning: 'follow the links of the address within its site' },
+    depth: { type: 'string', value: 'N', meaning: 'how many links a crawl goes from its start' },
+    limit: { type: 'string', value: 'N', meaning: 'how many pages a crawl takes' },
+    include: { type: 'string', value: 'GLOB', meaning: 'what a crawl takes; commas between globs' },
+    exclude: { type: 'string', value: 'GLOB', meaning: 'what a crawl leaves out' },
+    'budget-cents': { type: 'string', value: 'N', meaning: 'pause before it would cost more' },
+    'max-wall-seconds': { type: 'string', value: 'N', meaning: 'fail what is open after so long' },
+    'follow-links': { type: 'boolean', meaning: 'read files that links lead to outside a folder' },
+    estimate: { type: 'boolean', meaning: 'say what it would cost, and do nothing' },
+    lane: { type: 'string', value: 'LANE', meaning: 'now, or cheap: by batches, within a day' },
+  },
+  examples: [
+    'pawl ingest ./docs --corpus handbook',
+    'pawl ingest https://example.com/ --crawl --limit 200 --corpus site',
+    "pawl ingest 'notes/**/*.md' --corpus notes",
+    'pandoc report.docx -t markdown | pawl ingest - --corpus reports',
+  ],
+  run: async (call) => {
+    const { positionals, flags } = call;
+    const corpus = textOf(flags, 'corpus');
+    if (corpus === undefined) throw usageError('name the corpus with --corpus NAME');
+    const { priorityMin, priorityMax } = limits.fairness;
+    const priority = numberOf(flags, 'priority', { min: priorityMin, max: priorityMax });
+    const skipped = new Skipped(call);
+    const expanded = await expandSources(await readInputs(positionals), {
+      followLinks: flags['follow-links'] === true,
+      onSkipped: (source, reason) => skipped.tell(source, reason),
+    });
+    const sources = serviceOf(call) ? await skipped.leaveUnreadable(expanded) : expanded;
+    const crawl = flags.crawl === true ? crawlOf(flags) : undefined;
+    if (flags.estimate === true) return estimate(call, sources, { corpus, crawl });
+    const budgetCents = centsOf(flags, 'budget-cents');
+    const seconds = { min: 1, max: limits.job.wallClockMs / 1000 };
+    const maxWallSeconds = numberOf(flags, 'max-wall-seconds', seconds);
+    const lane = laneOf(textOf(flags, 'lane'));
+    const force = flags.force === true;
+    const chosen = { priority, crawl, budgetCents, maxWallSeconds, force, lane };
+    const exit = await ingestSources(call, sources, { corpus, ...chosen });
+    return skipped.hasFailed ? Math.max(exit, exits.someFailed) : exit;
+  },
+};
+
+/** What is not ingested is told, each with its reason. */
+class Skipped {
+  readonly #call: Call;
+  hasFailed = false;
+
+  constructor(call: Call) {
+    this.#call = call;
+  }
+
+  tell(source: string, reason: string): void {
+    this.#call.terminal.tell(`skipped ${printable(source)}: ${reason}`);
+  }
+
+  /** A service is given bytes: what has none to give cannot become an item of its job. */
+  async leaveUnreadable(sources: readonly NewSource[]): Promise<NewSource[]> {
+    const readable: NewSource[] = [];
+    for (const each of sources) {
+      const refusal = each.kind === 'file' ? await readRefusal(each.source) : undefined;
+      if (refusal === undefined) readable.push(each);
+      else {
+        this.hasFailed = true;
+        this.tell(each.source, refusal);
+      }
+    }
+    if (readable.length === 0) throw new Failure('sources_empty', 'no file can be read');
+    return readable;
+  }
+}
+
+async function readRefusal(source: string): Promise<string | undefined> {
+  const path = pathOfSource(source);
+  try {
+    await access(path, constants.R_OK);
+    return (await stat(path)).isFile() ? undefined : 'it is not a file';
+  } catch (error) {
+    return `it cannot be read (${(error as NodeJS.ErrnoException).code})`;
+  }
+}
+
+function laneOf(text: string | undefined): 'now' | 'cheap' | undefined {
+  if (text === undefined || text === 'now' || text === 'cheap') return text;
+  throw usageError(`--lane must be now or cheap, not ${text}`);
+}
+
+function crawlOf(flags: Call['flags']): CrawlInput {
+  const { crawlDepthMax, crawlPagesMax } = limits.job;
+  const globs = (name: string) => textOf(flags, name)?.split(',');
+  return {
+    depth: numberOf(flags, 'depth', { min: 0, max: crawlDepthMax }),
+    limit: numberOf(flags, 'limit', { min: 1, max: crawlPagesMax }),
+    include: globs('include'),
+    exclude: globs('exclude'),
+  };
+}
+
+export interface IngestCall {
+  readonly corpus: string;
+  readonly priority?: number | undefined;
+  readonly force?: boolean | undefined;
+  readonly crawl?: CrawlInput | undefined;
+  readonly budgetCents?: number | undefined;
+  readonly maxWallSeconds?: number | undefined;
+  readonly lane?: 'now' | 'cheap' | undefined;
+}
+
+/** Submits the sources, or finds the unfinished job that they are, and follows it to its end. */
+export async function ingestSources(
+  call: Call,
+  sources: readonly NewSource[],
+  options: IngestCall,
+): Promise<number> {
+  const exit = await withDoor(call, async (pawl) => {
+    const job = await pawl.submit(sources, { ...options, resume: true });
+    if (!call.isJson) tellBegun(call, job, sources.length);
+    const after = job.isResumed ? await pawl.newestEvent() : 0;
+    await pawl.work();
+    return follow(call, job, { after });
+  });
+  if (exit === exits.interrupted) tellStopped(call);
+  return exit;
+}
+
+async function readInputs(positionals: readonly string[]): Promise<SourceInput[]> {
+  const inputs: SourceInput[] = [];
+  for (const input of positionals) {
+    inputs.push(input === '-' ? { text: await readStdin() } : input);
+  }
+  return inputs;
+}
+
+async function readStdin(): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > limits.job.inlineTextBytesMax) {
+      const bound = limits.job.inlineTextBytesMax;
+      throw new Failure('payload_too_large', `stdin has more than ${bound} bytes`);
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function tellBegun({ terminal }: Call, job: JobDoor, total: number): void {
+  const id = terminal.paint('dim', `job ${job.id}`);
+  const what = `${count(total, 'document')} into ${job.corpus}`;
+  terminal.tell(`${job.isResumed ? 'going on with' : 'ingesting'} ${what}  ${id}`);
+}

@@ -1,0 +1,22 @@
+/** `pawl mcp`: Pawl as tools for a language model, over stdin and stdout. */
+import { once } from 'node:events';
+import { type Command, exits, withDoor } from '../command.ts';
+
+export const mcp: Command = {
+  name: 'mcp',
+  summary: 'tools for a language model, by the Model Context Protocol, over stdin and stdout',
+  usage: ['mcp'],
+  examples: ['pawl mcp --data ./handbook', 'pawl mcp --url http://127.0.0.1:7300'],
+  run: (call) =>
+    withDoor(call, async (pawl) => {
+      await pawl.work();
+      const ended = once(process.stdin, 'end', { signal: call.interrupt });
+      // Loaded here, so that no other command has to wait for it.
+      const { serveTools } = await import('../../mcp/tools.ts');
+      const server = serveTools(pawl, (error) => call.log.warn(error.message));
+      // Whoever started it goes away, or says so.
+      await ended.catch(() => undefined);
+      await server.close();
+      return exits.well;
+    }),
+};

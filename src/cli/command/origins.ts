@@ -1,0 +1,50 @@
+/** `pawl corpora origins`: where text of a corpus is sent to, and accepting that it has changed. */
+import type { CorpusOrigins, CorpusRow } from '../../index.ts';
+import { isSameHost } from '../../kernel/name/origin.ts';
+import { type Call, exits, type Option } from '../command.ts';
+import { hasConsent } from '../consent.ts';
+import type { PawlDoor } from '../pawl-client.ts';
+import { printTable } from '../view/table.ts';
+
+export const originOptions: Readonly<Record<'accept', Option>> = {
+  accept: { type: 'boolean', meaning: 'send text of the corpus to the configured addresses' },
+};
+
+export async function showOrigins(
+  call: Call,
+  { name }: CorpusRow,
+  pawl: PawlDoor,
+): Promise<number> {
+  const origins = await pawl.origins(name);
+  if (call.flags.accept !== true) return print(call, name, origins);
+  const changed = rowsOf(origins).filter(({ isChanged }) => isChanged);
+  const targets = changed.map(({ use, configured }) => `${use} to ${configured}`).join(', ');
+  const question = `Send text and queries of ${name} (${targets})?`;
+  if (changed.length > 0 && !(await hasConsent(call, question))) return exits.error;
+  return print(call, name, await pawl.acceptOrigins(name));
+}
+
+function print({ terminal, isJson }: Call, name: string, origins: CorpusOrigins): number {
+  const rows = rowsOf(origins);
+  if (isJson) terminal.print(JSON.stringify({ name, ...origins }));
+  else if (rows.length === 0) terminal.print(`text of ${name} stays on this machine`);
+  else {
+    printTable(
+      terminal,
+      [{ title: 'USE' }, { title: 'RECORDED' }, { title: 'CONFIGURED' }],
+      rows.map(({ use, recorded, configured }) => [use, recorded ?? '', configured ?? '']),
+    );
+  }
+  return exits.well;
+}
+
+function rowsOf({ recorded, configured }: CorpusOrigins) {
+  const urlIn = (list: CorpusOrigins['recorded'], use: string): string | undefined =>
+    list.find((row) => row.use === use)?.url;
+  const uses = new Set([...recorded, ...configured].map(({ use }) => use));
+  return [...uses].map((use) => {
+    const [old, now] = [urlIn(recorded, use), urlIn(configured, use)];
+    const isChanged = now !== undefined && (old === undefined || !isSameHost(old, now));
+    return { use, recorded: old, configured: now, isChanged };
+  });
+}

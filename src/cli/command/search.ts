@@ -1,0 +1,120 @@
+/** `pawl search`: the best passages of a corpus. */
+import { basename, relative } from 'node:path';
+import type { Explanation, Hit, SearchMode } from '../../index.ts';
+import { limits } from '../../kernel/limits/limits.ts';
+import { hitShape } from '../../service/view/serializer.ts';
+import { type Call, type Command, exits, numberOf, usageError, withStore } from '../command.ts';
+import type { PawlDoor } from '../pawl-client.ts';
+import type { Terminal } from '../view/terminal.ts';
+import { count, cut, cutPath, printable, wrap } from '../view/wording.ts';
+
+export const search: Command = {
+  name: 'search',
+  summary: 'find passages in a corpus',
+  usage: ['search CORPUS QUERY'],
+  options: {
+    'top-k': {
+      type: 'string',
+      value: 'N',
+      meaning: `how many: ${limits.search.topKDefault}, or up to ${limits.search.topKMax}`,
+    },
+    mode: { type: 'string', value: 'MODE', meaning: 'hybrid, vector or keyword' },
+    explain: { type: 'boolean', meaning: 'say what each list gave a passage' },
+  },
+  examples: ['pawl search handbook "refund policy" --top-k 3'],
+  run: async (call) => {
+    const [corpus, ...words] = call.positionals;
+    const query = words.join(' ').trim();
+    if (corpus === undefined || query === '') throw usageError('name the corpus and the query');
+    const topK = numberOf(call.flags, 'top-k', { min: 1, max: limits.search.topKMax });
+    const mode = call.flags.mode as SearchMode | undefined;
+    const explain = call.flags.explain === true;
+    const asked = { corpus, query, topK, mode, explain };
+    return withStore(call, (pawl) => searchAndPrint(call, pawl, asked));
+  },
+};
+
+export interface SearchCall {
+  readonly corpus: string;
+  readonly query: string;
+  readonly topK?: number | undefined;
+  readonly mode?: SearchMode | undefined;
+  readonly explain?: boolean | undefined;
+}
+
+export async function searchAndPrint(
+  { terminal, isJson }: Call,
+  pawl: PawlDoor,
+  { corpus, query, ...options }: SearchCall,
+): Promise<number> {
+  const startedAt = performance.now();
+  const hits = await pawl.search(corpus, query, options);
+  const queryMs = Math.round((performance.now() - startedAt) * 10) / 10;
+  if (isJson) {
+    terminal.print(JSON.stringify({ results: hits.map(hitShape), query_ms: queryMs }));
+    return exits.well;
+  }
+  const what = `${count(hits.length, 'passage')} for “${query}” in ${corpus}`;
+  terminal.print(terminal.paint('dim', `${what} · ${queryMs} ms`));
+  for (const [index, hit] of hits.entries()) printHit(terminal, hit, index + 1, query);
+  return exits.well;
+}
+
+const linesMax = 3;
+const columnsMax = 96;
+
+function printHit(terminal: Terminal, hit: Hit, place: number, query: string): void {
+  const columns = Math.min(terminal.columns(), columnsMax) - 4;
+  const heading = hit.heading.split(' > ').filter((part) => part !== '' && part !== hit.title);
+  const name = printable([hit.title ?? basename(hit.sourceUrl), ...heading].join(' › '));
+  const score = hit.score.toFixed(2);
+  terminal.print();
+  const title = cut(name, columns - score.length - 2);
+  const fill = ' '.repeat(Math.max(columns - title.length - score.length, 2));
+  const shownScore = `${fill}${terminal.paint('dim', score)}`;
+  terminal.print(`${String(place).padStart(2)}  ${terminal.paint('bold', title)}${shownScore}`);
+  const page = hit.page === null ? '' : ` · page ${hit.page}`;
+  const path = cutPath(placeOf(hit.sourceUrl), columns - page.length);
+  terminal.print(`    ${terminal.paint('cyan', path)}${terminal.paint('dim', page)}`);
+  const lines = wrap(excerpt(hit.text, query, columns * linesMax), columns).slice(0, linesMax);
+  for (const line of lines) terminal.print(`    ${highlight(terminal, line, query)}`);
+  if (hit.explanation) terminal.print(terminal.paint('dim', `    ${explained(hit.explanation)}`));
+}
+
+function explained({ parts, terms }: Explanation): string {
+  const lists = parts.map(
+    ({ list, rank, scaled, weight }) => `${list} ${weight} × ${scaled.toFixed(2)} (place ${rank})`,
+  );
+  return `${lists.join(' + ')} · ${terms.join(', ') || 'no word of the query'}`;
+}
+
+/** A path below the present folder is shown from there. */
+function placeOf(source: string): string {
+  const path = relative(process.cwd(), source);
+  const isBelow = source.startsWith('/') && !path.startsWith('..');
+  return printable(isBelow ? path : source);
+}
+
+function wordPattern(query: string): RegExp | undefined {
+  const words = query.toLowerCase().match(/[\p{L}\p{N}]{2,}/gu);
+  if (!words) return undefined;
+  // A plural in the query also marks the singular, and the other way round.
+  const stems = words.map((word) => (word.length > 4 ? word.replace(/(es|s|ing|ed)$/, '') : word));
+  return new RegExp(`(?<![\\p{L}\\p{N}])(?:${stems.join('|')})[\\p{L}]*`, 'giu');
+}
+
+/** The part of a passage around the first word that was asked for, without its heading lines. */
+function excerpt(text: string, query: string, characters: number): string {
+  const body = printable(text.replace(/^#{1,6} .*$/gm, ''))
+    .replace(/\s+/g, ' ')
+    .trim();
+  const found = body.search(wordPattern(query) ?? /$/);
+  if (body.length <= characters || found < characters / 2) return cut(body, characters);
+  const start = body.indexOf(' ', Math.max(found - Math.floor(characters / 3), 0)) + 1;
+  return cut(`… ${body.slice(start)}`, characters);
+}
+
+function highlight(terminal: Terminal, line: string, query: string): string {
+  const pattern = wordPattern(query);
+  return pattern ? line.replace(pattern, (word) => terminal.paint(['bold', 'yellow'], word)) : line;
+}

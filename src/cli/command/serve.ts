@@ -1,0 +1,128 @@
+/** `pawl serve`: the service, with something to search on the first start. */
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { checkRole } from '../../app/role/roles.ts';
+import type { RunningService } from '../../app/role/service.ts';
+import type { RunningRole } from '../../app/role/worker-service.ts';
+import type { Config } from '../../app/settings/config.ts';
+import { redisAddresses } from '../../app/settings/redis.ts';
+import type { Pawl } from '../../index.ts';
+import { expandSources } from '../../source/sources.ts';
+import { type Call, type Command, exits } from '../command.ts';
+import { engineOptions } from '../engine-options.ts';
+import { follow } from '../view/follow.ts';
+import { count } from '../view/wording.ts';
+
+const corpus = 'sample';
+const samples = fileURLToPath(new URL('../../../samples', import.meta.url));
+
+export const serve: Command = {
+  name: 'serve',
+  summary: 'the HTTP service, with live progress; reads the samples on a first start',
+  isLocal: true,
+  usage: ['serve [--role ROLE] [--host HOST] [--port PORT] [--no-sample]'],
+  options: {
+    role: {
+      type: 'string',
+      value: 'ROLE',
+      meaning: 'all, orchestrator, scraper, chunking or embedding (PAWL_ROLE, or all)',
+    },
+    host: { type: 'string', value: 'HOST', meaning: 'where to listen (PAWL_HOST, or 127.0.0.1)' },
+    port: { type: 'string', value: 'PORT', meaning: 'the port (PAWL_PORT, or 7300); 0 for any' },
+    'no-sample': { type: 'boolean', meaning: 'leave an empty store empty' },
+  },
+  examples: ['pawl serve', 'pawl serve --port 8080 --no-sample'],
+  run: async (call) => {
+    checkRole(call.config.role, call.config);
+    const service = await start(call);
+    try {
+      tellAddress(call, service);
+      if ('pawl' in service) await readSamples(call, service.pawl);
+      if (!call.interrupt.aborted) await once(call.interrupt, 'abort');
+    } finally {
+      await service.close();
+    }
+    if (!call.isJson) call.terminal.tell('stopped');
+    return exits.well;
+  },
+};
+
+/** Each is loaded where it is needed, so that no other command has to wait for it. */
+async function start({ config, terminal }: Call): Promise<RunningService | RunningRole> {
+  const { role, internalKey = '', chunkingUrl = '', orchestratorUrl } = config;
+  const options = {
+    ...engineOptions(config),
+    ...{ host: config.host, port: config.port, otlpUrl: config.otlpUrl },
+    ...{ queueDepthMax: config.queueDepthMax, work: config.workers !== 0 },
+    keys: keysOf(config),
+    log: { level: config.log, write: (line: string) => terminal.tell(line.trimEnd()) },
+  };
+  const { webhookSecret } = config;
+  const addresses = redisAddresses(config);
+  const store = { webhookSecret, hotUrl: addresses.orch };
+  if (role === 'all') {
+    const { startService } = await import('../../app/role/service.ts');
+    return startService({ ...options, ...store });
+  }
+  if (role === 'orchestrator') {
+    const { startOrchestrator } = await import('../../app/role/orchestrator-service.ts');
+    return startOrchestrator({ ...options, ...store, internalKey, chunkingUrl, addresses });
+  }
+  const { startRole } = await import('../../app/role/worker-service.ts');
+  return startRole({
+    ...options,
+    // Nobody but services and those with a key may have pages read by it.
+    keys: { ...options.keys, isClosed: true },
+    ...{ role, internalKey, orchestratorUrl, addresses },
+  });
+}
+
+function keysOf(config: Config) {
+  const { apiKeys, internalKey, internalCallerIds, membershipUrl } = config;
+  const { rateCapacity, rateFloor, rateTiers } = config;
+  const known = { apiKeys, internalKey, internalCallerIds, membershipUrl };
+  const rates = { rateCapacity, rateFloor, rateTiers };
+  return { ...known, ...rates, redisUrl: redisAddresses(config).orch };
+}
+
+function tellAddress(
+  { terminal, isJson, config }: Call,
+  { address }: Pick<RunningService, 'address'>,
+): void {
+  if (isJson) {
+    terminal.print(JSON.stringify({ address }));
+    return;
+  }
+  const what = config.role === 'all' ? 'Pawl' : `Pawl (${config.role})`;
+  terminal.print(`${what} listens on ${terminal.paint('bold', address)}`);
+  terminal.print(`${terminal.paint('dim', 'what it answers to'.padEnd(20))}${address}/docs`);
+}
+
+/** Somebody who starts Pawl for the first time has something to search at once. */
+async function readSamples(call: Call, pawl: Pawl): Promise<void> {
+  const { terminal, flags, interrupt, isJson, config } = call;
+  // They would belong to the owner of the machine, whom nobody can be where keys are asked for.
+  const isGuarded = config.apiKeys !== undefined || config.membershipUrl !== undefined;
+  const isIdle = config.workers === 0;
+  if (flags['no-sample'] === true || isGuarded || isIdle || !(await isNew(pawl))) return;
+  const sources = await expandSources([samples]);
+  const job = await pawl.submit(sources, { corpus });
+  if (!isJson) terminal.tell(`reading ${count(sources.length, 'sample document')} into ${corpus}`);
+  await follow(call, job, { after: 0 });
+  if (interrupt.aborted || isJson) return;
+  for (const [what, command] of next) {
+    terminal.print(`${terminal.paint('dim', what.padEnd(20))}${command}`);
+  }
+}
+
+async function isNew(pawl: Pawl): Promise<boolean> {
+  return (
+    (await pawl.corpora({ limit: 1 })).length === 0 && (await pawl.jobs({ limit: 1 })).length === 0
+  );
+}
+
+const next: readonly (readonly [string, string])[] = [
+  ['search the samples', 'npx pawl search sample "refund for a late delivery"'],
+  ['ingest your own', 'npx pawl ingest ./docs --corpus docs'],
+  ['all commands', 'npx pawl --help'],
+];

@@ -1,0 +1,77 @@
+/** `pawl why`: why a document is, or is not, in the results. */
+import { resolve } from 'node:path';
+import type { Why } from '../../contract/schema/schema.ts';
+import { isUrl } from '../../source/sources.ts';
+import { onlyArgument } from '../action.ts';
+import { type Call, type Command, exits, textOf, usageError, withStore } from '../command.ts';
+import { printPairs } from '../view/table.ts';
+import type { Style } from '../view/terminal.ts';
+import { bytes, cut, printable } from '../view/wording.ts';
+
+export const why: Command = {
+  name: 'why',
+  summary: 'why a document is, or is not, in the results',
+  usage: ['why SOURCE --corpus NAME [--query TEXT]'],
+  options: {
+    corpus: { type: 'string', value: 'NAME', meaning: 'the corpus' },
+    query: { type: 'string', value: 'TEXT', meaning: 'show the passage that answers this best' },
+  },
+  examples: [
+    'pawl why https://example.com/prices --corpus site',
+    'pawl why docs/prices.md --corpus docs --query "weekend rates"',
+  ],
+  run: async (call) => {
+    const corpus = textOf(call.flags, 'corpus');
+    if (corpus === undefined) throw usageError('name the corpus with --corpus NAME');
+    const source = sourceOf(call, onlyArgument(call.positionals, 'source'));
+    const answer = await withStore(call, (pawl) =>
+      pawl.why(corpus, source, textOf(call.flags, 'query')),
+    );
+    if (call.isJson) call.terminal.print(JSON.stringify(answer));
+    else printWhy(call, answer);
+    return exits.well;
+  },
+};
+
+/** A path is known by where it leads; what a service knows was named by whoever sent it. */
+function sourceOf({ flags }: Call, text: string): string {
+  const isName = isUrl(text) || /^(inline|upload):/.test(text) || flags.url !== undefined;
+  return isName ? text : resolve(text);
+}
+
+const styles: Partial<Record<Why['verdict'], Style>> = {
+  searchable: 'green',
+  replacing: 'green',
+  pending: 'yellow',
+  failed: 'red',
+};
+
+function printWhy({ terminal }: Call, answer: Why): void {
+  const { verdict, explanation, document, provenance, chunk, item } = answer;
+  const mark = terminal.paint(styles[verdict] ?? 'dim', verdict);
+  terminal.print(`${mark}  ${printable(answer.url)}`);
+  terminal.print(printable(explanation));
+  terminal.print();
+  printPairs(terminal, [
+    ...pair('title', document?.title),
+    ...pair('generation', provenance && `${provenance.generation}, of item ${provenance.item_id}`),
+    ...pair('content', provenance?.content_hash),
+    ...pair(
+      'fetched',
+      provenance?.fetched_at && `${provenance.fetched_at} from ${provenance.fetched_from}`,
+    ),
+    ...pair('raw bytes', provenance?.blob_key && bytesOf(provenance)),
+    ...pair('indexed', provenance?.indexed_at),
+    ...pair('said', item?.error?.message),
+    ...pair('job', provenance?.job_id ?? item?.job_id),
+    ...pair('passage', chunk && cut(chunk.text.replace(/\s+/g, ' '), 300)),
+  ]);
+}
+
+function bytesOf({ blob_key, bytes: size, media_type }: NonNullable<Why['provenance']>): string {
+  return `${bytes(size ?? 0)} of ${media_type}, blob ${blob_key}`;
+}
+
+function pair(name: string, text: string | null | undefined): [string, string][] {
+  return text ? [[name, printable(text)]] : [];
+}

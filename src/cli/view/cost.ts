@@ -1,0 +1,28 @@
+/** What something has cost, put into words. */
+import type { JobSummary } from '../../index.ts';
+import { count, money } from './wording.ts';
+
+export interface Cost {
+  readonly tokens: number;
+  readonly tokensUnpriced: number;
+  readonly costCents: number;
+  readonly saved: { readonly tokens: number; readonly cents: number };
+}
+
+export function costOfJob({ tokens, tokensUnpriced, costCents, saved }: JobSummary): Cost {
+  return { tokens: tokens.in + tokens.out, tokensUnpriced, costCents, saved };
+}
+
+/** `1,234 tokens for 0.42 cents`; a price that is not known is not shown as nothing. */
+export function costLine({ tokens, tokensUnpriced, costCents }: Cost): string {
+  const all = count(tokens, 'token');
+  if (tokensUnpriced === 0) return `${all} for ${money(costCents)}`;
+  if (tokensUnpriced >= tokens) return `${all}, cost unknown (set PAWL_EMBEDDER_PRICE)`;
+  return `${all} for ${money(costCents)}, of ${count(tokensUnpriced, 'token')} cost unknown`;
+}
+
+/** `987 tokens, 0.3 cents`. */
+export function savedLine({ saved }: Cost): string {
+  const worth = saved.cents > 0 ? `, ${money(saved.cents)}` : '';
+  return `${count(saved.tokens, 'token')}${worth}`;
+}

@@ -1,0 +1,55 @@
+/** What `--help` prints, from the same tables that the arguments are read by. */
+import { type Command, globalOptions, type Option } from '../command.ts';
+import type { Terminal } from './terminal.ts';
+
+export function printHelp(terminal: Terminal, commands: readonly Command[]): void {
+  terminal.print(
+    'Pawl turns documents into a corpus that can be searched, one committed step at a time.',
+  );
+  terminal.print();
+  terminal.print(terminal.paint('bold', 'Commands'));
+  const rows = commands.map(({ name, summary }) => [name, summary] as const);
+  printColumns(terminal, rows);
+  terminal.print();
+  const { url, ...everywhere } = globalOptions;
+  terminal.print(terminal.paint('bold', 'Every command takes'));
+  printColumns(terminal, optionRows(everywhere));
+  terminal.print();
+  const local = commands.filter(({ isLocal }) => isLocal).map(({ name }) => name);
+  terminal.print(terminal.paint('bold', `Every command but ${local.join(', ')} takes`));
+  printColumns(terminal, optionRows({ ...(url && { url }) }));
+  terminal.print();
+  terminal.print(terminal.paint('bold', 'Exit codes'));
+  terminal.print('  0 all well · 1 error · 2 finished, but some documents failed · 64 wrong usage');
+  terminal.print('  130 interrupted');
+  terminal.print();
+  terminal.print('Try `pawl COMMAND --help`, or begin with `pawl serve`.');
+}
+
+export function printCommandHelp(terminal: Terminal, command: Command): void {
+  terminal.print(`pawl ${command.name}: ${command.summary}`);
+  terminal.print();
+  terminal.print(terminal.paint('bold', 'Usage'));
+  for (const line of command.usage) terminal.print(`  pawl ${line}`);
+  terminal.print();
+  terminal.print(terminal.paint('bold', 'Options'));
+  const { url, ...everywhere } = globalOptions;
+  const general = command.isLocal ? everywhere : globalOptions;
+  printColumns(terminal, optionRows({ ...command.options, ...general }));
+  if (!command.examples) return;
+  terminal.print();
+  terminal.print(terminal.paint('bold', 'Examples'));
+  for (const example of command.examples) terminal.print(`  ${example}`);
+}
+
+function optionRows(options: Readonly<Record<string, Option>>): (readonly [string, string])[] {
+  return Object.entries(options).map(([name, { value, meaning }]) => [
+    `--${name}${value ? ` ${value}` : ''}`,
+    meaning,
+  ]);
+}
+
+function printColumns(terminal: Terminal, rows: readonly (readonly [string, string])[]): void {
+  const width = Math.max(...rows.map(([left]) => left.length));
+  for (const [left, right] of rows) terminal.print(`  ${left.padEnd(width)}  ${right}`);
+}

@@ -1,0 +1,86 @@
+/** How far a job has come: folded from its events and counts, and put into words. */
+import type { Event, JobCounts } from '../../index.ts';
+import { item as lifecycle } from '../../kernel/lifecycle/item.ts';
+import type { Stage } from '../../kernel/lifecycle/stage.ts';
+import { duration, number } from './wording.ts';
+
+const stages: readonly Stage[] = ['scraping', 'chunking', 'embedding'];
+const rateWindowMs = 10_000;
+
+/** Which steps are under way, item by item. */
+export class Progress {
+  readonly #running = new Map<number, Set<string>>();
+  readonly #samples: { readonly at: number; readonly ended: number }[] = [];
+  #counts: JobCounts;
+
+  constructor(counts: JobCounts) {
+    this.#counts = counts;
+  }
+
+  get counts(): JobCounts {
+    return this.#counts;
+  }
+
+  see({ kind, itemId, step }: Event): void {
+    if (itemId === null || itemId === undefined) return;
+    if (kind === 'step_started' && step) {
+      const steps = this.#running.get(itemId) ?? new Set();
+      this.#running.set(itemId, steps.add(step));
+    } else if (kind === 'step_completed' && step) {
+      const steps = this.#running.get(itemId);
+      steps?.delete(step);
+      if (steps?.size === 0) this.#running.delete(itemId);
+    } else if (endings.has(kind)) {
+      this.#running.delete(itemId);
+    }
+  }
+
+  recount(counts: JobCounts, now: number): void {
+    this.#counts = counts;
+    this.#samples.push({ at: now, ended: this.ended });
+    while ((this.#samples[1]?.at ?? now) < now - rateWindowMs) this.#samples.shift();
+  }
+
+  get ended(): number {
+    const { done, failed, canceled } = this.#counts.items;
+    return done + failed + canceled;
+  }
+
+  /** Documents each second, over the last while. */
+  get rate(): number {
+    const [first] = this.#samples;
+    const last = this.#samples.at(-1);
+    if (!first || !last || last.at - first.at < 200) return 0;
+    return ((last.ended - first.ended) * 1000) / (last.at - first.at);
+  }
+
+  /** `137/s, 4 s left`, as far as it is known. */
+  get pace(): string {
+    const { rate } = this;
+    const { total, waiting } = this.#counts.items;
+    // Those that wait for a time come no sooner by the pace of the others.
+    if (rate <= 0 || waiting >= total - this.ended) return '';
+    const left = duration(((total - this.ended) / rate) * 1000);
+    const speed = rate >= 10 ? number(Math.round(rate)) : rate.toFixed(1);
+    return `${speed}/s, ${left} left`;
+  }
+
+  /** How many items are in each stage: an item counts for the earliest of its steps under way. */
+  get stageCounts(): readonly (readonly [Stage, number])[] {
+    const inStage = new Map<Stage, number>(stages.map((stage) => [stage, 0]));
+    for (const steps of this.#running.values()) {
+      const row = lifecycle.steps.find(({ step }) => steps.has(step));
+      if (row) inStage.set(row.stage, (inStage.get(row.stage) ?? 0) + 1);
+    }
+    return [...inStage];
+  }
+}
+
+const endings: ReadonlySet<Event['kind']> = new Set([
+  'item_failed',
+  'item_canceled',
+  'item_unchanged',
+  'retry_scheduled',
+  'lease_lost',
+  'report_refused',
+]);

@@ -1,0 +1,102 @@
+/** Numbers, times and texts as people read them. */
+import { stripVTControlCharacters } from 'node:util';
+import { keptPercent } from '../../kernel/text/kept-share.ts';
+
+const second = 1000;
+const minute = 60 * second;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+const grouped = new Intl.NumberFormat('en-US');
+
+export function number(value: number): string {
+  return grouped.format(value);
+}
+
+/** `1 document`, `12 documents`. */
+export function count(value: number, one: string, many = `${one}s`): string {
+  return `${number(value)} ${value === 1 ? one : many}`;
+}
+
+/** A kept share. */
+export function percent(share: number): string {
+  return `${keptPercent(share)} %`;
+}
+
+export function bytes(value: number): string {
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+  const power = Math.min(Math.floor(Math.log2(Math.max(value, 1)) / 10), units.length - 1);
+  const scaled = value / 1024 ** power;
+  return `${power === 0 || scaled >= 100 ? Math.round(scaled) : scaled.toFixed(1)} ${units[power]}`;
+}
+
+/** An amount of US cents, with as many digits as say something. */
+export function money(cents: number): string {
+  if (cents >= 100) return `$${grouped.format(Math.round(cents) / 100)}`;
+  return `${Number(cents.toPrecision(3))} ${cents === 1 ? 'cent' : 'cents'}`;
+}
+
+export function duration(spanMs: number): string {
+  if (spanMs < second) return `${Math.round(spanMs)} ms`;
+  if (spanMs < 10 * second) return `${(spanMs / second).toFixed(1)} s`;
+  if (spanMs < minute) return `${Math.round(spanMs / second)} s`;
+  const [large, small] = spanMs < hour ? [minute, second] : [hour, minute];
+  const [largeUnit, smallUnit] = spanMs < hour ? ['min', 's'] : ['h', 'min'];
+  const rest = Math.floor((spanMs % large) / small);
+  return `${Math.floor(spanMs / large)} ${largeUnit}${rest > 0 ? ` ${rest} ${smallUnit}` : ''}`;
+}
+
+export function ago(at: number, now: number): string {
+  const span = now - at;
+  if (span < 5 * second) return 'just now';
+  if (span < minute) return `${Math.floor(span / second)} s ago`;
+  if (span < hour) return `${Math.floor(span / minute)} min ago`;
+  if (span < day) return `${Math.floor(span / hour)} h ago`;
+  if (span < 30 * day) return `${Math.floor(span / day)} d ago`;
+  return new Date(at).toISOString().slice(0, 10);
+}
+
+/** The exact time, in the local time of the machine. */
+export function exactTime(at: number): string {
+  const local = new Date(at - new Date(at).getTimezoneOffset() * minute);
+  return local.toISOString().slice(0, 19).replace('T', ' ');
+}
+
+/** How many columns the text takes: colours take none. */
+export function widthOf(text: string): number {
+  return stripVTControlCharacters(text).length;
+}
+
+/** Cuts plain text at the end. */
+export function cut(text: string, columns: number): string {
+  return text.length <= columns ? text : `${text.slice(0, Math.max(columns - 1, 0))}…`;
+}
+
+/** Cuts a path at the start: its end says more. */
+export function cutPath(path: string, columns: number): string {
+  return path.length <= columns ? path : `…${path.slice(path.length - Math.max(columns - 1, 0))}`;
+}
+
+/** Breaks plain text into lines. */
+export function wrap(text: string, columns: number): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(/\s+/).filter(Boolean)) {
+    if (line !== '' && line.length + 1 + word.length > columns) {
+      lines.push(line);
+      line = '';
+    }
+    line = line === '' ? word : `${line} ${word}`;
+  }
+  return line === '' ? lines : [...lines, line];
+}
+
+/** What was said of a source, with its name where that is not part of it. */
+export function saidOf(source: string, message: string): string {
+  return message.includes(source) ? message : `${source}: ${message}`;
+}
+
+/** Control characters of a document or a path must not reach the terminal. */
+export function printable(text: string): string {
+  return stripVTControlCharacters(text).replace(/[\p{Cc}\p{Cf}]/gu, ' ');
+}

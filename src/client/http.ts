@@ -1,0 +1,273 @@
+/**
+ * A typed client of the HTTP interface, for Node and the browser: it needs nothing but `fetch`.
+ * What can be asked, and what is answered, is the contract's; only its types are used here.
+ */
+
+import type {
+  AnswerOf,
+  BodyOf,
+  HeadersOf,
+  ParamsOf,
+  QueryOf,
+  RouteName,
+} from '../contract/contract.ts';
+import type { Attempt, Staged } from '../contract/operation/attempt.ts';
+import type { Event, Problem } from '../contract/schema/schema.ts';
+import { Failure, isFailureCode, isRetried } from '../kernel/failure/failure.ts';
+import { type Sent, sentEvents } from './sent-events.ts';
+
+export interface ClientOptions {
+  /** Where the service is, such as `http://127.0.0.1:7300`. */
+  readonly url: string;
+  /** Sent as `X-API-Key`. */
+  readonly key?: string | undefined;
+  readonly fetch?: typeof fetch | undefined;
+}
+
+type Needed<Name extends string, Value> = [Value] extends [undefined]
+  ? object
+  : Record<never, never> extends Value
+    ? { readonly [N in Name]?: Value | undefined }
+    : { readonly [N in Name]: Value };
+
+export type Asking<Name extends RouteName> = Needed<'params', ParamsOf<Name>> &
+  Needed<'query', QueryOf<Name>> &
+  Needed<'body', BodyOf<Name>> &
+  Needed<'headers', HeadersOf<Name>> & { readonly signal?: AbortSignal | undefined };
+
+interface Plain {
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, unknown>>;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string | undefined>>;
+  readonly signal?: AbortSignal;
+}
+
+export interface Upload {
+  /** `default` where absent. */
+  readonly corpus_name?: string | undefined;
+  readonly files: readonly { readonly name: string; readonly blob: Blob }[];
+  readonly priority?: number | undefined;
+  readonly force?: boolean | undefined;
+  readonly lane?: 'now' | 'cheap' | undefined;
+  readonly budget_cents?: number | undefined;
+  readonly max_wall_seconds?: number | undefined;
+  readonly idempotencyKey?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What is brought for the next attempt. */
+export interface Staging {
+  readonly files?: readonly { readonly name: string; readonly blob: Blob }[];
+  readonly urls?: readonly string[];
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface Following {
+  /** One job; where absent, everything that is the caller's. */
+  readonly jobId?: string | undefined;
+  /** After this event; a job from its beginning, everything from now, where absent. */
+  readonly after?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Told of progress within a step, which is not part of the history. */
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
+  /** Told of the interactive attempt, which is not part of the history either. */
+  readonly onAttempt?: ((news: AttemptNews) => void) | undefined;
+}
+
+export type AttemptNews =
+  | { readonly kind: 'attempt'; readonly attempt: Attempt }
+  | { readonly kind: 'attempt_source'; readonly source: Staged };
+
+export interface Progress {
+  readonly job_id: string;
+  readonly item_id: number;
+  readonly step: string;
+  readonly done: number;
+  readonly total: number;
+}
+
+/** How often in a row a broken stream is taken up again, and how long after. */
+const resumesMax = 8;
+const resumeMsMin = 250;
+const resumeMsMax = 5000;
+
+export class Client {
+  readonly #url: string;
+  readonly #key: string | undefined;
+  readonly #fetch: typeof fetch;
+
+  constructor({ url, key, fetch: own }: ClientOptions) {
+    this.#url = url.replace(/\/+$/, '');
+    this.#key = key;
+    this.#fetch = own ?? globalThis.fetch.bind(globalThis);
+  }
+
+  /** Asks a route of the contract: `client.ask('GET /jobs/:id', { params: { id } })`. */
+  async ask<Name extends RouteName>(
+    name: Name,
+    ...[asking]: Record<never, never> extends Asking<Name> ? [Asking<Name>?] : [Asking<Name>]
+  ): Promise<AnswerOf<Name>> {
+    const [method = 'GET', path = ''] = name.split(' ');
+    const { body, signal, ...rest } = (asking ?? {}) as Plain;
+    const response = await this.#send(addressOf(path, rest), {
+      method,
+      headers: {
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...definedOf(rest.headers ?? {}),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(signal && { signal }),
+    });
+    return read(response) as Promise<AnswerOf<Name>>;
+  }
+
+  /** The merged results of a batch task, as bytes of JSON in pieces. */
+  async batchOutput(id: string, signal?: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
+    const path = `/batch/tasks/${encodeURIComponent(id)}/output`;
+    const response = await this.#send(path, { method: 'GET', ...(signal && { signal }) });
+    return response.body ?? new Blob([]).stream();
+  }
+
+  /** Submits files as one job. */
+  async upload(upload: Upload): Promise<AnswerOf<'POST /jobs/upload'>> {
+    const form = new FormData();
+    if (upload.corpus_name !== undefined) form.set('corpus_name', upload.corpus_name);
+    if (upload.force) form.set('force', 'true');
+    if (upload.lane !== undefined) form.set('lane', upload.lane);
+    for (const name of ['priority', 'budget_cents', 'max_wall_seconds'] as const) {
+      if (upload[name] !== undefined) form.set(name, String(upload[name]));
+    }
+    for (const { name, blob } of upload.files) form.append('file', blob, name);
+    const key = upload.idempotencyKey;
+    const response = await this.#send('/jobs/upload', {
+      method: 'POST',
+      body: form,
+      headers: key === undefined ? {} : { 'idempotency-key': key },
+      ...(upload.signal && { signal: upload.signal }),
+    });
+    return read(response) as Promise<AnswerOf<'POST /jobs/upload'>>;
+  }
+
+  /** Stages files and addresses for the interactive attempt: all of them, or nothing. */
+  async stage({ files = [], urls = [], signal }: Staging): Promise<AnswerOf<'POST /staging'>> {
+    const form = new FormData();
+    for (const { name, blob } of files) form.append('file', blob, name);
+    for (const url of urls) form.append('url', url);
+    const body = { method: 'POST', body: form, ...(signal && { signal }) };
+    return read(await this.#send('/staging', body)) as Promise<AnswerOf<'POST /staging'>>;
+  }
+
+  /**
+   * What happens, event by event, none left out and none twice. A connection that breaks is taken
+   * up again where it was. The stream of a job ends with the job.
+   */
+  async *follow(following: Following = {}): AsyncGenerator<Event> {
+    let { after } = following;
+    for (let failures = 0; ; ) {
+      let retryMs = Math.min(resumeMsMin * 2 ** failures, resumeMsMax);
+      try {
+        const response = await this.#openStream(following, after);
+        if (response.status === 204) return;
+        for await (const sent of sentEvents(response)) {
+          failures = 0;
+          retryMs = sent.retryMs ?? retryMs;
+          const event = eventOf(sent, following);
+          if (!event) continue;
+          after = event.seq;
+          yield event;
+        }
+      } catch (error) {
+        if (following.signal?.aborted) return;
+        failures += 1;
+        if (error instanceof Failure) {
+          if (!isRetried(error.code)) throw error;
+          retryMs = Math.max(error.retryAfterMs ?? 0, retryMs);
+        }
+        if (failures > resumesMax) throw error;
+      }
+      await pause(retryMs, following.signal);
+      if (following.signal?.aborted) return;
+    }
+  }
+
+  #openStream({ jobId, signal }: Following, after: number | undefined): Promise<Response> {
+    const path = jobId === undefined ? '/stream' : `/jobs/${encodeURIComponent(jobId)}/stream`;
+    const headers: Record<string, string> =
+      after === undefined ? {} : { 'last-event-id': String(after) };
+    return this.#send(path, { headers, ...(signal && { signal }) });
+  }
+
+  async #send(address: string, init: RequestInit): Promise<Response> {
+    const key: Record<string, string> = this.#key === undefined ? {} : { 'x-api-key': this.#key };
+    const headers = { ...key, ...(init.headers as Record<string, string>) };
+    const response = await this.#fetch(`${this.#url}${address}`, { ...init, headers }).catch(
+      (error: unknown) => {
+        if (init.signal?.aborted) throw error;
+        const message = `there is no answer from ${this.#url}`;
+        throw new Failure('network_error', message, { cause: error });
+      },
+    );
+    if (response.ok) return response;
+    throw await failureOf(response);
+  }
+}
+
+function addressOf(path: string, { params = {}, query = {} }: Plain): string {
+  const filled = path.replace(/:(\w+)/g, (_, name: string) =>
+    encodeURIComponent(params[name] ?? ''),
+  );
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) search.set(name, String(value));
+  }
+  return search.size === 0 ? filled : `${filled}?${search}`;
+}
+
+function definedOf(values: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  const pairs = Object.entries(values).filter(
+    (pair): pair is [string, string] => pair[1] !== undefined,
+  );
+  return Object.fromEntries(pairs);
+}
+
+async function read(response: Response): Promise<unknown> {
+  const isJson = response.headers.get('content-type')?.startsWith('application/json');
+  return isJson ? response.json() : response.text();
+}
+
+/** A problem is the failure that the service had; anything else was not answered by Pawl. */
+async function failureOf(response: Response): Promise<Failure> {
+  const { status } = response;
+  const text = await response.text();
+  const isProblem = response.headers.get('content-type')?.startsWith('application/problem+json');
+  if (!isProblem) return new Failure('bad_response', `the service answered ${status}`);
+  const { code, detail, request_id } = JSON.parse(text) as Problem;
+  const seconds = Number(response.headers.get('retry-after') ?? Number.NaN);
+  return new Failure(isFailureCode(code) ? code : 'bad_response', detail, {
+    context: { request_id, status },
+    ...(Number.isFinite(seconds) && { retryAfterMs: seconds * 1000 }),
+  });
+}
+
+function eventOf(sent: Sent, { onProgress, onAttempt }: Following): Event | undefined {
+  const { type, body } = sent;
+  if (body === '') return undefined;
+  if (type === 'event') return JSON.parse(body);
+  if (type === 'progress') onProgress?.(JSON.parse(body));
+  if (type === 'attempt') onAttempt?.({ kind: type, attempt: JSON.parse(body) });
+  if (type === 'attempt_source') onAttempt?.({ kind: type, source: JSON.parse(body) });
+  return undefined;
+}
+
+function pause(timeMs: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, timeMs);
+    signal?.addEventListener('abort', end, { once: true });
+  });
+}

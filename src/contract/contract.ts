@@ -1,0 +1,42 @@
+/**
+ * Every route, in one table. A key is the method and the path as a client writes them; a row says
+ * what goes in, what comes out, and how it may fail. Handlers, checks, types, the typed client and
+ * the OpenAPI document follow from it.
+ */
+import type { Static, TSchema } from 'typebox';
+import { attemptContract } from './operation/attempt.ts';
+import { batch } from './operation/batch.ts';
+import { callbacks } from './operation/callbacks.ts';
+import { callers } from './operation/callers.ts';
+import { asking, corpora } from './operation/corpora.ts';
+import { history, inbox } from './operation/history.ts';
+import { jobs, webhooks } from './operation/jobs.ts';
+import { runs } from './operation/runs.ts';
+import { service } from './operation/service.ts';
+import { services } from './operation/services.ts';
+import { system } from './operation/system.ts';
+
+export type { Route } from './operation/row.ts';
+
+const documents = { ...jobs, ...webhooks, ...history, ...inbox, ...corpora };
+
+const work = { ...services, ...callbacks };
+const about = { ...service, ...system, ...runs, ...callers };
+
+export const contract = {
+  ...{ ...documents, ...attemptContract, ...batch, ...asking },
+  ...{ ...work, ...about },
+};
+
+export type Contract = typeof contract;
+export type RouteName = keyof Contract;
+
+type PartOf<R, Part extends string> =
+  R extends Record<Part, infer S extends TSchema> ? Static<S> : undefined;
+
+/** What a route is asked with, and what it answers. */
+export type ParamsOf<Name extends RouteName> = PartOf<Contract[Name], 'params'>;
+export type QueryOf<Name extends RouteName> = PartOf<Contract[Name], 'query'>;
+export type BodyOf<Name extends RouteName> = PartOf<Contract[Name], 'body'>;
+export type HeadersOf<Name extends RouteName> = PartOf<Contract[Name], 'headers'>;
+export type AnswerOf<Name extends RouteName> = PartOf<Contract[Name], 'answer'>;

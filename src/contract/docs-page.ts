@@ -1,0 +1,95 @@
+/** The contract as a page: one file, no scripts, nothing from elsewhere. */
+import { createHash } from 'node:crypto';
+import { failures } from '../kernel/failure/failure.ts';
+import { contract, type Route } from './contract.ts';
+
+export interface DocsPage {
+  readonly html: string;
+  /** Allows this page's style, and nothing else. */
+  readonly policy: string;
+}
+
+const style = `
+:root { color-scheme: light dark; --line: color-mix(in srgb, currentColor 15%, transparent); }
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; }
+h1 { font-size: 1.5rem; } h2 { font-size: 1.1rem; margin-top: 2.5rem; }
+nav a { margin-right: 1rem; }
+details { border-bottom: 1px solid var(--line); padding: .4rem 0; }
+summary { cursor: pointer; display: grid; grid-template-columns: 5rem 20rem 1fr; gap: .5rem; }
+code, pre { font: 13px/1.5 ui-monospace, monospace; }
+pre { border: 1px solid var(--line); border-radius: 4px; padding: .6rem; overflow-x: auto; }
+table { border-collapse: collapse; width: 100%; }
+td, th { border-bottom: 1px solid var(--line); padding: .3rem .5rem .3rem 0; text-align: left;
+  vertical-align: top; }
+:target { outline: 2px solid; }
+@media (max-width: 40rem) { summary { grid-template-columns: 4rem 1fr; } }
+`;
+
+export function docsPage(): DocsPage {
+  const groups = [...new Set(Object.values(contract).map(({ group }) => group))];
+  const html = [
+    '<!doctype html><html lang="en"><head><meta charset="utf-8">',
+    '<meta name="viewport" content="width=device-width, initial-scale=1">',
+    `<title>Pawl: the HTTP interface</title><style>${style}</style></head><body>`,
+    '<h1>Pawl: the HTTP interface</h1>',
+    '<p>JSON in and out. Errors are <code>application/problem+json</code> with a ',
+    '<a href="#failures">code</a>. Where keys are configured, send yours as ',
+    '<code>X-API-Key</code>. For programs: <a href="/openapi.json">openapi.json</a>.</p>',
+    `<nav>${groups.map((name) => `<a href="#${name}">${name}</a>`).join('')}`,
+    '<a href="#failures">Failures</a></nav>',
+    ...groups.map(groupHtml),
+    failuresHtml(),
+    '</body></html>',
+  ].join('\n');
+  const hash = createHash('sha256').update(style).digest('base64');
+  const policy =
+    `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; ` +
+    "frame-ancestors 'none'";
+  return { html, policy };
+}
+
+function groupHtml(group: string): string {
+  const routes = Object.entries(contract).filter(([, route]) => route.group === group);
+  const entries = routes.map(([name, route]) => routeHtml(name, route));
+  return `<h2 id="${group}">${group}</h2>${entries.join('\n')}`;
+}
+
+function routeHtml(name: string, route: Route): string {
+  const [method = '', path = ''] = name.split(' ');
+  const summary = escaped(route.summary);
+  const head = `<b>${method}</b><code>${escaped(path)}</code><span>${summary}</span>`;
+  const codes = route.failures.map((code) => `<a href="#${code}"><code>${code}</code></a>`);
+  const parts = [
+    schemaHtml('Query', route.query),
+    schemaHtml('Headers', route.headers),
+    schemaHtml('Body', route.body),
+    route.example === undefined ? '' : `<p>For example:</p>${json(route.example)}`,
+    schemaHtml(`Answers ${route.status}`, route.answer),
+    codes.length === 0 ? '' : `<p>May fail with ${codes.join(', ')}.</p>`,
+  ];
+  return `<details><summary>${head}</summary>${parts.join('')}</details>`;
+}
+
+function schemaHtml(title: string, schema: unknown): string {
+  return schema === undefined ? '' : `<p>${title}:</p>${json(schema)}`;
+}
+
+function failuresHtml(): string {
+  const rows = Object.entries(failures).map(
+    ([code, { httpStatus, title, advice }]) =>
+      `<tr id="${code}"><td><code>${code}</code></td><td>${httpStatus}</td>` +
+      `<td>${escaped(title)}. ${escaped(advice)}</td></tr>`,
+  );
+  return (
+    '<h2 id="failures">Failures</h2><table><tr><th>code</th><th>status</th><th>what it says, and ' +
+    `what you can do</th></tr>${rows.join('\n')}</table>`
+  );
+}
+
+function json(value: unknown): string {
+  return `<pre>${escaped(JSON.stringify(value, null, 2))}</pre>`;
+}
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
+}

@@ -1,0 +1,139 @@
+/** The routes of the interactive attempt and of what is staged for it. */
+import Type, { type Static } from 'typebox';
+import { sourceStatuses } from '../../attempt/view.ts';
+import { attempt as attemptMachine, phaseTable } from '../../kernel/lifecycle/attempt.ts';
+import { limits } from '../../kernel/limits/limits.ts';
+import * as schema from '../schema/schema.ts';
+import type { Route } from './row.ts';
+
+const { oneOf, Count: count } = schema;
+const text = Type.String();
+const textOrNull = Type.Union([text, Type.Null()]);
+const countOrNull = Type.Union([count, Type.Null()]);
+
+export const Attempt = Type.Object({
+  status: oneOf(attemptMachine.states),
+  phase: oneOf(phaseTable.map(({ phase }) => phase)),
+  attempt_id: textOrNull,
+  staged_work_remaining: Type.Boolean(),
+  actions: Type.Array(oneOf(attemptMachine.actions)),
+  safe_to_leave: Type.Boolean({ description: 'Whether leaving now loses nothing.' }),
+  corpus_name: textOrNull,
+  draft: Type.Boolean({ description: 'The corpus comes with the commit, or not at all.' }),
+  sources: Type.Union([
+    Type.Object({
+      total: count,
+      checked: count,
+      parsed: count,
+      split: count,
+      skipped: count,
+      failed: count,
+    }),
+    Type.Null(),
+  ]),
+  job_id: Type.Union([text, Type.Null()], {
+    description: 'The job that goes on with what was committed.',
+  }),
+  trouble: Type.Union([Type.Object({ code: text, message: text }), Type.Null()], {
+    description: 'Why the attempt came to rest by itself.',
+  }),
+  occupied: Type.Boolean({
+    description: 'Other callers have so many attempts open that this one has to wait.',
+  }),
+});
+
+export const Staged = Type.Object({
+  id: text,
+  kind: oneOf(['upload', 'file', 'url']),
+  name: text,
+  bytes: countOrNull,
+  media_type: textOrNull,
+  status: oneOf(sourceStatuses),
+  plan: Type.Union([oneOf(['add', 'replace', 'skip', 'refuse']), Type.Null()]),
+  explanation: text,
+  chunks: countOrNull,
+  code: textOrNull,
+});
+
+export type Attempt = Static<typeof Attempt>;
+export type Staged = Static<typeof Staged>;
+
+const group = 'Attempt';
+
+export const attemptContract = {
+  'GET /attempt': {
+    group,
+    summary: 'Where the one interactive ingestion of this process stands',
+    status: 200,
+    answer: Attempt,
+    failures: [],
+  },
+  'POST /attempt/start': {
+    group,
+    summary: 'Begin with all that you have staged',
+    body: Type.Object({ corpus_name: schema.CorpusName }, { additionalProperties: false }),
+    status: 202,
+    answer: Attempt,
+    failures: ['bad_request', 'sources_empty', 'action_not_allowed'],
+  },
+  'POST /attempt/stop': {
+    group,
+    summary: 'Ask the attempt to stop; it is paused when what is under way has come to rest',
+    status: 202,
+    answer: Attempt,
+    failures: ['action_not_allowed'],
+  },
+  'POST /attempt/resume': {
+    group,
+    summary: 'Go on with a paused attempt, where it stands',
+    status: 202,
+    answer: Attempt,
+    failures: ['action_not_allowed'],
+  },
+  'GET /staging': {
+    group,
+    summary: 'What you have staged, each with what will happen to it',
+    status: 200,
+    answer: schema.pageOf(Staged),
+    failures: [],
+  },
+  'POST /staging': {
+    group,
+    summary: 'Stage files, addresses (fields `url`) and, without keys, paths (fields `path`)',
+    takes: 'multipart/form-data',
+    form: Type.Object({
+      file: Type.Optional(schema.Files),
+      url: Type.Optional(Type.Array(schema.Url)),
+      path: Type.Optional(Type.Array(text)),
+    }),
+    status: 201,
+    answer: Type.Object({ items: Type.Array(Staged) }),
+    failures: [
+      'bad_request',
+      'invalid_url',
+      'source_too_large',
+      'payload_too_large',
+      'too_many_sources',
+      'sources_empty',
+      'source_missing',
+      'source_unreadable',
+      'forbidden',
+    ],
+  },
+  'DELETE /staging': {
+    group,
+    summary: 'Take back what you have staged: the ids in `id`, with commas between; or all',
+    query: Type.Object(
+      { id: Type.Optional(Type.String({ minLength: 1, maxLength: idCharactersMax() })) },
+      { additionalProperties: false },
+    ),
+    status: 200,
+    answer: Type.Object({ removed: count }),
+    failures: ['bad_request', 'source_unknown', 'action_not_allowed'],
+  },
+} as const satisfies Record<string, Route>;
+
+/** As many as can be staged, each of sixteen characters and a comma. */
+function idCharactersMax(): number {
+  return limits.attempt.sourcesMax * 17;
+}

@@ -1,0 +1,116 @@
+/** The services, for who wants one of them and no job: answered at once, or put on a queue. */
+import Type from 'typebox';
+import { limits } from '../../kernel/limits/limits.ts';
+import { closed, nullable, oneOf, Url } from '../schema/parts.ts';
+import type { Route } from './row.ts';
+
+const jobId = Type.Optional(Type.String({ minLength: 1, maxLength: 64 }));
+const textsMax = limits.budget.requestInputsMax;
+const texts = Type.Array(Type.String({ minLength: 1 }), { minItems: 1, maxItems: textsMax });
+const told = { job_id: nullable(Type.String()) };
+/** Warnings are a list. */
+const sentences = Type.Unsafe<readonly string[]>(Type.Array(Type.String()));
+const meta = Type.Record(
+  Type.String(),
+  Type.Union([Type.String(), Type.Number(), Type.Boolean(), sentences]),
+);
+
+const page = {
+  url: Type.String(),
+  final_url: Type.String(),
+  media_type: Type.String(),
+  title: nullable(Type.String()),
+  language: nullable(Type.String()),
+  text: Type.String(),
+  markdown: Type.String(),
+  meta,
+};
+const vectors = {
+  model: Type.String(),
+  dimensions: Type.Integer(),
+  embeddings: Type.Array(Type.Array(Type.Number())),
+  tokens: Type.Integer(),
+  cost_cents: Type.Number(),
+};
+
+export const Cut = Type.Object({
+  chunk_id: Type.String(),
+  ordinal: Type.Integer(),
+  heading: Type.String(),
+  start_offset: Type.Integer(),
+  end_offset: Type.Integer(),
+  tokens: Type.Integer(),
+  text: Type.String(),
+});
+
+export const services = {
+  'POST /scrape': {
+    group: 'Services',
+    summary: 'The text of a page, at once: within 30 seconds, or 504',
+    body: Type.Object({ url: Url, job_id: jobId }, closed),
+    status: 200,
+    answer: Type.Object({ ...told, ...page }),
+    failures: [
+      ...(['bad_request', 'invalid_url', 'private_address', 'robots_disallowed'] as const),
+      ...(['http_404', 'no_usable_content', 'unsupported_mime', 'http_5xx'] as const),
+      ...(['http_429', 'timeout_soft'] as const),
+    ],
+  },
+  'POST /chunk': {
+    group: 'Services',
+    summary: 'The pieces that a text is cut into: within 10 seconds, or 504',
+    body: Type.Object({ text: Type.String({ minLength: 1 }), job_id: jobId }, closed),
+    status: 200,
+    answer: Type.Object({ ...told, chunks: Type.Array(Cut) }),
+    failures: ['bad_request', 'payload_too_large', 'source_too_large', 'timeout_soft'],
+    example: { text: '# Opening times\n\nThe workshop opens at nine.' },
+  },
+  'POST /embed': {
+    group: 'Services',
+    summary: 'The vectors of a few texts: within 60 seconds, or 504',
+    body: Type.Object({ texts, model: Type.Optional(Type.String()), job_id: jobId }, closed),
+    status: 200,
+    answer: Type.Object({ ...told, ...vectors }),
+    failures: ['bad_request', 'provider_unavailable', 'provider_bad_request', 'timeout_soft'],
+    example: { texts: ['The workshop opens at nine.'] },
+  },
+  'POST /enqueue': {
+    group: 'Services',
+    summary:
+      'The same for slow inputs, from a queue. A job that is named is called back; otherwise the ' +
+      'result is fetched by its `id`',
+    body: Type.Object(
+      {
+        url: Type.Optional(Url),
+        texts: Type.Optional(texts),
+        model: Type.Optional(Type.String()),
+        job_id: jobId,
+      },
+      closed,
+    ),
+    status: 202,
+    answer: Type.Object({
+      ...told,
+      status: oneOf(['queued']),
+      id: nullable(Type.String({ description: 'To fetch the result by; null with a job_id.' })),
+    }),
+    failures: [
+      ...(['bad_request', 'invalid_url', 'private_address', 'forbidden'] as const),
+      ...(['queue_full', 'queue_unavailable'] as const),
+    ],
+  },
+  'GET /enqueue/:id': {
+    group: 'Services',
+    summary: 'What came of POST /enqueue without a job, for just under an hour',
+    params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 64 }) }),
+    status: 200,
+    answer: Type.Object({
+      id: Type.String(),
+      status: oneOf(['queued', 'done', 'failed']),
+      page: nullable(Type.Object(page)),
+      vectors: nullable(Type.Object(vectors)),
+      error: nullable(Type.Object({ code: Type.String(), message: Type.String() })),
+    }),
+    failures: ['enqueued_unknown'],
+  },
+} as const satisfies Record<string, Route>;

@@ -1,0 +1,31 @@
+/** Callers as operators see them. */
+import Type, { type Static } from 'typebox';
+import { Count } from './parts.ts';
+
+const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(part: T) =>
+  Type.Union([part, Type.Null()]);
+
+export const Caller = Type.Object({
+  caller_id: Type.String(),
+  name: nullable(Type.String({ description: 'What Membership or the list of keys calls it.' })),
+  keys: Count,
+  jobs: Count,
+  created_at: Type.String(),
+});
+
+export const CallerDetail = Type.Object({
+  caller_id: Type.String(),
+  name: nullable(Type.String()),
+  created_at: Type.String(),
+  identities: Type.Array(
+    Type.Object({
+      kind: Type.Union([Type.Literal('key'), Type.Literal('name'), Type.Literal('membership')]),
+      subject: Type.String({ description: "A name, or the first 16 digits of a key's hash." }),
+      created_at: Type.String(),
+    }),
+  ),
+  corpora: Type.Array(Type.String(), { description: 'Its corpora, as it names them.' }),
+});
+
+export type Caller = Static<typeof Caller>;
+export type CallerDetail = Static<typeof CallerDetail>;

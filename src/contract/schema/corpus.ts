@@ -1,0 +1,113 @@
+/** The shapes of corpora and of what is in them. */
+import Type, { type Static } from 'typebox';
+import { partlyReadBelow } from '../../kernel/text/kept-share.ts';
+import { Count as count, nullable, pageNumber, spent, time } from './parts.ts';
+
+export const Corpus = Type.Object({
+  name: Type.String(),
+  documents: count,
+  documents_partly_read: Type.Integer({
+    minimum: 0,
+    description: `Documents with a \`kept_share\` below ${partlyReadBelow}.`,
+  }),
+  chunks: count,
+  text_bytes: count,
+  created_at: time,
+  updated_at: nullable(time),
+});
+
+export const ShareAccess = Type.Union([Type.Literal('read'), Type.Literal('write')]);
+
+export const Share = Type.Object({
+  caller_id: Type.String(),
+  name: nullable(Type.String({ description: 'What Membership or the list of keys calls it.' })),
+  access: ShareAccess,
+  created_at: time,
+});
+
+export const CorpusDetail = Type.Object({
+  ...Corpus.properties,
+  model: nullable(Type.String({ description: 'Whose vectors are searched.' })),
+  next_model: nullable(Type.String({ description: 'While the corpus is embedded anew.' })),
+  access: Type.Union([Type.Literal('own'), Type.Literal('write'), Type.Literal('read')], {
+    description: 'What the caller may do with it.',
+  }),
+  shares: Type.Array(Share, { description: 'With whom it is shared; shown to its owner.' }),
+  ...spent,
+});
+
+const originUse = Type.String({ description: '`embed MODEL`, `entities` or `recordings`.' });
+const originList = Type.Array(Type.Object({ use: originUse, url: Type.String() }));
+
+export const CorpusOrigins = Type.Object({
+  name: Type.String(),
+  recorded: originList,
+  configured: originList,
+});
+
+export const Document = Type.Object({
+  document_id: Type.String(),
+  corpus_name: Type.String(),
+  source_url: Type.String(),
+  title: nullable(Type.String()),
+  language: nullable(Type.String()),
+  generation: Type.Integer(),
+  chunks: count,
+  text_bytes: count,
+  kept_share: nullable(
+    Type.Number({
+      minimum: 0,
+      maximum: 1,
+      description:
+        'The share of the text that was kept: words outside navigation of a web page, pages of a ' +
+        `PDF, rows of a table. Below ${partlyReadBelow} the document was read in part. Null: it ` +
+        'was read before Pawl measured this, and counts as fully read.',
+    }),
+  ),
+  warnings: Type.Array(Type.String(), {
+    description: 'Why some of the text was not read, in sentences.',
+  }),
+  content_hash: Type.String(),
+  created_at: time,
+  updated_at: time,
+});
+
+export const Chunk = Type.Object({
+  chunk_id: Type.String(),
+  ordinal: count,
+  heading: Type.String(),
+  text: Type.String(),
+  start_offset: count,
+  end_offset: count,
+  tokens: count,
+  page: pageNumber,
+});
+
+export const Entity = Type.Object({
+  kind: Type.String(),
+  name: Type.String(),
+  mentions: count,
+  documents: count,
+});
+
+export const RelatedEntity = Type.Object({
+  kind: Type.String(),
+  name: Type.String(),
+  passages: Type.Integer({ minimum: 0, description: 'In which both are named.' }),
+  documents: count,
+});
+
+export const DocumentEntity = Type.Object({
+  kind: Type.String(),
+  name: Type.String(),
+  mentions: count,
+  aliases: Type.Array(Type.String()),
+  places: Type.Array(Type.Object({ start: count, end: count })),
+});
+
+export type Corpus = Static<typeof Corpus>;
+export type Document = Static<typeof Document>;
+export type Chunk = Static<typeof Chunk>;
+export type CorpusDetail = Static<typeof CorpusDetail>;
+export type Share = Static<typeof Share>;
+export type ShareAccess = Static<typeof ShareAccess>;

@@ -1,0 +1,56 @@
+/** What narrows a search, as it is sent and as the search takes it. */
+import Type, { type Static } from 'typebox';
+import { limits } from '../kernel/limits/limits.ts';
+import type { SearchFilter as Taken } from '../search/request.ts';
+import { closed, Url } from './schema/parts.ts';
+
+const moment = Type.String({
+  minLength: 1,
+  maxLength: 64,
+  description: 'A time like 2026-01-31T12:00:00Z, or a day like 2026-01-31.',
+});
+
+/** All that is given must be true of a passage. */
+export const SearchFilter = Type.Object(
+  {
+    document_id: Type.Optional(Type.String({ maxLength: 64 })),
+    source: Type.Optional(Url),
+    host: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 261,
+        description: 'The host of the source, with its port if it is not the usual one.',
+      }),
+    ),
+    title: Type.Optional(Type.String({ maxLength: limits.job.titleCharactersMax })),
+    heading: Type.Optional(Type.String({ maxLength: 1000 })),
+    language: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 35, description: '`en` allows `en-GB`, too.' }),
+    ),
+    updated_from: Type.Optional(moment),
+    updated_before: Type.Optional(moment),
+  },
+  closed,
+);
+
+export type SearchFilter = Static<typeof SearchFilter>;
+
+export function filterOf({
+  document_id,
+  updated_from,
+  updated_before,
+  ...same
+}: SearchFilter): Taken {
+  const times = { updatedFrom: updated_from, updatedBefore: updated_before };
+  return { ...same, documentId: document_id, ...times };
+}
+
+export function filterShape({
+  documentId,
+  updatedFrom,
+  updatedBefore,
+  ...same
+}: Taken): SearchFilter {
+  const times = { updated_from: updatedFrom, updated_before: updatedBefore };
+  return { ...same, document_id: documentId, ...times };
+}

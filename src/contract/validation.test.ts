@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { assertCpuMs } from '../../test/support/measure.ts';
+import type { Failure } from '../kernel/failure/failure.ts';
+import { limits } from '../kernel/limits/limits.ts';
+import { NewJob } from './schema/schema.ts';
+import { compileValidator } from './validation.ts';
+
+const check = compileValidator({ schema: NewJob, httpPart: 'body', method: '', url: '' });
+
+function refusal(body: unknown): string {
+  const { error } = check(body) as { error?: Failure };
+  return error?.message ?? 'nothing';
+}
+
+const many = <T>(entry: T, count: number = limits.job.itemsMax): T[] =>
+  Array.from({ length: count }, () => entry);
+const corpus_name = 's';
+const fields = Object.fromEntries(many(0).map((_, index) => [`f${index}`, index]));
+
+const rows: readonly [title: string, body: unknown, told: RegExp][] = [
+  [
+    'half a million empty documents',
+    { corpus_name, documents: many({}, 500_000) },
+    /^the body at \/documents must not have more than 100000 items$/,
+  ],
+  [
+    'a number after many addresses',
+    { corpus_name, urls: [...many('http://a.example', 99_999), 1] },
+    /^the body at \/urls\/99999 must be string$/,
+  ],
+  [
+    'an unknown field in the last of many documents',
+    { corpus_name, documents: [...many({ text: 'a' }, 99_999), { txt: 'a' }] },
+    /^the body at \/documents\/99999\/txt is not a field that is known$/,
+  ],
+  [
+    'no address of a crawl beside many documents',
+    { documents: many({ text: 'a' }), crawl: {} },
+    /^the body at \/crawl must have required properties url$/,
+  ],
+  [
+    'very many unknown fields',
+    { corpus_name, ...fields },
+    /^the body at \/f0 is not a field that is known$/,
+  ],
+  [
+    'very many fields where a text should be',
+    { corpus_name: fields },
+    /^the body does not fit its schema$/,
+  ],
+  [
+    'an unknown field with a name of a megabyte',
+    { corpus_name, [`\u0000${'x'.repeat(1_000_000)}`]: 1 },
+    /^the body at \/… is not a field that is known$/,
+  ],
+];
+
+describe('a body that does not fit its schema', () => {
+  for (const [title, body, told] of rows) {
+    test(`because of ${title} is told so at once`, () => {
+      assertCpuMs(limits.loop.stallMs, () => assert.match(refusal(body), told));
+    });
+  }
+
+  test('is told what is wrong by its path', () => {
+    assert.match(refusal({ corpus_name: 'UPPER' }), /\/corpus_name must be a corpus name: 1 to/);
+    assert.match(refusal({ corpus_name, urls: [] }), /\/urls must not have fewer than 1 items$/);
+    assert.match(refusal({ corpus_name, documents: [{ id: 1 }] }), /\/documents\/0\/id must be/);
+    assert.match(refusal([]), /^the body must be object$/);
+  });
+});

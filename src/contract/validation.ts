@@ -1,0 +1,70 @@
+/** Checks what comes in against the contract. What is wrong is named by its path. */
+import type { FastifySchemaCompiler } from 'fastify';
+import type { TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { corpusNameForm } from '../engine/command/admission.ts';
+import { Failure } from '../kernel/failure/failure.ts';
+import { limits } from '../kernel/limits/limits.ts';
+import { type Wrong, wrongIn } from './wrong-value.ts';
+
+const corpusPattern = limits.corpus.fullNamePattern.source;
+
+const places: Readonly<Record<string, string>> = {
+  body: 'the body',
+  querystring: 'the query',
+  params: 'the path',
+};
+
+/** Text in a query or a path may stand for a number; in a body, a number is a number. */
+export const compileValidator: FastifySchemaCompiler<TSchema> = ({ schema, httpPart = '' }) => {
+  const validator = Compile(schema);
+  const isText = httpPart !== 'body' && !isOnlyText(schema);
+  const isSpare = httpPart === 'body' && !isBodyNeeded(schema);
+  return (input: unknown) => {
+    // A body of which nothing is needed need not be there.
+    const given = isSpare ? (input ?? {}) : input;
+    const value = isText ? validator.Convert(given) : given;
+    if (validator.Check(value)) return { value };
+    const wrong = wrongIn(schema, value, validator);
+    return { error: failureOf(wrong, places[httpPart] ?? httpPart) };
+  };
+};
+
+export function isBodyNeeded(schema: TSchema): boolean {
+  const { required = [] } = schema as { required?: readonly string[] };
+  return required.length > 0;
+}
+
+/** Text that stands for text needs no reading. */
+function isOnlyText(schema: TSchema): boolean {
+  const { properties = {} } = schema as { properties?: Record<string, { type?: string }> };
+  return Object.values(properties).every(({ type }) => type === 'string');
+}
+
+function failureOf(wrong: Wrong, place: string): Failure {
+  const at = wrong.instancePath === '' ? '' : ` at ${readablePath(wrong.instancePath)}`;
+  return new Failure('bad_request', `${place}${at} ${shortened(saying(wrong))}`);
+}
+
+/** A very long name of a field is content that stands in the wrong place: it is not repeated. */
+function readablePath(path: string): string {
+  const names = path.slice(0, limits.request.wrongCharactersMax).split('/');
+  const isShort = (name: string): boolean => name.length <= limits.request.wrongNameCharactersMax;
+  return names.map((name) => (isShort(name) ? name : '…')).join('/');
+}
+
+function shortened(text: string): string {
+  const { wrongCharactersMax } = limits.request;
+  return text.length > wrongCharactersMax ? `${text.slice(0, wrongCharactersMax)}…` : text;
+}
+
+function saying({ keyword, params, message }: Wrong): string {
+  if (keyword === 'boolean') return 'is not a field that is known';
+  if (keyword === 'enum' && 'allowedValues' in params && Array.isArray(params.allowedValues)) {
+    return `must be one of ${params.allowedValues.join(', ')}`;
+  }
+  if (keyword === 'pattern' && 'pattern' in params && params.pattern === corpusPattern) {
+    return `must be a corpus name: ${corpusNameForm}`;
+  }
+  return message;
+}

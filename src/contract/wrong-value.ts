@@ -1,0 +1,102 @@
+/**
+ * What is wrong with a value that does not fit its schema. The library looks at all of a value to
+ * say so, which takes seconds for one of a million parts. So the place is narrowed down first: too
+ * many entries are told by their number, a wrong entry is found by the check that stops there, and
+ * only that entry is looked at closely.
+ */
+import type { TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { limits } from '../kernel/limits/limits.ts';
+
+export interface Wrong {
+  readonly keyword: string;
+  readonly instancePath: string;
+  readonly params: object;
+  readonly message: string;
+}
+
+interface Checker {
+  Check(value: unknown): boolean;
+  Errors(value: unknown): readonly Wrong[];
+}
+
+interface Described {
+  readonly items?: TSchema;
+  readonly properties?: Readonly<Record<string, TSchema>>;
+  readonly additionalProperties?: unknown;
+  readonly maxItems?: number;
+}
+
+export function wrongIn(schema: TSchema, value: unknown, checker: Checker): Wrong {
+  const found = wrongPart(schema, value, '');
+  if (found) return found;
+  const { wrongValuesMax } = limits.request;
+  // The entries of its lists are right: a few of them stand for all.
+  const short = withShortLists(value);
+  if (countParts(short, wrongValuesMax) > wrongValuesMax) {
+    return wrongAt('', 'does not fit its schema');
+  }
+  return worstOf(checker.Errors(short));
+}
+
+function withShortLists(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  const entries = Object.entries(value).map(([key, each]) => [
+    key,
+    Array.isArray(each) ? each.slice(0, limits.request.wrongEntriesMax) : each,
+  ]);
+  return Object.fromEntries(entries);
+}
+
+/** Undefined: nothing of it is so long that it could not be looked at as a whole. */
+function wrongPart(schema: TSchema, value: unknown, path: string): Wrong | undefined {
+  if (Array.isArray(value)) return wrongEntry(schema, value, path);
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { properties = {}, additionalProperties } = schema as Described;
+  for (const key in value) {
+    const property = Object.hasOwn(properties, key) ? properties[key] : undefined;
+    const at = `${path}/${key}`;
+    if (property) {
+      const wrong = wrongPart(property, (value as Record<string, unknown>)[key], at);
+      if (wrong) return wrong;
+    } else if (additionalProperties === false) return wrongAt(at, 'is not a field that is known');
+  }
+  return undefined;
+}
+
+function wrongEntry(schema: TSchema, value: unknown[], path: string): Wrong | undefined {
+  const { items, maxItems = Number.POSITIVE_INFINITY } = schema as Described;
+  if (value.length > maxItems) return wrongAt(path, `must not have more than ${maxItems} items`);
+  if (!items) return undefined;
+  const checker = Compile(items) as unknown as Checker;
+  const index = value.findIndex((entry) => !checker.Check(entry));
+  if (index < 0) return undefined;
+  const wrong = wrongIn(items, value[index], checker);
+  return { ...wrong, instancePath: `${path}/${index}${wrong.instancePath}` };
+}
+
+/** What does not belong there is named before what it made of the whole. */
+function worstOf(errors: readonly Wrong[]): Wrong {
+  const wrong = errors.find(({ keyword }) => keyword !== 'additionalProperties') ?? errors[0];
+  return wrong ?? wrongAt('', 'is wrong');
+}
+
+function wrongAt(instancePath: string, message: string): Wrong {
+  return { keyword: '', instancePath, params: {}, message };
+}
+
+/** Its parts, and theirs; no further than so many. */
+function countParts(value: unknown, max: number): number {
+  let count = 0;
+  const open = [value];
+  while (open.length > 0 && count <= max) {
+    const next = open.pop();
+    if (typeof next !== 'object' || next === null) continue;
+    for (const key in next) {
+      count += 1;
+      if (count > max) break;
+      open.push((next as Record<string, unknown>)[key]);
+    }
+  }
+  return count;
+}

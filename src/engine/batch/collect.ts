@@ -1,0 +1,63 @@
+/** Fetches the results of one job into the blob store, and notes them in its entry. */
+import type { BlobStore } from '../../blob/blob.ts';
+import { limits } from '../../kernel/limits/limits.ts';
+import type { ProviderJob } from '../../kernel/provider-state.ts';
+import type { PollAnswer } from '../../provider/batch/batch-provider.ts';
+import type { BatchTaskRow, Results } from '../../store/batch/tasks.ts';
+import { inputOf, type PlannedJob, readRequests } from './plan.ts';
+import { blobScheme, type Collected, collectResults, resultEntry } from './results.ts';
+
+export interface CollectedJob {
+  readonly entry: ProviderJob;
+  readonly collected: Collected;
+}
+
+/** Throws what the provider's interface or the store throws; the results are then read again. */
+export async function collectJob(
+  { planned, entry, answer }: { planned: PlannedJob; entry: ProviderJob; answer: PollAnswer },
+  { row, blobs }: { readonly row: BatchTaskRow; readonly blobs: BlobStore },
+): Promise<CollectedJob> {
+  const expected = await expectedOf(planned, row, blobs);
+  const collected = await collectResults(answer.results?.() ?? [], { expected, blobs });
+  if (collected.ok === 0) {
+    const why = collected.firstError ?? answer.detail ?? 'nothing was asked for';
+    return { entry: failed(entry, `${answer.said} without a result: ${why}`), collected };
+  }
+  return { entry: completed(entry, collected, row.provider === null), collected };
+}
+
+async function expectedOf(
+  { job }: PlannedJob,
+  row: BatchTaskRow,
+  blobs: BlobStore,
+): Promise<Set<string>> {
+  if (job.sources.length > 0) return new Set(job.sources);
+  const ids = new Set<string>();
+  for await (const { custom_id: id } of readRequests(blobs, inputOf(row))) ids.add(id);
+  return ids;
+}
+
+export function failed(entry: ProviderJob, error: string): ProviderJob {
+  return { ...entry, status: 'FAILED', error: error.slice(0, limits.batch.errorCharactersMax) };
+}
+
+/** Completions tell by their status that some failed, transcriptions by their results. */
+function completed(entry: ProviderJob, collected: Collected, isCompletion: boolean): ProviderJob {
+  if (!isCompletion) return { ...entry, status: 'COMPLETED', result: resultEntry(collected) };
+  const status = collected.failed > 0 ? 'PARTIAL_COMPLETE' : 'COMPLETED';
+  return { ...entry, status, output_uri: `${blobScheme}${collected.blobKey}` };
+}
+
+export const nothing: Results = { ok: 0, failed: 0, tokensIn: 0, tokensOut: 0 };
+
+export function sumOf(all: readonly Results[]): Results {
+  return all.reduce(
+    (sum, each) => ({
+      ok: sum.ok + each.ok,
+      failed: sum.failed + each.failed,
+      tokensIn: sum.tokensIn + each.tokensIn,
+      tokensOut: sum.tokensOut + each.tokensOut,
+    }),
+    nothing,
+  );
+}

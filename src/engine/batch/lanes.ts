@@ -1,0 +1,109 @@
+/**
+ * Tasks that need the same providers form a lane. Each lane has room of its own, so that a provider
+ * that hangs delays no other. A process has the lanes of the providers that it has settings of, and
+ * leaves all other tasks alone.
+ */
+import { limits } from '../../kernel/limits/limits.ts';
+import {
+  assignProviders,
+  listServing,
+  listUnassigned,
+  type ServedTaking,
+} from '../../store/batch/taking.ts';
+import type { BatchTaskRow } from '../../store/batch/tasks.ts';
+import type { Transaction } from '../../store/driver/database.ts';
+import { servedByOf } from './plan.ts';
+import type { BatchOptions } from './submit.ts';
+
+/** The lanes of this process that have tasks. */
+export async function openLanes(options: BatchOptions): Promise<string[]> {
+  const { database, providers } = options;
+  if (providers.names.length === 0) return [];
+  const lanes = await listServing(database);
+  if (lanes.includes(null)) lanes.push(...(await assignOlder(options)));
+  const own = lanes.filter((lane) => lane !== null && providers.serves(lane));
+  return [...new Set(own as string[])];
+}
+
+/** Tasks of an older store go to the first process that has providers for them. */
+async function assignOlder({ database, providers }: BatchOptions): Promise<string[]> {
+  const assigned: string[] = [];
+  for (const row of await listUnassigned(database, limits.loop.pruneBatchMax)) {
+    const servedBy = servedByOf(row, providers);
+    if (servedBy === undefined) continue;
+    const { id } = row;
+    await database.write((transaction) => assignProviders(transaction, { id, servedBy }));
+    assigned.push(servedBy);
+  }
+  return assigned;
+}
+
+export interface PoolOptions {
+  /** Tasks of one lane that are worked on at once. */
+  readonly size: number;
+  readonly take: (transaction: Transaction, taking: ServedTaking) => Promise<BatchTaskRow[]>;
+  readonly work: (row: BatchTaskRow) => Promise<void>;
+  /** For messages: what the work is. */
+  readonly what: string;
+}
+
+export class TaskPool {
+  readonly #batch: BatchOptions;
+  readonly #pool: PoolOptions;
+  readonly #running = new Map<string, Set<Promise<void>>>();
+
+  constructor(batch: BatchOptions, pool: PoolOptions) {
+    this.#batch = batch;
+    this.#pool = pool;
+  }
+
+  /** Starts what is due as far as there is room, and does not wait for it. */
+  async fill(lanes: readonly string[]): Promise<{ taken: number; isFull: boolean }> {
+    const taken = await Promise.all(lanes.map((lane) => this.#fillLane(lane)));
+    return {
+      taken: taken.reduce((sum, count) => sum + count, 0),
+      isFull: taken.some((count) => count === this.#pool.size),
+    };
+  }
+
+  /** Resolves when nothing is under way. */
+  async drain(): Promise<void> {
+    await Promise.all([...this.#running.values()].flatMap((running) => [...running]));
+  }
+
+  async #fillLane(lane: string): Promise<number> {
+    const { database, holdMs = limits.batch.holdMs, onError } = this.#batch;
+    const { size, take, work, what } = this.#pool;
+    const running = this.#running.get(lane) ?? new Set();
+    this.#running.set(lane, running);
+    const limit = size - running.size;
+    if (limit <= 0) return 0;
+    const now = database.now();
+    const taking = { servedBy: lane, limit, now, heldUntil: now + holdMs };
+    const rows = await database.write((transaction) => take(transaction, taking));
+    for (const row of rows) {
+      // What fails is due again when its hold ends: nothing is lost but time.
+      const working: Promise<void> = work(row)
+        .catch((error: unknown) => onError(`${what} batch task ${row.key}`, error))
+        .finally(() => running.delete(working));
+      running.add(working);
+    }
+    return rows.length;
+  }
+}
+
+/** Works off all that is due in the lanes of this process. Returns how many tasks there were. */
+export async function workOff(
+  pool: TaskPool,
+  options: BatchOptions,
+  signal: AbortSignal,
+): Promise<number> {
+  let all = 0;
+  for (let isFull = true; isFull && !signal.aborted; ) {
+    const filled = await pool.fill(await openLanes(options));
+    await pool.drain();
+    all += filled.taken;
+    isFull = filled.isFull;
+  }
+  return all;
+}

@@ -1,0 +1,382 @@
+/**
+ * Brings what we believe of tasks in progress together with what their providers say. It owns every
+ * move after `in_progress`. A task is taken, its jobs are asked about, one table decides for each
+ * (`kernel/batch-decision.ts`), the output is on disk, and then the state moves. The move is a
+ * compare-and-set: of two reconcilers one makes it, and the other changes nothing.
+ */
+import { putParts } from '../../blob/blob.ts';
+import { type BatchAction, batchDecisions } from '../../kernel/batch-decision.ts';
+import { Failure, failures, toFailure } from '../../kernel/failure/failure.ts';
+import { batchJob, pollErrorEvent } from '../../kernel/lifecycle/batch-job.ts';
+import { type BatchTaskEvent, batchTaskEventFor } from '../../kernel/lifecycle/batch-task.ts';
+import { transition } from '../../kernel/lifecycle/machine.ts';
+import { limits } from '../../kernel/limits/limits.ts';
+import {
+  isGivenUp,
+  type JsonObject,
+  type ProviderJob,
+  type ProviderState,
+  stateOfStatus,
+} from '../../kernel/provider-state.ts';
+import type { NewEvent } from '../../observe/event.ts';
+import { failpoint } from '../../observe/failpoint.ts';
+import type { PollAnswer } from '../../provider/batch/batch-provider.ts';
+import { takeDueTasks } from '../../store/batch/taking.ts';
+import {
+  type BatchTaskRow,
+  moveTask,
+  noteSubmission,
+  providerStateOf,
+  type Results,
+} from '../../store/batch/tasks.ts';
+import { appendEvents } from '../../store/delivery/events.ts';
+import { collectJob, failed, nothing, sumOf } from './collect.ts';
+import { expireOld, giveUp } from './expiry.ts';
+import { Hold } from './hold.ts';
+import { TaskPool, workOff } from './lanes.ts';
+import { askedOf, type PlannedJob, planJobs, refOf } from './plan.ts';
+import { type Collected, isPartly, mergedOutput } from './results.ts';
+import {
+  type BatchOptions,
+  type EndedTask,
+  errorOf,
+  growingWaitMs,
+  type Notes,
+  nextPollMs,
+  taskEvent,
+} from './submit.ts';
+import { windDownPool } from './wind-down.ts';
+
+/** Does all that is due but submissions. Returns how many tasks were asked about. */
+export async function reconcile(options: BatchOptions, signal: AbortSignal): Promise<number> {
+  await expireOld(options);
+  const [, polled] = await Promise.all([
+    workOff(windDownPool(options, signal), options, signal),
+    workOff(pollPool(options, signal), options, signal),
+  ]);
+  return polled;
+}
+
+export function pollPool(options: BatchOptions, signal: AbortSignal): TaskPool {
+  return new TaskPool(options, {
+    size: limits.batch.concurrencyMax,
+    what: 'reconciling',
+    take: (transaction, taking) => takeDueTasks(transaction, 'in_progress', taking),
+    work: async (row) => {
+      const hold = new Hold(row, options, signal);
+      try {
+        await reconcileTask(row, options, hold);
+      } finally {
+        await hold.release();
+      }
+    },
+  });
+}
+
+/** A bounded number at a time. */
+async function atOnce<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const left = [...items].reverse();
+  const lane = async (): Promise<void> => {
+    for (let item = left.pop(); item !== undefined; item = left.pop()) await work(item);
+  };
+  await Promise.all(Array.from({ length: limits.batch.concurrencyMax }, lane));
+}
+
+async function reconcileTask(row: BatchTaskRow, options: BatchOptions, hold: Hold): Promise<void> {
+  let state: ProviderState;
+  let planned: PlannedJob[];
+  try {
+    state = stateOf(row);
+    planned = planJobs(row, options.providers, options.blobs);
+  } catch (error) {
+    return giveUp(row, options, toFailure(error));
+  }
+  await new Reconciliation(row, options, hold).run(state, planned);
+}
+
+function stateOf(row: BatchTaskRow): ProviderState {
+  const state = providerStateOf(row);
+  if (state) return state;
+  throw new Failure('provider_state_invalid', 'the task has no provider state');
+}
+
+interface Judged {
+  readonly entry: ProviderJob;
+  readonly collected?: Collected;
+  /** What the job adds to the counts of its task. */
+  readonly results?: Results;
+  /** Why it waits for longer than usual, and for how long at least. */
+  readonly wait?: string;
+  readonly waitMs?: number | undefined;
+  readonly isError?: boolean;
+}
+
+class Reconciliation {
+  readonly #row: BatchTaskRow;
+  readonly #options: BatchOptions;
+  readonly #hold: Hold;
+  readonly #noted: Notes;
+  readonly #odd: NewEvent[] = [];
+
+  constructor(row: BatchTaskRow, options: BatchOptions, hold: Hold) {
+    this.#row = row;
+    this.#options = options;
+    this.#hold = hold;
+    this.#noted = JSON.parse(row.submission);
+  }
+
+  async run(state: ProviderState, planned: readonly PlannedJob[]): Promise<void> {
+    const judged: Judged[] = state.jobs.map((entry) => ({ entry }));
+    await atOnce([...state.jobs.entries()], async ([index, entry]) => {
+      const job = planned[index];
+      if (!job || batchJob.final.includes(stateOfStatus[entry.status])) return;
+      judged[index] = await this.#judge(job, index, entry);
+    });
+    if (this.#hold.signal.aborted) return;
+    const next = { ...state, jobs: judged.map(({ entry }) => entry) };
+    const event = batchTaskEventFor(
+      next.jobs.map((entry) => ({ state: stateOfStatus[entry.status], partial: isPartly(entry) })),
+    );
+    if (event === 'poll') await this.#goOn(state, next, judged);
+    else await this.#end(event, { state: next, judged, planned });
+  }
+
+  /** Asks the provider, decides, and returns what the job is from now on. */
+  async #judge(job: PlannedJob, index: number, entry: ProviderJob): Promise<Judged> {
+    const { world } = this.#options;
+    failpoint(world, 'batch.before-poll');
+    const answer = await job.provider.poll(refOf(job, entry), this.#hold.signal);
+    failpoint(world, 'batch.after-poll');
+    if (answer.said === 'unknown') this.#tell(`a state without a name here: ${answer.detail}`);
+    const action = batchDecisions[stateOfStatus[entry.status]][answer.said];
+    if (action === 'collect') return this.#collect(job, entry, answer);
+    if (action === 'resubmit') return this.#resubmit(job, index, entry, answer);
+    return this.#settle(action, { job, entry, answer });
+  }
+
+  #settle(
+    action: Exclude<BatchAction, 'collect' | 'resubmit'>,
+    { job, entry, answer }: { job: PlannedJob; entry: ProviderJob; answer: PollAnswer },
+  ): Judged {
+    switch (action) {
+      case 'run':
+        return { entry: { ...entry, status: 'RUNNING', ...withoutErrors(entry) } };
+      case 'fail':
+        return {
+          entry: failed(entry, answer.detail ?? 'the provider says that it failed'),
+          results: { ...nothing, failed: askedOf(job, this.#row) },
+        };
+      case 'wait':
+        return { entry, ...this.#waiting(answer.detail ?? answer.said, answer.retryAfterMs) };
+      case 'count_error':
+        return this.#countError(entry, answer.detail ?? answer.said);
+      case 'ignore':
+        return { entry };
+    }
+  }
+
+  #waiting(reason: string, retryAfterMs: number | undefined, waits = this.#row.waits) {
+    const waitMs = retryAfterMs ?? growingWaitMs(this.#options.world, waits);
+    return { wait: reason, waitMs };
+  }
+
+  #countError(entry: ProviderJob, detail: string): Judged {
+    const errors = entry.transient_failures ?? 0;
+    const state = stateOfStatus[entry.status];
+    const isOver = transition(batchJob, state, pollErrorEvent(errors)) === 'failed';
+    const counted = { ...entry, transient_failures: errors + 1 };
+    return { entry: isOver ? failed(counted, detail) : counted, isError: true };
+  }
+
+  async #collect(planned: PlannedJob, entry: ProviderJob, answer: PollAnswer): Promise<Judged> {
+    const { blobs } = this.#options;
+    try {
+      const job = await collectJob({ planned, entry, answer }, { row: this.#row, blobs });
+      for (const sentence of job.collected.oddities) this.#tell(sentence);
+      return { ...job, results: job.collected };
+    } catch (error) {
+      const { code, message, retryAfterMs } = toFailure(error);
+      // A store that cannot be written is no fault of the provider: the task comes again.
+      if (code === 'storage_full' || code === 'internal_error') throw error;
+      if (failures[code].kind === 'rate_limited') {
+        return { entry, ...this.#waiting(message, retryAfterMs) };
+      }
+      return this.#countError(entry, message);
+    }
+  }
+
+  /** The provider had no room for the job, and has not begun it. After a wait it is begun again. */
+  async #resubmit(
+    planned: PlannedJob,
+    index: number,
+    entry: ProviderJob,
+    answer: PollAnswer,
+  ): Promise<Judged> {
+    const noted = this.#noted[index] ?? {};
+    if (noted.refusedId !== entry.external_job_id) {
+      const refusals = noted.refusals ?? 0;
+      this.#noted[index] = { ...noted, refusedId: entry.external_job_id, refusals: refusals + 1 };
+      const reason = answer.detail ?? 'the provider has no room for it';
+      return { entry, ...this.#waiting(reason, answer.retryAfterMs, refusals) };
+    }
+    if (!this.#hold.isLongEnough) return { entry };
+    try {
+      const id = await this.#beginAgain(planned, index);
+      this.#noted[index] = { ...noted, id };
+      return { entry: { ...entry, external_job_id: id, status: 'SUBMITTED' } };
+    } catch (error) {
+      const { message, retryAfterMs } = toFailure(error);
+      return { entry, ...this.#waiting(message, retryAfterMs) };
+    }
+  }
+
+  async #beginAgain({ provider, job }: PlannedJob, index: number): Promise<string> {
+    const { database } = this.#options;
+    const notes = { ...this.#noted[index]?.notes };
+    const context = {
+      signal: this.#hold.signal,
+      intendedAt: this.#row.created_at,
+      notes,
+      note: async (name: string, value: string): Promise<void> => {
+        notes[name] = value;
+        this.#noted[index] = { ...this.#noted[index], notes };
+        const change = { submission: this.#submission(), now: database.now() };
+        await database.write((transaction) => noteSubmission(transaction, this.#row, change));
+      },
+    };
+    return (await provider.find(job, context)) ?? provider.submit(job, context);
+  }
+
+  #submission(): JsonObject {
+    return { ...this.#noted } as unknown as JsonObject;
+  }
+
+  /** Some jobs are still under way. */
+  async #goOn(
+    before: ProviderState,
+    state: ProviderState,
+    judged: readonly Judged[],
+  ): Promise<void> {
+    const { database, world, pollIntervalMs } = this.#options;
+    const asked = Math.max(...judged.map(({ waitMs = 0 }) => waitMs));
+    const wait = judged.find((each) => each.wait !== undefined)?.wait;
+    const statuses = (of: ProviderState): string => of.jobs.map(({ status }) => status).join();
+    const isNews = statuses(before) !== statuses(state);
+    const detail = { jobs: countOf(state.jobs) };
+    if (wait !== undefined && wait !== this.#row.wait_reason) {
+      this.#odd.push(taskEvent('batch_task_waiting', this.#row, { reason: wait }));
+    }
+    const now = database.now();
+    await this.#commit({
+      event: 'poll',
+      providerState: state,
+      submission: this.#submission(),
+      nextAt: now + Math.max(nextPollMs(world, pollIntervalMs), asked),
+      pollErrors: judged.filter(({ isError }) => isError).length,
+      results: sumOf(judged.map(({ results = nothing }) => results)),
+      wait,
+      told: isNews ? taskEvent('batch_task_polled', this.#row, detail) : undefined,
+      now,
+    });
+  }
+
+  /** All jobs have ended: first the output is on disk, then the state moves. */
+  async #end(
+    event: BatchTaskEvent,
+    ended: { state: ProviderState; judged: readonly Judged[]; planned: readonly PlannedJob[] },
+  ): Promise<void> {
+    const { database, world } = this.#options;
+    const { state, judged } = ended;
+    const isFailed = event === 'fail';
+    failpoint(world, 'batch.before-output');
+    const outputKey = isFailed ? undefined : await this.#writeOutput(ended);
+    failpoint(world, 'batch.after-output');
+    const results = sumOf(judged.map((each) => each.results ?? nothing));
+    const { results_ok, results_failed, tokens_in, tokens_out } = this.#row;
+    const earlier = { ok: results_ok, failed: results_failed };
+    const all = sumOf([
+      results,
+      { ...earlier, tokensIn: tokens_in, tokensOut: tokens_out },
+    ]) as unknown as JsonObject;
+    const [firstError] = state.jobs.flatMap(({ error }) => error ?? []);
+    const reason = firstError ?? 'all of its jobs failed';
+    const [collected] = judged.flatMap((each) => each.collected ?? []);
+    const now = database.now();
+    const isCancelDue = state.jobs.some(isGivenUp);
+    await this.#commit(
+      {
+        event,
+        providerState: state,
+        outputKey,
+        ...(isFailed && { error: errorOf(new Failure('provider_rejected', reason)) }),
+        pollErrors: judged.filter(({ isError }) => isError).length,
+        results,
+        isCancelDue,
+        nextAt: now,
+        told: taskEvent(endEvents[event], this.#row, { ...all, ...(isFailed && { reason }) }),
+        now,
+      },
+      // Where a job was given up, whoever waits for it waits until it has ended at the provider.
+      isCancelDue ? undefined : { collected, reason },
+    );
+  }
+
+  async #writeOutput(ended: {
+    state: ProviderState;
+    planned: readonly PlannedJob[];
+  }): Promise<string> {
+    const { blobs } = this.#options;
+    const { planned, state } = ended;
+    const merge = planned[0]?.provider.merge ?? 'flat';
+    const sources = planned.map(({ job }) => job.sources);
+    const merging = { taskType: this.#row.task_type, merge, blobs, sources };
+    return putParts(blobs, mergedOutput(state.jobs, merging));
+  }
+
+  async #commit(
+    change: Parameters<typeof moveTask>[2],
+    ended?: { readonly collected: Collected | undefined; readonly reason: string },
+  ): Promise<void> {
+    const { database, world, onEnd } = this.#options;
+    await this.#hold.release();
+    await database.write(async (transaction) => {
+      if (!(await moveTask(transaction, this.#row, change))) return;
+      await appendEvents(transaction, this.#odd, change.now);
+      if (ended && onEnd) await onEnd(transaction, this.#endedTask(ended, change.now));
+      failpoint(world, 'batch.before-commit');
+    });
+    failpoint(world, 'batch.after-commit');
+  }
+
+  #endedTask(
+    { collected, reason }: { collected: Collected | undefined; reason: string },
+    now: number,
+  ): EndedTask {
+    const { places = new Map(), blobKey } = collected ?? {};
+    return { row: this.#row, results: places, blobKey, reason, now };
+  }
+
+  #tell(sentence: string): void {
+    this.#odd.push(taskEvent('batch_reply_odd', this.#row, { reason: sentence }));
+  }
+}
+
+const endEvents: Readonly<Record<BatchTaskEvent, NewEvent['kind']>> = {
+  submit: 'batch_task_submitted',
+  poll: 'batch_task_polled',
+  complete: 'batch_task_completed',
+  complete_partly: 'batch_task_partly_completed',
+  fail: 'batch_task_failed',
+  cancel: 'batch_task_canceled',
+};
+
+/** Three errors in a row fail a job: a good answer begins the count again. */
+function withoutErrors({ transient_failures: errors }: ProviderJob): Partial<ProviderJob> {
+  return errors === undefined ? {} : { transient_failures: 0 };
+}
+
+function countOf(jobs: readonly ProviderJob[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { status } of jobs) counts[status] = (counts[status] ?? 0) + 1;
+  return counts;
+}

@@ -1,0 +1,55 @@
+/** Why a batch task is where it is: what it waits for, in a sentence for people. */
+import { batchTask } from '../../kernel/lifecycle/batch-task.ts';
+import { limits } from '../../kernel/limits/limits.ts';
+import { listLoose } from '../../store/batch/lines.ts';
+import { servedProviders } from '../../store/batch/presence.ts';
+import { listServing } from '../../store/batch/taking.ts';
+import type { BatchTaskRow } from '../../store/batch/tasks.ts';
+import type { Database } from '../../store/driver/database.ts';
+
+export type Waiting = (row: BatchTaskRow) => string | null;
+
+/** Looks up once which providers are served, for any number of tasks. */
+export async function readWaiting(database: Database): Promise<Waiting> {
+  const served = await servedProviders(database, database.now());
+  return (row) => {
+    const isOpen = !batchTask.final.includes(row.state);
+    if (!isOpen && row.is_cancel_due === 0) return null;
+    return unservedReason(row, served) ?? row.wait_reason ?? (isOpen ? null : ending);
+  };
+}
+
+/** What waits for a provider that no running process serves, in a sentence for each. */
+export async function unservedReasons(database: Database): Promise<string[]> {
+  const now = database.now();
+  const served = await servedProviders(database, now);
+  const tasks = (await listServing(database)).flatMap((names) => {
+    const what = names ?? 'an older task';
+    return names?.split(',').every((name) => served.has(name)) ? [] : [unservedBy(what)];
+  });
+  const questions = (await listLoose(database, now))
+    .filter(({ oldest }) => now - Number(oldest) > neglectedMs)
+    .map(({ count, model }) => `${count} questions for ${model} wait, and no process sends them`);
+  return [...tasks, ...questions];
+}
+
+/** Questions are sent well before, by a process that has their provider. */
+const neglectedMs = 10 * limits.batch.gatherMs;
+
+const ending = 'its jobs are being ended at the provider';
+
+function unservedReason(
+  { served_by: names, input }: BatchTaskRow,
+  served: ReadonlySet<string>,
+): string | undefined {
+  if (names === null) {
+    const { models = [] } = JSON.parse(input) as { models?: readonly string[] };
+    return unservedBy(`for ${models.join(', ')}`);
+  }
+  const missing = names.split(',').filter((name) => !served.has(name));
+  return missing.length === 0 ? undefined : unservedBy(missing.join(', '));
+}
+
+function unservedBy(provider: string): string {
+  return `no process has the settings of provider ${provider}; set PAWL_BATCH_PROVIDERS`;
+}

@@ -1,0 +1,247 @@
+/**
+ * Ends at the provider what Pawl has given up: tasks that were canceled, that are too old, or whose
+ * polls failed too often. Each job is asked about and canceled while it runs, and its results are
+ * collected when it has ended. Only then do those who wait for the task go on: the same questions
+ * must not be asked again while the first batch may still be charged. A pass that cannot reach the
+ * provider is repeated, by any process that has the provider's settings.
+ */
+import { putParts } from '../../blob/blob.ts';
+import { windDownActions } from '../../kernel/batch-decision.ts';
+import { toFailure } from '../../kernel/failure/failure.ts';
+import { limits } from '../../kernel/limits/limits.ts';
+import {
+  isGivenUp,
+  type JsonObject,
+  type ProviderJob,
+  type ProviderState,
+} from '../../kernel/provider-state.ts';
+import { failpoint } from '../../observe/failpoint.ts';
+import { takeGivenUpTasks } from '../../store/batch/taking.ts';
+import { type BatchTaskRow, providerStateOf, recordWindDown } from '../../store/batch/tasks.ts';
+import { appendEvents } from '../../store/delivery/events.ts';
+import { collectJob, failed, nothing, sumOf } from './collect.ts';
+import { Hold } from './hold.ts';
+import { TaskPool } from './lanes.ts';
+import { askedOf, firstState, type PlannedJob, planJobs, refOf } from './plan.ts';
+import { type Collected, hasResults, mergedOutput } from './results.ts';
+import { type BatchOptions, growingWaitMs, type Notes, taskEvent } from './submit.ts';
+
+export function windDownPool(options: BatchOptions, signal: AbortSignal): TaskPool {
+  return new TaskPool(options, {
+    size: limits.batch.submitConcurrencyMax,
+    what: 'ending the jobs of',
+    take: takeGivenUpTasks,
+    work: async (row) => {
+      const hold = new Hold(row, options, signal);
+      try {
+        await new WindDown(row, options, hold).run();
+      } finally {
+        await hold.release();
+      }
+    },
+  });
+}
+
+/** What has become of a job in this pass. */
+interface Outcome {
+  readonly entry: ProviderJob | undefined;
+  /** Why it may still run, or bring something. */
+  readonly wait?: string;
+  readonly waitMs?: number | undefined;
+  readonly collected?: Collected;
+}
+
+class WindDown {
+  readonly #row: BatchTaskRow;
+  readonly #options: BatchOptions;
+  readonly #hold: Hold;
+  readonly #noted: Notes;
+
+  constructor(row: BatchTaskRow, options: BatchOptions, hold: Hold) {
+    this.#row = row;
+    this.#options = options;
+    this.#hold = hold;
+    this.#noted = JSON.parse(row.submission);
+  }
+
+  async run(): Promise<void> {
+    const { providers, blobs } = this.#options;
+    const planned = planJobs(this.#row, providers, blobs);
+    const state = this.#state();
+    const outcomes: Outcome[] = [];
+    for (const [index, each] of planned.entries()) {
+      outcomes.push(await this.#end(each, index, state?.jobs[index]));
+      if (this.#hold.signal.aborted) return;
+    }
+    await this.#commit(planned, state, outcomes);
+  }
+
+  /** A state that is damaged says nothing; its jobs are looked for by their tokens. */
+  #state(): ProviderState | undefined {
+    try {
+      return providerStateOf(this.#row);
+    } catch (error) {
+      this.#options.onError(`reading the state of batch task ${this.#row.key}`, error);
+      return undefined;
+    }
+  }
+
+  async #end(planned: PlannedJob, index: number, entry?: ProviderJob): Promise<Outcome> {
+    const isOpen = entry === undefined || !isOver(entry);
+    if (!isOpen || this.#noted[index]?.isEnded) return { entry };
+    try {
+      const id = entry?.external_job_id || (await this.#idOf(planned, index));
+      if (id === undefined) return { entry };
+      const known = entry ?? { external_job_id: id, status: 'SUBMITTED' as const };
+      return await this.#endJob(planned, known);
+    } catch (error) {
+      const failure = toFailure(error);
+      if (failure.code === 'storage_full' || failure.code === 'internal_error') throw error;
+      return { entry, wait: failure.message, waitMs: failure.retryAfterMs };
+    }
+  }
+
+  /** A submission that was broken off may have begun the job without noting it. */
+  async #idOf({ provider, job }: PlannedJob, index: number): Promise<string | undefined> {
+    const { id, notes = {}, error } = this.#noted[index] ?? {};
+    if (id !== undefined) return id;
+    if (error !== undefined && this.#row.provider_state !== null) return undefined;
+    return provider.find(job, {
+      signal: this.#hold.signal,
+      intendedAt: this.#row.created_at,
+      notes,
+      note: async () => undefined,
+    });
+  }
+
+  async #endJob(planned: PlannedJob, entry: ProviderJob): Promise<Outcome> {
+    const { provider } = planned;
+    const ref = refOf(planned, entry);
+    failpoint(this.#options.world, 'batch.before-wind-down');
+    const answer = await provider.poll(ref, this.#hold.signal);
+    if (windDownActions[answer.said] !== 'cancel') return this.#settle(planned, entry, answer);
+    const isStoppable = await provider.cancel(ref, this.#hold.signal);
+    failpoint(this.#options.world, 'batch.after-cancel');
+    const after = await provider.poll(ref, this.#hold.signal);
+    if (after.said === 'gone') return { entry: failed(entry, 'canceled at the provider') };
+    if (windDownActions[after.said] !== 'cancel') return this.#settle(planned, entry, after);
+    const what = isStoppable ? 'was asked to end it' : 'has no way to end it';
+    return { entry, wait: `${provider.name} runs ${ref.externalId} and ${what}` };
+  }
+
+  async #settle(
+    planned: PlannedJob,
+    entry: ProviderJob,
+    answer: Awaited<ReturnType<PlannedJob['provider']['poll']>>,
+  ): Promise<Outcome> {
+    const { database, blobs } = this.#options;
+    const { name } = planned.provider;
+    const age = database.now() - (this.#row.submitted_at ?? this.#row.created_at);
+    if (answer.said === 'gone' && age < limits.batch.youngJobMs) {
+      return { entry, wait: `${name} does not know ${entry.external_job_id} yet` };
+    }
+    switch (windDownActions[answer.said]) {
+      case 'collect': {
+        const collected = await collectJob({ planned, entry, answer }, { row: this.#row, blobs });
+        // It stays failed where it was given up; what it brought is kept all the same.
+        const { status } = isGivenUp(entry) ? entry : collected.entry;
+        return { ...collected, entry: { ...collected.entry, status } };
+      }
+      case 'ended':
+        return { entry: failed(entry, entry.error ?? answer.detail ?? answer.said) };
+      default:
+        return { entry, wait: answer.detail ?? answer.said, waitMs: answer.retryAfterMs };
+    }
+  }
+
+  async #commit(
+    planned: readonly PlannedJob[],
+    before: ProviderState | undefined,
+    outcomes: readonly Outcome[],
+  ): Promise<void> {
+    const { database, world, onEnd } = this.#options;
+    const row = this.#row;
+    const isTooOld = database.now() - row.created_at > limits.batch.windDownMsMax;
+    const open = isTooOld ? undefined : outcomes.find(({ wait }) => wait !== undefined);
+    const results = this.#count(planned, before, outcomes);
+    const providerState = this.#stateOf(planned, before, outcomes);
+    const outputKey = await this.#outputOf(planned, providerState, outcomes);
+    await this.#hold.release();
+    const now = database.now();
+    const waitMs = open?.waitMs ?? growingWaitMs(world, row.waits);
+    const collected = outcomes.flatMap((each) => each.collected ?? []);
+    await database.write(async (transaction) => {
+      const isOurs = await recordWindDown(transaction, row, {
+        ...{ wait: open?.wait, results, providerState, outputKey, now },
+        nextAt: now + waitMs,
+        submission: { ...this.#noted } as unknown as JsonObject,
+      });
+      if (!isOurs || open) return;
+      const told = taskEvent('batch_task_wound_down', row, { ...results, confirmed: !isTooOld });
+      await appendEvents(transaction, [told], now);
+      const { places = new Map(), blobKey } = collected[0] ?? {};
+      await onEnd?.(transaction, { row, results: places, blobKey, reason: reasonOf(row), now });
+      failpoint(world, 'batch.before-commit');
+    });
+    failpoint(world, 'batch.after-commit');
+  }
+
+  /** Counts a job once, in the pass in which it ended. */
+  #count(
+    planned: readonly PlannedJob[],
+    before: ProviderState | undefined,
+    outcomes: readonly Outcome[],
+  ) {
+    const counted = outcomes.map(({ entry, wait, collected }, index) => {
+      const earlier = before?.jobs[index];
+      const isNew = !this.#noted[index]?.isEnded && !(earlier && isOver(earlier));
+      if (wait !== undefined || !isNew) return nothing;
+      this.#noted[index] = { ...this.#noted[index], isEnded: true };
+      if (collected) return collected;
+      const each = planned[index];
+      return entry && each ? { ...nothing, failed: askedOf(each, this.#row) } : nothing;
+    });
+    return sumOf(counted);
+  }
+
+  #stateOf(
+    planned: readonly PlannedJob[],
+    before: ProviderState | undefined,
+    outcomes: readonly Outcome[],
+  ): ProviderState | undefined {
+    if (outcomes.every(({ entry }) => entry === undefined)) return undefined;
+    const found = outcomes.map(({ entry }) =>
+      entry ? { id: entry.external_job_id } : { error: 'it was never begun' },
+    );
+    const state = before ?? firstState(this.#row, planned, found);
+    const jobs = state.jobs.map((job, index) => ({ ...job, ...outcomes[index]?.entry }));
+    return { ...state, jobs };
+  }
+
+  /** Written again with what came now, beside what other jobs had brought before. */
+  async #outputOf(
+    planned: readonly PlannedJob[],
+    state: ProviderState | undefined,
+    outcomes: readonly Outcome[],
+  ): Promise<string | undefined> {
+    const isNews = outcomes.some(({ collected }) => collected !== undefined && collected.ok > 0);
+    if (!isNews || !state?.jobs.some(hasResults)) return undefined;
+    const { blobs } = this.#options;
+    const merge = planned[0]?.provider.merge ?? 'flat';
+    const { task_type: taskType } = this.#row;
+    const sources = planned.map(({ job }) => job.sources);
+    return putParts(blobs, mergedOutput(state.jobs, { taskType, merge, blobs, sources }));
+  }
+}
+
+/** It ended by the provider's own word, or was never begun. */
+function isOver(entry: ProviderJob): boolean {
+  const isOpen = entry.status === 'SUBMITTED' || entry.status === 'RUNNING';
+  return !isOpen && !isGivenUp(entry);
+}
+
+function reasonOf({ state, error }: BatchTaskRow): string {
+  if (state === 'canceled') return 'canceled';
+  const { message } = JSON.parse(error ?? '{}') as { message?: string };
+  return message ?? 'it was given up';
+}

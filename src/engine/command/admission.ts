@@ -1,0 +1,92 @@
+/** What a submission has to be before anything of it is written. */
+
+import { Failure } from '../../kernel/failure/failure.ts';
+import { limits } from '../../kernel/limits/limits.ts';
+import type { Extractor } from '../../pipeline/entity/extraction.ts';
+import type { Embedder } from '../../provider/embedding/embedding.ts';
+import type { JobRow } from '../../store/job/jobs.ts';
+import type { NewSource } from '../../store/job/submit.ts';
+
+/** What a corpus may be called, in words. */
+export const corpusNameForm =
+  `1 to ${limits.corpus.nameCharactersMax} of a-z, 0-9, '.', '_' and '-', ` +
+  'a letter or digit first';
+
+export function checkCorpusName(name: string): void {
+  if (limits.corpus.fullNamePattern.test(name)) return;
+  const shown = JSON.stringify(name);
+  const message = `the corpus name ${shown} cannot be used: take ${corpusNameForm}`;
+  throw new Failure('corpus_name_invalid', message);
+}
+
+export function checkSources(sources: readonly NewSource[]): void {
+  if (sources.length === 0) throw new Failure('sources_empty', 'there is nothing to ingest');
+  if (sources.length <= limits.job.itemsMax) return;
+  throw new Failure(
+    'too_many_sources',
+    `a job takes up to ${limits.job.itemsMax} sources, and these are ${sources.length}`,
+  );
+}
+
+export function checkPriority(priority: number = limits.fairness.priorityDefault): number {
+  const { priorityMin, priorityMax } = limits.fairness;
+  if (Number.isInteger(priority) && priority >= priorityMin && priority <= priorityMax) {
+    return priority;
+  }
+  const message = `a priority is a whole number from ${priorityMin} to ${priorityMax}`;
+  throw new Failure('bad_request', message);
+}
+
+/** Undefined: it may cost what it costs. */
+export function checkBudget(cents: number | undefined): number | undefined {
+  if (cents === undefined || (Number.isFinite(cents) && cents >= 0)) return cents;
+  throw new Failure('bad_request', `a budget is a number of cents from 0 up, not ${cents}`);
+}
+
+/** Undefined: as long as any job may. */
+export function checkWallSeconds(seconds: number | undefined): number | undefined {
+  const most = limits.job.wallClockMs / 1000;
+  if (seconds === undefined) return undefined;
+  if (Number.isInteger(seconds) && seconds >= 1 && seconds <= most) return seconds;
+  const message = `max_wall_seconds is a whole number of seconds from 1 to ${most}, not ${seconds}`;
+  throw new Failure('bad_request', message);
+}
+
+/** To go on with the same budget would be to stop at the same call. */
+export function checkRaised(row: JobRow, budget: number | undefined): void {
+  const { pause_reason, budget_cents } = row;
+  if (pause_reason !== 'budget_reached' || budget_cents === null) return;
+  if (budget !== undefined && budget > budget_cents) return;
+  throw new Failure(
+    'action_not_allowed',
+    `job ${row.key} has come to the end of its budget of ${budget_cents} cents: resume it with a ` +
+      'higher one, --budget-cents N',
+  );
+}
+
+/** Nobody can keep to a budget without a price. */
+export function checkPriced(models: {
+  readonly embedder: Embedder;
+  readonly extractor?: Extractor | undefined;
+}): void {
+  const { embedder, extractor } = models;
+  const unknown = (model: string | undefined, setting: string): Failure => {
+    const message = `the price of ${model} is not known: set ${setting} to give a budget`;
+    return new Failure('bad_request', message);
+  };
+  if (embedder.meter && embedder.meter.centsPerMillionTokens === undefined) {
+    throw unknown(embedder.model, 'PAWL_EMBEDDER_PRICE');
+  }
+  if (extractor?.meter && extractor.meter.prices === undefined) {
+    throw unknown(extractor.model, 'PAWL_EXTRACTOR_PRICE');
+  }
+}
+
+export const lanes = ['now', 'cheap'] as const;
+export type LaneName = (typeof lanes)[number];
+
+export function checkLane(lane: string = 'now'): LaneName {
+  const found = lanes.find((each) => each === lane);
+  if (found) return found;
+  throw new Failure('bad_request', `a lane is now or cheap, not ${lane}`);
+}

@@ -1,0 +1,329 @@
+/**
+ * The one door through which anything is changed. API, CLI, library and workbench have no other.
+ */
+
+import { Failure } from '../../kernel/failure/failure.ts';
+import { job as jobMachine } from '../../kernel/lifecycle/job.ts';
+import { limits } from '../../kernel/limits/limits.ts';
+import { nameFor } from '../../kernel/name/corpus-name.ts';
+import { nextTurn } from '../../kernel/world.ts';
+import type { NewEvent } from '../../observe/event.ts';
+import { forgetAccess, ownerOfCorpus } from '../../store/corpus/access.ts';
+import { deleteOrigins } from '../../store/corpus/origins.ts';
+import {
+  type CorpusKey,
+  deleteCorpusSettings,
+  setCorpusBudget,
+} from '../../store/corpus/settings.ts';
+import { appendEvents } from '../../store/delivery/events.ts';
+import { forgetAttachments, listAttachmentsBelow } from '../../store/document/attachments.ts';
+import {
+  deleteCorpus,
+  getDocument,
+  listDocuments,
+  lockCorpus,
+} from '../../store/document/documents.ts';
+import { pruneInPlaceOf, removeDocument } from '../../store/document/prune.ts';
+import type { Transaction } from '../../store/driver/database.ts';
+import { gatesOf } from '../../store/item/claims.ts';
+import { holdFences, takeFences } from '../../store/item/fence.ts';
+import { admitAtGates } from '../../store/item/gates.ts';
+import { cancelOfDocuments, discard, retry } from '../../store/item/interventions.ts';
+import { type ItemRow, listEnded } from '../../store/item/items.ts';
+import { gateBit } from '../../store/item/reports.ts';
+import type { JobRow } from '../../store/job/jobs.ts';
+import { moveJob } from '../../store/job/moves.ts';
+import { insertSubmission, type NewSource, type Submitted } from '../../store/job/submit.ts';
+import { insertParsed, type ParsedSubmission } from '../../store/job/submit-parsed.ts';
+import { JobDeltas, settleJobs } from '../../store/job/update-jobs.ts';
+import {
+  checkBudget,
+  checkCorpusName,
+  checkLane,
+  checkPriority,
+  checkSources,
+  checkWallSeconds,
+} from './admission.ts';
+import type { CancelReceipt, SubmitInput } from './input.ts';
+import { JobControl, type JobControlOptions, unsweptAmong, writeCommand } from './job-control.ts';
+import type { JobSweeps } from './job-sweeps.ts';
+import { acceptOrigins, type ConfiguredOrigins, type CorpusOrigins } from './origins.ts';
+import { beginReembedding, type ReembedInput } from './reembed.ts';
+import { checkNoneOpen, failedItem, itemEvent, jobEvent, jobIdsOf, jobsOf } from './rows.ts';
+
+export interface CommandOptions extends JobControlOptions {
+  /** Throws for a source that could never be read. */
+  readonly checkSource?: ((source: NewSource) => void) | undefined;
+  /** These items were taken away: whoever works on them in this process can stop. */
+  readonly revoke: (itemIds: readonly number[]) => void;
+}
+
+export class Commands {
+  readonly #options: CommandOptions;
+  readonly #control: JobControl;
+
+  constructor(options: CommandOptions) {
+    this.#options = options;
+    this.#control = new JobControl(options);
+  }
+
+  /** What commands have decided for jobs, and has still to be carried out on their items. */
+  get sweeps(): JobSweeps {
+    return this.#control.sweeps;
+  }
+
+  /** Accepts a job. When this resolves, the job is on disk. */
+  async submit(input: SubmitInput): Promise<Submitted> {
+    checkCorpusName(input.corpus);
+    checkSources(input.sources);
+    const { database, world, checkSource } = this.#options;
+    for (const [index, source] of input.sources.entries()) {
+      if ((index + 1) % limits.store.statementsPerTurn === 0) await nextTurn(world);
+      checkSource?.(source);
+    }
+    const { webhookUrl } = input;
+    if (webhookUrl !== undefined) checkSource?.({ kind: 'url', source: webhookUrl });
+    const key = world.uuid();
+    return this.#write('submit', (transaction) =>
+      insertSubmission(transaction, {
+        ...input,
+        key,
+        priority: checkPriority(input.priority),
+        force: input.force ?? false,
+        budgetCents: checkBudget(input.budgetCents),
+        maxWallSeconds: checkWallSeconds(input.maxWallSeconds),
+        lane: checkLane(input.lane),
+        now: database.now(),
+      }),
+    );
+  }
+
+  /** Accepts documents whose text and chunks were made before. All of them are on disk, or none. */
+  submitParsed(submission: ParsedSubmission): Promise<readonly number[]> {
+    return this.#write('submit', (transaction) =>
+      insertParsed(transaction, submission, this.#options),
+    );
+  }
+
+  /** Ends all that is open of the job, running or not. What is done stays. */
+  cancel(caller: string, jobKey: string): Promise<CancelReceipt> {
+    return this.#control.cancel(caller, jobKey);
+  }
+
+  /** Stops the job where it is. Running steps are aborted, and run again after `resume`. */
+  pause(caller: string, jobKey: string): Promise<void> {
+    return this.#control.pause(caller, jobKey);
+  }
+
+  /** One that has come to the end of its budget goes on with a higher one only. */
+  resume(caller: string, jobKey: string, budgetCents?: number): Promise<void> {
+    return this.#control.resume(caller, jobKey, budgetCents);
+  }
+
+  /** Runs what failed or was canceled again, each item from where it stopped. */
+  async retry(caller: string, jobKey: string): Promise<number> {
+    return this.#control.change(caller, jobKey, 'retry', async (transaction, row, now) => {
+      const ended = await listEnded(transaction, row.id);
+      if (ended.length === 0) {
+        const message = `job ${jobKey} has no failed or canceled item to retry`;
+        throw new Failure('action_not_allowed', message);
+      }
+      return this.#beginAgain(transaction, ended, now);
+    });
+  }
+
+  /** Embeds a corpus anew. Returns the key of the job; undefined where there is nothing to do. */
+  async reembed(input: ReembedInput): Promise<string | undefined> {
+    const { database, world } = this.#options;
+    const budgetCents = checkBudget(input.budgetCents);
+    const made = { key: world.uuid(), now: database.now() };
+    return this.#write('submit', (transaction) =>
+      beginReembedding(transaction, { ...input, budgetCents }, made),
+    );
+  }
+
+  /** Text of the corpus is sent to the addresses that are configured here, from now on. */
+  acceptOrigins(key: CorpusKey, origins: ConfiguredOrigins): Promise<CorpusOrigins> {
+    return this.#write('command', (transaction) => acceptOrigins(transaction, key, origins));
+  }
+
+  /** What a corpus may cost in all. Null: what it costs. */
+  async setCorpusBudget(input: CorpusKey & { budgetCents: number | null }): Promise<void> {
+    checkBudget(input.budgetCents ?? undefined);
+    await this.#write('command', (transaction) => setCorpusBudget(transaction, input));
+  }
+
+  /**
+   * Retries items of the inbox, each from its failed step. The old diagnosis stays in the history.
+   */
+  async retryItems(caller: string, ids: readonly number[]): Promise<number> {
+    return this.#control.whenSwept(() =>
+      this.#changeItems(caller, ids, async (transaction, rows, now) => {
+        const jobIds = jobIdsOf(rows);
+        await takeFences(transaction, jobIds);
+        const unswept = await unsweptAmong(transaction, jobIds);
+        return unswept ?? this.#beginAgain(transaction, rows, now);
+      }),
+    );
+  }
+
+  /** Takes items out of the inbox for good. */
+  async discardItems(caller: string, ids: readonly number[]): Promise<number> {
+    return this.#changeItems(caller, ids, async (transaction, rows, now) => {
+      await holdFences(transaction, jobIdsOf(rows));
+      const hits = await discard(
+        transaction,
+        rows.map(({ id }) => id),
+        now,
+      );
+      const discarded = rows.filter((_, index) => hits[index]);
+      const pruned = await pruneInPlaceOf(transaction, discarded, this.#options.lifecycle);
+      const deltas = new JobDeltas();
+      for (const row of discarded) {
+        deltas.of(row.job_id).failed--;
+        deltas.of(row.job_id).canceled++;
+      }
+      const events = [...discarded.map((row) => itemEvent(row, 'item_discarded')), ...pruned];
+      events.push(...(await settleJobs(transaction, deltas, now)));
+      await appendEvents(transaction, events, now);
+      return discarded.length;
+    });
+  }
+
+  /**
+   * Takes a document out of its corpus, with everything that was made of it; a mail goes with its
+   * files. Items that are at work on it are canceled, and a retry of an older one finds that it is
+   * gone: nothing brings it back but a new submission.
+   */
+  async deleteDocument(caller: string, documentId: string): Promise<void> {
+    if (await this.#removeDocument(caller, documentId)) return;
+    throw new Failure('document_unknown', `there is no document ${documentId}`);
+  }
+
+  /** False: there is no such document. */
+  async #removeDocument(caller: string, documentId: string): Promise<boolean> {
+    const { database, revoke } = this.#options;
+    const canceled = await this.#write('command', async (transaction) => {
+      const now = database.now();
+      if ((await getDocument(transaction, documentId))?.caller !== caller) return undefined;
+      const ids = [documentId, ...(await listAttachmentsBelow(transaction, [documentId]))];
+      const { items, canceled, waiting } = await cancelOfDocuments(transaction, ids, now);
+      const events: NewEvent[] = items.map(({ id, job_id }) => ({
+        kind: 'item_canceled',
+        jobId: job_id,
+        itemId: id,
+      }));
+      for (const id of ids) events.push(...(await removeDocument(transaction, id)));
+      await forgetAttachments(transaction, ids);
+      const deltas = new JobDeltas();
+      for (const id of canceled) deltas.of(id).canceled++;
+      for (const id of waiting) deltas.of(id).waiting--;
+      await admitAtGates(transaction, gatesOf(items), now);
+      events.push(...(await settleJobs(transaction, deltas, now)));
+      await appendEvents(transaction, events, now);
+      return items;
+    });
+    revoke(canceled?.map(({ id }) => id) ?? []);
+    return canceled !== undefined;
+  }
+
+  /**
+   * Deletes the documents of a corpus in a caller's namespace, one by one, and then the corpus,
+   * unless others have one of this name. Returns how many documents went. Interrupted, it can be
+   * called again.
+   */
+  async deleteCorpus(caller: string, name: string): Promise<number> {
+    const { database } = this.#options;
+    await checkNoneOpen(database, caller, name);
+    const page = { caller, corpus: name, after: '', limit: limits.request.pageItemsMax };
+    let deleted = 0;
+    for (;;) {
+      const documents = await listDocuments(database, page);
+      if (documents.length === 0) break;
+      // The files of a mail go with it, and count as well.
+      for (const { id } of documents) await this.#removeDocument(caller, id);
+      deleted += documents.length;
+    }
+    await this.#write('command', async (transaction) => {
+      await lockCorpus(transaction, name);
+      await checkNoneOpen(transaction, caller, name);
+      const place = { caller, corpus: name };
+      const owner = await ownerOfCorpus(transaction, place);
+      await deleteCorpusSettings(transaction, place);
+      await deleteCorpusSettings(transaction, { caller: owner, corpus: nameFor(owner, place) });
+      await forgetAccess(transaction, place);
+      await deleteOrigins(transaction, place);
+      const isGone = await deleteCorpus(transaction, name);
+      const detail = { corpus: name, documents: deleted, caller, owner };
+      const event: NewEvent = { kind: 'corpus_deleted', jobId: null, detail };
+      if (isGone) await appendEvents(transaction, [event], database.now());
+    });
+    return deleted;
+  }
+
+  async #beginAgain(
+    transaction: Transaction,
+    rows: readonly ItemRow[],
+    now: number,
+  ): Promise<number> {
+    const { lifecycle } = this.#options;
+    const jobs = await jobsOf(transaction, rows);
+    const hits = await retry(
+      transaction,
+      rows.map((row) => ({
+        id: row.id,
+        step: lifecycle.stepOf(row.progress),
+        rank: row.rank,
+        gate: row.gate,
+        waitsOn: this.#placeOf(row, jobs.get(row.job_id)),
+      })),
+      now,
+    );
+    const retried = rows.filter((_, index) => hits[index]);
+    await admitAtGates(transaction, gatesOf(retried), now);
+    const events: NewEvent[] = retried.map((row) => itemEvent(row, 'item_retried'));
+    const deltas = new JobDeltas();
+    for (const row of retried) {
+      const delta = deltas.of(row.job_id);
+      delta.retried++;
+      if (row.failed_at === null) delta.canceled--;
+      else delta.failed--;
+    }
+    for (const { id } of deltas.list()) {
+      const job = jobs.get(id);
+      if (!job || !jobMachine.final.includes(job.state)) continue;
+      const moved = await moveJob(transaction, { id, from: job.state, event: 'retry', now });
+      events.push(jobEvent(job, 'job_retried', moved, { reason: 'asked to retry' }));
+    }
+    events.push(...(await settleJobs(transaction, deltas, now)));
+    await appendEvents(transaction, events, now);
+    return retried.length;
+  }
+
+  #placeOf(row: ItemRow, job: JobRow | undefined): 'turn' | 'gate' | 'person' {
+    if (job?.state === 'paused') return 'person';
+    const isPastGate = (row.progress & gateBit(this.#options.lifecycle)) !== 0;
+    return row.gate === null || isPastGate ? 'turn' : 'gate';
+  }
+
+  #changeItems<T>(
+    caller: string,
+    ids: readonly number[],
+    change: (transaction: Transaction, rows: readonly ItemRow[], now: number) => Promise<T>,
+  ): Promise<T> {
+    const { database } = this.#options;
+    return this.#write('command', async (transaction) => {
+      const rows: ItemRow[] = [];
+      const inOrder = [...new Set(ids)].sort((a, b) => a - b);
+      for (const id of inOrder) rows.push(await failedItem(transaction, id, caller));
+      return change(transaction, rows, database.now());
+    });
+  }
+
+  #write<T>(
+    name: 'submit' | 'command',
+    work: (transaction: Transaction) => Promise<T>,
+  ): Promise<T> {
+    return writeCommand(this.#options, name, work);
+  }
+}

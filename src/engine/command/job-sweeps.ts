@@ -1,0 +1,156 @@
+/**
+ * Carries out on the items of a job what a command has decided for it, a bounded number in each
+ * transaction. The decision is on the job (`sweep`) until no item is left to move, so whoever comes
+ * next can take over: after a crash, or beside this process.
+ */
+import type { Lifecycle } from '../../kernel/lifecycle/item.ts';
+import type { Sweep } from '../../kernel/lifecycle/job.ts';
+import { limits } from '../../kernel/limits/limits.ts';
+import type { World } from '../../kernel/world.ts';
+import { failpoint } from '../../observe/failpoint.ts';
+import { appendEvents } from '../../store/delivery/events.ts';
+import { pruneInPlaceOf } from '../../store/document/prune.ts';
+import type { Database, Transaction } from '../../store/driver/database.ts';
+import { gatesOf } from '../../store/item/claims.ts';
+import { holdFences, sweptItems } from '../../store/item/fence.ts';
+import { admitAtGates } from '../../store/item/gates.ts';
+import {
+  cancelLocked,
+  lockSwept,
+  type OpenRow,
+  pauseLocked,
+  resumeLocked,
+} from '../../store/item/interventions.ts';
+import { gateBit } from '../../store/item/reports.ts';
+import { getJobById, listSweeps } from '../../store/job/jobs.ts';
+import { endSweep } from '../../store/job/moves.ts';
+import type { Ring } from '../commit-signal.ts';
+
+export interface JobSweepsOptions {
+  readonly database: Database;
+  readonly lifecycle: Lifecycle;
+  readonly world: World;
+  readonly ring: (ring: Ring) => void;
+  /** Items in one transaction; `limits.sweep.itemsMax` where nothing is said. */
+  readonly sweepItemsMax?: number | undefined;
+}
+
+interface Page {
+  readonly jobId: number;
+  readonly sweep: Sweep;
+  readonly part: number;
+  readonly after: number;
+}
+
+export class JobSweeps {
+  readonly #options: JobSweepsOptions;
+  readonly #running = new Map<number, Promise<void>>();
+  #isStopped = false;
+
+  constructor(options: JobSweepsOptions) {
+    this.#options = options;
+  }
+
+  get itemsMax(): number {
+    return this.#options.sweepItemsMax ?? limits.sweep.itemsMax;
+  }
+
+  /** Resolves when nothing of the job is left to be swept. */
+  run(jobId: number): Promise<void> {
+    const before = this.#running.get(jobId);
+    // A run under way may have begun with an earlier decision: it ends first.
+    const running = (before ?? Promise.resolve())
+      .catch(() => undefined)
+      .then(() => this.#sweep(jobId))
+      .finally(() => {
+        if (this.#running.get(jobId) === running) this.#running.delete(jobId);
+      });
+    this.#running.set(jobId, running);
+    return running;
+  }
+
+  /** What others have left, and what this process is not at already. */
+  async runAll(): Promise<void> {
+    const found = await listSweeps(this.#options.database, limits.sweep.jobsMax);
+    for (const { id } of found) if (!this.#running.has(id)) await this.run(id);
+  }
+
+  /** Gives what is under way a while to end. The rest is for whoever comes next. */
+  async stop(): Promise<void> {
+    const { world } = this.#options;
+    const running = Promise.allSettled(this.#running.values());
+    let cancel = (): void => undefined;
+    const late = new Promise<void>((resolve) => {
+      cancel = world.setTimer(resolve, limits.sweep.stopMsMax);
+    });
+    await Promise.race([running, late]);
+    cancel();
+    this.#isStopped = true;
+    await running;
+  }
+
+  async #sweep(jobId: number): Promise<void> {
+    const { database } = this.#options;
+    while (!this.#isStopped) {
+      const sweep = (await getJobById(database, jobId))?.sweep ?? null;
+      if (sweep === null) return;
+      for (const part of sweptItems[sweep].keys()) await this.#sweepPart({ jobId, sweep, part });
+      const isOver = await database.write((transaction) =>
+        endSweep(transaction, { id: jobId, sweep }),
+      );
+      // What somebody else was moving just now was passed over: once more.
+      if (!isOver) await this.#pause();
+    }
+  }
+
+  async #sweepPart(part: Omit<Page, 'after'>): Promise<void> {
+    const { database, world, ring } = this.#options;
+    for (let after = 0; !this.#isStopped; ) {
+      const rows = await database.write(async (transaction) => {
+        const swept = await this.#sweepSome(transaction, { ...part, after });
+        failpoint(world, 'sweep.before-commit');
+        return swept;
+      });
+      const last = rows.at(-1);
+      if (!last) return;
+      failpoint(world, 'sweep.after-commit');
+      ring('work');
+      after = last.id;
+    }
+  }
+
+  async #sweepSome(transaction: Transaction, page: Page): Promise<readonly OpenRow[]> {
+    const { database, lifecycle } = this.#options;
+    const { jobId, sweep } = page;
+    await holdFences(transaction, [jobId]);
+    // Another command may have decided otherwise.
+    if ((await getJobById(transaction, jobId))?.sweep !== sweep) return [];
+    const rows = await lockSwept(transaction, { ...page, limit: this.itemsMax });
+    if (rows.length === 0) return rows;
+    const now = database.now();
+    if (sweep === 'cancel') await cancelLocked(transaction, rows, now);
+    if (sweep === 'pause') await pauseLocked(transaction, rows);
+    if (sweep === 'resume') await resumeLocked(transaction, rows, gateBit(lifecycle));
+    const pruned = sweep === 'cancel' ? await pruneInPlaceOf(transaction, rows, lifecycle) : [];
+    await admitAtGates(transaction, gatesOf(rows.filter(isAdmitted(sweep))), now);
+    const events = [...rows.map(canceled), ...pruned];
+    if (sweep === 'cancel') await appendEvents(transaction, events, now);
+    return rows;
+  }
+
+  #pause(): Promise<void> {
+    const { world } = this.#options;
+    return new Promise((resolve) => {
+      world.setTimer(resolve, limits.sweep.pauseMs);
+    });
+  }
+}
+
+/** Whether the item has left a place at its gate, or wants one. */
+function isAdmitted(sweep: Sweep): (row: OpenRow) => boolean {
+  return sweep === 'resume' ? () => true : ({ gate_held }) => gate_held === 1;
+}
+
+function canceled({ id, job_id }: OpenRow) {
+  return { kind: 'item_canceled', jobId: job_id, itemId: id } as const;
+}

@@ -1,0 +1,55 @@
+/** The addresses that text of a corpus is sent to, and a person's word that they have changed. */
+import { embedUse, type Origin } from '../../kernel/name/origin.ts';
+import {
+  forgetOrigin,
+  listOrigins,
+  type OriginRow,
+  replaceOrigin,
+} from '../../store/corpus/origins.ts';
+import { type CorpusKey, getCorpusSettings } from '../../store/corpus/settings.ts';
+import type { Reader, Transaction } from '../../store/driver/database.ts';
+
+/** What this process is configured for. */
+export interface ConfiguredOrigins {
+  /** Where a model would embed; undefined: here, or nowhere. */
+  embedderOrigin(model: string): Origin | undefined;
+  readonly extractorOrigin: Origin | undefined;
+}
+
+export interface CorpusOrigins {
+  readonly recorded: readonly OriginRow[];
+  /** Where this process would send the same. */
+  readonly configured: readonly OriginRow[];
+}
+
+export async function readOrigins(
+  reader: Reader,
+  { caller, corpus }: CorpusKey,
+  { embedderOrigin, extractorOrigin }: ConfiguredOrigins,
+): Promise<CorpusOrigins> {
+  const key = { caller, corpus };
+  const { model, next_model } = await getCorpusSettings(reader, key);
+  const models = new Set([model, next_model].filter((name) => name !== null));
+  const embedding = [...models].flatMap((name) => rowOf(embedUse(name), embedderOrigin(name)));
+  const configured = [...embedding, ...rowOf('entities', extractorOrigin)];
+  return { recorded: await listOrigins(reader, key), configured };
+}
+
+/** From this commit on, text of the corpus is sent to the addresses that are configured here. */
+export async function acceptOrigins(
+  transaction: Transaction,
+  key: CorpusKey,
+  origins: ConfiguredOrigins,
+): Promise<CorpusOrigins> {
+  const { configured } = await readOrigins(transaction, key, origins);
+  for (const row of configured) await replaceOrigin(transaction, { ...key, ...row });
+  // Without a model nothing of it is sent anywhere: rules find the entities from now on.
+  if (!origins.extractorOrigin) await forgetOrigin(transaction, { ...key, use: 'entities' });
+  // Who transcribes is chosen by the recording: the next one says it.
+  await forgetOrigin(transaction, { ...key, use: 'recordings' });
+  return readOrigins(transaction, key, origins);
+}
+
+function rowOf(use: OriginRow['use'], origin: Origin | undefined): OriginRow[] {
+  return origin ? [{ use, url: origin.url }] : [];
+}

@@ -1,0 +1,69 @@
+/** What commands look at before they change something, and what they tell of it. */
+import { Failure } from '../../kernel/failure/failure.ts';
+import { job as jobMachine } from '../../kernel/lifecycle/job.ts';
+import { allowedActions } from '../../kernel/lifecycle/machine.ts';
+import type { NewEvent } from '../../observe/event.ts';
+import type { Reader, Transaction } from '../../store/driver/database.ts';
+import { getItem, type ItemRow } from '../../store/item/items.ts';
+import { findOpenJob, getJobById, type JobRow } from '../../store/job/jobs.ts';
+import type { MovedJob } from '../../store/job/moves.ts';
+
+export function jobIdsOf(rows: readonly ItemRow[]): number[] {
+  return [...new Set(rows.map((row) => row.job_id))];
+}
+
+export async function jobsOf(
+  transaction: Transaction,
+  rows: readonly ItemRow[],
+): Promise<ReadonlyMap<number, JobRow>> {
+  const jobs = new Map<number, JobRow>();
+  for (const id of jobIdsOf(rows)) {
+    const job = await getJobById(transaction, id);
+    if (job) jobs.set(id, job);
+  }
+  return jobs;
+}
+
+/** A corpus is not deleted under a job that works on it. */
+export async function checkNoneOpen(reader: Reader, caller: string, corpus: string): Promise<void> {
+  const open = await findOpenJob(reader, caller, corpus);
+  if (!open) return;
+  const message = `job ${open.key} still works on ${corpus}: cancel it, or wait for it`;
+  throw new Failure('action_not_allowed', message);
+}
+
+export async function failedItem(
+  transaction: Transaction,
+  id: number,
+  caller: string,
+): Promise<ItemRow> {
+  const row = await getItem(transaction, id, caller);
+  if (!row) throw new Failure('item_unknown', `there is no item ${id}`);
+  if (row.failed_at !== null) return row;
+  throw new Failure('action_not_allowed', `item ${id} is ${row.step}, and not in the inbox`);
+}
+
+export function checkAction(row: JobRow, action: (typeof jobMachine.actions)[number]): void {
+  const allowed = allowedActions(jobMachine, row.state);
+  if (allowed.includes(action)) return;
+  throw new Failure(
+    'action_not_allowed',
+    `cannot ${action} a job that is ${row.state}; possible now: ${allowed.join(', ') || 'nothing'}`,
+  );
+}
+
+/** The event of a move that a command made. Where nothing moved, somebody else was quicker. */
+export function jobEvent(
+  row: JobRow,
+  kind: NewEvent['kind'],
+  moved: MovedJob | undefined,
+  detail: { readonly reason: string } & Readonly<Record<string, unknown>>,
+): NewEvent {
+  const { to = row.state, attempt = row.attempt } = moved ?? {};
+  return { kind, jobId: row.id, attempt, detail: { from: row.state, to, ...detail } };
+}
+
+export function itemEvent(row: ItemRow, kind: NewEvent['kind']): NewEvent {
+  const code = row.error === null ? undefined : JSON.parse(row.error).code;
+  return { kind, jobId: row.job_id, itemId: row.id, detail: code && { code } };
+}

@@ -1,0 +1,46 @@
+/** What is stored and told of a failure. */
+import { type Failure, failures } from '../../kernel/failure/failure.ts';
+import { redact } from '../../kernel/text/redact.ts';
+import type { ErrorRecord } from '../../store/item/items.ts';
+
+/** The name of an upload is its sender's: it stays with the item, and goes into no message. */
+export function toldOf(message: string, source: string): string {
+  return source.startsWith('upload:') ? message.replaceAll(source, 'the upload') : message;
+}
+
+/** The inbox groups what failed by domain, so every failure of an address names it. */
+function domainOf(source: string): { readonly domain?: string } {
+  if (!/^https?:/i.test(source) || !URL.canParse(source)) return {};
+  return { domain: new URL(source).hostname };
+}
+
+export function errorRecord(error: {
+  readonly step: string;
+  readonly stage: string;
+  readonly failure: Failure;
+  readonly message: string;
+  readonly attempt: number;
+  /** Null: nobody held it. */
+  readonly worker: string | null;
+  readonly source: string;
+  readonly now: number;
+}): ErrorRecord {
+  const { failure, source } = error;
+  const row = failures[failure.code];
+  return {
+    stage: error.stage,
+    step: error.step,
+    code: failure.code,
+    error_code: row.errorCode,
+    kind: row.kind,
+    message: toldOf(error.message, source),
+    context: {
+      ...domainOf(source),
+      url: toldOf(redact(source), source),
+      attempt: error.attempt,
+      worker_id: error.worker,
+      ...failure.context,
+    },
+    at: new Date(error.now).toISOString(),
+  };
+}

@@ -1,0 +1,93 @@
+/**
+ * Keeps a worker honest about its leases. It beats the heart; it stops work on items that were
+ * taken away (canceled, paused, rescued); and it hands back leases that are stored but that nobody
+ * here works on any more, because the report that would have ended them failed without a verdict.
+ */
+import { limits } from '../../kernel/limits/limits.ts';
+import type { World } from '../../kernel/world.ts';
+import type { Database } from '../../store/driver/database.ts';
+import { takeLeases } from '../../store/item/interventions.ts';
+import { lockWorker, registerWorker, removeWorker } from '../../store/item/workers.ts';
+import type { Dispatcher } from './dispatcher.ts';
+import type { Ledger } from './ledger.ts';
+import type { Liveness } from './liveness.ts';
+
+export interface KeeperOptions {
+  readonly worker: string;
+  readonly database: Database;
+  readonly ledger: Ledger;
+  readonly dispatcher: Dispatcher;
+  readonly liveness: Liveness;
+  readonly world: World;
+}
+
+export class Keeper {
+  readonly #options: KeeperOptions;
+  #beatenAt = 0;
+  #orphans: ReadonlyMap<number, number> = new Map();
+
+  constructor(options: KeeperOptions) {
+    this.#options = options;
+  }
+
+  async register(): Promise<void> {
+    const { database, liveness, worker, world } = this.#options;
+    await database.write((transaction) =>
+      registerWorker(transaction, {
+        id: worker,
+        host: liveness.host,
+        pid: liveness.pid,
+        process_started: liveness.processStarted,
+        beat_at: database.now(),
+      }),
+    );
+    this.#beatenAt = world.now();
+  }
+
+  /** Leaves nothing behind that only a rescuer could find. */
+  async unregister(): Promise<void> {
+    const { database, worker } = this.#options;
+    await database.write(async (transaction) => {
+      await lockWorker(transaction, worker);
+      await takeLeases(transaction, { worker, isDead: false });
+      await removeWorker(transaction, worker);
+    });
+  }
+
+  async beat(): Promise<void> {
+    const { ledger, worker, dispatcher, world, database } = this.#options;
+    try {
+      await database.measureClock();
+      if (!(await ledger.beat(worker, dispatcher.heldJobs()))) {
+        // We were given up while we were away: nothing we hold is ours any more.
+        dispatcher.abort(() => true, 'lost');
+        await this.register();
+      }
+      this.#beatenAt = world.now();
+    } catch (error) {
+      // Before others may take the leases, this worker stops on its own.
+      const silentMs = world.now() - this.#beatenAt;
+      if (silentMs > (limits.lease.ttlMs * 2) / 3) dispatcher.abort(() => true, 'lost');
+      throw error;
+    }
+  }
+
+  /** Compares the leases that are stored with the items that are being worked on. */
+  async compare(): Promise<void> {
+    const { ledger, worker, dispatcher } = this.#options;
+    const held = dispatcher.heldEpochs();
+    const stored = await ledger.leases(worker);
+    dispatcher.abort(
+      // Only what was held before the look: it may have been claimed anew meanwhile.
+      (itemId, { epoch }) => held.get(itemId) === epoch && stored.get(itemId) !== epoch,
+      'lost',
+    );
+    const heldNow = dispatcher.heldEpochs();
+    const orphans = new Map([...stored].filter(([id, epoch]) => heldNow.get(id) !== epoch));
+    // Seen twice in a row: a claim that is just being answered looks the same for a moment.
+    const lasting = [...orphans].filter(([id, epoch]) => this.#orphans.get(id) === epoch);
+    this.#orphans = orphans;
+    if (lasting.length === 0) return;
+    await ledger.handBack(lasting.map(([id, epoch]) => ({ id, epoch })));
+  }
+}

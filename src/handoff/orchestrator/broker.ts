@@ -1,0 +1,374 @@
+/**
+ * The orchestrator's side of handoffs. A step asks and waits here, while the lease of its item is
+ * held as always. The question is on disk first, then its id goes on the queue of the service; what
+ * comes back is on disk before the step hears of it. Queues are only told: a message that is lost
+ * is sent again, one that comes twice finds the question taken, and a worker that dies is replaced.
+ */
+import type { AbortReason } from '../../engine/item/executor.ts';
+import type { Liveness } from '../../engine/item/liveness.ts';
+import { whyDead } from '../../engine/item/rescuer.ts';
+import { Loop } from '../../engine/loop.ts';
+import { Failure, isRetried, toFailure } from '../../kernel/failure/failure.ts';
+import { limits } from '../../kernel/limits/limits.ts';
+import type { World } from '../../kernel/world.ts';
+import { failpoint } from '../../observe/failpoint.ts';
+import type { PipelineItem, StepContext } from '../../pipeline/pipeline.ts';
+import type { Queue } from '../../queue/queue.ts';
+import type { Database } from '../../store/driver/database.ts';
+import { sweepAlone } from '../../store/driver/sweep-lock.ts';
+import {
+  type HandoffStanding,
+  handoffStandings,
+  listUnbegun,
+  openHandoff,
+  pruneHandoffs,
+  readAnswer,
+  releaseHandoff,
+  removeHandoff,
+  removeUnwanted,
+  withdrawHandoff,
+} from '../../store/handoff/handoffs.ts';
+import type { Parcels } from '../payload.ts';
+import {
+  hashOf,
+  type Json,
+  type Question,
+  type QueueName,
+  questionKinds,
+  type Reply,
+  verdictOf,
+  type WireFailure,
+} from '../request.ts';
+import { type OpenPage, type OpenQuestions, Refill } from './refill.ts';
+
+export interface ExchangeOptions {
+  readonly database: Database;
+  readonly world: World;
+  readonly liveness: Liveness;
+  readonly queues: Readonly<Record<QueueName, Queue>>;
+  readonly parcels: Parcels;
+  readonly onError: (what: string, error: unknown) => void;
+}
+
+export interface Asked {
+  readonly item: Pick<PipelineItem, 'id' | 'jobId'>;
+  readonly jobKey: string;
+  readonly step: string;
+  readonly signal: AbortSignal;
+  readonly progress: StepContext['progress'];
+}
+
+/** Who works on a question, so that another process on its machine can see that it has died. */
+export interface WorkerName {
+  readonly id: string;
+  readonly host: string;
+  readonly pid: number;
+  readonly process_started: string;
+}
+
+/** What is stored of an answer. */
+export interface StoredAnswer {
+  readonly value: Json;
+  readonly failure?: WireFailure | undefined;
+}
+
+interface Waiting {
+  readonly question: Question;
+  readonly asked: Asked;
+  key: string;
+  /** When it was asked, or last had a worker. */
+  askedAt: number;
+  /** When its id was last put on the queue. */
+  toldAt: number;
+  resolve(reply: Reply): void;
+  reject(error: unknown): void;
+}
+
+export class Exchange {
+  readonly #options: ExchangeOptions;
+  readonly #waiting = new Map<string, Waiting>();
+  /** Questions that are not on disk yet, because the store is away. */
+  readonly #unopened = new Set<Waiting>();
+  /** When this process last saw the store, and since when it does. */
+  #seenAt = Number.NEGATIVE_INFINITY;
+  #seenSince = Number.NEGATIVE_INFINITY;
+  readonly #refill: Refill;
+  readonly #loops: readonly Loop[];
+
+  constructor(options: ExchangeOptions) {
+    this.#options = options;
+    const { world, onError, database } = options;
+    this.#refill = new Refill({
+      ...{ queues: Object.values(options.queues), world, onError },
+      questions: { list: (page) => openQuestions(database, page) },
+    });
+    const loop = (name: string, intervalMs: number, runOnce: () => Promise<void>): Loop =>
+      new Loop({ name, intervalMs, world, onError, runOnce });
+    this.#loops = [
+      loop('handoffs', limits.handoff.lookMs, () => this.#look()),
+      loop('old handoffs', limits.loop.sweepIntervalMs, () =>
+        sweepAlone(options.database, 'handoffs', () => this.#prune()),
+      ),
+    ];
+  }
+
+  start(): void {
+    this.#refill.start();
+    for (const loop of this.#loops) loop.start();
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([this.#refill, ...this.#loops].map((loop) => loop.stop()));
+  }
+
+  /** Resolves with the answer, whoever gives it. An abort leaves the question to who comes next. */
+  async ask(question: Question, asked: Asked): Promise<Reply> {
+    const { signal } = asked;
+    signal.throwIfAborted();
+    const { promise, resolve, reject } = Promise.withResolvers<Reply>();
+    const now = this.#options.world.now();
+    const waiting: Waiting = {
+      ...{ question, asked, resolve, reject },
+      ...{ key: '', askedAt: now, toldAt: now },
+    };
+    const abort = (): void => {
+      reject(signal.reason);
+      // While it is being written it has no key; who writes it gives it up.
+      if (waiting.key !== '') void this.#giveUp(waiting);
+    };
+    signal.addEventListener('abort', abort, { once: true });
+    try {
+      // Together: an abort while the question is being written must find somebody who hears it.
+      return await Promise.race([promise, this.#tryOpen(waiting).then(() => promise)]);
+    } finally {
+      signal.removeEventListener('abort', abort);
+      this.#unopened.delete(waiting);
+      if (this.#waiting.get(waiting.key) === waiting) this.#waiting.delete(waiting.key);
+    }
+  }
+
+  /** An answer has been stored by this process. */
+  answer(key: string, reply: Reply): void {
+    const waiting = this.#waiting.get(key);
+    if (!waiting) return;
+    this.#deliver(waiting, reply).catch((error) => this.#options.onError('handoff', error));
+  }
+
+  progress(key: string, done: number, total: number): void {
+    this.#waiting.get(key)?.asked.progress(done, total);
+  }
+
+  /** Why the worker of a question is taken for dead; undefined while it is not. */
+  #whyDead({ worker, beat_at }: HandoffStanding): string | undefined {
+    const { liveness, database } = this.#options;
+    if (worker === null) return 'nobody has begun';
+    const now = database.now();
+    const silentMs = now - Math.max(beat_at ?? 0, this.#heardSince(now));
+    if (silentMs > limits.handoff.silentMsMax) return `no heartbeat for ${silentMs} ms`;
+    const name = JSON.parse(worker) as WorkerName;
+    return whyDead({ ...name, beat_at: now }, liveness, now);
+  }
+
+  /**
+   * Nobody could beat while the store or this process was away: silence counts from when both are
+   * here again.
+   */
+  #heardSince(now: number): number {
+    return now - this.#seenAt > limits.handoff.beatMs ? now : this.#seenSince;
+  }
+
+  /** Puts the question on disk, or leaves that to the next look: the store may be away. */
+  async #tryOpen(waiting: Waiting): Promise<void> {
+    try {
+      await this.#open(waiting);
+      this.#unopened.delete(waiting);
+    } catch (error) {
+      if (!isRetried(toFailure(error).code) || waiting.asked.signal.aborted) throw error;
+      if (!this.#unopened.has(waiting)) this.#options.onError('handoff', error);
+      this.#unopened.add(waiting);
+    }
+  }
+
+  async #open(waiting: Waiting): Promise<void> {
+    const { database, world } = this.#options;
+    const { question, asked } = waiting;
+    const { kind } = question;
+    const { value: request, bytes } = await this.#options.parcels.pack({
+      value: question.request,
+      bytes: question.bytes,
+    });
+    const standing = await database.write((transaction) =>
+      openHandoff(
+        transaction,
+        {
+          key: world.uuid(),
+          ...{ itemId: asked.item.id, jobId: asked.item.jobId, step: asked.step, kind },
+          stage: questionKinds[kind].stage,
+          hash: hashOf(question),
+          request: JSON.stringify(request),
+          requestBytes: bytes ?? null,
+        },
+        database.now(),
+      ),
+    );
+    failpoint(world, 'handoff.after-ask');
+    if (this.#waiting.get(waiting.key) === waiting) this.#waiting.delete(waiting.key);
+    waiting.key = standing.key;
+    if (asked.signal.aborted) return this.#giveUp(waiting);
+    this.#waiting.set(standing.key, waiting);
+    if (standing.answered_at !== null) await this.#fetch(waiting);
+    else if (standing.worker === null) this.#tell(waiting, standing.epoch);
+  }
+
+  /** Puts the id on its queue. One that is away is told when it is back. */
+  #tell(waiting: Waiting, epoch: number): void {
+    const { kind } = waiting.question;
+    waiting.toldAt = this.#options.world.now();
+    const message = { id: messageId(waiting.key, epoch), kind, jobId: waiting.asked.jobKey };
+    this.#refill.put(questionKinds[kind].queue, [message]);
+  }
+
+  async #look(): Promise<void> {
+    const all = [...this.#waiting.values()];
+    const standings = await handoffStandings(
+      this.#options.database,
+      all.map(({ key }) => key),
+    );
+    if (all.length > 0) this.#seeStore();
+    const byKey = new Map(standings.map((standing) => [standing.key, standing]));
+    for (const waiting of all) {
+      if (this.#waiting.get(waiting.key) !== waiting) continue;
+      await this.#settle(waiting, byKey.get(waiting.key)).catch((error: unknown) => {
+        // A store that is away is no answer: the next look may find one.
+        if (isRetried(toFailure(error).code)) this.#options.onError('handoff', error);
+        else waiting.reject(error);
+      });
+    }
+    await Promise.all([...this.#unopened].map((one) => this.#tryOpen(one).catch(one.reject)));
+  }
+
+  #seeStore(): void {
+    const now = this.#options.database.now();
+    this.#seenSince = this.#heardSince(now);
+    this.#seenAt = now;
+  }
+
+  async #settle(waiting: Waiting, standing: HandoffStanding | undefined): Promise<void> {
+    const { world } = this.#options;
+    // Somebody else has given it up, or has used its answer for a step that was lost: once more.
+    if (!standing) return this.#open(waiting);
+    if (standing.answered_at !== null) return this.#fetch(waiting);
+    if (standing.worker !== null) {
+      // The time without a worker counts from when there was one.
+      waiting.askedAt = world.now();
+      const reason = this.#whyDead(standing);
+      if (reason !== undefined) await this.#replace(waiting, standing, reason);
+      return;
+    }
+    if (world.now() - waiting.askedAt > limits.handoff.unbegunMsMax) return this.#park(waiting);
+    const isOverdue = world.now() - waiting.toldAt > limits.handoff.requeueMs;
+    if (isOverdue) this.#tell(waiting, standing.epoch);
+  }
+
+  /** The worker has died: the next is asked, unless the question is what they die of. */
+  async #replace(waiting: Waiting, { key, epoch }: HandoffStanding, reason: string): Promise<void> {
+    const released = await this.#options.database.write(async (transaction) => {
+      const row = await releaseHandoff(transaction, { key, epoch, hasDied: true });
+      const isOver = row !== undefined && isBlamed(row.deaths);
+      if (isOver) await removeHandoff(transaction, key);
+      return row && { ...row, isOver };
+    });
+    if (!released) return;
+    if (!released.isOver) return this.#tell(waiting, released.epoch);
+    const { deaths } = released;
+    const alone = `${limits.suspect.loneDeathsMax} of them with no other`;
+    const message = `${deaths} workers died at this question, ${alone}; of the last, ${reason}`;
+    waiting.reject(new Failure('crashed_repeatedly', message));
+  }
+
+  /** No worker has come: the item's place goes to one that may be luckier. */
+  async #park(waiting: Waiting): Promise<void> {
+    const { kind } = waiting.question;
+    const withdrawn = await this.#options.database.write((transaction) =>
+      withdrawHandoff(transaction, waiting.key),
+    );
+    if (!withdrawn) return;
+    await this.#untell(waiting, withdrawn.epoch);
+    const { stage } = questionKinds[kind];
+    const message = `no worker of the stage ${stage} has begun for a while`;
+    const retryAfterMs = limits.handoff.parkedMs;
+    waiting.reject(new Failure('service_busy', message, { retryAfterMs }));
+  }
+
+  async #untell({ key, question: { kind } }: Waiting, epoch: number): Promise<void> {
+    const { queues, onError } = this.#options;
+    await queues[questionKinds[kind].queue].remove([messageId(key, epoch)]).catch((error) => {
+      onError('handoff queue', error);
+    });
+  }
+
+  /**
+   * If the item was taken away because it has ended, or waits for a person, nobody wants to know.
+   */
+  async #giveUp(waiting: Waiting): Promise<void> {
+    const { database, onError } = this.#options;
+    if (waiting.asked.signal.reason !== ('lost' satisfies AbortReason)) return;
+    try {
+      const gone = await database.write((transaction) => removeUnwanted(transaction, waiting.key));
+      if (gone) await this.#untell(waiting, gone.epoch);
+    } catch (error) {
+      onError('handoff', error);
+    }
+  }
+
+  async #fetch(waiting: Waiting): Promise<void> {
+    const found = await readAnswer(this.#options.database, waiting.key);
+    if (!found) return;
+    const { value, failure } = JSON.parse(found.answer) as StoredAnswer;
+    const bytes = found.answer_bytes ?? undefined;
+    await this.#deliver(waiting, { value, bytes, failure: failure && verdictOf(failure) });
+  }
+
+  /** What went well is removed with the click that uses it, what failed as it is told. */
+  async #deliver(waiting: Waiting, reply: Reply): Promise<void> {
+    const whole = await this.#options.parcels.unpack(reply);
+    if (reply.failure) {
+      await this.#options.database.write((transaction) => removeHandoff(transaction, waiting.key));
+    }
+    waiting.resolve({ ...whole, failure: reply.failure });
+  }
+
+  async #prune(): Promise<void> {
+    const { database } = this.#options;
+    const before = database.now() - limits.handoff.ageMsMax;
+    const limit = limits.loop.pruneBatchMax;
+    await database.write((transaction) => pruneHandoffs(transaction, { before, limit }));
+  }
+}
+
+/** From the first ones on, a question is answered alone (docs/decisions/0064). */
+function isBlamed(deaths: number): boolean {
+  return deaths >= limits.suspect.crashesMin + limits.suspect.loneDeathsMax;
+}
+
+/** What waits for a worker, for a queue that has lost it. */
+async function openQuestions(
+  database: Database,
+  { queue, from, limit }: Parameters<OpenQuestions['list']>[0],
+): Promise<OpenPage> {
+  const stage = Object.values(questionKinds).find((kind) => kind.queue === queue)?.stage ?? '';
+  const rows = await listUnbegun(database, { stage, after: from, limit });
+  const messages = rows.map(({ key, epoch, kind, job_key }) => {
+    return { id: messageId(key, epoch), kind, jobId: job_key };
+  });
+  return { messages, next: rows.length < limit ? undefined : rows.at(-1)?.id };
+}
+
+/** A message of a worker that was given up is not the one of the next. */
+export function messageId(key: string, epoch: number): string {
+  return `${key}.${epoch}`;
+}
+
+export function keyOfMessage(id: string): string {
+  return id.replace(/\.\d+$/, '');
+}

@@ -1,0 +1,260 @@
+/**
+ * What workers tell the orchestrator: that they begin, that they live, and how it ended. Each is
+ * one transaction with the question locked. What comes late, twice, or from a worker that another
+ * has taken over from changes nothing, and is told so with a 200: an error would only make it come
+ * again.
+ */
+import { retryPolicyFor } from '../../kernel/backoff.ts';
+import { Failure, pauseReasons } from '../../kernel/failure/failure.ts';
+import type { Stage } from '../../kernel/lifecycle/stage.ts';
+import { limits } from '../../kernel/limits/limits.ts';
+import { react } from '../../kernel/reaction.ts';
+import { isSuspect, uptimeMsFor } from '../../kernel/suspicion.ts';
+import type { World } from '../../kernel/world.ts';
+import { failpoint } from '../../observe/failpoint.ts';
+import type { Database, Transaction } from '../../store/driver/database.ts';
+import {
+  answerHandoff,
+  beatHandoff,
+  beginHandoff,
+  type HandoffRow,
+  lockHandoff,
+  lockOpenHandoffs,
+  readRequest,
+  releaseHandoff,
+  releasesOf,
+  removeHandoff,
+} from '../../store/handoff/handoffs.ts';
+import { getJob, getJobById } from '../../store/job/jobs.ts';
+import { type Json, type Reply, stageAfter, verdictOf, type WireFailure } from '../request.ts';
+import { type Answered, kindsOf, type ReadResult, readResult } from '../result.ts';
+import type { Exchange, StoredAnswer, WorkerName } from './broker.ts';
+
+export type Begun =
+  | {
+      readonly status: 'begun';
+      readonly epoch: number;
+      readonly kind: string;
+      /** How many workers have had it, and given it back or died. */
+      readonly releases?: number | undefined;
+      readonly request: Json;
+      readonly bytes?: Uint8Array | undefined;
+    }
+  /** Workers died at it: to be begun alone, by a process that has lived for so long. */
+  | { readonly status: 'alone'; readonly uptimeMs: number }
+  | { readonly status: 'gone' };
+
+export interface Beat {
+  readonly handoff: string;
+  readonly epoch: number;
+  readonly progress?: { readonly done: number; readonly total: number } | undefined;
+  /** The worker ends, and gives the question back. */
+  readonly isLeaving?: boolean | undefined;
+}
+
+export interface Completion {
+  readonly stage: Stage;
+  /** Absent: the only question of the job in this stage that is not answered. */
+  readonly handoff?: string | undefined;
+  readonly epoch?: number | undefined;
+  readonly itemId?: number | undefined;
+  readonly value?: Json | undefined;
+  readonly bytes?: Uint8Array | undefined;
+  readonly failure?: WireFailure | undefined;
+}
+
+export interface Completed {
+  /**
+   * The next status; of a failure `job_failed`, `document_failed` where the job has others,
+   * `job_paused` or `retry_scheduled`; `already_advanced` for what came late or twice.
+   */
+  readonly status: string;
+}
+
+/** The same door for workers in this process and for those behind HTTP. */
+export interface OrchestratorDoor {
+  begin(jobKey: string, handoff: string, worker: WorkerName, isAlone?: boolean): Promise<Begun>;
+  /** False: nobody wants to know any more. */
+  beat(jobKey: string, beat: Beat): Promise<boolean>;
+  complete(jobKey: string, completion: Completion): Promise<Completed>;
+}
+
+export interface CallbackOptions {
+  readonly database: Database;
+  readonly world: World;
+  /** Absent where nothing is handed to others: then no question is ever open. */
+  readonly exchange?: Exchange | undefined;
+  /** How results are read, and refused. */
+  readonly read?: ReadResult | undefined;
+}
+
+export class Callbacks implements OrchestratorDoor {
+  readonly #options: CallbackOptions;
+
+  constructor(options: CallbackOptions) {
+    this.#options = options;
+  }
+
+  async begin(
+    jobKey: string,
+    handoff: string,
+    worker: WorkerName,
+    isAlone = false,
+  ): Promise<Begun> {
+    const { database } = this.#options;
+    return database.write(async (transaction): Promise<Begun> => {
+      const row = await questionOf(transaction, jobKey, handoff);
+      if (!row || row.answered_at !== null || (await isOver(transaction, row))) return gone;
+      // Of two deliveries, the second finds the first at work; if that dies, who asked sees it, and
+      // asks again.
+      if (isSuspect(row.deaths) && !isAlone) {
+        return { status: 'alone', uptimeMs: uptimeMsFor(row.deaths - limits.suspect.crashesMin) };
+      }
+      const begin = { worker: JSON.stringify(worker), now: database.now() };
+      const begun = await beginHandoff(transaction, row, begin);
+      if (!begun) return gone;
+      const { epoch, request, request_bytes } = begun;
+      const bytes = request_bytes ?? undefined;
+      const told = { kind: row.kind, releases: releasesOf(row) };
+      return { status: 'begun', epoch, ...told, request: JSON.parse(request), bytes };
+    });
+  }
+
+  async beat(jobKey: string, { handoff: key, epoch, progress, isLeaving }: Beat): Promise<boolean> {
+    const { database, exchange } = this.#options;
+    const isHeard = await database.write(async (transaction) => {
+      const row = await questionOf(transaction, jobKey, key);
+      if (!row || (await isOver(transaction, row))) return false;
+      if (isLeaving) {
+        const released = await releaseHandoff(transaction, { key, epoch, hasDied: false });
+        return released !== undefined;
+      }
+      if (await beatHandoff(transaction, { key, epoch, now: database.now() })) return true;
+      return row.answered_at === null && isLast(row, epoch);
+    });
+    if (isHeard && progress) exchange?.progress(key, progress.done, progress.total);
+    return isHeard;
+  }
+
+  async complete(jobKey: string, completion: Completion): Promise<Completed> {
+    const { database, world, exchange, read = readResult } = this.#options;
+    const { failure, stage } = completion;
+    const verdict = failure && verdictOf(failure);
+    const taken = await database.write(async (transaction) => {
+      const row = await openQuestion(transaction, jobKey, completion);
+      if (!row) return undefined;
+      const { value = {} } = completion;
+      const told = { value, bytes: completion.bytes };
+      const result = failure ? told : read(await askedBy(transaction, row), told);
+      const answer: StoredAnswer = { value: result.value, failure };
+      await answerHandoff(transaction, {
+        key: row.key,
+        answer: JSON.stringify(answer),
+        bytes: result.bytes ?? null,
+        now: database.now(),
+      });
+      failpoint(world, 'handoff.before-answer');
+      const status = verdict ? await statusAfter(transaction, row, verdict) : stageAfter(stage);
+      return { key: row.key, status, result };
+    });
+    if (!taken) return { status: 'already_advanced' };
+    failpoint(world, 'handoff.after-answer');
+    const reply: Reply = { ...taken.result, failure: verdict };
+    exchange?.answer(taken.key, reply);
+    return { status: taken.status };
+  }
+}
+
+const gone: Begun = { status: 'gone' };
+
+async function askedBy(transaction: Transaction, { key, kind }: HandoffRow): Promise<Answered> {
+  return { kind, request: JSON.parse(await readRequest(transaction, key)) as Json };
+}
+
+/** What becomes of the document, and of its job, by the function that will decide it. */
+async function statusAfter(
+  transaction: Transaction,
+  { attempt, job_id, stage }: HandoffRow,
+  failure: Failure,
+): Promise<string> {
+  if (pauseReasons[failure.code] !== undefined) return 'job_paused';
+  const reaction = react({
+    outcome: { kind: failure.kind, failure },
+    attempt: Math.max(attempt, failure.tries - 1),
+    policy: retryPolicyFor(stage as Stage, failure.code),
+    ...{ now: 0, random: () => 0 },
+  });
+  if (reaction.do !== 'fail') return 'retry_scheduled';
+  const job = await getJobById(transaction, job_id);
+  const others = job ? job.items_total - job.items_failed - job.items_canceled - 1 : 0;
+  return others > 0 ? 'document_failed' : 'job_failed';
+}
+
+async function jobIdOf(transaction: Transaction, key: string): Promise<number> {
+  const job = await getJob(transaction, key);
+  if (job) return job.id;
+  throw new Failure('job_unknown', `there is no job ${key}`);
+}
+
+/** A question of this job. A job that nobody knows is told apart from one that has none. */
+async function questionOf(
+  transaction: Transaction,
+  jobKey: string,
+  handoff: string,
+): Promise<HandoffRow | undefined> {
+  const row = await lockHandoff(transaction, handoff);
+  if (row?.job_key === jobKey) return row;
+  await jobIdOf(transaction, jobKey);
+  return undefined;
+}
+
+/** The question that is answered, if it is still to be. */
+async function openQuestion(
+  transaction: Transaction,
+  jobKey: string,
+  completion: Completion,
+): Promise<HandoffRow | undefined> {
+  const { stage, handoff, epoch, itemId } = completion;
+  const row =
+    handoff === undefined
+      ? await onlyQuestion(transaction, jobKey, completion)
+      : await questionOf(transaction, jobKey, handoff);
+  if (!row || row.stage !== stage) return undefined;
+  if (row.answered_at !== null || (epoch !== undefined && !isLast(row, epoch))) return undefined;
+  if (await isOver(transaction, row)) return undefined;
+  return itemId === undefined || itemId === row.item_id ? row : undefined;
+}
+
+/**
+ * Whether nobody has begun after the worker of this epoch. One that was given up is heard as long
+ * as that holds: what it has worked for, and perhaps paid for, is as good as what the next would.
+ */
+function isLast(row: HandoffRow, epoch: number): boolean {
+  return epoch === row.epoch || (row.worker === null && epoch === row.epoch - 1);
+}
+
+/** The item has ended without the answer: the question goes, too. */
+async function isOver(transaction: Transaction, { key, waits_on }: HandoffRow): Promise<boolean> {
+  if (waits_on !== null) return false;
+  await removeHandoff(transaction, key);
+  return true;
+}
+
+async function onlyQuestion(
+  transaction: Transaction,
+  jobKey: string,
+  { stage, itemId, failure, value = {} }: Completion,
+): Promise<HandoffRow | undefined> {
+  const jobId = await jobIdOf(transaction, jobKey);
+  const isMeant = failure ? undefined : kindsOf(value);
+  const open = (await lockOpenHandoffs(transaction, { jobId, stage })).filter(
+    ({ kind, item_id }) => isMeant?.(kind) !== false && (itemId ?? item_id) === item_id,
+  );
+  const [only, other] = open;
+  // Of one document it is all the same which of its questions has failed.
+  const isOfOne = open.every(({ item_id }) => item_id === only?.item_id);
+  if (!other || (failure && isOfOne)) return only;
+  const several = isOfOne ? 'several questions are open' : 'several documents of this job are';
+  const message = `${several} in the stage ${stage}: name the handoff`;
+  throw new Failure('bad_request', message);
+}

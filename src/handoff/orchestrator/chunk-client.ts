@@ -1,0 +1,51 @@
+/** Texts are cut by the chunking service; one that is too much for a request is cut here. */
+import { Failure, type FailureCode, toFailure } from '../../kernel/failure/failure.ts';
+import { limits } from '../../kernel/limits/limits.ts';
+import type { Cutter } from '../../pipeline/chunk/chunker.ts';
+import type { NewChunk } from '../../store/document/chunks.ts';
+import { Shape } from '../shape.ts';
+import type { Post } from '../worker/orchestrator-client.ts';
+
+export function remoteCutter(post: Post, here: Cutter): Cutter {
+  return async (text, signal) => {
+    if (text === '' || Buffer.byteLength(text) > limits.handoff.bytesMax) return here(text, signal);
+    const told = await asked(post, text, signal);
+    if (!told) return here(text, signal);
+    const answer = new Shape(told, 'chunk');
+    return answer.list('chunks').map((chunk) => readChunk(new Shape(chunk, 'chunk')));
+  };
+}
+
+const awayCodes: readonly FailureCode[] = ['network_error', 'provider_unavailable'];
+/** The service is there, but has not the time or the room. */
+const tooMuchCodes: readonly FailureCode[] = ['timeout_soft', 'payload_too_large'];
+
+/**
+ * A service that is away is waited for: that is no fault of the document. Undefined: it is there,
+ * and this text is too much for it.
+ */
+async function asked(post: Post, text: string, signal: AbortSignal) {
+  try {
+    return await post('/chunk', { text }, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    const failure = toFailure(error);
+    if (tooMuchCodes.includes(failure.code)) return undefined;
+    if (!awayCodes.includes(failure.code)) throw failure;
+    const message = `the chunking service is away: ${failure.message}`;
+    const retryAfterMs = limits.handoff.awayMs;
+    throw new Failure('service_busy', message, { retryAfterMs, cause: error });
+  }
+}
+
+function readChunk(shape: Shape): NewChunk {
+  return {
+    key: shape.text('chunk_id'),
+    ordinal: shape.number('ordinal'),
+    heading: shape.text('heading'),
+    text: shape.text('text'),
+    startOffset: shape.number('start_offset'),
+    endOffset: shape.number('end_offset'),
+    tokenCount: shape.number('tokens'),
+  };
+}

@@ -1,0 +1,71 @@
+/**
+ * Which service a step will ask, so that it has a place there before it runs: a step that is run
+ * sets money aside, and leaves a question behind.
+ */
+import type { Workplace } from '../../kernel/lifecycle/stage.ts';
+import type { DocumentLane } from '../../pipeline/document.ts';
+import { inlineInput } from '../../pipeline/extract/extract.ts';
+import { isRecording } from '../../pipeline/fetch/http/media-type.ts';
+import type { Pipeline, StepPlace } from '../../pipeline/pipeline.ts';
+import { isCheapLane } from '../../store/batch/lines.ts';
+import { getFetch } from '../../store/crawl/fetches.ts';
+import { getInput } from '../../store/item/items.ts';
+import type { IsHere } from './remote.ts';
+
+export interface WorkplaceOptions {
+  readonly isHere: IsHere;
+  /** What is left to batch tasks asks no service. */
+  readonly lane?: DocumentLane | undefined;
+}
+
+export function workplacesOf(
+  options: WorkplaceOptions,
+): Pick<Pipeline, 'workplaceOf' | 'expected'> {
+  return {
+    workplaceOf: async (step, place) => (await rules[step]?.(place, options)) ?? 'here',
+    expected: (next, sourceKind) => {
+      if (next.includes('fetched')) return sourceKind === 'url' ? 'scraping' : 'here';
+      // Whoever has not been cut into chunks is, before it waits for anybody.
+      const isEmbeddedNext = next.some((step) => embeddingSteps.has(step));
+      return isEmbeddedNext && !next.includes('chunked') ? 'embedding' : 'here';
+    },
+  };
+}
+
+type Rule = (place: StepPlace, options: WorkplaceOptions) => Promise<Workplace>;
+
+const rules: Readonly<Record<string, Rule>> = {
+  fetched: async ({ item }) => (item.sourceKind === 'url' ? 'scraping' : 'here'),
+  content_extracted: async (place, { isHere }) => {
+    const isParsedHere = place.item.sourceKind === 'reembed' || (await isTextHere(place, isHere));
+    return isParsedHere ? 'here' : 'scraping';
+  },
+  embedded: (place, { lane }) => embeddingUnless(place, lane?.embeddings !== undefined),
+  entity_extracted: async (place, { lane }) =>
+    place.item.sourceKind === 'reembed'
+      ? 'here'
+      : embeddingUnless(place, lane?.entities !== undefined),
+};
+
+const embeddingSteps: ReadonlySet<string> = new Set(['embedded', 'entity_extracted']);
+
+async function embeddingUnless({ item, reader }: StepPlace, hasLane: boolean): Promise<Workplace> {
+  return hasLane && (await isCheapLane(reader, item.jobId)) ? 'here' : 'embedding';
+}
+
+/** Whether the text came with the page, or nobody else is needed to find it. */
+async function isTextHere({ item, reader, scratch }: StepPlace, isHere: IsHere): Promise<boolean> {
+  if (scratch.has('read')) return true;
+  if (item.sourceKind === 'inline') {
+    const input = await getInput(reader, item.id);
+    return !input || isHere(inlineInput(item.source, input));
+  }
+  const held = scratch.get('source') as Parameters<IsHere>[0] | undefined;
+  const fetched = held ?? (await fetchedInput({ item, reader }));
+  return !fetched || isRecording(fetched.mediaType) || isHere(fetched);
+}
+
+async function fetchedInput({ item, reader }: Pick<StepPlace, 'item' | 'reader'>) {
+  const row = await getFetch(reader, item.id);
+  return row && { mediaType: row.media_type, bytes: { length: row.bytes } };
+}

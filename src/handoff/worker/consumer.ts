@@ -1,0 +1,347 @@
+/**
+ * A worker of a service. It takes ids from its queue, asks the orchestrator what is wanted, does
+ * it, and calls back. What it reports as failed has failed for good, unless it asks for another
+ * try: the orchestrator waits for that, where people can see it (docs/decisions/0091). Work that
+ * nobody keeps it tries again by itself, by the same table.
+ */
+import { backoffMs, retryPolicyFor } from '../../kernel/backoff.ts';
+import { Failure, isAntiBot, toFailure } from '../../kernel/failure/failure.ts';
+import { limits } from '../../kernel/limits/limits.ts';
+import { react } from '../../kernel/reaction.ts';
+import { pause, type World } from '../../kernel/world.ts';
+import { failpoint } from '../../observe/failpoint.ts';
+import type { Consumer, Delivery, Queue, Settled } from '../../queue/queue.ts';
+import type { KeptAnswers } from '../../redis/response-store.ts';
+import { keyOfMessage, type WorkerName } from '../orchestrator/broker.ts';
+import type { Completed, Completion, OrchestratorDoor } from '../orchestrator/callbacks.ts';
+import type { Parcels } from '../payload.ts';
+import {
+  isPaid,
+  isQuestionKind,
+  type Json,
+  type Question,
+  questionKinds,
+  type Reply,
+  toWire,
+} from '../request.ts';
+import { RunLock } from './run-lock.ts';
+import { Unconfigured, type Works } from './work.ts';
+
+export interface WorkerOptions {
+  readonly queue: Queue;
+  readonly door: OrchestratorDoor;
+  readonly works: Works;
+  readonly parcels: Parcels;
+  /** Where paid answers are kept until the orchestrator has them. */
+  readonly answers?: KeptAnswers | undefined;
+  readonly world: World;
+  readonly worker: WorkerName;
+  readonly places: number;
+  readonly onError: (what: string, error: unknown) => void;
+  /** Told of each try at a question, with how long it took; the waits in between are not in it. */
+  readonly onTry?: ((tried: Tried) => void) | undefined;
+}
+
+export interface Tried {
+  readonly kind: string;
+  readonly durationMs: number;
+}
+
+type Packed = Pick<Completion, 'value' | 'bytes' | 'failure'>;
+
+/** `leave`: it is to be tried again, but not here. */
+interface Next {
+  readonly do: 'retry' | 'wait' | 'leave';
+  readonly waitMs: number;
+}
+
+/** A reply, and whether the orchestrator is asked to try again where it is a failure. */
+interface Tested extends Reply {
+  readonly isLeft?: boolean | undefined;
+}
+
+const finish: Settled = { do: 'finish' };
+
+/** Workers have died at the question: it is answered with no other beside it. */
+interface Lone {
+  readonly do: 'alone';
+  readonly uptimeMs: number;
+}
+
+async function during<T>(end: () => void, run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } finally {
+    end();
+  }
+}
+
+export function startWorker(options: WorkerOptions): Promise<Consumer> {
+  const { queue, places, onError } = options;
+  const process = { runs: new RunLock(), startedAt: options.world.now() };
+  return queue.consume({
+    ...{ places, onError },
+    run: (delivery) => new Run(options, process, delivery).run(),
+  });
+}
+
+/** What the runs of one process share. */
+interface WorkerProcess {
+  readonly runs: RunLock;
+  readonly startedAt: number;
+}
+
+class Run {
+  readonly #options: WorkerOptions;
+  readonly #process: WorkerProcess;
+  readonly #delivery: Delivery;
+  /** Of two runs in one process, each has its own: they must not pass for each other. */
+  readonly #worker: WorkerName;
+
+  constructor(options: WorkerOptions, process: WorkerProcess, delivery: Delivery) {
+    this.#options = options;
+    this.#process = process;
+    this.#delivery = delivery;
+    const { worker, world } = options;
+    this.#worker = { ...worker, id: `${worker.id}.${world.uuid().slice(-12)}` };
+  }
+
+  async run(): Promise<Settled> {
+    const { message, signal } = this.#delivery;
+    const { request } = message;
+    const { runs, startedAt } = this.#process;
+    const run = () => (request === undefined ? this.#runAsked(false) : this.#runLoose(request));
+    const settled = await during(await runs.enter(signal), run);
+    if (settled.do !== 'alone') return settled;
+    const afterMs = settled.uptimeMs - (this.#options.world.now() - startedAt);
+    if (afterMs > 0) return { do: 'again', afterMs };
+    const again = await during(await runs.enterAlone(signal), () => this.#runAsked(true));
+    return again.do === 'alone' ? { do: 'again', afterMs: 0 } : again;
+  }
+
+  /** A question that the orchestrator keeps. */
+  async #runAsked(isAlone: boolean): Promise<Settled | Lone> {
+    const { door, onError } = this.#options;
+    const { message, signal } = this.#delivery;
+    const { jobId = '', id } = message;
+    const handoff = keyOfMessage(id);
+    const begun = await this.#insist('orchestrator', () =>
+      door.begin(jobId, handoff, this.#worker, isAlone),
+    );
+    if (begun.status === 'gone') return finish;
+    if (begun.status === 'alone') return { do: 'alone', uptimeMs: begun.uptimeMs };
+    const { epoch, kind } = begun;
+    const given = new AbortController();
+    const stopBeat = this.#keepBeating(jobId, { handoff, epoch }, given);
+    const both = AbortSignal.any([signal, given.signal]);
+    try {
+      const { request, bytes } = begun;
+      const kept = isPaid(kind) ? await this.#kept(handoff) : undefined;
+      const reply = kept ?? (await this.#answer({ kind, request, bytes }, both, true));
+      if (reply.failure instanceof Unconfigured && !isLastTry(begun)) {
+        onError(kind, reply.failure);
+        await door.beat(jobId, { handoff, epoch, isLeaving: true });
+        return { do: 'again', afterMs: limits.handoff.declinedMs };
+      }
+      failpoint(this.#options.world, 'handoff.before-callback');
+      const { status } = await this.#report(jobId, { handoff, epoch }, { kind, reply });
+      // What came too late was paid for all the same: it is kept for whoever is asked next.
+      if (isPaid(kind) && status !== 'already_advanced') {
+        await this.#options.answers?.remove(handoff);
+      }
+      return finish;
+    } catch (error) {
+      if (given.signal.aborted) return finish;
+      if (!signal.aborted) throw error;
+      const leaving = door.beat(jobId, { handoff, epoch, isLeaving: true });
+      await leaving.catch((failure: unknown) => onError('handoff', failure));
+      return { do: 'again', afterMs: 0 };
+    } finally {
+      stopBeat();
+    }
+  }
+
+  /** Work that came with its request: only a job that was named hears of the end. */
+  async #runLoose(request: Readonly<Record<string, unknown>>): Promise<Settled> {
+    const { message, signal } = this.#delivery;
+    const reply = await this.#answer({ kind: message.kind, request }, signal, false);
+    if (message.jobId !== undefined) {
+      await this.#report(message.jobId, {}, { kind: message.kind, reply });
+    }
+    return finish;
+  }
+
+  /** The reply, good or bad: nothing is thrown but what ends the run itself. */
+  async #answer(
+    asked: Omit<Question, 'kind'> & { kind: string },
+    signal: AbortSignal,
+    isKept: boolean,
+  ): Promise<Tested> {
+    const { world, works, parcels, onTry } = this.#options;
+    const { kind } = asked;
+    const work = isQuestionKind(kind) ? works[kind] : undefined;
+    for (let failed = 0; ; ) {
+      const startedAt = world.now();
+      let reply: Reply;
+      try {
+        if (!work || !isQuestionKind(kind)) {
+          throw new Failure('bad_request', `this service does not answer ${kind}`);
+        }
+        const progress = (done: number, total: number) => this.#progress(done, total);
+        const parcel = { value: asked.request, bytes: asked.bytes };
+        const unpack = () => parcels.unpack(parcel);
+        const { value: request, bytes } = await this.#insist('blob store', unpack);
+        reply = await work({ kind, request, bytes }, { signal, progress });
+      } catch (error) {
+        signal.throwIfAborted();
+        reply = { value: {}, failure: toFailure(error) };
+      }
+      onTry?.({ kind, durationMs: world.now() - startedAt });
+      const next = reply.failure && this.#next(kind, reply.failure, failed);
+      if (!next || isKept || next.do === 'leave') {
+        if (!reply.failure) return reply;
+        const failure = this.#witnessed(reply.failure, failed + 1);
+        return { ...reply, failure, isLeft: next !== undefined };
+      }
+      // What was waited for as it was asked to be is no try that failed.
+      if (next.do === 'retry') failed += 1;
+      await pause(world, next.waitMs, signal);
+      signal.throwIfAborted();
+    }
+  }
+
+  /** When to try once more, and why; undefined where the orchestrator is to hear of it. */
+  #next(kind: string, failure: Failure, attempt: number): Next | undefined {
+    if (!isQuestionKind(kind)) return undefined;
+    const { world } = this.#options;
+    const { stage } = questionKinds[kind];
+    // A site that asks for less, or defends itself, slows down all of its pages: that is for the
+    // orchestrator to do.
+    const isOfSite =
+      stage === 'scraping' && (failure.kind === 'rate_limited' || isAntiBot(failure.code));
+    const now = world.now();
+    const reaction = react({
+      outcome: { kind: failure.kind, failure },
+      ...{ attempt, now, random: () => world.random() },
+      policy: retryPolicyFor(stage, failure.code),
+    });
+    if (reaction.do !== 'retry' && reaction.do !== 'wait') return undefined;
+    const waitMs = reaction.dueAt - now;
+    const isLong = reaction.do === 'wait' && waitMs > limits.handoff.waitMsMax;
+    return { do: isOfSite || isLong ? 'leave' : reaction.do, waitMs };
+  }
+
+  /** Who has tried, and how often, is told with what went wrong. */
+  #witnessed(failure: Failure, tries: number): Failure {
+    if (failure instanceof Unconfigured) return failure;
+    const { code, message, retryAfterMs, cause } = failure;
+    const context = { ...failure.context, worker_id: this.#worker.id };
+    return new Failure(code, message, { retryAfterMs, tries, cause, context });
+  }
+
+  async #report(
+    jobId: string,
+    question: Pick<Completion, 'handoff' | 'epoch'>,
+    { kind, reply }: { kind: string; reply: Tested },
+  ): Promise<Completed> {
+    const { door } = this.#options;
+    const stage = isQuestionKind(kind) ? questionKinds[kind].stage : 'scraping';
+    const tell = (told: Packed) =>
+      this.#insist('orchestrator', () => door.complete(jobId, { ...question, stage, ...told }));
+    try {
+      const packed = await this.#packed(reply);
+      await this.#keep(question.handoff, kind, packed);
+      return await tell(packed);
+    } catch (error) {
+      this.#delivery.signal.throwIfAborted();
+      // The answer would be refused each time. That there is none must be known all the same.
+      return tell({ value: {}, failure: toWire(refusedAnswer(error)) });
+    }
+  }
+
+  /** What a worker has been answered that died, or left, before it could tell. */
+  async #kept(handoff: string): Promise<Reply | undefined> {
+    const kept = await this.#options.answers?.read(handoff);
+    if (kept === undefined) return undefined;
+    const { value, bytes } = JSON.parse(kept) as { value: Json; bytes: string | null };
+    return { value, bytes: bytes === null ? undefined : Buffer.from(bytes, 'base64') };
+  }
+
+  async #keep(handoff: string | undefined, kind: string, packed: Packed): Promise<void> {
+    const { answers } = this.#options;
+    if (!answers || handoff === undefined || packed.failure || !isPaid(kind)) return;
+    const bytes = packed.bytes ? Buffer.from(packed.bytes).toString('base64') : null;
+    await answers.write(handoff, JSON.stringify({ value: packed.value, bytes }));
+  }
+
+  /** A store of blobs that is away for a while does not cost what was worked for. */
+  async #packed(reply: Tested): Promise<Packed> {
+    const { parcels } = this.#options;
+    const { value, bytes } = await this.#insist('blob store', () => parcels.pack(reply));
+    const { failure, isLeft } = reply;
+    if (!failure) return { value, bytes };
+    return { value, bytes, failure: { ...toWire(failure), ...(isLeft && { retry: true }) } };
+  }
+
+  /** Whoever is asked may be away: until it answers, or the time of the run is over. */
+  async #insist<T>(whom: string, call: () => Promise<T>): Promise<T> {
+    const { world, onError } = this.#options;
+    const { signal } = this.#delivery;
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return await call();
+      } catch (error) {
+        if (signal.aborted || !isRetriedCall(error)) throw error;
+        if (attempt === 0) onError(whom, error);
+        const random = () => world.random();
+        await pause(world, backoffMs({ ...limits.handoff.callRetry, attempt, random }), signal);
+        signal.throwIfAborted();
+      }
+    }
+  }
+
+  #told: { done: number; total: number } | undefined;
+
+  #progress(done: number, total: number): void {
+    this.#told = { done, total };
+  }
+
+  /** Beats until it is called off; aborts the work when the orchestrator has given it up. */
+  #keepBeating(
+    jobId: string,
+    question: { handoff: string; epoch: number },
+    given: AbortController,
+  ): () => void {
+    const { door, world, onError } = this.#options;
+    let cancel: () => void = () => undefined;
+    const beat = (): void => {
+      door.beat(jobId, { ...question, progress: this.#told }).then(
+        (isWanted) => {
+          if (!isWanted) given.abort(new Failure('lease_lost', 'somebody else was asked'));
+        },
+        (error: unknown) => onError('heartbeat', error),
+      );
+      cancel = world.setTimer(beat, limits.handoff.beatMs);
+    };
+    cancel = world.setTimer(beat, limits.handoff.beatMs);
+    return () => cancel();
+  }
+}
+
+/** So many workers have had it that none seems to be configured for it. */
+function isLastTry({ releases = 0 }: { readonly releases?: number | undefined }): boolean {
+  return releases >= limits.handoff.declinesMax;
+}
+
+/** Whether the orchestrator may take the same call later: it did not refuse it. */
+function isRetriedCall(error: unknown): boolean {
+  const { kind } = toFailure(error);
+  return kind === 'transient' || kind === 'rate_limited';
+}
+
+function refusedAnswer(error: unknown): Failure {
+  const failure = toFailure(error);
+  if (failure.code !== 'payload_too_large') return failure;
+  const message = `the page and its text are too large to be handed over: ${failure.message}`;
+  return new Failure('source_too_large', message, { cause: error });
+}

@@ -1,0 +1,213 @@
+/**
+ * What happens to every request before its handler and after it: who asks, how much, from where,
+ * how slowly; and what is written down about it.
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { rejectedCaller } from '../access/access.ts';
+import type { CallerContext } from '../access/caller.ts';
+import type { RouteName } from '../contract/contract.ts';
+import { Failure } from '../kernel/failure/failure.ts';
+import { limits } from '../kernel/limits/limits.ts';
+import { classifyAddress } from '../pipeline/fetch/address.ts';
+import type { Service } from '../service/service.ts';
+import { requestSpan } from './log/tracing.ts';
+import { problemOf } from './problem.ts';
+import { RefusedCallbacks } from './refused-callbacks.ts';
+import type { ServerOptions } from './server.ts';
+import { checkSignatures } from './signed.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    caller: CallerContext;
+    /** A service of ours has signed it with the internal key. */
+    isSigned: boolean;
+  }
+  interface FastifyContextConfig {
+    name: string;
+    isOpen: boolean;
+    isUpload: boolean;
+    isInternal: boolean;
+  }
+}
+
+const safeHeaders = {
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+} as const;
+
+export function guardRequest(app: FastifyInstance, options: ServerOptions): void {
+  const { service, isLocal, onBegin } = options;
+  const sources: Sources = new WeakMap();
+  const timers = new WeakMap<FastifyRequest, () => void>();
+  const stopTimer = (request: FastifyRequest): void => timers.get(request)?.();
+  app.decorateRequest('caller');
+  checkSignatures(app, options);
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id).headers(safeHeaders);
+    const { config } = request.routeOptions;
+    onBegin?.(config?.name ?? 'a request');
+    refuseCrossSite(request, isLocal);
+    refuseEncoded(request);
+    if (hasBody(request)) timers.set(request, limitBody(request, reply, service));
+    if (config?.isOpen || request.is404) return;
+    const { countedAs } = options;
+    if (!request.isSigned) await admit(request, reply, { ...service, countedAs, sources });
+    if (config.isInternal && !request.caller.internal) {
+      throw new Failure('forbidden', 'this is for services of Pawl: an internal key is required');
+    }
+  });
+  const refused = new RefusedCallbacks(service);
+  app.addHook('onError', async (request, _, error) => {
+    refused.see(request, error, () => rejectedCaller(keyOf(request)));
+  });
+  app.addHook('preHandler', (request, _, done) => {
+    // By now the body was read and checked, and others may have begun meanwhile.
+    onBegin?.(request.routeOptions.config?.name ?? 'a request');
+    if (!request.routeOptions.config?.isUpload) stopTimer(request);
+    done();
+  });
+  app.addHook('onRequestAbort', (request, done) => {
+    stopTimer(request);
+    done();
+  });
+  app.addHook('onResponse', (request, reply, done) => {
+    stopTimer(request);
+    done();
+    const { method, routeOptions } = request;
+    const route = routeOptions.url ?? 'unknown';
+    const seconds = reply.elapsedTime / 1000;
+    service.metrics.seeRequest({ method, route, status: reply.statusCode }, seconds);
+    const told = { method, route, status: reply.statusCode, ms: Math.round(reply.elapsedTime) };
+    request.log.info(told, 'answered');
+    service.trace?.(requestSpan(request, reply, service.world.now()));
+  });
+}
+
+interface Admission
+  extends Pick<Service, 'access' | 'directory'>,
+    Pick<ServerOptions, 'countedAs'> {
+  readonly sources: Sources;
+}
+
+async function admit(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { access, directory, countedAs, sources }: Admission,
+): Promise<void> {
+  const { name, isInternal } = request.routeOptions.config;
+  const caller = await access.authenticate(keyOf(request), sourceOf(request, sources));
+  request.caller = (await directory?.resolve(caller)) ?? caller;
+  if (isInternal) return;
+  const decision = await access.admit(request.caller, countedAs?.[name as RouteName] ?? name);
+  if (Number.isFinite(decision.limit)) {
+    reply.headers({
+      'x-ratelimit-limit': String(decision.limit),
+      'x-ratelimit-remaining': String(Math.max(decision.remaining, 0)),
+      'x-ratelimit-reset': String(Math.ceil(decision.resetAtMs / 1000)),
+    });
+  }
+  if (decision.allowed) return;
+  const retryAfterMs = decision.retryAfterSeconds * 1000;
+  const message = `more than ${decision.limit} requests within ${spanOf(decision.windowSeconds)}`;
+  throw new Failure('rate_limit_hit', message, { retryAfterMs });
+}
+
+function spanOf(seconds: number): string {
+  if (seconds === 3600) return 'an hour';
+  return seconds === 1 ? 'a second' : `${seconds} seconds`;
+}
+
+/**
+ * The address that a request came from, unless it says nothing about who sent it: a proxy in front
+ * of Pawl, on this machine or in its network, brings the requests of everyone.
+ */
+function sourceOf({ socket }: FastifyRequest, known: Sources): string | undefined {
+  if (known.has(socket)) return known.get(socket);
+  const { remoteAddress = '' } = socket;
+  const source = classifyAddress(remoteAddress) === 'public' ? remoteAddress : undefined;
+  known.set(socket, source);
+  return source;
+}
+
+/** By connection: the address of one does not change. */
+type Sources = WeakMap<object, string | undefined>;
+
+/** Only from its header: an address is written down in too many places. */
+function keyOf({ headers }: FastifyRequest): string | undefined {
+  const key = headers['x-api-key'];
+  return Array.isArray(key) ? key[0] : key;
+}
+
+const safeMethods = new Set(['GET', 'HEAD']);
+
+/**
+ * A page of another site can make a browser send a request here. Where no key is asked for, that
+ * would be enough to be let in: so it is refused, and so is a name that only seems to be this
+ * machine's.
+ */
+function refuseCrossSite({ headers, method }: FastifyRequest, isLocal: boolean): void {
+  const site = headers['sec-fetch-site'];
+  const isForeign = site === 'cross-site' || site === 'same-site';
+  if (isForeign && !safeMethods.has(method)) {
+    throw new Failure('forbidden', 'a page of another site may not change anything here');
+  }
+  if (!isLocal) return;
+  if (headers.host !== undefined && !isLoopbackHost(headers.host)) {
+    throw new Failure('forbidden', 'without keys, Pawl answers only to the name of this machine');
+  }
+  const { origin } = headers;
+  if (origin === undefined || safeMethods.has(method)) return;
+  const own = headers.host ?? '';
+  const host = URL.canParse(origin) ? new URL(origin).host : '';
+  // Another port of this machine is another site: anybody may serve pages there.
+  if (!isLoopbackHost(host) || host !== own) {
+    throw new Failure('forbidden', 'a page of another site may not change anything here');
+  }
+}
+
+export function isLoopbackHost(host: string): boolean {
+  const name = host
+    .replace(/:\d+$/, '')
+    .replace(/^\[(.*)\]$/, '$1')
+    .toLowerCase();
+  return name === 'localhost' || name === '::1' || /^127(\.\d{1,3}){3}$/.test(name);
+}
+
+/** A small body that unfolds into a large one is not unfolded at all; and text is UTF-8. */
+function refuseEncoded({ headers }: FastifyRequest): void {
+  const encoding = headers['content-encoding'] ?? 'identity';
+  if (encoding !== 'identity') {
+    throw new Failure('content_type_unsupported', 'a request body must not be compressed');
+  }
+  const charset = /;\s*charset="?([^";\s]+)/i.exec(headers['content-type'] ?? '')?.[1] ?? 'utf-8';
+  if (/^utf-?8$/i.test(charset)) return;
+  throw new Failure('content_type_unsupported', 'a request body must be in UTF-8');
+}
+
+function hasBody({ headers }: FastifyRequest): boolean {
+  return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
+}
+
+/** A body that does not come in time is not waited for. */
+function limitBody(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { world }: Pick<Service, 'world'>,
+): () => void {
+  const { isUpload } = request.routeOptions.config ?? {};
+  const timeMs = isUpload ? limits.request.uploadMs : limits.request.bodyMs;
+  return world.setTimer(() => {
+    if (request.raw.complete || reply.sent) return;
+    const failure = new Failure('request_too_slow', 'the request did not come in time');
+    const body = JSON.stringify(problemOf(failure, request.id));
+    reply.hijack();
+    reply.raw.writeHead(408, {
+      'content-type': 'application/problem+json',
+      'x-request-id': request.id,
+      connection: 'close',
+    });
+    reply.raw.end(body, () => request.raw.destroy());
+  }, timeMs);
+}

@@ -1,0 +1,77 @@
+/**
+ * The service's log: one JSON object a line. What is written down is named here and in the calls;
+ * headers, queries, bodies and the text of documents never are.
+ */
+import type { FastifyServerOptions } from 'fastify';
+import { framesOf } from '../../observe/frames.ts';
+import type { LogLevel } from '../../observe/log.ts';
+import type { Told } from '../../service/stream/news.ts';
+
+export interface LogOptions {
+  readonly level: LogLevel;
+  write(line: string): void;
+}
+
+export function loggerOptions({ level, write }: LogOptions): FastifyServerOptions['logger'] {
+  return {
+    level,
+    stream: { write },
+    // Neither pid nor host: whoever collects the lines knows where they come from.
+    base: null,
+    // The second net: nothing should bring these here in the first place.
+    redact: {
+      paths: [
+        '*.authorization',
+        '*.cookie',
+        '*["x-api-key"]',
+        '*.api_key',
+        '*.password',
+        '*.token',
+      ],
+      censor: 'hidden',
+    },
+    serializers: {
+      req: (request: { method?: string }) => ({ method: request.method }),
+      res: (reply: { statusCode?: number }) => ({ status: reply.statusCode }),
+      err: errorShape,
+    },
+    formatters: { level: (label: string) => ({ level: label }) },
+    timestamp: () => `,"time":"${new Date().toISOString()}"`,
+  };
+}
+
+/** An error by its name and where it was thrown: its message may quote what it failed on. */
+function errorShape(error: unknown) {
+  if (!(error instanceof Error)) return { type: typeof error, message: '', stack: '' };
+  const { name, stack = '' } = error;
+  const code = (error as { code?: unknown }).code;
+  return {
+    type: name,
+    message: typeof code === 'string' ? code : '',
+    stack: framesOf(stack),
+  };
+}
+
+interface TransitionLog {
+  info(fields: object, message: string): void;
+  debug(fields: object, message: string): void;
+}
+
+/** Every transition, as the history has it: those of items for who looks closer. */
+export function logTransitions(log: TransitionLog, told: readonly Told[]): void {
+  for (const { event, jobKey } of told) {
+    const { kind, itemId, step, attempt, worker, detail = {} } = event;
+    const { from, to, reason, code } = detail;
+    const fields = {
+      job_id: jobKey,
+      ...(itemId != null && { item_id: itemId, step }),
+      from: from ?? null,
+      to: to ?? step ?? null,
+      reason: reason ?? code ?? kind,
+      attempt: attempt ?? 1,
+      ...(worker != null && { worker_id: worker }),
+    };
+    if (kind.startsWith('job_')) log.info(fields, kind);
+    else log.debug(fields, kind);
+  }
+}

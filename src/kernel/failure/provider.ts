@@ -1,0 +1,128 @@
+/** What is answered to whoever asks: the rows of the failure table about requests and access. */
+import { type FailureRow, row } from './row.ts';
+
+/** What a caller asks for. */
+export const asking = {
+  bad_request: row('E_BAD_REQUEST', 'fatal', 400, {
+    title: 'Bad request',
+    advice: 'Correct the request as the detail says.',
+  }),
+  usage_error: row('E_USAGE', 'fatal', 400, {
+    title: 'Wrong usage',
+    advice: 'Run the command with --help to see what it takes.',
+  }),
+  corpus_name_invalid: row('E_CORPUS_NAME', 'fatal', 400, {
+    title: 'Invalid corpus name',
+    advice: 'Use 1 to 64 of a-z, 0-9, dot, dash and underscore, beginning with a letter or digit.',
+  }),
+  sources_empty: row('E_SOURCES_EMPTY', 'fatal', 400, {
+    title: 'No sources given',
+    advice: 'Name at least one URL, file or document.',
+  }),
+  too_many_sources: row('E_SOURCES_MANY', 'fatal', 400, {
+    title: 'Too many sources',
+    advice: 'Submit them as several smaller jobs.',
+  }),
+  payload_too_large: row('E_PAYLOAD', 'fatal', 413, {
+    title: 'Request too large',
+    advice: 'Send less in one request, or upload the documents as files.',
+  }),
+  idempotency_conflict: row('E_IDEMPOTENCY', 'fatal', 422, {
+    title: 'Idempotency key reused',
+    advice: 'Use a new Idempotency-Key for a request that differs from the first.',
+  }),
+  action_not_allowed: row('E_ACTION', 'fatal', 409, {
+    title: 'Not possible now',
+    advice: 'Look at the present state: it lists the actions that are allowed.',
+  }),
+  corpus_unknown: row('E_UNKNOWN', 'fatal', 404, {
+    title: 'No such corpus',
+    advice: 'Check the name in the list of corpora, or ingest something into it first.',
+  }),
+  corpus_ambiguous: row('E_AMBIGUOUS', 'fatal', 409, {
+    title: 'More than one corpus of this name',
+    advice: 'Use one of the full names that the message lists, such as handbook@ann.',
+  }),
+  caller_unknown: row('E_UNKNOWN', 'fatal', 404, {
+    title: 'No such caller',
+    advice: 'Check the id in the list that `pawl callers` prints.',
+  }),
+  job_unknown: row('E_UNKNOWN', 'fatal', 404, {
+    title: 'No such job',
+    advice: 'Check the id in the list of your jobs.',
+  }),
+  item_unknown: row('E_UNKNOWN', 'fatal', 404, {
+    title: 'No such item',
+    advice: 'Check the id in the list of items of its job.',
+  }),
+  delivery_unknown: row('E_UNKNOWN', 'fatal', 404, {
+    title: 'No such delivery',
+    advice: 'Check the id in the list of deliveries of its job.',
+  }),
+  enqueued_unknown: row('E_UNKNOWN', 'fatal', 404, {
+    title: 'No such result',
+    advice: 'Fetch results within the hour, with the key that enqueued them, or enqueue it again.',
+  }),
+  document_unknown: row('E_UNKNOWN', 'fatal', 404, {
+    title: 'No such document',
+    advice: 'Check the id in the list of documents of its corpus.',
+  }),
+  source_unknown: row('E_UNKNOWN', 'fatal', 404, {
+    title: 'No such staged source',
+    advice: 'Check the id in the list of what is staged.',
+  }),
+  batch_task_unknown: row('E_UNKNOWN', 'fatal', 404, {
+    title: 'No such batch task',
+    advice: 'Check the id in the list of your batch tasks.',
+  }),
+  route_unknown: row('E_UNKNOWN', 'fatal', 404, {
+    title: 'No such route',
+    advice: 'Check the method and the path in the API documentation at /docs.',
+  }),
+  content_type_unsupported: row('E_CONTENT_TYPE', 'fatal', 415, {
+    title: 'Content type not supported',
+    advice:
+      'Send JSON as application/json in UTF-8, uncompressed, or files as multipart/form-data.',
+  }),
+  headers_too_large: row('E_HEADERS', 'fatal', 431, {
+    title: 'Headers too large',
+    advice: 'Send fewer or shorter headers.',
+  }),
+  request_too_slow: row('E_REQUEST_SLOW', 'fatal', 408, {
+    title: 'Request came too slowly',
+    advice: 'Send the whole request without long pauses.',
+  }),
+  too_many_streams: row('E_STREAMS', 'rate_limited', 429, {
+    title: 'Too many streams',
+    advice: 'Close streams that are no longer read, or read several jobs from /stream.',
+  }),
+  too_many_uploads: row('E_UPLOADS', 'rate_limited', 429, {
+    title: 'Too many uploads at once',
+    advice: 'Wait until an upload of yours has ended, then send the next.',
+  }),
+  unauthorized: row('E_UNAUTHORIZED', 'fatal', 401, {
+    title: 'Key missing or invalid',
+    advice: 'Send a valid key in the X-API-Key header.',
+  }),
+  forbidden: row('E_FORBIDDEN', 'fatal', 403, {
+    title: 'Not permitted',
+    advice: 'Use a key that may do this: internal routes need the internal key.',
+  }),
+  membership_unavailable: row('E_MEMBERSHIP', 'transient', 503, {
+    title: 'Membership unavailable',
+    advice: 'Retry in half a minute, and check the Membership service if it goes on.',
+  }),
+  /** The gateway's word for it: a process that is away cannot say so itself. */
+  service_unavailable: row('E_SERVICE', 'transient', 503, {
+    title: 'Service unavailable',
+    advice: 'Retry in a moment, and check that the service behind the gateway runs.',
+  }),
+  rate_limit_hit: row('E_LIMIT', 'rate_limited', 429, {
+    title: 'Too many requests',
+    advice: 'Wait as long as the Retry-After header says, then go on more slowly.',
+  }),
+  queue_full: row('E_QUEUE_FULL', 'rate_limited', 429, {
+    title: 'Queue is full',
+    advice: 'Wait as long as the Retry-After header says, then submit again.',
+  }),
+} as const satisfies Record<string, FailureRow>;

@@ -1,0 +1,67 @@
+/** Finding the job that somebody is about to submit a second time. */
+
+import { limits } from '../kernel/limits/limits.ts';
+import { placeOf } from '../kernel/name/corpus-name.ts';
+import { isChangedSince } from '../source/sources.ts';
+import { documentIdOf } from '../store/document/documents.ts';
+import type { Database } from '../store/driver/database.ts';
+import { listOpenJobs } from '../store/item/inbox.ts';
+import { listItems } from '../store/item/items.ts';
+import { findOpenCrawl, type JobRow } from '../store/job/jobs.ts';
+import type { NewSource } from '../store/job/submit.ts';
+
+export interface WantedJob {
+  readonly caller: string;
+  readonly corpus: string;
+  readonly sources: readonly NewSource[];
+  readonly isCrawl: boolean;
+  readonly force: boolean;
+}
+
+/** A crawl is the same while it has not ended, however far it has come. */
+export function findUnfinished(store: Database, wanted: WantedJob): Promise<JobRow | undefined> {
+  const { caller, corpus, sources, isCrawl } = wanted;
+  if (!isCrawl) return findSame(store, wanted);
+  return findOpenCrawl(store, { caller, corpus, url: sources[0]?.source ?? '' });
+}
+
+/**
+ * An unfinished job of exactly these documents. A file that was written after the job was
+ * submitted may already have been read: then it takes a new job to see the new text.
+ */
+async function findSame(
+  store: Database,
+  { caller, corpus, sources, force }: WantedJob,
+): Promise<JobRow | undefined> {
+  if (sources.some(({ kind }) => kind === 'inline')) return undefined;
+  const place = placeOf({ caller, corpus });
+  const idOf = (source: string): string => documentIdOf(place.caller, place.corpus, source);
+  const ids = new Set(sources.map(({ source }) => idOf(source)));
+  const jobs = await listOpenJobs(store, {
+    caller,
+    corpus,
+    items_total: ids.size,
+    force: force ? 1 : 0,
+    limit: limits.request.pageItemsDefault,
+  });
+  for (const job of jobs) {
+    if (job.type !== 'ingest' || !(await hasOnly(store, job, ids))) continue;
+    return (await isChangedSince(sources, job.created_at)) ? undefined : job;
+  }
+  return undefined;
+}
+
+async function hasOnly(
+  store: Database,
+  job: JobRow,
+  documentIds: ReadonlySet<string>,
+): Promise<boolean> {
+  const limit = limits.event.pageMax;
+  for (let after = 0, isFull = true; isFull; ) {
+    const items = await listItems(store, { jobId: job.id, after, limit });
+    if (!items.every(({ document_id }) => documentIds.has(document_id))) return false;
+    after = items.at(-1)?.id ?? after;
+    isFull = items.length === limit;
+  }
+  return true;
+}

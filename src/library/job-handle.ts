@@ -1,0 +1,275 @@
+/** A job as the library hands it out: what it does, how it ends, and what can be done about it. */
+
+import type { Commands } from '../engine/command/commands.ts';
+import type { CancelReceipt } from '../engine/command/input.ts';
+import type { Relay } from '../engine/relay.ts';
+import { jobMessage } from '../kernel/job-message.ts';
+import { type JobState, job as jobMachine } from '../kernel/lifecycle/job.ts';
+import { isFinal } from '../kernel/lifecycle/machine.ts';
+import type { StageState } from '../kernel/lifecycle/stage.ts';
+import { limits } from '../kernel/limits/limits.ts';
+import type { Event } from '../observe/event.ts';
+import { listEvents } from '../store/delivery/events.ts';
+import { countPartlyRead } from '../store/document/views.ts';
+import type { Database } from '../store/driver/database.ts';
+import { type CauseRow, countUnchanged, listCausesOfJob } from '../store/item/inbox.ts';
+import { type ErrorRecord, type ItemRow, listItems } from '../store/item/items.ts';
+import { countersOf, type JobCounters } from '../store/job/counters.ts';
+import { getJobById, isPartialJob, type JobRow, statusesOf } from '../store/job/jobs.ts';
+
+export interface JobSummary {
+  readonly id: string;
+  readonly corpus: string;
+  readonly type: JobRow['type'];
+  readonly state: JobState;
+  /** The stage that people see. */
+  readonly status: StageState;
+  /** What the status means, in one sentence; of a failed job, what went wrong. */
+  readonly message: string;
+  readonly partial: boolean;
+  readonly items: {
+    readonly total: number;
+    readonly done: number;
+    readonly failed: number;
+    readonly canceled: number;
+    readonly waiting: number;
+  };
+  readonly chunks: number;
+  readonly counters: JobCounters;
+  readonly tokens: { readonly in: number; readonly out: number };
+  readonly costCents: number;
+  /** Tokens among them whose price nobody knows. */
+  readonly tokensUnpriced: number;
+  /** What was not paid, because it had been before. */
+  readonly saved: { readonly tokens: number; readonly cents: number };
+  readonly budgetCents: number | null;
+  /** How long it may run, and when that time is over; null while its clock stands. */
+  readonly maxWallSeconds: number;
+  readonly deadlineAt: number | null;
+  /** Why it is paused, where nobody asked for it: `budget_reached`, `quota_exhausted`. */
+  readonly pauseReason: string | null;
+  readonly failedStage: string | null;
+  readonly error: ErrorRecord | null;
+  readonly createdAt: number;
+  readonly startedAt: number | null;
+  readonly endedAt: number | null;
+  readonly canceledAt: number | null;
+}
+
+export type JobCounts = Pick<JobSummary, 'state' | 'items' | 'pauseReason'>;
+
+export interface JobOptions {
+  readonly caller: string;
+  readonly store: Database;
+  readonly commands: Commands;
+  readonly relay: Relay;
+  readonly closing: AbortSignal;
+  readonly isResumed: boolean;
+}
+
+export class Job {
+  readonly id: string;
+  readonly corpus: string;
+  /** It was not submitted now: an unfinished job of the same documents was found. */
+  readonly isResumed: boolean;
+  readonly #rowId: number;
+  readonly #options: JobOptions;
+
+  constructor(row: JobRow, options: JobOptions) {
+    this.id = row.key;
+    this.corpus = row.corpus;
+    this.isResumed = options.isResumed;
+    this.#rowId = row.id;
+    this.#options = options;
+  }
+
+  /**
+   * What has happened after an event, and then what happens, until the job ends, the signal aborts
+   * or Pawl is closed. None is left out and none comes twice.
+   */
+  async *events(from: { after?: number; signal?: AbortSignal } = {}): AsyncGenerator<Event> {
+    const { store, relay, closing } = this.#options;
+    const signals = from.signal ? [closing, from.signal] : [closing];
+    const signal = AbortSignal.any(signals);
+    const bell = new Doorbell(signal);
+    const { stop } = await relay.listen(() => bell.ring());
+    let after = from.after ?? 0;
+    try {
+      while (!signal.aborted) {
+        // Asked before the events are read: if it has ended, then all of them are there to be read.
+        const hasEnded = isFinal(jobMachine, (await this.#row()).state);
+        const limit = limits.event.pageMax;
+        for (let isFull = true; isFull && !signal.aborted; ) {
+          const page = await listEvents(store, { jobId: this.#rowId, after, limit });
+          yield* page;
+          after = page.at(-1)?.seq ?? after;
+          isFull = page.length === limit;
+        }
+        if (hasEnded) return;
+        await bell.rung();
+      }
+    } finally {
+      stop();
+      bell.takeDown();
+    }
+  }
+
+  /** What has happened up to an event, read from the history without waiting for more. */
+  async *history({ after, until }: { after: number; until: number }): AsyncGenerator<Event> {
+    const limit = limits.event.pageMax;
+    for (let from = after, isFull = true; isFull; ) {
+      const page = await listEvents(this.#options.store, {
+        jobId: this.#rowId,
+        after: from,
+        limit,
+      });
+      yield* page.filter(({ seq }) => seq <= until);
+      from = page.at(-1)?.seq ?? from;
+      isFull = page.length === limit && from < until;
+    }
+  }
+
+  /** Where the job stands. */
+  async summary(): Promise<JobSummary> {
+    const [summary] = await summarize(this.#options.store, [await this.#row()]);
+    return summary as JobSummary;
+  }
+
+  /** The part of the summary that costs nothing to ask for again and again. */
+  async counts(): Promise<JobCounts> {
+    return countsOf(await this.#row());
+  }
+
+  /** How the job ended; or where it stands, if Pawl is closed before that. */
+  async wait(): Promise<JobSummary> {
+    const { relay, closing } = this.#options;
+    const bell = new Doorbell(closing);
+    const stop = relay.watch(() => bell.ring());
+    try {
+      while (!closing.aborted && !isFinal(jobMachine, (await this.#row()).state)) await bell.rung();
+    } finally {
+      stop();
+      bell.takeDown();
+    }
+    return this.summary();
+  }
+
+  /** How many of its documents had not changed, as far back as the history goes. */
+  unchanged(): Promise<number> {
+    return countUnchanged(this.#options.store, this.#rowId);
+  }
+
+  /** How many of its documents were read in part. */
+  async partlyRead(): Promise<number> {
+    return countPartlyRead(this.#options.store, await this.#row());
+  }
+
+  items(page: { after?: number; limit?: number } = {}): Promise<ItemRow[]> {
+    const { after = 0, limit = limits.request.pageItemsMax } = page;
+    return listItems(this.#options.store, { jobId: this.#rowId, after, limit });
+  }
+
+  /** Why items of this job failed, the most frequent cause first. */
+  causes(): Promise<CauseRow[]> {
+    return listCausesOfJob(this.#options.store, this.#rowId);
+  }
+
+  cancel(): Promise<CancelReceipt> {
+    return this.#options.commands.cancel(this.#options.caller, this.id);
+  }
+
+  pause(): Promise<void> {
+    return this.#options.commands.pause(this.#options.caller, this.id);
+  }
+
+  /** With a budget, that is what the job may cost in all from now on. */
+  resume({ budgetCents }: { budgetCents?: number | undefined } = {}): Promise<void> {
+    return this.#options.commands.resume(this.#options.caller, this.id, budgetCents);
+  }
+
+  /** Runs what failed or was canceled again, each item from where it stopped. */
+  retry(): Promise<number> {
+    return this.#options.commands.retry(this.#options.caller, this.id);
+  }
+
+  async #row(): Promise<JobRow> {
+    return (await getJobById(this.#options.store, this.#rowId)) as JobRow;
+  }
+}
+
+function countsOf(row: JobRow): JobCounts {
+  return {
+    state: row.state,
+    pauseReason: row.pause_reason,
+    items: {
+      total: row.items_total,
+      done: row.items_done,
+      failed: row.items_failed,
+      canceled: row.items_canceled,
+      waiting: row.items_waiting,
+    },
+  };
+}
+
+export async function summarize(store: Database, rows: readonly JobRow[]): Promise<JobSummary[]> {
+  const statuses = await statusesOf(store, rows);
+  return rows.map((row, index) => summaryOf(row, statuses[index] ?? 'pending', store.now()));
+}
+
+function summaryOf(row: JobRow, status: StageState, now: number): JobSummary {
+  // A job that waits for a retry keeps its last error; only a failed one is shown with it.
+  const error: ErrorRecord | null =
+    row.error === null || row.state !== 'failed' ? null : JSON.parse(row.error);
+  return {
+    id: row.key,
+    corpus: row.corpus,
+    type: row.type,
+    ...countsOf(row),
+    status,
+    message: jobMessage(status, error),
+    partial: isPartialJob(row),
+    chunks: row.chunks_indexed,
+    counters: countersOf(row, now),
+    tokens: { in: row.tokens_in, out: row.tokens_out },
+    costCents: row.cost_cents,
+    tokensUnpriced: row.tokens_unpriced,
+    saved: { tokens: row.tokens_saved, cents: row.saved_cents },
+    budgetCents: row.budget_cents,
+    maxWallSeconds: row.max_wall_seconds,
+    deadlineAt: row.deadline_at,
+    failedStage: row.failed_stage,
+    error,
+    createdAt: row.created_at,
+    startedAt: row.started_at,
+    endedAt: row.ended_at,
+    canceledAt: row.canceled_at,
+  };
+}
+
+/** Remembers that it was rung, so that no ring between two waits is missed. */
+class Doorbell {
+  readonly #signal: AbortSignal;
+  readonly #onAbort = (): void => this.ring();
+  #isRung = false;
+  #answer: (() => void) | undefined;
+
+  constructor(signal: AbortSignal) {
+    this.#signal = signal;
+    signal.addEventListener('abort', this.#onAbort, { once: true });
+  }
+
+  /** A signal that lives long would keep all that was ever hung on it. */
+  takeDown(): void {
+    this.#signal.removeEventListener('abort', this.#onAbort);
+  }
+
+  ring(): void {
+    this.#isRung = true;
+    this.#answer?.();
+  }
+
+  async rung(): Promise<void> {
+    if (!this.#isRung) await new Promise<void>((resolve) => (this.#answer = resolve));
+    this.#isRung = false;
+  }
+}

@@ -1,0 +1,84 @@
+/** The services of Pawl in the one process that is all of them: for who wants one and no job. */
+
+import type { Assembled } from '../app/wire.ts';
+import { thisProcess } from '../engine/item/liveness.ts';
+import type { WorkerName } from '../handoff/orchestrator/broker.ts';
+import type { OrchestratorDoor } from '../handoff/orchestrator/callbacks.ts';
+import { parcelsBy } from '../handoff/payload.ts';
+import type { QueueName } from '../handoff/request.ts';
+import { startWorker } from '../handoff/worker/consumer.ts';
+import type { Stage } from '../kernel/lifecycle/stage.ts';
+import { limits } from '../kernel/limits/limits.ts';
+import type { World } from '../kernel/world.ts';
+import { allowedHosts } from '../pipeline/fetch/address.ts';
+import { checkTarget } from '../pipeline/fetch/http/resolve.ts';
+import { Turns } from '../pipeline/fetch/robots/domain-throttle.ts';
+import { readUrl } from '../pipeline/fetch/url.ts';
+import { fromSignedBytes } from '../provider/embedding/vector-bytes.ts';
+import { EmbeddedQueue } from '../queue/embedded.ts';
+import { memoryAnswers } from '../redis/memory-responses.ts';
+import { Enqueued } from '../service/enqueued.ts';
+import type { WorkDoors } from '../service/handler/services.ts';
+
+export interface LooseOptions {
+  readonly callbacks: OrchestratorDoor;
+  readonly options: {
+    readonly allowHosts?: readonly string[] | undefined;
+    readonly syncMs?: Partial<Record<Stage, number>> | undefined;
+    readonly queueDepthMax?: number | undefined;
+  };
+  readonly onError: (what: string, error: unknown) => void;
+}
+
+export const placesOf: Readonly<Record<QueueName, number>> = {
+  scrape_jobs: limits.handoff.placesScrape,
+  embed_jobs: limits.handoff.placesEmbed,
+};
+
+export async function openLoose(
+  { works, world, embedder, cutter }: Pick<Assembled, 'works' | 'world' | 'embedder' | 'cutter'>,
+  { callbacks: door, options, onError }: LooseOptions,
+) {
+  const parcels = parcelsBy();
+  const enqueued = new Enqueued({ answers: memoryAnswers(world), parcels, world });
+  const open = async (name: QueueName) => {
+    const queue = new EmbeddedQueue({ name, world });
+    const worker = workerName(world);
+    const parts = { works, world, worker, onError, parcels, door: enqueued.before(door) };
+    const consumer = await startWorker({ ...parts, queue, places: placesOf[name] });
+    return { queue, consumer };
+  };
+  const [visit, embed] = await Promise.all([open('scrape_jobs'), open('embed_jobs')]);
+  const doors: WorkDoors = {
+    ...doorsOf({ world, allowHosts: options.allowHosts, syncMs: options.syncMs }),
+    ...{ works, cutter, model: embedder.model, queueDepthMax: options.queueDepthMax },
+    ...{ enqueued, queues: { visit: visit.queue, embed: embed.queue } },
+  };
+  const close = async (): Promise<void> => {
+    await Promise.all([visit, embed].map(({ consumer }) => consumer.stop(0)));
+    await Promise.all([visit, embed].map(({ queue }) => queue.close()));
+  };
+  return { doors, close };
+}
+
+/** What the doors of services are the same in, whatever is behind them. */
+export function doorsOf({
+  world,
+  allowHosts = [],
+  syncMs = {},
+}: LooseOptions['options'] & { readonly world: World }) {
+  const allowed = allowedHosts(allowHosts);
+  return {
+    world,
+    turns: new Turns(world),
+    decode: fromSignedBytes,
+    checkUrl: (url: string) => checkTarget(readUrl(url), allowed),
+    syncMs: { ...limits.step.syncMs, ...syncMs },
+  };
+}
+
+/** Who a worker is, so that others on its machine can see that it has died. */
+export function workerName(world: World): WorkerName {
+  const { host, pid, processStarted } = thisProcess();
+  return { id: world.uuid().slice(-12), host, pid, process_started: processStarted };
+}

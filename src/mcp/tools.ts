@@ -1,0 +1,126 @@
+/**
+ * What a language model may do with Pawl: search, ask why, look at a job, and hand in addresses and
+ * text. Files of this machine it cannot name.
+ */
+import { fromJsonSchema, McpServer } from '@modelcontextprotocol/server';
+import { type StdioServerHandle, serveStdio } from '@modelcontextprotocol/server/stdio';
+import Type, { type Static, type TSchema } from 'typebox';
+import type { PawlDoor } from '../cli/pawl-client.ts';
+import { causeShape, jobShape } from '../cli/view/json.ts';
+import { CorpusName, Url } from '../contract/schema/parts.ts';
+import { InlineDocument, Search } from '../contract/schema/schema.ts';
+import { filterOf } from '../contract/search-filter.ts';
+import { failures, toFailure } from '../kernel/failure/failure.ts';
+import { limits } from '../kernel/limits/limits.ts';
+import { hitShape } from '../service/view/serializer.ts';
+import { inlineSource, urlSource } from '../source/sources.ts';
+
+export function serveTools(pawl: PawlDoor, onerror: (error: Error) => void): StdioServerHandle {
+  return serveStdio(() => serverOf(pawl), { onerror });
+}
+
+interface Tool<Input extends TSchema> {
+  readonly title: string;
+  readonly description: string;
+  readonly input: Input;
+  readonly isReadOnly: boolean;
+  run(pawl: PawlDoor, input: Static<Input>): Promise<unknown>;
+}
+
+const tool = <Input extends TSchema>(row: Tool<Input>): Tool<Input> => row;
+const closed = { additionalProperties: false } as const;
+
+const tools = {
+  search: tool({
+    title: 'Search a corpus',
+    description: 'The best passages of a corpus for a question, each with its source.',
+    input: Search,
+    isReadOnly: true,
+    run: async (pawl, { corpus_name, query, top_k: topK, mode, filter, explain }) => {
+      const options = { topK, mode, explain, filter: filter && filterOf(filter) };
+      return { results: (await pawl.search(corpus_name, query, options)).map(hitShape) };
+    },
+  }),
+  ingest: tool({
+    title: 'Read into a corpus',
+    description:
+      'Submits web addresses, or texts, to be read into a corpus. Answers at once with a job; ' +
+      'job_status says how far it is.',
+    input: Type.Object(
+      {
+        corpus_name: CorpusName,
+        urls: Type.Optional(Type.Array(Url, { maxItems: limits.request.pageItemsMax })),
+        documents: Type.Optional(
+          Type.Array(InlineDocument, { maxItems: limits.request.pageItemsMax }),
+        ),
+      },
+      closed,
+    ),
+    isReadOnly: false,
+    run: async (pawl, { corpus_name: corpus, urls = [], documents = [] }) => {
+      const sources = [
+        ...urls.map(urlSource),
+        ...documents.map(({ source_url, ...document }) =>
+          inlineSource({ ...document, sourceUrl: source_url }),
+        ),
+      ];
+      const job = await pawl.submit(sources, { corpus });
+      return { job_id: job.id, corpus_name: job.corpus, items_total: sources.length };
+    },
+  }),
+  job_status: tool({
+    title: 'Where a job stands',
+    description: 'How far a job is, what of it failed, why, and what to do about it.',
+    input: Type.Object({ job_id: Type.String({ minLength: 1, maxLength: 64 }) }, closed),
+    isReadOnly: true,
+    run: async (pawl, { job_id }) => {
+      const job = await pawl.job(job_id);
+      return { ...jobShape(await job.summary()), causes: (await job.causes()).map(causeShape) };
+    },
+  }),
+  why: tool({
+    title: 'Why a document is, or is not, in the results',
+    description: 'Where a document stands, what keeps it out, or which passage answers a query.',
+    input: Type.Object(
+      {
+        corpus_name: CorpusName,
+        url: Type.String({ minLength: 1, maxLength: limits.job.sourceUrlCharactersMax }),
+        query: Type.Optional(
+          Type.String({ minLength: 1, maxLength: limits.search.queryCharactersMax }),
+        ),
+      },
+      closed,
+    ),
+    isReadOnly: true,
+    run: (pawl, { corpus_name, url, query }) => pawl.why(corpus_name, url, query),
+  }),
+};
+
+function serverOf(pawl: PawlDoor): McpServer {
+  const server = new McpServer({ name: 'pawl', version: '1' }, { capabilities: { tools: {} } });
+  for (const [name, row] of Object.entries(tools) as [string, Tool<TSchema>][]) {
+    const { title, description, input, isReadOnly, run } = row;
+    server.registerTool(
+      name,
+      {
+        title,
+        description,
+        inputSchema: fromJsonSchema(JSON.parse(JSON.stringify(input))),
+        annotations: { readOnlyHint: isReadOnly },
+      },
+      (given: unknown) => answer(() => run(pawl, given)),
+    );
+  }
+  return server;
+}
+
+/** A failure is an answer, too: its code and what to do about it, nothing of how it came about. */
+async function answer(run: () => Promise<unknown>) {
+  try {
+    return { content: [{ type: 'text' as const, text: JSON.stringify(await run()) }] };
+  } catch (error) {
+    const { code, message } = toFailure(error);
+    const told = { code, message, advice: failures[code].advice };
+    return { content: [{ type: 'text' as const, text: JSON.stringify(told) }], isError: true };
+  }
+}

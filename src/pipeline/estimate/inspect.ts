@@ -1,0 +1,233 @@
+/**
+ * Looks at single files for an estimate: what reading, embedding and asking about each would take.
+ * The files of a mail are looked at with it.
+ */
+import { stat } from 'node:fs/promises';
+import { toFailure } from '../../kernel/failure/failure.ts';
+import { limits } from '../../kernel/limits/limits.ts';
+import { attachmentSource } from '../../kernel/name/attachment.ts';
+import { placeOf } from '../../kernel/name/corpus-name.ts';
+import type { World } from '../../kernel/world.ts';
+import type { Embedder } from '../../provider/embedding/embedding.ts';
+import type { Tokens } from '../../provider/prices.ts';
+import { documentIdOf } from '../../store/document/documents.ts';
+import type { Reader } from '../../store/driver/database.ts';
+import type { NewSource } from '../../store/job/submit.ts';
+import { getResults } from '../../store/money/paid-answers.ts';
+import { chunksOf } from '../chunk/chunk.ts';
+import { inputOf } from '../embed/embed.ts';
+import { vectorKey } from '../embed/embed-texts.ts';
+import type { ExtractionInput, Extractor } from '../entity/extraction.ts';
+import { typed } from '../fetch/fetch.ts';
+import type { Pipeline, StepContext } from '../pipeline.ts';
+import { askForFiles, filesOf, textOf } from '../step-memory.ts';
+
+export interface EstimateOptions {
+  /** Steps whose blobs go nowhere. */
+  readonly pipeline: Pipeline;
+  readonly reader: Reader;
+  readonly world: World;
+  readonly embedder: Embedder;
+  /** One that costs something. */
+  readonly extractor?: Extractor | undefined;
+  readonly tokensPerMinute: { readonly embedder: number; readonly extractor: number };
+}
+
+export interface EstimateInput {
+  readonly caller: string;
+  readonly corpus: string;
+  readonly sources: readonly NewSource[];
+  /** How many pages a crawl from these sources takes at most. */
+  readonly crawlPagesMax?: number | undefined;
+}
+
+export interface Look {
+  readonly outcome: 'new' | 'unchanged' | 'unreadable';
+  readonly bytes: number;
+  /** Files of the mail that it is, and of the mails in it. */
+  readonly attached: number;
+  /** Tokens that would be paid for, and those that were before. */
+  readonly tokens: number;
+  readonly saved: number;
+  /** The same of what a model would be asked for entities. */
+  readonly asked: Tokens;
+  readonly askedBefore: number;
+  readonly ms: number;
+}
+
+type Paid = Pick<Look, 'attached' | 'tokens' | 'saved' | 'asked' | 'askedBefore'>;
+
+export async function lookAt(
+  options: EstimateOptions,
+  input: EstimateInput,
+  files: readonly NewSource[],
+): Promise<Look[]> {
+  const looks: Look[] = [];
+  for (const source of files) {
+    const startedAt = options.world.now();
+    const look = await lookAtOne(options, input, source);
+    const bytes = (await sizeOf(source)) ?? 0;
+    looks.push({ ...look, bytes, ms: options.world.now() - startedAt });
+  }
+  return looks;
+}
+
+const none: Paid = {
+  ...{ attached: 0, tokens: 0, saved: 0, askedBefore: 0 },
+  asked: { input: 0, output: 0 },
+};
+
+async function lookAtOne(
+  options: EstimateOptions,
+  { caller, corpus }: EstimateInput,
+  source: NewSource,
+): Promise<Pick<Look, 'outcome'> & Paid> {
+  const context = contextOf(options, { caller, corpus, source });
+  const fetch = async () => {
+    if (source.kind === 'file') await options.pipeline.steps.fetched?.(context);
+  };
+  return lookInto(options, { context, fetch, depth: 0 });
+}
+
+interface Looking {
+  readonly context: StepContext;
+  /** Leaves the bytes in the context. */
+  readonly fetch: () => Promise<void>;
+  /** How many mails it is in. */
+  readonly depth: number;
+}
+
+async function lookInto(
+  options: EstimateOptions,
+  { context, fetch, depth }: Looking,
+): Promise<Pick<Look, 'outcome'> & Paid> {
+  try {
+    await fetch();
+    const extracted = await options.pipeline.steps.content_extracted?.(context);
+    if (extracted?.failure) return { outcome: 'unreadable', ...none };
+    if (extracted?.unchanged) return { outcome: 'unchanged', ...none };
+    const pieces = (await chunksOf(context)) ?? [];
+    const held = await textOf(context);
+    const own: Paid = {
+      attached: 0,
+      ...(await countPaid(options, pieces.map(inputOf))),
+      ...(await countAsked(options, { text: held?.body ?? '', pieces })),
+    };
+    return { outcome: 'new', ...(await withFiles(options, own, { context, depth })) };
+  } catch (error) {
+    // It would end in the inbox, and cost nothing; a defect of ours is not hidden behind that.
+    const failure = toFailure(error);
+    if (failure.code === 'internal_error') throw failure;
+    return { outcome: 'unreadable', ...none };
+  }
+}
+
+/** The files of a mail are documents of their own, and cost what these cost. */
+async function withFiles(
+  options: EstimateOptions,
+  own: Paid,
+  { context: mail, depth }: Pick<Looking, 'context' | 'depth'>,
+): Promise<Paid> {
+  let sum = own;
+  if (depth >= limits.attachment.depthMax) return sum;
+  for (const { name, bytes } of filesOf(mail)) {
+    const source = attachmentSource(mail.item.source, name);
+    const { caller, corpus } = mail.item.payer;
+    const context = contextOf(options, { caller, corpus, source: { kind: 'file', source } });
+    const fetch = async () => void context.scratch.set('source', typed(source, bytes));
+    const found = await lookInto(options, { context, fetch, depth: depth + 1 });
+    sum = {
+      attached: sum.attached + 1 + found.attached,
+      tokens: sum.tokens + found.tokens,
+      saved: sum.saved + found.saved,
+      asked: {
+        input: sum.asked.input + found.asked.input,
+        output: sum.asked.output + found.asked.output,
+      },
+      askedBefore: sum.askedBefore + found.askedBefore,
+    };
+  }
+  return sum;
+}
+
+async function countPaid(
+  { embedder, reader }: EstimateOptions,
+  inputs: readonly { text: string; tokens: number }[],
+): Promise<{ tokens: number; saved: number }> {
+  const keys = inputs.map(({ text }) => vectorKey(embedder.model, text));
+  const known = embedder.meter ? await getResults(reader, keys) : new Map();
+  const seen = new Set<string>();
+  const sum = { tokens: 0, saved: 0 };
+  inputs.forEach(({ tokens }, index) => {
+    const key = keys[index] as string;
+    const isPaid = known.has(key) || (embedder.meter !== undefined && seen.has(key));
+    seen.add(key);
+    if (isPaid) sum.saved += tokens;
+    else sum.tokens += tokens;
+  });
+  return sum;
+}
+
+async function countAsked(
+  { extractor, reader }: EstimateOptions,
+  input: ExtractionInput,
+): Promise<Pick<Look, 'asked' | 'askedBefore'>> {
+  const questions = extractor?.meter?.questionsOf(input) ?? [];
+  const keys = questions.map(({ key }) => key);
+  const known = new Set(keys.length > 0 ? (await getResults(reader, keys)).keys() : []);
+  let [inputTokens, outputTokens, askedBefore] = [0, 0, 0];
+  for (const { key, tokens } of questions) {
+    if (known.has(key)) askedBefore += tokens.input + tokens.output;
+    else {
+      inputTokens += tokens.input;
+      outputTokens += tokens.output;
+    }
+    known.add(key);
+  }
+  return { asked: { input: inputTokens, output: outputTokens }, askedBefore };
+}
+
+/** A document that is not there yet, and will not be. */
+function contextOf(
+  { reader, world }: EstimateOptions,
+  { caller, corpus, source }: { caller: string; corpus: string; source: NewSource },
+): StepContext {
+  const { input } = source;
+  const place = placeOf({ caller, corpus });
+  const scratch = new Map<string, unknown>();
+  askForFiles(scratch);
+  if (input) {
+    const bytes = new TextEncoder().encode(input.body);
+    scratch.set('source', { bytes, mediaType: `text/${input.kind}` });
+  }
+  return {
+    item: {
+      id: 0,
+      jobId: 0,
+      ...place,
+      payer: { caller, corpus },
+      documentId: documentIdOf(place.caller, place.corpus, source.source),
+      // What is at hand is extracted as a file is.
+      sourceKind: 'file',
+      source: source.source,
+      gate: null,
+      force: false,
+      attempt: 1,
+    },
+    world,
+    reader,
+    signal: new AbortController().signal,
+    scratch,
+    progress: () => undefined,
+  };
+}
+
+export async function sizeOf({ source, input }: NewSource): Promise<number | undefined> {
+  if (input) return Buffer.byteLength(input.body);
+  try {
+    return (await stat(source)).size;
+  } catch {
+    // It was named a moment ago; what is gone since has no size, and would cost nothing.
+    return undefined;
+  }
+}

@@ -1,0 +1,210 @@
+/**
+ * Which blocks of a page are its text. The region comes first: what navigates, is hidden or stands
+ * outside the main element is out, whatever the page. Its genre then says how much a vote on the
+ * blocks counts. Each block that is dropped has a reason.
+ */
+import { type Block, type Page, readPage } from '../block/blocks.ts';
+import { type Metadata, readMetadata } from '../page/metadata.ts';
+import type { TreeDocument } from '../tree/document.ts';
+import { clutterShareMax } from './clutter.ts';
+import { weigh } from './evidence.ts';
+import { type Genre, judge, type Method, type TagCounts } from './genre.ts';
+import { isText, type Substance, shareKept, substanceOf } from './kept-share.ts';
+import { mark } from './marks.ts';
+import { isProse, linkShare, plain } from './prose.ts';
+import { keepShares } from './readability.ts';
+import {
+  type DropReason,
+  findRegion,
+  isIn,
+  isMainHeading,
+  isTable,
+  type Reasons,
+} from './region.ts';
+import { type Setting, settle } from './setting.ts';
+
+export interface Choice {
+  readonly genre: Genre;
+  readonly metadata: Metadata;
+  readonly kept: readonly Block[];
+  readonly dropped: readonly Dropped[];
+  readonly keptShare: number;
+  /** Words on the whole page. */
+  readonly shown: number;
+}
+
+export interface Dropped {
+  readonly reason: DropReason;
+  readonly text: string;
+}
+
+export interface Circumstances {
+  readonly url: string | undefined;
+  readonly counts: TagCounts;
+  /** Readability's time grows with the square of a page, so a large one is voted on without it. */
+  readonly isLarge: boolean;
+}
+
+export function choose(document: TreeDocument, circumstances: Circumstances): Choice {
+  const { url, counts, isLarge } = circumstances;
+  const root = document.documentElement;
+  const page: Page = root === null ? { blocks: [], scopes: [], parents: [0] } : readPage(root);
+  const { blocks } = page;
+  const tab = document.querySelector('title')?.textContent ?? '';
+  const outside = findRegion(page, tab);
+  const heading = headingOf(page, tab, outside);
+  const metadata = readMetadata(document, { url, heading });
+  const { genre, method, keepsClutter } = judge({ page, metadata, outside, counts });
+  const substance = substanceOf(page, outside);
+  const region = keepsClutter ? outside : withoutClutter(outside, substance);
+  const vote = () => (isLarge ? voteByRegion(blocks, outside) : keepShares(document, blocks));
+  const reasons =
+    method === 'region'
+      ? region
+      : weighAll({ page, outside, region, substance, method }, settle(page, vote(), metadata));
+  return {
+    genre,
+    // The tab of a manual's page names the manual; its heading names the page.
+    metadata:
+      method !== 'weigh' && heading !== undefined ? { ...metadata, title: heading } : metadata,
+    kept: blocks.filter((_block, index) => reasons[index] === undefined),
+    dropped: blocks.flatMap(({ text }, index) => {
+      const reason = reasons[index];
+      return reason === undefined ? [] : [{ reason, text }];
+    }),
+    keptShare: shareKept(substance, reasons),
+    shown: wordsOf(blocks),
+  };
+}
+
+/**
+ * The page's own heading, which its tab's title may hide behind the name of the site. Of several
+ * headings it is the one that the tab names, if any; the others are chapters.
+ */
+function headingOf(page: Page, tab: string, outside: Reasons): string | undefined {
+  const headings = page.blocks.filter(
+    (block, index) => isMainHeading(block) && outside[index] === undefined,
+  );
+  const heading = headings.length > 1 ? headings.find(isIn(tab)) : headings[0];
+  return heading?.text.replace(/\s+/g, ' ');
+}
+
+/** In place of Readability, in one pass: what is text and stands in the region. */
+function voteByRegion(blocks: readonly Block[], outside: Reasons): number[] {
+  return blocks.map((block, index) => {
+    const isText = isProse(block) || block.kind === 'code' || block.kind === 'row';
+    return isText && outside[index] === undefined ? 1 : 0;
+  });
+}
+
+/** Where nothing says otherwise, what is called clutter is. */
+function withoutClutter(outside: Reasons, { isClutter, clutterShare }: Substance): Reasons {
+  // Many small boxes that are all called clutter are what the page is made of.
+  if (clutterShare > clutterShareMax) return outside;
+  return outside.map((reason, index) => reason ?? (isClutter[index] ? 'clutter' : undefined));
+}
+
+interface Weighed {
+  readonly page: Page;
+  readonly outside: Reasons;
+  /** What stays where the vote is not followed. */
+  readonly region: Reasons;
+  readonly substance: Substance;
+  readonly method: Exclude<Method, 'region'>;
+}
+
+/** Fewer words than these are no article: then all that is no margin counts as content. */
+const articleWordsMin = 25;
+/** Of its text a span may leave out this share at its ends; beyond it, the whole region stays. */
+const spanLossMax = { span: 0.05, wideSpan: 0.3 };
+/** An article that would lose more of its text than this is none: its region stays. */
+const articleLossMax = 0.85;
+
+function weighAll(weighed: Weighed, setting: Setting): Reasons {
+  const { page, outside, region, substance, method } = weighed;
+  const { blocks } = page;
+  const isKept = blocks.map((_block, index) => weigh(setting, index) > 0);
+  const kept = blocks.filter((_block, index) => isKept[index]);
+  if (wordsOf(kept) < articleWordsMin) return method === 'weigh' ? allButMargins(setting) : region;
+  const loss = (reasons: Reasons) => 1 - shareKept(substance, reasons);
+  if (method !== 'weigh') {
+    const span = spanOf(blocks, isKept, region);
+    return loss(span) <= spanLossMax[method] ? span : region;
+  }
+  const isElsewhere = 2 * wordsOf(declaredOutside(setting, outside, isKept)) > wordsOf(kept);
+  keepHeadings(setting, outside, isKept);
+  const chosen = isKept.map((keep, index) =>
+    keep ? undefined : (outside[index] ?? 'not_main_text'),
+  );
+  return isElsewhere || loss(chosen) <= articleLossMax ? chosen : region;
+}
+
+/**
+ * What was kept outside the region, and in an element that is declared as the article's: if this is
+ * most of it, the region is that of something else, for instance of comments in a main element.
+ */
+function declaredOutside(
+  { blocks, marks }: Setting,
+  outside: Reasons,
+  isKept: readonly boolean[],
+): readonly Block[] {
+  return blocks.filter((_block, index) => {
+    const isDeclared = ((marks[index] ?? 0) & mark.main) !== 0;
+    return isKept[index] && isDeclared && outside[index] !== undefined;
+  });
+}
+
+/** All of the region between the first and the last block of main text, and what it cuts apart. */
+function spanOf(blocks: readonly Block[], isKept: readonly boolean[], region: Reasons): Reasons {
+  let first = isKept.indexOf(true);
+  for (let index = first - 1; index >= 0; index -= 1) {
+    if (region[index] !== undefined) continue;
+    if (blocks[index]?.kind !== 'heading') break;
+    first = index;
+  }
+  let last = isKept.lastIndexOf(true);
+  while (isTable(blocks[first]) && blocks[first]?.table === blocks[first - 1]?.table) first -= 1;
+  while (isTable(blocks[last]) && blocks[last]?.table === blocks[last + 1]?.table) last += 1;
+  return region.map((reason, index) =>
+    index >= first && index <= last ? reason : (reason ?? 'not_main_text'),
+  );
+}
+
+/**
+ * A heading stays when its section does: when the text after it was kept. Not so the title, which
+ * is kept as such, and headings that repeat, are quoted, lead away or stand in a figure: they head
+ * inserts.
+ */
+function keepHeadings(setting: Setting, outside: Reasons, isKept: boolean[]): void {
+  const { blocks, marks, titles, counts } = setting;
+  const first = isKept.indexOf(true);
+  for (let index = blocks.length - 2; index > first; index -= 1) {
+    const block = blocks[index];
+    if (block?.kind !== 'heading' || isKept[index] || outside[index] !== undefined) continue;
+    const isTeaser = linkShare(block) > 0.5 || ((marks[index] ?? 0) & inserts) !== 0;
+    const isInsert = isTeaser || block.quote > 0 || (counts.get(block.text) ?? 0) > 1;
+    const next = blocks[index + 1];
+    const isHead = isKept[index + 1] && next !== undefined && isText(next);
+    if (isHead && !isInsert && !titles.has(plain(block.text))) isKept[index] = true;
+  }
+}
+
+const inserts = mark.figure | mark.caption | mark.related | mark.promotion | mark.newsletter;
+
+function wordsOf(blocks: readonly Block[]): number {
+  return blocks.reduce((sum, block) => sum + block.words, 0);
+}
+
+const margins =
+  mark.hidden | mark.navigation | mark.footer | mark.form | mark.consent | mark.comment;
+
+/** A page that is nothing but links is a list, and its words are its content. */
+function allButMargins({ blocks, marks }: Setting): Reasons {
+  const isCentral = blocks.map((_block, index) => ((marks[index] ?? 0) & margins) === 0);
+  const isUnlinked = blocks.map((block, index) => isCentral[index] && linkShare(block) < 0.5);
+  const isKept = isUnlinked.some(Boolean) ? isUnlinked : isCentral;
+  return isKept.map((keep, index) => {
+    if (keep) return undefined;
+    return isCentral[index] ? 'links' : 'navigation';
+  });
+}

@@ -1,0 +1,130 @@
+/** Answers that break the protocol, and answers that ask for more than a page. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { describe, type TestContext, test } from 'node:test';
+import { hangSignal } from '../../../../test/support/patience.ts';
+import { serveWeb } from '../../../../test/support/web-server.ts';
+import { realWorld } from '../../../app/world.ts';
+import { Failure, type FailureCode } from '../../../kernel/failure/failure.ts';
+import { allowedHosts } from '../address.ts';
+import type { Answer } from '../verdict.ts';
+import { httpFetcher } from './http.ts';
+
+async function serveRaw(t: TestContext, said: string): Promise<string> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    socket.once('data', () => socket.end(said, 'latin1'));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+function get(url: string): Promise<Answer> {
+  const target = new URL(url);
+  return httpFetcher({ world: realWorld(), allowed: allowedHosts([target.host]) }).get({
+    url: target,
+    accept: '*/*',
+    signal: hangSignal(),
+    redirectsMax: 5,
+    bounds: { wireBytesMax: 1_000_000, bytesMax: 1_000_000, beyond: 'fail' },
+  });
+}
+
+async function codeOf(work: Promise<unknown>): Promise<FailureCode | 'no failure'> {
+  try {
+    await work;
+    return 'no failure';
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    return error.code;
+  }
+}
+
+const ok = 'HTTP/1.1 200 OK\r\n';
+
+describe('an answer that breaks the protocol is not content', () => {
+  const rows: readonly [name: string, said: string][] = [
+    ['an upgrade that nobody asked for', 'HTTP/1.1 101 Switching\r\nUpgrade: websocket\r\n\r\n'],
+    ['the oldest protocol, without a header', '<html>hello</html>'],
+    ['a header with a zero byte', `${ok}X-A: a\0b\r\nContent-Length: 1\r\n\r\na`],
+    ['a header with a bare carriage return', `${ok}X-A: a\rX-B: b\r\nContent-Length: 1\r\n\r\na`],
+    [
+      'a length and chunks',
+      `${ok}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+    ],
+    ['interim answers and then nothing', 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(5000)],
+  ];
+  for (const [name, said] of rows) {
+    test(`${name}: tried again later`, async (t) => {
+      assert.equal(await codeOf(get(await serveRaw(t, said))), 'network_error');
+    });
+  }
+
+  test('more than was announced: the rest is not read as part of it', async (t) => {
+    const said = `${ok}Content-Length: 5\r\n\r\nhello${'x'.repeat(100_000)}`;
+    const code = await codeOf(
+      get(await serveRaw(t, said)).then(({ bytes }) => {
+        assert.equal(Buffer.from(bytes).toString(), 'hello');
+      }),
+    );
+    assert.ok(code === 'no failure' || code === 'network_error', code);
+  });
+
+  test('eight-bit headers are kept as they are, and harm nothing', async (t) => {
+    const said = `${ok}ETag: "\xe9"\r\nContent-Length: 1\r\n\r\na`;
+    assert.equal((await get(await serveRaw(t, said))).headers.get('etag'), '"é"');
+  });
+});
+
+describe('an answer that asks for more than a page', () => {
+  test('gets no second request: neither for refresh nor for what it would preload', async (t) => {
+    const { origin, asked } = await serveWeb(t, (_, response) => {
+      response.writeHead(200, {
+        Refresh: '0; url=/other',
+        Link: '</style.css>; rel=preload; as=style',
+        'Strict-Transport-Security': 'max-age=31536000',
+        'Alt-Svc': 'h3=":443"',
+      });
+      response.end('<p>page');
+    });
+    assert.equal((await get(`${origin}/page`)).status, 200);
+    assert.deepEqual(asked, ['/page']);
+  });
+
+  test('meets a new session each time: another connection, and none of its cookies', async (t) => {
+    const sessions: string[] = [];
+    const { origin } = await serveWeb(t, ({ socket, headers }, response) => {
+      sessions.push(`${socket.remotePort} ${headers.cookie ?? 'no cookie'}`);
+      const cookies = Array.from({ length: 100 }, (_, at) => `session-${at}=known`);
+      response.writeHead(403, { 'Set-Cookie': cookies }).end('captcha');
+    });
+    for (let time = 0; time < 3; time += 1) await get(origin);
+    assert.equal(new Set(sessions).size, 3);
+    assert.ok(sessions.every((session) => session.endsWith(' no cookie')));
+  });
+
+  test('is asked for directly, whatever proxy the environment names', async (t) => {
+    const proxy = await serveWeb(t, (_, response) => response.end('from the proxy'));
+    const site = await serveWeb(t, (_, response) => response.end('from the site'));
+    const names = ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'ALL_PROXY', 'NODE_USE_ENV_PROXY'];
+    const before = names.map((name) => process.env[name]);
+    t.after(() => {
+      names.forEach((name, at) => {
+        const value = before[at];
+        if (value === undefined) delete process.env[name];
+        else process.env[name] = value;
+      });
+    });
+    for (const name of names) process.env[name] = proxy.origin;
+    assert.equal(Buffer.from((await get(site.origin)).bytes).toString(), 'from the site');
+    assert.deepEqual(proxy.asked, []);
+  });
+});

@@ -1,0 +1,192 @@
+/**
+ * Paid work is not paid twice. A step asks the purse first: what was answered before is there. For
+ * the rest it sets money aside, makes the call, and has the answer kept and charged in one commit
+ * of its own, before the click: a crash between the two loses neither the answer nor the account.
+ */
+import { Failure } from '../kernel/failure/failure.ts';
+import { limits } from '../kernel/limits/limits.ts';
+import type { World } from '../kernel/world.ts';
+import { failpoint } from '../observe/failpoint.ts';
+import { costOf, type Prices, type Tokens } from '../provider/prices.ts';
+import { appendEvents } from '../store/delivery/events.ts';
+import type { Database, Transaction } from '../store/driver/database.ts';
+import {
+  isBudgeted,
+  releaseReservation,
+  reserve,
+  type Shortage,
+  settleReservation,
+} from '../store/money/budgets.ts';
+import { getResults, putResults, type ResultRow } from '../store/money/paid-answers.ts';
+import { charge } from '../store/money/spending.ts';
+import type { PipelineItem } from './pipeline.ts';
+
+/** What a paid call was made for, and at what price. */
+export interface Purchase {
+  readonly item: Pick<PipelineItem, 'id' | 'jobId' | 'payer'>;
+  readonly step: string;
+  readonly model: string;
+  /** Undefined where nobody knows them. */
+  readonly prices: Prices | undefined;
+  /** Where a person says what the model costs. */
+  readonly priceSetting: string;
+}
+
+/** What came back, and what is to be paid for it. */
+export interface Answer {
+  readonly key: string;
+  /** Undefined: it is of no use, and has cost as much all the same. It is not kept. */
+  readonly value: Uint8Array | undefined;
+  readonly tokens: Tokens;
+  /** Where it is not paid by its tokens. */
+  readonly cents?: number | undefined;
+}
+
+export class Purse {
+  readonly #database: Database;
+  readonly #world: World;
+
+  constructor(database: Database, world: World) {
+    this.#database = database;
+    this.#world = world;
+  }
+
+  /** Answers that were paid for before, by their keys. */
+  async find(keys: readonly string[]): Promise<Map<string, ResultRow>> {
+    const found = new Map<string, ResultRow>();
+    for (let start = 0; start < keys.length; start += limits.result.pageMax) {
+      const page = keys.slice(start, start + limits.result.pageMax);
+      for (const [key, row] of await getResults(this.#database, page)) found.set(key, row);
+    }
+    return found;
+  }
+
+  /**
+   * Sets aside what calls of so many tokens will cost; `budget_exhausted` where it may not. False:
+   * there is no budget, and nothing to set aside.
+   */
+  reserve(purchase: Purchase, tokens: Tokens): Promise<boolean> {
+    return this.reserveCents(purchase, centsFor(tokens, purchase));
+  }
+
+  /** Undefined: nobody knows what it will cost, and no budget allows that. */
+  async reserveCents(purchase: Purchase, cents: number | undefined): Promise<boolean> {
+    const { item, step } = purchase;
+    const { jobId, payer } = item;
+    const { caller, corpus } = payer;
+    if (!(await isBudgeted(this.#database, { jobId, caller, corpus }))) return false;
+    const now = this.#database.now();
+    const until = now + limits.result.reservationMsMax;
+    const wish = { itemId: item.id, step, jobId, caller, corpus, cents, now, until };
+    const shortage = await this.#database.write((transaction) => reserve(transaction, wish));
+    if (shortage) throw exhausted(shortage, purchase, cents);
+    return true;
+  }
+
+  /** Keeps answers and charges for them, in one commit. */
+  async keep(purchase: Purchase, answers: readonly Answer[]): Promise<void> {
+    await this.keepTaken(purchase, async () => answers);
+  }
+
+  /**
+   * The same for answers that more than one may come for: `take` runs in that commit, and hands
+   * each of them to one only. Returns those that were kept.
+   */
+  async keepTaken(
+    purchase: Purchase,
+    take: (transaction: Transaction) => Promise<readonly Answer[]>,
+  ): Promise<readonly Answer[]> {
+    const kept = await this.#database.write(async (transaction) => {
+      const answers = await take(transaction);
+      if (answers.length > 0) await this.#keepIn(transaction, purchase, answers);
+      failpoint(this.#world, 'paid.before-commit');
+      return answers;
+    });
+    failpoint(this.#world, 'paid.after-commit');
+    return kept;
+  }
+
+  async #keepIn(
+    transaction: Transaction,
+    purchase: Purchase,
+    answers: readonly Answer[],
+  ): Promise<void> {
+    const { item, step, model } = purchase;
+    const { input: tokensIn, output: tokensOut } = sumOf(answers);
+    const cost = costOfAll(answers, purchase);
+    const now = this.#database.now();
+    await charge(transaction, {
+      itemId: item.id,
+      jobId: item.jobId,
+      now,
+      tokensIn,
+      tokensOut,
+      tokensUnpriced: cost === undefined ? tokensIn + tokensOut : 0,
+      costCents: cost ?? 0,
+    });
+    await settleReservation(transaction, { itemId: item.id, step, cents: cost ?? 0 });
+    await putResults(transaction, rowsOf(answers), { model, now });
+    const detail = {
+      model,
+      answers: answers.length,
+      tokens_in: tokensIn,
+      ...(tokensOut > 0 && { tokens_out: tokensOut }),
+      cost_cents: cost ?? null,
+    };
+    const event = {
+      kind: 'work_paid',
+      jobId: item.jobId,
+      itemId: item.id,
+      step,
+      detail,
+    } as const;
+    await appendEvents(transaction, [event], now);
+  }
+
+  /** The calls came to nothing: what was set aside for them comes back. */
+  async release({ item, step }: Purchase): Promise<void> {
+    await this.#database.write((transaction) =>
+      releaseReservation(transaction, { itemId: item.id, step }),
+    );
+  }
+}
+
+function sumOf(answers: readonly Answer[]): Tokens {
+  const sum = (name: keyof Tokens): number =>
+    answers.reduce((all, { tokens }) => all + tokens[name], 0);
+  return { input: sum('input'), output: sum('output') };
+}
+
+/** Undefined where nobody knows the price of some of them. */
+function costOfAll(answers: readonly Answer[], purchase: Purchase): number | undefined {
+  const fixed = answers.reduce((sum, { cents = 0 }) => sum + cents, 0);
+  const others = answers.filter(({ cents }) => cents === undefined);
+  if (others.length === 0) return fixed;
+  const rest = centsFor(sumOf(others), purchase);
+  return rest === undefined ? undefined : fixed + rest;
+}
+
+function rowsOf(answers: readonly Answer[]): ResultRow[] {
+  return answers.flatMap(({ key, value, tokens }) =>
+    value ? { key, value, tokens: tokens.input, tokens_out: tokens.output } : [],
+  );
+}
+
+export function centsFor(tokens: Tokens, { prices }: Pick<Purchase, 'prices'>): number | undefined {
+  return prices && costOf(tokens, prices);
+}
+
+function exhausted(
+  { of, budgetCents, spentCents, reservedCents }: Shortage,
+  { model, priceSetting }: Purchase,
+  cents: number | undefined,
+): Failure {
+  const round = (value: number): string => String(Number(value.toPrecision(4)));
+  const budget = `the budget of this ${of} is ${round(budgetCents)} cents`;
+  const message =
+    cents === undefined
+      ? `${budget}, and the price of ${model} is not known: set ${priceSetting}`
+      : `${budget}: ${round(spentCents)} are spent, ${round(reservedCents)} set aside, and the ` +
+        `next call costs ${round(cents)}`;
+  return new Failure('budget_exhausted', message, { context: { of, budget_cents: budgetCents } });
+}

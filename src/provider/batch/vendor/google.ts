@@ -1,0 +1,136 @@
+/**
+ * Google Speech-to-Text v2, batch recognition: one long-running operation for each recording and
+ * model, because results come inline for a single file only. It takes no name of ours, but its list
+ * of operations repeats the request: an operation for the same file and model that is no older than
+ * our intent is the one that we began, or as good as it.
+ */
+import { limits } from '../../../kernel/limits/limits.ts';
+import type { JsonObject } from '../../../kernel/provider-state.ts';
+import {
+  checkSame,
+  lasting,
+  listOf,
+  needText,
+  objectOf,
+  sayingOfError,
+  textOf,
+} from '../answer.ts';
+import type {
+  BatchJobRef,
+  BatchProvider,
+  NewBatchJob,
+  PollAnswer,
+  ResultLine,
+} from '../batch-provider.ts';
+import type { Endpoint } from '../endpoint.ts';
+
+export interface GoogleSpeechOptions {
+  readonly endpoint: Endpoint;
+  readonly project: string;
+  readonly location: string;
+}
+
+/** Clocks differ a little. */
+const clockSkewMs = 60_000;
+const canceledCode = 1;
+
+export function googleTranscriber(options: GoogleSpeechOptions): BatchProvider {
+  const { endpoint, project, location } = options;
+  const parent = `projects/${project}/locations/${location}`;
+  return {
+    name: 'GOOGLE',
+    taskTypes: ['transcription'],
+    split: 'source_and_model',
+    merge: 'by_model',
+    recognizedBy: 'list',
+    refuses: (source) => (/^gs:\/\//.test(source) ? undefined : 'Google reads gs addresses'),
+    find: async (job, { signal, intendedAt }) => {
+      let token = '';
+      for (let page = 0; page < limits.batch.listPagesMax; page += 1) {
+        const path = `/v2/${parent}/operations?pageSize=100${token}`;
+        const answer = await endpoint.json(path, { signal });
+        const found = listOf(answer.operations).find((each) => isOurs(each, job, intendedAt));
+        if (found) return needText(found.name, 'name of an operation');
+        const next = textOf(answer.nextPageToken);
+        if (next === undefined) return undefined;
+        token = `&pageToken=${encodeURIComponent(next)}`;
+      }
+      return undefined;
+    },
+    submit: async ({ sources, model, language }, { signal }) => {
+      const body = {
+        config: {
+          autoDecodingConfig: {},
+          model: model ?? 'long',
+          languageCodes: [language ?? 'en-US'],
+        },
+        files: sources.map((uri) => ({ uri })),
+        recognitionOutputConfig: { inlineResponseConfig: {} },
+      };
+      const path = `/v2/${parent}/recognizers/_:batchRecognize`;
+      return needText((await endpoint.json(path, { body, signal })).name, 'name of an operation');
+    },
+    check: async (signal) => {
+      await endpoint.json(`/v2/${parent}/operations?pageSize=1`, { signal });
+      return 'its list of operations was asked for';
+    },
+    poll: (job, signal) => poll(endpoint, job, signal),
+    cancel: async ({ externalId }, signal) => {
+      await endpoint.text(`/v2/${externalId}:cancel`, { method: 'POST', signal });
+      return true;
+    },
+  };
+}
+
+function isOurs(operation: JsonObject, job: NewBatchJob, intendedAt: number): boolean {
+  const { batchRecognizeRequest, createTime } = objectOf(operation.metadata);
+  const request = objectOf(batchRecognizeRequest);
+  const madeAt = Date.parse(textOf(createTime) ?? '');
+  const files = listOf(request.files).map(({ uri }) => uri);
+  return (
+    madeAt >= intendedAt - clockSkewMs &&
+    objectOf(request.config).model === job.model &&
+    files.length === job.sources.length &&
+    job.sources.every((source, index) => files[index] === source)
+  );
+}
+
+async function poll(
+  endpoint: Endpoint,
+  { externalId }: BatchJobRef,
+  signal: AbortSignal,
+): Promise<PollAnswer> {
+  try {
+    const operation = await endpoint.json(`/v2/${externalId}`, { signal });
+    checkSame(operation.name, externalId);
+    if (operation.done !== true) return { said: 'running' };
+    const error = objectOf(operation.error);
+    const detail = textOf(error.message);
+    if (error.code === canceledCode) return { said: 'canceled', detail };
+    if (operation.error !== undefined) return { said: 'failed', detail };
+    const results = objectOf(objectOf(operation.response).results);
+    return { said: 'completed', results: () => resultsOf(results) };
+  } catch (error) {
+    return sayingOfError(error);
+  }
+}
+
+async function* resultsOf(results: JsonObject): AsyncGenerator<ResultLine, void> {
+  for (const [source, value] of Object.entries(results)) {
+    const { error, inlineResult, transcript, metadata } = objectOf(value);
+    const problem = objectOf(error);
+    if (error !== undefined && problem.code !== 0) {
+      const message = textOf(problem.message) ?? 'Google could not transcribe it';
+      yield { id: source, isOk: false, error: message, isRetryable: false };
+      continue;
+    }
+    const spoken = listOf(objectOf(objectOf(inlineResult).transcript ?? transcript).results);
+    const text = spoken.map(
+      ({ alternatives }) => textOf(listOf(alternatives)[0]?.transcript) ?? '',
+    );
+    const billed = objectOf(metadata).totalBilledDuration;
+    const seconds = Number.parseFloat(textOf(billed) ?? '');
+    const said = { source, text: text.join('\n').trim(), ...lasting(seconds) };
+    yield { id: source, isOk: true, value: said };
+  }
+}

@@ -1,0 +1,182 @@
+/** Completions from any endpoint that speaks OpenAI's chat completions, with structured output. */
+import { readBoundedText } from '../../concurrency/bounded.ts';
+import { Failure } from '../../kernel/failure/failure.ts';
+import { limits } from '../../kernel/limits/limits.ts';
+import { originOf } from '../../kernel/name/origin.ts';
+import { pause, type World } from '../../kernel/world.ts';
+import { guessTokens } from '../embedding/embedding.ts';
+import { InFlight } from '../in-flight.ts';
+import { readRefusal } from '../openai-refusal.ts';
+import { type Prices, priceOf } from '../prices.ts';
+import { Budget, type BudgetLimits } from '../rate-limit.ts';
+import {
+  type Completer,
+  type Completion,
+  type CompletionRequest,
+  guessCompletion,
+} from './completion.ts';
+
+export interface OpenaiCompletionOptions {
+  readonly model: string;
+  /** Up to and with the version, such as `https://api.openai.com/v1`. */
+  readonly url: string;
+  /** False: the address is the vendor's default, and nobody has named it. */
+  readonly isNamed?: boolean | undefined;
+  readonly key?: string | undefined;
+  readonly world: World;
+  readonly budget?: BudgetLimits | undefined;
+  /** Those of the table where absent. */
+  readonly prices?: Prices | undefined;
+  readonly fetch?: typeof globalThis.fetch | undefined;
+}
+
+interface Answer {
+  readonly choices?: readonly {
+    readonly finish_reason?: unknown;
+    readonly message?: { readonly content?: unknown; readonly refusal?: unknown };
+  }[];
+  readonly usage?: { readonly prompt_tokens?: unknown; readonly completion_tokens?: unknown };
+}
+
+export function openaiCompleter(options: OpenaiCompletionOptions): Completer {
+  const { model, world, prices = priceOf(model) } = options;
+  const budget = new Budget(hostOf(options.url), world, options.budget ?? limits.completion);
+  const inFlight = new InFlight<Completion>(limits.completion.concurrencyMax);
+  const closing = new AbortController();
+  const send = async (request: CompletionRequest): Promise<Completion> => {
+    const guess = guessCompletion(request);
+    budget.take(guess.input + guess.output);
+    const { status, headers, body } = await post(options, bodyOf(model, request), closing.signal);
+    if (status === 200) return completionOf(body, { model, request });
+    const { url, key } = options;
+    const texts = [request.input, request.instruction];
+    const asker = { host: hostOf(url), model, key, texts, now: world.now() };
+    const failure = readRefusal({ status, headers: Object.fromEntries(headers), body }, asker);
+    if (failure.code === 'rate_limited') {
+      budget.close(failure.retryAfterMs ?? limits.wait.retryAfterMsDefault);
+    }
+    throw failure;
+  };
+  return {
+    model,
+    prices: prices && { input: prices.input, output: prices.output },
+    origin: originOf(options.url, options.isNamed ?? true),
+    // What was sent is paid for: a step that is called off does not call it back.
+    complete: async (request, signal, keep) => {
+      const asking = { key: JSON.stringify(request), signal, send: () => send(request), keep };
+      const { answer, isPayer } = await inFlight.ask(asking);
+      return { ...answer, isPayer };
+    },
+    close: async () => {
+      const grace = new AbortController();
+      const patience = pause(world, limits.loop.shutdownGraceMs, grace.signal);
+      await Promise.race([inFlight.idle(), patience]);
+      grace.abort();
+      closing.abort();
+    },
+  };
+}
+
+function bodyOf(model: string, request: CompletionRequest): string {
+  const { instruction, input, schemaName, schema } = request;
+  return JSON.stringify({
+    model,
+    messages: [
+      { role: 'system', content: instruction },
+      { role: 'user', content: input },
+    ],
+    response_format: {
+      type: 'json_schema',
+      json_schema: { name: schemaName, strict: true, schema },
+    },
+    temperature: 0,
+  });
+}
+
+interface Response {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: string;
+}
+
+async function post(
+  { url, key, world, model, fetch = globalThis.fetch }: OpenaiCompletionOptions,
+  body: string,
+  signal: AbortSignal,
+): Promise<Response> {
+  const overdue = new AbortController();
+  const stop = world.setTimer(() => overdue.abort(), limits.completion.wholeMs);
+  try {
+    const response = await fetch(`${url.replace(/\/$/, '')}/chat/completions`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        ...(key !== undefined && { authorization: `Bearer ${key}` }),
+      },
+      body,
+      // A redirect would carry the key and the document to somebody else.
+      redirect: 'error',
+      signal: AbortSignal.any([signal, overdue.signal]),
+    });
+    return { status: response.status, headers: response.headers, body: await readBody(response) };
+  } catch (error) {
+    if (error instanceof Failure || signal.aborted) throw error;
+    const seconds = limits.completion.wholeMs / 1000;
+    const what = overdue.signal.aborted ? `did not answer in ${seconds} s` : 'cannot be reached';
+    const message = `${model} at ${hostOf(url)} ${what}`;
+    throw new Failure('provider_unavailable', message, { cause: error });
+  } finally {
+    stop();
+  }
+}
+
+function readBody({ body }: globalThis.Response): Promise<string> {
+  const { answerBytesMax } = limits.completion;
+  const message = `the answer is larger than ${answerBytesMax} bytes`;
+  return readBoundedText(body, answerBytesMax, () => new Failure('step_output_invalid', message));
+}
+
+interface Asked {
+  readonly model: string;
+  readonly request: CompletionRequest;
+}
+
+function completionOf(body: string, asked: Asked): Completion {
+  const answer = parseAnswer(body, asked.model);
+  const outcome = outcomeOf(answer, asked.model);
+  const { prompt_tokens: input, completion_tokens: output } = answer.usage ?? {};
+  const guess = guessCompletion(asked.request).input;
+  // Some servers do not count. What was cut short or refused has cost something, too.
+  const said = answer.choices?.[0]?.message?.content;
+  const guessed = typeof said === 'string' ? guessTokens(said) : 0;
+  return { outcome, tokens: { input: countOf(input, guess), output: countOf(output, guessed) } };
+}
+
+function outcomeOf({ choices }: Answer, model: string): string | Failure {
+  const [choice] = choices ?? [];
+  const content = choice?.message?.content;
+  const invalid = (what: string) => new Failure('step_output_invalid', `${model} ${what}`);
+  if (typeof choice?.message?.refusal === 'string') return invalid('refused to answer');
+  if (choice?.finish_reason === 'length') return invalid('ended in the middle of its answer');
+  return typeof content === 'string' ? content : invalid('answered without content');
+}
+
+function parseAnswer(body: string, model: string): Answer {
+  try {
+    const answer: unknown = JSON.parse(body);
+    if (answer instanceof Object) return answer;
+  } catch (error) {
+    const message = `${model} answered with something else than JSON`;
+    throw new Failure('step_output_invalid', message, { cause: error });
+  }
+  throw new Failure('step_output_invalid', `${model} answered with something else than an object`);
+}
+
+function countOf(value: unknown, guess: number): number {
+  const isCount = typeof value === 'number' && Number.isFinite(value) && value >= 0;
+  return isCount ? Math.floor(value) : guess;
+}
+
+function hostOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).host : 'an address that is none';
+}

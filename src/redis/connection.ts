@@ -1,0 +1,133 @@
+/** Connections to the Redis of a queue: how they are made, and when one of them is good enough. */
+import { Redis, type RedisOptions } from 'ioredis';
+import { Failure } from '../kernel/failure/failure.ts';
+import { limits } from '../kernel/limits/limits.ts';
+import type { Log } from '../observe/log.ts';
+
+export function connectRedis(url: string, options: RedisOptions): Redis {
+  const { connectTimeoutMs, reconnectMsMax } = limits.redis;
+  return new Redis(url, {
+    connectionName: 'pawl',
+    connectTimeout: connectTimeoutMs,
+    retryStrategy: (attempt) => Math.min(attempt * 100, reconnectMsMax),
+    ...options,
+  });
+}
+
+/** Resolves when Redis can be used, or when the first attempt to reach it has failed. */
+export async function settled(client: Redis): Promise<boolean> {
+  if (client.status === 'ready') return true;
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const ends = { ready: () => resolve(true), error: () => resolve(false) };
+  client.once('ready', ends.ready).once('error', ends.error).once('close', ends.error);
+  const isReady = await promise;
+  client.off('ready', ends.ready).off('error', ends.error).off('close', ends.error);
+  return isReady;
+}
+
+/**
+ * Every other policy than `noeviction` lets a Redis that is full drop messages in silence. It is
+ * read from INFO: those who rent a Redis often may not read its configuration.
+ */
+export async function refuseEviction(client: Redis, url: string): Promise<void> {
+  const policy = await readPolicy(client);
+  if (policy === 'noeviction') return;
+  throw new Failure('queue_evicts', evictionMessage(policy, url));
+}
+
+async function readPolicy(client: Redis): Promise<string> {
+  const text = await client.info('memory');
+  const [, policy = 'unknown'] = /^maxmemory_policy:(\S+)/m.exec(text) ?? [];
+  return policy;
+}
+
+/** The share of its memory that is used; 0 where it has no bound. */
+export async function readFullness(client: Redis): Promise<number> {
+  const text = await client.info('memory');
+  const read = (name: string): number =>
+    Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(text)?.[1] ?? 0);
+  const most = read('maxmemory');
+  return most === 0 ? 0 : read('used_memory') / most;
+}
+
+function evictionMessage(policy: string, url: string): string {
+  return (
+    `the maxmemory-policy of the Redis at ${publicAddress(url)} is ${policy}: when it is full, ` +
+    `it drops messages in silence. ${evictionCure(url)}`
+  );
+}
+
+export function evictionCure(url: string): string {
+  const hasPassword = (URL.parse(url)?.password ?? '') !== '';
+  const secret = hasPassword ? ', with its password in REDISCLI_AUTH' : '';
+  return (
+    `Run \`redis-cli -u ${publicAddress(url)} CONFIG SET maxmemory-policy noeviction\`${secret}, ` +
+    'and put the line `maxmemory-policy noeviction` into its redis.conf'
+  );
+}
+
+/** The address without who logs in, and with what. */
+export function publicAddress(url: string): string {
+  const { protocol, host, pathname } = new URL(url);
+  return `${protocol}//${host}${pathname === '/' ? '' : pathname}`;
+}
+
+const codesAway = /^E(?:CONN|PIPE|TIMEDOUT|HOSTUNREACH|NETUNREACH|NOTFOUND|AI_AGAIN)/;
+const messagesAway = [
+  /^(?:connect|read|write) E/,
+  /^Connection is closed/,
+  /^Stream isn't writeable/,
+  /^Command timed out/,
+  /^Reached the max retries/,
+  // It is there, but cannot serve yet, or no more.
+  /^(?:LOADING|READONLY|UNBLOCKED|MASTERDOWN)/,
+];
+
+/** Redis is not there, as against: Redis has answered, and did not like what it was told. */
+export function isAway(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code } = error as NodeJS.ErrnoException;
+  if (typeof code === 'string' && codesAway.test(code)) return true;
+  return messagesAway.some((pattern) => pattern.test(error.message));
+}
+
+export interface OutageWords {
+  /** Whose Redis it is. */
+  readonly redis: string;
+  readonly meanwhile: string;
+  readonly after: string;
+}
+
+function wordsFor(what: string): OutageWords {
+  const meanwhile = 'nothing is lost, and it is tried again';
+  return { redis: `Redis of ${what}`, meanwhile, after: '' };
+}
+
+/** Says once that Redis is away, and once that it is back. */
+export class Outage {
+  readonly #log: Log;
+  readonly #words: OutageWords;
+  #isAway = false;
+
+  /** What it is needed for, or all that is said. */
+  constructor(what: string | OutageWords, log: Log) {
+    this.#words = typeof what === 'string' ? wordsFor(what) : what;
+    this.#log = log;
+  }
+
+  /** Only the message: the error itself holds the command, and that may hold the password. */
+  tell(error: unknown): void {
+    if (this.#isAway) return;
+    this.#isAway = true;
+    const why = error instanceof Error ? error.message || error.name : String(error);
+    const { redis, meanwhile } = this.#words;
+    this.#log.warn(`${redis} is away (${why}); ${meanwhile}`);
+  }
+
+  end(): void {
+    if (!this.#isAway) return;
+    this.#isAway = false;
+    const { redis, after } = this.#words;
+    this.#log.warn(`${redis} is back${after}`);
+  }
+}

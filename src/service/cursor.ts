@@ -1,0 +1,40 @@
+/** Cursors are the place of the last thing shown; nobody else's things are behind one. */
+import { Failure } from '../kernel/failure/failure.ts';
+import { limits } from '../kernel/limits/limits.ts';
+
+export interface PageQuery {
+  readonly limit?: number | undefined;
+  readonly cursor?: string | undefined;
+}
+
+export function limitOf({ limit }: PageQuery): number {
+  return limit ?? limits.request.pageItemsDefault;
+}
+
+export function numberCursor({ cursor }: PageQuery): number | undefined {
+  if (cursor === undefined) return undefined;
+  const value = Number(cursor);
+  if (/^\d{1,16}$/.test(cursor) && Number.isSafeInteger(value)) return value;
+  throw new Failure('bad_request', 'the cursor is not one that a list has given');
+}
+
+export function keyCursor({ cursor }: PageQuery): string | undefined {
+  if (cursor === undefined || /^[0-9a-f]{32}$/.test(cursor)) return cursor;
+  throw new Failure('bad_request', 'the cursor is not one that a list has given');
+}
+
+/** Lists of corpora go by their names. */
+export function nameCursor({ cursor }: PageQuery): string | undefined {
+  if (cursor === undefined || limits.corpus.fullNamePattern.test(cursor)) return cursor;
+  throw new Failure('bad_request', 'the cursor is not one that a list has given');
+}
+
+/** A page that is not full is the last one. */
+export function nextCursor<Row>(
+  rows: readonly Row[],
+  limit: number,
+  placeOf: (row: Row) => string | number,
+): string | null {
+  const last = rows.at(-1);
+  return rows.length < limit || last === undefined ? null : String(placeOf(last));
+}

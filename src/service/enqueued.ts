@@ -1,0 +1,110 @@
+/**
+ * What came of `POST /enqueue` where no job was named. The result is kept for its caller, in the
+ * Redis of the queue or in memory, before the message is done with: nothing is worked on, or paid
+ * for, that nobody can fetch.
+ */
+import type { Completion, OrchestratorDoor } from '../handoff/orchestrator/callbacks.ts';
+import type { Parcel, Parcels } from '../handoff/payload.ts';
+import { Failure, toFailure } from '../kernel/failure/failure.ts';
+import type { World } from '../kernel/world.ts';
+import type { KeptAnswers } from '../redis/response-store.ts';
+
+export interface EnqueuedOptions {
+  readonly answers: KeptAnswers;
+  readonly parcels: Parcels;
+  readonly world: World;
+}
+
+/** What was asked for; `url` of a page, otherwise texts to embed. */
+interface Asked {
+  readonly caller: string;
+  readonly url?: string | undefined;
+}
+
+interface Ticket extends Asked {
+  readonly status: 'queued' | 'done' | 'failed';
+  readonly value?: Parcel['value'] | undefined;
+  readonly bytes?: string | undefined;
+  readonly error?: { readonly code: string; readonly message: string } | undefined;
+}
+
+export interface Fetched extends Omit<Ticket, 'bytes'> {
+  readonly bytes: Uint8Array;
+}
+
+const prefix = 'enqueued:';
+
+export class Enqueued {
+  readonly #options: EnqueuedOptions;
+
+  constructor(options: EnqueuedOptions) {
+    this.#options = options;
+  }
+
+  /** The id to fetch the result by. Its worker takes `jobIdOf` it for a job to call back. */
+  async open(asked: Asked): Promise<string> {
+    const id = this.#options.world.uuid();
+    await this.#write(id, { ...asked, status: 'queued' });
+    return id;
+  }
+
+  jobIdOf(id: string): string {
+    return `${prefix}${id}`;
+  }
+
+  /** The way to the orchestrator, but for those whose result is kept here. */
+  before(door: OrchestratorDoor): OrchestratorDoor {
+    return {
+      begin: (...told) => door.begin(...told),
+      beat: (...told) => door.beat(...told),
+      complete: async (jobId, completion) => {
+        if (!jobId.startsWith(prefix)) return door.complete(jobId, completion);
+        await this.#keep(jobId.slice(prefix.length), completion);
+        return { status: 'done' };
+      },
+    };
+  }
+
+  async read(caller: string, id: string): Promise<Fetched> {
+    const ticket = await this.#find(id);
+    if (ticket?.caller === caller) {
+      return { ...ticket, bytes: Buffer.from(ticket.bytes ?? '', 'base64') };
+    }
+    throw new Failure('enqueued_unknown', `there is no result ${id}, or not any more`);
+  }
+
+  async #keep(id: string, { value = {}, bytes, failure }: Completion): Promise<void> {
+    const ticket = await this.#find(id);
+    // Its time was over before it was worked on.
+    if (!ticket) return;
+    const asked = { caller: ticket.caller, url: ticket.url };
+    if (failure) {
+      const { code, message } = failure;
+      return this.#write(id, { ...asked, status: 'failed', error: { code, message } });
+    }
+    try {
+      const parcel = await this.#options.parcels.unpack({ value, bytes });
+      // The bytes of a page are not asked for: its text is in the value.
+      const kept = asked.url === undefined ? Buffer.from(parcel.bytes ?? []) : Buffer.alloc(0);
+      const done = { value: parcel.value, bytes: kept.toString('base64') };
+      await this.#write(id, { ...asked, status: 'done', ...done });
+    } catch (error) {
+      const { code, message } = toFailure(error);
+      await this.#write(id, { ...asked, status: 'failed', error: { code, message } });
+    }
+  }
+
+  async #find(id: string): Promise<Ticket | undefined> {
+    const kept = await this.#options.answers.read(`${prefix}${id}`);
+    return kept === undefined ? undefined : (JSON.parse(kept) as Ticket);
+  }
+
+  /** Where results are kept says nothing if it is away, or if one is too large. */
+  async #write(id: string, ticket: Ticket): Promise<void> {
+    const { answers } = this.#options;
+    const text = JSON.stringify(ticket);
+    await answers.write(`${prefix}${id}`, text);
+    if ((await answers.read(`${prefix}${id}`)) === text) return;
+    throw new Failure('queue_unavailable', 'the result cannot be kept now');
+  }
+}

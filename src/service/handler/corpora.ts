@@ -1,0 +1,178 @@
+/** Corpora, and the documents in them. */
+
+import { checkAccess, unknownCorpus } from '../../access/corpus-directory.ts';
+import { listVisibleCorpora, visibleCorpus } from '../../access/visible-corpora.ts';
+import { checkPriced } from '../../engine/command/admission.ts';
+import { type CorpusOrigins, readOrigins } from '../../engine/command/origins.ts';
+import { Failure } from '../../kernel/failure/failure.ts';
+import { nameFor } from '../../kernel/name/corpus-name.ts';
+import { type CorpusAccess, listShares } from '../../store/corpus/access.ts';
+import { getCorpusSettings } from '../../store/corpus/settings.ts';
+import {
+  type DocumentRow,
+  getDocument,
+  getMeta,
+  listDocuments,
+} from '../../store/document/documents.ts';
+import { entitiesOfGeneration, listEntities, listRelated } from '../../store/document/entities.ts';
+import { listChunks } from '../../store/document/views.ts';
+import { getSpending } from '../../store/money/spending.ts';
+import { keyCursor, limitOf, nameCursor, nextCursor, numberCursor } from '../cursor.ts';
+import type { Handlers, Service } from '../service.ts';
+import { chunkShape, corpusDetailShape, corpusShape, documentShape } from '../view/serializer.ts';
+
+export function corpusRoutes(service: Service) {
+  const { commands, embedder } = service;
+  return {
+    'GET /corpora': async ({ caller, query }) => {
+      const limit = limitOf(query);
+      const page = { after: nameCursor(query) ?? '', limit };
+      const rows = await listVisibleCorpora(service, caller.callerId, page);
+      const next = nextCursor(rows, limit, ({ name }) => name);
+      return { items: rows.map(corpusShape), next_cursor: next };
+    },
+    'GET /corpora/:name': async ({ caller, params }) =>
+      corpusDetail(service, caller.callerId, params.name),
+    'POST /corpora/:name/budget': async ({ caller: { callerId: caller }, params, body }) => {
+      const { row } = await ownCorpus(service, caller, params.name, 'write');
+      const { budget_cents: budgetCents } = body;
+      if (budgetCents !== null) checkPriced(service);
+      await commands.setCorpusBudget({ caller, corpus: row.name, budgetCents });
+      return corpusDetail(service, caller, row.name);
+    },
+    'POST /corpora/:name/reembed': async ({ caller: { callerId: caller }, params, body }) => {
+      const { row } = await ownCorpus(service, caller, params.name, 'own');
+      const { budget_cents: budgetCents } = body;
+      if (budgetCents !== undefined) checkPriced(service);
+      const { model, origin } = embedder;
+      const input = { caller, corpus: row.name, model, origin, budgetCents };
+      return { name: row.name, job_id: (await commands.reembed(input)) ?? null };
+    },
+    'GET /corpora/:name/origins': async ({ caller: { callerId: caller }, params }) => {
+      const { place, row } = await ownCorpus(service, caller, params.name);
+      const origins = await readOrigins(service.database, place, service.origins);
+      return { name: row.name, ...listsOf(origins) };
+    },
+    'POST /corpora/:name/origins': async ({ caller: { callerId: caller }, params }) => {
+      const { place, row } = await ownCorpus(service, caller, params.name, 'own');
+      const origins = await commands.acceptOrigins(place, service.origins);
+      return { name: row.name, ...listsOf(origins) };
+    },
+    'DELETE /corpora/:name': async ({ caller, params }) => {
+      const { place, row } = await ownCorpus(service, caller.callerId, params.name, 'own');
+      const deleted = await commands.deleteCorpus(place.caller, place.corpus);
+      service.corpora.forget();
+      return { name: row.name, deleted };
+    },
+    'GET /corpora/:name/documents': async ({ caller: { callerId: caller }, params, query }) => {
+      const { place, row } = await ownCorpus(service, caller, params.name);
+      const limit = limitOf(query);
+      const after = keyCursor(query) ?? '';
+      const page = { ...place, after, limit, partlyRead: query.partly_read };
+      const rows = await listDocuments(service.database, page);
+      return {
+        items: rows.map(({ meta, ...document }) =>
+          documentShape({ ...document, corpus: row.name }, meta),
+        ),
+        next_cursor: nextCursor(rows, limit, ({ id }) => id),
+      };
+    },
+  } satisfies Partial<Handlers>;
+}
+
+export function documentRoutes(service: Service) {
+  const { database, commands } = service;
+  return {
+    'GET /documents/:id': async ({ caller: { callerId: caller }, params }) => {
+      const row = await ownDocument(service, caller, params.id);
+      const meta = await getMeta(database, row);
+      return documentShape({ ...row, corpus: nameFor(caller, row) }, meta);
+    },
+    'DELETE /documents/:id': async ({ caller: { callerId: caller }, params }) => {
+      const row = await ownDocument(service, caller, params.id, 'write');
+      await commands.deleteDocument(row.caller, params.id);
+      return { document_id: params.id, deleted: true };
+    },
+    'GET /documents/:id/chunks': async ({ caller, params, query }) => {
+      const { generation_id } = await ownDocument(service, caller.callerId, params.id);
+      const limit = limitOf(query);
+      const after = numberCursor(query) ?? -1;
+      const rows = await listChunks(database, { generation_id, after, limit });
+      return {
+        items: rows.map(chunkShape),
+        next_cursor: nextCursor(rows, limit, ({ ordinal }) => ordinal),
+      };
+    },
+  } satisfies Partial<Handlers>;
+}
+
+export function entityRoutes(service: Service) {
+  const { database } = service;
+  return {
+    'GET /corpora/:name/entities': async ({ caller, params, query }) => {
+      const { place } = await ownCorpus(service, caller.callerId, params.name);
+      const filter = { ...place, kind: query.kind, limit: limitOf(query) };
+      return { items: await listEntities(database, filter), next_cursor: null };
+    },
+    'GET /corpora/:name/entities/:entity': async ({ caller, params, query }) => {
+      const { place } = await ownCorpus(service, caller.callerId, params.name);
+      const filter = { ...place, name: params.entity, limit: limitOf(query) };
+      const rows = await listRelated(database, filter);
+      const items = rows.map(({ weight, ...row }) => ({ ...row, passages: weight }));
+      return { items, next_cursor: null };
+    },
+    'GET /documents/:id/entities': async ({ caller, params, query }) => {
+      const { generation_id } = await ownDocument(service, caller.callerId, params.id);
+      const filter = { kind: query.kind, limit: limitOf(query) };
+      const rows = await entitiesOfGeneration(database, generation_id, filter);
+      const items = rows.map(({ kind, name, mentions, aliases, places }) => ({
+        ...{ kind, name, mentions },
+        aliases: [...aliases],
+        places: [...places],
+      }));
+      return { items, next_cursor: null };
+    },
+  } satisfies Partial<Handlers>;
+}
+
+function listsOf({ recorded, configured }: CorpusOrigins) {
+  return { recorded: [...recorded], configured: [...configured] };
+}
+
+async function corpusDetail(service: Service, caller: string, name: string) {
+  const { database } = service;
+  const { place, row, access } = await ownCorpus(service, caller, name);
+  // What it may cost is each caller's own limit; the model is the corpus'.
+  const own = { caller, corpus: row.name };
+  const spending = await getSpending(database, own);
+  const { budget_cents } = await getCorpusSettings(database, own);
+  const settings = { ...(await getCorpusSettings(database, place)), budget_cents };
+  const shares = access === 'own' ? await listShares(database, place) : [];
+  return corpusDetailShape(row, spending, { ...settings, access, shares });
+}
+
+/** A corpus in which the caller has nothing, and that nobody shares with it, is not there. */
+export async function ownCorpus(
+  { database, corpora }: Pick<Service, 'database' | 'corpora'>,
+  caller: string,
+  name: string,
+  needed: CorpusAccess = 'read',
+) {
+  const found = await corpora.find(caller, name, needed);
+  const row = await visibleCorpus(database, found);
+  if (!row) throw unknownCorpus(name);
+  return { place: { caller: found.caller, corpus: found.corpus }, row, access: found.access };
+}
+
+export async function ownDocument(
+  { database, corpora }: Service,
+  caller: string,
+  id: string,
+  needed: CorpusAccess = 'read',
+): Promise<DocumentRow> {
+  const row = await getDocument(database, id);
+  const access = row && (await corpora.accessTo(caller, row));
+  if (!row || !access) throw new Failure('document_unknown', `there is no document ${id}`);
+  checkAccess(access, needed, `document ${id}`);
+  return row;
+}

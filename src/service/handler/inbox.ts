@@ -1,0 +1,95 @@
+/** Failed documents: by cause, and what to do about them. */
+
+import type { Chosen } from '../../contract/schema/schema.ts';
+import { Failure } from '../../kernel/failure/failure.ts';
+import { limits } from '../../kernel/limits/limits.ts';
+import { listFailedOf, listFingerprints } from '../../store/item/inbox.ts';
+import { getItem, getItems } from '../../store/item/items.ts';
+import { limitOf, nextCursor, numberCursor } from '../cursor.ts';
+import type { Handlers, Service } from '../service.ts';
+import { viewItems } from '../view/item.ts';
+import { causeShape } from '../view/serializer.ts';
+import { fullName } from './jobs.ts';
+
+export function inboxRoutes(service: Service) {
+  const { database, commands } = service;
+  return {
+    'GET /items/:id': async ({ caller, params }) => {
+      const id = /^\d{1,16}$/.test(params.id) ? Number(params.id) : 0;
+      const row = await getItem(database, id, caller.callerId);
+      const [item] = row ? await viewItems(service, [row]) : [];
+      if (item) return item;
+      throw new Failure('item_unknown', `there is no item ${params.id}`);
+    },
+    'GET /inbox': async ({ caller, query }) => {
+      const filter = await filterOf(service, caller.callerId, query);
+      const limit = limitOf(query);
+      const page = { ...filter, after: numberCursor(query) ?? 0, limit };
+      const causes = await listFingerprints(database, { ...filter, limit: limits.event.pageMax });
+      const rows = await listFailedOf(database, page);
+      return {
+        causes: causes.map(causeShape),
+        items: await viewItems(service, rows),
+        next_cursor: nextCursor(rows, limit, ({ id }) => id),
+      };
+    },
+    'POST /inbox/retry': async ({ caller, body }) => {
+      const retry = async (ids: readonly number[]) => {
+        await checkWritable(service, caller.callerId, ids);
+        return commands.retryItems(caller.callerId, ids);
+      };
+      return { retried: await forEachChosen(service, { caller: caller.callerId, body }, retry) };
+    },
+    'POST /inbox/discard': async ({ caller, body }) => {
+      const discard = (ids: readonly number[]) => commands.discardItems(caller.callerId, ids);
+      return {
+        discarded: await forEachChosen(service, { caller: caller.callerId, body }, discard),
+      };
+    },
+  } satisfies Partial<Handlers>;
+}
+
+/** A cause is a code, or a code and a domain: `http_429@api.example.com`. */
+async function filterOf(
+  service: Service,
+  caller: string,
+  { cause, corpus_name }: { cause?: string | undefined; corpus_name?: string | undefined },
+) {
+  const [code, domain] = cause?.split('@') ?? [];
+  return { caller, corpus: await fullName(service, caller, corpus_name), code, domain };
+}
+
+/** Whoever may no longer write to a corpus has nothing retried there. */
+async function checkWritable(
+  { database, corpora }: Service,
+  caller: string,
+  ids: readonly number[],
+): Promise<void> {
+  const rows = await getItems(database, ids, caller);
+  for (const name of new Set(rows.map(({ corpus }) => corpus))) {
+    if (name.includes('@')) await corpora.find(caller, name, 'write');
+  }
+}
+
+/** Acts on what was chosen, a bounded number in each transaction. Returns how many it were. */
+async function forEachChosen(
+  service: Service,
+  { caller, body }: { caller: string; body: Chosen },
+  act: (ids: readonly number[]) => Promise<number>,
+): Promise<number> {
+  const { item_ids: ids, cause, all } = body;
+  if ([ids, cause, all].filter((way) => way !== undefined).length !== 1) {
+    throw new Failure('bad_request', 'name exactly one of item_ids, cause and all');
+  }
+  if (ids) return act(ids);
+  const { database } = service;
+  const filter = { ...(await filterOf(service, caller, body)), limit: limits.event.pageMax };
+  let acted = 0;
+  for (let after = 0, isFull = true; isFull; ) {
+    const rows = await listFailedOf(database, { ...filter, after });
+    if (rows.length > 0) acted += await act(rows.map(({ id }) => id));
+    after = rows.at(-1)?.id ?? after;
+    isFull = rows.length === filter.limit;
+  }
+  return acted;
+}

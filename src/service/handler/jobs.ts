@@ -1,0 +1,307 @@
+/** Jobs: submit, look, steer. */
+
+import { TimeSlice } from '../../concurrency/time-slice.ts';
+import type { NewJob } from '../../contract/schema/schema.ts';
+import { checkPriced } from '../../engine/command/admission.ts';
+import { Failure } from '../../kernel/failure/failure.ts';
+import type { JobState } from '../../kernel/lifecycle/job.ts';
+import type { StageState } from '../../kernel/lifecycle/stage.ts';
+import { limits } from '../../kernel/limits/limits.ts';
+import { readUrl } from '../../pipeline/fetch/url.ts';
+import { crawlFrom, inlineSource, urlSource } from '../../source/sources.ts';
+import { listItems } from '../../store/item/items.ts';
+import { isKeyTaken } from '../../store/job/idempotency.ts';
+import { getJob, type JobRow, statusesOf } from '../../store/job/jobs.ts';
+import type { NewSource } from '../../store/job/submit.ts';
+import { listJobPage } from '../../store/job/views.ts';
+import { limitOf, nextCursor, numberCursor } from '../cursor.ts';
+import { requestHash } from '../request-hash.ts';
+import type { Ask, Handlers, Service } from '../service.ts';
+import { viewItems } from '../view/item.ts';
+import type { JobPicture } from '../view/job-views.ts';
+import { jobDetailShape, jobShape, timeOf } from '../view/serializer.ts';
+import { webhookSecret } from './webhooks.ts';
+
+export function jobRoutes(service: Service) {
+  const { database } = service;
+  return {
+    'POST /jobs': (ask) => submit(service, ask),
+    'GET /jobs': async ({ caller, query }) => {
+      const limit = limitOf(query);
+      const { rows, before } = await listByStatus(service, {
+        caller: caller.callerId,
+        corpus: await fullName(service, caller.callerId, query.corpus_name),
+        state: query.state,
+        status: query.status,
+        failedStage: query.failed_stage,
+        createdFrom: timeIn(query.created_after),
+        createdBefore: timeIn(query.created_before),
+        before: numberCursor(query) ?? Number.MAX_SAFE_INTEGER,
+        limit,
+      });
+      const now = database.now();
+      const items = rows.map(({ row, status }) => jobShape(row, status, now));
+      return { items, next_cursor: before === null ? null : String(before) };
+    },
+    'GET /jobs/:id': async ({ caller, params }) => {
+      const picture = await ownPicture(service, caller.callerId, params.id);
+      return jobDetailShape({ ...picture, now: database.now() });
+    },
+    'GET /jobs/:id/items': async ({ caller, params, query }) => {
+      const { id: jobId } = await ownJob(service, caller.callerId, params.id);
+      const limit = limitOf(query);
+      const after = numberCursor(query) ?? 0;
+      const rows = await listItems(database, { jobId, after, limit });
+      return {
+        items: await viewItems(service, rows),
+        next_cursor: nextCursor(rows, limit, ({ id }) => id),
+      };
+    },
+  } satisfies Partial<Handlers>;
+}
+
+export function steeringRoutes(service: Service) {
+  const { commands, jobs } = service;
+  return {
+    'POST /jobs/:id/cancel': async ({ caller, params }) => {
+      const receipt = await commands.cancel(caller.callerId, params.id);
+      await jobs.refresh(params.id);
+      const row = await ownJob(service, caller.callerId, params.id);
+      return {
+        job_id: row.key,
+        state: 'canceled',
+        canceled_at: timeOf(row.canceled_at ?? row.updated_at),
+        stopped: { items: receipt.itemsCanceled },
+        kept: {
+          items: receipt.itemsDone,
+          documents: row.documents_emitted,
+          chunks: row.chunks_indexed,
+        },
+        spent: {
+          cost_cents: row.cost_cents,
+          tokens: { in: row.tokens_in, out: row.tokens_out },
+        },
+      };
+    },
+    'POST /jobs/:id/pause': async ({ caller, params }) => {
+      await commands.pause(caller.callerId, params.id);
+      await jobs.refresh(params.id);
+      return moved(await ownJob(service, caller.callerId, params.id));
+    },
+    'POST /jobs/:id/resume': async ({ caller, params, body }) => {
+      const budgetCents = body.budget_cents;
+      if (budgetCents !== undefined) checkPriced(service);
+      await commands.resume(caller.callerId, params.id, budgetCents);
+      await jobs.refresh(params.id);
+      return moved(await ownJob(service, caller.callerId, params.id));
+    },
+    'POST /jobs/:id/retry': async ({ caller, params }) => {
+      const job = await ownJob(service, caller.callerId, params.id);
+      await service.corpora.find(caller.callerId, job.corpus, 'write');
+      const retried = await commands.retry(caller.callerId, params.id);
+      await jobs.refresh(params.id);
+      const row = await ownJob(service, caller.callerId, params.id);
+      return { ...moved(row), items_retried: retried };
+    },
+  } satisfies Partial<Handlers>;
+}
+
+function moved({ key, state }: JobRow): { job_id: string; state: JobState } {
+  return { job_id: key, state };
+}
+
+/** A job of somebody else is not there. */
+export async function ownJob({ database }: Service, caller: string, key: string): Promise<JobRow> {
+  const row = await getJob(database, key);
+  if (row?.caller === caller) return row;
+  throw unknownJob(key);
+}
+
+/** What orchestrators show each other may be from before the job was moved. */
+async function ownPicture(service: Service, caller: string, key: string): Promise<JobPicture> {
+  const shown = await service.jobs.read(key);
+  if (shown?.row.caller === caller) return shown;
+  if (!shown) throw unknownJob(key);
+  await ownJob(service, caller, key);
+  await service.jobs.refresh(key);
+  const picture = await service.jobs.read(key);
+  if (picture?.row.caller === caller) return picture;
+  throw unknownJob(key);
+}
+
+/** A corpus as jobs and items name it. */
+export async function fullName(
+  { corpora }: Pick<Service, 'corpora'>,
+  caller: string,
+  name: string | undefined,
+): Promise<string | undefined> {
+  return name === undefined ? undefined : corpora.fullName(caller, name);
+}
+
+function unknownJob(key: string): Failure {
+  return new Failure('job_unknown', `there is no job ${key}`);
+}
+
+async function submit(service: Service, ask: Ask<'POST /jobs'>) {
+  const { body, caller, log } = ask;
+  if (body.budget_cents !== undefined) checkPriced(service);
+  const sources = await sourcesOf(body);
+  await checkRoom(service, ask);
+  const { name: corpus } = await service.corpora.target(
+    caller.callerId,
+    body.corpus_name ?? limits.corpus.nameDefault,
+  );
+  const { crawl } = body;
+  const { jobKey, isReplayed } = await service.commands.submit({
+    caller: caller.callerId,
+    corpus,
+    submitter: { type: caller.callerType, tier: caller.tier },
+    sources,
+    crawl: crawl && crawlFrom(sources, crawl),
+    priority: body.priority,
+    force: body.force,
+    lane: body.lane,
+    budgetCents: body.budget_cents,
+    maxWallSeconds: body.max_wall_seconds,
+    webhookUrl: webhookOf(service, body),
+    idempotency: await idempotencyOf(ask.headers['idempotency-key'], body),
+  });
+  log.info({ job_id: jobKey, caller_id: caller.shownId, replayed: isReplayed }, 'job submitted');
+  return accepted(service, ask, { jobKey, isReplayed, corpus, sources });
+}
+
+/** What was accepted before is answered again, however full the queues are by now. */
+export async function checkRoom(
+  { room, database }: Service,
+  { caller, headers }: Pick<Ask<'POST /jobs'>, 'caller' | 'headers'>,
+): Promise<void> {
+  try {
+    await room.check();
+  } catch (error) {
+    const key = headers['idempotency-key'];
+    const taken = { caller: caller.callerId, key: key ?? '', now: database.now() };
+    const isFull = error instanceof Failure && error.code === 'queue_full';
+    if (!isFull || key === undefined || !(await isKeyTaken(database, taken))) throw error;
+  }
+}
+
+/** Read as it will be called: what cannot be is refused now. */
+function webhookOf(service: Service, { webhook_url }: NewJob): string | undefined {
+  if (webhook_url === undefined) return undefined;
+  webhookSecret(service);
+  return readUrl(webhook_url).href;
+}
+
+interface Accepted {
+  readonly jobKey: string;
+  readonly isReplayed: boolean;
+  readonly corpus: string;
+  readonly sources: readonly NewSource[];
+}
+
+/** A request that was made before is answered with the job as it is now. */
+export async function accepted(
+  { audit, room, database, lifecycle }: Service,
+  { caller, reply }: Pick<Ask<'POST /jobs'>, 'caller' | 'reply'>,
+  { jobKey, isReplayed, corpus, sources: { length } }: Accepted,
+) {
+  const answer = { job_id: jobKey, url_count: length };
+  if (!isReplayed) {
+    room.accepted(length);
+    audit.emit('job_submitted', caller, { ...answer, corpus_name: corpus });
+    return { ...answer, status: 'pending', state: 'queued' } as const;
+  }
+  reply.header('idempotency-replayed', 'true');
+  const row = await getJob(database, jobKey);
+  if (!row) throw unknownJob(jobKey);
+  const [status = 'pending'] = await statusesOf(database, [row], lifecycle);
+  return { ...answer, status, state: row.state };
+}
+
+const ways = ['url', 'urls', 'documents', 'crawl'] as const;
+
+/** One source each, in the order of the request. There may be very many, so others have turns. */
+async function sourcesOf(body: NewJob): Promise<NewSource[]> {
+  const named = ways.filter((way) => body[way] !== undefined);
+  if (named.length !== 1) {
+    const found = named.length === 0 ? 'none' : named.join(' and ');
+    const message = `name exactly one of ${ways.join(', ')}; there is ${found}`;
+    throw new Failure(named.length === 0 ? 'sources_empty' : 'bad_request', message);
+  }
+  const { url, urls = [], documents = [], crawl } = body;
+  const addresses = [...urls, ...(url === undefined ? [] : [url]), ...(crawl ? [crawl.url] : [])];
+  const sources = new Map<string, NewSource>();
+  const slice = new TimeSlice();
+  for (const entry of [...addresses, ...documents]) {
+    if (slice.isOver) await slice.next();
+    const source = typeof entry === 'string' ? urlSource(entry) : documentSource(entry);
+    sources.set(source.source, source);
+  }
+  return [...sources.values()];
+}
+
+function documentSource({ source_url, ...document }: NewDocument): NewSource {
+  return inlineSource({ ...document, sourceUrl: source_url });
+}
+
+type NewDocument = NonNullable<NewJob['documents']>[number];
+
+/** Printable ASCII: what a header can carry, and a log can show. */
+const keyPattern = /^[\x20-\x7e]+$/;
+
+export async function idempotencyOf(key: string | undefined, request: unknown) {
+  if (key === undefined) return undefined;
+  const { idempotencyKeyCharactersMax: max } = limits.job;
+  if (key.length > max || !keyPattern.test(key)) {
+    const message = `an Idempotency-Key has 1 to ${max} printable ASCII characters`;
+    throw new Failure('bad_request', message);
+  }
+  return { key, hash: await requestHash(request) };
+}
+
+/** The contract has checked its form. */
+const timeIn = (text: string | undefined): number | undefined =>
+  text === undefined ? undefined : Date.parse(text);
+
+interface StatusPage {
+  readonly caller: string;
+  readonly corpus: string | undefined;
+  readonly state: JobState | undefined;
+  readonly status: StageState | undefined;
+  readonly failedStage: string | undefined;
+  readonly createdFrom: number | undefined;
+  readonly createdBefore: number | undefined;
+  readonly before: number;
+  readonly limit: number;
+}
+
+/** The state that a status says, where it says one; the others are worked out job by job. */
+const stateOfStatus: Partial<Record<StageState, JobState>> = {
+  done: 'succeeded',
+  failed: 'failed',
+  canceled: 'canceled',
+};
+
+/** A page of jobs with their status, and where the next one begins; null at the end. */
+async function listByStatus(service: Service, page: StatusPage) {
+  const { database, lifecycle } = service;
+  const { status: wanted, limit } = page;
+  const implied = wanted && stateOfStatus[wanted];
+  const rows: { row: JobRow; status: StageState }[] = [];
+  if (implied && page.state !== undefined && page.state !== implied) return { rows, before: null };
+  const state = implied ?? page.state;
+  let { before } = page;
+  for (let scanned = 0; scanned < limits.request.jobsScannedMax; ) {
+    const found = await listJobPage(database, { ...page, state, before });
+    const statuses = await statusesOf(database, found, lifecycle);
+    for (const [index, row] of found.entries()) {
+      const status = statuses[index] as StageState;
+      before = row.id;
+      if (wanted === undefined || status === wanted) rows.push({ row, status });
+      if (rows.length === limit) return { rows, before };
+    }
+    if (found.length < limit) return { rows, before: null };
+    scanned += found.length;
+  }
+  return { rows, before };
+}

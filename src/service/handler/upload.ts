@@ -1,0 +1,131 @@
+/**
+ * Files as they come, straight to the disk: what is held in memory of a file is one piece of it.
+ * The job is written when the last file is whole; before that there is nothing to see of it.
+ */
+import type { MultipartFile, MultipartValue } from '@fastify/multipart';
+import { checkCorpusName, checkLane, checkPriced } from '../../engine/command/admission.ts';
+import { Failure } from '../../kernel/failure/failure.ts';
+import { limits } from '../../kernel/limits/limits.ts';
+import type { NewSource } from '../../store/job/submit.ts';
+import type { Ask, Handlers, Service } from '../service.ts';
+import { accepted, checkRoom, idempotencyOf } from './jobs.ts';
+
+export function uploadRoutes(service: Service) {
+  const underWay = new Map<string, number>();
+  return {
+    'POST /jobs/upload': async (ask) => {
+      const { callerId } = ask.caller;
+      await checkRoom(service, ask);
+      const count = underWay.get(callerId) ?? 0;
+      if (count >= limits.request.uploadsPerCallerMax) {
+        throw new Failure('too_many_uploads', `${count} uploads of yours are under way`);
+      }
+      underWay.set(callerId, count + 1);
+      try {
+        return await submitFiles(service, ask);
+      } finally {
+        const left = (underWay.get(callerId) ?? 1) - 1;
+        if (left > 0) underWay.set(callerId, left);
+        else underWay.delete(callerId);
+      }
+    },
+  } satisfies Partial<Handlers>;
+}
+
+async function submitFiles(service: Service, ask: Ask<'POST /jobs/upload'>) {
+  const { fields, sources } = await receive(service, ask);
+  const given = fields.get('corpus_name') ?? limits.corpus.nameDefault;
+  if (sources.length === 0) throw new Failure('sources_empty', 'there is no file in the request');
+  if (fields.has('budget_cents')) checkPriced(service);
+  const { name: corpus } = await service.corpora.target(ask.caller.callerId, given);
+  const { jobKey, isReplayed } = await service.commands.submit({
+    caller: ask.caller.callerId,
+    corpus,
+    submitter: { type: ask.caller.callerType, tier: ask.caller.tier },
+    sources,
+    priority: numberOf(fields, 'priority'),
+    force: fields.get('force') === 'true',
+    lane: checkLane(fields.get('lane')),
+    budgetCents: numberOf(fields, 'budget_cents'),
+    maxWallSeconds: numberOf(fields, 'max_wall_seconds'),
+    idempotency: await idempotencyOf(ask.headers['idempotency-key'], {
+      fields: [...fields],
+      sources,
+    }),
+  });
+  ask.log.info({ job_id: jobKey, files: sources.length, replayed: isReplayed }, 'files submitted');
+  return accepted(service, ask, { jobKey, isReplayed, corpus, sources });
+}
+
+async function receive(service: Service, { request }: Ask<'POST /jobs/upload'>) {
+  const fields = new Map<string, string>();
+  const sources = new Map<string, NewSource>();
+  let bytes = 0;
+  for await (const part of request.parts()) {
+    if (part.type === 'field') {
+      fields.set(part.fieldname, readField(part));
+      continue;
+    }
+    const kept = await keep(service, part, limits.request.uploadBytesMax - bytes);
+    bytes += kept.bytes;
+    sources.set(kept.source.source, kept.source);
+  }
+  return { fields, sources: [...sources.values()] };
+}
+
+const known = ['corpus_name', 'priority', 'force', 'lane', 'budget_cents', 'max_wall_seconds'];
+
+function readField({ fieldname, value }: MultipartValue): string {
+  if (!known.includes(fieldname) || typeof value !== 'string') {
+    const message = `${JSON.stringify(fieldname)} is not a field that is known`;
+    throw new Failure('bad_request', message);
+  }
+  if (fieldname === 'corpus_name') checkCorpusName(value);
+  if (fieldname === 'lane') checkLane(value);
+  return value;
+}
+
+function numberOf(fields: ReadonlyMap<string, string>, name: string): number | undefined {
+  const text = fields.get(name);
+  return text === undefined ? undefined : Number(text);
+}
+
+async function keep(
+  { blobs }: Service,
+  part: MultipartFile,
+  room: number,
+): Promise<{ source: NewSource; bytes: number }> {
+  const name = nameOf(part.filename);
+  const { key, bytes } = await blobs.putStream(bounded(part, name, room));
+  const input = { kind: 'blob', title: name, body: key } as const;
+  return { source: { kind: 'upload', source: `upload:${name}`, input }, bytes };
+}
+
+async function* bounded(part: MultipartFile, name: string, room: number) {
+  let left = room;
+  for await (const piece of part.file as AsyncIterable<Buffer>) {
+    left -= piece.length;
+    if (left < 0) {
+      const message = `the files are larger than ${limits.request.uploadBytesMax} bytes together`;
+      throw new Failure('payload_too_large', message);
+    }
+    yield piece;
+  }
+  if (part.file.truncated) {
+    const bound = limits.document.sourceBytesMax;
+    throw new Failure('source_too_large', `${name} is larger than ${bound} bytes`);
+  }
+}
+
+const nameCharactersMax = 500;
+
+/** A name may have folders in it, but leads nowhere; and nothing in it steers what shows it. */
+function nameOf(filename: string | undefined): string {
+  const parts = (filename ?? '')
+    .split(/[\\/]/)
+    .map((part) => part.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '').trim());
+  const name = parts.filter((part) => !/^\.*$/.test(part)).join('/');
+  if (name === '') throw new Failure('bad_request', 'every file needs a name');
+  // The end of a long name says what kind of file it is.
+  return name.length <= nameCharactersMax ? name : name.slice(-nameCharactersMax);
+}

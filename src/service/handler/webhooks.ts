@@ -1,0 +1,64 @@
+/** Webhooks: what was told, telling it again, and the secret to know it by. */
+
+import type { Delivery } from '../../contract/schema/schema.ts';
+import { Failure } from '../../kernel/failure/failure.ts';
+import { redact } from '../../kernel/text/redact.ts';
+import {
+  type DeliveryRow,
+  listDeliveries,
+  replayDelivery,
+} from '../../store/delivery/deliveries.ts';
+import { callerSecret } from '../../webhook/webhook.ts';
+import { limitOf, nextCursor, numberCursor } from '../cursor.ts';
+import type { Handlers, Service } from '../service.ts';
+import { maybeTimeOf, timeOf } from '../view/serializer.ts';
+import { ownJob } from './jobs.ts';
+
+export function webhookRoutes(service: Service) {
+  const { database, webhooks } = service;
+  return {
+    'GET /jobs/:id/deliveries': async ({ caller, params, query }) => {
+      const { id: job_id } = await ownJob(service, caller.callerId, params.id);
+      const limit = limitOf(query);
+      const page = { job_id, after: numberCursor(query) ?? 0, limit };
+      const rows = await listDeliveries(database, page);
+      return {
+        items: rows.map(deliveryShape),
+        next_cursor: nextCursor(rows, limit, ({ seq }) => seq),
+      };
+    },
+    'POST /jobs/:id/deliveries/:delivery/replay': async ({ caller, params }) => {
+      const { id: job_id } = await ownJob(service, caller.callerId, params.id);
+      const replay = { key: params.delivery, job_id, now: database.now() };
+      const row = await database.write((transaction) => replayDelivery(transaction, replay));
+      if (!row) throw new Failure('delivery_unknown', `there is no delivery ${params.delivery}`);
+      webhooks.ring();
+      return deliveryShape(row);
+    },
+    'GET /webhooks/secret': async ({ caller }) => ({
+      secret: callerSecret(webhookSecret(service), caller.callerId),
+    }),
+  } satisfies Partial<Handlers>;
+}
+
+/** Without a secret nobody could tell our webhooks from what others send. */
+export function webhookSecret({ webhooks: { secret } }: Pick<Service, 'webhooks'>): string {
+  if (secret !== undefined) return secret;
+  const message = 'webhooks are off here: set PAWL_WEBHOOK_SECRET for the service';
+  throw new Failure('action_not_allowed', message);
+}
+
+function deliveryShape(row: DeliveryRow): Delivery {
+  return {
+    delivery_id: row.key,
+    type: row.kind.replace('_', '.'),
+    url: redact(row.url),
+    state: row.due_at !== null ? 'pending' : row.is_delivered === 1 ? 'delivered' : 'failed',
+    attempt: row.attempt,
+    status: row.status,
+    error: row.error,
+    next_try_at: maybeTimeOf(row.due_at),
+    tried_at: maybeTimeOf(row.tried_at),
+    created_at: timeOf(row.created_at),
+  };
+}

@@ -1,0 +1,233 @@
+/** Figures for Prometheus: counted from the event log, or asked of the store when read. */
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { type Event, jobEnds } from '../../observe/event.ts';
+import type { StallCause } from '../../observe/loop-watch.ts';
+import type { Queue } from '../../queue/queue.ts';
+import type { Database } from '../../store/driver/database.ts';
+import { countWithoutCause } from '../../store/item/items.ts';
+import { countQueues } from '../../store/item/places.ts';
+import { countInFlight } from '../../store/job/views.ts';
+import type { Told } from '../stream/news.ts';
+import type { HotResult } from '../view/hot-jobs.ts';
+import { addBatchGauges } from './batch.ts';
+import { addStandingGauge, addWebhookGauge } from './dependencies.ts';
+
+const requestSeconds = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60];
+const jobSeconds = [0.1, 0.5, 1, 5, 15, 60, 300, 1800, 7200, 86_400];
+/** Looking at every item is not cheap: it is done this often at most. */
+const causeAgeMsMax = 60_000;
+
+export interface MetricsOptions {
+  /** Absent in a service that has none. */
+  readonly database?: Database | undefined;
+  readonly now: () => number;
+  readonly streams: () => number;
+  /**
+   * The worker of this process, whose steps are measured here. Absent where other services do them:
+   * each measures what it does itself, so that the sum over all processes counts nothing twice.
+   */
+  readonly worker?: string | undefined;
+  /** The queues to other processes. */
+  readonly queues?: readonly Queue[] | undefined;
+}
+
+export class Metrics {
+  readonly #registry = new Registry();
+  readonly #options: MetricsOptions;
+  readonly #jobDuration: Histogram;
+  readonly #jobFailures: Counter<'code'>;
+  readonly #itemFailures: Counter<'code'>;
+  readonly #jobsFailed: Counter<'stage'>;
+  readonly #retries: Counter;
+  readonly #events: Counter<'kind'>;
+  readonly #cost: Counter<'model'>;
+  /** Tells how Membership and Redis are, before a reading. */
+  readonly seeStanding: ReturnType<typeof addStandingGauge>;
+  readonly #embedding: Histogram<'operation'>;
+  readonly #chunking: Histogram;
+  readonly #requests: Histogram<'method' | 'route' | 'status'>;
+  readonly #hotReads: Counter<'result'>;
+  readonly #stalls: Counter<'cause'>;
+  #withoutCause = { count: 0, at: Number.NEGATIVE_INFINITY };
+
+  constructor(options: MetricsOptions) {
+    this.#options = options;
+    const registers = [this.#registry];
+    const histogram = <Label extends string>(
+      name: string,
+      help: string,
+      { buckets, labels = [] }: { buckets: number[]; labels?: Label[] },
+    ) => new Histogram({ name, help, buckets, labelNames: labels, registers });
+    const counter = <Label extends string>(name: string, help: string, labels: Label[] = []) =>
+      new Counter({ name, help, labelNames: labels, registers });
+    this.#jobDuration = histogram(
+      'job_duration_seconds',
+      'Work on a job, from its first step or its retry to its end; pauses do not count',
+      { buckets: jobSeconds },
+    );
+    this.#jobFailures = counter('job_failures_total', 'Jobs that failed', ['code']);
+    this.#itemFailures = counter('pawl_item_failures_total', 'Documents that failed', ['code']);
+    this.#jobsFailed = counter('jobs_failed_total', 'Jobs that failed', ['stage']);
+    this.#retries = counter(
+      'retry_attempts_total',
+      'Retries that spend one of the tries of a step; waits that were asked for do not count',
+    );
+    this.#events = counter('pawl_events_total', 'Events, by kind', ['kind']);
+    this.seeStanding = addStandingGauge(registers);
+    this.#cost = counter('pawl_cost_cents_total', 'What models were paid, in cents', ['model']);
+    this.#embedding = histogram(
+      'embedding_request_duration_seconds',
+      'Embedding: a query read, a document written',
+      { buckets: requestSeconds, labels: ['operation'] },
+    );
+    this.#chunking = histogram('chunking_duration_seconds', 'Cutting a document into chunks', {
+      buckets: requestSeconds,
+    });
+    this.#requests = histogram('pawl_http_request_duration_seconds', 'Requests', {
+      buckets: requestSeconds,
+      labels: ['method', 'route', 'status'],
+    });
+    this.#stalls = counter(
+      'pawl_event_loop_stalls_total',
+      'Times that the event loop was held for more than 250 ms: by work, or by a wait',
+      ['cause'],
+    );
+    this.#hotReads = counter('pawl_hot_view_reads_total', 'Jobs looked for in Redis', ['result']);
+    const { database, queues = [] } = options;
+    addDepths(registers, { database, queues });
+    if (!database) return;
+    this.#addGauges(registers, database);
+    addBatchGauges(registers, { ...options, database });
+  }
+
+  see(told: readonly Told[]): void {
+    for (const { event } of told) {
+      this.#events.inc({ kind: event.kind });
+      this.#count(event);
+      if (jobEnds.has(event.kind)) this.#seeEnd(event);
+    }
+  }
+
+  /** A try of a worker: what else it does for others does not count as embedding. */
+  seeWork(kind: string, seconds: number): void {
+    if (kind === 'embed') this.#embedding.observe({ operation: 'write' }, seconds);
+  }
+
+  /** A text that this process has cut into chunks for others. */
+  seeCut(seconds: number): void {
+    this.#chunking.observe(seconds);
+  }
+
+  seeHot(result: HotResult): void {
+    this.#hotReads.inc({ result });
+  }
+
+  seeStall(cause: StallCause): void {
+    this.#stalls.inc({ cause });
+  }
+
+  seeSearch(seconds: number): void {
+    this.#embedding.observe({ operation: 'read' }, seconds);
+  }
+
+  seeRequest(labels: { method: string; route: string; status: number }, seconds: number): void {
+    this.#requests.observe({ ...labels, status: String(labels.status) }, seconds);
+  }
+
+  /** The text that Prometheus reads. */
+  read(): Promise<string> {
+    return this.#registry.metrics();
+  }
+
+  get contentType(): string {
+    return this.#registry.contentType;
+  }
+
+  #count({ kind, step, worker, detail = {} }: Event): void {
+    if (kind === 'item_failed') this.#itemFailures.inc({ code: String(detail.code) });
+    if (kind === 'retry_scheduled' && detail.spends_retry === true) this.#retries.inc();
+    if (kind === 'work_paid') {
+      this.#cost.inc({ model: String(detail.model) }, Number(detail.cost_cents ?? 0));
+    }
+    const isOwn = worker !== undefined && worker === this.#options.worker;
+    if (kind !== 'step_completed' || !isOwn) return;
+    const seconds = Number(detail.duration_ms ?? 0) / 1000;
+    if (step === 'embedded') this.#embedding.observe({ operation: 'write' }, seconds);
+    if (step === 'chunked') this.#chunking.observe(seconds);
+  }
+
+  #seeEnd({ kind, detail = {} }: Event): void {
+    const { duration_ms = 0, error_code = 'E_INTERNAL', stage = 'unknown' } = detail;
+    this.#jobDuration.observe(Number(duration_ms) / 1000);
+    if (kind !== 'job_failed') return;
+    this.#jobFailures.inc({ code: String(error_code) });
+    this.#jobsFailed.inc({ stage: String(stage) });
+  }
+
+  #addGauges(registers: Registry[], database: Database): void {
+    const { streams, now } = this.#options;
+    const countCauses = async (): Promise<number> => {
+      if (now() - this.#withoutCause.at > causeAgeMsMax) {
+        this.#withoutCause = { count: await countWithoutCause(database, 'open'), at: now() };
+      }
+      return this.#withoutCause.count;
+    };
+    new Gauge({
+      name: 'jobs_inflight',
+      help: 'Jobs that have not ended',
+      labelNames: ['type'],
+      registers,
+      async collect() {
+        this.reset();
+        for (const type of ['ingest', 'crawl']) this.set({ type }, 0);
+        for (const { type, count } of await countInFlight(database)) this.set({ type }, count);
+      },
+    });
+    new Gauge({
+      name: 'pawl_items_without_forward_cause',
+      help: 'Open items that nothing is bound to move: 0, or a promise is broken',
+      registers,
+      async collect() {
+        this.set(await countCauses());
+      },
+    });
+    new Gauge({
+      name: 'pawl_streams_open',
+      help: 'Clients that are being told of events',
+      registers,
+      collect() {
+        this.set(streams());
+      },
+    });
+    addWebhookGauge(registers, { database, now });
+  }
+}
+
+interface DepthOptions {
+  readonly database: Database | undefined;
+  readonly queues: readonly Queue[];
+}
+
+function addDepths(registers: Registry[], { database, queues }: DepthOptions): void {
+  new Gauge({
+    name: 'queue_depth',
+    help: 'What waits: items for their turn, for a time, at a gate; messages for a process',
+    labelNames: ['queue'],
+    registers,
+    async collect() {
+      this.reset();
+      const counts = database ? await countQueues(database) : [];
+      for (const { queue, count } of counts) this.set({ queue }, count);
+      for (const [queue, count] of await depthsOf(queues)) this.set({ queue }, count);
+    },
+  });
+}
+
+/** A queue that is away is left out: the last known figure would look like the present one. */
+async function depthsOf(queues: readonly Queue[]): Promise<[name: string, waiting: number][]> {
+  const depths = await Promise.allSettled(queues.map((queue) => queue.depth()));
+  return queues.flatMap(({ name }, at): [string, number][] => {
+    const depth = depths[at];
+    return depth?.status === 'fulfilled' ? [[name, depth.value.waiting]] : [];
+  });
+}

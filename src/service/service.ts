@@ -1,0 +1,94 @@
+/** What handlers are given: the engine's doors, and who asks for what. */
+
+import type { FastifyBaseLogger, FastifyReply, FastifyRequest } from 'fastify';
+import type { Audit } from '../access/audit.ts';
+import type { CallerContext } from '../access/caller.ts';
+import type { CallerDirectory } from '../access/caller-directory.ts';
+import type { CorpusDirectory } from '../access/corpus-directory.ts';
+import type { AttemptSession } from '../attempt/session.ts';
+import type { StreamedBlobStore } from '../blob/blob.ts';
+import type {
+  AnswerOf,
+  BodyOf,
+  HeadersOf,
+  ParamsOf,
+  QueryOf,
+  RouteName,
+} from '../contract/contract.ts';
+import type { BatchCommands } from '../engine/batch/commands.ts';
+import type { CallerCommands } from '../engine/command/caller-commands.ts';
+import type { Commands } from '../engine/command/commands.ts';
+import type { ConfiguredOrigins } from '../engine/command/origins.ts';
+import type { Relay } from '../engine/relay.ts';
+import type { Lifecycle } from '../kernel/lifecycle/item.ts';
+import type { World } from '../kernel/world.ts';
+import type { Trace } from '../observe/trace.ts';
+import type { Extractor } from '../pipeline/entity/extraction.ts';
+import type { Embedder } from '../provider/embedding/embedding.ts';
+import type { Searcher } from '../search/search.ts';
+import type { Sink } from '../sink/sink.ts';
+import type { Database } from '../store/driver/database.ts';
+import type { ServiceAccess } from './access.ts';
+import type { Metrics } from './metric/metrics.ts';
+import type { QueueRoom } from './queue-capacity.ts';
+import type { Streams } from './stream/streams.ts';
+import type { ShownJobs } from './view/job-views.ts';
+import type { ProgressBoard } from './view/progress-board.ts';
+
+export interface Service {
+  readonly database: Database;
+  readonly commands: Commands;
+  readonly batch: BatchCommands;
+  readonly relay: Relay;
+  readonly searcher: Searcher;
+  readonly blobs: StreamedBlobStore;
+  readonly embedder: Embedder;
+  /** Where this process would send texts. */
+  readonly origins: ConfiguredOrigins;
+  readonly sinks: readonly Sink[];
+  /** Undefined: rules and lists find the entities. */
+  readonly extractor?: Extractor | undefined;
+  readonly lifecycle: Lifecycle;
+  readonly world: World;
+  readonly access: ServiceAccess;
+  /** Who callers are, where there is a store that knows. */
+  readonly directory?: CallerDirectory | undefined;
+  readonly corpora: CorpusDirectory;
+  readonly callers: CallerCommands;
+  readonly audit: Audit;
+  readonly room: QueueRoom;
+  readonly jobs: ShownJobs;
+  /** Absent where nobody collects spans. */
+  readonly trace?: Trace | undefined;
+  /** Ringing it has deliveries sent at once. */
+  readonly webhooks: { readonly secret: string | undefined; ring(): void };
+  readonly streams: Streams;
+  readonly metrics: Metrics;
+  readonly progress: ProgressBoard;
+  readonly attempt: AttemptSession;
+  /** There are no keys: whoever asks is on this machine. */
+  readonly isLocal: boolean;
+  /** The service is about to end: what is new goes elsewhere. */
+  isDraining(): boolean;
+}
+
+/** What is needed to look at things, and to change nothing. */
+export type Looking = Pick<Service, 'database' | 'lifecycle' | 'progress' | 'searcher'>;
+
+export interface Ask<Name extends RouteName> {
+  readonly caller: CallerContext;
+  readonly params: ParamsOf<Name>;
+  readonly query: QueryOf<Name>;
+  readonly body: BodyOf<Name>;
+  readonly headers: HeadersOf<Name>;
+  readonly log: FastifyBaseLogger;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
+/** Undefined: the handler has answered by itself. */
+export type Handler<Name extends RouteName> = (
+  ask: Ask<Name>,
+) => Promise<AnswerOf<Name> | undefined>;
+
+export type Handlers<Names extends RouteName = RouteName> = { readonly [N in Names]: Handler<N> };

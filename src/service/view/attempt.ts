@@ -1,0 +1,24 @@
+/** The attempt and what is staged, in the shapes of the contract. */
+import type { AttemptView, SourceView } from '../../attempt/view.ts';
+import type { Attempt, Staged } from '../../contract/operation/attempt.ts';
+
+export function attemptShape(view: AttemptView): Attempt {
+  return {
+    status: view.status,
+    phase: view.phase,
+    attempt_id: view.attemptId,
+    staged_work_remaining: view.stagedWorkRemaining,
+    actions: [...view.actions],
+    safe_to_leave: view.safeToLeave,
+    corpus_name: view.corpus,
+    draft: view.isDraft,
+    sources: view.counts && { ...view.counts },
+    job_id: view.jobKey,
+    trouble: view.trouble && { ...view.trouble },
+    occupied: view.isOccupied,
+  };
+}
+
+export function stagedShape({ mediaType, ...view }: SourceView): Staged {
+  return { ...view, media_type: mediaType };
+}

@@ -1,0 +1,73 @@
+/** All that is shown of one job, as the store has it at one moment. */
+
+import type { Lifecycle } from '../../kernel/lifecycle/item.ts';
+import type { StageState } from '../../kernel/lifecycle/stage.ts';
+import { limits } from '../../kernel/limits/limits.ts';
+import { countPartlyRead } from '../../store/document/views.ts';
+import type { Database } from '../../store/driver/database.ts';
+import { type CauseRow, listCausesOfJob } from '../../store/item/inbox.ts';
+import { type JobRow, statusFrom } from '../../store/job/jobs.ts';
+import { getJobWithSequence, type StandingRow } from '../../store/job/views.ts';
+import type { Standings } from './item-counts.ts';
+
+export interface JobPicture {
+  /** The number of the last event before the job was read. */
+  readonly version: number;
+  readonly at: number;
+  readonly row: JobRow;
+  readonly status: StageState;
+  readonly standings: readonly StandingRow[];
+  readonly causes: readonly CauseRow[];
+  readonly partlyRead: number;
+  /** False: its items were counted a moment before it was read. */
+  readonly isWhole: boolean;
+  /** Rises with the shape of this, so that two releases can work side by side. */
+  readonly form: number;
+}
+
+/** Where pictures come from: the store alone, or what orchestrators show each other as well. */
+export interface ShownJobs {
+  read(key: string): Promise<JobPicture | undefined>;
+  /** After a command: whoever asks next, wherever, is shown what came of it. */
+  refresh(key: string): Promise<void>;
+}
+
+export interface JobPicturesOptions {
+  readonly database: Database;
+  readonly standings: Standings;
+  readonly lifecycle: Lifecycle;
+}
+
+export class JobPictures {
+  readonly #options: JobPicturesOptions;
+
+  constructor(options: JobPicturesOptions) {
+    this.#options = options;
+  }
+
+  /** From the store alone: what it says is always new. */
+  get shown(): ShownJobs {
+    return { read: (key) => this.of(key), refresh: async () => undefined };
+  }
+
+  async of(key: string): Promise<JobPicture | undefined> {
+    const { database, standings, lifecycle } = this.#options;
+    const at = database.now();
+    const found = await getJobWithSequence(database, key);
+    if (!found) return undefined;
+    const { sequence, ...row } = found;
+    const { rows, isFresh } = await standings.of(row);
+    const progress = rows.flatMap((each) => (each.is_open === 1 ? [each.progress] : []));
+    return {
+      version: sequence,
+      at,
+      row,
+      status: statusFrom(row, progress, lifecycle),
+      standings: rows,
+      causes: row.items_failed > 0 ? await listCausesOfJob(database, row.id) : [],
+      partlyRead: row.ended_at === null ? 0 : await countPartlyRead(database, row),
+      isWhole: isFresh,
+      form: limits.hotView.form,
+    };
+  }
+}

@@ -1,0 +1,48 @@
+/**
+ * How far the steps under way in this process have come. It is told, not stored: what is not
+ * finished is done again after a crash, so there is nothing to remember.
+ */
+import { limits } from '../../kernel/limits/limits.ts';
+import type { NewEvent } from '../../observe/event.ts';
+
+export interface Working {
+  readonly step: string;
+  readonly done: number;
+  readonly total: number;
+}
+
+export type ProgressListener = (jobId: number, itemId: number, working: Working) => void;
+
+export class ProgressBoard {
+  readonly #byItem = new Map<number, Working>();
+  readonly #listeners = new Set<ProgressListener>();
+
+  listen(listener: ProgressListener): void {
+    this.#listeners.add(listener);
+  }
+
+  /** Takes a `step_progressed` of the executor. */
+  readonly tell = ({ jobId, itemId, step, detail }: NewEvent): void => {
+    if (jobId === null || itemId == null || step == null) return;
+    const working = { step, done: Number(detail?.done), total: Number(detail?.total) };
+    this.#byItem.delete(itemId);
+    this.#byItem.set(itemId, working);
+    if (this.#byItem.size > limits.request.placesCountedMax) this.#forgetOldest();
+    for (const listener of this.#listeners) listener(jobId, itemId, working);
+  };
+
+  /** Only of a step that has not been reached since. */
+  of(itemId: number, isReached: (step: string) => boolean): Working | null {
+    const working = this.#byItem.get(itemId);
+    return working === undefined || isReached(working.step) ? null : working;
+  }
+
+  forget(itemId: number): void {
+    this.#byItem.delete(itemId);
+  }
+
+  #forgetOldest(): void {
+    const [oldest] = this.#byItem.keys();
+    if (oldest !== undefined) this.#byItem.delete(oldest);
+  }
+}

@@ -1,0 +1,315 @@
+/** Rows of the store in the shapes of the contract. */
+
+import type * as schema from '../../contract/schema/schema.ts';
+import { failures, isFailureCode } from '../../kernel/failure/failure.ts';
+import { jobMessage } from '../../kernel/job-message.ts';
+import { item as itemLifecycle, type Lifecycle } from '../../kernel/lifecycle/item.ts';
+import { job as jobMachine } from '../../kernel/lifecycle/job.ts';
+import { allowedActions } from '../../kernel/lifecycle/machine.ts';
+import type { StageState } from '../../kernel/lifecycle/stage.ts';
+import type { Event as EngineEvent } from '../../observe/event.ts';
+import { warningsOf } from '../../pipeline/extract/parsed.ts';
+import type { Hit as Passage } from '../../search/search.ts';
+import type { ShareRow } from '../../store/corpus/access.ts';
+import type { CorpusSettings } from '../../store/corpus/settings.ts';
+import type { ChunkRow, NewChunk } from '../../store/document/chunks.ts';
+import type { CorpusRow, DocumentRow, Meta } from '../../store/document/documents.ts';
+import type { CauseRow, FingerprintRow } from '../../store/item/inbox.ts';
+import { attemptOf, type ItemRow } from '../../store/item/items.ts';
+import { countersOf, workedMs } from '../../store/job/counters.ts';
+import { isPartialJob, type JobRow } from '../../store/job/jobs.ts';
+import type { StandingRow } from '../../store/job/views.ts';
+import type { SpendingRow } from '../../store/money/spending.ts';
+import { etaSeconds } from './eta.ts';
+
+export const timeOf = (at: number): string => new Date(at).toISOString();
+export const maybeTimeOf = (at: number | null): string | null => (at === null ? null : timeOf(at));
+
+export function jobShape(row: JobRow, status: StageState, now: number): schema.Job {
+  const processed = processedOf(row);
+  const error = row.error === null ? null : JSON.parse(row.error);
+  return {
+    job_id: row.key,
+    status,
+    state: row.state,
+    message: jobMessage(status, error),
+    type: row.type,
+    url: row.url,
+    corpus_name: row.corpus,
+    priority: row.priority,
+    lane: row.lane,
+    partial: isPartialJob(row),
+    items_total: row.items_total,
+    items_done: row.items_done,
+    items_failed: row.items_failed,
+    items_canceled: row.items_canceled,
+    items_waiting: row.items_waiting,
+    chunks_indexed: row.chunks_indexed,
+    eta_seconds: etaSeconds({
+      open: row.items_total - processed,
+      ends: processed + row.items_retried,
+      workedMs: workedMs(row, now),
+      isMoving: row.state === 'running',
+    }),
+    counters: countersOf(row, now),
+    cost_cents: row.cost_cents,
+    tokens: { in: row.tokens_in, out: row.tokens_out },
+    tokens_unpriced: row.tokens_unpriced,
+    tokens_saved: row.tokens_saved,
+    saved_cents: row.saved_cents,
+    budget_cents: row.budget_cents,
+    pause_reason: row.pause_reason,
+    max_wall_seconds: row.max_wall_seconds,
+    deadline_at: maybeTimeOf(row.deadline_at),
+    actions: [...allowedActions(jobMachine, row.state)],
+    ...lastErrorOf(row.error),
+    ...(status === 'failed' && {
+      ...(row.failed_stage !== null && { failed_stage: row.failed_stage }),
+      ...(error !== null && { error }),
+    }),
+    created_at: timeOf(row.created_at),
+    updated_at: timeOf(row.updated_at),
+    started_at: maybeTimeOf(row.started_at),
+    ended_at: maybeTimeOf(row.ended_at),
+    canceled_at: maybeTimeOf(row.canceled_at),
+  };
+}
+
+/** Null where nothing has failed, or where what failed has been done since. */
+function lastErrorOf(json: string | null) {
+  const { kind = null, code = null } = json === null ? {} : JSON.parse(json);
+  return { last_error_kind: kind, last_error_code: code };
+}
+
+function processedOf(row: JobRow): number {
+  return row.items_done + row.items_failed + row.items_canceled;
+}
+
+export interface JobDetailInput {
+  readonly row: JobRow;
+  readonly status: StageState;
+  readonly standings: readonly StandingRow[];
+  readonly causes: readonly CauseRow[];
+  readonly partlyRead: number;
+  readonly now: number;
+}
+
+export function jobDetailShape(input: JobDetailInput): schema.JobDetail {
+  const { row, status, standings, causes, partlyRead, now } = input;
+  const open = standings.filter(({ is_open }) => is_open === 1);
+  const due = open.flatMap(({ due_at }) => due_at ?? []);
+  const steps: Record<string, number> = {};
+  for (const { step, count } of standings) steps[step] = (steps[step] ?? 0) + count;
+  return {
+    ...jobShape(row, status, now),
+    counters: { ...countersOf(row, now), steps },
+    items_unchanged: Math.max(row.items_done - row.documents_emitted, 0),
+    documents_partly_read: partlyRead,
+    causes: causes.map(({ code, count, first_at, last_at }) => ({
+      cause: code,
+      count,
+      title: adviceOf(code).title,
+      advice: adviceOf(code).advice,
+      first_at: timeOf(first_at),
+      last_at: timeOf(last_at),
+    })),
+    ...lastErrorOfWaiting(open),
+    attempt: Math.max(row.attempt, ...open.map(({ attempt }) => 1 + attempt)),
+    next_retry_at: maybeTimeOf(due.length === 0 ? null : Math.min(...due)),
+  };
+}
+
+/** While others of its items go on, a job has no last error of its own. */
+function lastErrorOfWaiting(open: readonly StandingRow[]) {
+  const code = open.flatMap(({ waiting_code }) => waiting_code ?? [])[0];
+  if (code === undefined) return undefined;
+  const kind = isFailureCode(code) ? failures[code].kind : null;
+  return { last_error_kind: kind, last_error_code: code };
+}
+
+/** Fields of an item that need more than its row. */
+export interface ItemExtras {
+  readonly jobKey: string;
+  readonly explanation: string;
+  readonly working: schema.Item['working'];
+  readonly lifecycle?: Lifecycle;
+}
+
+export function itemShape(row: ItemRow, extras: ItemExtras): schema.Item {
+  const { jobKey, explanation, working, lifecycle = itemLifecycle } = extras;
+  // What an open item waits after is no error of it yet.
+  const error = row.error === null || row.waits_on !== null ? null : JSON.parse(row.error);
+  const attempt = attemptOf(row);
+  return {
+    item_id: row.id,
+    job_id: jobKey,
+    corpus_name: row.corpus,
+    document_id: row.document_id,
+    source: row.source,
+    source_kind: row.source_kind,
+    step: row.step,
+    reached: lifecycle.steps
+      .filter(({ step }) => lifecycle.isReached(row.progress, step))
+      .map(({ step }) => step),
+    waits_on: row.waits_on,
+    lease: row.worker === null ? null : { worker: row.worker, epoch: row.epoch },
+    working,
+    attempt,
+    retry_count: Math.max(attempt - 1, 0),
+    ...lastErrorOf(row.error),
+    next_retry_at: row.waits_on === 'time' ? maybeTimeOf(row.due_at) : null,
+    error,
+    advice: error === null ? null : adviceOf(error.code).advice,
+    explanation,
+    cost_cents: row.cost_cents,
+    tokens: { in: row.tokens_in, out: row.tokens_out },
+    actions: row.failed_at === null ? [] : ['retry', 'discard'],
+    failed_at: maybeTimeOf(row.failed_at),
+    created_at: timeOf(row.created_at),
+    moved_at: timeOf(row.moved_at),
+  };
+}
+
+/** What a job's own events mean for its status: whoever watches one job needs no second call. */
+const statusOfKind: Partial<Record<EngineEvent['kind'], StageState>> = {
+  job_accepted: 'pending',
+  job_retried: 'pending',
+  job_succeeded: 'done',
+  job_failed: 'failed',
+  job_canceled: 'canceled',
+};
+
+export function eventShape(event: EngineEvent, jobKey: string | null): schema.Event {
+  const { seq, at, kind, itemId, step, attempt, worker, detail } = event;
+  return {
+    seq,
+    at: timeOf(at),
+    kind,
+    ...(statusOfKind[kind] && { status: statusOfKind[kind] }),
+    job_id: jobKey,
+    item_id: itemId ?? null,
+    step: step ?? null,
+    attempt: attempt ?? null,
+    worker: worker ?? null,
+    detail: detail ?? {},
+  };
+}
+
+export function causeShape({ code, domain, count, ...row }: FingerprintRow): schema.Cause {
+  const { title, advice } = adviceOf(code);
+  const documents = count === 1 ? 'document' : 'documents';
+  const from = domain === null ? '' : ` from ${domain}`;
+  return {
+    cause: code,
+    fingerprint: domain === null ? code : `${code}@${domain}`,
+    domain,
+    count,
+    sentence: `${count.toLocaleString('en-US')} ${documents}: ${code}${from}`,
+    title,
+    advice,
+    first_at: timeOf(row.first_at),
+    last_at: timeOf(row.last_at),
+  };
+}
+
+export function corpusShape(row: CorpusRow): schema.Corpus {
+  return {
+    name: row.name,
+    documents: row.documents,
+    documents_partly_read: row.documents_partly_read,
+    chunks: row.chunks,
+    text_bytes: row.text_bytes,
+    created_at: timeOf(row.created_at),
+    updated_at: maybeTimeOf(row.updated_at),
+  };
+}
+
+export function corpusDetailShape(
+  row: CorpusRow,
+  { tokens_in, tokens_out, ...spent }: SpendingRow,
+  {
+    shares,
+    ...settings
+  }: CorpusSettings & {
+    readonly access: schema.CorpusDetail['access'];
+    readonly shares: readonly ShareRow[];
+  },
+): schema.CorpusDetail {
+  return {
+    ...corpusShape(row),
+    ...settings,
+    shares: shares.map(shareShape),
+    ...spent,
+    tokens: { in: tokens_in, out: tokens_out },
+  };
+}
+
+export function shareShape({ caller, name, access, created_at }: ShareRow): schema.Share {
+  return { caller_id: caller, name, access, created_at: timeOf(created_at) };
+}
+
+export function documentShape(row: DocumentRow, meta: Meta): schema.Document {
+  return {
+    document_id: row.id,
+    corpus_name: row.corpus,
+    source_url: row.source,
+    title: row.title,
+    language: row.language,
+    generation: row.generation,
+    chunks: row.chunk_count,
+    text_bytes: row.text_bytes,
+    kept_share: row.kept_share,
+    warnings: [...warningsOf(meta)],
+    content_hash: row.content_hash,
+    created_at: timeOf(row.created_at),
+    updated_at: timeOf(row.updated_at),
+  };
+}
+
+export function chunkShape(row: ChunkRow): schema.Chunk {
+  return {
+    chunk_id: row.key,
+    ordinal: row.ordinal,
+    heading: row.heading,
+    text: row.text,
+    start_offset: row.start_offset,
+    end_offset: row.end_offset,
+    tokens: row.token_count,
+    page: row.page,
+  };
+}
+
+/** A chunk that nobody has stored. */
+export function cutShape({ key, ordinal, heading, text, ...rest }: NewChunk) {
+  return {
+    chunk_id: key,
+    ordinal,
+    heading,
+    start_offset: rest.startOffset,
+    end_offset: rest.endOffset,
+    tokens: rest.tokenCount,
+    ...(rest.page !== undefined && { page: rest.page }),
+    text,
+  };
+}
+
+export function hitShape(hit: Passage): schema.Hit {
+  return {
+    chunk_id: hit.chunkId,
+    text: hit.text,
+    score: hit.score,
+    source_url: hit.sourceUrl,
+    document_id: hit.documentId,
+    title: hit.title,
+    heading: hit.heading,
+    page: hit.page,
+    highlights: [...hit.highlights],
+    similar: hit.similar,
+    ...(hit.explanation && { explanation: hit.explanation }),
+  };
+}
+
+/** What the table says of a stored code; a newer Pawl may have stored one that is not in it. */
+function adviceOf(code: string): { readonly title: string; readonly advice: string } {
+  return failures[isFailureCode(code) ? code : 'internal_error'];
+}

@@ -1,0 +1,131 @@
+/**
+ * Who owns a corpus, and with whom it is shared. A corpus belongs to the caller whose namespace it
+ * lives in, unless a row of `corpus_owners` says otherwise: so ownership moves in one write, and
+ * documents stay where they are.
+ */
+import type { CorpusPlace } from '../../kernel/name/corpus-name.ts';
+import type { Reader, Transaction } from '../driver/database.ts';
+import { sql } from '../driver/statement.ts';
+
+export type ShareAccess = 'read' | 'write';
+export type CorpusAccess = ShareAccess | 'own';
+
+/** A corpus outside of the caller's own namespace; `away`: inside, but no longer the caller's. */
+export interface Holding {
+  readonly namespace: string;
+  readonly corpus: string;
+  readonly access: CorpusAccess | 'away';
+  readonly owner: string;
+  /** What the owner is called, if not by its id. */
+  readonly owner_name: string | null;
+}
+
+const holdings = sql<Holding>`
+  SELECT namespace, corpus, 'own' AS access, owner, NULL AS owner_name
+    FROM corpus_owners WHERE owner = :caller
+  UNION ALL
+  SELECT namespace, corpus, 'away', owner, NULL
+    FROM corpus_owners WHERE namespace = :caller AND owner <> :caller
+  UNION ALL
+  SELECT corpus_shares.namespace, corpus_shares.corpus, access,
+      COALESCE(corpus_owners.owner, corpus_shares.namespace), callers.name
+    FROM corpus_shares
+    LEFT JOIN corpus_owners ON corpus_owners.namespace = corpus_shares.namespace
+      AND corpus_owners.corpus = corpus_shares.corpus
+    LEFT JOIN callers ON callers.id = COALESCE(corpus_owners.owner, corpus_shares.namespace)
+    WHERE corpus_shares.caller = :caller`;
+
+export function listHoldings(reader: Reader, caller: string): Promise<Holding[]> {
+  return reader.run(holdings, { caller });
+}
+
+const ownerOf = sql<{ owner: string }>`
+  SELECT owner FROM corpus_owners WHERE namespace = :caller AND corpus = :corpus`;
+
+export async function ownerOfCorpus(reader: Reader, place: CorpusPlace): Promise<string> {
+  const { caller, corpus } = place;
+  return (await reader.run(ownerOf, { caller, corpus }))[0]?.owner ?? caller;
+}
+
+const put = sql`
+  INSERT INTO corpus_owners (namespace, corpus, owner) VALUES (:caller, :corpus, :owner)
+  ON CONFLICT (namespace, corpus) DO UPDATE SET owner = excluded.owner`;
+const remove = sql`DELETE FROM corpus_owners WHERE namespace = :caller AND corpus = :corpus`;
+const unshareOwner = sql`
+  DELETE FROM corpus_shares WHERE namespace = :caller AND corpus = :corpus AND caller = :owner`;
+
+export async function setOwner(
+  transaction: Transaction,
+  { caller, corpus }: CorpusPlace,
+  owner: string,
+): Promise<void> {
+  if (owner === caller) await transaction.run(remove, { caller, corpus });
+  else await transaction.run(put, { caller, corpus, owner });
+  await transaction.run(unshareOwner, { caller, corpus, owner });
+}
+
+const exists = sql<{ name: string }>`
+  SELECT name FROM corpora WHERE name = :corpus AND (
+    EXISTS (SELECT 1 FROM corpus_settings WHERE corpus_settings.caller = :caller
+      AND corpus_settings.corpus = :corpus AND model IS NOT NULL)
+    OR EXISTS (SELECT 1 FROM jobs WHERE jobs.caller = :caller AND jobs.corpus = :corpus))`;
+
+/** Whether the caller has begun a corpus of this name in its own namespace. */
+export async function hasOwnCorpus(reader: Reader, place: CorpusPlace): Promise<boolean> {
+  const { caller, corpus } = place;
+  return (await reader.run(exists, { caller, corpus })).length > 0;
+}
+
+export interface ShareRow {
+  readonly caller: string;
+  /** What that caller is called, if not by its id. */
+  readonly name: string | null;
+  readonly access: ShareAccess;
+  readonly created_at: number;
+}
+
+const shares = sql<ShareRow>`
+  SELECT corpus_shares.caller, callers.name, access, corpus_shares.created_at FROM corpus_shares
+  LEFT JOIN callers ON callers.id = corpus_shares.caller
+  WHERE namespace = :caller AND corpus = :corpus ORDER BY corpus_shares.caller`;
+
+export function listShares(reader: Reader, { caller, corpus }: CorpusPlace): Promise<ShareRow[]> {
+  return reader.run(shares, { caller, corpus });
+}
+
+const share = sql`
+  INSERT INTO corpus_shares (namespace, corpus, caller, access, created_at)
+  VALUES (:caller, :corpus, :guest, :access, :now)
+  ON CONFLICT (namespace, corpus, caller) DO UPDATE SET access = excluded.access`;
+
+export async function putShare(
+  transaction: Transaction,
+  { caller, corpus }: CorpusPlace,
+  granted: { readonly guest: string; readonly access: ShareAccess; readonly now: number },
+): Promise<void> {
+  await transaction.run(share, { caller, corpus, ...granted });
+}
+
+const unshare = sql<{ caller: string }>`
+  DELETE FROM corpus_shares WHERE namespace = :caller AND corpus = :corpus AND caller = :guest
+  RETURNING caller`;
+
+export async function removeShare(
+  transaction: Transaction,
+  { caller, corpus }: CorpusPlace,
+  guest: string,
+): Promise<boolean> {
+  return (await transaction.run(unshare, { caller, corpus, guest })).length > 0;
+}
+
+const unshareAll = sql`
+  DELETE FROM corpus_shares WHERE namespace = :caller AND corpus = :corpus`;
+
+/** The corpus is deleted: nobody owns or shares it any more. */
+export async function forgetAccess(
+  transaction: Transaction,
+  { caller, corpus }: CorpusPlace,
+): Promise<void> {
+  await transaction.run(unshareAll, { caller, corpus });
+  await transaction.run(remove, { caller, corpus });
+}

@@ -1,0 +1,73 @@
+/** The addresses that compute for a corpus: one for each use of a model elsewhere. */
+import type { OriginUse } from '../../kernel/name/origin.ts';
+import type { Reader, Transaction } from '../driver/database.ts';
+import { sql } from '../driver/statement.ts';
+import type { CorpusKey } from './settings.ts';
+
+export interface OriginKey extends CorpusKey {
+  readonly use: OriginUse;
+}
+
+const ofCorpus = 'FROM corpus_origins WHERE caller = :caller AND corpus = :corpus';
+const get = sql<{ url: string }>`SELECT url ${ofCorpus} AND purpose = :use`;
+
+export async function getOrigin(
+  reader: Reader,
+  { caller, corpus, use }: OriginKey,
+): Promise<string | undefined> {
+  return (await reader.run(get, { caller, corpus, use }))[0]?.url;
+}
+
+export interface OriginRow {
+  readonly use: OriginUse;
+  readonly url: string;
+}
+
+const list = sql<OriginRow>`SELECT purpose AS use, url ${ofCorpus} ORDER BY purpose`;
+
+export function listOrigins(reader: Reader, { caller, corpus }: CorpusKey): Promise<OriginRow[]> {
+  return reader.run(list, { caller, corpus });
+}
+
+const insert = 'INSERT INTO corpus_origins (caller, corpus, purpose, url)';
+const given = `${insert} VALUES (:caller, :corpus, :use, :url)
+  ON CONFLICT (caller, corpus, purpose) DO UPDATE`;
+const record = sql<{ url: string }>`${given} SET url = corpus_origins.url RETURNING url`;
+
+/** The first address stays. Returns the one that holds. */
+export async function recordOrigin(
+  transaction: Transaction,
+  { caller, corpus, use, url }: OriginKey & { readonly url: string },
+): Promise<string> {
+  const [row] = await transaction.run(record, { caller, corpus, use, url });
+  return row?.url ?? url;
+}
+
+const replace = sql`${given} SET url = excluded.url`;
+
+/** A person has accepted another address. */
+export async function replaceOrigin(
+  transaction: Transaction,
+  { caller, corpus, use, url }: OriginKey & { readonly url: string },
+): Promise<void> {
+  await transaction.run(replace, { caller, corpus, use, url });
+}
+
+const forget = sql`DELETE ${ofCorpus} AND purpose = :use`;
+
+/** The next use records its address. */
+export async function forgetOrigin(
+  transaction: Transaction,
+  { caller, corpus, use }: OriginKey,
+): Promise<void> {
+  await transaction.run(forget, { caller, corpus, use });
+}
+
+const remove = sql`DELETE ${ofCorpus}`;
+
+export async function deleteOrigins(
+  transaction: Transaction,
+  { caller, corpus }: CorpusKey,
+): Promise<void> {
+  await transaction.run(remove, { caller, corpus });
+}

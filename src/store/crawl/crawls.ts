@@ -1,0 +1,148 @@
+/**
+ * The frontier of a crawl. A page becomes an item of the job in the transaction in which it is
+ * found, so the frontier is the job itself: its open items. What is kept here beside them is which
+ * addresses have been found, so that each becomes one item, and how far from the start they are.
+ */
+import type { Reader, Transaction } from '../driver/database.ts';
+import { sql, sqlRows } from '../driver/statement.ts';
+import { getJobById } from '../job/jobs.ts';
+import { growJob } from '../job/moves.ts';
+import { addItems } from '../job/submit.ts';
+
+export interface Crawl {
+  /** The domain that the crawl stays within. */
+  readonly site: string;
+  readonly depthMax: number;
+  readonly pagesMax: number;
+  /** Globs over addresses; none means all. */
+  readonly include: readonly string[];
+  readonly exclude: readonly string[];
+}
+
+export interface FoundPage {
+  /** In its canonical form. */
+  readonly url: string;
+  readonly gate: string;
+  readonly depth: number;
+}
+
+interface CrawlRow {
+  readonly job_id: number;
+  readonly site: string;
+  readonly depth_max: number;
+  readonly pages_max: number;
+  readonly include: string;
+  readonly exclude: string;
+  readonly pages_found: number;
+}
+
+const putCrawl = sql`
+  INSERT INTO crawls (job_id, site, depth_max, pages_max, include, exclude, pages_found)
+  VALUES (:job_id, :site, :depth_max, :pages_max, :include, :exclude, :pages_found)`;
+const ofItem = sql<CrawlRow & { depth: number }>`
+  SELECT crawls.*, crawl_pages.depth FROM crawls
+  JOIN crawl_pages ON crawl_pages.job_id = crawls.job_id AND crawl_pages.url = :url
+  WHERE crawls.job_id = :job_id`;
+const lockCrawl = sql<CrawlRow>`SELECT * FROM crawls WHERE job_id = :job_id {forUpdate}`;
+const countPages = sql`
+  UPDATE crawls SET pages_found = pages_found + :count WHERE job_id = :job_id`;
+const setSite = sql`UPDATE crawls SET site = :site WHERE job_id = :job_id`;
+const putPage = sqlRows({ job_id: 'int', url: 'text', depth: 'int' })<{ url: string }>`
+  INSERT INTO crawl_pages (job_id, url, depth)
+  SELECT :job_id, :url, :depth {rows} WHERE TRUE
+  ON CONFLICT (job_id, url) DO NOTHING RETURNING url`;
+
+/** Begins a crawl whose first pages are already items of the job. */
+export async function insertCrawl(
+  transaction: Transaction,
+  jobId: number,
+  { crawl, urls }: { readonly crawl: Crawl; readonly urls: readonly string[] },
+): Promise<void> {
+  await transaction.run(putCrawl, {
+    job_id: jobId,
+    site: crawl.site,
+    depth_max: crawl.depthMax,
+    pages_max: crawl.pagesMax,
+    include: JSON.stringify(crawl.include),
+    exclude: JSON.stringify(crawl.exclude),
+    pages_found: urls.length,
+  });
+  await transaction.each(
+    putPage,
+    urls.map((url) => ({ job_id: jobId, url, depth: 0 })),
+  );
+}
+
+/** The crawl that found this page, and how far from its start. Undefined: no crawl did. */
+export async function crawlOf(
+  reader: Reader,
+  { jobId, url }: { readonly jobId: number; readonly url: string },
+): Promise<(Crawl & { readonly depth: number }) | undefined> {
+  const [row] = await reader.run(ofItem, { job_id: jobId, url });
+  if (!row) return undefined;
+  return {
+    site: row.site,
+    depth: row.depth,
+    depthMax: row.depth_max,
+    pagesMax: row.pages_max,
+    include: JSON.parse(row.include),
+    exclude: JSON.parse(row.exclude),
+  };
+}
+
+/** The start of a crawl led to another domain: that is the one to stay within. */
+export async function moveSite(
+  transaction: Transaction,
+  { jobId, site }: { readonly jobId: number; readonly site: string },
+): Promise<void> {
+  await transaction.run(setSite, { job_id: jobId, site });
+}
+
+/** An address that is no item of its own but is known: one that another redirects to. */
+export async function markKnown(
+  transaction: Transaction,
+  { jobId, url, depth }: { readonly jobId: number; readonly url: string; readonly depth: number },
+): Promise<void> {
+  await transaction.each(putPage, [{ job_id: jobId, url, depth }]);
+}
+
+/** Makes items of the pages that are new to the crawl, up to its limit. Returns how many. */
+export async function addPages(
+  transaction: Transaction,
+  { jobId, pages, now }: { jobId: number; pages: readonly FoundPage[]; now: number },
+): Promise<number> {
+  if (pages.length === 0) return 0;
+  const [crawl] = await transaction.run(lockCrawl, { job_id: jobId });
+  const job = await getJobById(transaction, jobId);
+  if (!crawl || !job) return 0;
+  const added = await insertNew(transaction, { jobId, pages, crawl });
+  if (added.length === 0) return 0;
+  await addItems(
+    transaction,
+    { ...job, force: job.force === 1, now },
+    added.map(({ url, gate }) => ({ kind: 'url', source: url, gate })),
+  );
+  await transaction.run(countPages, { job_id: jobId, count: added.length });
+  await growJob(transaction, { id: jobId, count: added.length, now });
+  return added.length;
+}
+
+/** Tries as many as there is room for, and again with the next while some of them were known. */
+async function insertNew(
+  transaction: Transaction,
+  { jobId, pages, crawl }: { jobId: number; pages: readonly FoundPage[]; crawl: CrawlRow },
+): Promise<FoundPage[]> {
+  const byUrl = new Map(pages.map((page) => [page.url, page]));
+  const candidates = [...byUrl.values()];
+  const added: FoundPage[] = [];
+  for (let start = 0; start < candidates.length; ) {
+    const room = crawl.pages_max - crawl.pages_found - added.length;
+    if (room <= 0) break;
+    const tried = candidates.slice(start, start + room);
+    const rows = tried.map(({ url, depth }) => ({ job_id: jobId, url, depth }));
+    const inserted = new Set((await transaction.each(putPage, rows)).map(({ url }) => url));
+    added.push(...tried.filter(({ url }) => inserted.has(url)));
+    start += tried.length;
+  }
+  return added;
+}

@@ -1,0 +1,182 @@
+/**
+ * What is to be told of ended jobs, and whether it has been. A delivery is due at a time until it
+ * has ended; a sender that takes it puts that time off, so that another one takes it up if nothing
+ * is heard of it.
+ */
+import type { EventKind } from '../../observe/event.ts';
+import type { Reader, Transaction } from '../driver/database.ts';
+import { sql, sqlRows } from '../driver/statement.ts';
+import type { JobRow } from '../job/jobs.ts';
+
+export interface DeliveryRow {
+  readonly key: string;
+  readonly seq: number;
+  readonly job_id: number;
+  readonly kind: EventKind;
+  readonly url: string;
+  readonly body: string;
+  /** Tries so far. */
+  readonly attempt: number;
+  /** Null: it has ended. */
+  readonly due_at: number | null;
+  readonly status: number | null;
+  readonly error: string | null;
+  readonly is_delivered: number;
+  readonly created_at: number;
+  readonly tried_at: number | null;
+}
+
+export interface EndRow extends JobRow {
+  readonly seq: number;
+  readonly kind: EventKind;
+  readonly at: number;
+  readonly webhook_url: string | null;
+  /** What the job's caller is called, if not by its id. */
+  readonly caller_name: string | null;
+}
+
+/** Locks the row, and makes it where it is not: of two readers one waits for the other. */
+const lockCursor = sql<{ seq: number }>`
+  INSERT INTO cursors (name, seq) VALUES ('outbox', 0)
+  ON CONFLICT (name) DO UPDATE SET seq = cursors.seq RETURNING seq`;
+const moveCursor = sql`UPDATE cursors SET seq = :seq WHERE name = 'outbox'`;
+const newest = sql<{ value: number }>`SELECT value FROM sequence WHERE name = 'events'`;
+const ends = sql<EndRow>`
+  SELECT jobs.*, events.seq, events.kind, events.at, callers.name AS caller_name
+  FROM events JOIN jobs ON jobs.id = events.job_id
+  LEFT JOIN callers ON callers.id = jobs.caller
+  WHERE events.seq > :after AND events.seq <= :until
+    AND events.kind IN ('job_succeeded', 'job_failed', 'job_canceled')
+  ORDER BY events.seq LIMIT :limit`;
+
+/**
+ * The ends of jobs since the log was last read for them, each to one reader only: what it does with
+ * them commits with the place it has come to.
+ */
+export async function takeEnds(transaction: Transaction, limit: number): Promise<EndRow[]> {
+  const after = (await transaction.run(lockCursor))[0]?.seq ?? 0;
+  const until = (await transaction.run(newest))[0]?.value ?? 0;
+  if (until <= after) return [];
+  const found = await transaction.run(ends, { after, until, limit });
+  const seq = found.length < limit ? until : (found.at(-1)?.seq ?? until);
+  await transaction.run(moveCursor, { seq });
+  return found;
+}
+
+export type NewDelivery = Pick<
+  DeliveryRow,
+  'key' | 'seq' | 'job_id' | 'kind' | 'url' | 'body' | 'created_at'
+>;
+
+const insert = sqlRows({
+  key: 'text',
+  seq: 'int',
+  job_id: 'int',
+  kind: 'text',
+  url: 'text',
+  body: 'text',
+  created_at: 'int',
+})`
+  INSERT INTO deliveries (key, seq, job_id, kind, url, body, created_at, due_at)
+  SELECT :key, :seq, :job_id, :kind, :url, :body, :created_at, :created_at {rows}`;
+
+export async function insertDeliveries(
+  transaction: Transaction,
+  rows: readonly NewDelivery[],
+): Promise<void> {
+  await transaction.each(insert, rows);
+}
+
+const take = sql<DeliveryRow>`
+  UPDATE deliveries SET due_at = :until, attempt = attempt + 1, tried_at = :now
+  WHERE key IN (SELECT key FROM deliveries WHERE due_at <= :now ORDER BY due_at LIMIT :limit
+    {skipLocked})
+  RETURNING *`;
+
+/** Takes what is due, until the given time. */
+export function takeDue(
+  transaction: Transaction,
+  due: { now: number; until: number; limit: number },
+): Promise<DeliveryRow[]> {
+  return transaction.run(take, due);
+}
+
+const settle = sql`
+  UPDATE deliveries SET due_at = :due_at, status = :status, error = :error,
+    is_delivered = :is_delivered
+  WHERE key = :key AND attempt = :attempt`;
+
+/** Writes how a try ended, unless another one has begun since. */
+export async function settleDelivery(
+  transaction: Transaction,
+  row: Pick<DeliveryRow, 'key' | 'attempt' | 'due_at' | 'status' | 'error' | 'is_delivered'>,
+): Promise<void> {
+  await transaction.run(settle, { ...row });
+}
+
+const again = sql<DeliveryRow>`
+  UPDATE deliveries SET due_at = :now, attempt = 0, is_delivered = 0
+  WHERE key = :key AND job_id = :job_id RETURNING *`;
+
+/** Makes a delivery due again, as if it had not been tried. */
+export async function replayDelivery(
+  transaction: Transaction,
+  delivery: { key: string; job_id: number; now: number },
+): Promise<DeliveryRow | undefined> {
+  return (await transaction.run(again, delivery))[0];
+}
+
+const ofJob = sql<DeliveryRow>`
+  SELECT * FROM deliveries WHERE job_id = :job_id AND seq > :after ORDER BY seq LIMIT :limit`;
+
+export function listDeliveries(
+  reader: Reader,
+  page: { job_id: number; after: number; limit: number },
+): Promise<DeliveryRow[]> {
+  return reader.run(ofJob, page);
+}
+
+const nextDue = sql<{ due_at: number | null }>`SELECT MIN(due_at) AS due_at FROM deliveries`;
+
+/** When the next one is due; null if none is. */
+export async function nextDueAt(reader: Reader): Promise<number | null> {
+  return (await reader.run(nextDue))[0]?.due_at ?? null;
+}
+
+const counted = sql<{ waiting: number; retrying: number; failed: number }>`
+  SELECT
+    (SELECT COUNT(*) FROM deliveries WHERE due_at IS NOT NULL AND attempt <= 1) AS waiting,
+    (SELECT COUNT(*) FROM deliveries WHERE due_at IS NOT NULL AND attempt > 1) AS retrying,
+    (SELECT COUNT(*) FROM deliveries
+      WHERE created_at >= :since AND due_at IS NULL AND is_delivered = 0) AS failed`;
+
+export interface DeliveryCounts {
+  readonly waiting: number;
+  /** Those that failed at least once, and are tried again. */
+  readonly retrying: number;
+  /** Those that were given up, of what was made since a time. */
+  readonly failed: number;
+}
+
+export async function countDeliveries(
+  reader: Reader,
+  { since }: { since: number },
+): Promise<DeliveryCounts> {
+  const [row] = await reader.run(counted, { since });
+  const { waiting = 0, retrying = 0, failed = 0 } = row ?? {};
+  return { waiting: Number(waiting), retrying: Number(retrying), failed: Number(failed) };
+}
+
+const prune = sql<{ key: string }>`
+  DELETE FROM deliveries WHERE key IN (
+    SELECT key FROM deliveries WHERE created_at < :before AND due_at IS NULL
+    ORDER BY created_at LIMIT :limit)
+  RETURNING key`;
+
+/** Forgets deliveries that ended before a time. Returns how many went. */
+export async function pruneDeliveries(
+  transaction: Transaction,
+  page: { before: number; limit: number },
+): Promise<number> {
+  return (await transaction.run(prune, page)).length;
+}

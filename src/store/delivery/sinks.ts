@@ -1,0 +1,225 @@
+/**
+ * What sinks are told of: generations as they are delivered, which of them are, and how far the log
+ * has been read for each sink. A row says that a generation is in a sink, whole.
+ */
+
+import type { Reader, Transaction } from '../driver/database.ts';
+import { sql, sqlRows } from '../driver/statement.ts';
+import { forgetCursor, raiseCursor, readCursor } from './cursors.ts';
+
+/** Of entities there is one delivery, under no model. */
+export const noModel = '';
+
+const insertDelivery = sqlRows({ generation_id: 'int', sink: 'text', model: 'text' })`
+  INSERT INTO sink_deliveries (generation_id, sink, model)
+  SELECT :generation_id, :sink, :model {rows} WHERE 1 = 1
+  ON CONFLICT (generation_id, sink, model) DO NOTHING`;
+
+export interface SinkDelivery {
+  readonly generationId: number;
+  readonly sink: string;
+  readonly model: string;
+}
+
+export async function recordDeliveries(
+  transaction: Transaction,
+  deliveries: readonly SinkDelivery[],
+): Promise<void> {
+  await transaction.each(
+    insertDelivery,
+    deliveries.map(({ generationId, sink, model }) => ({
+      generation_id: generationId,
+      sink,
+      model,
+    })),
+  );
+}
+
+const delivered = sql<{ model: string }>`
+  SELECT model FROM sink_deliveries WHERE generation_id = :generation_id AND sink = :sink`;
+
+/** The models of a generation whose vectors are in a sink. */
+export async function deliveredModels(
+  reader: Reader,
+  generationId: number,
+  sink: string,
+): Promise<ReadonlySet<string>> {
+  const rows = await reader.run(delivered, { generation_id: generationId, sink });
+  return new Set(rows.map(({ model }) => model));
+}
+
+const forget = sql`DELETE FROM sink_deliveries WHERE sink = :sink`;
+
+/** The sink has lost what it had: everything is to be delivered again. */
+export async function forgetDeliveries(transaction: Transaction, sink: string): Promise<void> {
+  await transaction.run(forget, { sink });
+  await forgetCursor(transaction, `sink:${sink}`);
+}
+
+/** Up to which event the sink knows all. Undefined: it has not been filled yet. */
+export function readSinkPlace(reader: Reader, sink: string): Promise<number | undefined> {
+  return readCursor(reader, `sink:${sink}`);
+}
+
+export async function writeSinkPlace(
+  transaction: Transaction,
+  sink: string,
+  seq: number,
+): Promise<void> {
+  await raiseCursor(transaction, { name: `sink:${sink}`, seq });
+}
+
+const changes = sql<{ seq: number; kind: string; detail: string | null }>`
+  SELECT seq, kind, detail FROM events WHERE seq > :after AND kind IN
+    ('generation_flipped', 'document_deleted', 'corpus_deleted', 'corpus_reembedded')
+  ORDER BY seq LIMIT :limit`;
+
+export interface SinkChange {
+  readonly seq: number;
+  /** Undefined: a corpus is gone, or has another model. */
+  readonly documentId: string | undefined;
+  /** A corpus has another model, for all its documents. */
+  readonly isTurned: boolean;
+  /** Of a document that was deleted, which the store no longer knows. */
+  readonly deletedFrom: { readonly caller: string; readonly corpus: string } | undefined;
+}
+
+export async function listSinkChanges(
+  reader: Reader,
+  page: { after: number; limit: number },
+): Promise<SinkChange[]> {
+  const rows = await reader.run(changes, page);
+  return rows.map(({ seq, kind, detail }) => {
+    const { document_id: documentId, caller, corpus } = detail === null ? {} : JSON.parse(detail);
+    return {
+      seq,
+      documentId,
+      isTurned: kind === 'corpus_reembedded',
+      deletedFrom: kind === 'document_deleted' ? { caller, corpus } : undefined,
+    };
+  });
+}
+
+export interface StandingRow {
+  readonly id: string;
+  readonly caller: string;
+  readonly corpus: string;
+  readonly source: string;
+  readonly title: string | null;
+  readonly language: string | null;
+  readonly generation_id: number;
+  readonly as_of: number;
+  readonly model: string | null;
+  readonly next_model: string | null;
+}
+
+const standing = `SELECT documents.id, documents.caller, documents.corpus, documents.source,
+    documents.title, documents.language, documents.generation_id, documents.as_of,
+    corpus_settings.model, corpus_settings.next_model
+  FROM documents LEFT JOIN corpus_settings ON corpus_settings.caller = documents.caller
+    AND corpus_settings.corpus = documents.corpus`;
+const standingOf = sql<StandingRow>`${standing} WHERE documents.id = :id`;
+const standings = sql<StandingRow>`
+  ${standing} WHERE documents.id > :after ORDER BY documents.id LIMIT :limit`;
+
+/** A document with the models that its corpus has now. */
+export async function getStanding(reader: Reader, id: string): Promise<StandingRow | undefined> {
+  return (await reader.run(standingOf, { id }))[0];
+}
+
+/** All documents of all corpora, in pages. */
+export function listStandings(
+  reader: Reader,
+  page: { after: string; limit: number },
+): Promise<StandingRow[]> {
+  return reader.run(standings, page);
+}
+
+const tombstone = sql<{ as_of: number }>`
+  SELECT as_of FROM tombstones WHERE document_id = :id`;
+
+/** The newest submission that a deletion has outlived; 0 where there was none. */
+export async function buriedUpTo(reader: Reader, documentId: string): Promise<number> {
+  return (await reader.run(tombstone, { id: documentId }))[0]?.as_of ?? 0;
+}
+
+const models = sql<{ corpus: string; model: string | null; next_model: string | null }>`
+  SELECT DISTINCT corpus, model, next_model FROM corpus_settings`;
+const sizes = sql<DeliveredSize>`
+  SELECT documents.corpus, sink_deliveries.model, COUNT(*) AS documents,
+    CAST(SUM(documents.chunk_count) AS {int}) AS chunks
+  FROM sink_deliveries JOIN documents ON documents.generation_id = sink_deliveries.generation_id
+  WHERE sink_deliveries.sink = :sink GROUP BY documents.corpus, sink_deliveries.model`;
+
+export interface DeliveredSize {
+  readonly corpus: string;
+  readonly model: string;
+  readonly documents: number;
+  readonly chunks: number;
+}
+
+/** How much of what is current in each corpus was delivered to a sink. */
+export function listDeliveredSizes(reader: Reader, sink: string): Promise<DeliveredSize[]> {
+  return reader.run(sizes, { sink });
+}
+
+/** Every corpus with each model that it has or will have. */
+export async function listCorpusModels(
+  reader: Reader,
+): Promise<{ corpus: string; model: string }[]> {
+  const rows = await reader.run(models);
+  return rows.flatMap(({ corpus, model, next_model }) =>
+    [model, next_model].flatMap((name) => (name === null ? [] : [{ corpus, model: name }])),
+  );
+}
+
+export interface VectorChunkRow {
+  readonly ordinal: number;
+  readonly key: string;
+  readonly heading: string;
+  readonly text: string;
+  readonly vector: Uint8Array | null;
+}
+
+const chunkPage = sql<VectorChunkRow>`
+  SELECT chunks.ordinal, chunks.key, chunks.heading, chunks.text, vectors.vector
+  FROM chunks LEFT JOIN vectors ON vectors.generation_id = chunks.generation_id
+    AND vectors.ordinal = chunks.ordinal AND vectors.model = :model
+  WHERE chunks.generation_id = :generation_id AND chunks.ordinal > :after
+  ORDER BY chunks.ordinal LIMIT :limit`;
+
+/** The chunks of a generation with their vectors of a model, in pages. */
+export function listVectorChunks(
+  reader: Reader,
+  page: { generationId: number; model: string; after: number; limit: number },
+): Promise<VectorChunkRow[]> {
+  const { generationId, model, after, limit } = page;
+  return reader.run(chunkPage, { generation_id: generationId, model, after, limit });
+}
+
+interface EntityRow {
+  readonly ordinal: number;
+  readonly kind: string;
+  readonly name: string;
+  readonly aliases: string;
+  readonly mentions: number;
+}
+
+const entities = sql<EntityRow>`
+  SELECT ordinal, kind, name, aliases, mentions FROM entities
+  WHERE generation_id = :generation_id ORDER BY ordinal`;
+const relations = sql<{ one: number; other: number; weight: number }>`
+  SELECT one, other, weight FROM entity_relations
+  WHERE generation_id = :generation_id ORDER BY one, other`;
+
+export async function listSinkEntities(reader: Reader, generationId: number) {
+  const rows = await reader.run(entities, { generation_id: generationId });
+  return rows.map((row) => ({ ...row, aliases: JSON.parse(row.aliases) as string[] }));
+}
+
+export function listSinkRelations(
+  reader: Reader,
+  generationId: number,
+): Promise<{ one: number; other: number; weight: number }[]> {
+  return reader.run(relations, { generation_id: generationId });
+}

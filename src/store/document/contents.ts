@@ -1,0 +1,144 @@
+/**
+ * What is in a corpus now, and what has changed in it since: for readers that keep a copy of their
+ * own. Every change of what is current has its event, committed with it.
+ */
+import type { Reader } from '../driver/database.ts';
+import type { Dialect } from '../driver/dialect.ts';
+import { sql } from '../driver/statement.ts';
+
+/** The kinds of events after which other chunks are current than before. */
+export const contentKinds = "('generation_flipped', 'document_deleted', 'corpus_deleted')";
+
+interface ChangeRow {
+  readonly seq: number;
+  readonly kind: string;
+  readonly detail: string | null;
+}
+
+export interface Change {
+  readonly seq: number;
+  /** Undefined: the whole corpus changed. */
+  readonly documentId: string | undefined;
+}
+
+const changes = sql<ChangeRow>`
+  SELECT seq, kind, detail FROM events WHERE seq > :after AND kind IN ${contentKinds}
+  ORDER BY seq LIMIT :limit`;
+
+/** What has changed after an event, in any corpus. */
+export async function listChanges(
+  reader: Reader,
+  page: { after: number; limit: number },
+): Promise<Change[]> {
+  const rows = await reader.run(changes, page);
+  return rows.map(({ seq, detail }) => ({
+    seq,
+    documentId: detail === null ? undefined : JSON.parse(detail).document_id,
+  }));
+}
+
+export interface CurrentRow {
+  readonly id: string;
+  readonly generation_id: number;
+  readonly chunk_count: number;
+  readonly title: string | null;
+}
+
+const columns = 'id, generation_id, chunk_count, title';
+const ofCorpus = sql<CurrentRow>`
+  SELECT ${columns} FROM documents WHERE corpus = :corpus AND caller = :caller AND id > :after
+  ORDER BY id LIMIT :limit`;
+const amongDocuments = sql<CurrentRow>`
+  SELECT ${columns} FROM documents
+  WHERE id {amongKeys} AND corpus = :corpus AND caller = :caller ORDER BY id`;
+
+export function listCurrent(
+  reader: Reader,
+  page: { caller: string; corpus: string; after: string; limit: number },
+): Promise<CurrentRow[]> {
+  return reader.run(ofCorpus, page);
+}
+
+/** Those of the documents that are in the corpus. */
+export function getCurrent(
+  reader: Reader,
+  filter: { caller: string; corpus: string; ids: readonly string[] },
+): Promise<CurrentRow[]> {
+  const { caller, corpus, ids } = filter;
+  return reader.run(amongDocuments, { caller, corpus, keys: JSON.stringify(ids) });
+}
+
+export interface GenerationVectorRow {
+  readonly generation_id: number;
+  readonly ordinal: number;
+  readonly vector: Uint8Array;
+}
+
+/** The vectors of a generation side by side, and their ordinals in the same order. */
+export interface JoinedVectorsRow {
+  readonly generation_id: number;
+  /** With commas between them. */
+  readonly ordinals: string;
+  readonly vectors: Uint8Array;
+}
+
+const highBytes = 'substr(vector, 1, CAST(:dimensions AS INTEGER))';
+/** One row for a generation: a row for each vector takes three times as long to hand over. */
+const joined = {
+  // What is joined as text is taken as the bytes it is made of, whatever they are.
+  sqlite: `group_concat(ordinal) AS ordinals,
+    CAST(group_concat(${highBytes}, '') AS BLOB) AS vectors`,
+  postgres: `string_agg(CAST(ordinal AS TEXT), ',' ORDER BY ordinal) AS ordinals,
+    string_agg(${highBytes}, CAST('' AS BYTEA) ORDER BY ordinal) AS vectors`,
+};
+const vectorsOf = (columns: string) => sql<JoinedVectorsRow>`
+  SELECT generation_id, ${columns} FROM vectors
+  WHERE generation_id {amongIds} AND model = :model
+    AND length(vector) IN (CAST(:dimensions AS INTEGER), 2 * CAST(:dimensions AS INTEGER))
+  GROUP BY generation_id`;
+const joinedVectors = {
+  sqlite: vectorsOf(joined.sqlite),
+  postgres: vectorsOf(joined.postgres),
+};
+
+/** The high bytes of the vectors that have so many dimensions. */
+export function listVectors(
+  reader: Reader & { readonly dialect: Dialect },
+  filter: { model: string; dimensions: number; generationIds: readonly number[] },
+): Promise<JoinedVectorsRow[]> {
+  const { model, dimensions, generationIds } = filter;
+  const ids = JSON.stringify(generationIds);
+  return reader.run(joinedVectors[reader.dialect.name], { model, dimensions, ids });
+}
+
+export interface GenerationTextRow {
+  readonly generation_id: number;
+  readonly ordinal: number;
+  readonly heading: string;
+  readonly text: string;
+}
+
+const textsOf = sql<GenerationTextRow>`
+  SELECT generation_id, ordinal, heading, text FROM chunks
+  WHERE generation_id {amongIds} ORDER BY generation_id, ordinal`;
+
+export function listTexts(
+  reader: Reader,
+  generationIds: readonly number[],
+): Promise<GenerationTextRow[]> {
+  return reader.run(textsOf, { ids: JSON.stringify(generationIds) });
+}
+
+const vectorsAt = sql<GenerationVectorRow>`
+  SELECT vectors.generation_id, vectors.ordinal, vectors.vector
+  FROM {places} CROSS JOIN vectors
+  WHERE vectors.generation_id = place.generation_id AND vectors.ordinal = place.ordinal
+    AND vectors.model = :model`;
+
+/** Whole vectors, in any order. */
+export function getVectors(
+  reader: Reader,
+  { model, places }: { model: string; places: readonly (readonly [number, number])[] },
+): Promise<GenerationVectorRow[]> {
+  return reader.run(vectorsAt, { model, places: JSON.stringify(places) });
+}

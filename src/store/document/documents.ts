@@ -1,0 +1,319 @@
+/**
+ * Documents and their generations. A generation is made by one item and carries its id. It is
+ * written beside the current one; `flip` makes it the current one in the transaction of the click;
+ * what it replaced is pruned by the next click. A reader joins on `generation_id`, and so sees all
+ * of one generation and nothing of another.
+ */
+import { hash } from 'node:crypto';
+import { Failure } from '../../kernel/failure/failure.ts';
+import { limits } from '../../kernel/limits/limits.ts';
+import { partlyReadBelow } from '../../kernel/text/kept-share.ts';
+import type { Reader, Transaction } from '../driver/database.ts';
+import { sql, sqlRows } from '../driver/statement.ts';
+
+export interface DocumentRow {
+  readonly id: string;
+  readonly caller: string;
+  readonly corpus: string;
+  readonly source: string;
+  readonly title: string | null;
+  readonly language: string | null;
+  readonly generation: number;
+  readonly generation_id: number;
+  /**
+   * The newest submission whose content this is: the one that made it, or one that found it
+   * unchanged.
+   */
+  readonly as_of: number;
+  readonly content_hash: string;
+  readonly chunk_count: number;
+  readonly text_bytes: number;
+  /** Of its text, from 0 to 1. Null: it was read before this was measured. */
+  readonly kept_share: number | null;
+  readonly created_at: number;
+  readonly updated_at: number;
+}
+
+/** One source in one corpus is one document, whoever asks and however often. */
+export function documentIdOf(caller: string, corpus: string, source: string): string {
+  return hash('sha256', `${caller}\0${corpus}\0${source}`).slice(0, 32);
+}
+
+const byId = sql<DocumentRow>`SELECT * FROM documents WHERE id = :id`;
+/** Written with its number, and not as a parameter: only then the index is used. */
+export const partlyRead = `documents.kept_share < ${partlyReadBelow}`;
+const ofCorpus = (chosen: string) => sql<DocumentRow & { readonly meta: string | null }>`
+  SELECT documents.*, texts.meta FROM documents
+  LEFT JOIN texts ON texts.generation_id = documents.generation_id
+  WHERE documents.corpus = :corpus AND documents.caller = :caller AND documents.id > :after
+    ${chosen}
+  ORDER BY documents.id LIMIT :limit`;
+const allOfCorpus = ofCorpus('');
+const partlyReadOfCorpus = ofCorpus(`AND ${partlyRead}`);
+const addCorpus = sql`
+  INSERT INTO corpora (name, created_at) VALUES (:name, :now) ON CONFLICT (name) DO NOTHING`;
+
+export interface CorpusRow {
+  readonly name: string;
+  readonly created_at: number;
+  readonly documents: number;
+  readonly documents_partly_read: number;
+  readonly chunks: number;
+  readonly text_bytes: number;
+  readonly updated_at: number | null;
+}
+
+export async function getDocument(reader: Reader, id: string): Promise<DocumentRow | undefined> {
+  return (await reader.run(byId, { id }))[0];
+}
+
+/** What a document says of itself: author, date, canonical address, pages, warnings. */
+export type Meta = Readonly<Record<string, string | number | boolean | readonly string[]>>;
+
+export interface ListedDocument extends DocumentRow {
+  readonly meta: Meta;
+}
+
+export interface DocumentPage {
+  readonly caller: string;
+  readonly corpus: string;
+  readonly after: string;
+  readonly limit: number;
+  readonly partlyRead?: boolean | undefined;
+}
+
+export async function listDocuments(
+  reader: Reader,
+  { partlyRead: isChosen = false, ...page }: DocumentPage,
+): Promise<ListedDocument[]> {
+  const rows = await reader.run(isChosen ? partlyReadOfCorpus : allOfCorpus, page);
+  return rows.map(({ meta, ...row }) => ({ ...row, meta: meta === null ? {} : JSON.parse(meta) }));
+}
+
+const metaOf = sql<{ meta: string }>`
+  SELECT meta FROM texts WHERE generation_id = :generation_id`;
+
+/** What the current generation of a document says of itself. */
+export async function getMeta(
+  reader: Reader,
+  { generation_id }: Pick<DocumentRow, 'generation_id'>,
+): Promise<Meta> {
+  const [row] = await reader.run(metaOf, { generation_id });
+  return row ? JSON.parse(row.meta) : {};
+}
+
+const corpusByName = sql<{ name: string }>`SELECT name FROM corpora WHERE name = :name`;
+
+export async function hasCorpus(reader: Reader, name: string): Promise<boolean> {
+  return (await reader.run(corpusByName, { name })).length > 0;
+}
+
+const holdCorpus = sql<{ name: string }>`
+  SELECT name FROM corpora WHERE name = :name {forShare}`;
+
+/** From here to the commit the corpus stays. */
+export async function ensureCorpus(
+  transaction: Transaction,
+  name: string,
+  now: number,
+): Promise<void> {
+  for (let tries = 0; tries < limits.store.conflictRetriesMax; tries += 1) {
+    await transaction.run(addCorpus, { name, now });
+    if ((await transaction.run(holdCorpus, { name })).length > 0) return;
+    // It was deleted between the two statements.
+  }
+  throw new Failure('store_busy', `the corpus ${name} is being deleted`);
+}
+
+const lockCorpusRow = sql`SELECT name FROM corpora WHERE name = :name {forUpdate}`;
+
+/** Nobody submits to the corpus until the commit, and whoever was about to has committed. */
+export async function lockCorpus(transaction: Transaction, name: string): Promise<void> {
+  await transaction.run(lockCorpusRow, { name });
+}
+
+const removeCorpus = sql<{ name: string }>`
+  DELETE FROM corpora WHERE name = :name
+    AND NOT EXISTS (SELECT 1 FROM documents WHERE documents.corpus = :name)
+    AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.ended_at IS NULL AND (jobs.corpus = :name
+      OR substr(jobs.corpus, 1, length(:name) + 1) = :name || '@'))
+  RETURNING name`;
+
+/** Forgets a corpus that has no documents left, and to which nobody is about to add any. */
+export async function deleteCorpus(transaction: Transaction, name: string): Promise<boolean> {
+  return (await transaction.run(removeCorpus, { name })).length > 0;
+}
+
+export interface TextRow {
+  readonly generation_id: number;
+  readonly document_id: string;
+  readonly title: string | null;
+  readonly language: string | null;
+  readonly body: string;
+  readonly content_hash: string;
+  /** JSON of `Meta`. */
+  readonly meta: string;
+}
+
+const putText = sql`
+  INSERT INTO texts (generation_id, document_id, title, language, body, content_hash, meta,
+    created_at)
+  VALUES (:generation_id, :document_id, :title, :language, :body, :content_hash, :meta, :now)
+  ON CONFLICT (generation_id) DO UPDATE SET title = excluded.title, language = excluded.language,
+    body = excluded.body, content_hash = excluded.content_hash, meta = excluded.meta`;
+const textOf = sql<TextRow>`SELECT * FROM texts WHERE generation_id = :generation_id`;
+
+export async function writeText(
+  transaction: Transaction,
+  text: TextRow,
+  now: number,
+): Promise<void> {
+  await transaction.run(putText, { ...text, now });
+}
+
+export async function getText(reader: Reader, generationId: number): Promise<TextRow | undefined> {
+  return (await reader.run(textOf, { generation_id: generationId }))[0];
+}
+
+/** A newer submission's generation is never replaced by an older one's that took longer. */
+const flipRow = sql<{ generation: number }>`
+  INSERT INTO documents (id, caller, corpus, source, title, language, generation, generation_id,
+    as_of, content_hash, chunk_count, text_bytes, kept_share, created_at, updated_at)
+  VALUES (:id, :caller, :corpus, :source, :title, :language, 1, :generation_id,
+    :generation_id, :content_hash, :chunk_count, :text_bytes, :kept_share, :now, :now)
+  ON CONFLICT (id) DO UPDATE SET title = excluded.title, language = excluded.language,
+    generation = documents.generation + 1, generation_id = excluded.generation_id,
+    as_of = excluded.as_of, content_hash = excluded.content_hash,
+    chunk_count = excluded.chunk_count, text_bytes = excluded.text_bytes,
+    kept_share = excluded.kept_share, updated_at = excluded.updated_at
+  WHERE excluded.as_of > documents.as_of
+  RETURNING generation`;
+
+export interface Flip {
+  readonly id: string;
+  readonly caller: string;
+  readonly corpus: string;
+  readonly source: string;
+  readonly title: string | null;
+  readonly language: string | null;
+  readonly generation_id: number;
+  readonly content_hash: string;
+  readonly chunk_count: number;
+  readonly text_bytes: number;
+  readonly kept_share: number;
+}
+
+const newerThan = sql<{ id: string }>`
+  SELECT id FROM documents WHERE id = :id AND as_of > :item_id
+  UNION ALL SELECT document_id FROM tombstones WHERE document_id = :id AND as_of >= :item_id`;
+
+/** Whether the document has been replaced or deleted since the item was submitted. */
+export async function isSuperseded(reader: Reader, id: string, itemId: number): Promise<boolean> {
+  return (await reader.run(newerThan, { id, item_id: itemId })).length > 0;
+}
+
+/** Makes the generation current. Undefined: a newer one is, or the document was deleted. */
+export async function flip(
+  transaction: Transaction,
+  row: Flip,
+  now: number,
+): Promise<number | undefined> {
+  if (await isSuperseded(transaction, row.id, row.generation_id)) return undefined;
+  return (await transaction.run(flipRow, { ...row, now }))[0]?.generation;
+}
+
+const confirmRow = sql<{ id: string }>`
+  UPDATE documents SET as_of = {greatest}(as_of, :as_of)
+  WHERE id = :id AND content_hash = :content_hash RETURNING id`;
+const measureRow = sql<{ generation_id: number }>`
+  UPDATE documents SET kept_share = :kept_share
+  WHERE id = :id AND content_hash = :content_hash AND as_of = :as_of RETURNING generation_id`;
+const measureText = sql`UPDATE texts SET meta = :meta WHERE generation_id = :generation_id`;
+
+/** A submission found its content to be the current one. False: it no longer is. */
+export async function confirm(
+  transaction: Transaction,
+  row: { id: string; content_hash: string; as_of: number },
+): Promise<boolean> {
+  return (await transaction.run(confirmRow, row)).length > 0;
+}
+
+/**
+ * The confirming submission kept the same text, but another share of its source. It changes nothing
+ * if a newer submission has confirmed the text since.
+ */
+export async function remeasure(
+  transaction: Transaction,
+  row: { id: string; content_hash: string; as_of: number; kept_share: number; meta: string },
+): Promise<void> {
+  const { meta, ...measured } = row;
+  const rows = await transaction.run(measureRow, measured);
+  for (const { generation_id } of rows) await transaction.run(measureText, { generation_id, meta });
+}
+
+/** An item that is still open may need what it has written, even if it can no longer win. */
+const stale = sql<{ generation_id: number }>`
+  SELECT texts.generation_id FROM texts
+  JOIN items ON items.id = texts.generation_id
+  LEFT JOIN documents ON documents.id = texts.document_id
+  LEFT JOIN tombstones ON tombstones.document_id = texts.document_id
+  WHERE texts.document_id = :document_id AND items.waits_on IS NULL
+    AND texts.generation_id <> COALESCE(documents.generation_id, 0)
+    AND texts.generation_id <=
+      {greatest}(COALESCE(documents.as_of, 0), COALESCE(tombstones.as_of, 0))`;
+
+const lockRow = sql<{ generation_id: number | null }>`
+  SELECT generation_id FROM documents WHERE id = :id {forUpdate}`;
+
+/**
+ * Nobody flips or prunes the document until the commit. Two items that end at once would otherwise
+ * each leave it to the other to clear away what neither of them is. Returns the current generation.
+ */
+export async function lockDocument(transaction: Transaction, id: string): Promise<number | null> {
+  const [row] = await transaction.run(lockRow, { id });
+  return row?.generation_id ?? null;
+}
+
+/** The generations of a document that the current one has outlived, and that nobody works on. */
+export async function staleGenerations(reader: Reader, documentId: string): Promise<number[]> {
+  const rows = await reader.run(stale, { document_id: documentId });
+  return rows.map(({ generation_id }) => generation_id);
+}
+
+const removeDocument = sql`DELETE FROM documents WHERE id = :id`;
+const allGenerations = sql<{ generation_id: number }>`
+  SELECT generation_id FROM texts WHERE document_id = :document_id`;
+/** What came with submissions: nothing of it is left in the store. */
+const removeInputs = sql`
+  DELETE FROM inputs WHERE item_id IN (SELECT id FROM items WHERE document_id = :id)`;
+const removeValidators = sql`DELETE FROM validators WHERE document_id = :id`;
+const bury = sql`
+  INSERT INTO tombstones (document_id, as_of)
+  SELECT :id, COALESCE(MAX(items.id), 0) FROM items WHERE items.document_id = :id
+  ON CONFLICT (document_id) DO UPDATE SET as_of = excluded.as_of`;
+
+/**
+ * Takes a document out of its corpus. Returns the generations to prune. From now on nothing that
+ * was submitted before can bring it back, not even by a retry.
+ */
+export async function deleteDocument(transaction: Transaction, id: string): Promise<number[]> {
+  await transaction.run(removeDocument, { id });
+  await transaction.run(removeValidators, { id });
+  await transaction.run(removeInputs, { id });
+  await transaction.run(bury, { id });
+  const rows = await transaction.run(allGenerations, { document_id: id });
+  return rows.map(({ generation_id }) => generation_id);
+}
+
+const removeTexts = sqlRows({ generation_id: 'int' })`
+  DELETE FROM texts {rows} WHERE texts.generation_id = :generation_id`;
+
+export async function deleteTexts(
+  transaction: Transaction,
+  generationIds: readonly number[],
+): Promise<void> {
+  await transaction.each(
+    removeTexts,
+    generationIds.map((generation_id) => ({ generation_id })),
+  );
+}

@@ -1,0 +1,167 @@
+/**
+ * Entities with the places where they are named, and the pairs that are named together. They belong
+ * to a generation, and are seen while it is the current one. Places point into the document's text,
+ * so that they need no chunks.
+ */
+import type { Reader, Transaction } from '../driver/database.ts';
+import { sql, sqlRows } from '../driver/statement.ts';
+
+export interface NewEntity {
+  readonly kind: string;
+  readonly name: string;
+  readonly aliases: readonly string[];
+  /** How often it is named; not all of the places need to be kept. */
+  readonly mentions: number;
+  readonly places: readonly { readonly start: number; readonly end: number }[];
+}
+
+/** By the places of the two in the list of entities. */
+export interface NewRelation {
+  readonly one: number;
+  readonly other: number;
+  readonly weight: number;
+}
+
+const insertEntity = sqlRows({
+  generation_id: 'int',
+  ordinal: 'int',
+  kind: 'text',
+  name: 'text',
+  mentions: 'int',
+  aliases: 'json',
+  places: 'json',
+})`
+  INSERT INTO entities (generation_id, ordinal, kind, name, mentions, aliases, places)
+  SELECT :generation_id, :ordinal, :kind, :name, :mentions, :aliases, :places {rows}`;
+const insertRelation = sqlRows({ generation_id: 'int', one: 'int', other: 'int', weight: 'int' })`
+  INSERT INTO entity_relations (generation_id, one, other, weight)
+  SELECT :generation_id, :one, :other, :weight {rows}`;
+
+export async function insertEntities(
+  transaction: Transaction,
+  generationId: number,
+  found: { entities: readonly NewEntity[]; relations: readonly NewRelation[] },
+): Promise<void> {
+  await transaction.each(
+    insertEntity,
+    found.entities.map(({ kind, name, mentions, aliases, places }, ordinal) => ({
+      generation_id: generationId,
+      ordinal,
+      kind,
+      name,
+      mentions,
+      aliases: JSON.stringify(aliases),
+      places: JSON.stringify(places.flatMap(({ start, end }) => [start, end - start])),
+    })),
+  );
+  await transaction.each(
+    insertRelation,
+    found.relations.map(({ one, other, weight }) => ({
+      generation_id: generationId,
+      one,
+      other,
+      weight,
+    })),
+  );
+}
+
+export interface EntityFilter {
+  readonly caller: string;
+  readonly corpus: string;
+  readonly kind?: string | undefined;
+  readonly limit: number;
+}
+
+/** An entity as a whole corpus has it. */
+export interface EntityRow {
+  readonly kind: string;
+  readonly name: string;
+  readonly mentions: number;
+  readonly documents: number;
+}
+
+const current = `documents JOIN entities ON entities.generation_id = documents.generation_id
+  WHERE documents.corpus = :corpus AND documents.caller = :caller`;
+const order = 'ORDER BY mentions DESC, documents DESC, kind, name LIMIT :limit';
+const ofCorpus = sql<EntityRow>`
+  SELECT entities.kind, entities.name, CAST(SUM(entities.mentions) AS {int}) AS mentions,
+    COUNT(*) AS documents FROM ${current}
+  GROUP BY entities.kind, entities.name ${order}`;
+const ofCorpusByKind = sql<EntityRow>`
+  SELECT entities.kind, entities.name, CAST(SUM(entities.mentions) AS {int}) AS mentions,
+    COUNT(*) AS documents FROM ${current} AND entities.kind = :kind
+  GROUP BY entities.kind, entities.name ${order}`;
+
+/** The entities of a corpus, the most often named first. */
+export function listEntities(reader: Reader, filter: EntityFilter): Promise<EntityRow[]> {
+  const { kind, ...rest } = filter;
+  return kind === undefined
+    ? reader.run(ofCorpus, rest)
+    : reader.run(ofCorpusByKind, { ...rest, kind });
+}
+
+/** An entity as one document has it. */
+export interface DocumentEntity extends NewEntity {
+  readonly ordinal: number;
+}
+
+interface StoredEntity extends Pick<NewEntity, 'kind' | 'name' | 'mentions'> {
+  readonly ordinal: number;
+  readonly aliases: string;
+  readonly places: string;
+}
+
+const ofGeneration = sql<StoredEntity>`
+  SELECT ordinal, kind, name, mentions, aliases, places FROM entities
+  WHERE generation_id = :generation_id AND kind = COALESCE(:kind, kind)
+  ORDER BY mentions DESC, ordinal LIMIT :limit`;
+
+export async function entitiesOfGeneration(
+  reader: Reader,
+  generationId: number,
+  { kind, limit }: { kind?: string | undefined; limit: number },
+): Promise<DocumentEntity[]> {
+  const filter = { generation_id: generationId, kind: kind ?? null, limit };
+  const rows = await reader.run(ofGeneration, filter);
+  return rows.map(({ aliases, places, ...row }) => ({
+    ...row,
+    aliases: JSON.parse(aliases),
+    places: placesOf(JSON.parse(places)),
+  }));
+}
+
+function placesOf(numbers: readonly number[]): { start: number; end: number }[] {
+  return Array.from({ length: numbers.length / 2 }, (_, index) => {
+    const start = numbers[index * 2] ?? 0;
+    return { start, end: start + (numbers[index * 2 + 1] ?? 0) };
+  });
+}
+
+export interface RelatedRow {
+  readonly kind: string;
+  readonly name: string;
+  /** In how many passages, and in how many documents, the two are named together. */
+  readonly weight: number;
+  readonly documents: number;
+}
+
+const relatedTo = sql<RelatedRow>`
+  SELECT partner.kind, partner.name, CAST(SUM(entity_relations.weight) AS {int}) AS weight,
+    COUNT(*) AS documents
+  FROM documents
+  JOIN entities ON entities.generation_id = documents.generation_id
+  JOIN entity_relations ON entity_relations.generation_id = entities.generation_id
+    AND (entity_relations.one = entities.ordinal OR entity_relations.other = entities.ordinal)
+  JOIN entities partner ON partner.generation_id = entities.generation_id
+    AND partner.ordinal = entity_relations.one + entity_relations.other - entities.ordinal
+  WHERE documents.corpus = :corpus AND documents.caller = :caller AND entities.name = :name
+  GROUP BY partner.kind, partner.name
+  ORDER BY weight DESC, documents DESC, partner.kind, partner.name LIMIT :limit`;
+
+/** What is named together with an entity, the most often first. */
+export function listRelated(
+  reader: Reader,
+  filter: { caller: string; corpus: string; name: string; limit: number },
+): Promise<RelatedRow[]> {
+  return reader.run(relatedTo, filter);
+}

@@ -1,0 +1,133 @@
+/** A document as callers look at it: its passages, and where its content comes from. */
+import { placeOf } from '../../kernel/name/corpus-name.ts';
+import { buriedUpTo } from '../delivery/sinks.ts';
+import type { Reader } from '../driver/database.ts';
+import { sql } from '../driver/statement.ts';
+import type { ItemRow } from '../item/items.ts';
+import type { ChunkRow } from './chunks.ts';
+import { type CorpusRow, partlyRead } from './documents.ts';
+import type { ValidatorsRow } from './validators.ts';
+
+const chunksOf = sql<ChunkRow>`
+  SELECT * FROM chunks WHERE generation_id = :generation_id AND ordinal > :after
+  ORDER BY ordinal LIMIT :limit`;
+
+export function listChunks(
+  reader: Reader,
+  page: { generation_id: number; after: number; limit: number },
+): Promise<ChunkRow[]> {
+  return reader.run(chunksOf, page);
+}
+
+const chunkByKey = sql<ChunkRow>`
+  SELECT * FROM chunks WHERE generation_id = :generation_id AND key = :key LIMIT 1`;
+
+export async function getChunk(
+  reader: Reader,
+  place: { generation_id: number; key: string },
+): Promise<ChunkRow | undefined> {
+  return (await reader.run(chunkByKey, place))[0];
+}
+
+const newestItem = sql<ItemRow>`
+  SELECT * FROM items WHERE document_id = :document_id ORDER BY id DESC LIMIT 1`;
+
+/** The newest submission of a document. */
+export async function getNewestItem(
+  reader: Reader,
+  documentId: string,
+): Promise<ItemRow | undefined> {
+  return (await reader.run(newestItem, { document_id: documentId }))[0];
+}
+
+/** Whether the document was deleted after its newest submission. */
+export async function isDeleted(
+  reader: Reader,
+  document: { documentId: string; newestItemId: number },
+): Promise<boolean> {
+  return (await buriedUpTo(reader, document.documentId)) >= document.newestItemId;
+}
+
+const validatorsOf = sql<ValidatorsRow>`
+  SELECT * FROM validators WHERE document_id = :document_id`;
+
+export async function getValidators(
+  reader: Reader,
+  documentId: string,
+): Promise<ValidatorsRow | undefined> {
+  return (await reader.run(validatorsOf, { document_id: documentId }))[0];
+}
+
+/**
+ * A corpus is in a caller's namespace if a document of that namespace is in it, or a job of this or
+ * another caller has submitted one. One that belongs to somebody else by now is asked for by where
+ * it lives.
+ */
+const corporaOf = (chosen: string) => sql<CorpusRow>`
+  SELECT own.name, own.created_at, COUNT(documents.id) AS documents,
+    COUNT(CASE WHEN ${partlyRead} THEN 1 END) AS documents_partly_read,
+    COALESCE(SUM(documents.chunk_count), 0) AS chunks,
+    COALESCE(SUM(documents.text_bytes), 0) AS text_bytes, MAX(documents.updated_at) AS updated_at
+  FROM (
+    SELECT name, created_at FROM corpora WHERE (
+      EXISTS (SELECT 1 FROM documents
+        WHERE documents.corpus = corpora.name AND documents.caller = :caller)
+      OR EXISTS (SELECT 1 FROM jobs
+        WHERE jobs.caller = :caller AND jobs.corpus = corpora.name)
+      OR EXISTS (SELECT 1 FROM corpus_owners JOIN jobs ON jobs.caller = corpus_owners.owner
+          AND jobs.corpus = corpora.name || '@' || :caller
+        WHERE corpus_owners.namespace = :caller AND corpus_owners.corpus = corpora.name))
+      AND ${chosen}) AS own
+  LEFT JOIN documents ON documents.corpus = own.name AND documents.caller = :caller
+  GROUP BY own.name, own.created_at ORDER BY own.name`;
+const corpusOf = corporaOf('name = :name');
+const notAway = `NOT EXISTS (SELECT 1 FROM corpus_owners
+  WHERE corpus_owners.namespace = :caller AND corpus_owners.corpus = corpora.name)`;
+const ownCorpora = corporaOf(`name > :after AND ${notAway} ORDER BY name LIMIT :limit`);
+const anyCorpus = sql<{ name: string; created_at: number }>`
+  SELECT name, created_at FROM corpora WHERE name = :name`;
+
+export async function getCorpus(
+  reader: Reader,
+  { caller, name, isHeld }: { caller: string; name: string; isHeld?: boolean },
+): Promise<CorpusRow | undefined> {
+  const [row] = await reader.run(corpusOf, { caller, name });
+  if (row || !isHeld) return row;
+  const sizes = { documents: 0, documents_partly_read: 0, chunks: 0, text_bytes: 0 };
+  const [corpus] = await reader.run(anyCorpus, { name });
+  return corpus && { ...corpus, ...sizes, updated_at: null };
+}
+
+/** The corpora that are a caller's, by name: of others not even the name is told. */
+export function listCorpora(
+  reader: Reader,
+  page: { caller: string; after: string; limit: number },
+): Promise<CorpusRow[]> {
+  return reader.run(ownCorpora, page);
+}
+
+const runsOf = sql<ItemRow>`
+  SELECT * FROM items WHERE document_id = :document_id AND id < :before
+  ORDER BY id DESC LIMIT :limit`;
+
+/** The items of a document, newest first. The generation of one is gone once the next is there. */
+export function listRuns(
+  reader: Reader,
+  page: { readonly document_id: string; readonly before: number; readonly limit: number },
+): Promise<ItemRow[]> {
+  return reader.run(runsOf, { ...page });
+}
+
+const partlyReadByJob = sql<{ count: number }>`
+  SELECT COUNT(*) AS count FROM documents JOIN items ON items.id = documents.as_of
+  WHERE documents.corpus = :corpus AND documents.caller = :caller AND ${partlyRead}
+    AND items.job_id = :job_id`;
+
+/** How many documents a job has read in part, or found unchanged since they were. */
+export async function countPartlyRead(
+  reader: Reader,
+  job: { readonly id: number; readonly caller: string; readonly corpus: string },
+): Promise<number> {
+  const rows = await reader.run(partlyReadByJob, { ...placeOf(job), job_id: job.id });
+  return rows[0]?.count ?? 0;
+}

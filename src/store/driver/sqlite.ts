@@ -1,0 +1,403 @@
+/**
+ * The embedded database: one file, WAL, every write `BEGIN IMMEDIATE`.
+ *
+ * Group commit: what is asked for while the last commit is being flushed is committed together, so
+ * that full durability costs one flush for all of it. A lone write waits for nothing.
+ *
+ * SQLite would flush its log inside `COMMIT`, and nothing else would happen here meanwhile. So it
+ * is told not to, and the log is flushed right after, off the event loop: nobody hears of a commit,
+ * neither who wrote nor who reads, before it is on disk (docs/decisions/0056).
+ */
+import { mkdirSync, type Stats, statSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { Failure } from '../../kernel/failure/failure.ts';
+import { limits } from '../../kernel/limits/limits.ts';
+import { nextTurn, type World } from '../../kernel/world.ts';
+import type { Database, Transaction } from './database.ts';
+import { Lasts } from './deferred-statements.ts';
+import { sqliteDialect } from './dialect.ts';
+import {
+  type Columns,
+  type Compiled,
+  compile,
+  compileRows,
+  type Parameters,
+  parametersOf,
+  type RowOf,
+  type RowsStatement,
+  type Statement,
+  type Value,
+} from './statement.ts';
+
+interface Work {
+  readonly run: (transaction: Transaction) => Promise<unknown>;
+  readonly resolve: (value: never) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export interface SqliteOptions {
+  /** A path, or `:memory:`. */
+  readonly path: string;
+  readonly world: World;
+}
+
+export function openSqlite(options: SqliteOptions): Database {
+  return new Sqlite(options);
+}
+
+class Sqlite implements Database {
+  readonly dialect = sqliteDialect;
+  readonly commitsMax = 1;
+  readonly #world: World;
+  readonly #writer: Connection;
+  /** For reads while a transaction is open. In memory there is none: such a read waits. */
+  readonly #reader: Connection | undefined;
+  readonly #log: Log | undefined;
+  readonly #file: StoreFile | undefined;
+  #queued: Work[] = [];
+  #committing: Promise<void> | undefined;
+  #flushing: Promise<void> | undefined;
+  #scheduled = false;
+  #closed = false;
+
+  constructor({ path, world }: SqliteOptions) {
+    this.#world = world;
+    const isFile = path !== ':memory:';
+    if (isFile) makeFolder(dirname(path));
+    this.#writer = new Connection(path, limits.store.cacheKib, world);
+    if (!isFile) return;
+    this.#file = new StoreFile(path);
+    this.#reader = new Connection(path, limits.store.readerCacheKib, world);
+    this.#log = new Log(`${path}-wal`);
+  }
+
+  now(): number {
+    return this.#world.now();
+  }
+
+  /** There is only this machine's clock. */
+  async measureClock(): Promise<void> {}
+
+  async run<Row>(statement: Statement<Row>, parameters?: Parameters): Promise<Row[]> {
+    this.#file?.checkNowAndThen(this.#world.now());
+    const rows = (await this.#idleConnection()).runNow(statement, parameters);
+    await this.#flushing;
+    return rows;
+  }
+
+  /** Who commits has the pages at hand; another connection reads them anew after each commit. */
+  async #idleConnection(): Promise<Connection> {
+    while (this.#writer.isInTransaction()) {
+      if (this.#reader) return this.#reader;
+      await this.#committing;
+    }
+    return this.#writer;
+  }
+
+  write<T>(run: (transaction: Transaction) => Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      if (this.#closed) return reject(new Failure('internal_error', 'the store is closed'));
+      this.#queued.push({ run, resolve, reject });
+      this.#schedule();
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    while (this.#queued.length > 0 || this.#committing) {
+      await (this.#committing ?? this.#commitQueued());
+    }
+    this.#reader?.close();
+    this.#writer.close();
+    await this.#log?.close();
+  }
+
+  #schedule(): void {
+    if (this.#scheduled || this.#committing) return;
+    this.#scheduled = true;
+    this.#world.afterTurn(() => {
+      this.#scheduled = false;
+      if (!this.#committing && this.#queued.length > 0) void this.#commitQueued();
+    });
+  }
+
+  #commitQueued(): Promise<void> {
+    const batch = this.#queued.splice(0, limits.store.worksPerCommitMax);
+    this.#committing = this.#commit(batch).finally(() => {
+      this.#committing = undefined;
+      if (this.#queued.length > 0) this.#schedule();
+    });
+    return this.#committing;
+  }
+
+  async #commit(batch: readonly Work[]): Promise<void> {
+    try {
+      this.#writer.begin();
+    } catch (error) {
+      // Another process has held the file for longer than we wait: nobody here had a turn.
+      for (const work of batch) work.reject(toStoreFailure(error));
+      return;
+    }
+    const results: unknown[] = [];
+    try {
+      for (const work of batch) results.push(await work.run(this.#writer));
+      for (const last of this.#writer.lasts.take()) await this.#writer.run(...last);
+      this.#writer.execute('COMMIT');
+    } catch (error) {
+      this.#writer.lasts.take();
+      // A full disk has already rolled back.
+      if (this.#writer.isInTransaction()) this.#writer.execute('ROLLBACK');
+      if (batch.length === 1) return batch[0]?.reject(toStoreFailure(error));
+      // One of them spoiled the commit for all: each goes again on its own.
+      for (const work of batch) await this.#commit([work]);
+      return;
+    }
+    try {
+      await this.#flush();
+      this.#file?.check();
+    } catch (error) {
+      for (const work of batch) work.reject(toStoreFailure(error));
+      return;
+    }
+    batch.forEach((work, index) => {
+      work.resolve(results[index] as never);
+    });
+  }
+
+  #flush(): Promise<void> | undefined {
+    this.#flushing = this.#log?.flush().finally(() => {
+      this.#flushing = undefined;
+    });
+    return this.#flushing;
+  }
+}
+
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const message = `the data folder ${folder} cannot be made (${code})`;
+    throw new Failure('store_read_only', message, { cause: error });
+  }
+}
+
+/**
+ * Whether the path still leads to the file that is open. A file that was removed takes all that is
+ * written, and loses it with the last process that has it open.
+ */
+class StoreFile {
+  readonly #path: string;
+  readonly #opened: Stats | undefined;
+  #checkedAt = 0;
+
+  constructor(path: string) {
+    this.#path = path;
+    this.#opened = statSync(path, { throwIfNoEntry: false });
+  }
+
+  check(): void {
+    const now = statSync(this.#path, { throwIfNoEntry: false });
+    if (now && now.ino === this.#opened?.ino && now.dev === this.#opened.dev) return;
+    const what = now ? 'another file has taken the place of' : 'somebody has removed';
+    this.#checkedAt = Number.NEGATIVE_INFINITY;
+    throw new Failure('store_gone', `${what} ${this.#path}, which this process has open`);
+  }
+
+  /** For what is asked many times in a second. */
+  checkNowAndThen(now: number): void {
+    if (now - this.#checkedAt < limits.store.fileCheckMs && now >= this.#checkedAt) return;
+    this.check();
+    this.#checkedAt = now;
+  }
+}
+
+/** The file into which SQLite writes what is committed. */
+class Log {
+  readonly #path: string;
+  #file: FileHandle | undefined;
+  #failure: Failure | undefined;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /**
+   * What could not be flushed once is never known to be on disk: a second try would say it is. So
+   * nothing is acknowledged any more until the store is opened anew.
+   */
+  async flush(): Promise<void> {
+    if (this.#failure) throw this.#failure;
+    try {
+      this.#file ??= await open(this.#path, 'r+');
+      await this.#file.datasync();
+    } catch (error) {
+      const message = `the disk did not take what was committed: ${String(error)}`;
+      this.#failure = new Failure('storage_failed', message, { cause: error });
+      throw this.#failure;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#file?.close();
+  }
+}
+
+/** One connection with its prepared statements. */
+class Connection implements Transaction {
+  readonly dialect = sqliteDialect;
+  readonly #database: DatabaseSync;
+  readonly #prepared = new Map<Statement<unknown>, Prepared>();
+  readonly #counted = new Map<Statement<unknown>, Prepared>();
+  readonly lasts = new Lasts();
+  readonly #world: World;
+  #statements = 0;
+
+  constructor(path: string, cacheKib: number, world: World) {
+    this.#world = world;
+    this.#database = new DatabaseSync(path, {
+      timeout: limits.store.busyTimeoutMs,
+      // A step that is added to the lifecycle rewrites the text of a CHECK (`migrate.ts`).
+      defensive: false,
+    });
+    this.#database.function('lower_of', { deterministic: true }, (text) =>
+      typeof text === 'string' ? text.toLowerCase() : null,
+    );
+    this.#database.exec('PRAGMA journal_mode = WAL');
+    // The log is flushed by who commits; SQLite flushes what a checkpoint needs.
+    this.#database.exec('PRAGMA synchronous = NORMAL');
+    this.#database.exec('PRAGMA foreign_keys = OFF');
+    this.#database.exec(`PRAGMA cache_size = -${cacheKib}`);
+    this.#database.exec(`PRAGMA wal_autocheckpoint = ${limits.store.checkpointPages}`);
+  }
+
+  execute(text: string): void {
+    this.#database.exec(text);
+  }
+
+  /** Its statements are counted from here: only a transaction of many gives others a turn. */
+  begin(): void {
+    this.#statements = 0;
+    this.#database.exec('BEGIN IMMEDIATE');
+  }
+
+  isInTransaction(): boolean {
+    return this.#database.isTransaction;
+  }
+
+  close(): void {
+    this.#prepared.clear();
+    this.#database.close();
+  }
+
+  runNow<Row>(statement: Statement<Row>, parameters: Parameters = {}): Row[] {
+    const { names, returnsRows, prepared } = this.#prepare(statement);
+    const values = parametersOf(names, parameters);
+    if (returnsRows) return prepared.all(...values) as Row[];
+    prepared.run(...values);
+    return [];
+  }
+
+  async run<Row>(statement: Statement<Row>, parameters?: Parameters): Promise<Row[]> {
+    if (this.#isLong()) await nextTurn(this.#world);
+    return this.runNow(statement, parameters);
+  }
+
+  /**
+   * Whether others should have a turn. The largest jobs take seconds to write, on the event loop.
+   * Counted, and not timed, so that a simulation takes the same turns each time.
+   */
+  #isLong(): boolean {
+    this.#statements = (this.#statements + 1) % limits.store.statementsPerTurn;
+    return this.#statements === 0;
+  }
+
+  async each<Row, Column extends Columns>(
+    statement: RowsStatement<Row, Column>,
+    rows: readonly RowOf<Column>[],
+    same?: Parameters,
+  ): Promise<Row[]> {
+    const { names, returnsRows, prepared } = this.#prepare(statement);
+    const returned: Row[] = [];
+    for (const row of rows) {
+      if (this.#isLong()) await nextTurn(this.#world);
+      const values = valuesOf(names, row, same);
+      if (returnsRows) returned.push(...(prepared.all(...values) as Row[]));
+      else prepared.run(...values);
+    }
+    return returned;
+  }
+
+  async eachLater<Column extends Columns>(
+    statement: RowsStatement<never, Column>,
+    rows: readonly RowOf<Column>[],
+    same?: Parameters,
+  ): Promise<void> {
+    await this.each(statement, rows, same);
+  }
+
+  runLast(statement: Statement<never>, id: number): void {
+    this.lasts.add(statement, id);
+  }
+
+  async hits<Column extends Columns & { id: 'int' }>(
+    statement: RowsStatement<{ id: number }, Column>,
+    rows: readonly RowOf<Column>[],
+    same?: Parameters,
+  ): Promise<boolean[]> {
+    const { names, prepared } = this.#prepare(statement, this.#counted);
+    return rows.map((row) => prepared.run(...valuesOf(names, row, same)).changes > 0);
+  }
+
+  #prepare(
+    statement: Statement<unknown> | RowsStatement<unknown, Columns>,
+    cache = this.#prepared,
+  ): Prepared {
+    let known = cache.get(statement);
+    if (!known) {
+      const compiled =
+        'columns' in statement
+          ? compileRows(statement, sqliteDialect)
+          : compile(statement, sqliteDialect);
+      // Who only counts need not be told what changed.
+      const isCounted = cache === this.#counted;
+      const text = isCounted ? compiled.text.replace(/RETURNING[^)]*$/i, '') : compiled.text;
+      known = { ...compiled, prepared: this.#database.prepare(text) };
+      cache.set(statement, known);
+    }
+    return known;
+  }
+}
+
+interface Prepared extends Compiled {
+  readonly prepared: StatementSync;
+}
+
+function valuesOf(
+  names: readonly string[],
+  row: RowOf<Columns>,
+  same: Parameters | undefined,
+): Value[] {
+  const values: Value[] = new Array(names.length);
+  for (let index = 0; index < names.length; index++) {
+    const name = names[index] as string;
+    values[index] = row[name] ?? same?.[name] ?? null;
+  }
+  return values;
+}
+
+const failureByCode: Readonly<Record<number, 'store_busy' | 'storage_full'>> = {
+  5: 'store_busy',
+  6: 'store_busy',
+  13: 'storage_full',
+};
+
+function toStoreFailure(error: unknown): unknown {
+  const primary = ((error as { errcode?: number }).errcode ?? 0) & 0xff;
+  const code = failureByCode[primary];
+  return code
+    ? new Failure(code, `could not write to the store: ${String(error)}`, { cause: error })
+    : error;
+}

@@ -1,0 +1,281 @@
+/**
+ * A handoff is a step's question to a service in another process. It is on disk before it is asked,
+ * and its answer is on disk before the step goes on: whoever holds the item by then finds both. The
+ * epoch rises when a worker begins and when it is given up: what an earlier one still says comes
+ * too late.
+ */
+import type { Reader, Transaction } from '../driver/database.ts';
+import { sql } from '../driver/statement.ts';
+
+export interface NewHandoff {
+  /** Nobody can guess it. */
+  readonly key: string;
+  readonly itemId: number;
+  readonly jobId: number;
+  readonly step: string;
+  readonly stage: string;
+  readonly kind: string;
+  /** What tells two questions of one step apart. */
+  readonly hash: string;
+  readonly request: string;
+  readonly requestBytes: Uint8Array | null;
+}
+
+/** Where a question stands. */
+export interface HandoffStanding {
+  readonly key: string;
+  readonly epoch: number;
+  /** Who is at it, as JSON; null while nobody is. */
+  readonly worker: string | null;
+  readonly beat_at: number | null;
+  readonly answered_at: number | null;
+  /** Workers that died at it. */
+  readonly deaths: number;
+}
+
+export interface HandoffRow extends HandoffStanding {
+  readonly item_id: number;
+  readonly job_id: number;
+  readonly step: string;
+  readonly stage: string;
+  readonly kind: string;
+  readonly job_key: string;
+  /** One on a line, the last ones: workers that have had it, or were refused it. */
+  readonly past_workers: string;
+  /** Tries of the item at its present steps that have failed. */
+  readonly attempt: number;
+  /** Null: the item or its job has ended, and nobody wants to know any more. */
+  readonly waits_on: string | null;
+}
+
+const standing = 'key, epoch, worker, beat_at, answered_at, deaths';
+const row = `${standing}, item_id, job_id, step, stage, kind, past_workers,
+  (SELECT jobs.key FROM jobs WHERE jobs.id = handoffs.job_id) AS job_key,
+  (SELECT items.attempt FROM items WHERE items.id = handoffs.item_id) AS attempt,
+  (SELECT items.waits_on FROM items JOIN jobs ON jobs.id = items.job_id
+    WHERE items.id = handoffs.item_id AND jobs.state <> 'canceled') AS waits_on`;
+
+/** The update changes nothing: it is there to lock the question, and to return it. */
+const openRow = sql<HandoffStanding>`
+  INSERT INTO handoffs (key, item_id, job_id, step, stage, kind, request_hash, request,
+    request_bytes, created_at)
+  VALUES (:key, :item_id, :job_id, :step, :stage, :kind, :hash, :request, :request_bytes, :now)
+  ON CONFLICT (item_id, step, request_hash) DO UPDATE SET kind = excluded.kind
+  RETURNING handoffs.key, handoffs.epoch, handoffs.worker, handoffs.beat_at, handoffs.answered_at,
+    handoffs.deaths`;
+
+/** The question, as it is asked now or was asked before. */
+export async function openHandoff(
+  transaction: Transaction,
+  { itemId, jobId, requestBytes, ...rest }: NewHandoff,
+  now: number,
+): Promise<HandoffStanding> {
+  const ids = { item_id: itemId, job_id: jobId, request_bytes: requestBytes };
+  const [found] = await transaction.run(openRow, { ...rest, ...ids, now });
+  return found as HandoffStanding;
+}
+
+const standingsOf = sql<HandoffStanding>`
+  SELECT ${standing} FROM handoffs WHERE key {amongKeys}`;
+
+export async function handoffStandings(
+  reader: Reader,
+  keys: readonly string[],
+): Promise<HandoffStanding[]> {
+  return keys.length === 0 ? [] : reader.run(standingsOf, { keys: JSON.stringify(keys) });
+}
+
+const unbegun = sql<{ id: number; key: string; epoch: number; kind: string; job_key: string }>`
+  SELECT id, key, epoch, kind,
+    (SELECT jobs.key FROM jobs WHERE jobs.id = handoffs.job_id) AS job_key
+  FROM handoffs WHERE stage = :stage AND answered_at IS NULL AND worker IS NULL AND id > :after
+  ORDER BY id LIMIT :limit`;
+
+/** Questions of a stage that wait for a worker, in the order of asking. */
+export function listUnbegun(reader: Reader, page: { stage: string; after: number; limit: number }) {
+  return reader.run(unbegun, page);
+}
+
+const lockRow = sql<HandoffRow>`SELECT ${row} FROM handoffs WHERE key = :key {forUpdate}`;
+const lockOpen = sql<HandoffRow>`
+  SELECT ${row} FROM handoffs WHERE job_id = :job_id AND stage = :stage AND answered_at IS NULL
+  ORDER BY created_at, id LIMIT 8 {forUpdate}`;
+
+export async function lockHandoff(
+  transaction: Transaction,
+  key: string,
+): Promise<HandoffRow | undefined> {
+  return (await transaction.run(lockRow, { key }))[0];
+}
+
+/** The first questions of a job in a stage that are not answered: enough to tell one from more. */
+export function lockOpenHandoffs(
+  transaction: Transaction,
+  { jobId, stage }: { jobId: number; stage: string },
+): Promise<HandoffRow[]> {
+  return transaction.run(lockOpen, { job_id: jobId, stage });
+}
+
+const begunColumns = 'epoch, request, request_bytes';
+
+interface BegunRow {
+  readonly epoch: number;
+  readonly request: string;
+  readonly request_bytes: Uint8Array | null;
+}
+
+const beginRow = sql<BegunRow>`
+  UPDATE handoffs SET worker = :worker, beat_at = :now, epoch = epoch + 1 WHERE key = :key
+  RETURNING ${begunColumns}`;
+const begunRow = sql<BegunRow>`SELECT ${begunColumns} FROM handoffs WHERE key = :key`;
+const setPast = sql`UPDATE handoffs SET past_workers = :past WHERE key = :key`;
+
+/**
+ * Gives the question to a worker, under a new epoch. The one that has it gets the same again: its
+ * request may have come twice, or be repeated by somebody else. Undefined: another worker has it,
+ * or this one had it, or was refused it, before. Each run of a worker has a name of its own, so
+ * none asks a second time in good faith. The row is locked.
+ */
+export async function beginHandoff(
+  transaction: Transaction,
+  { key, worker: current, past_workers: past }: HandoffRow,
+  { worker, now }: { worker: string; now: number },
+): Promise<BegunRow | undefined> {
+  if (current === worker) return (await transaction.run(begunRow, { key }))[0];
+  const names = past.split(newline);
+  if (names.includes(worker)) return undefined;
+  if (current === null) return (await transaction.run(beginRow, { key, worker, now }))[0];
+  const kept = [...names.filter((name) => name !== '').slice(1 - pastWorkersMax), worker, ''];
+  await transaction.run(setPast, { key, past: kept.join(newline) });
+  return undefined;
+}
+
+/** Workers that have had the question, or were refused it, as far as they are remembered. */
+export function releasesOf({ past_workers: past }: HandoffRow): number {
+  return past.split(newline).length - 1;
+}
+
+const newline = '\n';
+/** A recorded request can be repeated for some minutes, in which few workers have a question. */
+const pastWorkersMax = 50;
+
+const beatRow = sql<{ key: string }>`
+  UPDATE handoffs SET beat_at = :now
+  WHERE key = :key AND epoch = :epoch AND worker IS NOT NULL AND answered_at IS NULL
+  RETURNING key`;
+
+/** False: the worker has been given up, or nobody wants to know any more. */
+export async function beatHandoff(
+  transaction: Transaction,
+  beat: { key: string; epoch: number; now: number },
+): Promise<boolean> {
+  return (await transaction.run(beatRow, beat)).length > 0;
+}
+
+const releaseRow = sql<{ epoch: number; deaths: number }>`
+  UPDATE handoffs SET worker = NULL, beat_at = NULL, epoch = epoch + 1, deaths = deaths + :died,
+    past_workers = past_workers || worker || :newline
+  WHERE key = :key AND epoch = :epoch AND worker IS NOT NULL AND answered_at IS NULL
+  RETURNING epoch, deaths`;
+
+/** Takes the question from a worker that leaves, or has died. Undefined: somebody was quicker. */
+export async function releaseHandoff(
+  transaction: Transaction,
+  { key, epoch, hasDied }: { key: string; epoch: number; hasDied: boolean },
+): Promise<{ readonly epoch: number; readonly deaths: number } | undefined> {
+  return (await transaction.run(releaseRow, { key, epoch, died: hasDied ? 1 : 0, newline }))[0];
+}
+
+const requestOf = sql<{ request: string }>`SELECT request FROM handoffs WHERE key = :key`;
+
+/** What was asked, as JSON. */
+export async function readRequest(reader: Reader, key: string): Promise<string> {
+  return (await reader.run(requestOf, { key }))[0]?.request ?? '{}';
+}
+
+const answerRow = sql`
+  UPDATE handoffs SET answer = :answer, answer_bytes = :bytes, answered_at = :now,
+    request_bytes = NULL
+  WHERE key = :key`;
+
+export async function answerHandoff(
+  transaction: Transaction,
+  answer: { key: string; answer: string; bytes: Uint8Array | null; now: number },
+): Promise<void> {
+  await transaction.run(answerRow, answer);
+}
+
+const answerOf = sql<{ answer: string; answer_bytes: Uint8Array | null }>`
+  SELECT answer, answer_bytes FROM handoffs WHERE key = :key AND answered_at IS NOT NULL`;
+
+export async function readAnswer(reader: Reader, key: string) {
+  return (await reader.run(answerOf, { key }))[0];
+}
+
+const removeRow = sql`DELETE FROM handoffs WHERE key = :key`;
+const removeOfStep = sql`DELETE FROM handoffs WHERE item_id = :item_id AND step = :step`;
+const removeUnbegun = sql<{ key: string; epoch: number }>`
+  DELETE FROM handoffs WHERE key = :key AND worker IS NULL AND answered_at IS NULL AND deaths = 0
+  RETURNING key, epoch`;
+const lockUnbegun = sql<{ key: string; epoch: number }>`
+  SELECT key, epoch FROM handoffs WHERE key = :key AND worker IS NULL AND answered_at IS NULL
+  {forUpdate}`;
+
+export async function removeHandoff(transaction: Transaction, key: string): Promise<void> {
+  await transaction.run(removeRow, { key });
+}
+
+/** What a step has asked goes with the click that used the answers. */
+export async function removeHandoffsOfStep(
+  transaction: Transaction,
+  { itemId, step }: { itemId: number; step: string },
+): Promise<void> {
+  await transaction.run(removeOfStep, { item_id: itemId, step });
+}
+
+/**
+ * Undefined: somebody has begun, or has even answered, and the question stays. One that workers
+ * died at stays, too: it will be asked again, and the deaths must be known by then.
+ */
+export async function withdrawHandoff(
+  transaction: Transaction,
+  key: string,
+): Promise<{ readonly epoch: number } | undefined> {
+  const [removed] = await transaction.run(removeUnbegun, { key });
+  return removed ?? (await transaction.run(lockUnbegun, { key }))[0];
+}
+
+const removeOver = sql<{ key: string; epoch: number; kind: string }>`
+  DELETE FROM handoffs WHERE key = :key AND NOT EXISTS (
+    SELECT 1 FROM items JOIN jobs ON jobs.id = items.job_id
+    WHERE items.id = handoffs.item_id AND items.waits_on IS NOT NULL AND jobs.state <> 'canceled'
+      AND (handoffs.worker IS NOT NULL
+        OR (items.waits_on <> 'person' AND jobs.state <> 'paused')))
+  RETURNING key, epoch, kind`;
+
+/**
+ * Removes the question if nobody wants to know any more: its item or its job has ended, or waits
+ * for a person and nobody has begun. What a worker has begun is of use when the job is resumed. The
+ * job is asked as well: its items follow it a little later (`engine/command/job-sweeps.ts`).
+ */
+export async function removeUnwanted(
+  transaction: Transaction,
+  key: string,
+): Promise<{ readonly epoch: number } | undefined> {
+  return (await transaction.run(removeOver, { key }))[0];
+}
+
+const pruneRows = sql<{ key: string }>`
+  DELETE FROM handoffs WHERE key IN (
+    SELECT key FROM handoffs WHERE created_at < :before AND NOT EXISTS (
+      SELECT 1 FROM items WHERE items.id = handoffs.item_id AND items.waits_on IS NOT NULL)
+    ORDER BY created_at LIMIT :limit)
+  RETURNING key`;
+
+/** Forgets questions of items that have ended. Returns how many went. */
+export async function pruneHandoffs(
+  transaction: Transaction,
+  page: { before: number; limit: number },
+): Promise<number> {
+  return (await transaction.run(pruneRows, page)).length;
+}

@@ -1,0 +1,72 @@
+/** What items wait for at services in other processes, and whether anybody is there. */
+
+import type { Workplace } from '../../kernel/lifecycle/stage.ts';
+import { limits } from '../../kernel/limits/limits.ts';
+import type { Reader } from '../driver/database.ts';
+import { sql } from '../driver/statement.ts';
+
+export interface ServiceWait {
+  readonly stage: Workplace;
+  /** The steps that it is asked for; none, while the item waits on the bench. */
+  readonly steps: readonly string[];
+  /** Who is at it, as it names itself. */
+  readonly worker: string | null;
+  /** Questions have waited for a while, and no worker of the stage has begun with any. */
+  readonly isAway: boolean;
+  readonly isBenched: boolean;
+}
+
+const benched = sql<{ item_id: number; stage: Workplace }>`
+  SELECT item_id, workplace AS stage FROM benches
+  WHERE item_id {amongIds} AND workplace <> 'here'`;
+const asked = sql<{ item_id: number; stage: Workplace; step: string; worker: string | null }>`
+  SELECT item_id, stage, step, worker FROM handoffs
+  WHERE item_id {amongIds} AND answered_at IS NULL ORDER BY id`;
+const unbegun = sql<{ stage: string }>`
+  SELECT DISTINCT stage FROM handoffs
+  WHERE answered_at IS NULL AND worker IS NULL AND created_at <= :asked_before`;
+const begun = sql<{ stage: string }>`
+  SELECT DISTINCT stage FROM handoffs
+  WHERE answered_at IS NULL AND worker IS NOT NULL AND beat_at > :beaten_after`;
+
+/** By item; an item that asks no service is not in it. */
+export async function serviceWaits(
+  reader: Reader,
+  itemIds: readonly number[],
+  now: number,
+): Promise<ReadonlyMap<number, ServiceWait>> {
+  if (itemIds.length === 0) return new Map();
+  const ids = { ids: JSON.stringify(itemIds) };
+  const [onBench, open] = [await reader.run(benched, ids), await reader.run(asked, ids)];
+  if (onBench.length + open.length === 0) return new Map();
+  const away = await stagesAway(reader, now);
+  const waits = new Map<number, ServiceWait>();
+  for (const { item_id, stage } of onBench) {
+    const isAway = away.has(stage);
+    waits.set(item_id, { stage, steps: [], worker: null, isAway, isBenched: true });
+  }
+  for (const { item_id, stage, step, worker } of open) {
+    const before = waits.get(item_id);
+    waits.set(item_id, {
+      stage,
+      steps: [...(before?.steps ?? []), step],
+      worker: before?.worker ?? nameOf(worker),
+      ...{ isAway: away.has(stage), isBenched: before?.isBenched ?? false },
+    });
+  }
+  return waits;
+}
+
+/** Stages that are asked, and of which no worker is heard. */
+export async function stagesAway(reader: Reader, now: number): Promise<ReadonlySet<string>> {
+  const { unheardMs, silentMsMax } = limits.handoff;
+  const waiting = await reader.run(unbegun, { asked_before: now - unheardMs });
+  if (waiting.length === 0) return new Set();
+  const served = await reader.run(begun, { beaten_after: now - silentMsMax });
+  const there = new Set(served.map(({ stage }) => stage));
+  return new Set(waiting.map(({ stage }) => stage).filter((stage) => !there.has(stage)));
+}
+
+function nameOf(worker: string | null): string | null {
+  return worker === null ? null : String((JSON.parse(worker) as { id?: unknown }).id);
+}

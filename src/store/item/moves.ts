@@ -1,0 +1,326 @@
+/**
+ * The only writers of an item's state (`step`, `waits_on`) are this file, for what its holder does,
+ * and `intervention.ts`, for what anyone else does to it. Every statement is a compare-and-set on
+ * what the writer believes (state, progress, epoch), so a writer that is out of date changes
+ * nothing. The epoch rises when an item is claimed, when it is given up, and when it is taken away:
+ * a report that still matches it comes from the one holder, and nobody else's does.
+ *
+ * These functions change states and nothing else. Their callers append the events, and admit the
+ * next item at a gate, in the same transaction.
+ */
+import { noProgress, type Progress } from '../../kernel/lifecycle/item.ts';
+import type { WaitsOn } from '../../kernel/lifecycle/item-wait.ts';
+import type { Workplace } from '../../kernel/lifecycle/stage.ts';
+import { limits } from '../../kernel/limits/limits.ts';
+import type { Transaction } from '../driver/database.ts';
+import { sql, sqlRows } from '../driver/statement.ts';
+import type { NewJob } from '../job/moves.ts';
+import { isWorkedOn } from './fence.ts';
+import { popSuspect, popTurns, recordClaim, stand, standAsSuspects } from './queues.ts';
+import { popSeated, type Seats } from './seating.ts';
+
+export interface NewItem {
+  readonly documentId: string;
+  readonly sourceKind: string;
+  readonly source: string;
+  readonly gate: string | null;
+  readonly rank: number;
+  /** What was done before the item came to be, and the step that follows from it. */
+  readonly progress?: Progress;
+  readonly step?: string;
+}
+
+const insertItemRow = sqlRows({
+  job_id: 'int',
+  caller: 'text',
+  corpus: 'text',
+  document_id: 'text',
+  source_kind: 'text',
+  source: 'text',
+  force: 'int',
+  gate: 'text',
+  step: 'text',
+  progress: 'int',
+  waits_on: 'text',
+  rank: 'int',
+  now: 'int',
+})<{ id: number; rank: number }>`
+  INSERT INTO items (job_id, caller, corpus, document_id, source_kind, source, force, gate, step,
+    progress, waits_on, rank, created_at, moved_at)
+  SELECT :job_id, :caller, :corpus, :document_id, :source_kind, :source, :force, :gate, :step,
+    :progress, :waits_on, :rank, :now, :now {rows}
+  RETURNING id, rank`;
+
+/** Inserts the items of a job and returns their ids in the given order. */
+export async function insertItems(
+  transaction: Transaction,
+  job: Pick<NewJob, 'caller' | 'corpus' | 'force' | 'now'> & { readonly id: number },
+  items: readonly NewItem[],
+): Promise<number[]> {
+  const rows = await transaction.each(
+    insertItemRow,
+    items.map((item) => ({
+      job_id: job.id,
+      caller: job.caller,
+      corpus: job.corpus,
+      document_id: item.documentId,
+      source_kind: item.sourceKind,
+      source: item.source,
+      force: job.force ? 1 : 0,
+      gate: item.gate,
+      step: item.step ?? 'enqueued',
+      progress: item.progress ?? noProgress,
+      waits_on: item.gate === null ? 'turn' : 'gate',
+      rank: item.rank,
+      now: job.now,
+    })),
+  );
+  const idByRank = new Map(rows.map(({ id, rank }) => [rank, id]));
+  const ids = items.map(({ rank }) => idByRank.get(rank) as number);
+  await stand(
+    transaction,
+    items.map(({ rank, gate }, index) => ({
+      id: ids[index] as number,
+      rank,
+      gate,
+      waitsOn: gate === null ? 'turn' : 'gate',
+      dueAt: null,
+    })),
+  );
+  return ids;
+}
+
+export interface ClaimedRow {
+  readonly id: number;
+  readonly job_id: number;
+  readonly caller: string;
+  readonly corpus: string;
+  readonly document_id: string;
+  readonly source_kind: string;
+  readonly source: string;
+  readonly force: number;
+  readonly gate: string | null;
+  readonly gate_held: number;
+  readonly progress: number;
+  readonly rank: number;
+  readonly epoch: number;
+  readonly attempt: number;
+  readonly crashes: number;
+  /** Where it has a place; undefined where the claim did not ask. */
+  readonly workplace?: Workplace | undefined;
+}
+
+const claimRows = sql<ClaimedRow>`
+  UPDATE items SET waits_on = 'worker', worker = :worker, epoch = epoch + 1, moved_at = :now
+  WHERE id {amongIds} AND waits_on = 'turn' AND crashes < :crashes_below AND ${isWorkedOn}
+  RETURNING id, job_id, caller, corpus, document_id, source_kind, source, force, gate, gate_held,
+    progress, rank, epoch, attempt, crashes`;
+
+export interface Claim {
+  readonly worker: string;
+  readonly now: number;
+  /** Of the items that may run beside each other; or one that must run alone. */
+  readonly take:
+    | { readonly count: number }
+    | { readonly seats: Seats }
+    | { readonly suspectLoneDeathsMax: number };
+}
+
+/** How often a claim looks past items of a job that was just stopped, or without a place. */
+const looksMax = 16;
+
+/**
+ * Leases the next items, in fair order, to the worker. Items of a job that was stopped meanwhile
+ * leave the queue here, and are moved by the sweep of their job.
+ */
+export async function claim(
+  transaction: Transaction,
+  { worker, now, take }: Claim,
+): Promise<ClaimedRow[]> {
+  const isAlone = 'suspectLoneDeathsMax' in take;
+  const crashesBelow = isAlone ? Number.MAX_SAFE_INTEGER : limits.suspect.crashesMin;
+  for (let look = 0; look < looksMax; look++) {
+    const { next, isLast } = await popNext(transaction, take);
+    if (next.length === 0 && isLast) return [];
+    if (next.length === 0) continue;
+    const ids = JSON.stringify(next.map(({ id }) => id));
+    const claimed = { worker, ids, now, crashes_below: crashesBelow };
+    const rows = await transaction.run(claimRows, claimed);
+    if (!isAlone && rows.length < next.length) await standAsSuspects(transaction, ids);
+    if (rows.length === 0) continue;
+    await recordClaim(transaction, worker, JSON.stringify(rows.map(({ id }) => id)));
+    const seats = new Map(next.map(({ id, workplace }) => [id, workplace]));
+    return rows
+      .map((row) => ({ ...row, workplace: seats.get(row.id) }))
+      .sort((a, b) => a.rank - b.rank || a.id - b.id);
+  }
+  return [];
+}
+
+interface Next {
+  readonly next: readonly { readonly id: number; readonly workplace?: Workplace }[];
+  /** Whether a second look would find no more. */
+  readonly isLast: boolean;
+}
+
+async function popNext(transaction: Transaction, take: Claim['take']): Promise<Next> {
+  if ('seats' in take) {
+    const { seated, hasLooked } = await popSeated(transaction, take.seats);
+    return { next: seated, isLast: !hasLooked };
+  }
+  const ids =
+    'count' in take
+      ? await popTurns(transaction, take.count)
+      : await popSuspect(transaction, take.suspectLoneDeathsMax);
+  return { next: ids.map((id) => ({ id })), isLast: true };
+}
+
+export interface Advance {
+  readonly id: number;
+  readonly epoch: number;
+  readonly expect: Progress;
+  readonly step: string;
+  readonly progress: Progress;
+  readonly gate: string | null;
+  readonly gateHeld: boolean;
+  readonly tokensIn: number;
+  readonly tokensOut: number;
+  readonly costCents: number;
+}
+
+const clickColumns = {
+  id: 'int',
+  epoch: 'int',
+  expect: 'int',
+  step: 'text',
+  progress: 'int',
+} as const;
+
+const usageColumns = {
+  gate_held: 'int',
+  tokens_in: 'int',
+  tokens_out: 'int',
+  cost_cents: 'real',
+} as const;
+
+const asBelieved = `WHERE items.id = :id AND items.epoch = :epoch AND items.progress = :expect
+  AND ${isWorkedOn} RETURNING items.id`;
+
+const cleared = 'crashes = 0, lone_deaths = 0, stalls = 0';
+const clearedByProgress = ['crashes', 'lone_deaths', 'stalls']
+  .map((name) => `${name} = CASE WHEN items.progress = :progress THEN items.${name} ELSE 0 END`)
+  .join(', ');
+
+/**
+ * Most clicks: nothing was paid, and no gate is held. Who clicks has killed nobody at this step: a
+ * machine that loses many workers must not put the blame on the items they held.
+ */
+const clickRow = sqlRows(clickColumns)<{ id: number }>`
+  UPDATE items SET step = :step, progress = :progress, attempt = 0, error = NULL, ${cleared},
+    moved_at = :now
+  {rows} ${asBelieved}`;
+
+const advanceRow = sqlRows({ ...clickColumns, ...usageColumns })<{ id: number }>`
+  UPDATE items SET step = :step, progress = :progress, attempt = 0, error = NULL, ${cleared},
+    gate_held = :gate_held,
+    tokens_in = items.tokens_in + :tokens_in, tokens_out = items.tokens_out + :tokens_out,
+    cost_cents = items.cost_cents + :cost_cents, moved_at = :now
+  {rows} ${asBelieved}`;
+
+/** Clicks items forward under their leases. False: the holder has been fenced off. */
+export async function advance(
+  transaction: Transaction,
+  moves: readonly Advance[],
+  now: number,
+): Promise<boolean[]> {
+  if (!moves.some(isMoreThanClick)) return transaction.hits(clickRow, moves, { now });
+  return transaction.hits(advanceRow, moves.map(usageValues), { now });
+}
+
+function isMoreThanClick(move: Advance): boolean {
+  return move.gate !== null || move.tokensIn + move.tokensOut + move.costCents > 0;
+}
+
+function usageValues(move: Advance) {
+  return {
+    id: move.id,
+    epoch: move.epoch,
+    expect: move.expect,
+    step: move.step,
+    progress: move.progress,
+    gate_held: move.gateHeld ? 1 : 0,
+    tokens_in: move.tokensIn,
+    tokens_out: move.tokensOut,
+    cost_cents: move.costCents,
+  };
+}
+
+function isMoreThanEnd(move: Leave): boolean {
+  return move.waitsOn !== null || move.error !== null || isMoreThanClick(move);
+}
+
+export interface Leave extends Advance {
+  readonly rank: number;
+  /** What the item waits on from now on; null where it has ended. */
+  readonly waitsOn: Exclude<WaitsOn, 'worker'> | null;
+  readonly bench?: Workplace | undefined;
+  readonly dueAt: number | null;
+  /** Tries of the present step that failed; null: as stored, unless a step was reached. */
+  readonly attempt: number | null;
+  readonly error: string | null;
+  readonly failedAt: number | null;
+}
+
+const isAsBefore = ':attempt IS NULL AND items.progress = :progress';
+
+const leaveRow = sqlRows({
+  ...clickColumns,
+  ...usageColumns,
+  waits_on: 'text',
+  due_at: 'int',
+  attempt: 'int',
+  error: 'json',
+  failed_at: 'int',
+})<{ id: number }>`
+  UPDATE items SET step = :step, progress = :progress, waits_on = :waits_on, worker = NULL,
+    epoch = items.epoch + 1, due_at = :due_at, gate_held = :gate_held,
+    attempt = CASE WHEN ${isAsBefore} THEN items.attempt ELSE COALESCE(:attempt, 0) END,
+    error = CASE WHEN ${isAsBefore} THEN items.error ELSE :error END,
+    failed_at = :failed_at, ${clearedByProgress},
+    tokens_in = items.tokens_in + :tokens_in, tokens_out = items.tokens_out + :tokens_out,
+    cost_cents = items.cost_cents + :cost_cents, moved_at = :now
+  {rows} ${asBelieved}`;
+
+/** Most ends: all steps are done, nothing was paid with the last. */
+const finishRow = sqlRows(clickColumns)<{ id: number }>`
+  UPDATE items SET step = :step, progress = :progress, waits_on = NULL, worker = NULL,
+    epoch = items.epoch + 1, attempt = 0, error = NULL, moved_at = :now
+  {rows} ${asBelieved}`;
+
+/**
+ * The same for moves that give the lease up: the end, a retry, a wait, the way back to the queue.
+ */
+export async function leave(
+  transaction: Transaction,
+  moves: readonly Leave[],
+  now: number,
+): Promise<boolean[]> {
+  if (!moves.some(isMoreThanEnd)) return transaction.hits(finishRow, moves, { now });
+  const hits = await transaction.hits(
+    leaveRow,
+    moves.map((move) => ({
+      ...usageValues(move),
+      waits_on: move.waitsOn,
+      due_at: move.dueAt,
+      attempt: move.attempt,
+      error: move.error,
+      failed_at: move.failedAt,
+    })),
+    { now },
+  );
+  await stand(
+    transaction,
+    moves.filter((_, index) => hits[index]),
+  );
+  return hits;
+}

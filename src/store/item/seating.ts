@@ -1,0 +1,52 @@
+/**
+ * Which of the items whose turn it is have a place where their next step is done. Those that have
+ * none leave the common queue for the bench of that workplace, in their order: so a claim does not
+ * look past them again, and whoever needs another workplace does not stand behind them.
+ */
+import type { Progress } from '../../kernel/lifecycle/item.ts';
+import { type Workplace, workplaces } from '../../kernel/lifecycle/stage.ts';
+import type { Transaction } from '../driver/database.ts';
+import { sql } from '../driver/statement.ts';
+import { type Benched, popBench, popTurns, standOnBenches } from './queues.ts';
+
+export interface Seats {
+  /** Free places. */
+  readonly free: Readonly<Record<Workplace, number>>;
+  /** Where an item goes on, as far as that can be told before anybody looks at it. */
+  readonly expected: (item: {
+    readonly progress: Progress;
+    readonly sourceKind: string;
+  }) => Workplace;
+}
+
+export interface Seating {
+  /** In fair order. */
+  readonly seated: readonly Benched[];
+  /** Whether items were taken from the common queue, so that there may be more. */
+  readonly hasLooked: boolean;
+}
+
+const standing = sql<{ id: number; rank: number; progress: number; source_kind: string }>`
+  SELECT id, rank, progress, source_kind FROM items WHERE id {amongIds} AND waits_on = 'turn'`;
+
+export async function popSeated(
+  transaction: Transaction,
+  { free, expected }: Seats,
+): Promise<Seating> {
+  const ids = await popTurns(transaction, Math.max(...Object.values(free)));
+  const rows =
+    ids.length === 0 ? [] : await transaction.run(standing, { ids: JSON.stringify(ids) });
+  const found = rows.map(({ id, rank, progress, source_kind }) => {
+    return { id, rank, workplace: expected({ progress, sourceKind: source_kind }) };
+  });
+  const seated: Benched[] = [];
+  for (const workplace of workplaces) {
+    const places = free[workplace];
+    const benched = places > 0 ? await popBench(transaction, workplace, places) : [];
+    const waiting = [...benched, ...found.filter((item) => item.workplace === workplace)];
+    waiting.sort((a, b) => a.rank - b.rank || a.id - b.id);
+    seated.push(...waiting.slice(0, places));
+    await standOnBenches(transaction, waiting.slice(places));
+  }
+  return { seated, hasLooked: ids.length > 0 };
+}

@@ -1,0 +1,158 @@
+/**
+ * What may be spent. Before a paid call, its price is set aside; after it, what it has cost is
+ * charged and the rest comes back. Whoever asks next sees both, in whichever process, so items that
+ * run side by side overshoot a budget by no more than a misjudged price. Money that a dead process
+ * has set aside comes back when its item runs again, or after a while.
+ */
+import { getCorpusSettings, lockCorpusSettings } from '../corpus/settings.ts';
+import type { Reader, Transaction } from '../driver/database.ts';
+import { sql } from '../driver/statement.ts';
+import { getSpending } from './spending.ts';
+
+export interface Wish {
+  readonly itemId: number;
+  /** Steps of one item may run side by side: each sets aside its own. */
+  readonly step: string;
+  readonly jobId: number;
+  readonly caller: string;
+  readonly corpus: string;
+  /** Undefined where the price is not known: then no budget can be kept. */
+  readonly cents: number | undefined;
+  readonly now: number;
+  readonly until: number;
+}
+
+/** Why there is no money for it. */
+export interface Shortage {
+  readonly of: 'job' | 'corpus';
+  readonly budgetCents: number;
+  readonly spentCents: number;
+  readonly reservedCents: number;
+}
+
+interface JobBudget {
+  readonly budget_cents: number | null;
+  readonly cost_cents: number;
+}
+
+const lockJob = sql<JobBudget>`
+  SELECT budget_cents, cost_cents FROM jobs WHERE id = :job_id {forUpdate}`;
+const reserved = `
+  SELECT CAST(COALESCE(SUM(cents), 0) AS {real}) AS cents FROM reservations
+  WHERE NOT (item_id = :item_id AND step = :step) AND until > :now`;
+const reservedOfJob = sql<{ cents: number }>`${reserved} AND job_id = :job_id`;
+const reservedOfCorpus = sql<{ cents: number }>`
+  ${reserved} AND caller = :caller AND corpus = :corpus`;
+const put = sql`
+  INSERT INTO reservations (item_id, step, job_id, caller, corpus, cents, until)
+  VALUES (:item_id, :step, :job_id, :caller, :corpus, :cents, :until)
+  ON CONFLICT (item_id, step) DO UPDATE SET cents = excluded.cents, until = excluded.until`;
+
+/** Sets money aside for a step's next calls, in place of what it had; or says why it cannot. */
+export async function reserve(transaction: Transaction, wish: Wish): Promise<Shortage | undefined> {
+  const { itemId, step, jobId, caller, corpus, now } = wish;
+  // The corpus before the job, as a flip does.
+  const known = await getCorpusSettings(transaction, { caller, corpus });
+  const isLimited = known.budget_cents !== null;
+  const settings = isLimited ? await lockCorpusSettings(transaction, { caller, corpus }) : known;
+  const [job] = await transaction.run(lockJob, { job_id: jobId });
+  const own = { item_id: itemId, step };
+  const same = { ...own, now };
+  if (job && job.budget_cents !== null) {
+    const [row] = await transaction.run(reservedOfJob, { ...same, job_id: jobId });
+    const shortage = shortageOf(wish, {
+      of: 'job',
+      budgetCents: job.budget_cents,
+      spentCents: job.cost_cents,
+      reservedCents: row?.cents ?? 0,
+    });
+    if (shortage) return shortage;
+  }
+  if (settings.budget_cents !== null) {
+    const [row] = await transaction.run(reservedOfCorpus, { ...same, caller, corpus });
+    const shortage = shortageOf(wish, {
+      of: 'corpus',
+      budgetCents: settings.budget_cents,
+      spentCents: (await getSpending(transaction, { caller, corpus })).cost_cents,
+      reservedCents: row?.cents ?? 0,
+    });
+    if (shortage) return shortage;
+  }
+  const { cents = 0, until } = wish;
+  await transaction.run(put, { ...own, job_id: jobId, caller, corpus, cents, until });
+  return undefined;
+}
+
+function shortageOf({ cents }: Wish, state: Shortage): Shortage | undefined {
+  const { budgetCents, spentCents, reservedCents } = state;
+  const isEnough = cents !== undefined && spentCents + reservedCents + cents <= budgetCents;
+  return isEnough ? undefined : state;
+}
+
+const hasBudget = sql<{ id: number }>`
+  SELECT id FROM jobs WHERE id = :job_id AND (budget_cents IS NOT NULL OR EXISTS (
+    SELECT 1 FROM corpus_settings WHERE corpus_settings.caller = :caller
+      AND corpus_settings.corpus = :corpus AND corpus_settings.budget_cents IS NOT NULL))`;
+
+/** Where there is no budget, nothing has to be set aside. */
+export async function isBudgeted(
+  reader: Reader,
+  { jobId, caller, corpus }: { jobId: number; caller: string; corpus: string },
+): Promise<boolean> {
+  return (await reader.run(hasBudget, { job_id: jobId, caller, corpus })).length > 0;
+}
+
+const extend = sql`
+  UPDATE reservations SET until = {greatest}(until, :until)
+  WHERE item_id = :item_id AND step = :step`;
+
+/** What was set aside is for somebody who takes longer than a call does. */
+export async function extendReservation(
+  transaction: Transaction,
+  { itemId, step, until }: { itemId: number; step: string; until: number },
+): Promise<void> {
+  await transaction.run(extend, { item_id: itemId, step, until });
+}
+
+const settle = sql`
+  UPDATE reservations SET cents = {greatest}(0, cents - :cents)
+  WHERE item_id = :item_id AND step = :step`;
+
+/** So much of what was set aside has now been spent. */
+export async function settleReservation(
+  transaction: Transaction,
+  { itemId, step, cents }: { itemId: number; step: string; cents: number },
+): Promise<void> {
+  await transaction.run(settle, { item_id: itemId, step, cents });
+}
+
+const release = sql`
+  DELETE FROM reservations WHERE item_id = :item_id AND step = :step`;
+
+/** Nothing more will be spent by the step for now. */
+export async function releaseReservation(
+  transaction: Transaction,
+  { itemId, step }: { itemId: number; step: string },
+): Promise<void> {
+  await transaction.run(release, { item_id: itemId, step });
+}
+
+const releaseOver = sql`
+  DELETE FROM reservations WHERE item_id = :item_id AND step = :step AND EXISTS (
+      SELECT 1 FROM items WHERE items.id = :item_id AND items.waits_on IS NULL)
+    AND NOT EXISTS (SELECT 1 FROM batch_lines WHERE batch_lines.item_id = :item_id
+      AND batch_lines.step = :step AND batch_lines.status = 'open')`;
+
+/** The item has ended, and nothing that it has asked for is still to be paid. */
+export async function releaseIfOver(
+  transaction: Transaction,
+  { itemId, step }: { itemId: number; step: string },
+): Promise<void> {
+  await transaction.run(releaseOver, { item_id: itemId, step });
+}
+
+const prune = sql`DELETE FROM reservations WHERE until <= :now`;
+
+export async function pruneReservations(transaction: Transaction, now: number): Promise<void> {
+  await transaction.run(prune, { now });
+}

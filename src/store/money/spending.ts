@@ -1,0 +1,120 @@
+/**
+ * What was spent: on an item, its job, and each day by each caller on each corpus. An answer is
+ * charged in the transaction that stores it, so that what is stored and what is charged never
+ * differ; a step that reports its own usage is charged with its click.
+ */
+import type { Reader, Transaction } from '../driver/database.ts';
+import { sql } from '../driver/statement.ts';
+
+export interface Spent {
+  readonly tokensIn?: number;
+  readonly tokensOut?: number;
+  /** Tokens among them whose price nobody knows. */
+  readonly tokensUnpriced?: number;
+  readonly costCents?: number;
+  /** What was not paid, because it had been before. */
+  readonly tokensSaved?: number;
+  readonly savedCents?: number;
+}
+
+const amounts = {
+  tokens_in: 'int',
+  tokens_out: 'int',
+  tokens_unpriced: 'int',
+  tokens_saved: 'int',
+  cost_cents: 'real',
+  saved_cents: 'real',
+} as const;
+
+function valuesOf(spent: Spent) {
+  return {
+    tokens_in: spent.tokensIn ?? 0,
+    tokens_out: spent.tokensOut ?? 0,
+    tokens_unpriced: spent.tokensUnpriced ?? 0,
+    tokens_saved: spent.tokensSaved ?? 0,
+    cost_cents: spent.costCents ?? 0,
+    saved_cents: spent.savedCents ?? 0,
+  };
+}
+
+const chargeItem = sql`
+  UPDATE items SET tokens_in = tokens_in + :tokens_in, tokens_out = tokens_out + :tokens_out,
+    cost_cents = cost_cents + :cost_cents
+  WHERE id = :item_id`;
+const chargeJob = sql`
+  UPDATE jobs SET tokens_in = tokens_in + :tokens_in, tokens_out = tokens_out + :tokens_out,
+    tokens_unpriced = tokens_unpriced + :tokens_unpriced,
+    tokens_saved = tokens_saved + :tokens_saved,
+    cost_cents = cost_cents + :cost_cents, saved_cents = saved_cents + :saved_cents
+  WHERE id = :job_id`;
+
+/** Charges an item, its job, and its caller's spending on the corpus. */
+export async function charge(
+  transaction: Transaction,
+  { itemId, jobId, now, ...spent }: Spent & { itemId: number; jobId: number; now: number },
+): Promise<void> {
+  const { tokens_in, tokens_out, cost_cents, ...rest } = valuesOf(spent);
+  const paid = { tokens_in, tokens_out, cost_cents };
+  if (tokens_in + tokens_out + cost_cents > 0) {
+    await transaction.run(chargeItem, { item_id: itemId, ...paid });
+  }
+  await transaction.run(chargeJob, { job_id: jobId, ...paid, ...rest });
+  await addSpending(transaction, [{ jobId, ...spent }], now);
+}
+
+const names = Object.keys(amounts) as (keyof typeof amounts)[];
+const given = names.map((name) => `CAST(:${name} AS {${amounts[name]}})`);
+const addRow = sql`
+  INSERT INTO spending (caller, corpus, day, ${names.join(', ')})
+  SELECT caller, corpus, CAST(:day AS TEXT), ${given.join(', ')} FROM jobs WHERE id = :job_id
+  ON CONFLICT (caller, corpus, day) DO UPDATE SET
+    ${names.map((name) => `${name} = spending.${name} + excluded.${name}`).join(', ')}`;
+
+/** Adds to what the jobs' callers have spent on their corpora today. */
+export async function addSpending(
+  transaction: Transaction,
+  spent: readonly (Spent & { readonly jobId: number })[],
+  now: number,
+): Promise<void> {
+  const day = new Date(now).toISOString().slice(0, 10);
+  for (const { jobId, ...each } of spent) {
+    await transaction.run(addRow, { job_id: jobId, day, ...valuesOf(each) });
+  }
+}
+
+export interface SpendingRow {
+  readonly tokens_in: number;
+  readonly tokens_out: number;
+  readonly tokens_unpriced: number;
+  readonly tokens_saved: number;
+  readonly cost_cents: number;
+  readonly saved_cents: number;
+}
+
+const sumOf = (name: keyof typeof amounts): string =>
+  `CAST(COALESCE(SUM(${name}), 0) AS {${amounts[name]}}) AS ${name}`;
+const sums = names.map(sumOf).join(', ');
+const ofCorpus = sql<SpendingRow>`
+  SELECT ${sums} FROM spending WHERE caller = :caller AND corpus = :corpus`;
+const ofCaller = sql<SpendingRow>`SELECT ${sums} FROM spending WHERE caller = :caller`;
+
+const nothing: SpendingRow = {
+  tokens_in: 0,
+  tokens_out: 0,
+  tokens_unpriced: 0,
+  tokens_saved: 0,
+  cost_cents: 0,
+  saved_cents: 0,
+};
+
+/** What a caller has spent on a corpus, or on all of them. */
+export async function getSpending(
+  reader: Reader,
+  { caller, corpus }: { caller: string; corpus?: string | undefined },
+): Promise<SpendingRow> {
+  const [row] =
+    corpus === undefined
+      ? await reader.run(ofCaller, { caller })
+      : await reader.run(ofCorpus, { caller, corpus });
+  return row ? { ...row } : nothing;
+}

@@ -1,0 +1,190 @@
+/**
+ * Chunks as search finds and shows them. Every statement joins on the current generation: what it
+ * returns is of one moment, and none of it is of the past.
+ */
+import type { Reader } from '../driver/database.ts';
+import type { Dialect } from '../driver/dialect.ts';
+import { sql } from '../driver/statement.ts';
+
+/** Narrows a search. Patterns are those of `LIKE`, in lower case, with `\` before their signs. */
+export interface PassageFilter {
+  readonly document_id: string | null;
+  /** As it stands: the path of an address minds its case. */
+  readonly source_prefix: string | null;
+  readonly title_pattern: string | null;
+  readonly heading_pattern: string | null;
+  /** How a source of the host begins, for each of the two schemes. */
+  readonly plain_pattern: string | null;
+  readonly secure_pattern: string | null;
+  readonly language: string | null;
+  readonly dialect_pattern: string | null;
+  readonly updated_from: number | null;
+  readonly updated_before: number | null;
+}
+
+export interface PlaceRow {
+  readonly generation_id: number;
+  readonly ordinal: number;
+}
+
+export interface ScoredRow extends PlaceRow {
+  readonly score: number;
+}
+
+export interface PassageRow extends PlaceRow {
+  readonly key: string;
+  readonly text: string;
+  readonly heading: string;
+  readonly page: number | null;
+  readonly document_id: string;
+  readonly source: string;
+  readonly title: string | null;
+}
+
+const isCurrent = `documents.id = chunks.document_id
+    AND documents.generation_id = chunks.generation_id`;
+const inCorpus = 'documents.corpus = :corpus AND documents.caller = :caller';
+
+/** Nothing where there is no filter, so that nothing is asked of each row. */
+const filteredDocuments = `
+    AND (CAST(:document_id AS TEXT) IS NULL OR documents.id = :document_id)
+    AND (CAST(:source_prefix AS TEXT) IS NULL OR
+      substr(documents.source, 1, length(:source_prefix)) = :source_prefix)
+    AND (CAST(:title_pattern AS TEXT) IS NULL
+      OR {lower}(documents.title) LIKE :title_pattern ESCAPE '\\')
+    AND (CAST(:plain_pattern AS TEXT) IS NULL
+      OR {lower}(documents.source) LIKE :plain_pattern ESCAPE '\\'
+      OR {lower}(documents.source) LIKE :secure_pattern ESCAPE '\\')
+    AND (CAST(:language AS TEXT) IS NULL OR {lower}(documents.language) = :language
+      OR {lower}(documents.language) LIKE :dialect_pattern ESCAPE '\\')
+    AND (CAST(:updated_from AS {int}) IS NULL OR documents.updated_at >= :updated_from)
+    AND (CAST(:updated_before AS {int}) IS NULL OR documents.updated_at < :updated_before)`;
+const filtered = `${filteredDocuments}
+    AND (CAST(:heading_pattern AS TEXT) IS NULL
+      OR {lower}(chunks.heading) LIKE :heading_pattern ESCAPE '\\')`;
+
+const keyword = {
+  sqlite: (filter: string) => sql<ScoredRow>`
+    SELECT chunks.generation_id, chunks.ordinal, -bm25(chunk_search, 4.0, 2.0, 1.0) AS score
+    FROM chunk_search JOIN chunks ON chunks.id = chunk_search.rowid JOIN documents ON ${isCurrent}
+    WHERE ${inCorpus} AND chunk_search MATCH :words ${filter}
+    ORDER BY score DESC, chunks.generation_id, chunks.ordinal LIMIT :limit`,
+  postgres: (filter: string) => sql<ScoredRow>`
+    SELECT chunks.generation_id, chunks.ordinal,
+      ts_rank_cd(chunk_search.words, to_tsquery('english', :words), 1) AS score
+    FROM chunk_search JOIN chunks ON chunks.id = chunk_search.chunk_id
+    JOIN documents ON ${isCurrent}
+    WHERE ${inCorpus} AND chunk_search.words @@ to_tsquery('english', :words) ${filter}
+    ORDER BY score DESC, chunks.generation_id, chunks.ordinal LIMIT :limit`,
+};
+const matching = {
+  sqlite: { all: keyword.sqlite(''), filtered: keyword.sqlite(filtered) },
+  postgres: { all: keyword.postgres(''), filtered: keyword.postgres(filtered) },
+};
+
+export interface Matching {
+  readonly caller: string;
+  readonly corpus: string;
+  readonly words: readonly string[];
+  readonly filter: PassageFilter | undefined;
+  readonly limit: number;
+}
+
+/** The passages with any of the words, best first. The words are letters and digits only. */
+export function listMatching(
+  reader: Reader & { readonly dialect: Dialect },
+  { caller, corpus, words, filter, limit }: Matching,
+): Promise<ScoredRow[]> {
+  const { name } = reader.dialect;
+  const expression =
+    name === 'sqlite' ? words.map((word) => `"${word}"`).join(' OR ') : words.join(' | ');
+  const statement = matching[name][filter ? 'filtered' : 'all'];
+  return reader.run(statement, { caller, corpus, limit, ...filter, words: expression });
+}
+
+export interface AllowedDocument {
+  readonly document_id: string;
+  readonly generation_id: number;
+}
+
+export interface AllowedFilter {
+  readonly caller: string;
+  readonly corpus: string;
+  readonly filter: PassageFilter;
+  readonly limit: number;
+}
+
+const allowedDocuments = sql<AllowedDocument>`
+  SELECT documents.id AS document_id, documents.generation_id FROM documents
+  WHERE ${inCorpus} AND documents.id > :after ${filteredDocuments}
+  ORDER BY documents.id LIMIT :limit`;
+
+/** The documents that a filter leaves, whatever it says of headings. */
+export function listAllowedDocuments(
+  reader: Reader,
+  { caller, corpus, filter, after, limit }: AllowedFilter & { readonly after: string },
+): Promise<AllowedDocument[]> {
+  return reader.run(allowedDocuments, { caller, corpus, ...filter, after, limit });
+}
+
+const lastOfPage = sql<{ id: string | null }>`
+  SELECT MAX(id) AS id FROM (SELECT id FROM documents WHERE ${inCorpus} AND id > :after
+    ORDER BY id LIMIT :limit) AS page`;
+
+/** The last of the next documents of a corpus; undefined: there are none. */
+export async function lastDocumentOf(
+  reader: Reader,
+  page: { caller: string; corpus: string; after: string; limit: number },
+): Promise<string | undefined> {
+  return (await reader.run(lastOfPage, page))[0]?.id ?? undefined;
+}
+
+const allowedChunks = sql<AllowedDocument & PlaceRow>`
+  SELECT documents.id AS document_id, chunks.generation_id, chunks.ordinal
+  FROM documents JOIN chunks ON ${isCurrent}
+  WHERE ${inCorpus} AND documents.id > :after AND documents.id <= :last ${filtered} LIMIT :limit`;
+
+/** The chunks that a filter leaves of some documents. */
+export function listAllowedChunks(
+  reader: Reader,
+  of: AllowedFilter & { readonly after: string; readonly last: string },
+): Promise<(AllowedDocument & PlaceRow)[]> {
+  const { filter, ...page } = of;
+  return reader.run(allowedChunks, { ...filter, ...page });
+}
+
+const passagesOf = (filter: string) => sql<PassageRow>`
+  SELECT chunks.generation_id, chunks.ordinal, chunks.key, chunks.text, chunks.heading,
+    chunks.page, chunks.document_id, documents.source, documents.title
+  FROM {places} CROSS JOIN chunks CROSS JOIN documents
+  WHERE chunks.generation_id = place.generation_id AND chunks.ordinal = place.ordinal
+    AND ${isCurrent} AND ${inCorpus} ${filter}`;
+const passages = { all: passagesOf(''), filtered: passagesOf(filtered) };
+
+export interface Passages {
+  readonly caller: string;
+  readonly corpus: string;
+  readonly places: readonly PlaceRow[];
+  readonly filter?: PassageFilter | undefined;
+}
+
+/** Those of the passages that are still current and pass the filter, in any order. */
+export function getPassages(
+  reader: Reader,
+  { caller, corpus, places, filter }: Passages,
+): Promise<PassageRow[]> {
+  const pairs = places.map(({ generation_id, ordinal }) => [generation_id, ordinal]);
+  const statement = passages[filter ? 'filtered' : 'all'];
+  return reader.run(statement, { caller, corpus, ...filter, places: JSON.stringify(pairs) });
+}
+
+const chunksOfCorpus = sql<{ chunks: number | null }>`
+  SELECT CAST(SUM(chunk_count) AS {int}) AS chunks FROM documents WHERE ${inCorpus}`;
+
+/** How many chunks are current in a corpus. */
+export async function countChunks(
+  reader: Reader,
+  of: { caller: string; corpus: string },
+): Promise<number> {
+  return (await reader.run(chunksOfCorpus, of))[0]?.chunks ?? 0;
+}

@@ -1,0 +1,193 @@
+/**
+ * Points: the vectors once more, as pgvector's own type, where the extension is there. Triggers of
+ * `vectors` keep them, in the transaction that changes those, whichever process does it; so there
+ * is never a vector without its point, nor a point without its vector. What is current is said by
+ * `documents`, as for everything else.
+ */
+import { limits } from '../../kernel/limits/limits.ts';
+import { readCursor, setCursor } from '../delivery/cursors.ts';
+import type { Database, Reader, Transaction } from '../driver/database.ts';
+import { sql } from '../driver/statement.ts';
+
+const filledPlace = 'points:filled';
+const fillingPlace = 'points:filling';
+
+/** Two bytes a dimension. */
+const bytesMax = limits.points.dimensionsMax * 2;
+
+const isPoint = `model.bytes % 2 = 0 AND model.bytes <= ${bytesMax}`;
+const addPoints = (rows: string): string => `
+  INSERT INTO vector_points (model_id, generation_id, ordinal, embedding)
+  SELECT model.id, added.generation_id, added.ordinal, pawl_point(added.vector)
+  FROM ${rows} JOIN vector_models AS model
+    ON model.model = added.model AND model.bytes = length(added.vector) AND ${isPoint}
+  ON CONFLICT DO NOTHING`;
+const addModels = (rows: string): string => `
+  INSERT INTO vector_models (model, bytes)
+  SELECT DISTINCT added.model, length(added.vector) FROM ${rows} WHERE NOT EXISTS (
+    SELECT 1 FROM vector_models AS known
+    WHERE known.model = added.model AND known.bytes = length(added.vector))
+  ON CONFLICT DO NOTHING`;
+
+/**
+ * A model's number stands in the text of statements, and in the condition of its index: there it
+ * must be a constant. The bytes are put into a point as whole numbers: only the direction counts.
+ * They are taken out of their storage once, and not again for each dimension.
+ */
+const preparations = [
+  `CREATE TABLE vector_models (
+    id INT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    model TEXT NOT NULL,
+    bytes INT NOT NULL,
+    is_indexed BOOLEAN NOT NULL DEFAULT FALSE,
+    UNIQUE (model, bytes)
+  )`,
+  `CREATE TABLE vector_points (
+    model_id INT NOT NULL,
+    generation_id BIGINT NOT NULL,
+    ordinal BIGINT NOT NULL,
+    embedding halfvec NOT NULL,
+    PRIMARY KEY (model_id, generation_id, ordinal)
+  )`,
+  'CREATE INDEX IF NOT EXISTS documents_generation ON documents (generation_id)',
+  `CREATE FUNCTION pawl_point(stored BYTEA) RETURNS halfvec
+  LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+  DECLARE
+    plain CONSTANT BYTEA := stored || ''::bytea;
+    dimensions CONSTANT INT := length(stored) / 2;
+  BEGIN
+    RETURN ARRAY(
+      SELECT ((get_byte(plain, place) # 128) << 8)
+        + (get_byte(plain, place + dimensions) # 128) - 32896
+      FROM generate_series(0, dimensions - 1) AS place)::halfvec;
+  END $$`,
+  `CREATE FUNCTION pawl_add_points() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    ${addModels('added')};
+    ${addPoints('added')};
+    RETURN NULL;
+  END $$`,
+  `CREATE FUNCTION pawl_remove_points() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    DELETE FROM vector_points USING removed JOIN vector_models AS model
+      ON model.model = removed.model AND model.bytes = length(removed.vector)
+    WHERE vector_points.model_id = model.id
+      AND vector_points.generation_id = removed.generation_id
+      AND vector_points.ordinal = removed.ordinal;
+    RETURN NULL;
+  END $$`,
+  `CREATE TRIGGER vectors_points_added AFTER INSERT ON vectors
+    REFERENCING NEW TABLE AS added EXECUTE FUNCTION pawl_add_points()`,
+  `CREATE TRIGGER vectors_points_removed AFTER DELETE ON vectors
+    REFERENCING OLD TABLE AS removed EXECUTE FUNCTION pawl_remove_points()`,
+].map((text) => ({ text }));
+
+const removals = [
+  'DROP FUNCTION IF EXISTS pawl_add_points, pawl_remove_points CASCADE',
+  'DROP TABLE IF EXISTS vector_points, vector_models',
+  'DROP FUNCTION IF EXISTS pawl_point',
+  'DROP INDEX IF EXISTS documents_generation',
+  `DELETE FROM cursors WHERE name IN ('${filledPlace}', '${fillingPlace}')`,
+].map((text) => ({ text }));
+
+const lock = sql`SELECT pg_advisory_xact_lock(7302)`;
+const hasPoints = sql<{ has: boolean }>`SELECT to_regclass('vector_points') IS NOT NULL AS has`;
+
+/** Two processes may start at once; the second waits, and finds nothing to do. */
+export async function lockPoints(transaction: Transaction): Promise<void> {
+  await transaction.run(lock);
+}
+
+export async function preparePoints(transaction: Transaction): Promise<void> {
+  await lockPoints(transaction);
+  const [points] = await transaction.run(hasPoints);
+  if (points?.has) return;
+  // A table that was dropped by hand has left its triggers behind.
+  for (const statement of [...removals, ...preparations]) await transaction.run(statement);
+}
+
+export async function removePoints(transaction: Transaction): Promise<void> {
+  await lockPoints(transaction);
+  for (const statement of removals) await transaction.run(statement);
+}
+
+/** Whether all vectors that were there before the triggers have their points. */
+export async function arePointsFilled(reader: Reader): Promise<boolean> {
+  return (await readCursor(reader, filledPlace)) !== undefined;
+}
+
+const generationsAfter = sql<{ generation_id: number }>`
+  SELECT DISTINCT generation_id FROM vectors WHERE generation_id > :after
+  ORDER BY generation_id LIMIT :limit`;
+/** Held, so that nobody removes a vector between the look at it and the writing of its point. */
+const older = `(SELECT generation_id, ordinal, model, vector FROM vectors
+  WHERE generation_id > :after AND generation_id <= :last FOR KEY SHARE) AS added`;
+const fillModels = { text: addModels(older) };
+const fillPoints = { text: addPoints(older) };
+
+/** Makes points of some vectors that are older than the triggers. False: there are none left. */
+export async function fillSomePoints(database: Database): Promise<boolean> {
+  if (await arePointsFilled(database)) return false;
+  return database.write(async (transaction) => {
+    await lockPoints(transaction);
+    if (await arePointsFilled(transaction)) return false;
+    const after = (await readCursor(transaction, fillingPlace)) ?? 0;
+    const limit = limits.points.fillGenerations;
+    const generations = await transaction.run(generationsAfter, { after, limit });
+    const last = generations.at(-1)?.generation_id;
+    if (last === undefined) {
+      await setCursor(transaction, { name: filledPlace, seq: after });
+      return false;
+    }
+    await transaction.run(fillModels, { after, last });
+    await transaction.run(fillPoints, { after, last });
+    await setCursor(transaction, { name: fillingPlace, seq: last });
+    return true;
+  });
+}
+
+export interface PointModelRow {
+  readonly id: number;
+  readonly bytes: number;
+  readonly is_indexed: boolean;
+  /** As far as they were counted. */
+  readonly points: number;
+}
+
+const models = sql<PointModelRow>`
+  SELECT id, bytes, is_indexed, (SELECT COUNT(*) FROM (
+    SELECT 1 FROM vector_points WHERE vector_points.model_id = vector_models.id
+    LIMIT CASE WHEN is_indexed THEN 1 ELSE CAST(:limit AS BIGINT) END) AS counted) AS points
+  FROM vector_models WHERE bytes % 2 = 0 AND bytes <= ${String(bytesMax)} ORDER BY id`;
+
+/** The models with points, of which up to a limit are counted. */
+export function listPointModels(reader: Reader, limit: number): Promise<PointModelRow[]> {
+  return reader.run(models, { limit });
+}
+
+/**
+ * The condition of a model's index, and of the statements that go through it. The sum keeps the
+ * planner from the primary key: without statistics it would take a model for a few rows, read all
+ * of them, and sort.
+ */
+export function indexedModel(column: string, id: number): string {
+  return `(${column} + 0) = ${id}`;
+}
+
+const markIndexed = sql<{ id: number }>`
+  UPDATE vector_models SET is_indexed = :to WHERE id = :id AND is_indexed <> :to RETURNING id`;
+
+/** Whoever writes points waits while the index is made: the mark and the index are one commit. */
+export async function setPointIndex(
+  transaction: Transaction,
+  { id, bytes }: PointModelRow,
+  to: boolean,
+): Promise<void> {
+  const changed = await transaction.run(markIndexed, { id, to: String(to) });
+  if (changed.length === 0) return;
+  const name = `vector_points_${id}`;
+  const text = to
+    ? `CREATE INDEX ${name} ON vector_points
+        USING hnsw ((embedding::halfvec(${bytes / 2})) halfvec_cosine_ops)
+        WHERE ${indexedModel('model_id', id)}`
+    : `DROP INDEX ${name}`;
+  await transaction.run({ text });
+}
