@@ -3,7 +3,7 @@
  * what a search takes, beside the same search in memory. Recall is against the exact cosine of the
  * vectors as they were before they became bytes.
  */
-import { PointsKeeper } from '../src/engine/pgvector-maintenance.ts';
+import { PgvectorMaintenance } from '../src/engine/pgvector-maintenance.ts';
 import { item } from '../src/kernel/lifecycle/item.ts';
 import { limits } from '../src/kernel/limits/limits.ts';
 import { fromSignedBytes, toSignedBytes } from '../src/provider/embedding/vector-bytes.ts';
@@ -93,7 +93,7 @@ interface Filling {
 /** As an ingestion does: the index is made on the way, when there is enough for it. */
 async function fill(database: Database, { source, queries, size }: Filling) {
   const truth = queries.map(() => new Nearest(10));
-  const keeper = new PointsKeeper(database);
+  const leaseHeartbeat = new PgvectorMaintenance(database);
   let writtenMs = 0;
   const step = documentsAtOnce * chunksPerDocument;
   for (let first = 0; first < size; first += step) {
@@ -107,7 +107,7 @@ async function fill(database: Database, { source, queries, size }: Filling) {
     const before = performance.now();
     await write(database, first, bytes);
     writtenMs += performance.now() - before;
-    await keeper.run();
+    await leaseHeartbeat.run();
   }
   return { truth, writtenMs: writtenMs / size };
 }

@@ -1,6 +1,6 @@
 /** Pawl as a library: open a store, ingest into a corpus, search it. */
 
-import type { CallerDoor } from './access/caller-client.ts';
+import type { CallerClient } from './access/caller-client.ts';
 import { listVisibleCorpora } from './access/visible-corpora.ts';
 import { type Assembled, type AssembledPreview, assemble, assemblePreview } from './app/wire.ts';
 import type { Why } from './contract/schema/schema.ts';
@@ -320,7 +320,7 @@ export class Pawl {
   }
 
   /** Who is who in this store: keys, moves. */
-  get callers(): CallerDoor {
+  get callers(): CallerClient {
     return callersOf(this.#assembled);
   }
 

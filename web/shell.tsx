@@ -26,10 +26,10 @@ const places = [
 export function Shell() {
   const refusal = useRefusal();
   if (refusal !== 'none') return <Gate refusal={refusal} />;
-  return <Workplace />;
+  return <StepService />;
 }
 
-function Workplace() {
+function StepService() {
   const navigate = useNavigate();
   const [isHelp, setHelp] = useState(false);
   const jumps = places.map(({ to, key }) => [`g ${key}`, () => void navigate({ to })] as const);

@@ -10,7 +10,7 @@ import {
   isKeyShaped,
   readStaticKey,
 } from './key.ts';
-import { Guesses } from './limit/failed-key-limiter.ts';
+import { FailedKeyLimiter } from './limit/failed-key-limiter.ts';
 import type { AnswerCache } from './membership/answers.ts';
 import { callerOf, isCallerId } from './membership/claims.ts';
 import { Membership } from './membership/membership.ts';
@@ -52,7 +52,7 @@ export function openAuthority(options: AuthorityOptions): Authority {
       : [hashKey(checkInternalKey(options.internalKey)).digest];
   const internalIds = readCallerIds(options.internalCallerIds ?? []);
   const membership = openMembership(options);
-  const guesses = new Guesses(options.world);
+  const guesses = new FailedKeyLimiter(options.world);
   const isGuarded = staticKeys.length > 0 || membership !== undefined || options.isClosed === true;
   const isOpen = !isGuarded && internalKeys.length === 0;
   return {
@@ -80,7 +80,10 @@ export function openAuthority(options: AuthorityOptions): Authority {
   };
 }
 
-async function refuseGuessing(guesses: Guesses, source: string | undefined): Promise<void> {
+async function refuseGuessing(
+  guesses: FailedKeyLimiter,
+  source: string | undefined,
+): Promise<void> {
   const waitMs = source === undefined ? 0 : await guesses.waitMs(source);
   if (waitMs === 0) return;
   const message = 'too many keys from this address were not valid';

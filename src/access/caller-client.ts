@@ -8,7 +8,7 @@ export type ListedCaller = Pick<CallerRow, 'id' | 'name' | 'created_at'> & {
   readonly jobs: number;
 };
 
-export interface CallerDoor {
+export interface CallerClient {
   list(page: { readonly after: string; readonly limit: number }): Promise<readonly ListedCaller[]>;
   show(id: string): Promise<Omit<CallerView, 'origin' | 'merged_into'>>;
   link(id: string, hash: string, confirmed?: Confirmed): Promise<void>;

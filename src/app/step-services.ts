@@ -2,9 +2,9 @@
 
 import type { BlobStore } from '../blob/blob.ts';
 import { thisProcess } from '../engine/item/liveness.ts';
-import { Exchange, type ExchangeOptions } from '../handoff/orchestrator/broker.ts';
+import { HandoffBroker, type HandoffBrokerOptions } from '../handoff/orchestrator/broker.ts';
 import { handoffPipeline } from '../handoff/orchestrator/pipeline.ts';
-import { parcelsBy } from '../handoff/payload.ts';
+import { payloadsBy } from '../handoff/payload.ts';
 import type { QueueName } from '../handoff/request.ts';
 import {
   checkAddress,
@@ -13,7 +13,7 @@ import {
   scraperWorks,
   type Works,
 } from '../handoff/worker/work.ts';
-import type { Cutter } from '../pipeline/chunk/chunker.ts';
+import type { Chunker } from '../pipeline/chunk/chunker.ts';
 import { type DocumentPipelineOptions, documentPipeline } from '../pipeline/document.ts';
 import { embedderOf } from '../pipeline/embed/embed.ts';
 import { localExtractor } from '../pipeline/entity/local-extractor.ts';
@@ -28,33 +28,34 @@ import type { embeddersFor } from './adapter/models.ts';
 export interface ServicesOptions {
   readonly queues: Readonly<Record<QueueName, Queue>>;
   /** Who cuts texts; it is given who would do so here. */
-  readonly cutter: (here: Cutter) => Cutter;
+  readonly chunker: (here: Chunker) => Chunker;
 }
 
 export interface WorkParts {
   /** A blob store that all services reach, for what is too large for a message. */
   readonly blobs: BlobStore | undefined;
-  readonly tools: DocumentPipelineOptions & { readonly cutter: Cutter };
+  readonly tools: DocumentPipelineOptions & { readonly chunker: Chunker };
   readonly completer: Completer | undefined;
-  readonly exchange: Pick<ExchangeOptions, 'database' | 'world' | 'onError'>;
+  readonly broker: Pick<HandoffBrokerOptions, 'database' | 'world' | 'onError'>;
 }
 
 /** The pipeline, and where its questions go; nowhere, if this process does the work itself. */
 export function documentsOf(
   services: ServicesOptions | undefined,
-  { tools, completer, blobs, exchange: parts }: WorkParts,
-): { readonly documents: Pipeline; readonly exchange: Exchange | undefined } {
-  if (!services) return { documents: documentPipeline(tools), exchange: undefined };
-  const { queues, cutter } = services;
-  const parcels = parcelsBy(blobs);
-  const exchange = new Exchange({ ...parts, queues, liveness: thisProcess(), parcels });
+  { tools, completer, blobs, broker: parts }: WorkParts,
+): { readonly documents: Pipeline; readonly broker: HandoffBroker | undefined } {
+  if (!services) return { documents: documentPipeline(tools), broker: undefined };
+  const { queues, chunker } = services;
+  const payloads = payloadsBy(blobs);
+  const broker = new HandoffBroker({ ...parts, queues, liveness: thisProcess(), payloads });
   const documents = handoffPipeline({
-    exchange,
-    tools: { ...tools, cutter: cutter(tools.cutter) },
+    broker,
+    tools: { ...tools, chunker: chunker(tools.chunker) },
     isHere: (input) => placementOf(input).isHere,
-    modelExtractor: completer && ((elsewhere) => modelExtractor(elsewhere(completer), tools.purse)),
+    modelExtractor:
+      completer && ((elsewhere) => modelExtractor(elsewhere(completer), tools.paidAnswers)),
   });
-  return { documents, exchange };
+  return { documents, broker };
 }
 
 export interface ServiceTools extends ScraperTools {

@@ -9,7 +9,7 @@ import { BatchRunner, type RunnerOptions } from '../engine/batch/runner.ts';
 import type { ConfiguredOrigins } from '../engine/command/origins.ts';
 import { Engine, type EngineOptions } from '../engine/engine.ts';
 import { thisProcess } from '../engine/item/liveness.ts';
-import type { Exchange } from '../handoff/orchestrator/broker.ts';
+import type { HandoffBroker } from '../handoff/orchestrator/broker.ts';
 import type { Works } from '../handoff/worker/work.ts';
 import { Failure } from '../kernel/failure/failure.ts';
 import type { Lifecycle } from '../kernel/lifecycle/item.ts';
@@ -20,7 +20,7 @@ import type { World } from '../kernel/world.ts';
 import type { NewEvent } from '../observe/event.ts';
 import type { Log } from '../observe/log.ts';
 import type { ModelCall } from '../observe/trace.ts';
-import type { Cutter } from '../pipeline/chunk/chunker.ts';
+import type { Chunker } from '../pipeline/chunk/chunker.ts';
 import {
   type DocumentLane,
   type DocumentPipelineOptions,
@@ -46,7 +46,7 @@ import { checkTarget } from '../pipeline/fetch/http/resolve.ts';
 import type { Paces } from '../pipeline/fetch/robots/politeness.ts';
 import { readUrl } from '../pipeline/fetch/url.ts';
 import type { LaneModel } from '../pipeline/lane/deferred.ts';
-import { Purse } from '../pipeline/paid-answers.ts';
+import { PaidAnswers } from '../pipeline/paid-answers.ts';
 import { observed, type Pipeline, rebuilt } from '../pipeline/pipeline.ts';
 import { Preview } from '../pipeline/preview.ts';
 import { TextThreads } from '../pipeline/thread/text-threads.ts';
@@ -151,7 +151,7 @@ export interface Assembled {
   readonly extractor: Extractor | undefined;
   /** Where this process would send texts. */
   readonly origins: ConfiguredOrigins;
-  readonly cutter: Cutter;
+  readonly chunker: Chunker;
   readonly lifecycle: Lifecycle;
   readonly world: World;
   /** Which corpus a caller means by a name. */
@@ -159,7 +159,7 @@ export interface Assembled {
   /** What fails in the background is told here; an outage only now and then. */
   readonly onError: (what: string, error: unknown) => void;
   /** Where steps ask services in other processes; absent where none are asked. */
-  readonly exchange: Exchange | undefined;
+  readonly broker: HandoffBroker | undefined;
   /** What this process does for others without a job. */
   readonly works: Works;
   /** To addresses that others have named. */
@@ -178,23 +178,23 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   const providers = new BatchProviders(await openProviders(options, { world, allowed, blobs }));
   const database = await openDatabase(options, world);
   const embedders = embeddersFor(options.embedder ?? { choice: 'local' }, world, onCall);
-  const purse = new Purse(database, world);
+  const paidAnswers = new PaidAnswers(database, world);
   const sinks = await openSinks(options.sinks ?? {}, world);
   const completer = options.extractor && completerOf(options.extractor, { world, onCall });
-  const extractor = completer && modelExtractor(completer, purse);
+  const extractor = completer && modelExtractor(completer, paidAnswers);
   const texts = new TextThreads(world);
   const parts = {
     ...embedders,
-    ...{ purse, fetcher, rendering, cutter: texts.cut, finder: texts.finder },
+    ...{ paidAnswers, fetcher, rendering, chunker: texts.cut, finder: texts.finder },
     extractor: extractor ?? localExtractor(texts.findEntities),
     paces: options.pace,
     parser: parser.parse,
     lane: laneOf(options, { providers, world, embedder: embedders.embedder, completer }),
   };
   const { onError, endWatch } = outagesOf(options, { database, sinks: sinks.sinks, world });
-  const { documents, exchange } = documentsOf(options.services, {
+  const { documents, broker } = documentsOf(options.services, {
     tools: { ...parts, blobs, sinks: sinks.sinks },
-    ...{ completer, exchange: { database, world, onError } },
+    ...{ completer, broker: { database, world, onError } },
     blobs: options.blobs && blobs,
   });
   const pipeline = observed(rebuilt(documents, options.pipeline), options.onBegin);
@@ -209,7 +209,7 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
   const batch = batchOf(options, { database, blobs, world, providers, onError, banks });
   const mirror = vectorsOf(database, sinks, options.pgvector);
   const searcher = new Searcher({ database, ...embedders.forQueries, mirror });
-  const reading = { parser, fetcher, rendering, cutter: texts.cut };
+  const reading = { parser, fetcher, rendering, chunker: texts.cut };
   const attempt = await attemptOf(options, { database, blobs, world, engine, ...reading });
   const close = async (): Promise<void> => {
     endWatch();
@@ -221,12 +221,12 @@ export async function assemble(options: AssembleOptions): Promise<Assembled> {
     await database.close();
   };
   const estimate = estimator(options, { parts, database, world });
-  const doors = { database, engine, searcher, batch, attempt, blobs, lifecycle, world, exchange };
+  const clients = { database, engine, searcher, batch, attempt, blobs, lifecycle, world, broker };
   const works = worksOf({ ...parts, world, completer, embedders, texts });
   const { embedder, origins } = configured(embedders, completer);
-  const models = { embedder, extractor, origins, pgvector, sinks: sinks.sinks, cutter: texts.cut };
+  const models = { embedder, extractor, origins, pgvector, sinks: sinks.sinks, chunker: texts.cut };
   const told = { onError, post: httpPost({ world, allowed }), corpora: corporaIn(database, world) };
-  return { ...doors, ...models, ...told, works, estimate, close };
+  return { ...clients, ...models, ...told, works, estimate, close };
 }
 
 const corporaIn = (database: Database, world: World): CorpusDirectory =>

@@ -26,7 +26,7 @@ import {
   viewOfSource,
 } from './view.ts';
 
-export interface CallerAttemptOptions extends Pick<PhaseContext, 'read' | 'parser' | 'cutter'> {
+export interface CallerAttemptOptions extends Pick<PhaseContext, 'read' | 'parser' | 'chunker'> {
   readonly caller: string;
   readonly registry: AttemptRegistry;
   readonly staging: Staging;

@@ -9,7 +9,7 @@ import { Failure, type FailureCode, toFailure } from '../kernel/failure/failure.
 import { limits } from '../kernel/limits/limits.ts';
 import { placeOf } from '../kernel/name/corpus-name.ts';
 import type { World } from '../kernel/world.ts';
-import type { Cutter } from '../pipeline/chunk/chunker.ts';
+import type { Chunker } from '../pipeline/chunk/chunker.ts';
 import { type ExtractInput, extract, hashOf, metaOf } from '../pipeline/extract/extract.ts';
 import type { Parser } from '../pipeline/extract/parsed.ts';
 import { withPages } from '../pipeline/page-starts.ts';
@@ -32,7 +32,7 @@ export interface PhaseContext {
   readonly staging: Pick<Staging, 'pathOf'>;
   readonly read: (source: PreviewSource, signal: AbortSignal) => Promise<ExtractInput>;
   readonly parser: Parser;
-  readonly cutter: Cutter;
+  readonly chunker: Chunker;
   readonly reader: Reader;
   readonly world: Pick<World, 'now'>;
 }
@@ -140,10 +140,10 @@ async function splitOne(
   { staged: { id }, text: facts }: Work,
   context: PhaseContext,
 ): Promise<void> {
-  const { batch, cutter, signal, world } = context;
+  const { batch, chunker, signal, world } = context;
   const startedAt = world.now();
   const text = await batch.readText(id);
-  const found = await settled(signal, () => cutter(text, signal));
+  const found = await settled(signal, () => chunker(text, signal));
   if ('code' in found) {
     batch.change(id, { failure: found });
     return;

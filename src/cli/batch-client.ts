@@ -16,7 +16,7 @@ export interface BatchPage {
   readonly next_cursor: string | null;
 }
 
-export interface BatchDoor {
+export interface BatchClient {
   submit(body: unknown): Promise<BatchTask>;
   list(filter: {
     readonly state?: BatchTaskState | undefined;
@@ -33,7 +33,7 @@ export interface BatchDoor {
 export async function withBatch<T>(
   call: Call,
   { makesStore }: { readonly makesStore: boolean },
-  use: (door: BatchDoor) => Promise<T>,
+  use: (client: BatchClient) => Promise<T>,
 ): Promise<T> {
   const service = serviceOf(call);
   if (service) return use(remoteBatch(new Client(service)));
@@ -41,7 +41,7 @@ export async function withBatch<T>(
   return withPawl(call, { work: false }, (pawl) => use(localBatch(pawl)));
 }
 
-function localBatch(pawl: Pawl): BatchDoor {
+function localBatch(pawl: Pawl): BatchClient {
   const show = async (id: string): Promise<BatchTask> =>
     batchTaskShape(await pawl.batchTask(id), await readWaiting(pawl.store));
   return {
@@ -63,7 +63,7 @@ function localBatch(pawl: Pawl): BatchDoor {
   };
 }
 
-function remoteBatch(client: Client): BatchDoor {
+function remoteBatch(client: Client): BatchClient {
   return {
     // Whatever stands in the file is sent: the service says what is wrong with it.
     submit: (body) =>

@@ -8,7 +8,7 @@ import { type OpenOptions, open, type Pawl } from '../index.ts';
 import { Failure } from '../kernel/failure/failure.ts';
 import type { Log } from '../observe/log.ts';
 import { engineOptions } from './engine-options.ts';
-import type { PawlDoor } from './pawl-client.ts';
+import type { PawlClient } from './pawl-client.ts';
 import type { Terminal } from './view/terminal.ts';
 
 export interface Option {
@@ -110,7 +110,7 @@ export function centsOf(flags: Flags, name: string): number | undefined {
 }
 
 /** Opens what was named: a service, or the store. */
-export async function withDoor<T>(call: Call, use: (pawl: PawlDoor) => Promise<T>): Promise<T> {
+export async function withClient<T>(call: Call, use: (pawl: PawlClient) => Promise<T>): Promise<T> {
   const service = serviceOf(call);
   if (!service) return withPawl(call, { work: false }, use);
   const { remotePawl } = await import('./remote-client.ts');
@@ -151,9 +151,9 @@ export async function withPawl<T>(
 }
 
 /** The same for a store that is already there: a question does not make one. */
-export async function withStore<T>(call: Call, use: (pawl: PawlDoor) => Promise<T>): Promise<T> {
+export async function withStore<T>(call: Call, use: (pawl: PawlClient) => Promise<T>): Promise<T> {
   if (call.flags.url === undefined) refuseMissing(call);
-  return withDoor(call, use);
+  return withClient(call, use);
 }
 
 export function refuseMissing({ config }: Call): void {

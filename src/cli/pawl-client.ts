@@ -3,7 +3,7 @@ import type { DocumentEntity, Job, Pawl, Spending } from '../index.ts';
 import type { DocumentRow, ListedDocument } from '../store/document/documents.ts';
 import type { ItemRow } from '../store/item/items.ts';
 
-export type JobDoor = Pick<
+export type JobClient = Pick<
   Job,
   | ('id' | 'corpus' | 'isResumed' | 'events' | 'history' | 'summary' | 'counts' | 'unchanged')
   | ('partlyRead' | 'causes' | 'pause' | 'resume' | 'retry')
@@ -46,14 +46,14 @@ type Same = Pick<
   | ('shares' | 'share' | 'unshare' | 'callers')
 >;
 
-export interface PawlDoor extends Same {
-  job(id: string): Promise<JobDoor>;
-  jobOf(item: ItemOf): Promise<JobDoor>;
-  submit(...args: Parameters<Pawl['submit']>): Promise<JobDoor>;
+export interface PawlClient extends Same {
+  job(id: string): Promise<JobClient>;
+  jobOf(item: ItemOf): Promise<JobClient>;
+  submit(...args: Parameters<Pawl['submit']>): Promise<JobClient>;
   documents(...args: Parameters<Pawl['documents']>): Promise<DocumentOf[]>;
   inbox(...args: Parameters<Pawl['inbox']>): Promise<ItemOf[]>;
   item(id: number): Promise<ItemOf>;
   spending(corpus: string): Promise<Spending>;
-  reembed(...args: Parameters<Pawl['reembed']>): Promise<JobDoor | undefined>;
+  reembed(...args: Parameters<Pawl['reembed']>): Promise<JobClient | undefined>;
   documentEntities(...args: Parameters<Pawl['documentEntities']>): Promise<EntityOf[]>;
 }

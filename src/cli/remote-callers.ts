@@ -1,11 +1,11 @@
 /** Callers and shares at the other end of a connection. */
-import type { CallerDoor } from '../access/caller-client.ts';
+import type { CallerClient } from '../access/caller-client.ts';
 import type { Client } from '../client/http.ts';
-import type { PawlDoor } from './pawl-client.ts';
+import type { PawlClient } from './pawl-client.ts';
 
 const at = (time: string): number => Date.parse(time);
 
-export function remoteCallers(client: Client): CallerDoor {
+export function remoteCallers(client: Client): CallerClient {
   const keyed = (id: string, hash: string, isConfirmed: boolean | undefined) => ({
     params: { id, hash },
     query: { confirm: isConfirmed ? ('true' as const) : undefined },
@@ -55,5 +55,5 @@ export function remoteShares(client: Client) {
       const params = { name, caller };
       return (await client.ask('DELETE /corpora/:name/shares/:caller', { params })).removed;
     },
-  } satisfies Partial<PawlDoor>;
+  } satisfies Partial<PawlClient>;
 }

@@ -27,25 +27,25 @@ import type { OriginUse } from '../kernel/name/origin.ts';
 import { jobEnds } from '../observe/event.ts';
 import { pathOfSource } from '../pipeline/fetch/file-path.ts';
 import type { NewSource } from '../store/job/submit.ts';
-import type { DocumentOf, ItemOf, JobDoor, PawlDoor } from './pawl-client.ts';
+import type { DocumentOf, ItemOf, JobClient, PawlClient } from './pawl-client.ts';
 import { remoteCallers, remoteShares } from './remote-callers.ts';
 
-export function remotePawl(options: ClientOptions): PawlDoor {
+export function remotePawl(options: ClientOptions): PawlClient {
   const client = new Client(options);
-  const jobDoor = (job: Pick<Job, 'job_id' | 'corpus_name'>): JobDoor => remoteJob(client, job);
+  const jobClient = (job: Pick<Job, 'job_id' | 'corpus_name'>): JobClient => remoteJob(client, job);
   return {
     work: async () => undefined,
     isWorkedOn: async () => true,
     newestEvent: async () => (await client.ask('GET /events', { query: { limit: 1 } })).newest_seq,
-    job: async (id) => jobDoor(await findJob(client, id)),
-    jobOf: async ({ job_id }) => jobDoor(await findJob(client, String(job_id))),
+    job: async (id) => jobClient(await findJob(client, id)),
+    jobOf: async ({ job_id }) => jobClient(await findJob(client, String(job_id))),
     jobs: async ({ corpus, state, limit } = {}) => {
       const query = { corpus_name: corpus, state, limit };
       return (await client.ask('GET /jobs', { query })).items.map(summaryOf);
     },
     submit: async (sources, options_) => {
       const { job_id } = await submit(client, sources, options_);
-      return jobDoor({ job_id, corpus_name: options_.corpus });
+      return jobClient({ job_id, corpus_name: options_.corpus });
     },
     search: async (corpus, query, { topK, mode, filter, explain } = {}) => {
       const body = {
@@ -56,7 +56,7 @@ export function remotePawl(options: ClientOptions): PawlDoor {
     },
     why: (corpus, url, query) =>
       client.ask('GET /why', { query: { corpus_name: corpus, url, query } }),
-    ...remoteCorpora(client, jobDoor),
+    ...remoteCorpora(client, jobClient),
     ...remoteShares(client),
     callers: remoteCallers(client),
     causes: async (corpus) => {
@@ -78,7 +78,7 @@ export function remotePawl(options: ClientOptions): PawlDoor {
 
 function remoteCorpora(
   client: Client,
-  jobDoor: (job: Pick<Job, 'job_id' | 'corpus_name'>) => JobDoor,
+  jobClient: (job: Pick<Job, 'job_id' | 'corpus_name'>) => JobClient,
 ) {
   return {
     corpora: async ({ after, limit = limits.request.pageItemsMax } = {}) => {
@@ -104,7 +104,7 @@ function remoteCorpora(
     reembed: async (name, { budgetCents: budget_cents } = {}) => {
       const asking = { params: { name }, body: { budget_cents } };
       const { job_id } = await client.ask('POST /corpora/:name/reembed', asking);
-      return job_id === null ? undefined : jobDoor({ job_id, corpus_name: name });
+      return job_id === null ? undefined : jobClient({ job_id, corpus_name: name });
     },
     origins: async (name) =>
       originsOf(await client.ask('GET /corpora/:name/origins', { params: { name } })),
@@ -113,7 +113,7 @@ function remoteCorpora(
     ...remoteEntities(client),
     deleteCorpus: async (name) =>
       (await client.ask('DELETE /corpora/:name', { params: { name } })).deleted,
-  } satisfies Partial<PawlDoor>;
+  } satisfies Partial<PawlClient>;
 }
 
 function corpusOf({ created_at, updated_at, ...corpus }: Corpus): CorpusRow {
@@ -145,7 +145,7 @@ function remoteEntities(client: Client) {
       const { items } = await client.ask('GET /corpora/:name/entities/:entity', asking);
       return items.map(({ passages: weight, ...row }) => ({ ...row, weight }));
     },
-  } satisfies Partial<PawlDoor>;
+  } satisfies Partial<PawlClient>;
 }
 
 function remoteJob(
@@ -192,7 +192,7 @@ function remoteJob(
       const { items_failed } = await detail();
       return { itemsCanceled: stopped.items, itemsDone: kept.items, itemsFailed: items_failed };
     },
-  } satisfies JobDoor;
+  } satisfies JobClient;
 }
 
 /** Whoever draws progress asks ten times a second; the service need not hear each of them. */
@@ -209,7 +209,7 @@ async function findJob(client: Client, id: string): Promise<Job> {
   throw new Failure('job_unknown', message);
 }
 
-type SubmitOptions = Parameters<PawlDoor['submit']>[1];
+type SubmitOptions = Parameters<PawlClient['submit']>[1];
 
 async function submit(client: Client, sources: readonly NewSource[], options: SubmitOptions) {
   const { corpus: corpus_name, force, priority, lane, crawl } = options;

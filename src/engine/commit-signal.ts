@@ -4,7 +4,7 @@
  */
 export type Ring = 'news' | 'work';
 
-export class Bell {
+export class CommitSignal {
   readonly #listeners: Readonly<Record<Ring, Set<() => void>>> = {
     news: new Set(),
     work: new Set(),

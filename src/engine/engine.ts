@@ -12,20 +12,20 @@ import type { NewSource } from '../store/job/submit.ts';
 import { pauseForMoney } from './command/budget.ts';
 import { CallerCommands } from './command/caller-commands.ts';
 import { Commands } from './command/commands.ts';
-import { Bell, type Ring } from './commit-signal.ts';
+import { CommitSignal, type Ring } from './commit-signal.ts';
 import { endOverdue } from './item/deadline.ts';
 import { Dispatcher } from './item/dispatcher.ts';
 import { runItem } from './item/executor.ts';
-import { Keeper } from './item/lease-heartbeat.ts';
+import { LeaseHeartbeat } from './item/lease-heartbeat.ts';
 import type { Ledger } from './item/ledger.ts';
 import type { Liveness } from './item/liveness.ts';
 import { rescue } from './item/rescuer.ts';
 import { StoreLedger } from './item/store-ledger.ts';
 import { pruneHistory, pruneMoney, requeueStuck, sweepFetched } from './item/sweeper.ts';
 import { Loop } from './loop.ts';
-import { PointsKeeper } from './pgvector-maintenance.ts';
+import { PgvectorMaintenance } from './pgvector-maintenance.ts';
 import { Relay } from './relay.ts';
-import { Courier } from './sink-sync.ts';
+import { SinkSync } from './sink-sync.ts';
 
 export interface EngineOptions {
   readonly database: Database;
@@ -57,11 +57,11 @@ export class Engine {
   readonly worker: string;
   readonly #options: EngineOptions;
   readonly #dispatcher: Dispatcher;
-  readonly #keeper: Keeper;
+  readonly #leaseHeartbeat: LeaseHeartbeat;
   readonly #loops: readonly Loop[];
-  readonly #bell: Bell;
-  readonly #couriers: readonly Courier[];
-  readonly #points: PointsKeeper | undefined;
+  readonly #commitSignal: CommitSignal;
+  readonly #sinkSyncs: readonly SinkSync[];
+  readonly #points: PgvectorMaintenance | undefined;
   readonly #deliveries: readonly Loop[];
   #unlisten: (() => void) | undefined;
 
@@ -70,8 +70,8 @@ export class Engine {
     const { lifecycle, expected } = pipeline;
     this.#options = options;
     this.worker = world.uuid().slice(-12);
-    this.#bell = new Bell();
-    const ring = (kind: Ring): void => this.#bell.ring(kind);
+    this.#commitSignal = new CommitSignal();
+    const ring = (kind: Ring): void => this.#commitSignal.ring(kind);
     const own = new StoreLedger({ database, lifecycle, world, ring });
     const ledger = options.ledger?.(own) ?? own;
     this.#dispatcher = new Dispatcher({
@@ -81,7 +81,7 @@ export class Engine {
       world,
       places: options.places ?? limits.lease.itemsInFlightMax,
       onError: options.onError,
-      onGivenUp: () => this.#keeper.beat(),
+      onGivenUp: () => this.#leaseHeartbeat.beat(),
       expected: expected && ((row) => expected(lifecycle.ready(row.progress), row.sourceKind)),
       run: (row, signal, seat) =>
         runItem(row, this.worker, signal, {
@@ -95,14 +95,14 @@ export class Engine {
           ...(options.onProgress && { onProgress: options.onProgress }),
         }),
     });
-    this.#keeper = new Keeper({
+    this.#leaseHeartbeat = new LeaseHeartbeat({
       ...options,
       worker: this.worker,
       ledger,
       dispatcher: this.#dispatcher,
     });
     const { onError } = options;
-    this.relay = new Relay({ database, world, bell: this.#bell, onError });
+    this.relay = new Relay({ database, world, commitSignal: this.#commitSignal, onError });
     this.commands = new Commands({
       database,
       lifecycle,
@@ -115,32 +115,32 @@ export class Engine {
       onError,
     });
     this.callers = new CallerCommands({ database, ring });
-    this.#couriers = (options.sinks ?? []).map((sink) => new Courier(database, sink));
-    this.#points = options.hasPoints ? new PointsKeeper(database) : undefined;
+    this.#sinkSyncs = (options.sinks ?? []).map((sink) => new SinkSync(database, sink));
+    this.#points = options.hasPoints ? new PgvectorMaintenance(database) : undefined;
     this.#deliveries = this.#deliveryLoops();
     this.#loops = [...this.#makeLoops(ring), ...this.#deliveries];
   }
 
   /** Registers the worker, takes over what the dead have left, and begins to work. */
   async start(): Promise<void> {
-    await this.#keeper.register();
+    await this.#leaseHeartbeat.register();
     await this.#rescue(() => undefined);
     for (const loop of this.#loops) loop.start();
     // A process may be short: what a sink lacks is seen to at once, beside the work.
     for (const loop of this.#deliveries) void loop.runNow();
-    this.#unlisten = this.#bell.listen('work', () => this.#dispatcher.wake());
+    this.#unlisten = this.#commitSignal.listen('work', () => this.#dispatcher.wake());
     this.#dispatcher.start(this.worker);
   }
 
   /** Hands back what is not finished, so that the next process need not wait for it. */
   async stop(): Promise<void> {
     this.#unlisten?.();
-    for (const courier of this.#couriers) courier.stop();
+    for (const sinkSync of this.#sinkSyncs) sinkSync.stop();
     this.#points?.stop();
     await Promise.all([this.commands.sweeps, ...this.#loops].map((each) => each.stop()));
     await this.#dispatcher.stop();
     try {
-      await this.#keeper.unregister();
+      await this.#leaseHeartbeat.unregister();
     } catch (error) {
       // The store is away. What is still leased is found by whoever looks for the dead.
       this.#options.onError('leaving', error);
@@ -155,11 +155,11 @@ export class Engine {
 
   #deliveryLoops(): Loop[] {
     const points = this.#points;
-    const couriers = this.#couriers.map((courier) =>
-      this.#loop(courier.name, limits.sink.pollMs, () => courier.run()),
+    const sinkSyncs = this.#sinkSyncs.map((sinkSync) =>
+      this.#loop(sinkSync.name, limits.sink.pollMs, () => sinkSync.run()),
     );
-    if (!points) return couriers;
-    return [...couriers, this.#loop('points', limits.points.pollMs, () => points.run())];
+    if (!points) return sinkSyncs;
+    return [...sinkSyncs, this.#loop('points', limits.points.pollMs, () => points.run())];
   }
 
   #makeLoops(ring: (kind: Ring) => void): Loop[] {
@@ -169,8 +169,8 @@ export class Engine {
     const sweep = (name: string, runOnce: () => Promise<unknown>): Loop =>
       loop(name, limits.loop.sweepIntervalMs, () => sweepAlone(database, name, runOnce));
     return [
-      loop('heartbeat', limits.lease.heartbeatMs, () => this.#keeper.beat()),
-      loop('leases', limits.loop.rescueIntervalMs, () => this.#keeper.compare()),
+      loop('heartbeat', limits.lease.heartbeatMs, () => this.#leaseHeartbeat.beat()),
+      loop('leases', limits.loop.rescueIntervalMs, () => this.#leaseHeartbeat.compare()),
       loop('rescuer', limits.loop.rescueIntervalMs, () => this.#rescue(ring)),
       loop('deadlines', limits.loop.rescueIntervalMs, () => this.#endOverdue()),
       loop('moves', limits.caller.moveIntervalMs, () => this.callers.carryOut()),
@@ -205,7 +205,7 @@ export class Engine {
       this.#revokeJob(jobId);
       await this.commands.sweeps.run(jobId).catch((error) => onError('sweep', error));
     }
-    this.#bell.ring('work');
+    this.#commitSignal.ring('work');
     return isPaused;
   }
 

@@ -18,7 +18,7 @@ export function indexWanted({ points, is_indexed: isIndexed }: PointModelRow): b
   return points > limits.points.exactMax ? true : undefined;
 }
 
-export class PointsKeeper {
+export class PgvectorMaintenance {
   readonly #database: Database;
   #isStopped = false;
 

@@ -7,12 +7,12 @@ import type { World } from '../kernel/world.ts';
 import type { Event } from '../observe/event.ts';
 import { listEvents, newestSequence } from '../store/delivery/events.ts';
 import type { Database } from '../store/driver/database.ts';
-import type { Bell } from './commit-signal.ts';
+import type { CommitSignal } from './commit-signal.ts';
 
 export interface RelayOptions {
   readonly database: Database;
   readonly world: World;
-  readonly bell: Bell;
+  readonly commitSignal: CommitSignal;
   readonly onError: (what: string, error: unknown) => void;
 }
 
@@ -21,7 +21,7 @@ export type Listener = (events: readonly Event[]) => void;
 export class Relay {
   readonly #database: Database;
   readonly #world: World;
-  readonly #bell: Bell;
+  readonly #commitSignal: CommitSignal;
   readonly #onError: RelayOptions['onError'];
   readonly #listeners = new Set<Listener>();
   readonly #unlisten: () => void;
@@ -31,12 +31,12 @@ export class Relay {
   #isWanted = false;
   #starting: Promise<void> | undefined;
 
-  constructor({ database, world, bell, onError }: RelayOptions) {
+  constructor({ database, world, commitSignal, onError }: RelayOptions) {
     this.#database = database;
     this.#world = world;
-    this.#bell = bell;
+    this.#commitSignal = commitSignal;
     this.#onError = onError;
-    this.#unlisten = bell.listen('news', () => void this.#read());
+    this.#unlisten = commitSignal.listen('news', () => void this.#read());
   }
 
   /** Calls back with what comes from now on; returns the sequence number that "now" is. */
@@ -68,7 +68,7 @@ export class Relay {
 
   /** Calls back when this process has committed something. */
   onCommit(listener: () => void): () => void {
-    return this.#bell.listen('news', listener);
+    return this.#commitSignal.listen('news', listener);
   }
 
   /** The same, and now and then for what other processes may have committed. */

@@ -31,7 +31,7 @@ import {
 } from '../store/delivery/sinks.ts';
 import type { Database } from '../store/driver/database.ts';
 
-export class Courier {
+export class SinkSync {
   readonly #database: Database;
   readonly #sink: Sink;
   readonly #stopping = new AbortController();

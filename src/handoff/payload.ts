@@ -7,18 +7,18 @@ import { Failure } from '../kernel/failure/failure.ts';
 import { limits } from '../kernel/limits/limits.ts';
 import type { Json } from './request.ts';
 
-export interface Parcel {
+export interface Payload {
   readonly value: Json;
   readonly bytes?: Uint8Array | undefined;
 }
 
-export interface Parcels {
-  pack(parcel: Parcel): Promise<Parcel>;
-  unpack(parcel: Parcel): Promise<Parcel>;
+export interface Payloads {
+  pack(payload: Payload): Promise<Payload>;
+  unpack(payload: Payload): Promise<Payload>;
 }
 
 /** `blobs`: a store that every service reaches; without one, what is too large is refused. */
-export function parcelsBy(blobs?: BlobStore | undefined): Parcels {
+export function payloadsBy(blobs?: BlobStore | undefined): Payloads {
   return {
     async pack({ value, bytes }) {
       const { bytesMax } = limits.handoff;

@@ -23,7 +23,7 @@ interface KindRow {
 const scraper = { stage: 'scraping', queue: 'scrape_jobs' } as const;
 const embedding = { stage: 'embedding', queue: 'embed_jobs' } as const;
 
-export const questionKinds = {
+export const requestKinds = {
   /** A page with its site's rules, and its text where that can be had at once. */
   visit: scraper,
   /** What a site says beside its pages: robots.txt, sitemaps. */
@@ -34,14 +34,14 @@ export const questionKinds = {
   complete: embedding,
 } as const satisfies Record<string, KindRow>;
 
-export type QuestionKind = keyof typeof questionKinds;
+export type RequestKind = keyof typeof requestKinds;
 
-export function isQuestionKind(kind: string): kind is QuestionKind {
-  return Object.hasOwn(questionKinds, kind);
+export function isRequestKind(kind: string): kind is RequestKind {
+  return Object.hasOwn(requestKinds, kind);
 }
 
 /** What a provider may charge for. */
-const paidKinds: ReadonlySet<string> = new Set<QuestionKind>(['embed', 'complete']);
+const paidKinds: ReadonlySet<string> = new Set<RequestKind>(['embed', 'complete']);
 
 export function isPaid(kind: string): boolean {
   return paidKinds.has(kind);
@@ -50,7 +50,7 @@ export function isPaid(kind: string): boolean {
 export type Json = Readonly<Record<string, unknown>>;
 
 export interface Question {
-  readonly kind: QuestionKind;
+  readonly kind: RequestKind;
   readonly request: Json;
   readonly bytes?: Uint8Array | undefined;
 }

@@ -6,8 +6,8 @@
 import { Failure, toFailure } from '../kernel/failure/failure.ts';
 import { entityKinds } from '../pipeline/entity/extraction.ts';
 import { toSignedBytes } from '../provider/embedding/vector-bytes.ts';
-import type { Parcel } from './payload.ts';
-import { isQuestionKind, type Json, type QuestionKind } from './request.ts';
+import type { Payload } from './payload.ts';
+import { isRequestKind, type Json, type RequestKind } from './request.ts';
 import { Shape } from './shape.ts';
 import { readAnswer, readParsed, readRobots, readShown } from './visit-wire.ts';
 
@@ -17,14 +17,14 @@ export interface Answered {
   readonly request: Json;
 }
 
-export type ReadResult = (question: Answered, parcel: Parcel) => Parcel;
+export type ReadResult = (question: Answered, payload: Payload) => Payload;
 
 /** Throws `bad_request` with what is missing. */
-export const readResult: ReadResult = ({ kind, request }, parcel) => {
+export const readResult: ReadResult = ({ kind, request }, payload) => {
   // Bytes that lie in the blob store are looked at by the step that uses them.
-  if (!isQuestionKind(kind) || typeof parcel.value.blob === 'string') return parcel;
+  if (!isRequestKind(kind) || typeof payload.value.blob === 'string') return payload;
   try {
-    return readers[kind](parcel, request);
+    return readers[kind](payload, request);
   } catch (error) {
     const { code, message } = toFailure(error);
     if (code === 'bad_request') throw error;
@@ -34,60 +34,60 @@ export const readResult: ReadResult = ({ kind, request }, parcel) => {
   }
 };
 
-type Reader = (parcel: Parcel, request: Json) => Parcel;
+type Reader = (payload: Payload, request: Json) => Payload;
 
-const readers: Readonly<Record<QuestionKind, Reader>> = {
-  visit: (parcel, request) =>
-    'answer' in parcel.value ? checkVisit(parcel) : page(parcel, request),
-  get: (parcel, request) => {
-    const isOwn = 'answer' in parcel.value || 'redirect' in parcel.value;
-    return isOwn ? checkGet(parcel) : page(parcel, request);
+const readers: Readonly<Record<RequestKind, Reader>> = {
+  visit: (payload, request) =>
+    'answer' in payload.value ? checkVisit(payload) : page(payload, request),
+  get: (payload, request) => {
+    const isOwn = 'answer' in payload.value || 'redirect' in payload.value;
+    return isOwn ? checkGet(payload) : page(payload, request);
   },
   parse: ({ value, bytes }) => {
     const told = { ...value, markdown: markdownOf(value) };
     readParsed(new Shape(told, 'result'), bytes);
     return { value: told, bytes };
   },
-  embed: (parcel, request) => {
+  embed: (payload, request) => {
     const texts = new Shape(request, 'embed').texts('texts');
-    return 'embeddings' in parcel.value
-      ? vectors(parcel.value, { texts, model: request.model })
-      : checkVectors(parcel, texts.length);
+    return 'embeddings' in payload.value
+      ? vectors(payload.value, { texts, model: request.model })
+      : checkVectors(payload, texts.length);
   },
   entities: ({ value }) => ({ value: extraction(value) }),
-  complete: (parcel) => {
-    const shape = new Shape(parcel.value, 'result');
+  complete: (payload) => {
+    const shape = new Shape(payload.value, 'result');
     if (!shape.part('refusal')) shape.text('text');
-    const { tokens = noTokens, isPayer = 'tokens' in parcel.value } = parcel.value;
+    const { tokens = noTokens, isPayer = 'tokens' in payload.value } = payload.value;
     for (const name of ['input', 'output']) new Shape(tokens, 'result.tokens').number(name);
-    return { value: { ...parcel.value, tokens, isPayer } };
+    return { value: { ...payload.value, tokens, isPayer } };
   },
 };
 
 const noTokens = { input: 0, output: 0 };
 
-function checkVisit(parcel: Parcel): Parcel {
-  const shape = new Shape(parcel.value, 'result');
+function checkVisit(payload: Payload): Payload {
+  const shape = new Shape(payload.value, 'result');
   const told = shape.part('answer');
   if (!told) throw missing('answer', 'what the site answered');
-  const answer = readAnswer(told, parcel.bytes ?? new Uint8Array());
+  const answer = readAnswer(told, payload.bytes ?? new Uint8Array());
   const [shown, robots, parsed] = ['shown', 'robots', 'parsed'].map((name) => shape.part(name));
   if (shown) readShown(shown, answer);
   if (robots) readRobots(robots);
   if (parsed) readParsed(parsed);
-  return parcel;
+  return payload;
 }
 
-function checkGet(parcel: Parcel): Parcel {
-  const shape = new Shape(parcel.value, 'result');
+function checkGet(payload: Payload): Payload {
+  const shape = new Shape(payload.value, 'result');
   const told = shape.part('answer');
-  if (told) readAnswer(told, parcel.bytes ?? new Uint8Array());
+  if (told) readAnswer(told, payload.bytes ?? new Uint8Array());
   else void new URL(shape.text('redirect'));
-  return parcel;
+  return payload;
 }
 
 /** The answer of `POST /scrape`: the text of a page, and perhaps the page itself beside it. */
-function page({ value, bytes }: Parcel, request: Json): Parcel {
+function page({ value, bytes }: Payload, request: Json): Payload {
   const shape = new Shape(value, 'result');
   const asked = typeof request.source === 'string' ? request.source : String(request.url ?? '');
   const url = new URL(shape.textOrNull('final_url') ?? shape.textOrNull('url') ?? asked);
@@ -130,7 +130,7 @@ function markdownOf({ markdown, text }: Json): string {
 function vectors(
   value: Json,
   { texts, model }: { readonly texts: readonly string[]; readonly model: unknown },
-): Parcel {
+): Payload {
   const shape = new Shape(value, 'result');
   const all = shape.list('embeddings') as readonly unknown[];
   const dimensions = Array.isArray(all[0]) ? all[0].length : 0;
@@ -160,16 +160,16 @@ function isVector(value: unknown, dimensions: number): boolean {
   return Array.isArray(value) && value.length === dimensions && value.every(Number.isFinite);
 }
 
-function checkVectors(parcel: Parcel, count: number): Parcel {
-  const shape = new Shape(parcel.value, 'result');
-  if (!('count' in parcel.value)) throw missing('embeddings', 'a list of numbers for each text');
-  const size = parcel.bytes?.length ?? 0;
+function checkVectors(payload: Payload, count: number): Payload {
+  const shape = new Shape(payload.value, 'result');
+  if (!('count' in payload.value)) throw missing('embeddings', 'a list of numbers for each text');
+  const size = payload.bytes?.length ?? 0;
   if (shape.number('count') !== count || (count > 0 && (size === 0 || size % count !== 0))) {
     throw missing('embeddings', `the vectors of ${count} texts`);
   }
   for (const name of ['tokensIn', 'costCents']) shape.number(name);
   shape.list('paid');
-  return parcel;
+  return payload;
 }
 
 function extraction(value: Json): Json {

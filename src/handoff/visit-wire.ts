@@ -11,7 +11,7 @@ import type { RobotsRow } from '../store/crawl/robots.ts';
 import type { Json, Reply } from './request.ts';
 import { Shape } from './shape.ts';
 
-export interface VisitQuestion {
+export interface VisitRequest {
   readonly source: string;
   readonly validators?: Validators | undefined;
   /** What is known of the rules of its site. */
@@ -21,11 +21,11 @@ export interface VisitQuestion {
   readonly isParsed: boolean;
 }
 
-export function visitRequest(question: VisitQuestion): Json {
+export function visitRequest(question: VisitRequest): Json {
   return { ...question };
 }
 
-export function readVisitRequest(request: Json): VisitQuestion {
+export function readVisitRequest(request: Json): VisitRequest {
   const shape = new Shape(request, 'visit');
   const validators = shape.part('validators');
   const robots = shape.part('robots');

@@ -91,8 +91,8 @@ export class Job {
     const { store, relay, closing } = this.#options;
     const signals = from.signal ? [closing, from.signal] : [closing];
     const signal = AbortSignal.any(signals);
-    const bell = new Doorbell(signal);
-    const { stop } = await relay.listen(() => bell.ring());
+    const commitSignal = new EventSignal(signal);
+    const { stop } = await relay.listen(() => commitSignal.ring());
     let after = from.after ?? 0;
     try {
       while (!signal.aborted) {
@@ -106,11 +106,11 @@ export class Job {
           isFull = page.length === limit;
         }
         if (hasEnded) return;
-        await bell.rung();
+        await commitSignal.rung();
       }
     } finally {
       stop();
-      bell.takeDown();
+      commitSignal.takeDown();
     }
   }
 
@@ -143,13 +143,14 @@ export class Job {
   /** How the job ended; or where it stands, if Pawl is closed before that. */
   async wait(): Promise<JobSummary> {
     const { relay, closing } = this.#options;
-    const bell = new Doorbell(closing);
-    const stop = relay.watch(() => bell.ring());
+    const commitSignal = new EventSignal(closing);
+    const stop = relay.watch(() => commitSignal.ring());
     try {
-      while (!closing.aborted && !isFinal(jobMachine, (await this.#row()).state)) await bell.rung();
+      while (!closing.aborted && !isFinal(jobMachine, (await this.#row()).state))
+        await commitSignal.rung();
     } finally {
       stop();
-      bell.takeDown();
+      commitSignal.takeDown();
     }
     return this.summary();
   }
@@ -247,7 +248,7 @@ function summaryOf(row: JobRow, status: StageState, now: number): JobSummary {
 }
 
 /** Remembers that it was rung, so that no ring between two waits is missed. */
-class Doorbell {
+class EventSignal {
   readonly #signal: AbortSignal;
   readonly #onAbort = (): void => this.ring();
   #isRung = false;

@@ -1,5 +1,5 @@
 /** The corpora of the library's one caller, by the names it has for them. */
-import type { CallerDoor } from '../access/caller-client.ts';
+import type { CallerClient } from '../access/caller-client.ts';
 import { viewCaller } from '../access/caller-view.ts';
 import { checkAccess, unknownCorpus } from '../access/corpus-directory.ts';
 import { visibleCorpus } from '../access/visible-corpora.ts';
@@ -95,7 +95,7 @@ export class OwnCorpora {
 }
 
 /** Whoever has the store may change who is who in it. */
-export function callersOf({ database, engine, corpora }: Parts): CallerDoor {
+export function callersOf({ database, engine, corpora }: Parts): CallerClient {
   const { callers } = engine;
   return {
     list: (page) => listCallers(database, page),

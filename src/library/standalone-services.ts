@@ -3,8 +3,8 @@
 import type { Assembled } from '../app/wire.ts';
 import { thisProcess } from '../engine/item/liveness.ts';
 import type { WorkerName } from '../handoff/orchestrator/broker.ts';
-import type { OrchestratorDoor } from '../handoff/orchestrator/callbacks.ts';
-import { parcelsBy } from '../handoff/payload.ts';
+import type { OrchestratorClient } from '../handoff/orchestrator/callbacks.ts';
+import { payloadsBy } from '../handoff/payload.ts';
 import type { QueueName } from '../handoff/request.ts';
 import { startWorker } from '../handoff/worker/consumer.ts';
 import type { Stage } from '../kernel/lifecycle/stage.ts';
@@ -16,12 +16,12 @@ import { Turns } from '../pipeline/fetch/robots/domain-throttle.ts';
 import { readUrl } from '../pipeline/fetch/url.ts';
 import { fromSignedBytes } from '../provider/embedding/vector-bytes.ts';
 import { EmbeddedQueue } from '../queue/embedded.ts';
-import { memoryAnswers } from '../redis/memory-responses.ts';
+import { memoryResponses } from '../redis/memory-responses.ts';
 import { Enqueued } from '../service/enqueued.ts';
-import type { WorkDoors } from '../service/handler/services.ts';
+import type { WorkServices } from '../service/handler/services.ts';
 
-export interface LooseOptions {
-  readonly callbacks: OrchestratorDoor;
+export interface StandaloneOptions {
+  readonly callbacks: OrchestratorClient;
   readonly options: {
     readonly allowHosts?: readonly string[] | undefined;
     readonly syncMs?: Partial<Record<Stage, number>> | undefined;
@@ -35,38 +35,38 @@ export const placesOf: Readonly<Record<QueueName, number>> = {
   embed_jobs: limits.handoff.placesEmbed,
 };
 
-export async function openLoose(
-  { works, world, embedder, cutter }: Pick<Assembled, 'works' | 'world' | 'embedder' | 'cutter'>,
-  { callbacks: door, options, onError }: LooseOptions,
+export async function openStandalone(
+  { works, world, embedder, chunker }: Pick<Assembled, 'works' | 'world' | 'embedder' | 'chunker'>,
+  { callbacks: client, options, onError }: StandaloneOptions,
 ) {
-  const parcels = parcelsBy();
-  const enqueued = new Enqueued({ answers: memoryAnswers(world), parcels, world });
+  const payloads = payloadsBy();
+  const enqueued = new Enqueued({ answers: memoryResponses(world), payloads, world });
   const open = async (name: QueueName) => {
     const queue = new EmbeddedQueue({ name, world });
     const worker = workerName(world);
-    const parts = { works, world, worker, onError, parcels, door: enqueued.before(door) };
+    const parts = { works, world, worker, onError, payloads, client: enqueued.before(client) };
     const consumer = await startWorker({ ...parts, queue, places: placesOf[name] });
     return { queue, consumer };
   };
   const [visit, embed] = await Promise.all([open('scrape_jobs'), open('embed_jobs')]);
-  const doors: WorkDoors = {
-    ...doorsOf({ world, allowHosts: options.allowHosts, syncMs: options.syncMs }),
-    ...{ works, cutter, model: embedder.model, queueDepthMax: options.queueDepthMax },
+  const clients: WorkServices = {
+    ...workServicesOf({ world, allowHosts: options.allowHosts, syncMs: options.syncMs }),
+    ...{ works, chunker, model: embedder.model, queueDepthMax: options.queueDepthMax },
     ...{ enqueued, queues: { visit: visit.queue, embed: embed.queue } },
   };
   const close = async (): Promise<void> => {
     await Promise.all([visit, embed].map(({ consumer }) => consumer.stop(0)));
     await Promise.all([visit, embed].map(({ queue }) => queue.close()));
   };
-  return { doors, close };
+  return { clients, close };
 }
 
 /** What the doors of services are the same in, whatever is behind them. */
-export function doorsOf({
+export function workServicesOf({
   world,
   allowHosts = [],
   syncMs = {},
-}: LooseOptions['options'] & { readonly world: World }) {
+}: StandaloneOptions['options'] & { readonly world: World }) {
   const allowed = allowedHosts(allowHosts);
   return {
     world,

@@ -5,7 +5,7 @@
 import { fromJsonSchema, McpServer } from '@modelcontextprotocol/server';
 import { type StdioServerHandle, serveStdio } from '@modelcontextprotocol/server/stdio';
 import Type, { type Static, type TSchema } from 'typebox';
-import type { PawlDoor } from '../cli/pawl-client.ts';
+import type { PawlClient } from '../cli/pawl-client.ts';
 import { causeShape, jobShape } from '../cli/view/json.ts';
 import { CorpusName, Url } from '../contract/schema/parts.ts';
 import { InlineDocument, Search } from '../contract/schema/schema.ts';
@@ -15,7 +15,7 @@ import { limits } from '../kernel/limits/limits.ts';
 import { hitShape } from '../service/view/serializer.ts';
 import { inlineSource, urlSource } from '../source/sources.ts';
 
-export function serveTools(pawl: PawlDoor, onerror: (error: Error) => void): StdioServerHandle {
+export function serveTools(pawl: PawlClient, onerror: (error: Error) => void): StdioServerHandle {
   return serveStdio(() => serverOf(pawl), { onerror });
 }
 
@@ -24,7 +24,7 @@ interface Tool<Input extends TSchema> {
   readonly description: string;
   readonly input: Input;
   readonly isReadOnly: boolean;
-  run(pawl: PawlDoor, input: Static<Input>): Promise<unknown>;
+  run(pawl: PawlClient, input: Static<Input>): Promise<unknown>;
 }
 
 const tool = <Input extends TSchema>(row: Tool<Input>): Tool<Input> => row;
@@ -96,7 +96,7 @@ const tools = {
   }),
 };
 
-function serverOf(pawl: PawlDoor): McpServer {
+function serverOf(pawl: PawlClient): McpServer {
   const server = new McpServer({ name: 'pawl', version: '1' }, { capabilities: { tools: {} } });
   for (const [name, row] of Object.entries(tools) as [string, Tool<TSchema>][]) {
     const { title, description, input, isReadOnly, run } = row;

@@ -65,8 +65,8 @@ export class Outages {
     if (now - outage.toldAt < limits.outage.remindMs) return;
     outage.toldAt = now;
     const minutes = Math.round((now - outage.since) / 60_000);
-    const lasts = `for ${minutes} minutes now, and ${outage.count} failures`;
-    this.#options.onOutage(`${code} ${lasts}; all is tried again until it is over`);
+    const deferred = `for ${minutes} minutes now, and ${outage.count} failures`;
+    this.#options.onOutage(`${code} ${deferred}; all is tried again until it is over`);
   }
 
   #lookLater(code: FailureCode, outage: Outage): void {

@@ -4,8 +4,8 @@ import { item } from '../kernel/lifecycle/item.ts';
 import type { Stage } from '../kernel/lifecycle/stage.ts';
 import { limits } from '../kernel/limits/limits.ts';
 import type { Sink } from '../sink/sink.ts';
-import { chunkStep, withCutter } from './chunk/chunk.ts';
-import type { Cutter } from './chunk/chunker.ts';
+import { chunkStep, withChunker } from './chunk/chunk.ts';
+import type { Chunker } from './chunk/chunker.ts';
 import type { LinkFinder } from './crawl/found.ts';
 import { type EmbedOptions, embedStep } from './embed/embed.ts';
 import { reembedStep } from './embed/reembed.ts';
@@ -38,7 +38,7 @@ export interface DocumentPipelineOptions extends EmbedOptions {
   /** Who reads pages; this process, where nothing is said. */
   readonly visitor?: Visitor | undefined;
   /** Who cuts texts; this process, where nothing is said. */
-  readonly cutter?: Cutter | undefined;
+  readonly chunker?: Chunker | undefined;
   /** Who looks for the links of a crawl; this thread, where nothing is said. */
   readonly finder?: LinkFinder | undefined;
   readonly paces?: Paces | undefined;
@@ -59,12 +59,12 @@ export interface DocumentLane {
 }
 
 export function documentPipeline(options: DocumentPipelineOptions): Pipeline {
-  const { blobs, parser, cutter, extractor = localExtractor(), sinks, purse } = options;
+  const { blobs, parser, chunker, extractor = localExtractor(), sinks, paidAnswers } = options;
   const embed = embedStep(options);
   const entity = entityStep(extractor);
   // What a batch answers is kept like all that was paid for: no lane without a purse.
-  const { entities, embeddings, recordings } = (purse && options.lane) ?? {};
-  const lane = purse && { blobs, purse };
+  const { entities, embeddings, recordings } = (paidAnswers && options.lane) ?? {};
+  const lane = paidAnswers && { blobs, paidAnswers };
   const extract = extractStep(blobs, parser);
   const hasTranscribers = recordings !== undefined;
   const left = lane && {
@@ -79,12 +79,12 @@ export function documentPipeline(options: DocumentPipelineOptions): Pipeline {
     steps: {
       fetched: either(fetchStep({ ...options, hasTranscribers })),
       content_extracted: either(left?.content_extracted?.run ?? extract),
-      chunked: either(withCutter(chunkStep, cutter)),
+      chunked: either(withChunker(chunkStep, chunker)),
       embedded: either(
-        withCutter(left?.embedded?.run ?? embed, cutter),
+        withChunker(left?.embedded?.run ?? embed, chunker),
         reembedStep(options, sinks),
       ),
-      entity_extracted: either(withCutter(left?.entity_extracted?.run ?? entity, cutter)),
+      entity_extracted: either(withChunker(left?.entity_extracted?.run ?? entity, chunker)),
       persisted: either(persistStep(sinks)),
       indexed: either(indexStep(options, sinks)),
       done: either(pruneStep(sinks)),

@@ -42,7 +42,7 @@ export interface Answer {
   readonly cents?: number | undefined;
 }
 
-export class Purse {
+export class PaidAnswers {
   readonly #database: Database;
   readonly #world: World;
 

@@ -5,7 +5,7 @@
 
 import type { Failure } from '../kernel/failure/failure.ts';
 import type { Lifecycle } from '../kernel/lifecycle/item.ts';
-import type { Workplace } from '../kernel/lifecycle/stage.ts';
+import type { StepService } from '../kernel/lifecycle/stage.ts';
 import type { CorpusPlace } from '../kernel/name/corpus-name.ts';
 import type { World } from '../kernel/world.ts';
 import type { NewEvent } from '../observe/event.ts';
@@ -118,9 +118,9 @@ export interface Pipeline {
    */
   readonly mayRunAhead?: ((step: string, item: PipelineItem) => boolean) | undefined;
   /** Which service does the work of a step; this process does all of it, where absent. */
-  readonly workplaceOf?: ((step: string, place: StepPlace) => Promise<Workplace>) | undefined;
+  readonly workplaceOf?: ((step: string, place: StepPlace) => Promise<StepService>) | undefined;
   /** The same for the next steps of an item that nobody has looked at: a guess costs little. */
-  readonly expected?: ((next: readonly string[], sourceKind: string) => Workplace) | undefined;
+  readonly expected?: ((next: readonly string[], sourceKind: string) => StepService) | undefined;
   /** For steps that are left to batch tasks: what keeps answers that no item comes for. */
   readonly banks?: Readonly<Record<string, Bank>> | undefined;
 }

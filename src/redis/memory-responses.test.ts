@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { realWorld } from '../app/world.ts';
 import { limits } from '../kernel/limits/limits.ts';
-import { memoryAnswers } from './memory-responses.ts';
+import { memoryResponses } from './memory-responses.ts';
 
 function setup() {
   let now = 0;
-  const answers = memoryAnswers({ ...realWorld(), now: () => now });
+  const answers = memoryResponses({ ...realWorld(), now: () => now });
   const ahead = (timeMs: number): void => {
     now += timeMs;
   };

@@ -1,14 +1,14 @@
 /** Answers that are kept within one process, for as long as in Redis and up to a bound. */
 import { limits } from '../kernel/limits/limits.ts';
 import type { World } from '../kernel/world.ts';
-import type { KeptAnswers } from './response-store.ts';
+import type { ResponseStore } from './response-store.ts';
 
 interface Kept {
   readonly answer: string;
   readonly until: number;
 }
 
-export function memoryAnswers(world: World): KeptAnswers {
+export function memoryResponses(world: World): ResponseStore {
   const kept = new Map<string, Kept>();
   let characters = 0;
   const drop = (key: string): void => {

@@ -9,7 +9,7 @@ import { limits } from '../kernel/limits/limits.ts';
 import type { Log } from '../observe/log.ts';
 import { connectRedis, Outage, settled } from './connection.ts';
 
-export interface KeptAnswers {
+export interface ResponseStore {
   /** Undefined where there is none, or nobody can say. */
   read(handoff: string): Promise<string | undefined>;
   write(handoff: string, answer: string): Promise<void>;
@@ -17,7 +17,7 @@ export interface KeptAnswers {
   close(): void;
 }
 
-export interface KeptAnswersOptions {
+export interface ResponseStoreOptions {
   readonly url: string;
   readonly log: Log;
 }
@@ -25,7 +25,10 @@ export interface KeptAnswersOptions {
 const keyOf = (handoff: string): string => `pawl:answer:${handoff}`;
 
 /** Resolves when Redis can be used, or when the first attempt to reach it has failed. */
-export async function openKeptAnswers({ url, log }: KeptAnswersOptions): Promise<KeptAnswers> {
+export async function openResponseStore({
+  url,
+  log,
+}: ResponseStoreOptions): Promise<ResponseStore> {
   const outage = new Outage('answers on their way', log);
   const client = connectRedis(url, {
     // An answer is as large as a document's vectors.

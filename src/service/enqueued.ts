@@ -3,15 +3,15 @@
  * Redis of the queue or in memory, before the message is done with: nothing is worked on, or paid
  * for, that nobody can fetch.
  */
-import type { Completion, OrchestratorDoor } from '../handoff/orchestrator/callbacks.ts';
-import type { Parcel, Parcels } from '../handoff/payload.ts';
+import type { Completion, OrchestratorClient } from '../handoff/orchestrator/callbacks.ts';
+import type { Payload, Payloads } from '../handoff/payload.ts';
 import { Failure, toFailure } from '../kernel/failure/failure.ts';
 import type { World } from '../kernel/world.ts';
-import type { KeptAnswers } from '../redis/response-store.ts';
+import type { ResponseStore } from '../redis/response-store.ts';
 
 export interface EnqueuedOptions {
-  readonly answers: KeptAnswers;
-  readonly parcels: Parcels;
+  readonly answers: ResponseStore;
+  readonly payloads: Payloads;
   readonly world: World;
 }
 
@@ -23,7 +23,7 @@ interface Asked {
 
 interface Ticket extends Asked {
   readonly status: 'queued' | 'done' | 'failed';
-  readonly value?: Parcel['value'] | undefined;
+  readonly value?: Payload['value'] | undefined;
   readonly bytes?: string | undefined;
   readonly error?: { readonly code: string; readonly message: string } | undefined;
 }
@@ -53,12 +53,12 @@ export class Enqueued {
   }
 
   /** The way to the orchestrator, but for those whose result is kept here. */
-  before(door: OrchestratorDoor): OrchestratorDoor {
+  before(client: OrchestratorClient): OrchestratorClient {
     return {
-      begin: (...told) => door.begin(...told),
-      beat: (...told) => door.beat(...told),
+      begin: (...told) => client.begin(...told),
+      beat: (...told) => client.beat(...told),
       complete: async (jobId, completion) => {
-        if (!jobId.startsWith(prefix)) return door.complete(jobId, completion);
+        if (!jobId.startsWith(prefix)) return client.complete(jobId, completion);
         await this.#keep(jobId.slice(prefix.length), completion);
         return { status: 'done' };
       },
@@ -83,10 +83,10 @@ export class Enqueued {
       return this.#write(id, { ...asked, status: 'failed', error: { code, message } });
     }
     try {
-      const parcel = await this.#options.parcels.unpack({ value, bytes });
+      const payload = await this.#options.payloads.unpack({ value, bytes });
       // The bytes of a page are not asked for: its text is in the value.
-      const kept = asked.url === undefined ? Buffer.from(parcel.bytes ?? []) : Buffer.alloc(0);
-      const done = { value: parcel.value, bytes: kept.toString('base64') };
+      const kept = asked.url === undefined ? Buffer.from(payload.bytes ?? []) : Buffer.alloc(0);
+      const done = { value: payload.value, bytes: kept.toString('base64') };
       await this.#write(id, { ...asked, status: 'done', ...done });
     } catch (error) {
       const { code, message } = toFailure(error);

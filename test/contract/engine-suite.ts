@@ -26,9 +26,9 @@ import { placeTests } from './engine/places.ts';
 import { reembedTests } from './engine/reembed.ts';
 import { relayTests } from './engine/relay.ts';
 import { stepTests } from './engine/step.ts';
+import { workplaceTests } from './engine/step-services.ts';
 import { stuckTests } from './engine/stuck.ts';
 import { suspectTests } from './engine/suspect.ts';
-import { workplaceTests } from './engine/workplaces.ts';
 
 const groups: Readonly<Record<string, readonly EngineTest[]>> = {
   steps: stepTests,
@@ -37,7 +37,7 @@ const groups: Readonly<Record<string, readonly EngineTest[]>> = {
   figures: figureTests,
   interruptions: interruptionTests,
   places: placeTests,
-  workplaces: workplaceTests,
+  stepServices: workplaceTests,
   handovers: handoverTests,
   'wall clock': deadlineTests,
   'items that stand': stuckTests,

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { Redis as Client } from 'ioredis';
 import { realWorld } from '../../src/app/world.ts';
-import { Bell } from '../../src/engine/commit-signal.ts';
+import { CommitSignal } from '../../src/engine/commit-signal.ts';
 import { Relay } from '../../src/engine/relay.ts';
 import { limits } from '../../src/kernel/limits/limits.ts';
 import type { Event } from '../../src/observe/event.ts';
@@ -138,7 +138,12 @@ describe('news', () => {
     t.after(() => database.close());
     // No time passes for it, so that it never looks by itself.
     const world = new TestWorld();
-    const relay = new Relay({ database, world, bell: new Bell(), onError: assert.fail });
+    const relay = new Relay({
+      database,
+      world,
+      commitSignal: new CommitSignal(),
+      onError: assert.fail,
+    });
     t.after(() => relay.close());
     const { store } = await open(t);
     store.listen(() => relay.wake());

@@ -4,7 +4,7 @@ import { after, before, describe, type TestContext, test } from 'node:test';
 import { Redis as Client } from 'ioredis';
 import { limits } from '../../src/kernel/limits/limits.ts';
 import { makeLog } from '../../src/observe/log.ts';
-import { openKeptAnswers } from '../../src/redis/response-store.ts';
+import { openResponseStore } from '../../src/redis/response-store.ts';
 import { type Redis, startRedis } from '../support/redis.ts';
 import { until } from '../support/wait.ts';
 
@@ -16,7 +16,7 @@ after(() => redis.stop());
 
 async function open(t: TestContext, url = redis.url) {
   const lines: string[] = [];
-  const kept = await openKeptAnswers({ url, log: makeLog('debug', (line) => lines.push(line)) });
+  const kept = await openResponseStore({ url, log: makeLog('debug', (line) => lines.push(line)) });
   t.after(() => kept.close());
   return { kept, lines };
 }

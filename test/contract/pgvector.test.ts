@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
 import type { Finding } from '../../src/cli/command/doctor/doctor.ts';
-import { PointsKeeper } from '../../src/engine/pgvector-maintenance.ts';
+import { PgvectorMaintenance } from '../../src/engine/pgvector-maintenance.ts';
 import { open, type Pawl } from '../../src/index.ts';
 import { item } from '../../src/kernel/lifecycle/item.ts';
 import { limits } from '../../src/kernel/limits/limits.ts';
@@ -177,7 +177,7 @@ describe('pgvector', () => {
     await index.search(searchFor());
     assert.deepEqual(asked, ['memory'], 'half of them is not enough');
     // Another process goes on where the first one stopped.
-    const other = new PointsKeeper(database);
+    const other = new PgvectorMaintenance(database);
     await other.run();
     assert.equal(await arePointsFilled(database), true);
     assert.deepEqual(await index.search(searchFor()), memory);
@@ -196,7 +196,7 @@ describe('pgvector', () => {
     await client.query('BEGIN');
     await client.query('DELETE FROM vectors WHERE generation_id = 2');
     let isOver = false;
-    const filling = new PointsKeeper(database).run().finally(() => {
+    const filling = new PgvectorMaintenance(database).run().finally(() => {
       isOver = true;
     });
     const isWaiting = async (): Promise<boolean> => {
@@ -225,7 +225,7 @@ describe('pgvector', () => {
     await fill(database, { documents: limits.points.exactMax / chunks + 1, chunks });
     const few = { documents: 2, chunks, of: 'few', first: 1_000_000 };
     await fill(database, few);
-    await new PointsKeeper(database).run();
+    await new PgvectorMaintenance(database).run();
     const [row] = await listPointModels(database, 1);
     assert.equal(row?.is_indexed, true);
     const request = searchFor();
@@ -256,14 +256,14 @@ describe('pgvector', () => {
     const hidden = new PointIndex({ database: narrow, otherwise: nobody, exactMax: 0 });
     assert.deepEqual(await hidden.search(other), await new Mirror(database).search(other));
     await database.write((transaction) => transaction.run({ text: 'DELETE FROM vectors' }));
-    await new PointsKeeper(database).run();
+    await new PgvectorMaintenance(database).run();
     assert.equal((await listPointModels(database, 1))[0]?.is_indexed, false);
   });
 
   test('holds the vectors of two models of one corpus apart', { skip }, async (t) => {
     const { database } = await setup(t);
     await openPgvector(database, 'auto');
-    await new PointsKeeper(database).run();
+    await new PgvectorMaintenance(database).run();
     await fill(database, { documents: 2, chunks: 2 });
     const vector = toSignedBytes([1, 2, 3, 4]);
     await database.write((transaction) =>
@@ -286,7 +286,7 @@ describe('pgvector', () => {
   test('leaves vectors that it cannot index to the memory', { skip }, async (t) => {
     const { database } = await setup(t);
     await openPgvector(database, 'auto');
-    await new PointsKeeper(database).run();
+    await new PgvectorMaintenance(database).run();
     const dimensions = limits.points.dimensionsMax + 1;
     await fill(database, { documents: 1, chunks: 2, dimensions });
     const index = new PointIndex({ database, otherwise: new Mirror(database) });

@@ -48,7 +48,7 @@ describe('Qdrant beside a store', { skip }, () => {
       server.http.trouble({ on: /^PUT .*\/points$/, reply });
       await assert.rejects(bench.run('persisted', id), { code, retryAfterMs });
       await bench.finish(id);
-      await bench.courier();
+      await bench.sinkSync();
       assert.deepEqual(await bench.seen(), ['walrus']);
     });
   }
@@ -108,20 +108,20 @@ describe('Qdrant beside a store', { skip }, () => {
     await before.publish('other', ['lantern']);
     assert.deepEqual(await bench.seen(), ['lantern', 'walrus']);
     assert.equal(server.http.count(/query$/), 0);
-    await bench.courier();
+    await bench.sinkSync();
     assert.equal(server.points.length, 2);
     assert.deepEqual(await bench.seen(), ['lantern', 'walrus']);
     assert.equal(server.http.count(/query$/), 1);
-    await bench.courier();
+    await bench.sinkSync();
     assert.equal(server.http.count(/^PUT .*\/points$/), 2, 'nothing is delivered twice');
   });
 
   test('what a process without the sink makes current is brought after it', async (t) => {
     const { bench } = await setup(t);
     await bench.publish('page', ['walrus']);
-    await bench.courier();
+    await bench.sinkSync();
     await withoutSink(bench).publish('page', ['rain']);
-    await bench.courier();
+    await bench.sinkSync();
     assert.deepEqual(await bench.seen(), ['rain']);
   });
 
@@ -129,12 +129,12 @@ describe('Qdrant beside a store', { skip }, () => {
     const { bench, server, kept } = await setup(t);
     await bench.publish('page', ['walrus', 'roof']);
     await bench.publish('other', ['lantern']);
-    await bench.courier();
+    await bench.sinkSync();
     server.collections.clear();
     assert.deepEqual(await bench.seen(), ['lantern', 'roof', 'walrus'], 'the store stands in');
     // Some of it is there again, so that the collection is no longer missing.
     await bench.publish('third', ['rain']);
-    await bench.courier();
+    await bench.sinkSync();
     assert.deepEqual(await kept(), ['lantern', 'rain', 'roof', 'walrus']);
     assert.deepEqual(await bench.seen(), ['lantern', 'rain', 'roof', 'walrus']);
   });
@@ -143,20 +143,20 @@ describe('Qdrant beside a store', { skip }, () => {
     const { bench, server, kept } = await setup(t);
     await bench.publish('page', ['walrus']);
     await bench.publish('other', ['lantern']);
-    await bench.courier();
+    await bench.sinkSync();
     await bench.remove('page');
     server.http.trouble({ on: /batch$/, reply: refused(503, 'away'), times: 2 });
-    await assert.rejects(bench.courier(), { code: 'qdrant_unavailable' });
-    await assert.rejects(bench.courier(), { code: 'qdrant_unavailable' });
+    await assert.rejects(bench.sinkSync(), { code: 'qdrant_unavailable' });
+    await assert.rejects(bench.sinkSync(), { code: 'qdrant_unavailable' });
     assert.deepEqual(await bench.seen(), ['lantern'], 'and it is not seen meanwhile');
-    await bench.courier();
+    await bench.sinkSync();
     assert.deepEqual(await kept(), ['lantern']);
   });
 
   test('generations that are not current take no place from those that are', async (t) => {
     const { bench, server } = await setup(t);
     await bench.publish('page', ['walrus']);
-    await bench.courier();
+    await bench.sinkSync();
     // More of them than a query brings, all nearer than what is current.
     const [collection] = server.collections.values();
     const [current] = server.points;
@@ -172,7 +172,7 @@ describe('Qdrant beside a store', { skip }, () => {
     const { bench } = await setup(t);
     const { sink } = bench.case;
     await bench.publish('page', ['walrus']);
-    await bench.courier();
+    await bench.sinkSync();
     let isAsked = false;
     const nearest: VectorSink['nearest'] = async (...asked) => {
       const answer = await (sink as VectorSink).nearest(...asked);
@@ -193,7 +193,7 @@ describe('Qdrant beside a store', { skip }, () => {
   test('a corpus with another model has another collection, and the old one goes', async (t) => {
     const { bench, server } = await setup(t);
     const id = await bench.publish('page', ['walrus']);
-    await bench.courier();
+    await bench.sinkSync();
     const turned = { ...notes, model: 'other' };
     await bench.store.database.write(async (transaction) => {
       await setNextModel(transaction, turned);
@@ -204,7 +204,7 @@ describe('Qdrant beside a store', { skip }, () => {
       const event = { kind: 'corpus_reembedded', jobId: null, detail } as const;
       await appendEvents(transaction, [event], bench.store.world.now());
     });
-    await bench.courier();
+    await bench.sinkSync();
     const names = [...server.collections.keys()].map((name) => name.split('~').slice(1).join(' '));
     assert.deepEqual(names, ['notes other']);
     assert.equal(server.points.length, 1);

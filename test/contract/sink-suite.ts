@@ -67,10 +67,10 @@ const tests: readonly SinkTest[] = [
     async (bench) => {
       await bench.publish('page', ['walrus']);
       await bench.publish('other', ['lantern']);
-      await bench.courier();
+      await bench.sinkSync();
       await bench.remove('page');
       if (!bench.case.isLater) assert.deepEqual(await bench.seen(), ['lantern']);
-      await bench.courier();
+      await bench.sinkSync();
       assert.deepEqual(await bench.seen(), ['lantern']);
       assert.deepEqual((await bench.case.kept?.()) ?? ['lantern'], ['lantern']);
     },
@@ -78,11 +78,11 @@ const tests: readonly SinkTest[] = [
   [
     'a document that is deleted and comes back is seen as it came back',
     async (bench) => {
-      await bench.courier();
+      await bench.sinkSync();
       await bench.publish('page', ['walrus']);
       await bench.remove('page');
       await bench.publish('page', ['rain']);
-      await bench.courier();
+      await bench.sinkSync();
       assert.deepEqual(await bench.seen(), ['rain']);
       assert.deepEqual((await bench.case.kept?.()) ?? ['rain'], ['rain']);
     },
@@ -96,11 +96,11 @@ const tests: readonly SinkTest[] = [
       ];
       await bench.publish('page', ['walrus']);
       for (const [index, of] of others.entries()) await bench.publish('page', [`it-${index}`], of);
-      await bench.courier();
+      await bench.sinkSync();
       assert.deepEqual(await bench.seen(), ['walrus']);
       await bench.endJobs();
       await bench.store.commands.deleteCorpus(notes.caller, notes.corpus);
-      await bench.courier();
+      await bench.sinkSync();
       assert.deepEqual(await bench.seen(), []);
       for (const [index, of] of others.entries()) {
         assert.deepEqual(await bench.seen(of), [`it-${index}`]);
@@ -117,7 +117,7 @@ const tests: readonly SinkTest[] = [
         (_, index) => `label-${String(index).padStart(4, '0')}`,
       );
       await bench.publish('page', labels);
-      await bench.courier();
+      await bench.sinkSync();
       assert.deepEqual(await bench.seen(), labels);
     },
   ],
@@ -125,7 +125,7 @@ const tests: readonly SinkTest[] = [
     'whoever reads during replacements sees one generation, never both and never none',
     async (bench) => {
       await bench.publish('page', ['g0']);
-      await bench.courier();
+      await bench.sinkSync();
       const generations = 12;
       let isWriting = true;
       const writing = (async () => {
@@ -160,7 +160,7 @@ const vectorTests: readonly SinkTest[] = [
     async (bench) => {
       await bench.publish('page', ['walrus', 'lantern', 'rain']);
       await bench.publish('other', ['walrus-like', 'roof']);
-      await bench.courier();
+      await bench.sinkSync();
       assert.deepEqual(await bench.seen(notes, 'walrus'), ['walrus', 'walrus-like']);
       assert.deepEqual(await bench.seen(notes, 'nothing'), []);
     },

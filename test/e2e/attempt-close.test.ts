@@ -6,9 +6,9 @@ import { describe, test } from 'node:test';
 import type { Attempt } from '../../src/contract/operation/attempt.ts';
 import type { Cleanup } from '../support/temporary.ts';
 import { until } from '../support/wait.ts';
-import { openWorkplace, type Workplace } from './pawl-process.ts';
+import { openWorkplace, type StepService } from './pawl-process.ts';
 
-async function serve(place: Workplace) {
+async function serve(place: StepService) {
   const started = place.start(['serve', '--port', '0', '--no-sample']);
   const [, address = ''] = await started.seen(/(http:\/\/127\.0\.0\.1:\d+)/);
   const ask = async <Body>(path: string, init?: RequestInit): Promise<Body> =>
@@ -42,7 +42,7 @@ async function pause({ ask }: Awaited<ReturnType<typeof serve>>): Promise<void> 
   await until(isPaused, { what: 'the pause' });
 }
 
-async function assertForgotten(place: Workplace, folders: () => string[]): Promise<void> {
+async function assertForgotten(place: StepService, folders: () => string[]): Promise<void> {
   const next = await serve(place);
   assert.deepEqual(folders(), []);
   const { status, attempt_id: id } = await next.ask<Attempt>('/attempt');

@@ -5,24 +5,24 @@ import { once } from 'node:events';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { openBench } from './api-client.ts';
-import { openWorkplace, type Workplace } from './pawl-process.ts';
+import { openWorkplace, type StepService } from './pawl-process.ts';
 
 const cli = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
-async function filled(place: Workplace, url: readonly string[] = []): Promise<void> {
+async function filled(place: StepService, url: readonly string[] = []): Promise<void> {
   place.write('docs/cat.md', '# The cat\n\nThe cat sleeps on the harmonium.\n');
   place.write('docs/none.txt', '');
   const { code, stderr } = await place.run(['ingest', 'docs', '--corpus', 'notes', ...url]);
   assert.equal(code, 2, stderr);
 }
 
-async function isWhole(place: Workplace, url: readonly string[] = []): Promise<boolean> {
+async function isWhole(place: StepService, url: readonly string[] = []): Promise<boolean> {
   const { stdout: corpora } = await place.run(['corpora', 'documents', 'notes', ...url]);
   const { stdout: inbox } = await place.run(['inbox', ...url]);
   return /The cat/.test(corpora) && /1 document failed/.test(inbox);
 }
 
-async function refusesAll(place: Workplace, url: readonly string[] = []): Promise<void> {
+async function refusesAll(place: StepService, url: readonly string[] = []): Promise<void> {
   const asked = [
     ['corpora', 'delete', 'notes'],
     ['inbox', 'discard', '--all', '--json'],

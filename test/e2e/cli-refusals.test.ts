@@ -4,13 +4,13 @@ import { chmodSync, existsSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { open } from '../../src/index.ts';
-import { openWorkplace, type Workplace } from './pawl-process.ts';
+import { openWorkplace, type StepService } from './pawl-process.ts';
 
 interface Refusal {
   readonly title: string;
   readonly args: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
-  readonly prepare?: (place: Workplace) => void;
+  readonly prepare?: (place: StepService) => void;
   readonly code: string;
   readonly exit: number;
 }
@@ -101,7 +101,7 @@ const refusals: readonly Refusal[] = [
   },
 ];
 
-async function assertRefused(place: Workplace, refusal: Refusal): Promise<void> {
+async function assertRefused(place: StepService, refusal: Refusal): Promise<void> {
   const { args, environment = {}, code, exit } = refusal;
   const { code: exited, stdout, stderr } = await place.run(args, { environment });
   const [line, advice, ...others] = stderr.trim().split('\n');

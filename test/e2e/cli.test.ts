@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { open } from '../../src/index.ts';
 import { limits } from '../../src/kernel/limits/limits.ts';
-import { openWorkplace, type Workplace } from './pawl-process.ts';
+import { openWorkplace, type StepService } from './pawl-process.ts';
 
 const ingest = ['ingest', 'docs', '--corpus', 'notes'];
 
@@ -17,7 +17,7 @@ interface List {
   readonly items: readonly Record<string, unknown>[];
 }
 
-async function found(place: Workplace, query: string): Promise<readonly Result[]> {
+async function found(place: StepService, query: string): Promise<readonly Result[]> {
   const answer = await place.readOne<{ results: Result[] }>([
     'search',
     'notes',

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, test } from 'node:test';
 import { freePort } from '../support/server.ts';
 import type { Cleanup } from '../support/temporary.ts';
-import { openWorkplace, type Workplace } from './pawl-process.ts';
+import { openWorkplace, type StepService } from './pawl-process.ts';
 
 const key = 'a-very-secret-key';
 
@@ -28,7 +28,7 @@ async function openProvider(t: Cleanup, status = 200) {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
 }
 
-async function look(place: Workplace, environment: Record<string, string>) {
+async function look(place: StepService, environment: Record<string, string>) {
   const { code, stdout, stderr } = await place.run(['doctor', '--json'], { environment });
   assert.doesNotMatch(stdout + stderr, new RegExp(key));
   const findings = stdout

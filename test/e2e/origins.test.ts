@@ -10,12 +10,12 @@ import { startCompletionServer, withContent } from '../support/completion-server
 import { watchConnections } from '../support/connection-watch.ts';
 import { type OpenaiServer, startOpenaiServer } from '../support/openai-server.ts';
 import { openBench } from './api-client.ts';
-import { openWorkplace, type Workplace } from './pawl-process.ts';
+import { openWorkplace, type StepService } from './pawl-process.ts';
 
 const model = 'nomic-embed-text';
 const watcher = new URL('../support/connection-watch.ts', import.meta.url);
 
-interface Place extends Workplace {
+interface Place extends StepService {
   readonly server: OpenaiServer;
   readonly settings: Readonly<Record<string, string>>;
   /** What has a process watched that has none of the settings, and writes to the file. */

@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Corpus, Document, Why } from '../../src/contract/schema/schema.ts';
 import { openBench } from './api-client.ts';
-import { openWorkplace, type Workplace } from './pawl-process.ts';
+import { openWorkplace, type StepService } from './pawl-process.ts';
 
 const warning = '3 of 4 lines were not read: not valid JSON.';
 
-function writeFiles(place: Workplace): void {
+function writeFiles(place: StepService): void {
   place.write('docs/whole.md', '# The cat\n\nThe cat sleeps on the harmonium.\n');
   place.write('docs/events.ndjson', '{"a":"A heron."}\n{"a":\n{\nnone\n');
 }

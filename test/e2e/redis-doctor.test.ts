@@ -69,7 +69,7 @@ test('the figures have the depth of each queue, but not while its Redis is away'
   t.after(() => opened.close());
   const service = await startService({
     ...{ data: temporaryDirectory(t), host: '127.0.0.1', port: 0, work: false },
-    services: { queues: opened.queues, cutter: (here) => here },
+    services: { queues: opened.queues, chunker: (here) => here },
     log: { level: 'silent', write: () => undefined },
   });
   t.after(() => service.close());

@@ -11,7 +11,7 @@ import { type Browser, type BrowserContext, chromium, type Page } from 'playwrig
 import { patience } from '../support/patience.ts';
 import { findExecutable } from '../support/server.ts';
 import type { Cleanup } from '../support/temporary.ts';
-import { openWorkplace, type RunOptions, type Started, type Workplace } from './pawl-process.ts';
+import { openWorkplace, type RunOptions, type Started, type StepService } from './pawl-process.ts';
 import { openSite, type Site } from './web-site.ts';
 
 export interface Suite {
@@ -74,7 +74,7 @@ export async function launchBrowser(): Promise<Browser> {
 }
 
 export interface Serving {
-  readonly place: Workplace;
+  readonly place: StepService;
   readonly address: string;
   readonly started: Started;
   /** Starts it again, on the same port and the same store. */

@@ -1,11 +1,11 @@
 /** Processes that ask services: steps have places of their own, and items wait for them. */
-import type { Workplace } from '../../src/kernel/lifecycle/stage.ts';
+import type { StepService } from '../../src/kernel/lifecycle/stage.ts';
 import { ledgerOver } from '../support/ledger-over.ts';
 import type { Plant } from './process.ts';
 
 const embedding = ['embedded', 'entity_extracted'];
 
-function workplaceOf(step: string): Workplace {
+function workplaceOf(step: string): StepService {
   if (embedding.includes(step)) return 'embedding';
   return step === 'fetched' ? 'scraping' : 'here';
 }

@@ -8,7 +8,7 @@ import { item as lifecycle } from '../../src/kernel/lifecycle/item.ts';
 import { documentPipeline } from '../../src/pipeline/document.ts';
 import { parse } from '../../src/pipeline/extract/format/parse.ts';
 import type { Fetcher } from '../../src/pipeline/fetch/http/http.ts';
-import { Purse } from '../../src/pipeline/paid-answers.ts';
+import { PaidAnswers } from '../../src/pipeline/paid-answers.ts';
 import type { Pipeline, StepContext, StepFunction } from '../../src/pipeline/pipeline.ts';
 import type { Embedder } from '../../src/provider/embedding/embedding.ts';
 import { sql } from '../../src/store/driver/statement.ts';
@@ -60,8 +60,8 @@ function laneOf(process: SimulatedProcess) {
   const { setting, database, world } = process;
   const { batches } = setting;
   if (!batches) return {};
-  const purse = new Purse(database, world);
-  return { blobs: batches.blobsOf(process), purse, lane: simulatedLane };
+  const paidAnswers = new PaidAnswers(database, world);
+  return { blobs: batches.blobsOf(process), paidAnswers, lane: simulatedLane };
 }
 
 function watchedStep(process: SimulatedProcess, step: string, run: StepFunction): StepFunction {

@@ -19,7 +19,7 @@ export interface StartOptions {
   readonly database?: Database;
   readonly pipeline?: Pipeline;
   readonly mayRunAhead?: Pipeline['mayRunAhead'];
-  readonly workplaces?: Pick<Pipeline, 'workplaceOf' | 'expected'>;
+  readonly stepServices?: Pick<Pipeline, 'workplaceOf' | 'expected'>;
 }
 
 export class EngineFixture {
@@ -90,7 +90,7 @@ export class EngineFixture {
   }
 
   pipeline(steps: Steps, options: StartOptions = {}): Pipeline {
-    const { timeoutMs = 600_000, mayRunAhead, workplaces } = options;
+    const { timeoutMs = 600_000, mayRunAhead, stepServices } = options;
     const { lifecycle } = this.store;
     const wrapped = lifecycle.steps.map(({ step }): [string, StepFunction] => [
       step,
@@ -100,7 +100,7 @@ export class EngineFixture {
       },
     ]);
     const all = Object.fromEntries(wrapped);
-    return { lifecycle, steps: all, timeoutMs: () => timeoutMs, mayRunAhead, ...workplaces };
+    return { lifecycle, steps: all, timeoutMs: () => timeoutMs, mayRunAhead, ...stepServices };
   }
 }
 

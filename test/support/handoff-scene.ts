@@ -1,9 +1,9 @@
 /** An engine whose pages are fetched elsewhere, and a test that is the worker. */
 import assert from 'node:assert/strict';
 import type { Engine } from '../../src/engine/engine.ts';
-import { Exchange, keyOfMessage } from '../../src/handoff/orchestrator/broker.ts';
+import { HandoffBroker, keyOfMessage } from '../../src/handoff/orchestrator/broker.ts';
 import { Callbacks, type Completion } from '../../src/handoff/orchestrator/callbacks.ts';
-import { parcelsBy } from '../../src/handoff/payload.ts';
+import { payloadsBy } from '../../src/handoff/payload.ts';
 import { answered } from '../../src/handoff/request.ts';
 import type { ReadResult } from '../../src/handoff/result.ts';
 import { Failure } from '../../src/kernel/failure/failure.ts';
@@ -21,21 +21,21 @@ export const workerPid = 500;
 const stage = 'scraping';
 
 /** The pages of these scenes are only words. */
-export const asTold: ReadResult = (_, parcel) => parcel;
+export const asTold: ReadResult = (_, payload) => payload;
 
 export class Scene {
   readonly bench: EngineFixture;
   readonly queue = new HandQueue('scrape_jobs');
-  readonly exchange: Exchange;
+  readonly broker: HandoffBroker;
   readonly callbacks: Callbacks;
   readonly used: unknown[] = [];
 
   constructor(bench: EngineFixture) {
     this.bench = bench;
     const { store, world } = bench;
-    this.exchange = this.#exchange();
+    this.broker = this.#broker();
     this.callbacks = new Callbacks({
-      ...{ database: store.database, world, exchange: this.exchange },
+      ...{ database: store.database, world, broker: this.broker },
       read: asTold,
     });
     store.livingPids.add(workerPid);
@@ -78,29 +78,29 @@ export class Scene {
     };
   }
 
-  #exchange(): Exchange {
+  #broker(): HandoffBroker {
     const { store, world } = this.bench;
-    const exchange = new Exchange({
-      ...{ database: this.#database(), world, liveness: store.liveness, parcels: parcelsBy() },
+    const broker = new HandoffBroker({
+      ...{ database: this.#database(), world, liveness: store.liveness, payloads: payloadsBy() },
       queues: { scrape_jobs: this.queue, embed_jobs: this.queue },
       onError: (what, error) => this.bench.errors.push(`${what}: ${String(error)}`),
     });
-    exchange.start();
-    store.onRelease(() => exchange.stop());
-    return exchange;
+    broker.start();
+    store.onRelease(() => broker.stop());
+    return broker;
   }
 
   /** An engine whose pages are fetched elsewhere. */
   start(pid = 1): Promise<Engine> {
-    const exchange = pid === 1 ? this.exchange : this.#exchange();
-    const fetched = (context: StepContext) => this.#ask(context, exchange);
+    const broker = pid === 1 ? this.broker : this.#broker();
+    const fetched = (context: StepContext) => this.#ask(context, broker);
     return this.bench.start({ fetched }, { pid, timeoutMs: limits.handoff.softMs });
   }
 
-  async #ask(context: StepContext, exchange: Exchange): Promise<StepResult> {
+  async #ask(context: StepContext, broker: HandoffBroker): Promise<StepResult> {
     const { item, reader, signal, progress } = context;
     const jobKey = (await getJobById(reader, item.jobId))?.key ?? '';
-    const reply = await exchange.ask(
+    const reply = await broker.ask(
       { kind: 'visit', request: { source: item.source } },
       { item, jobKey, step: 'fetched', signal, progress },
     );

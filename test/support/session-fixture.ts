@@ -72,7 +72,7 @@ export async function setupSession(
   const preview = new Preview({ fetcher, parser, world });
   const [texts, folder] = [new TextThreads(world), join(directory, 'attempts')];
   const session = await openAttempt({
-    ...{ database, world, log, parser, folder, liveness: aliveProcess, cutter: texts.cut },
+    ...{ database, world, log, parser, folder, liveness: aliveProcess, chunker: texts.cut },
     commands: replaced.commands?.(commands) ?? commands,
     blobs: openBlobDirectory(join(directory, 'blobs'), world),
     read: (source, signal) => preview.read(source, signal),

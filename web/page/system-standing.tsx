@@ -12,7 +12,7 @@ const everyMs = 2000;
 /** A worker beats every few seconds; one that is silent for this long is about to be given up. */
 const silentMs = 30_000;
 
-export function Standings() {
+export function ItemCounts() {
   const { client, connection } = useWorkbench();
   const { data, isPending, isError, error } = useQuery({
     queryKey: ['system'],

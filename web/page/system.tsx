@@ -14,7 +14,7 @@ import {
 } from '../part/metrics.ts';
 import { count } from '../part/wording.ts';
 import { useStanding, useWorkbench } from '../workbench.ts';
-import { Standings } from './system-standing.tsx';
+import { ItemCounts } from './system-standing.tsx';
 
 interface Readings {
   readonly samples: readonly Sample[];
@@ -57,7 +57,7 @@ export function SystemPage() {
       {isError && !data && <Problem error={error} />}
       {data && <Keeping samples={data.samples} />}
       {data && <Queues samples={data.samples} />}
-      <Standings />
+      <ItemCounts />
       {data && (
         <div className="charts">
           <Chart title="Documents" unit="/s" points={ratesOf(data.moments, 'documents')} />

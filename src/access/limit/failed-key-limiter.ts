@@ -8,7 +8,7 @@ import { MemoryWindow } from './window.ts';
 
 const { guessesMax, guessesWindowMs } = limits.key;
 
-export class Guesses {
+export class FailedKeyLimiter {
   readonly #window: MemoryWindow;
 
   constructor(world: World) {

@@ -7,7 +7,7 @@ import type { Engine } from '../../engine/engine.ts';
 import { thisProcess } from '../../engine/item/liveness.ts';
 import type { World } from '../../kernel/world.ts';
 import { type Log, makeLog } from '../../observe/log.ts';
-import type { Cutter } from '../../pipeline/chunk/chunker.ts';
+import type { Chunker } from '../../pipeline/chunk/chunker.ts';
 import type { ProcessParser } from '../../pipeline/extract/process/process-parser.ts';
 import type { Rendering } from '../../pipeline/fetch/browser/shown.ts';
 import type { Fetcher } from '../../pipeline/fetch/http/http.ts';
@@ -22,17 +22,17 @@ export interface AttemptParts {
   readonly parser: ProcessParser;
   readonly fetcher: Fetcher;
   readonly rendering: Rendering | undefined;
-  readonly cutter: Cutter;
+  readonly chunker: Chunker;
 }
 
 export function attemptOf(
   { data, attemptLog }: { readonly data: string; readonly attemptLog?: Log | undefined },
-  { database, blobs, world, engine, parser, cutter, ...reading }: AttemptParts,
+  { database, blobs, world, engine, parser, chunker, ...reading }: AttemptParts,
 ): Promise<AttemptSession> {
   const { parse } = parser;
   const preview = new Preview({ ...reading, parser: parse, world });
   return openAttempt({
-    ...{ database, blobs, world, commands: engine.commands, parser: parse, cutter },
+    ...{ database, blobs, world, commands: engine.commands, parser: parse, chunker },
     folder: join(resolve(data), 'attempts'),
     liveness: thisProcess(),
     read: (source, signal) => preview.read(source, signal),

@@ -3,7 +3,7 @@ import type { World } from '../../kernel/world.ts';
 import type { Log } from '../../observe/log.ts';
 import { EmbeddedQueue } from '../../queue/embedded.ts';
 import type { Queue, QueueTimes } from '../../queue/queue.ts';
-import type { KeptAnswers } from '../../redis/response-store.ts';
+import type { ResponseStore } from '../../redis/response-store.ts';
 import type { RedisAddresses } from '../settings/redis.ts';
 
 /** The queues, and whose Redis each is in. */
@@ -45,11 +45,11 @@ export async function openQueues(options: QueueOptions): Promise<OpenQueues> {
 export async function openAnswers(
   name: QueueName,
   { addresses, log }: Pick<QueueOptions, 'addresses' | 'log'>,
-): Promise<KeptAnswers | undefined> {
+): Promise<ResponseStore | undefined> {
   const url = addresses[homes[name]];
   if (url === undefined) return undefined;
-  const { openKeptAnswers } = await import('../../redis/response-store.ts');
-  return openKeptAnswers({ url, log });
+  const { openResponseStore } = await import('../../redis/response-store.ts');
+  return openResponseStore({ url, log });
 }
 
 /** One queue: for those who consume it. */

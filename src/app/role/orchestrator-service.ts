@@ -1,10 +1,10 @@
 /** The orchestrator: the service with the store, whose steps are worked on in other processes. */
-import { remoteCutter } from '../../handoff/orchestrator/chunk-client.ts';
+import { remoteChunker } from '../../handoff/orchestrator/chunk-client.ts';
 import { spreadPost } from '../../handoff/round-robin.ts';
 import { servicePost } from '../../handoff/worker/orchestrator-client.ts';
 import type { World } from '../../kernel/world.ts';
 import { makeLog } from '../../observe/log.ts';
-import type { Cutter } from '../../pipeline/chunk/chunker.ts';
+import type { Chunker } from '../../pipeline/chunk/chunker.ts';
 import { openQueues } from '../adapter/queues.ts';
 import { listOf } from '../settings/forms.ts';
 import type { RedisAddresses } from '../settings/redis.ts';
@@ -25,9 +25,9 @@ export async function startOrchestrator(options: OrchestratorOptions): Promise<R
   const { queues, close: closeQueues } = await openQueues({ addresses, world, log });
   const posts = listOf(chunkingUrl).map((url) => servicePost({ url, key, world }));
   const post = spreadPost(posts, world);
-  const cutter = (here: Cutter): Cutter => remoteCutter(post, here);
+  const chunker = (here: Chunker): Chunker => remoteChunker(post, here);
   try {
-    const service = await startService({ ...options, world, services: { queues, cutter } });
+    const service = await startService({ ...options, world, services: { queues, chunker } });
     const close = (): Promise<void> => service.close().finally(closeQueues);
     return { ...service, close };
   } catch (error) {

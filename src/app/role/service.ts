@@ -10,7 +10,7 @@ import { buildServer, storeHandlers } from '../../http/server.ts';
 import { Pawl } from '../../index.ts';
 import type { Stage } from '../../kernel/lifecycle/stage.ts';
 import type { World } from '../../kernel/world.ts';
-import { openLoose } from '../../library/standalone-services.ts';
+import { openStandalone } from '../../library/standalone-services.ts';
 import { LoopWatch, stallLog } from '../../observe/loop-watch.ts';
 import type { OtlpSender } from '../../observe/otlp.ts';
 import type { HotStore } from '../../redis/hot-store.ts';
@@ -23,8 +23,8 @@ import { News } from '../../service/stream/news.ts';
 import { Streams } from '../../service/stream/streams.ts';
 import { attemptShape, stagedShape } from '../../service/view/attempt.ts';
 import { HotJobs } from '../../service/view/hot-jobs.ts';
-import { Standings } from '../../service/view/item-counts.ts';
-import { JobPictures } from '../../service/view/job-views.ts';
+import { ItemCounts } from '../../service/view/item-counts.ts';
+import { JobViews } from '../../service/view/job-views.ts';
 import { ProgressBoard } from '../../service/view/progress-board.ts';
 import type { EndRow } from '../../store/delivery/deliveries.ts';
 import { countWaiting } from '../../store/item/places.ts';
@@ -103,11 +103,11 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   const told = { logger, audit, spans, progress, watch };
   const parts = { options, world, guarded, assembled, hot, ...told };
   const { app, news, outbox, shown, drain, loose } = await build(parts);
-  const { exchange } = assembled;
+  const { broker } = assembled;
   const end = async (): Promise<void> => {
     await drain();
     watch.stop();
-    await Promise.all([news.stop(), outbox.stop(), loose?.close(), exchange?.stop()]);
+    await Promise.all([news.stop(), outbox.stop(), loose?.close(), broker?.stop()]);
     await shown.stop();
     await Promise.all([pawl.close(), spans?.flush()]).finally(guarded.close);
   };
@@ -121,7 +121,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     watch.start();
     await news.start();
     outbox.ring();
-    exchange?.start();
+    broker?.start();
     if (options.work ?? true) await pawl.work();
     await app.listen({ host, port });
   } catch (error) {
@@ -156,7 +156,7 @@ async function build({ options, world, logger, audit, guarded, spans, ...parts }
   const metrics = new Metrics({
     ...{ database, now: () => world.now(), streams: () => streams.size },
     queues: Object.values(options.services?.queues ?? {}),
-    worker: assembled.exchange ? undefined : engine.worker,
+    worker: assembled.broker ? undefined : engine.worker,
   });
   const shown = showJobs({ assembled, news, metrics, world, hot, onError });
   const onEnd = (end: EndRow): void => auditEnd(audit, end);
@@ -177,17 +177,19 @@ async function build({ options, world, logger, audit, guarded, spans, ...parts }
     webhooks: { secret, ring: () => outbox.ring() },
     isDraining: () => isDraining,
   };
-  const { exchange } = assembled;
-  const callbacks = new Callbacks({ database, world, exchange });
+  const { broker } = assembled;
+  const callbacks = new Callbacks({ database, world, broker });
   // Whoever leaves the work to others leaves its routes to them, too.
-  const loose = exchange ? undefined : await openLoose(assembled, { callbacks, options, onError });
+  const loose = broker
+    ? undefined
+    : await openStandalone(assembled, { callbacks, options, onError });
   const app = await buildServer({
     ...{ service, log, isLocal, internalKey: options.keys?.internalKey, hasWorkbench: true },
     ...{ onBegin: parts.watch.begin, idleMs: options.idleMs },
     handlers: {
       ...storeHandlers(service, news),
       ...callbackRoutes(callbacks),
-      ...(loose && workRoutes(loose.doors)),
+      ...(loose && workRoutes(loose.clients)),
     },
   });
   logger.open(app.log, isLocal ? undefined : log);
@@ -229,8 +231,8 @@ interface ShowingParts {
 /** Jobs from the store; with Redis, what all orchestrators know, and a wake-up for each commit. */
 function showJobs({ assembled, news, metrics, world, hot, onError }: ShowingParts) {
   const { database, lifecycle, engine } = assembled;
-  const standings = new Standings({ database, world });
-  const pictures = new JobPictures({ database, standings, lifecycle });
+  const standings = new ItemCounts({ database, world });
+  const pictures = new JobViews({ database, standings, lifecycle });
   if (!hot) return { jobs: pictures.shown, stop: async () => undefined };
   const jobs = new HotJobs({
     ...{ store: hot, pictures, world, onError },

@@ -4,7 +4,7 @@ import { type Audit, makeAudit } from '../../access/audit.ts';
 import { CallerDirectory } from '../../access/caller-directory.ts';
 import { CorpusDirectory } from '../../access/corpus-directory.ts';
 import { thisProcess } from '../../engine/item/liveness.ts';
-import { parcelsBy } from '../../handoff/payload.ts';
+import { payloadsBy } from '../../handoff/payload.ts';
 import { startWorker, type Tried } from '../../handoff/worker/consumer.ts';
 import { orchestratorLink } from '../../handoff/worker/orchestrator-client.ts';
 import { LateLogger } from '../../http/log/deferred-logger.ts';
@@ -14,7 +14,7 @@ import { buildServer } from '../../http/server.ts';
 import type { Stage } from '../../kernel/lifecycle/stage.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import type { World } from '../../kernel/world.ts';
-import { doorsOf, placesOf, workerName } from '../../library/standalone-services.ts';
+import { placesOf, workerName, workServicesOf } from '../../library/standalone-services.ts';
 import type { Log } from '../../observe/log.ts';
 import type { ModelCall } from '../../observe/trace.ts';
 import { processParser } from '../../pipeline/extract/process/process-parser.ts';
@@ -22,7 +22,7 @@ import { allowedHosts } from '../../pipeline/fetch/address.ts';
 import { httpFetcher } from '../../pipeline/fetch/http/http.ts';
 import { TextThreads } from '../../pipeline/thread/text-threads.ts';
 import type { Consumer, Queue } from '../../queue/queue.ts';
-import { memoryAnswers } from '../../redis/memory-responses.ts';
+import { memoryResponses } from '../../redis/memory-responses.ts';
 import { Searcher } from '../../search/search.ts';
 import { Enqueued } from '../../service/enqueued.ts';
 import { searchRoute } from '../../service/handler/search.ts';
@@ -33,7 +33,7 @@ import {
   serviceRoutes,
   sinkChecks,
 } from '../../service/handler/service.ts';
-import { type WorkDoors, workRoutes } from '../../service/handler/services.ts';
+import { type WorkServices, workRoutes } from '../../service/handler/services.ts';
 import { Metrics } from '../../service/metric/metrics.ts';
 import type { Handlers } from '../../service/service.ts';
 import { openPostgres } from '../../store/driver/postgres.ts';
@@ -184,10 +184,10 @@ async function openParts(options: RoleOptions, { world, log, onCall }: Opening) 
     await Promise.all([blobs?.close(), sinks.close()]);
   };
   const corpora = database && new CorpusDirectory(database, () => world.now());
-  const parcels = parcelsBy(blobs);
-  const enqueued = new Enqueued({ answers: answers ?? memoryAnswers(world), parcels, world });
+  const payloads = payloadsBy(blobs);
+  const enqueued = new Enqueued({ answers: answers ?? memoryResponses(world), payloads, world });
   const served = { queue, database, searcher, corpora, sinks, embedders, texts, enqueued };
-  return { ...served, works, metrics, parcels, answers, close };
+  return { ...served, works, metrics, payloads, answers, close };
 }
 
 /** Of all that could be answered here, what the role answers. */
@@ -206,14 +206,14 @@ function routesOf(
     ...parts
   }: Parts & RouteParts,
 ): Partial<Handlers> {
-  const doors: WorkDoors = {
-    ...doorsOf({ ...options, world: parts.world }),
-    ...{ works, enqueued, cutter: texts.cut, model: embedders.embedder.model },
+  const clients: WorkServices = {
+    ...workServicesOf({ ...options, world: parts.world }),
+    ...{ works, enqueued, chunker: texts.cut, model: embedders.embedder.model },
     ...{ queueDepthMax: options.queueDepthMax, onCut: (took) => metrics.seeCut(took) },
     queues: { [role === 'scraper' ? 'visit' : 'embed']: queue },
   };
   const all: Partial<Handlers> = {
-    ...workRoutes(doors),
+    ...workRoutes(clients),
     ...(database &&
       searcher &&
       corpora &&
@@ -255,7 +255,7 @@ function checksOf(
 }
 
 interface ConsumeParts
-  extends Pick<Parts, 'works' | 'metrics' | 'parcels' | 'answers' | 'enqueued'> {
+  extends Pick<Parts, 'works' | 'metrics' | 'payloads' | 'answers' | 'enqueued'> {
   readonly queue: Queue;
   readonly world: World;
   readonly onError: (what: string, error: unknown) => void;
@@ -263,12 +263,12 @@ interface ConsumeParts
 
 function consume(
   { internalKey: key, orchestratorUrl: url = '', places }: RoleOptions,
-  { queue, works, metrics, parcels, answers, enqueued, world, onError }: ConsumeParts,
+  { queue, works, metrics, payloads, answers, enqueued, world, onError }: ConsumeParts,
 ): Promise<Consumer> {
   const onTry = ({ kind, durationMs }: Tried): void => metrics.seeWork(kind, durationMs / 1000);
   return startWorker({
-    ...{ queue, works, world, answers, parcels, onError, onTry },
-    door: enqueued.before(orchestratorLink({ url, key, world })),
+    ...{ queue, works, world, answers, payloads, onError, onTry },
+    client: enqueued.before(orchestratorLink({ url, key, world })),
     worker: workerName(world),
     places: places ?? placesOf[queue.name as QueueName],
   });

@@ -34,8 +34,8 @@ export const batch: Command = {
 async function submit(call: Call, args: readonly string[]): Promise<number> {
   const path = onlyArgument(args, 'file');
   const body = readTask(path);
-  return withBatch(call, { makesStore: true }, async (door) => {
-    const task = await door.submit(body);
+  return withBatch(call, { makesStore: true }, async (client) => {
+    const task = await client.submit(body);
     const sentence = `accepted batch task ${task.task_id}; a running Pawl hands it to its provider`;
     call.terminal.print(call.isJson ? JSON.stringify(task) : sentence);
     return exits.well;
@@ -60,8 +60,8 @@ async function list(call: Call): Promise<number> {
   const { terminal, flags } = call;
   const state = readState(textOf(flags, 'state'));
   const limit = numberOf(flags, 'limit', { min: 1, max: limits.request.pageItemsMax });
-  return withBatch(call, { makesStore: false }, async (door) => {
-    const page = await door.list({ state, limit });
+  return withBatch(call, { makesStore: false }, async (client) => {
+    const page = await client.list({ state, limit });
     if (call.isJson) terminal.print(JSON.stringify(page));
     else if (page.items.length === 0) terminal.print('no batch tasks');
     else printTasks(terminal, page.items);
@@ -110,8 +110,8 @@ const styles: Partial<Record<BatchTaskState, Style>> = {
 
 async function show(call: Call, args: readonly string[]): Promise<number> {
   const id = onlyArgument(args, 'task');
-  return withBatch(call, { makesStore: false }, async (door) => {
-    const task = await door.show(id);
+  return withBatch(call, { makesStore: false }, async (client) => {
+    const task = await client.show(id);
     if (call.isJson) call.terminal.print(JSON.stringify(task));
     else printTask(call.terminal, task);
     return exits.well;
@@ -144,16 +144,16 @@ function printTask(terminal: Terminal, task: BatchTask): void {
 
 async function output(call: Call, args: readonly string[]): Promise<number> {
   const id = onlyArgument(args, 'task');
-  return withBatch(call, { makesStore: false }, async (door) => {
-    for await (const piece of await door.output(id)) await call.terminal.write(piece);
+  return withBatch(call, { makesStore: false }, async (client) => {
+    for await (const piece of await client.output(id)) await call.terminal.write(piece);
     return exits.well;
   });
 }
 
 async function cancel(call: Call, args: readonly string[]): Promise<number> {
   const id = onlyArgument(args, 'task');
-  return withBatch(call, { makesStore: false }, async (door) => {
-    const task = await door.cancel(id);
+  return withBatch(call, { makesStore: false }, async (client) => {
+    const task = await client.cancel(id);
     const sentence = `canceled batch task ${task.task_id}; its provider is told when Pawl runs`;
     call.terminal.print(call.isJson ? JSON.stringify(task) : sentence);
     return exits.well;

@@ -1,5 +1,5 @@
 /** `pawl callers`: who owns what, and which keys lead to whom. */
-import type { CallerDoor, ListedCaller } from '../../access/caller-client.ts';
+import type { CallerClient, ListedCaller } from '../../access/caller-client.ts';
 import { Failure } from '../../kernel/failure/failure.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import { chooseAction, onlyArgument } from '../action.ts';
@@ -63,19 +63,19 @@ async function list(call: Call): Promise<number> {
   return exits.well;
 }
 
-async function listAll(door: CallerDoor): Promise<ListedCaller[]> {
+async function listAll(client: CallerClient): Promise<ListedCaller[]> {
   const rows: ListedCaller[] = [];
   const limit = limits.request.pageItemsMax;
   for (let isFull = true; isFull; ) {
-    const page = await door.list({ after: rows.at(-1)?.id ?? '', limit });
+    const page = await client.list({ after: rows.at(-1)?.id ?? '', limit });
     rows.push(...page);
     isFull = page.length === limit;
   }
   return rows;
 }
 
-async function show({ terminal, isJson }: Call, door: CallerDoor, id: string): Promise<number> {
-  const { identities, corpora, name, ...row } = await door.show(id);
+async function show({ terminal, isJson }: Call, client: CallerClient, id: string): Promise<number> {
+  const { identities, corpora, name, ...row } = await client.show(id);
   if (isJson) {
     const led = identities.map(({ kind, subject }) => ({ kind, subject }));
     terminal.print(JSON.stringify({ caller_id: row.id, name, identities: led, corpora }));
@@ -95,16 +95,16 @@ function change(call: Call, args: readonly string[], what: 'link' | 'unlink'): P
   if (id === undefined || hash === undefined || others.length > 0) {
     throw usageError(`pawl callers ${what} takes a caller and the hash of a key`);
   }
-  return withStore(call, async ({ callers: door }) => {
+  return withStore(call, async ({ callers: client }) => {
     try {
-      await door[what](id, hash, { isConfirmed: call.flags.yes === true });
+      await client[what](id, hash, { isConfirmed: call.flags.yes === true });
     } catch (error) {
       const isAsked = error instanceof Failure && error.code === 'action_not_allowed';
       if (!isAsked || call.flags.yes === true) throw error;
       if (!(await hasConsent(call, `${error.message}.`))) return exits.error;
-      await door[what](id, hash, { isConfirmed: true });
+      await client[what](id, hash, { isConfirmed: true });
     }
-    return show(call, door, id);
+    return show(call, client, id);
   });
 }
 
@@ -114,10 +114,10 @@ function move(call: Call, args: readonly string[]): Promise<number> {
     throw usageError('pawl callers move takes two callers: from whom, and to whom');
   }
   const corpus = textOf(call.flags, 'corpus');
-  return withStore(call, async ({ callers: door }) => {
+  return withStore(call, async ({ callers: client }) => {
     const what = corpus === undefined ? 'everything' : `the corpus ${corpus}`;
     if (!(await hasConsent(call, `Give ${what} of ${from} to ${to}?`))) return exits.error;
-    const moved = await door.move(from, to, { corpus });
+    const moved = await client.move(from, to, { corpus });
     const corpora = count(moved.corpora, 'corpus', 'corpora');
     const sentence = `moved ${corpora} of ${moved.from} to ${moved.to}`;
     call.terminal.print(call.isJson ? JSON.stringify(moved) : sentence);

@@ -4,7 +4,7 @@ import { partlyReadBelow } from '../../kernel/text/kept-share.ts';
 import { chooseAction, onlyArgument } from '../action.ts';
 import { type Call, type Command, centsOf, exits, withStore } from '../command.ts';
 import { consentOption, hasConsent } from '../consent.ts';
-import type { DocumentOf, PawlDoor } from '../pawl-client.ts';
+import type { DocumentOf, PawlClient } from '../pawl-client.ts';
 import { costLine, savedLine } from '../view/cost.ts';
 import { workOrLeave } from '../view/follow.ts';
 import { corpusShape, documentShape, spendingShape, warningsOfDocument } from '../view/json.ts';
@@ -118,7 +118,7 @@ function printCorpora({ terminal }: Call, rows: readonly CorpusRow[]): void {
 function withCorpus(
   call: Call,
   args: readonly string[],
-  use: (call: Call, corpus: CorpusRow, pawl: PawlDoor) => Promise<number>,
+  use: (call: Call, corpus: CorpusRow, pawl: PawlClient) => Promise<number>,
 ): Promise<number> {
   const name = onlyArgument(args, 'corpus');
   return withStore(call, async (pawl) => use(call, await pawl.corpus(name), pawl));
@@ -127,7 +127,7 @@ function withCorpus(
 async function show(
   { terminal, isJson }: Call,
   corpus: CorpusRow,
-  pawl: PawlDoor,
+  pawl: PawlClient,
 ): Promise<number> {
   const spent = await pawl.spending(corpus.name);
   const shares = await sharesOf(pawl, corpus.name);
@@ -170,7 +170,7 @@ function spendingPairs(spent: Spending): (readonly [string, string])[] {
 }
 
 /** Searches go on with the old model until the last document is embedded. */
-async function reembed(call: Call, { name }: CorpusRow, pawl: PawlDoor): Promise<number> {
+async function reembed(call: Call, { name }: CorpusRow, pawl: PawlClient): Promise<number> {
   const after = await pawl.newestEvent();
   const job = await pawl.reembed(name, { budgetCents: centsOf(call.flags, 'budget-cents') });
   if (job) return workOrLeave(call, pawl, job, { after });
@@ -178,7 +178,7 @@ async function reembed(call: Call, { name }: CorpusRow, pawl: PawlDoor): Promise
   return exits.well;
 }
 
-async function setBudget(call: Call, { name }: CorpusRow, pawl: PawlDoor): Promise<number> {
+async function setBudget(call: Call, { name }: CorpusRow, pawl: PawlClient): Promise<number> {
   const cents = centsOf(call.flags, 'budget-cents') ?? null;
   await pawl.setCorpusBudget(name, cents);
   const sentence = `${name} may cost ${cents === null ? 'what it costs' : money(cents)}`;
@@ -187,7 +187,7 @@ async function setBudget(call: Call, { name }: CorpusRow, pawl: PawlDoor): Promi
 }
 
 async function* documentsOf(
-  pawl: PawlDoor,
+  pawl: PawlClient,
   name: string,
   partlyRead: boolean,
 ): AsyncGenerator<DocumentOf> {
@@ -198,7 +198,7 @@ async function* documentsOf(
 }
 
 /** With `--json`, one document on each line: a corpus may be large. */
-async function printDocuments(call: Call, { name }: CorpusRow, pawl: PawlDoor): Promise<number> {
+async function printDocuments(call: Call, { name }: CorpusRow, pawl: PawlClient): Promise<number> {
   const { terminal, isJson, flags } = call;
   const isPartlyRead = flags['partly-read'] === true;
   const rows: DocumentOf[] = [];
@@ -253,7 +253,11 @@ function printPartlyRead(terminal: Terminal, rows: readonly DocumentOf[]): void 
   terminal.print(`${terminal.paint('dim', 'what is missing')}  pawl extract SOURCE --dropped`);
 }
 
-async function remove(call: Call, { name, documents }: CorpusRow, pawl: PawlDoor): Promise<number> {
+async function remove(
+  call: Call,
+  { name, documents }: CorpusRow,
+  pawl: PawlClient,
+): Promise<number> {
   const question = `Delete ${count(documents, 'document')} of ${name}?`;
   if (!(await hasConsent(call, question))) return exits.error;
   const deleted = await pawl.deleteCorpus(name);

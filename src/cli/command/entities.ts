@@ -3,7 +3,7 @@ import type { CorpusRow, EntityRow, RelatedRow } from '../../index.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import { entityKinds } from '../../pipeline/entity/extraction.ts';
 import { type Call, exits, numberOf, type Option, textOf, usageError } from '../command.ts';
-import type { EntityOf, PawlDoor } from '../pawl-client.ts';
+import type { EntityOf, PawlClient } from '../pawl-client.ts';
 import { printTable } from '../view/table.ts';
 import { number, printable } from '../view/wording.ts';
 
@@ -25,7 +25,7 @@ export const entityOptions: Readonly<Record<string, Option>> = {
 export async function printEntities(
   call: Call,
   corpus: CorpusRow,
-  pawl: PawlDoor,
+  pawl: PawlClient,
 ): Promise<number> {
   const kind = kindOf(call);
   const limit = numberOf(call.flags, 'limit', { min: 1, max: limits.request.entitiesMax });

@@ -4,7 +4,7 @@ import type { ErrorRecord } from '../../store/item/items.ts';
 import { chooseAction, onlyArgument } from '../action.ts';
 import { type Call, type Command, exits, textOf, usageError, withStore } from '../command.ts';
 import { consentOption, hasConsent } from '../consent.ts';
-import type { ItemOf, JobDoor, PawlDoor } from '../pawl-client.ts';
+import type { ItemOf, JobClient, PawlClient } from '../pawl-client.ts';
 import { workOrLeave } from '../view/follow.ts';
 import { causeShape, failureOf, itemShape } from '../view/json.ts';
 import { printPairs } from '../view/table.ts';
@@ -101,7 +101,7 @@ async function show(call: Call, args: readonly string[]): Promise<number> {
   });
 }
 
-function printItem({ terminal }: Call, item: ItemOf, job: JobDoor): void {
+function printItem({ terminal }: Call, item: ItemOf, job: JobClient): void {
   const error: ErrorRecord | null = item.error === null ? null : JSON.parse(item.error);
   const at = (time: number): string => `${ago(time, Date.now())} (${exactTime(time)})`;
   printPairs(terminal, [
@@ -161,7 +161,11 @@ function tellNone({ terminal, isJson }: Call): number {
 }
 
 /** The items that are named, or those of a cause, or all. */
-async function chosenItems(call: Call, pawl: PawlDoor, args: readonly string[]): Promise<ItemOf[]> {
+async function chosenItems(
+  call: Call,
+  pawl: PawlClient,
+  args: readonly string[],
+): Promise<ItemOf[]> {
   const filter = filterOf(call);
   const isAll = call.flags.all === true;
   const ways = [args.length > 0, filter.cause !== undefined, isAll].filter(Boolean).length;

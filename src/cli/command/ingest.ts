@@ -16,9 +16,9 @@ import {
   serviceOf,
   textOf,
   usageError,
-  withDoor,
+  withClient,
 } from '../command.ts';
-import type { JobDoor } from '../pawl-client.ts';
+import type { JobClient } from '../pawl-client.ts';
 import { follow, tellStopped } from '../view/follow.ts';
 import { count, printable } from '../view/wording.ts';
 import { estimate } from './estimate.ts';
@@ -144,7 +144,7 @@ export async function ingestSources(
   sources: readonly NewSource[],
   options: IngestCall,
 ): Promise<number> {
-  const exit = await withDoor(call, async (pawl) => {
+  const exit = await withClient(call, async (pawl) => {
     const job = await pawl.submit(sources, { ...options, resume: true });
     if (!call.isJson) tellBegun(call, job, sources.length);
     const after = job.isResumed ? await pawl.newestEvent() : 0;
@@ -177,7 +177,7 @@ async function readStdin(): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-function tellBegun({ terminal }: Call, job: JobDoor, total: number): void {
+function tellBegun({ terminal }: Call, job: JobClient, total: number): void {
   const id = terminal.paint('dim', `job ${job.id}`);
   const what = `${count(total, 'document')} into ${job.corpus}`;
   terminal.tell(`${job.isResumed ? 'going on with' : 'ingesting'} ${what}  ${id}`);

@@ -14,7 +14,7 @@ import {
   usageError,
   withStore,
 } from '../command.ts';
-import type { JobDoor, PawlDoor } from '../pawl-client.ts';
+import type { JobClient, PawlClient } from '../pawl-client.ts';
 import { costLine, costOfJob, savedLine } from '../view/cost.ts';
 import { follow, workOrLeave, workOrWatch } from '../view/follow.ts';
 import { eventShape, failureOf, jobShape } from '../view/json.ts';
@@ -57,7 +57,7 @@ export const jobs: Command = {
 function withJob(
   call: Call,
   args: readonly string[],
-  use: (call: Call, job: JobDoor, pawl: PawlDoor) => Promise<number>,
+  use: (call: Call, job: JobClient, pawl: PawlClient) => Promise<number>,
 ): Promise<number> {
   const id = onlyArgument(args, 'job');
   return withStore(call, async (pawl) => use(call, await pawl.job(id), pawl));
@@ -134,7 +134,7 @@ function paintState(terminal: Terminal, { state, partial }: JobSummary): string 
   return terminal.paint(partial ? 'yellow' : (styles[state] ?? 'reset'), text);
 }
 
-async function show({ terminal, isJson }: Call, job: JobDoor): Promise<number> {
+async function show({ terminal, isJson }: Call, job: JobClient): Promise<number> {
   const summary = await job.summary();
   if (isJson) {
     terminal.print(JSON.stringify(jobShape(summary)));
@@ -180,7 +180,7 @@ function costPairs(summary: JobSummary): (readonly [string, string])[] {
   ];
 }
 
-async function printEvents(call: Call, job: JobDoor, pawl: PawlDoor): Promise<number> {
+async function printEvents(call: Call, job: JobClient, pawl: PawlClient): Promise<number> {
   const { terminal, flags, isJson } = call;
   const newest = await pawl.newestEvent();
   const after = numberOf(flags, 'after', { min: 0, max: Number.MAX_SAFE_INTEGER }) ?? 0;
@@ -208,39 +208,39 @@ function plain(value: unknown): string {
   return printable(typeof value === 'string' ? value : JSON.stringify(value));
 }
 
-async function watch(call: Call, job: JobDoor, pawl: PawlDoor): Promise<number> {
+async function watch(call: Call, job: JobClient, pawl: PawlClient): Promise<number> {
   const after = await pawl.newestEvent();
   const isOpen = (await job.summary()).endedAt === null;
   return isOpen ? workOrWatch(call, pawl, job, { after }) : follow(call, job, { after });
 }
 
-async function pause(call: Call, job: JobDoor): Promise<number> {
+async function pause(call: Call, job: JobClient): Promise<number> {
   await job.pause();
   return tell(call, job, `paused; go on with: pawl jobs resume ${job.id.slice(0, 8)}`);
 }
 
-async function cancel(call: Call, job: JobDoor): Promise<number> {
+async function cancel(call: Call, job: JobClient): Promise<number> {
   const { itemsCanceled, itemsDone, itemsFailed } = await job.cancel();
   const kept = `${count(itemsDone, 'document')} stay indexed`;
   const failed = itemsFailed > 0 ? `, ${number(itemsFailed)} had failed` : '';
   return tell(call, job, `canceled ${count(itemsCanceled, 'document')}; ${kept}${failed}`);
 }
 
-async function resume(call: Call, job: JobDoor, pawl: PawlDoor): Promise<number> {
+async function resume(call: Call, job: JobClient, pawl: PawlClient): Promise<number> {
   const after = await pawl.newestEvent();
   await job.resume({ budgetCents: centsOf(call.flags, 'budget-cents') });
   if (!call.isJson) call.terminal.print('resumed');
   return workOrLeave(call, pawl, job, { after });
 }
 
-async function retry(call: Call, job: JobDoor, pawl: PawlDoor): Promise<number> {
+async function retry(call: Call, job: JobClient, pawl: PawlClient): Promise<number> {
   const after = await pawl.newestEvent();
   const retried = await job.retry();
   if (!call.isJson) call.terminal.print(`trying ${count(retried, 'document')} again`);
   return workOrLeave(call, pawl, job, { after });
 }
 
-async function tell(call: Call, job: JobDoor, sentence: string): Promise<number> {
+async function tell(call: Call, job: JobClient, sentence: string): Promise<number> {
   const shape = call.isJson ? JSON.stringify(jobShape(await job.summary())) : sentence;
   call.terminal.print(shape);
   return exits.well;

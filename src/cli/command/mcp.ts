@@ -1,6 +1,6 @@
 /** `pawl mcp`: Pawl as tools for a language model, over stdin and stdout. */
 import { once } from 'node:events';
-import { type Command, exits, withDoor } from '../command.ts';
+import { type Command, exits, withClient } from '../command.ts';
 
 export const mcp: Command = {
   name: 'mcp',
@@ -8,7 +8,7 @@ export const mcp: Command = {
   usage: ['mcp'],
   examples: ['pawl mcp --data ./handbook', 'pawl mcp --url http://127.0.0.1:7300'],
   run: (call) =>
-    withDoor(call, async (pawl) => {
+    withClient(call, async (pawl) => {
       await pawl.work();
       const ended = once(process.stdin, 'end', { signal: call.interrupt });
       // Loaded here, so that no other command has to wait for it.

@@ -3,7 +3,7 @@ import type { CorpusOrigins, CorpusRow } from '../../index.ts';
 import { isSameHost } from '../../kernel/name/origin.ts';
 import { type Call, exits, type Option } from '../command.ts';
 import { hasConsent } from '../consent.ts';
-import type { PawlDoor } from '../pawl-client.ts';
+import type { PawlClient } from '../pawl-client.ts';
 import { printTable } from '../view/table.ts';
 
 export const originOptions: Readonly<Record<'accept', Option>> = {
@@ -13,7 +13,7 @@ export const originOptions: Readonly<Record<'accept', Option>> = {
 export async function showOrigins(
   call: Call,
   { name }: CorpusRow,
-  pawl: PawlDoor,
+  pawl: PawlClient,
 ): Promise<number> {
   const origins = await pawl.origins(name);
   if (call.flags.accept !== true) return print(call, name, origins);

@@ -4,7 +4,7 @@ import type { Explanation, Hit, SearchMode } from '../../index.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import { hitShape } from '../../service/view/serializer.ts';
 import { type Call, type Command, exits, numberOf, usageError, withStore } from '../command.ts';
-import type { PawlDoor } from '../pawl-client.ts';
+import type { PawlClient } from '../pawl-client.ts';
 import type { Terminal } from '../view/terminal.ts';
 import { count, cut, cutPath, printable, wrap } from '../view/wording.ts';
 
@@ -44,7 +44,7 @@ export interface SearchCall {
 
 export async function searchAndPrint(
   { terminal, isJson }: Call,
-  pawl: PawlDoor,
+  pawl: PawlClient,
   { corpus, query, ...options }: SearchCall,
 ): Promise<number> {
   const startedAt = performance.now();

@@ -2,7 +2,7 @@
 import { Failure } from '../../kernel/failure/failure.ts';
 import type { ShareRow } from '../../store/corpus/access.ts';
 import { type Call, exits, usageError, withStore } from '../command.ts';
-import type { PawlDoor } from '../pawl-client.ts';
+import type { PawlClient } from '../pawl-client.ts';
 
 export function share(call: Call, args: readonly string[]): Promise<number> {
   const { name, guest } = named(args);
@@ -36,7 +36,7 @@ function named(args: readonly string[]): { readonly name: string; readonly guest
 }
 
 /** Those of an owner: to others it is not told with whom a corpus is shared. */
-export async function sharesOf(pawl: PawlDoor, name: string): Promise<ShareRow[]> {
+export async function sharesOf(pawl: PawlClient, name: string): Promise<ShareRow[]> {
   try {
     return await pawl.shares(name);
   } catch (error) {

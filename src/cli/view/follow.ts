@@ -3,7 +3,7 @@ import type { JobCounts, JobSummary } from '../../index.ts';
 import { job as jobMachine } from '../../kernel/lifecycle/job.ts';
 import { isFinal } from '../../kernel/lifecycle/machine.ts';
 import { type Call, exits } from '../command.ts';
-import type { JobDoor, PawlDoor } from '../pawl-client.ts';
+import type { JobClient, PawlClient } from '../pawl-client.ts';
 import { type Cost, costLine, costOfJob, savedLine } from './cost.ts';
 import { causeShape, failureOf, jobShape } from './json.ts';
 import { Progress } from './progress.ts';
@@ -16,7 +16,7 @@ const redrawMs = 100;
 /** Returns the exit code; that of an interrupted command, if it was interrupted before the end. */
 export async function follow(
   call: Call,
-  job: JobDoor,
+  job: JobClient,
   from: { readonly after: number },
 ): Promise<number> {
   const progress = new Progress(await job.counts());
@@ -60,8 +60,8 @@ export function tellStopped({ terminal, isJson }: Call, how = 'the same command'
 /** Follows the job, and works on it here if no other process works on this store. */
 export async function workOrWatch(
   call: Call,
-  pawl: PawlDoor,
-  job: JobDoor,
+  pawl: PawlClient,
+  job: JobClient,
   from: { readonly after: number },
 ): Promise<number> {
   if (!(await pawl.isWorkedOn())) await pawl.work();
@@ -73,8 +73,8 @@ export async function workOrWatch(
 /** Leaves the job to the processes that work on this store; if there is none, works on it here. */
 export async function workOrLeave(
   call: Call,
-  pawl: PawlDoor,
-  job: JobDoor,
+  pawl: PawlClient,
+  job: JobClient,
   from: { readonly after: number },
 ): Promise<number> {
   if (!(await pawl.isWorkedOn())) return workOrWatch(call, pawl, job, from);
@@ -111,7 +111,7 @@ function exitOf({ state, items }: JobCounts): number {
   return items.failed > 0 ? exits.someFailed : exits.well;
 }
 
-async function printEnd(call: Call, job: JobDoor, summary: JobSummary): Promise<void> {
+async function printEnd(call: Call, job: JobClient, summary: JobSummary): Promise<void> {
   const { terminal } = call;
   const unchanged = await job.unchanged();
   const partlyRead = await job.partlyRead();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Event, JobCounts } from '../../index.ts';
 import type { Call } from '../command.ts';
-import type { JobDoor } from '../pawl-client.ts';
+import type { JobClient } from '../pawl-client.ts';
 import { Progress } from './progress.ts';
 import { openView } from './progress-view.ts';
 
@@ -11,7 +11,7 @@ function setup() {
   const lines: string[] = [];
   const terminal = { isLive: false, tell: (line: string) => lines.push(line) };
   const call = { isJson: false, terminal } as unknown as Call;
-  return { lines, view: openView(call, { id: 'job', corpus: 'notes' } as JobDoor) };
+  return { lines, view: openView(call, { id: 'job', corpus: 'notes' } as JobClient) };
 }
 
 function counts(items: Partial<JobCounts['items']>): JobCounts {

@@ -1,7 +1,7 @@
 /** Shows progress: drawn over on a terminal, a line now and then elsewhere, events as JSON. */
 import type { Event } from '../../index.ts';
 import type { Call } from '../command.ts';
-import type { JobDoor } from '../pawl-client.ts';
+import type { JobClient } from '../pawl-client.ts';
 import { eventShape } from './json.ts';
 import type { Progress } from './progress.ts';
 import { count, cut, number, printable, saidOf, widthOf } from './wording.ts';
@@ -13,12 +13,12 @@ export interface ProgressView {
   end(progress: Progress): void;
 }
 
-export function openView(call: Call, job: JobDoor): ProgressView {
+export function openView(call: Call, job: JobClient): ProgressView {
   if (call.isJson) return jsonView(call, job);
   return call.terminal.isLive ? new LiveView(call, job) : new PlainView(call, job);
 }
 
-function jsonView({ terminal }: Call, job: JobDoor): ProgressView {
+function jsonView({ terminal }: Call, job: JobClient): ProgressView {
   return {
     see: (event) => terminal.print(JSON.stringify(eventShape(event, job.id))),
     show: () => undefined,
@@ -31,10 +31,10 @@ const barColumns = 30;
 /** Two lines that are drawn over: how much is done, and what is under way. */
 class LiveView implements ProgressView {
   readonly #call: Call;
-  readonly #job: JobDoor;
+  readonly #job: JobClient;
   #drawn = 0;
 
-  constructor(call: Call, job: JobDoor) {
+  constructor(call: Call, job: JobClient) {
     this.#call = call;
     this.#job = job;
     call.terminal.draw(hideCursor);
@@ -108,12 +108,12 @@ const waitToldMs = 5_000;
 /** A line for each tenth, for each of the first failures and long waits, and for a pause. */
 class PlainView implements ProgressView {
   readonly #call: Call;
-  readonly #job: JobDoor;
+  readonly #job: JobClient;
   #tenths = 0;
   #failures = 0;
   #waits = 0;
 
-  constructor(call: Call, job: JobDoor) {
+  constructor(call: Call, job: JobClient) {
     this.#call = call;
     this.#job = job;
   }
@@ -152,6 +152,6 @@ class PlainView implements ProgressView {
   }
 }
 
-function pausedLine(job: JobDoor): string {
+function pausedLine(job: JobClient): string {
   return `paused; go on with: pawl jobs resume ${job.id.slice(0, 8)}`;
 }

@@ -13,12 +13,12 @@ import {
   dropUnwanted,
   type LineOutcome,
   type LineRow,
-  type LooseGroup,
   linesOfGroup,
   linesOfTask,
   listKnown,
-  listLoose,
+  listUnassigned,
   settleLines,
+  type UnassignedGroup,
 } from '../../store/batch/lines.ts';
 import { insertBatchTask } from '../../store/batch/tasks.ts';
 import { appendEvents } from '../../store/delivery/events.ts';
@@ -43,7 +43,7 @@ export async function gatherLines(options: LaneOptions): Promise<number> {
   if (known.length > 0) {
     await database.write((transaction) => dropKnown(transaction, known, database.now()));
   }
-  const groups = await listLoose(database, database.now());
+  const groups = await listUnassigned(database, database.now());
   if (groups.length === 0) return 0;
   await database.write(dropUnwanted);
   let made = 0;
@@ -60,7 +60,7 @@ export async function gatherLines(options: LaneOptions): Promise<number> {
   return made;
 }
 
-async function makeTask(group: LooseGroup, options: LaneOptions): Promise<boolean> {
+async function makeTask(group: UnassignedGroup, options: LaneOptions): Promise<boolean> {
   const { database, blobs, world } = options;
   const half = Math.ceil(Math.min(Number(group.count), limits.batch.gatherMax) / 2);
   const limit = group.attempt === 0 ? limits.batch.gatherMax : half;
@@ -89,7 +89,7 @@ async function makeTask(group: LooseGroup, options: LaneOptions): Promise<boolea
 }
 
 /** One task for all, or one for each recording, as its provider begins its jobs. */
-async function makeTranscriptions(group: LooseGroup, options: LaneOptions): Promise<boolean> {
+async function makeTranscriptions(group: UnassignedGroup, options: LaneOptions): Promise<boolean> {
   const { database, world, providers } = options;
   const { model: provider, caller } = group;
   const limit = limits.batch.jobsPerTaskMax;
@@ -117,7 +117,7 @@ async function makeTranscriptions(group: LooseGroup, options: LaneOptions): Prom
 }
 
 /** Its model is the name of a provider. */
-function isSpoken({ task_type: taskType }: Pick<LooseGroup, 'task_type'>): boolean {
+function isSpoken({ task_type: taskType }: Pick<UnassignedGroup, 'task_type'>): boolean {
   return taskType === transcription;
 }
 

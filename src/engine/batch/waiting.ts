@@ -1,7 +1,7 @@
 /** Why a batch task is where it is: what it waits for, in a sentence for people. */
 import { batchTask } from '../../kernel/lifecycle/batch-task.ts';
 import { limits } from '../../kernel/limits/limits.ts';
-import { listLoose } from '../../store/batch/lines.ts';
+import { listUnassigned } from '../../store/batch/lines.ts';
 import { servedProviders } from '../../store/batch/presence.ts';
 import { listServing } from '../../store/batch/taking.ts';
 import type { BatchTaskRow } from '../../store/batch/tasks.ts';
@@ -27,7 +27,7 @@ export async function unservedReasons(database: Database): Promise<string[]> {
     const what = names ?? 'an older task';
     return names?.split(',').every((name) => served.has(name)) ? [] : [unservedBy(what)];
   });
-  const questions = (await listLoose(database, now))
+  const questions = (await listUnassigned(database, now))
     .filter(({ oldest }) => now - Number(oldest) > neglectedMs)
     .map(({ count, model }) => `${count} questions for ${model} wait, and no process sends them`);
   return [...tasks, ...questions];

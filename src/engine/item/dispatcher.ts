@@ -5,24 +5,24 @@
  */
 import { Failure } from '../../kernel/failure/failure.ts';
 import type { Lifecycle } from '../../kernel/lifecycle/item.ts';
-import { type Workplace, workplaces } from '../../kernel/lifecycle/stage.ts';
+import { type StepService, stepServices } from '../../kernel/lifecycle/stage.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import type { World } from '../../kernel/world.ts';
 import { failpoint } from '../../observe/failpoint.ts';
 import type { Database } from '../../store/driver/database.ts';
 import { lookForWork, nextDueAt, type Work, wakeDue } from '../../store/item/claims.ts';
 import type { ClaimedRow } from '../../store/item/moves.ts';
-import { emptyBenches } from '../../store/item/queues.ts';
+import { emptyServiceQueues } from '../../store/item/queues.ts';
 import type { Seats } from '../../store/item/seating.ts';
-import type { AbortReason, Ending, Seat } from './executor.ts';
+import type { AbortReason, Ending, WorkerSlot } from './executor.ts';
 import type { Ledger } from './ledger.ts';
 import { Solitude } from './suspect-runs.ts';
 
 /**
- * Where items come from the common queue. To other workplaces they come from a step before, without
+ * Where items come from the common queue. To other stepServices they come from a step before, without
  * a claim, unless somebody waits there on a bench.
  */
-const begins: ReadonlySet<Workplace> = new Set(['here', 'scraping']);
+const begins: ReadonlySet<StepService> = new Set(['here', 'scraping']);
 
 const noPlaces: Seats['free'] = { here: 0, scraping: 0, embedding: 0 };
 
@@ -39,7 +39,7 @@ export interface DispatcherOptions {
   readonly places: number;
   /** Where items go on, if not all is done by this process. */
   readonly expected?: Seats['expected'] | undefined;
-  readonly run: (row: ClaimedRow, signal: AbortSignal, seat: Seat) => Promise<Ending>;
+  readonly run: (row: ClaimedRow, signal: AbortSignal, seat: WorkerSlot) => Promise<Ending>;
   /** This worker has been given up by others, and must introduce itself again. */
   readonly onGivenUp: () => Promise<void>;
   readonly onError: (what: string, error: unknown) => void;
@@ -52,7 +52,7 @@ interface Held {
   readonly controller: AbortController;
   readonly finished: Promise<void>;
   /** Where it has its place. */
-  workplace: Workplace;
+  workplace: StepService;
 }
 
 export class Dispatcher {
@@ -64,9 +64,9 @@ export class Dispatcher {
   readonly #held = new Set<Held>();
   readonly #solitude: Solitude;
   /** Where items wait for a place: nobody goes there before them. */
-  #benches: ReadonlySet<Workplace> = new Set();
+  #benches: ReadonlySet<StepService> = new Set();
   /** Where a claim that is under way may fill the free places. */
-  #claimed: ReadonlySet<Workplace> = new Set();
+  #claimed: ReadonlySet<StepService> = new Set();
   #worker = '';
   #isStopped = true;
   #filling: Promise<void> | undefined;
@@ -125,7 +125,7 @@ export class Dispatcher {
   }
 
   /** A claim costs a commit: where most places are taken, a free one waits a little for others. */
-  #refill(workplace: Workplace): void {
+  #refill(workplace: StepService): void {
     if (this.#isStopped) return;
     const { places, world } = this.#options;
     const isCrowded = places - this.#free(workplace) > places * (1 - crowdedShare);
@@ -158,7 +158,7 @@ export class Dispatcher {
 
   async #claim(): Promise<void> {
     const { expected, database } = this.#options;
-    const open = workplaces.filter((workplace) => this.#free(workplace) > 0);
+    const open = stepServices.filter((workplace) => this.#free(workplace) > 0);
     if (open.length === 0 || (!expected && !open.includes('here'))) return;
     const work = await lookForWork(database);
     this.#benches = work.benches;
@@ -170,7 +170,7 @@ export class Dispatcher {
     const count = await this.#claimTurns(work);
     if (count > 0) {
       this.#pollMs = limits.loop.pollMsMin;
-      this.#isWanted ||= workplaces.some((workplace) => this.#free(workplace) > 0);
+      this.#isWanted ||= stepServices.some((workplace) => this.#free(workplace) > 0);
     } else if (expected && work.hasTurn) {
       // All that was there may have gone to a bench that has free places.
       const left = await lookForWork(database);
@@ -183,16 +183,16 @@ export class Dispatcher {
     const { ledger, places, expected, database } = this.#options;
     // Not all places at once: while one part of the items is being claimed, others are reporting.
     const part = Math.min(Math.ceil(places / claimParts), limits.lease.claimBatchMax);
-    const some = (workplace: Workplace): number =>
+    const some = (workplace: StepService): number =>
       Math.max(Math.min(this.#free(workplace), part), 0);
     if (!expected) {
       const { claimBatchMax } = limits.lease;
       if (benches.size > 0) {
-        await database.write((transaction) => emptyBenches(transaction, claimBatchMax));
+        await database.write((transaction) => emptyServiceQueues(transaction, claimBatchMax));
       }
       return this.#holdAll(await ledger.claim(this.#worker, some('here')));
     }
-    const asked = workplaces.filter((name) => benches.has(name) || begins.has(name));
+    const asked = stepServices.filter((name) => benches.has(name) || begins.has(name));
     const free = Object.fromEntries(asked.map((name) => [name, some(name)]));
     this.#claimed = new Set(asked);
     try {
@@ -209,14 +209,14 @@ export class Dispatcher {
   }
 
   /** Free places at a workplace; fewer than none, where one was given to a suspect as well. */
-  #free(workplace: Workplace): number {
+  #free(workplace: StepService): number {
     let free = this.#options.places;
     for (const held of this.#held) if (held.workplace === workplace) free--;
     return free;
   }
 
   /** Whether the item now has a place there: those that wait on the bench come first. */
-  #move(held: Held, workplace: Workplace): boolean {
+  #move(held: Held, workplace: StepService): boolean {
     if (held.workplace === workplace) return true;
     const isTaken = this.#benches.has(workplace) || this.#claimed.has(workplace);
     if (isTaken || this.#free(workplace) <= 0) {

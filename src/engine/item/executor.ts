@@ -9,7 +9,7 @@
 import { retryPolicyFor } from '../../kernel/backoff.ts';
 import { Failure, failures, pauseReasons, toFailure } from '../../kernel/failure/failure.ts';
 import type { Lifecycle, Progress } from '../../kernel/lifecycle/item.ts';
-import type { Workplace } from '../../kernel/lifecycle/stage.ts';
+import type { StepService } from '../../kernel/lifecycle/stage.ts';
 import { placeOf } from '../../kernel/name/corpus-name.ts';
 import { type Reaction, react, strongest } from '../../kernel/reaction.ts';
 import { isSuspect } from '../../kernel/suspicion.ts';
@@ -39,10 +39,10 @@ import {
   type StepOutcome,
   valuesOf,
 } from './step-outcome.ts';
-import { type Seat, takeSeat } from './worker-slot.ts';
+import { takeWorkerSlot, type WorkerSlot } from './worker-slot.ts';
 
 export { errorRecord } from './error-record.ts';
-export type { Seat } from './worker-slot.ts';
+export type { WorkerSlot } from './worker-slot.ts';
 
 export interface ExecutorOptions {
   readonly ledger: Ledger;
@@ -52,7 +52,7 @@ export interface ExecutorOptions {
   readonly now: () => number;
   readonly reader: Reader;
   /** Its place among others; it needs none, where absent. */
-  readonly seat?: Seat | undefined;
+  readonly seat?: WorkerSlot | undefined;
   /** There is no money for the next call. False: by now there is, and the item may go on. */
   readonly pauseJob?: (jobId: number, failure: Failure) => Promise<boolean>;
   /** Progress inside a step: told, but not stored. */
@@ -133,7 +133,7 @@ class Attempt {
     if (this.#signal.aborted) return this.#handBack();
     for (;;) {
       const ready = this.#lifecycle.ready(this.#progress);
-      const { open, full } = await takeSeat(ready, this.#place(), this.#options);
+      const { open, full } = await takeWorkerSlot(ready, this.#place(), this.#options);
       if (full && open.length === 0) {
         return (await this.#conclude(await this.#reported())) ?? this.#handBack(full);
       }
@@ -399,7 +399,7 @@ class Attempt {
   }
 
   /** The process ends, or a workplace is full: back to the queue, and no attempt is charged. */
-  async #handBack(bench?: Workplace): Promise<Ending> {
+  async #handBack(bench?: StepService): Promise<Ending> {
     if (this.#signal.reason === ('lost' satisfies AbortReason)) return 'lost';
     const move = { to: 'turn', bench } as const;
     const verdict = await this.#report(move, { expect: this.#progress, events: [] });

@@ -12,7 +12,7 @@ import type { Dispatcher } from './dispatcher.ts';
 import type { Ledger } from './ledger.ts';
 import type { Liveness } from './liveness.ts';
 
-export interface KeeperOptions {
+export interface LeaseHeartbeatOptions {
   readonly worker: string;
   readonly database: Database;
   readonly ledger: Ledger;
@@ -21,12 +21,12 @@ export interface KeeperOptions {
   readonly world: World;
 }
 
-export class Keeper {
-  readonly #options: KeeperOptions;
+export class LeaseHeartbeat {
+  readonly #options: LeaseHeartbeatOptions;
   #beatenAt = 0;
   #orphans: ReadonlyMap<number, number> = new Map();
 
-  constructor(options: KeeperOptions) {
+  constructor(options: LeaseHeartbeatOptions) {
     this.#options = options;
   }
 

@@ -28,25 +28,25 @@ import {
   removeUnwanted,
   withdrawHandoff,
 } from '../../store/handoff/handoffs.ts';
-import type { Parcels } from '../payload.ts';
+import type { Payloads } from '../payload.ts';
 import {
   hashOf,
   type Json,
   type Question,
   type QueueName,
-  questionKinds,
   type Reply,
+  requestKinds,
   verdictOf,
   type WireFailure,
 } from '../request.ts';
-import { type OpenPage, type OpenQuestions, Refill } from './refill.ts';
+import { type OpenPage, type OpenRequests, Refill } from './refill.ts';
 
-export interface ExchangeOptions {
+export interface HandoffBrokerOptions {
   readonly database: Database;
   readonly world: World;
   readonly liveness: Liveness;
   readonly queues: Readonly<Record<QueueName, Queue>>;
-  readonly parcels: Parcels;
+  readonly payloads: Payloads;
   readonly onError: (what: string, error: unknown) => void;
 }
 
@@ -67,7 +67,7 @@ export interface WorkerName {
 }
 
 /** What is stored of an answer. */
-export interface StoredAnswer {
+export interface StoredResponse {
   readonly value: Json;
   readonly failure?: WireFailure | undefined;
 }
@@ -84,8 +84,8 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-export class Exchange {
-  readonly #options: ExchangeOptions;
+export class HandoffBroker {
+  readonly #options: HandoffBrokerOptions;
   readonly #waiting = new Map<string, Waiting>();
   /** Questions that are not on disk yet, because the store is away. */
   readonly #unopened = new Set<Waiting>();
@@ -95,12 +95,12 @@ export class Exchange {
   readonly #refill: Refill;
   readonly #loops: readonly Loop[];
 
-  constructor(options: ExchangeOptions) {
+  constructor(options: HandoffBrokerOptions) {
     this.#options = options;
     const { world, onError, database } = options;
     this.#refill = new Refill({
       ...{ queues: Object.values(options.queues), world, onError },
-      questions: { list: (page) => openQuestions(database, page) },
+      questions: { list: (page) => openRequests(database, page) },
     });
     const loop = (name: string, intervalMs: number, runOnce: () => Promise<void>): Loop =>
       new Loop({ name, intervalMs, world, onError, runOnce });
@@ -193,7 +193,7 @@ export class Exchange {
     const { database, world } = this.#options;
     const { question, asked } = waiting;
     const { kind } = question;
-    const { value: request, bytes } = await this.#options.parcels.pack({
+    const { value: request, bytes } = await this.#options.payloads.pack({
       value: question.request,
       bytes: question.bytes,
     });
@@ -203,7 +203,7 @@ export class Exchange {
         {
           key: world.uuid(),
           ...{ itemId: asked.item.id, jobId: asked.item.jobId, step: asked.step, kind },
-          stage: questionKinds[kind].stage,
+          stage: requestKinds[kind].stage,
           hash: hashOf(question),
           request: JSON.stringify(request),
           requestBytes: bytes ?? null,
@@ -225,7 +225,7 @@ export class Exchange {
     const { kind } = waiting.question;
     waiting.toldAt = this.#options.world.now();
     const message = { id: messageId(waiting.key, epoch), kind, jobId: waiting.asked.jobKey };
-    this.#refill.put(questionKinds[kind].queue, [message]);
+    this.#refill.put(requestKinds[kind].queue, [message]);
   }
 
   async #look(): Promise<void> {
@@ -294,7 +294,7 @@ export class Exchange {
     );
     if (!withdrawn) return;
     await this.#untell(waiting, withdrawn.epoch);
-    const { stage } = questionKinds[kind];
+    const { stage } = requestKinds[kind];
     const message = `no worker of the stage ${stage} has begun for a while`;
     const retryAfterMs = limits.handoff.parkedMs;
     waiting.reject(new Failure('service_busy', message, { retryAfterMs }));
@@ -302,7 +302,7 @@ export class Exchange {
 
   async #untell({ key, question: { kind } }: Waiting, epoch: number): Promise<void> {
     const { queues, onError } = this.#options;
-    await queues[questionKinds[kind].queue].remove([messageId(key, epoch)]).catch((error) => {
+    await queues[requestKinds[kind].queue].remove([messageId(key, epoch)]).catch((error) => {
       onError('handoff queue', error);
     });
   }
@@ -324,14 +324,14 @@ export class Exchange {
   async #fetch(waiting: Waiting): Promise<void> {
     const found = await readAnswer(this.#options.database, waiting.key);
     if (!found) return;
-    const { value, failure } = JSON.parse(found.answer) as StoredAnswer;
+    const { value, failure } = JSON.parse(found.answer) as StoredResponse;
     const bytes = found.answer_bytes ?? undefined;
     await this.#deliver(waiting, { value, bytes, failure: failure && verdictOf(failure) });
   }
 
   /** What went well is removed with the click that uses it, what failed as it is told. */
   async #deliver(waiting: Waiting, reply: Reply): Promise<void> {
-    const whole = await this.#options.parcels.unpack(reply);
+    const whole = await this.#options.payloads.unpack(reply);
     if (reply.failure) {
       await this.#options.database.write((transaction) => removeHandoff(transaction, waiting.key));
     }
@@ -352,11 +352,11 @@ function isBlamed(deaths: number): boolean {
 }
 
 /** What waits for a worker, for a queue that has lost it. */
-async function openQuestions(
+async function openRequests(
   database: Database,
-  { queue, from, limit }: Parameters<OpenQuestions['list']>[0],
+  { queue, from, limit }: Parameters<OpenRequests['list']>[0],
 ): Promise<OpenPage> {
-  const stage = Object.values(questionKinds).find((kind) => kind.queue === queue)?.stage ?? '';
+  const stage = Object.values(requestKinds).find((kind) => kind.queue === queue)?.stage ?? '';
   const rows = await listUnbegun(database, { stage, after: from, limit });
   const messages = rows.map(({ key, epoch, kind, job_key }) => {
     return { id: messageId(key, epoch), kind, jobId: job_key };

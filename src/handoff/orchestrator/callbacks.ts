@@ -28,7 +28,7 @@ import {
 import { getJob, getJobById } from '../../store/job/jobs.ts';
 import { type Json, type Reply, stageAfter, verdictOf, type WireFailure } from '../request.ts';
 import { type Answered, kindsOf, type ReadResult, readResult } from '../result.ts';
-import type { Exchange, StoredAnswer, WorkerName } from './broker.ts';
+import type { HandoffBroker, StoredResponse, WorkerName } from './broker.ts';
 
 export type Begun =
   | {
@@ -72,7 +72,7 @@ export interface Completed {
 }
 
 /** The same door for workers in this process and for those behind HTTP. */
-export interface OrchestratorDoor {
+export interface OrchestratorClient {
   begin(jobKey: string, handoff: string, worker: WorkerName, isAlone?: boolean): Promise<Begun>;
   /** False: nobody wants to know any more. */
   beat(jobKey: string, beat: Beat): Promise<boolean>;
@@ -83,12 +83,12 @@ export interface CallbackOptions {
   readonly database: Database;
   readonly world: World;
   /** Absent where nothing is handed to others: then no question is ever open. */
-  readonly exchange?: Exchange | undefined;
+  readonly broker?: HandoffBroker | undefined;
   /** How results are read, and refused. */
   readonly read?: ReadResult | undefined;
 }
 
-export class Callbacks implements OrchestratorDoor {
+export class Callbacks implements OrchestratorClient {
   readonly #options: CallbackOptions;
 
   constructor(options: CallbackOptions) {
@@ -121,7 +121,7 @@ export class Callbacks implements OrchestratorDoor {
   }
 
   async beat(jobKey: string, { handoff: key, epoch, progress, isLeaving }: Beat): Promise<boolean> {
-    const { database, exchange } = this.#options;
+    const { database, broker } = this.#options;
     const isHeard = await database.write(async (transaction) => {
       const row = await questionOf(transaction, jobKey, key);
       if (!row || (await isOver(transaction, row))) return false;
@@ -132,21 +132,21 @@ export class Callbacks implements OrchestratorDoor {
       if (await beatHandoff(transaction, { key, epoch, now: database.now() })) return true;
       return row.answered_at === null && isLast(row, epoch);
     });
-    if (isHeard && progress) exchange?.progress(key, progress.done, progress.total);
+    if (isHeard && progress) broker?.progress(key, progress.done, progress.total);
     return isHeard;
   }
 
   async complete(jobKey: string, completion: Completion): Promise<Completed> {
-    const { database, world, exchange, read = readResult } = this.#options;
+    const { database, world, broker, read = readResult } = this.#options;
     const { failure, stage } = completion;
     const verdict = failure && verdictOf(failure);
     const taken = await database.write(async (transaction) => {
-      const row = await openQuestion(transaction, jobKey, completion);
+      const row = await openRequest(transaction, jobKey, completion);
       if (!row) return undefined;
       const { value = {} } = completion;
       const told = { value, bytes: completion.bytes };
       const result = failure ? told : read(await askedBy(transaction, row), told);
-      const answer: StoredAnswer = { value: result.value, failure };
+      const answer: StoredResponse = { value: result.value, failure };
       await answerHandoff(transaction, {
         key: row.key,
         answer: JSON.stringify(answer),
@@ -160,7 +160,7 @@ export class Callbacks implements OrchestratorDoor {
     if (!taken) return { status: 'already_advanced' };
     failpoint(world, 'handoff.after-answer');
     const reply: Reply = { ...taken.result, failure: verdict };
-    exchange?.answer(taken.key, reply);
+    broker?.answer(taken.key, reply);
     return { status: taken.status };
   }
 }
@@ -209,7 +209,7 @@ async function questionOf(
 }
 
 /** The question that is answered, if it is still to be. */
-async function openQuestion(
+async function openRequest(
   transaction: Transaction,
   jobKey: string,
   completion: Completion,
@@ -217,7 +217,7 @@ async function openQuestion(
   const { stage, handoff, epoch, itemId } = completion;
   const row =
     handoff === undefined
-      ? await onlyQuestion(transaction, jobKey, completion)
+      ? await onlyRequest(transaction, jobKey, completion)
       : await questionOf(transaction, jobKey, handoff);
   if (!row || row.stage !== stage) return undefined;
   if (row.answered_at !== null || (epoch !== undefined && !isLast(row, epoch))) return undefined;
@@ -240,7 +240,7 @@ async function isOver(transaction: Transaction, { key, waits_on }: HandoffRow): 
   return true;
 }
 
-async function onlyQuestion(
+async function onlyRequest(
   transaction: Transaction,
   jobKey: string,
   { stage, itemId, failure, value = {} }: Completion,

@@ -1,12 +1,12 @@
 /** Texts are cut by the chunking service; one that is too much for a request is cut here. */
 import { Failure, type FailureCode, toFailure } from '../../kernel/failure/failure.ts';
 import { limits } from '../../kernel/limits/limits.ts';
-import type { Cutter } from '../../pipeline/chunk/chunker.ts';
+import type { Chunker } from '../../pipeline/chunk/chunker.ts';
 import type { NewChunk } from '../../store/document/chunks.ts';
 import { Shape } from '../shape.ts';
 import type { Post } from '../worker/orchestrator-client.ts';
 
-export function remoteCutter(post: Post, here: Cutter): Cutter {
+export function remoteChunker(post: Post, here: Chunker): Chunker {
   return async (text, signal) => {
     if (text === '' || Buffer.byteLength(text) > limits.handoff.bytesMax) return here(text, signal);
     const told = await asked(post, text, signal);

@@ -11,7 +11,7 @@ import type { Completer } from '../../provider/completion/completion.ts';
 import { getOrigin } from '../../store/corpus/origins.ts';
 import { removeHandoffsOfStep } from '../../store/handoff/handoffs.ts';
 import { getJobById } from '../../store/job/jobs.ts';
-import type { Exchange } from './broker.ts';
+import type { HandoffBroker } from './broker.ts';
 import {
   type Ask,
   type IsHere,
@@ -26,7 +26,7 @@ import {
 import { workplacesOf } from './step-service.ts';
 
 export interface HandoffPipelineOptions {
-  readonly exchange: Exchange;
+  readonly broker: HandoffBroker;
   /** The tools of this process: what they say of themselves holds for those elsewhere, too. */
   readonly tools: DocumentPipelineOptions;
   /** What is parsed here: plain text, and whatever came with a job. */
@@ -36,11 +36,11 @@ export interface HandoffPipelineOptions {
 }
 
 export function handoffPipeline(options: HandoffPipelineOptions): Pipeline {
-  const { exchange, tools, isHere, modelExtractor } = options;
+  const { broker, tools, isHere, modelExtractor } = options;
   const { embedder, otherEmbedder, parser } = tools;
   const pipeline = boundPipeline(tools, (context, step) => {
     const { scratch } = context;
-    const ask = asking(exchange, context, step);
+    const ask = asking(broker, context, step);
     return {
       visitor: remoteVisitor(ask, scratch),
       fetcher: remoteFetcher(ask),
@@ -61,7 +61,7 @@ export function handoffPipeline(options: HandoffPipelineOptions): Pipeline {
   ]);
   // A worker bounds its own work; here the step only waits.
   const timeoutMs = (): number => limits.handoff.softMs;
-  const places = workplacesOf({ isHere, lane: tools.purse && tools.lane });
+  const places = workplacesOf({ isHere, lane: tools.paidAnswers && tools.lane });
   return { ...pipeline, steps: Object.fromEntries(steps), timeoutMs, ...places };
 }
 
@@ -86,12 +86,12 @@ function rulesFor({ item, reader }: StepContext, rules: Extractor): Extractor {
   };
 }
 
-function asking(exchange: Exchange, context: StepContext, step: string): Ask {
+function asking(broker: HandoffBroker, context: StepContext, step: string): Ask {
   return async (question, signal = context.signal) => {
     const { item, progress } = context;
     const jobKey = await jobKeyOf(context);
     context.scratch.set(askedBy(step), true);
-    return exchange.ask(question, { item, jobKey, step, signal, progress });
+    return broker.ask(question, { item, jobKey, step, signal, progress });
   };
 }
 

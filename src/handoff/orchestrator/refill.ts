@@ -17,7 +17,7 @@ export interface OpenPage {
 }
 
 /** The questions on disk that wait for a worker. */
-export interface OpenQuestions {
+export interface OpenRequests {
   /** Those of one queue, in the order of asking, from a place on. */
   list(page: {
     readonly queue: string;
@@ -28,7 +28,7 @@ export interface OpenQuestions {
 
 export interface RefillOptions {
   readonly queues: readonly Queue[];
-  readonly questions: OpenQuestions;
+  readonly questions: OpenRequests;
   readonly world: World;
   readonly onError: (what: string, error: unknown) => void;
 }

@@ -2,7 +2,7 @@
  * Which service a step will ask, so that it has a place there before it runs: a step that is run
  * sets money aside, and leaves a question behind.
  */
-import type { Workplace } from '../../kernel/lifecycle/stage.ts';
+import type { StepService } from '../../kernel/lifecycle/stage.ts';
 import type { DocumentLane } from '../../pipeline/document.ts';
 import { inlineInput } from '../../pipeline/extract/extract.ts';
 import { isRecording } from '../../pipeline/fetch/http/media-type.ts';
@@ -12,14 +12,14 @@ import { getFetch } from '../../store/crawl/fetches.ts';
 import { getInput } from '../../store/item/items.ts';
 import type { IsHere } from './remote.ts';
 
-export interface WorkplaceOptions {
+export interface StepServiceOptions {
   readonly isHere: IsHere;
   /** What is left to batch tasks asks no service. */
   readonly lane?: DocumentLane | undefined;
 }
 
 export function workplacesOf(
-  options: WorkplaceOptions,
+  options: StepServiceOptions,
 ): Pick<Pipeline, 'workplaceOf' | 'expected'> {
   return {
     workplaceOf: async (step, place) => (await rules[step]?.(place, options)) ?? 'here',
@@ -32,7 +32,7 @@ export function workplacesOf(
   };
 }
 
-type Rule = (place: StepPlace, options: WorkplaceOptions) => Promise<Workplace>;
+type Rule = (place: StepPlace, options: StepServiceOptions) => Promise<StepService>;
 
 const rules: Readonly<Record<string, Rule>> = {
   fetched: async ({ item }) => (item.sourceKind === 'url' ? 'scraping' : 'here'),
@@ -49,7 +49,10 @@ const rules: Readonly<Record<string, Rule>> = {
 
 const embeddingSteps: ReadonlySet<string> = new Set(['embedded', 'entity_extracted']);
 
-async function embeddingUnless({ item, reader }: StepPlace, hasLane: boolean): Promise<Workplace> {
+async function embeddingUnless(
+  { item, reader }: StepPlace,
+  hasLane: boolean,
+): Promise<StepService> {
   return hasLane && (await isCheapLane(reader, item.jobId)) ? 'here' : 'embedding';
 }
 

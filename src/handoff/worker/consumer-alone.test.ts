@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { makeLatch, TestWorld } from '../../../test/support/test-world.ts';
 import { EmbeddedQueue } from '../../queue/embedded.ts';
-import type { Begun, OrchestratorDoor } from '../orchestrator/callbacks.ts';
-import { parcelsBy } from '../payload.ts';
+import type { Begun, OrchestratorClient } from '../orchestrator/callbacks.ts';
+import { payloadsBy } from '../payload.ts';
 import { startWorker } from './consumer.ts';
 import type { Work } from './work.ts';
 
@@ -17,7 +17,7 @@ async function setup(work: Work) {
   const queue = new EmbeddedQueue({ name: 'scrape_jobs', world });
   const begins: string[] = [];
   const completed: string[] = [];
-  const door: OrchestratorDoor = {
+  const client: OrchestratorClient = {
     begin: async (_, handoff, __, isAlone): Promise<Begun> => {
       begins.push(`${handoff}${isAlone ? ' alone' : ''}`);
       if (handoff === 'suspect' && !isAlone) return { status: 'alone', uptimeMs };
@@ -30,7 +30,7 @@ async function setup(work: Work) {
     },
   };
   await startWorker({
-    ...{ queue, door, world, worker, places: 4, parcels: parcelsBy() },
+    ...{ queue, client, world, worker, places: 4, payloads: payloadsBy() },
     works: { visit: work, embed: work },
     onError: (what, error) => assert.fail(`${what}: ${error}`),
   });

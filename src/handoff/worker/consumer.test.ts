@@ -5,10 +5,10 @@ import { Failure, type FailureCode } from '../../kernel/failure/failure.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import { EmbeddedQueue } from '../../queue/embedded.ts';
 import type { Message } from '../../queue/queue.ts';
-import type { KeptAnswers } from '../../redis/response-store.ts';
+import type { ResponseStore } from '../../redis/response-store.ts';
 import type { WorkerName } from '../orchestrator/broker.ts';
-import type { Begun, Completion, OrchestratorDoor } from '../orchestrator/callbacks.ts';
-import { type Parcels, parcelsBy } from '../payload.ts';
+import type { Begun, Completion, OrchestratorClient } from '../orchestrator/callbacks.ts';
+import { type Payloads, payloadsBy } from '../payload.ts';
 import { startWorker, type Tried } from './consumer.ts';
 import { Unconfigured, type Work } from './work.ts';
 
@@ -19,7 +19,7 @@ const loose = (kind: string): Message => {
   return { id: 'loose', kind, jobId: 'job', request: { texts: ['a'] } };
 };
 
-class Orchestrator implements OrchestratorDoor {
+class Orchestrator implements OrchestratorClient {
   begun: Begun = begun;
   isWanted = true;
   /** Thrown by the next so many calls. */
@@ -35,7 +35,7 @@ class Orchestrator implements OrchestratorDoor {
     return this.begun;
   }
 
-  async beat(_: string, { epoch, isLeaving, progress }: Parameters<OrchestratorDoor['beat']>[1]) {
+  async beat(_: string, { epoch, isLeaving, progress }: Parameters<OrchestratorClient['beat']>[1]) {
     const told = progress ? ` ${progress.done}/${progress.total}` : '';
     this.#call(`${isLeaving ? 'leave' : 'beat'} ${epoch}${told}`);
     return this.isWanted;
@@ -55,7 +55,7 @@ class Orchestrator implements OrchestratorDoor {
 }
 
 /** What workers of one queue keep for each other. */
-class Kept implements KeptAnswers {
+class Kept implements ResponseStore {
   readonly all = new Map<string, string>();
 
   async read(handoff: string) {
@@ -73,20 +73,20 @@ class Kept implements KeptAnswers {
   close() {}
 }
 
-async function open(work: Work, parcels: Parcels = parcelsBy(), answers?: KeptAnswers) {
+async function open(work: Work, payloads: Payloads = payloadsBy(), answers?: ResponseStore) {
   const world = new TestWorld();
   const queue = new EmbeddedQueue({ name: 'scrape_jobs', world });
-  const door = new Orchestrator();
+  const client = new Orchestrator();
   const errors: string[] = [];
   const tried: Tried[] = [];
   const consumer = await startWorker({
-    ...{ queue, door, world, worker, places: 4, parcels, answers },
+    ...{ queue, client, world, worker, places: 4, payloads, answers },
     works: { visit: work, embed: work },
     onTry: (one) => tried.push(one),
     onError: (what, error) => errors.push(`${what}: ${String(error)}`),
   });
   const isIdle = async () => (await queue.depth()).waiting + (await queue.depth()).active === 0;
-  return { world, queue, door, errors, tried, consumer, isIdle };
+  return { world, queue, client, errors, tried, consumer, isIdle };
 }
 
 const failing = (
@@ -105,14 +105,14 @@ const failing = (
 
 describe('a worker', () => {
   test('begins, does what is asked, and calls back with the epoch that it was given', async () => {
-    const { world, queue, door, isIdle } = await open(async ({ request }) => ({
+    const { world, queue, client, isIdle } = await open(async ({ request }) => ({
       value: { saw: request.source },
       bytes: Buffer.from('bytes'),
     }));
     await queue.add([asked]);
     await world.until('the end', isIdle);
-    assert.deepEqual(door.calls, ['begin job token', 'complete']);
-    const [completion] = door.completions;
+    assert.deepEqual(client.calls, ['begin job token', 'complete']);
+    const [completion] = client.completions;
     const { handoff, epoch, value, failure, stage } = completion ?? {};
     assert.deepEqual(
       { handoff, epoch, value, failure, stage },
@@ -129,22 +129,22 @@ describe('a worker', () => {
   });
 
   test('has a name of its own for each run, and the same for each try to begin', async () => {
-    const { world, queue, door, isIdle } = await open(failing('http_404', 0));
-    door.away.push(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }));
+    const { world, queue, client, isIdle } = await open(failing('http_404', 0));
+    client.away.push(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }));
     await queue.add([asked, { ...asked, id: 'token.1' }]);
     await world.until('the end', isIdle);
-    assert.equal(door.workers.length, 3);
-    assert.equal(new Set(door.workers).size, 2);
-    for (const id of door.workers) assert.match(id, /^w\./);
+    assert.equal(client.workers.length, 3);
+    assert.equal(new Set(client.workers).size, 2);
+    for (const id of client.workers) assert.match(id, /^w\./);
   });
 
   test('leaves alone what nobody wants to know any more', async () => {
     const work = failing('http_404', 0);
-    const { world, queue, door, isIdle } = await open(work);
-    door.begun = { status: 'gone' };
+    const { world, queue, client, isIdle } = await open(work);
+    client.begun = { status: 'gone' };
     await queue.add([asked]);
     await world.until('the end', isIdle);
-    assert.deepEqual([work.tries(), door.calls], [0, ['begin job token']]);
+    assert.deepEqual([work.tries(), client.calls], [0, ['begin job token']]);
   });
 
   const outcomes: readonly [code: FailureCode, isAnotherTryAskedFor: boolean][] = [
@@ -159,24 +159,24 @@ describe('a worker', () => {
     const asks = isAnotherTryAskedFor ? 'asks for another try' : 'asks for no other try';
     test(`that meets ${code} tries once, and ${asks}`, async () => {
       const work = failing(code, 9);
-      const { world, queue, door, isIdle } = await open(work);
+      const { world, queue, client, isIdle } = await open(work);
       await queue.add([asked]);
       await world.until('the end', isIdle);
-      const [{ failure } = {}] = door.completions;
-      assert.deepEqual([work.tries(), door.completions.length], [1, 1]);
+      const [{ failure } = {}] = client.completions;
+      assert.deepEqual([work.tries(), client.completions.length], [1, 1]);
       assert.deepEqual([failure?.code, failure?.retry ?? false], [code, isAnotherTryAskedFor]);
     });
   }
 
   test('tells with a failure where it happened, who tried, and how long to stay away', async () => {
     const context = { domain: 'example.org', status: 503 };
-    const { world, queue, door, isIdle } = await open(async () => {
+    const { world, queue, client, isIdle } = await open(async () => {
       throw new Failure('http_5xx', 'example.org answered 503', { retryAfterMs: 7000, context });
     });
     await queue.add([asked]);
     await world.until('the end', isIdle);
-    const [{ failure } = {}] = door.completions;
-    assert.deepEqual(failure?.context, { ...context, worker_id: door.workers[0] });
+    const [{ failure } = {}] = client.completions;
+    assert.deepEqual(failure?.context, { ...context, worker_id: client.workers[0] });
     assert.equal(failure?.retry_after_ms, 7000);
   });
 
@@ -185,20 +185,20 @@ describe('a worker', () => {
     const first = await open(spent);
     await first.queue.add([loose('embed')]);
     await first.world.until('the end', first.isIdle);
-    assert.deepEqual([spent.tries(), first.door.completions[0]?.failure?.tries], [6, 6]);
-    assert.equal(first.door.completions[0]?.stage, 'embedding');
+    assert.deepEqual([spent.tries(), first.client.completions[0]?.failure?.tries], [6, 6]);
+    assert.equal(first.client.completions[0]?.stage, 'embedding');
 
     const limited = failing('rate_limited', 20, 5_000);
     const second = await open(limited);
     await second.queue.add([loose('embed')]);
     await second.world.until('the end', second.isIdle);
-    assert.deepEqual([limited.tries(), second.door.completions[0]?.failure], [21, undefined]);
+    assert.deepEqual([limited.tries(), second.client.completions[0]?.failure], [21, undefined]);
 
     const long = failing('rate_limited', 1, 2 * limits.handoff.waitMsMax);
     const third = await open(long);
     await third.queue.add([loose('embed')]);
     await third.world.until('the end', third.isIdle);
-    const told = third.door.completions[0]?.failure;
+    const told = third.client.completions[0]?.failure;
     assert.deepEqual(
       [told?.code, told?.retry_after_ms],
       ['rate_limited', 2 * limits.handoff.waitMsMax],
@@ -207,19 +207,19 @@ describe('a worker', () => {
 
   test('calls back until the orchestrator is there again, and does its work once', async () => {
     const work = failing('http_404', 0);
-    const { world, queue, door, errors, isIdle } = await open(work);
+    const { world, queue, client, errors, isIdle } = await open(work);
     const refused = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
-    door.away.push(refused, refused, undefined, ...Array.from({ length: 50 }, () => refused));
+    client.away.push(refused, refused, undefined, ...Array.from({ length: 50 }, () => refused));
     await queue.add([asked]);
     await world.until('the end', isIdle);
-    assert.deepEqual([work.tries(), door.completions.length], [1, 1]);
-    const calls = door.calls.filter((call) => !call.startsWith('beat'));
+    assert.deepEqual([work.tries(), client.completions.length], [1, 1]);
+    const calls = client.calls.filter((call) => !call.startsWith('beat'));
     assert.equal(calls.filter((call) => call === 'complete').length, 51);
     assert.equal(errors.filter((error) => error.startsWith('orchestrator')).length, 2);
   });
 
   test('beats while it works, tells how far it is, and stops when it is given up', async () => {
-    const { world, queue, door, isIdle } = await open(async (_, { signal, progress }) => {
+    const { world, queue, client, isIdle } = await open(async (_, { signal, progress }) => {
       progress(3, 12);
       await new Promise((_, reject) => {
         signal.addEventListener('abort', () => reject(signal.reason));
@@ -228,97 +228,97 @@ describe('a worker', () => {
     });
     await queue.add([asked]);
     await world.advance(2.5 * limits.handoff.beatMs);
-    assert.deepEqual(door.calls, ['begin job token', 'beat 3 3/12', 'beat 3 3/12']);
-    door.isWanted = false;
+    assert.deepEqual(client.calls, ['begin job token', 'beat 3 3/12', 'beat 3 3/12']);
+    client.isWanted = false;
     await world.until('the end', isIdle);
-    assert.deepEqual([door.completions.length, door.calls.length], [0, 4]);
+    assert.deepEqual([client.completions.length, client.calls.length], [0, 4]);
     assert.equal(world.pendingTimers, 0);
   });
 
   test('that is stopped gives back what it is at', async () => {
-    const { world, queue, door, consumer } = await open(
+    const { world, queue, client, consumer } = await open(
       (_, { signal }) =>
         new Promise((_, reject) => {
           signal.addEventListener('abort', () => reject(signal.reason));
         }),
     );
     await queue.add([asked]);
-    await world.until('the beginning', () => door.calls.length === 1);
+    await world.until('the beginning', () => client.calls.length === 1);
     const stopped = consumer.stop(1000);
     await world.advance(2000);
     await stopped;
-    assert.deepEqual(door.calls, ['begin job token', 'leave 3']);
+    assert.deepEqual(client.calls, ['begin job token', 'leave 3']);
     assert.deepEqual(await queue.depth(), { waiting: 1, active: 0 });
   });
 
   test('whose answer is refused says that there is none, and works once', async () => {
     const work = failing('http_404', 0);
-    const { world, queue, door, isIdle } = await open(work);
-    door.away.push(undefined, new Failure('payload_too_large', 'it answered 413'));
+    const { world, queue, client, isIdle } = await open(work);
+    client.away.push(undefined, new Failure('payload_too_large', 'it answered 413'));
     await queue.add([asked]);
     await world.until('the end', isIdle);
-    assert.deepEqual(door.calls, ['begin job token', 'complete', 'complete']);
-    const [{ failure, value, epoch } = {}] = door.completions;
+    assert.deepEqual(client.calls, ['begin job token', 'complete', 'complete']);
+    const [{ failure, value, epoch } = {}] = client.completions;
     assert.deepEqual([failure?.code, value, epoch], ['source_too_large', {}, 3]);
     assert.equal(work.tries(), 1);
-    door.away.push(undefined, new Failure('bad_request', 'it answered 400'));
+    client.away.push(undefined, new Failure('bad_request', 'it answered 400'));
     await queue.add([asked]);
     await world.until('the end', isIdle);
-    assert.equal(door.completions[1]?.failure?.code, 'bad_request');
+    assert.equal(client.completions[1]?.failure?.code, 'bad_request');
   });
 
   test('waits for a blob store that is away, on the way in and on the way out', async () => {
     const away = new Failure('provider_unavailable', 'the bucket is away');
     const refusals = { pack: 9, unpack: 3 };
-    const own = parcelsBy();
-    const parcels: Parcels = {
-      pack: async (parcel) => {
+    const own = payloadsBy();
+    const payloads: Payloads = {
+      pack: async (payload) => {
         if (refusals.pack-- > 0) throw away;
-        return own.pack(parcel);
+        return own.pack(payload);
       },
-      unpack: async (parcel) => {
+      unpack: async (payload) => {
         if (refusals.unpack-- > 0) throw away;
-        return own.unpack(parcel);
+        return own.unpack(payload);
       },
     };
     const work = failing('http_404', 0);
-    const { world, queue, door, errors, isIdle } = await open(work, parcels);
+    const { world, queue, client, errors, isIdle } = await open(work, payloads);
     await queue.add([asked]);
     await world.until('the end', isIdle);
-    assert.deepEqual([work.tries(), door.completions[0]?.failure], [1, undefined]);
+    assert.deepEqual([work.tries(), client.completions[0]?.failure], [1, undefined]);
     assert.deepEqual(errors, Array(2).fill('blob store: Failure: the bucket is away'));
   });
 
   test('that cannot find the bytes of a question says so', async () => {
-    const { world, queue, door, isIdle } = await open(failing('http_404', 0));
-    door.begun = { ...begun, request: { source: 'a', blob: 'elsewhere' } };
+    const { world, queue, client, isIdle } = await open(failing('http_404', 0));
+    client.begun = { ...begun, request: { source: 'a', blob: 'elsewhere' } };
     await queue.add([asked]);
     await world.until('the end', isIdle);
-    assert.deepEqual(door.calls, ['begin job token', 'complete']);
-    assert.equal(door.completions[0]?.failure?.code, 'source_missing');
+    assert.deepEqual(client.calls, ['begin job token', 'complete']);
+    assert.equal(client.completions[0]?.failure?.code, 'source_missing');
   });
 
   test('that leaves before it could tell what it paid for leaves that to the next', async () => {
     const kept = new Kept();
     const paid: Work = async () => ({ value: { cost: 7 }, bytes: Buffer.from('vectors') });
-    const first = await open(paid, parcelsBy(), kept);
-    first.door.begun = { ...begun, kind: 'embed' };
+    const first = await open(paid, payloadsBy(), kept);
+    first.client.begun = { ...begun, kind: 'embed' };
     const refused = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
-    first.door.away.push(undefined, ...Array.from({ length: 99 }, () => refused));
+    first.client.away.push(undefined, ...Array.from({ length: 99 }, () => refused));
     await first.queue.add([{ ...asked, kind: 'embed' }]);
-    await first.world.until('the callback', () => first.door.calls.includes('complete'));
+    await first.world.until('the callback', () => first.client.calls.includes('complete'));
     const stopped = first.consumer.stop(0);
     await first.world.advance(1000);
     await stopped;
-    assert.equal(first.door.completions.length, 0);
+    assert.equal(first.client.completions.length, 0);
 
     const again = failing('http_404', 0);
-    const second = await open(again, parcelsBy(), kept);
-    second.door.begun = { ...begun, kind: 'embed', epoch: 5 };
+    const second = await open(again, payloadsBy(), kept);
+    second.client.begun = { ...begun, kind: 'embed', epoch: 5 };
     await second.queue.add([{ ...asked, kind: 'embed' }]);
     await second.world.until('the end', second.isIdle);
     assert.equal(again.tries(), 0);
-    const [{ value, bytes, epoch } = {}] = second.door.completions;
+    const [{ value, bytes, epoch } = {}] = second.client.completions;
     assert.deepEqual([value, String(bytes), epoch], [{ cost: 7 }, 'vectors', 5]);
     assert.equal(kept.all.size, 0);
   });
@@ -327,55 +327,55 @@ describe('a worker', () => {
     const kept = new Kept();
     const writes: string[] = [];
     kept.write = async (handoff) => void writes.push(handoff);
-    const free = await open(failing('http_404', 0), parcelsBy(), kept);
+    const free = await open(failing('http_404', 0), payloadsBy(), kept);
     await free.queue.add([asked]);
     await free.world.until('the end', free.isIdle);
-    const failed = await open(failing('provider_auth', 9), parcelsBy(), kept);
-    failed.door.begun = { ...begun, kind: 'embed' };
+    const failed = await open(failing('provider_auth', 9), payloadsBy(), kept);
+    failed.client.begun = { ...begun, kind: 'embed' };
     await failed.queue.add([{ ...asked, kind: 'embed' }]);
     await failed.world.until('the end', failed.isIdle);
-    assert.deepEqual([failed.door.completions.length, writes], [1, []]);
+    assert.deepEqual([failed.client.completions.length, writes], [1, []]);
   });
 
   test('does loose work for nobody, and calls back where a job was named', async () => {
-    const { world, queue, door, isIdle } = await open(failing('http_404', 0));
+    const { world, queue, client, isIdle } = await open(failing('http_404', 0));
     const visit = { kind: 'visit', request: { source: 'a' } };
     await queue.add([{ ...visit, id: 'one' }]);
     await world.until('the end', isIdle);
-    assert.deepEqual(door.calls, []);
+    assert.deepEqual(client.calls, []);
     await queue.add([{ ...visit, id: 'two', jobId: 'job' }]);
     await world.until('the end', isIdle);
-    assert.deepEqual(door.calls, ['complete']);
-    assert.equal(door.completions[0]?.handoff, undefined);
+    assert.deepEqual(client.calls, ['complete']);
+    assert.equal(client.completions[0]?.handoff, undefined);
   });
 
   test('refuses what it does not do, and large bytes where there is no blob store', async () => {
-    const { world, queue, door, isIdle } = await open(async () => ({
+    const { world, queue, client, isIdle } = await open(async () => ({
       value: {},
       bytes: new Uint8Array(limits.handoff.bytesMax + 1),
     }));
     await queue.add([asked]);
-    door.begun = begun;
+    client.begun = begun;
     await world.until('the end', isIdle);
-    assert.equal(door.completions[0]?.failure?.code, 'source_too_large');
-    assert.match(door.completions[0]?.failure?.message ?? '', /PAWL_BLOB_URL/);
-    door.begun = { ...begun, kind: 'dance' };
+    assert.equal(client.completions[0]?.failure?.code, 'source_too_large');
+    assert.match(client.completions[0]?.failure?.message ?? '', /PAWL_BLOB_URL/);
+    client.begun = { ...begun, kind: 'dance' };
     await queue.add([asked]);
     await world.until('the end', isIdle);
-    assert.equal(door.completions[1]?.failure?.code, 'bad_request');
+    assert.equal(client.completions[1]?.failure?.code, 'bad_request');
   });
 
   test('gives back what it lacks settings for, until nobody seems to have them', async () => {
     const work: Work = async () => {
       throw new Unconfigured('a-model', 'PAWL_EMBEDDER');
     };
-    const { door, queue, world, errors } = await open(work);
+    const { client, queue, world, errors } = await open(work);
     await queue.add([asked]);
-    await world.until('it to be given back', () => door.calls.includes('leave 3'));
-    assert.equal(door.completions.length, 0);
+    await world.until('it to be given back', () => client.calls.includes('leave 3'));
+    assert.equal(client.completions.length, 0);
     assert.match(errors.join(), /set PAWL_EMBEDDER/);
-    door.begun = { ...begun, releases: limits.handoff.declinesMax } as Begun;
-    await world.until('it to be failed', () => door.completions.length > 0);
-    assert.equal(door.completions[0]?.failure?.code, 'provider_bad_request');
+    client.begun = { ...begun, releases: limits.handoff.declinesMax } as Begun;
+    await world.until('it to be failed', () => client.completions.length > 0);
+    assert.equal(client.completions[0]?.failure?.code, 'provider_bad_request');
   });
 });

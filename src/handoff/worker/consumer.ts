@@ -11,17 +11,17 @@ import { react } from '../../kernel/reaction.ts';
 import { pause, type World } from '../../kernel/world.ts';
 import { failpoint } from '../../observe/failpoint.ts';
 import type { Consumer, Delivery, Queue, Settled } from '../../queue/queue.ts';
-import type { KeptAnswers } from '../../redis/response-store.ts';
+import type { ResponseStore } from '../../redis/response-store.ts';
 import { keyOfMessage, type WorkerName } from '../orchestrator/broker.ts';
-import type { Completed, Completion, OrchestratorDoor } from '../orchestrator/callbacks.ts';
-import type { Parcels } from '../payload.ts';
+import type { Completed, Completion, OrchestratorClient } from '../orchestrator/callbacks.ts';
+import type { Payloads } from '../payload.ts';
 import {
   isPaid,
-  isQuestionKind,
+  isRequestKind,
   type Json,
   type Question,
-  questionKinds,
   type Reply,
+  requestKinds,
   toWire,
 } from '../request.ts';
 import { RunLock } from './run-lock.ts';
@@ -29,11 +29,11 @@ import { Unconfigured, type Works } from './work.ts';
 
 export interface WorkerOptions {
   readonly queue: Queue;
-  readonly door: OrchestratorDoor;
+  readonly client: OrchestratorClient;
   readonly works: Works;
-  readonly parcels: Parcels;
+  readonly payloads: Payloads;
   /** Where paid answers are kept until the orchestrator has them. */
-  readonly answers?: KeptAnswers | undefined;
+  readonly answers?: ResponseStore | undefined;
   readonly world: World;
   readonly worker: WorkerName;
   readonly places: number;
@@ -121,12 +121,12 @@ class Run {
 
   /** A question that the orchestrator keeps. */
   async #runAsked(isAlone: boolean): Promise<Settled | Lone> {
-    const { door, onError } = this.#options;
+    const { client, onError } = this.#options;
     const { message, signal } = this.#delivery;
     const { jobId = '', id } = message;
     const handoff = keyOfMessage(id);
     const begun = await this.#insist('orchestrator', () =>
-      door.begin(jobId, handoff, this.#worker, isAlone),
+      client.begin(jobId, handoff, this.#worker, isAlone),
     );
     if (begun.status === 'gone') return finish;
     if (begun.status === 'alone') return { do: 'alone', uptimeMs: begun.uptimeMs };
@@ -140,7 +140,7 @@ class Run {
       const reply = kept ?? (await this.#answer({ kind, request, bytes }, both, true));
       if (reply.failure instanceof Unconfigured && !isLastTry(begun)) {
         onError(kind, reply.failure);
-        await door.beat(jobId, { handoff, epoch, isLeaving: true });
+        await client.beat(jobId, { handoff, epoch, isLeaving: true });
         return { do: 'again', afterMs: limits.handoff.declinedMs };
       }
       failpoint(this.#options.world, 'handoff.before-callback');
@@ -153,7 +153,7 @@ class Run {
     } catch (error) {
       if (given.signal.aborted) return finish;
       if (!signal.aborted) throw error;
-      const leaving = door.beat(jobId, { handoff, epoch, isLeaving: true });
+      const leaving = client.beat(jobId, { handoff, epoch, isLeaving: true });
       await leaving.catch((failure: unknown) => onError('handoff', failure));
       return { do: 'again', afterMs: 0 };
     } finally {
@@ -177,19 +177,19 @@ class Run {
     signal: AbortSignal,
     isKept: boolean,
   ): Promise<Tested> {
-    const { world, works, parcels, onTry } = this.#options;
+    const { world, works, payloads, onTry } = this.#options;
     const { kind } = asked;
-    const work = isQuestionKind(kind) ? works[kind] : undefined;
+    const work = isRequestKind(kind) ? works[kind] : undefined;
     for (let failed = 0; ; ) {
       const startedAt = world.now();
       let reply: Reply;
       try {
-        if (!work || !isQuestionKind(kind)) {
+        if (!work || !isRequestKind(kind)) {
           throw new Failure('bad_request', `this service does not answer ${kind}`);
         }
         const progress = (done: number, total: number) => this.#progress(done, total);
-        const parcel = { value: asked.request, bytes: asked.bytes };
-        const unpack = () => parcels.unpack(parcel);
+        const payload = { value: asked.request, bytes: asked.bytes };
+        const unpack = () => payloads.unpack(payload);
         const { value: request, bytes } = await this.#insist('blob store', unpack);
         reply = await work({ kind, request, bytes }, { signal, progress });
       } catch (error) {
@@ -212,9 +212,9 @@ class Run {
 
   /** When to try once more, and why; undefined where the orchestrator is to hear of it. */
   #next(kind: string, failure: Failure, attempt: number): Next | undefined {
-    if (!isQuestionKind(kind)) return undefined;
+    if (!isRequestKind(kind)) return undefined;
     const { world } = this.#options;
-    const { stage } = questionKinds[kind];
+    const { stage } = requestKinds[kind];
     // A site that asks for less, or defends itself, slows down all of its pages: that is for the
     // orchestrator to do.
     const isOfSite =
@@ -244,10 +244,10 @@ class Run {
     question: Pick<Completion, 'handoff' | 'epoch'>,
     { kind, reply }: { kind: string; reply: Tested },
   ): Promise<Completed> {
-    const { door } = this.#options;
-    const stage = isQuestionKind(kind) ? questionKinds[kind].stage : 'scraping';
+    const { client } = this.#options;
+    const stage = isRequestKind(kind) ? requestKinds[kind].stage : 'scraping';
     const tell = (told: Packed) =>
-      this.#insist('orchestrator', () => door.complete(jobId, { ...question, stage, ...told }));
+      this.#insist('orchestrator', () => client.complete(jobId, { ...question, stage, ...told }));
     try {
       const packed = await this.#packed(reply);
       await this.#keep(question.handoff, kind, packed);
@@ -276,8 +276,8 @@ class Run {
 
   /** A store of blobs that is away for a while does not cost what was worked for. */
   async #packed(reply: Tested): Promise<Packed> {
-    const { parcels } = this.#options;
-    const { value, bytes } = await this.#insist('blob store', () => parcels.pack(reply));
+    const { payloads } = this.#options;
+    const { value, bytes } = await this.#insist('blob store', () => payloads.pack(reply));
     const { failure, isLeft } = reply;
     if (!failure) return { value, bytes };
     return { value, bytes, failure: { ...toWire(failure), ...(isLeft && { retry: true }) } };
@@ -312,10 +312,10 @@ class Run {
     question: { handoff: string; epoch: number },
     given: AbortController,
   ): () => void {
-    const { door, world, onError } = this.#options;
+    const { client, world, onError } = this.#options;
     let cancel: () => void = () => undefined;
     const beat = (): void => {
-      door.beat(jobId, { ...question, progress: this.#told }).then(
+      client.beat(jobId, { ...question, progress: this.#told }).then(
         (isWanted) => {
           if (!isWanted) given.abort(new Failure('lease_lost', 'somebody else was asked'));
         },

@@ -6,7 +6,7 @@ import { TestWorld } from '../../../test/support/test-world.ts';
 import { type FailureCode, isRetried } from '../../kernel/failure/failure.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import { mebibyte } from '../../kernel/limits/unit.ts';
-import { remoteCutter } from '../orchestrator/chunk-client.ts';
+import { remoteChunker } from '../orchestrator/chunk-client.ts';
 import { type Post, servicePost } from './orchestrator-client.ts';
 
 const key = 'k'.repeat(32);
@@ -111,7 +111,7 @@ describe('a text for the chunking service', () => {
       const answer = answers.find(([name]) => name === what)?.[2];
       assert.ok(answer);
       const post = postTo(await listen(t, answer));
-      const asked = remoteCutter(post, async () => [chunk])(text, signal);
+      const asked = remoteChunker(post, async () => [chunk])(text, signal);
       if (outcome === 'cut here') return assert.deepEqual(await asked, [chunk]);
       const failure = await asked.then(
         () => assert.fail('it was cut'),

@@ -3,7 +3,7 @@ import { readBoundedText } from '../../concurrency/bounded.ts';
 import { Failure, type FailureCode, toFailure } from '../../kernel/failure/failure.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import type { World } from '../../kernel/world.ts';
-import type { Begun, Completed, OrchestratorDoor } from '../orchestrator/callbacks.ts';
+import type { Begun, Completed, OrchestratorClient } from '../orchestrator/callbacks.ts';
 import type { Json } from '../request.ts';
 import { signedHeaders } from '../signature.ts';
 
@@ -88,7 +88,7 @@ function detailOf(text: string): string {
   }
 }
 
-export function orchestratorLink(options: LinkOptions): OrchestratorDoor {
+export function orchestratorLink(options: LinkOptions): OrchestratorClient {
   const post = servicePost(options);
   const at = (job: string, what: string): string => `/jobs/${encodeURIComponent(job)}/${what}`;
   return {

@@ -14,7 +14,7 @@ test('a line has no pid, no host and no folder of the machine in it', () => {
   const [told, failed] = lines.map((line) => JSON.parse(line));
   assert.deepEqual(Object.keys(told), ['level', 'time', 'job_id', 'msg']);
   assert.deepEqual([failed.err.type, failed.err.message], ['Error', 'ENOSPC']);
-  assert.match(failed.err.stack, /^\s+at .*src\/api\/logger\.test\.ts:\d+/);
+  assert.match(failed.err.stack, /^\s+at .*src\/http\/log\/logger\.test\.ts:\d+/);
   const all = lines.join('');
   assert.equal(all.includes(process.cwd()) || all.includes(hostname()), false);
 });

@@ -28,8 +28,8 @@ export type Stage = 'scraping' | 'chunking' | 'embedding';
  * Where the work of a step is done: by the process that holds the item, or by a service that it
  * asks and waits for. Each has places of its own, so that one that is away stops no other.
  */
-export const workplaces = ['here', 'scraping', 'embedding'] as const;
-export type Workplace = (typeof workplaces)[number];
+export const stepServices = ['here', 'scraping', 'embedding'] as const;
+export type StepService = (typeof stepServices)[number];
 
 /** What people read for each status (and, for `failed`, for the stage it failed in). */
 export const stageMessages: Readonly<Record<Exclude<StageState, 'failed'>, string>> = {

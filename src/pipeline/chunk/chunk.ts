@@ -4,7 +4,7 @@ import { withPages } from '../page-starts.ts';
 import type { StepContext, StepFunction } from '../pipeline.ts';
 import { textOf } from '../step-memory.ts';
 import { withoutText } from '../without-text.ts';
-import { type Cutter, cutHere } from './chunker.ts';
+import { type Chunker, cutHere } from './chunker.ts';
 
 export const chunkStep: StepFunction = async (context) => {
   const { id, documentId } = context.item;
@@ -25,10 +25,10 @@ function tokensIn(chunks: readonly NewChunk[]): number {
 }
 
 /** The same step, whose texts are cut by somebody else. */
-export function withCutter(step: StepFunction, cutter: Cutter | undefined): StepFunction {
-  if (!cutter) return step;
+export function withChunker(step: StepFunction, chunker: Chunker | undefined): StepFunction {
+  if (!chunker) return step;
   return (context) => {
-    context.scratch.set('cutter', cutter);
+    context.scratch.set('chunker', chunker);
     return step(context);
   };
 }
@@ -53,6 +53,6 @@ export function heldChunks({ scratch }: StepContext): Chunks | undefined {
 async function split(context: StepContext): Chunks {
   const text = await textOf(context);
   if (!text) return undefined;
-  const cut = (context.scratch.get('cutter') as Cutter | undefined) ?? cutHere;
+  const cut = (context.scratch.get('chunker') as Chunker | undefined) ?? cutHere;
   return withPages(await cut(text.body, context.signal), JSON.parse(text.meta));
 }

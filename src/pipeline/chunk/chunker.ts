@@ -5,7 +5,7 @@ import { Failure } from '../../kernel/failure/failure.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import type { NewChunk } from '../../store/document/chunks.ts';
 
-export type Cutter = (text: string, signal: AbortSignal) => Promise<readonly NewChunk[]>;
+export type Chunker = (text: string, signal: AbortSignal) => Promise<readonly NewChunk[]>;
 
 /** A chunk whose text is in the document but for its opening and its closing. */
 export interface Cut extends Omit<NewChunk, 'text'> {
@@ -18,7 +18,7 @@ export function withText(text: string, { opening, closing, ...chunk }: Cut): New
   return { ...chunk, text: opening + slice + closing };
 }
 
-export const cutHere: Cutter = async (text) => {
+export const cutHere: Chunker = async (text) => {
   const splitText = await splitter();
   return bounded(splitText(text));
 };

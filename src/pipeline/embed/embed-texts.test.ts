@@ -23,7 +23,10 @@ test('the chunks of a document go in batches, and their vectors come back in ord
     signal: new AbortController().signal,
     progress: (done: number) => told.push(done),
   } as unknown as StepContext;
-  const { vectors, tokensIn } = await embedTexts(context, inputs, { embedder, purse: undefined });
+  const { vectors, tokensIn } = await embedTexts(context, inputs, {
+    embedder,
+    paidAnswers: undefined,
+  });
   assert.deepEqual(batches, [embeddingBatchMax, embeddingBatchMax, 1]);
   assert.deepEqual(
     vectors.map((vector) => Buffer.from(vector).toString()),

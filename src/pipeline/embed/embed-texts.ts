@@ -4,7 +4,7 @@ import { limits } from '../../kernel/limits/limits.ts';
 import type { Embedder, Embeddings, PaidVector } from '../../provider/embedding/embedding.ts';
 import type { Prices } from '../../provider/prices.ts';
 import { keyOf } from '../../store/money/paid-answers.ts';
-import { centsFor, type Purchase, type Purse } from '../paid-answers.ts';
+import { centsFor, type PaidAnswers, type Purchase } from '../paid-answers.ts';
 import type { StepContext } from '../pipeline.ts';
 
 /** It changes when something else is made of the same text, or of the same answer. */
@@ -29,17 +29,17 @@ export interface Embedded {
 
 export interface Tools {
   readonly embedder: Embedder;
-  readonly purse: Purse | undefined;
+  readonly paidAnswers: PaidAnswers | undefined;
 }
 
 export function embedTexts(
   context: StepContext,
   inputs: readonly EmbedInput[],
-  { embedder, purse }: Tools,
+  { embedder, paidAnswers }: Tools,
 ): Promise<Embedded> {
   context.used?.({ model: embedder.model });
-  if (!embedder.meter || !purse) return embedAll(context, inputs, embedder);
-  return new Buying(context, embedder, purse).embed(inputs);
+  if (!embedder.meter || !paidAnswers) return embedAll(context, inputs, embedder);
+  return new Buying(context, embedder, paidAnswers).embed(inputs);
 }
 
 /** The key under which the vector of a text is kept. */
@@ -84,13 +84,13 @@ function checked(answer: Embeddings, count: number, { model }: Embedder): Embedd
 class Buying {
   readonly #context: StepContext;
   readonly #embedder: Embedder;
-  readonly #purse: Purse;
+  readonly #paidAnswers: PaidAnswers;
   readonly #purchase: Purchase;
 
-  constructor(context: StepContext, embedder: Embedder, purse: Purse) {
+  constructor(context: StepContext, embedder: Embedder, paidAnswers: PaidAnswers) {
     this.#context = context;
     this.#embedder = embedder;
-    this.#purse = purse;
+    this.#paidAnswers = paidAnswers;
     this.#purchase = {
       item: context.item,
       step: 'embedded',
@@ -103,7 +103,7 @@ class Buying {
   async embed(inputs: readonly EmbedInput[]): Promise<Embedded> {
     const { model } = this.#embedder;
     const keys = new Map(inputs.map(({ text }) => [text, vectorKey(model, text)]));
-    const known = await this.#purse.find([...keys.values()]);
+    const known = await this.#paidAnswers.find([...keys.values()]);
     const vectors = new Map<string, Uint8Array>();
     const wanted = new Map<string, EmbedInput>();
     let tokensSaved = 0;
@@ -151,13 +151,13 @@ class Buying {
   async #call(batch: readonly EmbedInput[], texts: readonly string[]): Promise<Embeddings> {
     const { signal } = this.#context;
     const input = batch.reduce((sum, { tokens }) => sum + tokens, 0);
-    const isReserved = await this.#purse.reserve(this.#purchase, { input, output: 0 });
+    const isReserved = await this.#paidAnswers.reserve(this.#purchase, { input, output: 0 });
     try {
       const answer = await this.#embedder.embed(texts, signal, (paid) => this.#keep(paid));
       return checked(answer, texts.length, this.#embedder);
     } catch (error) {
       // Who was interrupted may have a call under way that is still to be paid.
-      if (isReserved && !signal.aborted) await this.#purse.release(this.#purchase);
+      if (isReserved && !signal.aborted) await this.#paidAnswers.release(this.#purchase);
       throw error;
     }
   }
@@ -167,7 +167,7 @@ class Buying {
     const tokensIn = paid.reduce((sum, { tokens }) => sum + tokens, 0);
     const costCents = centsFor({ input: tokensIn, output: 0 }, this.#purchase);
     this.#context.used?.({ model, tokensIn, costCents });
-    return this.#purse.keep(
+    return this.#paidAnswers.keep(
       this.#purchase,
       paid.map(({ text, vector, tokens }) => ({
         key: vectorKey(model, text),

@@ -8,7 +8,7 @@ import { releaseReservation } from '../../store/money/budgets.ts';
 import { charge } from '../../store/money/spending.ts';
 import { chunksOf } from '../chunk/chunk.ts';
 import { type CorpusEmbedders, corpusEmbedder, type RecordFirstUse } from '../corpus-origin.ts';
-import type { Purse } from '../paid-answers.ts';
+import type { PaidAnswers } from '../paid-answers.ts';
 import type { PipelineItem, StepContext, StepFunction, StepResult } from '../pipeline.ts';
 import { holdModels } from '../step-memory.ts';
 import { withoutText } from '../without-text.ts';
@@ -16,7 +16,7 @@ import { type Embedded, type EmbedInput, embedTexts } from './embed-texts.ts';
 
 export interface EmbedOptions extends CorpusEmbedders {
   /** Where answers that cost something are kept. */
-  readonly purse?: Purse | undefined;
+  readonly paidAnswers?: PaidAnswers | undefined;
 }
 
 export function embedStep(options: EmbedOptions): StepFunction {
@@ -62,7 +62,10 @@ export async function embedChunks(
   const key = { caller, corpus, model, isBegun };
   const { embedder, recordFirstUse } = await corpusEmbedder(context.reader, key, options);
   const inputs = chunks.map(inputOf);
-  const embedded = await embedTexts(context, inputs, { embedder, purse: options.purse });
+  const embedded = await embedTexts(context, inputs, {
+    embedder,
+    paidAnswers: options.paidAnswers,
+  });
   return { ...embedded, model, recordFirstUse, ordinals: chunks.map(({ ordinal }) => ordinal) };
 }
 

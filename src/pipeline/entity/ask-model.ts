@@ -14,7 +14,7 @@ import {
 } from '../../provider/completion/completion.ts';
 import type { Tokens } from '../../provider/prices.ts';
 import { keyOf } from '../../store/money/paid-answers.ts';
-import { centsFor, type Purchase, type Purse } from '../paid-answers.ts';
+import { centsFor, type PaidAnswers, type Purchase } from '../paid-answers.ts';
 import type { StepContext } from '../pipeline.ts';
 
 /** It changes when something else is made of the same answer. */
@@ -30,7 +30,7 @@ export function answerKey(model: string, request: CompletionRequest): string {
 export interface AskOptions<T> {
   readonly completer: Completer;
   /** Undefined: nothing is kept, and what it costs is told with the step. */
-  readonly purse: Purse | undefined;
+  readonly paidAnswers: PaidAnswers | undefined;
   /** Throws where the text has not the form that was asked for. */
   readonly read: (text: string) => T;
 }
@@ -107,7 +107,7 @@ class Questions<T> {
 
   async #recall(questions: readonly Question[]): Promise<void> {
     const keys = questions.map(({ key }) => key);
-    const known = (await this.#options.purse?.find([...new Set(keys)])) ?? new Map();
+    const known = (await this.#options.paidAnswers?.find([...new Set(keys)])) ?? new Map();
     for (const [key, { value, tokens, tokens_out }] of known) {
       this.#answers.set(key, this.#options.read(Buffer.from(value).toString()));
       this.#tokens.set(key, { input: tokens, output: tokens_out });
@@ -117,18 +117,18 @@ class Questions<T> {
   /** A few at a time: their money is set aside together, and after a failure no more are begun. */
   async #buy(wanted: readonly Question[], total: number): Promise<void> {
     const { signal, progress } = this.#context;
-    const { purse } = this.#options;
+    const { paidAnswers } = this.#options;
     const { passagesAtOnceMax } = limits.completion;
     for (let start = 0; start < wanted.length; start += passagesAtOnceMax) {
       signal.throwIfAborted();
       const few = wanted.slice(start, start + passagesAtOnceMax);
       const guesses = few.map(({ request }) => guessCompletion(request));
-      const isReserved = await purse?.reserve(this.#purchase, guesses.reduce(add));
+      const isReserved = await paidAnswers?.reserve(this.#purchase, guesses.reduce(add));
       const outcomes = await Promise.allSettled(few.map((question) => this.#call(question)));
       const failed = outcomes.find(({ status }) => status === 'rejected');
       if (failed?.status === 'rejected') {
         // Who was interrupted may have a call under way that is still to be paid.
-        if (isReserved && !signal.aborted) await purse?.release(this.#purchase);
+        if (isReserved && !signal.aborted) await paidAnswers?.release(this.#purchase);
         throw failed.reason;
       }
       progress(total - wanted.length + start + few.length, total);
@@ -136,7 +136,7 @@ class Questions<T> {
   }
 
   async #call({ key, request }: Question): Promise<void> {
-    const { completer, purse } = this.#options;
+    const { completer, paidAnswers } = this.#options;
     const keep = async (completion: Completion): Promise<void> => {
       const { outcome, tokens } = completion;
       const isUsable = !(this.#reading(outcome) instanceof Failure);
@@ -147,7 +147,7 @@ class Questions<T> {
         tokensOut: tokens.output,
         costCents: centsFor(tokens, this.#purchase),
       });
-      await purse?.keep(this.#purchase, [{ key, value, tokens }]);
+      await paidAnswers?.keep(this.#purchase, [{ key, value, tokens }]);
     };
     const answer = await completer.complete(request, this.#context.signal, keep);
     const reading = this.#reading(answer.outcome);

@@ -10,7 +10,7 @@ import {
   type CompletionRequest,
   guessCompletion,
 } from '../../provider/completion/completion.ts';
-import type { Purse } from '../paid-answers.ts';
+import type { PaidAnswers } from '../paid-answers.ts';
 import { answerKey, askModel } from './ask-model.ts';
 import {
   type Entity,
@@ -23,7 +23,7 @@ import {
 import { relationsOf } from './relation.ts';
 import { isLetterOrDigit } from './scan.ts';
 
-export function modelExtractor(completer: Completer, purse?: Purse): Extractor {
+export function modelExtractor(completer: Completer, paidAnswers?: PaidAnswers): Extractor {
   const { model, prices, origin } = completer;
   const read = (text: string): Claim[] => readClaims(text, model);
   return {
@@ -39,14 +39,18 @@ export function modelExtractor(completer: Completer, purse?: Purse): Extractor {
     },
     extract: async (input, context) => {
       const passages = passagesOf(input);
-      const asked = await askModel(context, questionsOf(input), { completer, purse, read });
+      const asked = await askModel(context, questionsOf(input), { completer, paidAnswers, read });
       const findings = new Findings(input);
       asked.answers.forEach((claims, index) => {
         for (const claim of claims) findings.add(claim, passages[index] as Passage);
       });
       const entities = findings.entities();
       const extraction = { entities, relations: relationsOf(entities) };
-      const costs = { ...asked, isMetered: purse !== undefined, isPriced: prices !== undefined };
+      const costs = {
+        ...asked,
+        isMetered: paidAnswers !== undefined,
+        isPriced: prices !== undefined,
+      };
       return { extraction, costs, detail: { mentions_dropped: findings.dropped } };
     },
     close: completer.close,

@@ -9,7 +9,7 @@ import { limits } from '../../kernel/limits/limits.ts';
 import { dropFailedLines, type LineRow, takeLines } from '../../store/batch/lines.ts';
 import { releaseReservation } from '../../store/money/budgets.ts';
 import type { ResultRow } from '../../store/money/paid-answers.ts';
-import type { Answer, Purchase, Purse } from '../paid-answers.ts';
+import type { Answer, PaidAnswers, Purchase } from '../paid-answers.ts';
 import type { PipelineItem, StepContext, StepFunction, StepResult } from '../pipeline.ts';
 
 /** What a batch says to one question. */
@@ -26,7 +26,7 @@ export interface Reply {
 
 export interface Banking {
   readonly blobs: BlobStore;
-  readonly purse: Purse;
+  readonly paidAnswers: PaidAnswers;
   readonly purchase: Purchase;
   /** What is kept of a reply; throws a failure where the reply is of no use. */
   readonly read: (reply: Reply) => Uint8Array;
@@ -67,7 +67,7 @@ export async function bankLines(lines: readonly LineRow[], banking: Banking): Pr
   const came = lines.filter(({ status }) => status === 'ok');
   if (came.length === 0) return { paid: new Map(), failure: refusal };
   const read = await readLines(came, banking);
-  const kept = await banking.purse.keepTaken(banking.purchase, async (transaction) => {
+  const kept = await banking.paidAnswers.keepTaken(banking.purchase, async (transaction) => {
     const taken = new Set(
       await takeLines(
         transaction,

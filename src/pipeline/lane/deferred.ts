@@ -27,7 +27,7 @@ import { vectorKey } from '../embed/embed-texts.ts';
 import { answerKey } from '../entity/ask-model.ts';
 import { entityStep } from '../entity/entity.ts';
 import { modelExtractor, questionsOf, readClaims } from '../entity/model-extractor.ts';
-import { centsFor, type Purchase, type Purse } from '../paid-answers.ts';
+import { centsFor, type PaidAnswers, type Purchase } from '../paid-answers.ts';
 import type { LaneRequest, StepContext, StepFunction, StepResult } from '../pipeline.ts';
 import { withoutText } from '../without-text.ts';
 import { type Bank, bankLines, isUnderWay, type LaneStep, type Reply, refuse } from './bank.ts';
@@ -48,7 +48,7 @@ export interface LaneOptions {
   readonly lane: LaneModel;
   readonly blobs: BlobStore;
   /** Where answers are kept. */
-  readonly purse: Purse;
+  readonly paidAnswers: PaidAnswers;
   /** What the step is in the other lane. */
   readonly normal: StepFunction;
 }
@@ -75,7 +75,7 @@ interface Deferring extends LaneOptions {
 }
 
 function deferring(options: Deferring): LaneStep {
-  const { step, taskType, lane, purse, normal, questions, work } = options;
+  const { step, taskType, lane, paidAnswers, normal, questions, work } = options;
   const bank: Bank = (item, lines) =>
     bankLines(lines, { ...options, purchase: purchaseOf(item, options), read: options.reader() });
   const run: StepFunction = async (context) => {
@@ -88,7 +88,7 @@ function deferring(options: Deferring): LaneStep {
     if (failure) return refuse(context, step, failure);
     const asked = await questions(context);
     if (!asked || asked.length === 0) return normal(context);
-    const known = await knownTo(purse, asked, paid);
+    const known = await knownTo(paidAnswers, asked, paid);
     const missing = new Map(
       asked.filter(({ key }) => !known.has(key)).map((question) => [question.key, question]),
     );
@@ -97,7 +97,7 @@ function deferring(options: Deferring): LaneStep {
       const wanted = [...missing.values()];
       const effect = await checkLane(context, options);
       // Where it may not be spent, the job is paused before the batch hears of it.
-      await purse.reserve(purchase, sumOf(wanted));
+      await paidAnswers.reserve(purchase, sumOf(wanted));
       const requests = wanted.map(({ request }) => request);
       return { deferred: { taskType, model: lane.model, requests, effect } };
     }
@@ -120,9 +120,13 @@ function purchaseOf(item: Purchase['item'], { step, lane, priceSetting }: Deferr
   return { item, step, model, prices: price?.batch ?? price, priceSetting };
 }
 
-async function knownTo(purse: Purse, asked: readonly Question[], paid: Known): Promise<Known> {
+async function knownTo(
+  paidAnswers: PaidAnswers,
+  asked: readonly Question[],
+  paid: Known,
+): Promise<Known> {
   const keys = new Set(asked.map(({ key }) => key).filter((key) => !paid.has(key)));
-  return new Map([...paid, ...(await purse.find([...keys]))]);
+  return new Map([...paid, ...(await paidAnswers.find([...keys]))]);
 }
 
 interface Account {

@@ -17,7 +17,7 @@ import { extract, keepText, unchanged } from '../extract/extract.ts';
 import { unsupported } from '../extract/format/unsupported.ts';
 import type { Parser } from '../extract/parsed.ts';
 import { isRecording } from '../fetch/http/media-type.ts';
-import type { Purchase, Purse } from '../paid-answers.ts';
+import type { PaidAnswers, Purchase } from '../paid-answers.ts';
 import type {
   LaneRequest,
   PipelineItem,
@@ -39,7 +39,7 @@ export interface RecordingLane {
 export interface RecordingOptions extends RecordingLane {
   readonly blobs: BlobStore;
   /** Where transcripts are kept. */
-  readonly purse: Purse;
+  readonly paidAnswers: PaidAnswers;
   readonly parser: Parser;
   /** What the step is for all that is no recording. */
   readonly normal: StepFunction;
@@ -75,12 +75,12 @@ export function recordingStep(options: RecordingOptions): LaneStep {
     const unchanged = await sameAsBefore(context, fetched);
     if (unchanged) return unchanged;
     const request = requestFor(item, fetched, options);
-    const known = (await options.purse.find([request.key])).get(request.key);
+    const known = (await options.paidAnswers.find([request.key])).get(request.key);
     if (!known) {
       const { model, ...asked } = request;
       const cents = centsOf(guessOf(fetched), priceIn(options, model)?.batch);
       const effect = await checkTranscriber(context, model, options);
-      await options.purse.reserveCents(purchaseOf(item, model), cents);
+      await options.paidAnswers.reserveCents(purchaseOf(item, model), cents);
       return { deferred: { taskType: 'transcription', model, requests: [asked], effect } };
     }
     return write(context, transcriptOf(known), { options, heardBy: request.model, isPaid: false });

@@ -7,7 +7,7 @@
 import { Failure } from '../../kernel/failure/failure.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import type { World } from '../../kernel/world.ts';
-import { bounded, type Cutter, cutHere, withText } from '../chunk/chunker.ts';
+import { bounded, type Chunker, cutHere, withText } from '../chunk/chunker.ts';
 import { type LinkFinder, linksHere, type PageScope } from '../crawl/found.ts';
 import { entitiesHere, type FindEntities } from '../entity/local-extractor.ts';
 import type { TextAnswers, TextQuestion, TextWork } from './text-work.ts';
@@ -24,7 +24,7 @@ export class TextThreads {
     });
   }
 
-  readonly cut: Cutter = async (text, signal) => {
+  readonly cut: Chunker = async (text, signal) => {
     signal.throwIfAborted();
     if (isShort(text)) return cutHere(text, signal);
     const cuts = await this.#ask('cut', { text }, signal);

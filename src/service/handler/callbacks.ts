@@ -1,16 +1,16 @@
 /** The doors of the orchestrator for workers in other processes. */
 
 import type { BodyOf } from '../../contract/contract.ts';
-import type { OrchestratorDoor } from '../../handoff/orchestrator/callbacks.ts';
+import type { OrchestratorClient } from '../../handoff/orchestrator/callbacks.ts';
 import { Failure } from '../../kernel/failure/failure.ts';
 import type { Stage } from '../../kernel/lifecycle/stage.ts';
 import type { Ask, Handlers } from '../service.ts';
 
-export function callbackRoutes(door: OrchestratorDoor) {
+export function callbackRoutes(client: OrchestratorClient) {
   return {
     'POST /jobs/:id/begin': async ({ params, body, request }) => {
       checkSigned(request);
-      const begun = await door.begin(params.id, body.handoff, body.worker, body.alone);
+      const begun = await client.begin(params.id, body.handoff, body.worker, body.alone);
       if (begun.status === 'gone') return begun;
       if (begun.status === 'alone') return { status: 'alone', uptime_ms: begun.uptimeMs };
       const { bytes, ...rest } = begun;
@@ -19,12 +19,12 @@ export function callbackRoutes(door: OrchestratorDoor) {
     'POST /jobs/:id/heartbeat': async ({ params, body, request }) => {
       checkSigned(request);
       const { leaving: isLeaving, ...beat } = body;
-      return { status: (await door.beat(params.id, { ...beat, isLeaving })) ? 'ok' : 'gone' };
+      return { status: (await client.beat(params.id, { ...beat, isLeaving })) ? 'ok' : 'gone' };
     },
     'POST /jobs/:id/complete': async ({ params, body, request }) => {
       if (body.handoff !== undefined) checkSigned(request);
       const { stage, handoff, epoch, item_id: itemId, result: value, bytes } = body;
-      return door.complete(params.id, {
+      return client.complete(params.id, {
         ...{ stage: stage as Stage, handoff, epoch, itemId, value },
         bytes: bytes === undefined ? undefined : Buffer.from(bytes, 'base64'),
         failure: failureOf(body),

@@ -18,7 +18,7 @@ import { limitOf, nextCursor, numberCursor } from '../cursor.ts';
 import { requestHash } from '../request-hash.ts';
 import type { Ask, Handlers, Service } from '../service.ts';
 import { viewItems } from '../view/item.ts';
-import type { JobPicture } from '../view/job-views.ts';
+import type { JobView } from '../view/job-views.ts';
 import { jobDetailShape, jobShape, timeOf } from '../view/serializer.ts';
 import { webhookSecret } from './webhooks.ts';
 
@@ -44,7 +44,7 @@ export function jobRoutes(service: Service) {
       return { items, next_cursor: before === null ? null : String(before) };
     },
     'GET /jobs/:id': async ({ caller, params }) => {
-      const picture = await ownPicture(service, caller.callerId, params.id);
+      const picture = await ownJobView(service, caller.callerId, params.id);
       return jobDetailShape({ ...picture, now: database.now() });
     },
     'GET /jobs/:id/items': async ({ caller, params, query }) => {
@@ -118,7 +118,7 @@ export async function ownJob({ database }: Service, caller: string, key: string)
 }
 
 /** What orchestrators show each other may be from before the job was moved. */
-async function ownPicture(service: Service, caller: string, key: string): Promise<JobPicture> {
+async function ownJobView(service: Service, caller: string, key: string): Promise<JobView> {
   const shown = await service.jobs.read(key);
   if (shown?.row.caller === caller) return shown;
   if (!shown) throw unknownJob(key);

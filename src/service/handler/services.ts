@@ -4,14 +4,14 @@
  */
 
 import type { BodyOf } from '../../contract/contract.ts';
-import { answered, type QuestionKind, type Reply } from '../../handoff/request.ts';
+import { answered, type Reply, type RequestKind } from '../../handoff/request.ts';
 import { Shape } from '../../handoff/shape.ts';
 import { readAnswer, readParsed, readShown } from '../../handoff/visit-wire.ts';
 import type { Works } from '../../handoff/worker/work.ts';
 import { Failure, toFailure } from '../../kernel/failure/failure.ts';
 import type { Stage } from '../../kernel/lifecycle/stage.ts';
 import type { World } from '../../kernel/world.ts';
-import type { Cutter } from '../../pipeline/chunk/chunker.ts';
+import type { Chunker } from '../../pipeline/chunk/chunker.ts';
 import { plainText } from '../../pipeline/extract/plain-text.ts';
 import type { Turns } from '../../pipeline/fetch/robots/domain-throttle.ts';
 import { readUrl } from '../../pipeline/fetch/url.ts';
@@ -21,12 +21,12 @@ import { QueueRoom } from '../queue-capacity.ts';
 import type { Ask, Handlers } from '../service.ts';
 import { cutShape } from '../view/serializer.ts';
 
-export interface WorkDoors {
+export interface WorkServices {
   readonly works: Works;
   readonly world: World;
   /** One page of a domain after the other. */
   readonly turns: Turns;
-  readonly cutter?: Cutter | undefined;
+  readonly chunker?: Chunker | undefined;
   /** The model that is configured. */
   readonly model?: string | undefined;
   /** Vectors as they are stored, to numbers. */
@@ -43,34 +43,34 @@ export interface WorkDoors {
   readonly onCut?: ((seconds: number) => void) | undefined;
 }
 
-export function workRoutes(doors: WorkDoors) {
-  const rooms = roomsOf(doors);
+export function workRoutes(clients: WorkServices) {
+  const rooms = roomsOf(clients);
   return {
     'POST /scrape': ({ body, reply }) =>
-      within(doors, 'scraping', reply, (signal) => scrape(doors, body, signal)),
+      within(clients, 'scraping', reply, (signal) => scrape(clients, body, signal)),
     'POST /chunk': ({ body, reply }) =>
-      within(doors, 'chunking', reply, async (signal) => {
-        const { cutter } = doors;
-        if (!cutter) throw new Failure('route_unknown', 'this service does not cut texts');
-        const startedAt = doors.world.now();
+      within(clients, 'chunking', reply, async (signal) => {
+        const { chunker } = clients;
+        if (!chunker) throw new Failure('route_unknown', 'this service does not cut texts');
+        const startedAt = clients.world.now();
         try {
-          const chunks = await cutter(body.text, signal);
+          const chunks = await chunker(body.text, signal);
           return { job_id: body.job_id ?? null, chunks: chunks.map(cutShape) };
         } finally {
-          doors.onCut?.((doors.world.now() - startedAt) / 1000);
+          clients.onCut?.((clients.world.now() - startedAt) / 1000);
         }
       }),
     'POST /embed': ({ body, reply }) =>
-      within(doors, 'embedding', reply, (signal) => embed(doors, body, signal)),
-    'POST /enqueue': async (ask) => enqueue(doors, ask, rooms),
-    'GET /enqueue/:id': async (ask) => fetchEnqueued(doors, ask),
+      within(clients, 'embedding', reply, (signal) => embed(clients, body, signal)),
+    'POST /enqueue': async (ask) => enqueue(clients, ask, rooms),
+    'GET /enqueue/:id': async (ask) => fetchEnqueued(clients, ask),
   } satisfies Partial<Handlers>;
 }
 
 type Rooms = Readonly<Partial<Record<string, QueueRoom>>>;
 
 /** What waits in the queues is theirs to bear: whoever would add to one that is full waits. */
-function roomsOf({ queues, world, queueDepthMax: max }: WorkDoors): Rooms {
+function roomsOf({ queues, world, queueDepthMax: max }: WorkServices): Rooms {
   const rooms = Object.entries(queues).map(([kind, queue]) => {
     const count = async () => (await queue.depth()).waiting;
     return [kind, new QueueRoom({ count, world, max })];
@@ -82,7 +82,7 @@ type Answering = Ask<'POST /scrape'>['reply'];
 
 /** Runs within the time that a stage may take while somebody waits for the answer. */
 async function within<T>(
-  { world, syncMs }: WorkDoors,
+  { world, syncMs }: WorkServices,
   stage: Stage,
   { raw }: Answering,
   run: (signal: AbortSignal) => Promise<T>,
@@ -111,23 +111,23 @@ async function within<T>(
 }
 
 /** Nobody can have us call another model than the one that is configured. */
-function modelOf({ model: own = '' }: WorkDoors, asked: string | undefined): string {
+function modelOf({ model: own = '' }: WorkServices, asked: string | undefined): string {
   if (asked === undefined || asked === own) return own;
   throw new Failure('bad_request', `texts are embedded with ${own} here, and not with ${asked}`);
 }
 
-function workOf({ works }: WorkDoors, kind: QuestionKind) {
+function workOf({ works }: WorkServices, kind: RequestKind) {
   const work = works[kind];
   if (work) return work;
   throw new Failure('route_unknown', 'this service does not do that');
 }
 
-async function scrape(doors: WorkDoors, body: BodyOf<'POST /scrape'>, signal: AbortSignal) {
-  doors.checkUrl(body.url);
-  const visit = workOf(doors, 'visit');
+async function scrape(clients: WorkServices, body: BodyOf<'POST /scrape'>, signal: AbortSignal) {
+  clients.checkUrl(body.url);
+  const visit = workOf(clients, 'visit');
   const request = { source: body.url, isParsed: true };
   const context = { signal, progress: () => undefined };
-  const reply = await doors.turns.take(readUrl(body.url).host, signal, () =>
+  const reply = await clients.turns.take(readUrl(body.url).host, signal, () =>
     visit({ kind: 'visit', request }, context),
   );
   return { job_id: body.job_id ?? null, ...pageOf(body.url, answered(reply)) };
@@ -157,16 +157,16 @@ function refusedBy(shape: Shape): Failure {
   return new Failure(shape.text('code') as Failure['code'], shape.text('message'));
 }
 
-async function embed(doors: WorkDoors, body: BodyOf<'POST /embed'>, signal: AbortSignal) {
-  const work = workOf(doors, 'embed');
+async function embed(clients: WorkServices, body: BodyOf<'POST /embed'>, signal: AbortSignal) {
+  const work = workOf(clients, 'embed');
   const { texts, job_id: jobId = null } = body;
-  const model = modelOf(doors, body.model);
+  const model = modelOf(clients, body.model);
   const context = { signal, progress: () => undefined };
   const reply = await work({ kind: 'embed', request: { texts, model } }, context);
-  return { job_id: jobId, ...vectorsOf(doors, answered(reply)) };
+  return { job_id: jobId, ...vectorsOf(clients, answered(reply)) };
 }
 
-function vectorsOf({ decode }: WorkDoors, { value, bytes = new Uint8Array() }: Reply) {
+function vectorsOf({ decode }: WorkServices, { value, bytes = new Uint8Array() }: Reply) {
   const shape = new Shape(value, 'embed');
   const count = shape.number('count');
   const size = bytes.length / count;
@@ -190,31 +190,35 @@ function unitVector(values: ArrayLike<number>): number[] {
   return list.map((value) => Math.round((value / length) * 1e6) / 1e6);
 }
 
-async function enqueue(doors: WorkDoors, { body, caller }: Ask<'POST /enqueue'>, rooms: Rooms) {
+async function enqueue(
+  clients: WorkServices,
+  { body, caller }: Ask<'POST /enqueue'>,
+  rooms: Rooms,
+) {
   const { url, texts, job_id: jobId } = body;
-  const model = modelOf(doors, body.model);
+  const model = modelOf(clients, body.model);
   if ((url === undefined) === (texts === undefined)) {
     throw new Failure('bad_request', 'name either a url or texts');
   }
   if (jobId !== undefined && !caller.internal) {
     throw new Failure('forbidden', 'only services of Pawl may name a job that is called back');
   }
-  if (url !== undefined) doors.checkUrl(url);
+  if (url !== undefined) clients.checkUrl(url);
   const kind = url === undefined ? 'embed' : 'visit';
-  const queue = doors.queues[kind];
+  const queue = clients.queues[kind];
   if (!queue) throw new Failure('bad_request', `this service has no queue for ${kind}`);
   const request = url === undefined ? { texts, model } : { source: url, isParsed: true };
   await rooms[kind]?.check();
-  const { enqueued } = doors;
+  const { enqueued } = clients;
   const id = jobId === undefined ? await enqueued.open({ caller: caller.callerId, url }) : null;
   const told = id === null ? jobId : enqueued.jobIdOf(id);
-  await queue.add([{ id: doors.world.uuid(), kind, jobId: told, request }]);
+  await queue.add([{ id: clients.world.uuid(), kind, jobId: told, request }]);
   rooms[kind]?.accepted(1);
   return { job_id: jobId ?? null, status: 'queued' as const, id };
 }
 
-async function fetchEnqueued(doors: WorkDoors, { caller, params }: Ask<'GET /enqueue/:id'>) {
-  const { status, url, value, bytes, error } = await doors.enqueued.read(
+async function fetchEnqueued(clients: WorkServices, { caller, params }: Ask<'GET /enqueue/:id'>) {
+  const { status, url, value, bytes, error } = await clients.enqueued.read(
     caller.callerId,
     params.id,
   );
@@ -223,7 +227,7 @@ async function fetchEnqueued(doors: WorkDoors, { caller, params }: Ask<'GET /enq
   try {
     const result =
       url === undefined
-        ? { vectors: vectorsOf(doors, { value, bytes }) }
+        ? { vectors: vectorsOf(clients, { value, bytes }) }
         : { page: pageOf(url, { value, bytes }) };
     return { ...told, ...result, status, error: null };
   } catch (thrown) {

@@ -6,7 +6,7 @@ import { describe, test } from 'node:test';
 import { type Cleanup, temporaryDirectory } from '../../../test/support/temporary.ts';
 import { type Latch, makeLatch } from '../../../test/support/test-world.ts';
 import { assemble } from '../../app/wire.ts';
-import { Bell } from '../../engine/commit-signal.ts';
+import { CommitSignal } from '../../engine/commit-signal.ts';
 import { Relay } from '../../engine/relay.ts';
 import { Failure } from '../../kernel/failure/failure.ts';
 import type { Event } from '../../observe/event.ts';
@@ -97,7 +97,7 @@ async function setup(t: Cleanup, { isBehind = false } = {}) {
   const onError = (_: string, error: unknown): void => void errors.push(error);
   const slow = behind(database);
   const relay = isBehind
-    ? new Relay({ database: slow.database, world, bell: new Bell(), onError })
+    ? new Relay({ database: slow.database, world, commitSignal: new CommitSignal(), onError })
     : engine.relay;
   const refusing = unwilling(database);
   const news = new News({ database: refusing.database, relay, world, onError });

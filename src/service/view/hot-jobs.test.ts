@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { JobState } from '../../kernel/lifecycle/job.ts';
 import type { JobRow } from '../../store/job/jobs.ts';
 import { isGoodEnough } from './hot-jobs.ts';
-import type { JobPicture } from './job-views.ts';
+import type { JobView } from './job-views.ts';
 
 const now = 1_000_000;
 
@@ -15,14 +15,14 @@ function picture(changes: {
 }) {
   const { version = 10, ageMs = 0, state = 'running', isWhole = true } = changes;
   const row = { state } as JobRow;
-  return { version, at: now - ageMs, row, isWhole } as JobPicture;
+  return { version, at: now - ageMs, row, isWhole } as JobView;
 }
 
 const known = (last: number, lastState = 0) => ({ last, lastState });
 
 const rows: readonly (readonly [
   what: string,
-  picture: JobPicture,
+  picture: JobView,
   known: { last: number; lastState: number },
   isGoodEnough: boolean,
 ])[] = [

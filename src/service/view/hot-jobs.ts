@@ -10,11 +10,11 @@ import { limits } from '../../kernel/limits/limits.ts';
 import type { World } from '../../kernel/world.ts';
 import type { HotStore, HotView } from '../../redis/hot-store.ts';
 import type { Told } from '../stream/news.ts';
-import type { JobPicture, JobPictures, ShownJobs } from './job-views.ts';
+import type { JobView, JobViews, ShownJobs } from './job-views.ts';
 
 export interface HotJobsOptions {
   readonly store: HotStore;
-  readonly pictures: JobPictures;
+  readonly pictures: JobViews;
   readonly world: World;
   /** The clock that all orchestrators share. */
   readonly now: () => number;
@@ -48,7 +48,7 @@ export class HotJobs implements ShownJobs {
     this.#options = options;
   }
 
-  async read(key: string): Promise<JobPicture | undefined> {
+  async read(key: string): Promise<JobView | undefined> {
     const { store, onRead, now } = this.#options;
     this.#floor ??= this.#options.position();
     const view = await store.read(key);
@@ -147,7 +147,7 @@ export class HotJobs implements ShownJobs {
  * States are never late; counts are for a moment, as they always may be. A view that lies still for
  * long is looked after: not everything that is shown comes with an event.
  */
-export function isGoodEnough(picture: JobPicture, known: Known, now: number): boolean {
+export function isGoodEnough(picture: JobView, known: Known, now: number): boolean {
   const { version, at, row, isWhole } = picture;
   const ageMs = Math.abs(now - at);
   if (version < known.lastState) return false;
@@ -156,12 +156,12 @@ export function isGoodEnough(picture: JobPicture, known: Known, now: number): bo
   return isFinal(jobMachine, row.state) || ageMs <= limits.hotView.ageMsMax;
 }
 
-function viewOf(picture: JobPicture): HotView {
+function viewOf(picture: JobView): HotView {
   return { version: picture.version, body: JSON.stringify(picture) };
 }
 
 /** Undefined for what another release has written in another form. */
-function pictureOf({ body }: HotView): JobPicture | undefined {
-  const picture = JSON.parse(body) as JobPicture;
+function pictureOf({ body }: HotView): JobView | undefined {
+  const picture = JSON.parse(body) as JobView;
   return picture.form === limits.hotView.form ? picture : undefined;
 }

@@ -16,7 +16,7 @@ interface Counted {
   readonly rows: Promise<StandingRow[]>;
 }
 
-export class Standings {
+export class ItemCounts {
   readonly #database: Database;
   readonly #world: World;
   readonly #counted = new Map<number, Counted>();

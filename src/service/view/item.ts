@@ -13,7 +13,11 @@ import { limits } from '../../kernel/limits/limits.ts';
 import { type ServiceWait, serviceWaits } from '../../store/handoff/service-views.ts';
 import { getGateLimits } from '../../store/item/gates.ts';
 import type { ErrorRecord, ItemRow } from '../../store/item/items.ts';
-import { countBenchBefore, countLineBefore, countTurnsBefore } from '../../store/item/places.ts';
+import {
+  countLineBefore,
+  countServiceQueueBefore,
+  countTurnsBefore,
+} from '../../store/item/places.ts';
 import { listWorkers } from '../../store/item/workers.ts';
 import { listOwners } from '../../store/job/views.ts';
 import type { Looking } from '../service.ts';
@@ -95,7 +99,7 @@ function countBefore(
 ): Promise<number> {
   const { rank, gate, waits_on } = row;
   if (waits_on === 'turn' && service?.isBenched) {
-    return countBenchBefore(database, { workplace: service.stage, rank, limit });
+    return countServiceQueueBefore(database, { workplace: service.stage, rank, limit });
   }
   if (waits_on === 'turn') return countTurnsBefore(database, { rank, limit });
   if (waits_on === 'gate' && gate !== null) return countLineBefore(database, { gate, rank, limit });

@@ -8,9 +8,9 @@ import type { Database } from '../../store/driver/database.ts';
 import { type CauseRow, listCausesOfJob } from '../../store/item/inbox.ts';
 import { type JobRow, statusFrom } from '../../store/job/jobs.ts';
 import { getJobWithSequence, type StandingRow } from '../../store/job/views.ts';
-import type { Standings } from './item-counts.ts';
+import type { ItemCounts } from './item-counts.ts';
 
-export interface JobPicture {
+export interface JobView {
   /** The number of the last event before the job was read. */
   readonly version: number;
   readonly at: number;
@@ -27,21 +27,21 @@ export interface JobPicture {
 
 /** Where pictures come from: the store alone, or what orchestrators show each other as well. */
 export interface ShownJobs {
-  read(key: string): Promise<JobPicture | undefined>;
+  read(key: string): Promise<JobView | undefined>;
   /** After a command: whoever asks next, wherever, is shown what came of it. */
   refresh(key: string): Promise<void>;
 }
 
-export interface JobPicturesOptions {
+export interface JobViewsOptions {
   readonly database: Database;
-  readonly standings: Standings;
+  readonly standings: ItemCounts;
   readonly lifecycle: Lifecycle;
 }
 
-export class JobPictures {
-  readonly #options: JobPicturesOptions;
+export class JobViews {
+  readonly #options: JobViewsOptions;
 
-  constructor(options: JobPicturesOptions) {
+  constructor(options: JobViewsOptions) {
     this.#options = options;
   }
 
@@ -50,7 +50,7 @@ export class JobPictures {
     return { read: (key) => this.of(key), refresh: async () => undefined };
   }
 
-  async of(key: string): Promise<JobPicture | undefined> {
+  async of(key: string): Promise<JobView | undefined> {
     const { database, standings, lifecycle } = this.#options;
     const at = database.now();
     const found = await getJobWithSequence(database, key);

@@ -153,7 +153,7 @@ export function linesOfStep(reader: Reader, itemId: number, step: string): Promi
   return reader.run(ofStep, { item_id: itemId, step });
 }
 
-export interface LooseGroup {
+export interface UnassignedGroup {
   readonly task_type: string;
   readonly model: string;
   readonly caller: string;
@@ -170,22 +170,22 @@ const isAsked = `(created_at > :asked_since AND EXISTS (
     SELECT 1 FROM batch_lines AS other WHERE other.key = batch_lines.key
       AND other.caller = batch_lines.caller AND other.status IN ('open', 'ok')
       AND (other.task_id IS NOT NULL OR other.id < batch_lines.id)))`;
-const isLoose = `task_id IS NULL AND status = 'open'`;
-const loose = sql<LooseGroup>`
+const isUnassigned = `task_id IS NULL AND status = 'open'`;
+const loose = sql<UnassignedGroup>`
   SELECT task_type, model, caller, attempt, COUNT(*) AS count, MIN(created_at) AS oldest
-  FROM batch_lines WHERE ${isLoose} AND NOT ${isAsked}
+  FROM batch_lines WHERE ${isUnassigned} AND NOT ${isAsked}
   GROUP BY task_type, model, caller, attempt`;
 const dropAbandoned = sql<{ item_id: number; step: string }>`
-  DELETE FROM batch_lines WHERE ${isLoose} AND NOT EXISTS (
+  DELETE FROM batch_lines WHERE ${isUnassigned} AND NOT EXISTS (
     SELECT 1 FROM items WHERE items.id = batch_lines.item_id AND items.waits_on IS NOT NULL)
   RETURNING item_id, step`;
 const ofGroup = sql<LineRow>`
-  SELECT * FROM batch_lines WHERE ${isLoose} AND task_type = :task_type
+  SELECT * FROM batch_lines WHERE ${isUnassigned} AND task_type = :task_type
     AND model = :model AND caller = :caller AND attempt = :attempt AND NOT ${isAsked}
   ORDER BY id LIMIT :limit`;
 
 /** Lines that no task has and that are to be asked, by what may go into one task. */
-export function listLoose(reader: Reader, now: number): Promise<LooseGroup[]> {
+export function listUnassigned(reader: Reader, now: number): Promise<UnassignedGroup[]> {
   return reader.run(loose, { asked_since: askedSince(now) });
 }
 
@@ -194,11 +194,11 @@ function askedSince(now: number): number {
 }
 
 const known = sql<{ id: number }>`
-  SELECT id FROM batch_lines WHERE ${isLoose} AND EXISTS (
+  SELECT id FROM batch_lines WHERE ${isUnassigned} AND EXISTS (
     SELECT 1 FROM results WHERE results.key = batch_lines.key)
   ORDER BY id LIMIT :limit`;
 const dropKnownRows = sql<{ item_id: number }>`
-  DELETE FROM batch_lines WHERE id {amongIds} AND ${isLoose} RETURNING item_id`;
+  DELETE FROM batch_lines WHERE id {amongIds} AND ${isUnassigned} RETURNING item_id`;
 
 /** Lines that need not be asked any more: an answer was kept since they were written down. */
 export async function listKnown(reader: Reader): Promise<number[]> {
@@ -235,7 +235,7 @@ export async function dropUnwanted(transaction: Transaction): Promise<void> {
 
 export function linesOfGroup(
   reader: Reader,
-  { task_type, model, caller, attempt }: LooseGroup,
+  { task_type, model, caller, attempt }: UnassignedGroup,
   { limit, now }: { readonly limit: number; readonly now: number },
 ): Promise<LineRow[]> {
   const asked_since = askedSince(now);

@@ -1,7 +1,7 @@
 /** What a transaction leaves to its end: statements, each with the ids it is to be run for. */
 import type { Parameters, Statement } from './statement.ts';
 
-export class Lasts {
+export class DeferredStatements {
   readonly #ids = new Map<Statement<never>, number[]>();
 
   add(statement: Statement<never>, id: number): void {
@@ -12,10 +12,10 @@ export class Lasts {
 
   /** What there is, which is forgotten with that. */
   take(): (readonly [statement: Statement<never>, parameters: Parameters])[] {
-    const lasts = [...this.#ids].map(
+    const deferred = [...this.#ids].map(
       ([statement, ids]) => [statement, { ids: JSON.stringify(ids) }] as const,
     );
     this.#ids.clear();
-    return lasts;
+    return deferred;
   }
 }

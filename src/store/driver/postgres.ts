@@ -7,7 +7,7 @@ import type { Client, Pool, PoolClient } from 'pg';
 import { Failure } from '../../kernel/failure/failure.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import type { Database, Transaction } from './database.ts';
-import { Lasts } from './deferred-statements.ts';
+import { DeferredStatements } from './deferred-statements.ts';
 import { postgresDialect } from './dialect.ts';
 import {
   type Columns,
@@ -140,7 +140,7 @@ class Postgres implements Database {
       // Pipelined: the work's own first statement reports what is wrong with the connection.
       began.catch(() => undefined);
       const result = await work(session);
-      for (const last of session.lasts.take()) await session.run(...last);
+      for (const last of session.deferred.take()) await session.run(...last);
       await Promise.all([...session.later, heard(client.query('COMMIT'))]);
       return result;
     } catch (error) {
@@ -210,7 +210,7 @@ class Session implements Transaction {
 
   /** Statements that were sent and not waited for: the commit is not one unless they went well. */
   readonly later: Promise<unknown>[] = [];
-  readonly lasts = new Lasts();
+  readonly deferred = new DeferredStatements();
 
   async run<Row>(statement: Statement<Row>, parameters: Parameters = {}): Promise<Row[]> {
     const { text, name, names } = this.#names.of(statement);
@@ -253,7 +253,7 @@ class Session implements Transaction {
   }
 
   runLast(statement: Statement<never>, id: number): void {
-    this.lasts.add(statement, id);
+    this.deferred.add(statement, id);
   }
 
   async #query<Row>(query: { text: string; name: string; values: unknown[] }): Promise<Row[]> {

@@ -16,7 +16,7 @@ import { Failure } from '../../kernel/failure/failure.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import { nextTurn, type World } from '../../kernel/world.ts';
 import type { Database, Transaction } from './database.ts';
-import { Lasts } from './deferred-statements.ts';
+import { DeferredStatements } from './deferred-statements.ts';
 import { sqliteDialect } from './dialect.ts';
 import {
   type Columns,
@@ -143,10 +143,10 @@ class Sqlite implements Database {
     const results: unknown[] = [];
     try {
       for (const work of batch) results.push(await work.run(this.#writer));
-      for (const last of this.#writer.lasts.take()) await this.#writer.run(...last);
+      for (const last of this.#writer.deferred.take()) await this.#writer.run(...last);
       this.#writer.execute('COMMIT');
     } catch (error) {
-      this.#writer.lasts.take();
+      this.#writer.deferred.take();
       // A full disk has already rolled back.
       if (this.#writer.isInTransaction()) this.#writer.execute('ROLLBACK');
       if (batch.length === 1) return batch[0]?.reject(toStoreFailure(error));
@@ -251,7 +251,7 @@ class Connection implements Transaction {
   readonly #database: DatabaseSync;
   readonly #prepared = new Map<Statement<unknown>, Prepared>();
   readonly #counted = new Map<Statement<unknown>, Prepared>();
-  readonly lasts = new Lasts();
+  readonly deferred = new DeferredStatements();
   readonly #world: World;
   #statements = 0;
 
@@ -339,7 +339,7 @@ class Connection implements Transaction {
   }
 
   runLast(statement: Statement<never>, id: number): void {
-    this.lasts.add(statement, id);
+    this.deferred.add(statement, id);
   }
 
   async hits<Column extends Columns & { id: 'int' }>(

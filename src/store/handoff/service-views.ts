@@ -1,12 +1,12 @@
 /** What items wait for at services in other processes, and whether anybody is there. */
 
-import type { Workplace } from '../../kernel/lifecycle/stage.ts';
+import type { StepService } from '../../kernel/lifecycle/stage.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import type { Reader } from '../driver/database.ts';
 import { sql } from '../driver/statement.ts';
 
 export interface ServiceWait {
-  readonly stage: Workplace;
+  readonly stage: StepService;
   /** The steps that it is asked for; none, while the item waits on the bench. */
   readonly steps: readonly string[];
   /** Who is at it, as it names itself. */
@@ -16,10 +16,10 @@ export interface ServiceWait {
   readonly isBenched: boolean;
 }
 
-const benched = sql<{ item_id: number; stage: Workplace }>`
+const benched = sql<{ item_id: number; stage: StepService }>`
   SELECT item_id, workplace AS stage FROM benches
   WHERE item_id {amongIds} AND workplace <> 'here'`;
-const asked = sql<{ item_id: number; stage: Workplace; step: string; worker: string | null }>`
+const asked = sql<{ item_id: number; stage: StepService; step: string; worker: string | null }>`
   SELECT item_id, stage, step, worker FROM handoffs
   WHERE item_id {amongIds} AND answered_at IS NULL ORDER BY id`;
 const unbegun = sql<{ stage: string }>`

@@ -1,7 +1,7 @@
 /** Claiming: a batch of due items, in fair order, leased with their first steps begun. */
 import { Failure } from '../../kernel/failure/failure.ts';
 import type { Lifecycle } from '../../kernel/lifecycle/item.ts';
-import { type Workplace, workplaces } from '../../kernel/lifecycle/stage.ts';
+import { type StepService, stepServices } from '../../kernel/lifecycle/stage.ts';
 import type { NewEvent } from '../../observe/event.ts';
 import { appendEvents } from '../delivery/events.ts';
 import type { Reader, Transaction } from '../driver/database.ts';
@@ -80,15 +80,17 @@ export async function nextDueAt(reader: Reader): Promise<number | undefined> {
   return (await reader.run(nextDue))[0]?.due_at ?? undefined;
 }
 
-const benchNames = workplaces.map((name) => `bench_${name}` as const);
-type BenchName = (typeof benchNames)[number];
+const benchNames = stepServices.map((name) => `bench_${name}` as const);
+type ServiceQueueName = (typeof benchNames)[number];
 
 const anyWork = sql<
-  { turn: number | null; suspect: number | null } & Readonly<Record<BenchName, number | null>>
+  { turn: number | null; suspect: number | null } & Readonly<
+    Record<ServiceQueueName, number | null>
+  >
 >`
   SELECT (SELECT item_id FROM turns ORDER BY rank, item_id LIMIT 1) AS turn,
     (SELECT lone_deaths FROM suspects ORDER BY lone_deaths, rank, item_id LIMIT 1) AS suspect,
-    ${workplaces
+    ${stepServices
       .map(
         (name) => `(SELECT item_id FROM benches WHERE workplace = '${name}' LIMIT 1)
         AS bench_${name}`,
@@ -98,7 +100,7 @@ const anyWork = sql<
 export interface Work {
   readonly hasTurn: boolean;
   /** Where items wait for a place. */
-  readonly benches: ReadonlySet<Workplace>;
+  readonly benches: ReadonlySet<StepService>;
   /** The fewest lone deaths of an item that waits to run alone; undefined where none does. */
   readonly suspectLoneDeaths: number | undefined;
 }
@@ -108,7 +110,7 @@ export async function lookForWork(reader: Reader): Promise<Work> {
   const [found] = await reader.run(anyWork);
   return {
     hasTurn: (found?.turn ?? null) !== null,
-    benches: new Set(workplaces.filter((name) => (found?.[`bench_${name}`] ?? null) !== null)),
+    benches: new Set(stepServices.filter((name) => (found?.[`bench_${name}`] ?? null) !== null)),
     suspectLoneDeaths: found?.suspect ?? undefined,
   };
 }

@@ -10,13 +10,13 @@
  */
 import { noProgress, type Progress } from '../../kernel/lifecycle/item.ts';
 import type { WaitsOn } from '../../kernel/lifecycle/item-wait.ts';
-import type { Workplace } from '../../kernel/lifecycle/stage.ts';
+import type { StepService } from '../../kernel/lifecycle/stage.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import type { Transaction } from '../driver/database.ts';
 import { sql, sqlRows } from '../driver/statement.ts';
 import type { NewJob } from '../job/moves.ts';
 import { isWorkedOn } from './fence.ts';
-import { popSuspect, popTurns, recordClaim, stand, standAsSuspects } from './queues.ts';
+import { enqueueSuspects, popSuspect, popTurns, recordClaim, stand } from './queues.ts';
 import { popSeated, type Seats } from './seating.ts';
 
 export interface NewItem {
@@ -107,7 +107,7 @@ export interface ClaimedRow {
   readonly attempt: number;
   readonly crashes: number;
   /** Where it has a place; undefined where the claim did not ask. */
-  readonly workplace?: Workplace | undefined;
+  readonly workplace?: StepService | undefined;
 }
 
 const claimRows = sql<ClaimedRow>`
@@ -146,7 +146,7 @@ export async function claim(
     const ids = JSON.stringify(next.map(({ id }) => id));
     const claimed = { worker, ids, now, crashes_below: crashesBelow };
     const rows = await transaction.run(claimRows, claimed);
-    if (!isAlone && rows.length < next.length) await standAsSuspects(transaction, ids);
+    if (!isAlone && rows.length < next.length) await enqueueSuspects(transaction, ids);
     if (rows.length === 0) continue;
     await recordClaim(transaction, worker, JSON.stringify(rows.map(({ id }) => id)));
     const seats = new Map(next.map(({ id, workplace }) => [id, workplace]));
@@ -158,7 +158,7 @@ export async function claim(
 }
 
 interface Next {
-  readonly next: readonly { readonly id: number; readonly workplace?: Workplace }[];
+  readonly next: readonly { readonly id: number; readonly workplace?: StepService }[];
   /** Whether a second look would find no more. */
   readonly isLast: boolean;
 }
@@ -188,7 +188,7 @@ export interface Advance {
   readonly costCents: number;
 }
 
-const clickColumns = {
+const commitColumns = {
   id: 'int',
   epoch: 'int',
   expect: 'int',
@@ -215,12 +215,12 @@ const clearedByProgress = ['crashes', 'lone_deaths', 'stalls']
  * Most clicks: nothing was paid, and no gate is held. Who clicks has killed nobody at this step: a
  * machine that loses many workers must not put the blame on the items they held.
  */
-const clickRow = sqlRows(clickColumns)<{ id: number }>`
+const commitRow = sqlRows(commitColumns)<{ id: number }>`
   UPDATE items SET step = :step, progress = :progress, attempt = 0, error = NULL, ${cleared},
     moved_at = :now
   {rows} ${asBelieved}`;
 
-const advanceRow = sqlRows({ ...clickColumns, ...usageColumns })<{ id: number }>`
+const advanceRow = sqlRows({ ...commitColumns, ...usageColumns })<{ id: number }>`
   UPDATE items SET step = :step, progress = :progress, attempt = 0, error = NULL, ${cleared},
     gate_held = :gate_held,
     tokens_in = items.tokens_in + :tokens_in, tokens_out = items.tokens_out + :tokens_out,
@@ -233,11 +233,11 @@ export async function advance(
   moves: readonly Advance[],
   now: number,
 ): Promise<boolean[]> {
-  if (!moves.some(isMoreThanClick)) return transaction.hits(clickRow, moves, { now });
+  if (!moves.some(isMoreThanCommit)) return transaction.hits(commitRow, moves, { now });
   return transaction.hits(advanceRow, moves.map(usageValues), { now });
 }
 
-function isMoreThanClick(move: Advance): boolean {
+function isMoreThanCommit(move: Advance): boolean {
   return move.gate !== null || move.tokensIn + move.tokensOut + move.costCents > 0;
 }
 
@@ -256,14 +256,14 @@ function usageValues(move: Advance) {
 }
 
 function isMoreThanEnd(move: Leave): boolean {
-  return move.waitsOn !== null || move.error !== null || isMoreThanClick(move);
+  return move.waitsOn !== null || move.error !== null || isMoreThanCommit(move);
 }
 
 export interface Leave extends Advance {
   readonly rank: number;
   /** What the item waits on from now on; null where it has ended. */
   readonly waitsOn: Exclude<WaitsOn, 'worker'> | null;
-  readonly bench?: Workplace | undefined;
+  readonly bench?: StepService | undefined;
   readonly dueAt: number | null;
   /** Tries of the present step that failed; null: as stored, unless a step was reached. */
   readonly attempt: number | null;
@@ -274,7 +274,7 @@ export interface Leave extends Advance {
 const isAsBefore = ':attempt IS NULL AND items.progress = :progress';
 
 const leaveRow = sqlRows({
-  ...clickColumns,
+  ...commitColumns,
   ...usageColumns,
   waits_on: 'text',
   due_at: 'int',
@@ -292,7 +292,7 @@ const leaveRow = sqlRows({
   {rows} ${asBelieved}`;
 
 /** Most ends: all steps are done, nothing was paid with the last. */
-const finishRow = sqlRows(clickColumns)<{ id: number }>`
+const finishRow = sqlRows(commitColumns)<{ id: number }>`
   UPDATE items SET step = :step, progress = :progress, waits_on = NULL, worker = NULL,
     epoch = items.epoch + 1, attempt = 0, error = NULL, moved_at = :now
   {rows} ${asBelieved}`;

@@ -23,7 +23,7 @@ const benchBefore = sql<{ count: number }>`
     ORDER BY rank LIMIT :limit) AS earlier`;
 
 /** The same for those that wait for a place at a service. */
-export async function countBenchBefore(
+export async function countServiceQueueBefore(
   reader: Reader,
   place: { workplace: string; rank: number; limit: number },
 ): Promise<number> {

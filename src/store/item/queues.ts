@@ -8,7 +8,7 @@
  */
 
 import type { WaitsOn } from '../../kernel/lifecycle/item-wait.ts';
-import type { Workplace } from '../../kernel/lifecycle/stage.ts';
+import type { StepService } from '../../kernel/lifecycle/stage.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import { isSuspect } from '../../kernel/suspicion.ts';
 import type { Reader, Transaction } from '../driver/database.ts';
@@ -24,7 +24,7 @@ export interface Standing {
   readonly crashes?: number;
   readonly lone_deaths?: number;
   /** Of a turn: where its place will be; anywhere, where it is not known. */
-  readonly bench?: Workplace | undefined;
+  readonly bench?: StepService | undefined;
 }
 
 /** A claim that was rolled back may have left a row behind for an item that has moved meanwhile. */
@@ -41,16 +41,16 @@ const insertSuspect = sqlRows({ lone_deaths: 'int', rank: 'int', id: 'int' })`
 const insertBench = sqlRows({ workplace: 'text', rank: 'int', id: 'int' })`
   INSERT INTO benches (workplace, rank, item_id) SELECT :workplace, :rank, :id {rows} ${once}`;
 
-export interface Benched {
-  readonly workplace: Workplace;
+export interface ServiceQueued {
+  readonly workplace: StepService;
   readonly rank: number;
   readonly id: number;
 }
 
 /** Items whose turn it is wait for a place at a workplace. */
-export async function standOnBenches(
+export async function enqueueForServices(
   transaction: Transaction,
-  items: readonly Benched[],
+  items: readonly ServiceQueued[],
 ): Promise<void> {
   if (items.length > 0) await transaction.each(insertBench, items);
 }
@@ -61,7 +61,7 @@ export async function stand(transaction: Transaction, items: readonly Standing[]
   const timers: { due_at: number | null; id: number }[] = [];
   const lines: { gate: string | null; rank: number; id: number }[] = [];
   const suspects: { lone_deaths: number; rank: number; id: number }[] = [];
-  const benched: Benched[] = [];
+  const benched: ServiceQueued[] = [];
   for (const { id, rank, gate, waitsOn, dueAt, crashes = 0, lone_deaths = 0, bench } of items) {
     if (waitsOn === 'turn' && isSuspect(crashes)) suspects.push({ lone_deaths, rank, id });
     else if (waitsOn === 'turn' && bench) benched.push({ workplace: bench, rank, id });
@@ -73,7 +73,7 @@ export async function stand(transaction: Transaction, items: readonly Standing[]
   if (timers.length > 0) await transaction.each(insertTimer, timers);
   if (lines.length > 0) await transaction.each(insertLine, lines);
   if (suspects.length > 0) await transaction.each(insertSuspect, suspects);
-  await standOnBenches(transaction, benched);
+  await enqueueForServices(transaction, benched);
 }
 
 const moveSuspects = sql`
@@ -82,7 +82,7 @@ const moveSuspects = sql`
   WHERE id {amongIds} AND waits_on = 'turn' AND crashes >= :crashes_min`;
 
 /** Items that were popped from the turns, and must not run beside others. */
-export async function standAsSuspects(transaction: Transaction, ids: string): Promise<void> {
+export async function enqueueSuspects(transaction: Transaction, ids: string): Promise<void> {
   await transaction.run(moveSuspects, { ids, crashes_min: limits.suspect.crashesMin });
 }
 
@@ -116,11 +116,11 @@ export async function popTurns(transaction: Transaction, limit: number): Promise
 }
 
 /** The first on the bench of a workplace. */
-export async function popBench(
+export async function popServiceQueue(
   transaction: Transaction,
-  workplace: Workplace,
+  workplace: StepService,
   limit: number,
-): Promise<Benched[]> {
+): Promise<ServiceQueued[]> {
   const page = { workplace, limit };
   const rows = await transaction.run(benchesPop[transaction.dialect.name], page);
   return rows.map(({ item_id, rank }) => ({ workplace, rank, id: item_id }));
@@ -129,7 +129,7 @@ export async function popBench(
 const popAnyBench = popFrom('benches', 'workplace, rank, item_id', 'TRUE');
 
 /** In a process that does everything itself, nobody need wait for a place elsewhere. */
-export async function emptyBenches(transaction: Transaction, limit: number): Promise<void> {
+export async function emptyServiceQueues(transaction: Transaction, limit: number): Promise<void> {
   const rows = await transaction.run(popAnyBench[transaction.dialect.name], { limit });
   const turns = rows.map(({ item_id, rank }) => ({ id: item_id, rank }));
   if (turns.length > 0) await transaction.each(insertTurn, turns);

@@ -5,7 +5,7 @@
  */
 import { isRetried, toFailure } from '../../kernel/failure/failure.ts';
 import type { Lifecycle, Progress } from '../../kernel/lifecycle/item.ts';
-import type { Workplace } from '../../kernel/lifecycle/stage.ts';
+import type { StepService } from '../../kernel/lifecycle/stage.ts';
 import type { NewEvent } from '../../observe/event.ts';
 import { appendEvents } from '../delivery/events.ts';
 import type { Transaction } from '../driver/database.ts';
@@ -43,7 +43,7 @@ export type Move =
       readonly error?: Readonly<Record<string, unknown>> | undefined;
     }
   /** `bench`: where it needs a place that was not free. */
-  | { readonly to: 'turn'; readonly bench?: Workplace | undefined }
+  | { readonly to: 'turn'; readonly bench?: StepService | undefined }
   /** Left to a batch task, which wakes the item when it ends. */
   | { readonly to: 'task' }
   | {

@@ -4,24 +4,24 @@
  * look past them again, and whoever needs another workplace does not stand behind them.
  */
 import type { Progress } from '../../kernel/lifecycle/item.ts';
-import { type Workplace, workplaces } from '../../kernel/lifecycle/stage.ts';
+import { type StepService, stepServices } from '../../kernel/lifecycle/stage.ts';
 import type { Transaction } from '../driver/database.ts';
 import { sql } from '../driver/statement.ts';
-import { type Benched, popBench, popTurns, standOnBenches } from './queues.ts';
+import { enqueueForServices, popServiceQueue, popTurns, type ServiceQueued } from './queues.ts';
 
 export interface Seats {
   /** Free places. */
-  readonly free: Readonly<Record<Workplace, number>>;
+  readonly free: Readonly<Record<StepService, number>>;
   /** Where an item goes on, as far as that can be told before anybody looks at it. */
   readonly expected: (item: {
     readonly progress: Progress;
     readonly sourceKind: string;
-  }) => Workplace;
+  }) => StepService;
 }
 
 export interface Seating {
   /** In fair order. */
-  readonly seated: readonly Benched[];
+  readonly seated: readonly ServiceQueued[];
   /** Whether items were taken from the common queue, so that there may be more. */
   readonly hasLooked: boolean;
 }
@@ -39,14 +39,14 @@ export async function popSeated(
   const found = rows.map(({ id, rank, progress, source_kind }) => {
     return { id, rank, workplace: expected({ progress, sourceKind: source_kind }) };
   });
-  const seated: Benched[] = [];
-  for (const workplace of workplaces) {
+  const seated: ServiceQueued[] = [];
+  for (const workplace of stepServices) {
     const places = free[workplace];
-    const benched = places > 0 ? await popBench(transaction, workplace, places) : [];
+    const benched = places > 0 ? await popServiceQueue(transaction, workplace, places) : [];
     const waiting = [...benched, ...found.filter((item) => item.workplace === workplace)];
     waiting.sort((a, b) => a.rank - b.rank || a.id - b.id);
     seated.push(...waiting.slice(0, places));
-    await standOnBenches(transaction, waiting.slice(places));
+    await enqueueForServices(transaction, waiting.slice(places));
   }
   return { seated, hasLooked: ids.length > 0 };
 }

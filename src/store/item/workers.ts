@@ -1,5 +1,5 @@
 /** The processes that hold leases. One row beats for all leases of a worker. */
-import { workplaces } from '../../kernel/lifecycle/stage.ts';
+import { stepServices } from '../../kernel/lifecycle/stage.ts';
 import type { Reader, Transaction } from '../driver/database.ts';
 import { sql } from '../driver/statement.ts';
 import { forgetClaimsOf } from './queues.ts';
@@ -27,7 +27,7 @@ const list = sql<WorkerRow>`SELECT id, host, pid, process_started, beat_at FROM 
 const lock = sql<WorkerRow>`
   SELECT id, host, pid, process_started, beat_at FROM workers WHERE id = :id {forUpdate}`;
 const remove = sql`DELETE FROM workers WHERE id = :id`;
-const firstOnBenches = workplaces.map(
+const firstOnBenches = stepServices.map(
   (name) => `UNION ALL SELECT (SELECT rank FROM benches WHERE workplace = '${name}'
     ORDER BY rank LIMIT 1)`,
 );

@@ -5,7 +5,7 @@ import { limits } from '../../../src/kernel/limits/limits.ts';
 import { documentPipeline } from '../../../src/pipeline/document.ts';
 import { modelExtractor } from '../../../src/pipeline/entity/model-extractor.ts';
 import { parse } from '../../../src/pipeline/extract/format/parse.ts';
-import { Purse } from '../../../src/pipeline/paid-answers.ts';
+import { PaidAnswers } from '../../../src/pipeline/paid-answers.ts';
 import type { Pipeline, StepFunction } from '../../../src/pipeline/pipeline.ts';
 import type { Completer } from '../../../src/provider/completion/completion.ts';
 import { staticEmbedder } from '../../../src/provider/embedding/static-embedder.ts';
@@ -24,14 +24,14 @@ function pipelineOf(
   completer: Completer,
   embedder = staticEmbedder(),
 ): Pipeline {
-  const purse = new Purse(bench.store.database, bench.world);
+  const paidAnswers = new PaidAnswers(bench.store.database, bench.world);
   return documentPipeline({
     blobs: { put: async () => 'unused', get: async () => new Uint8Array() },
     fetcher: { get: () => Promise.reject(new Error('nothing here is on the web')) },
     parser: parse,
     embedder,
-    purse,
-    extractor: modelExtractor(completer, purse),
+    paidAnswers,
+    extractor: modelExtractor(completer, paidAnswers),
   });
 }
 

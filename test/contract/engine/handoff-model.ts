@@ -1,9 +1,9 @@
 /** Documents whose text is worked on by services, in a corpus that knows what computed for it. */
 import assert from 'node:assert/strict';
-import { Exchange } from '../../../src/handoff/orchestrator/broker.ts';
+import { HandoffBroker } from '../../../src/handoff/orchestrator/broker.ts';
 import { Callbacks } from '../../../src/handoff/orchestrator/callbacks.ts';
 import { handoffPipeline } from '../../../src/handoff/orchestrator/pipeline.ts';
-import { parcelsBy } from '../../../src/handoff/payload.ts';
+import { payloadsBy } from '../../../src/handoff/payload.ts';
 import type { Json } from '../../../src/handoff/request.ts';
 import { parse } from '../../../src/pipeline/extract/format/parse.ts';
 import { staticEmbedder } from '../../../src/provider/embedding/static-embedder.ts';
@@ -18,15 +18,15 @@ async function setup(bench: EngineFixture) {
   const { store, world } = bench;
   const { database } = store;
   const queue = new HandQueue('embed_jobs');
-  const exchange = new Exchange({
-    ...{ database, world, liveness: store.liveness, parcels: parcelsBy() },
+  const broker = new HandoffBroker({
+    ...{ database, world, liveness: store.liveness, payloads: payloadsBy() },
     queues: { scrape_jobs: new HandQueue('scrape_jobs'), embed_jobs: queue },
     onError: (what, error) => bench.errors.push(`${what}: ${String(error)}`),
   });
-  exchange.start();
-  store.onRelease(() => exchange.stop());
+  broker.start();
+  store.onRelease(() => broker.stop());
   const pipeline = handoffPipeline({
-    exchange,
+    broker,
     tools: {
       blobs: { put: async () => 'unused', get: async () => new Uint8Array() },
       fetcher: { get: () => Promise.reject(new Error('nothing here is on the web')) },
@@ -35,7 +35,7 @@ async function setup(bench: EngineFixture) {
     isHere: () => true,
   });
   const engine = await bench.start({}, { pipeline });
-  const callbacks = new Callbacks({ database, world, exchange });
+  const callbacks = new Callbacks({ database, world, broker });
   /** Answers as a worker of another make does, when the question is there. */
   const answer = async (job: Submitted, kind: string, value: Json): Promise<void> => {
     const isAsked = () => queue.added.some((message) => message.kind === kind);

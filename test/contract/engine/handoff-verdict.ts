@@ -86,7 +86,7 @@ export const handoffVerdictTests: readonly EngineTest[] = [
       const scene = new Scene(bench);
       await scene.start();
       const { database } = bench.store;
-      const callbacks = new Callbacks({ database, world: bench.world, exchange: scene.exchange });
+      const callbacks = new Callbacks({ database, world: bench.world, broker: scene.broker });
       const sources = [{ kind: 'url', source: 'https://example.org/a' } as const];
       const job = await bench.store.submit({ sources });
       await bench.world.until('the question', () => scene.queue.waiting.size > 0);

@@ -109,7 +109,7 @@ export const handoffTests: readonly EngineTest[] = [
       const { complete } = await scene.beginOne();
       bench.abandon(engine);
       bench.store.livingPids.delete(1);
-      await scene.exchange.stop();
+      await scene.broker.stop();
       // The callback is taken in by another process than the one that asked.
       const { database } = bench.store;
       const elsewhere = new Callbacks({ database, world: bench.world, read: asTold });

@@ -5,7 +5,7 @@ import { Failure } from '../../../src/kernel/failure/failure.ts';
 import { limits } from '../../../src/kernel/limits/limits.ts';
 import { documentPipeline } from '../../../src/pipeline/document.ts';
 import { parse } from '../../../src/pipeline/extract/format/parse.ts';
-import { Purse } from '../../../src/pipeline/paid-answers.ts';
+import { PaidAnswers } from '../../../src/pipeline/paid-answers.ts';
 import type { Pipeline, StepFunction } from '../../../src/pipeline/pipeline.ts';
 import type { Embedder } from '../../../src/provider/embedding/embedding.ts';
 import {
@@ -36,7 +36,7 @@ export function pipelineOf(
     extractor,
     embedder,
     otherEmbedder: (model) => others.find((other) => other.model === model),
-    purse: new Purse(bench.store.database, bench.world),
+    paidAnswers: new PaidAnswers(bench.store.database, bench.world),
   });
 }
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { Bell } from '../../../src/engine/commit-signal.ts';
+import { CommitSignal } from '../../../src/engine/commit-signal.ts';
 import { Relay } from '../../../src/engine/relay.ts';
 import type { Event } from '../../../src/observe/event.ts';
 import { appendEvents, newestSequence } from '../../../src/store/delivery/events.ts';
@@ -22,11 +22,11 @@ function recorder() {
 }
 
 function makeRelay(bench: EngineFixture, database: Database = bench.store.database) {
-  const bell = new Bell();
+  const commitSignal = new CommitSignal();
   const onError = (): void => undefined;
-  const relay = new Relay({ database, world: bench.world, bell, onError });
+  const relay = new Relay({ database, world: bench.world, commitSignal, onError });
   bench.store.onRelease(() => relay.close());
-  return { bell, relay };
+  return { commitSignal, relay };
 }
 
 const upTo = (first: number, last: number): number[] =>
@@ -68,11 +68,11 @@ export const relayTests: readonly EngineTest[] = [
   [
     'more events than a page holds come in order, page by page',
     async (bench) => {
-      const { relay, bell } = makeRelay(bench);
+      const { relay, commitSignal } = makeRelay(bench);
       const { heard, listener } = recorder();
       await relay.listen(listener);
       await append(bench, 2500);
-      bell.ring('news');
+      commitSignal.ring('news');
       await bench.world.settle();
       assert.deepEqual(heard, upTo(1, 2500));
     },
@@ -80,12 +80,12 @@ export const relayTests: readonly EngineTest[] = [
   [
     'who has stopped to listen hears nothing more, and no poll is left',
     async (bench) => {
-      const { relay, bell } = makeRelay(bench);
+      const { relay, commitSignal } = makeRelay(bench);
       const { heard, listener } = recorder();
       const { stop } = await relay.listen(listener);
       stop();
       await append(bench, 1);
-      bell.ring('news');
+      commitSignal.ring('news');
       await bench.world.settle();
       assert.deepEqual(heard, []);
       assert.equal(bench.world.pendingTimers, 0);
@@ -105,17 +105,17 @@ export const relayTests: readonly EngineTest[] = [
           return rows;
         },
       };
-      const { relay, bell } = makeRelay(bench, late);
+      const { relay, commitSignal } = makeRelay(bench, late);
       const [one, two] = [recorder(), recorder()];
       const both = [relay.listen(one.listener), relay.listen(two.listener)] as const;
       await both[0];
       await append(bench, 3);
-      bell.ring('news');
+      commitSignal.ring('news');
       await bench.world.settle();
       slow.open();
       await both[1];
       await append(bench, 2);
-      bell.ring('news');
+      commitSignal.ring('news');
       await bench.world.settle();
       assert.deepEqual(one.heard, [1, 2, 3, 4, 5]);
       assert.deepEqual(two.heard, upTo((await both[1]).after + 1, 5));
@@ -131,12 +131,12 @@ export const relayTests: readonly EngineTest[] = [
         run: (statement, parameters) =>
           isDown ? Promise.reject(new Error('down')) : database.run(statement, parameters),
       };
-      const { relay, bell } = makeRelay(bench, shaky);
+      const { relay, commitSignal } = makeRelay(bench, shaky);
       const { heard, listener } = recorder();
       await relay.listen(listener);
       await append(bench, 2);
       isDown = true;
-      bell.ring('news');
+      commitSignal.ring('news');
       await bench.world.settle();
       isDown = false;
       await bench.world.advance(1000);

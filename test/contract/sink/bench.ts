@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { Courier } from '../../../src/engine/sink-sync.ts';
+import { SinkSync } from '../../../src/engine/sink-sync.ts';
 import { indexStep, pruneStep } from '../../../src/pipeline/index/index-step.ts';
 import { persistStep } from '../../../src/pipeline/persist/persist.ts';
 import type { StepContext, StepFunction } from '../../../src/pipeline/pipeline.ts';
@@ -111,8 +111,8 @@ export class SinkBench {
   }
 
   /** What a process that has just been started does about the sink. */
-  async courier(): Promise<void> {
-    for (const sink of this.#sinks) await new Courier(this.store.database, sink).run();
+  async sinkSync(): Promise<void> {
+    for (const sink of this.#sinks) await new SinkSync(this.store.database, sink).run();
   }
 
   seen(of = notes, heading?: string): Promise<string[]> {

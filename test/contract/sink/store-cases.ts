@@ -1,6 +1,6 @@
 /** A store without a sink: what it keeps itself is held to the same promises. */
 import assert from 'node:assert/strict';
-import { PointsKeeper } from '../../../src/engine/pgvector-maintenance.ts';
+import { PgvectorMaintenance } from '../../../src/engine/pgvector-maintenance.ts';
 import { Mirror } from '../../../src/search/vector/mirror.ts';
 import { PointIndex } from '../../../src/search/vector/point-index.ts';
 import { listEntities } from '../../../src/store/document/entities.ts';
@@ -38,7 +38,7 @@ export function pointCase(open: OpenStore, exactMax?: number): (t: Cleanup) => P
     const store = await open(t);
     const { database } = store;
     assert.equal((await openPgvector(database, 'auto'))?.isUsed, true);
-    await new PointsKeeper(database).run();
+    await new PgvectorMaintenance(database).run();
     const nobody = { search: () => Promise.reject(new Error('Postgres was not asked')) };
     const index = new PointIndex({ database, otherwise: nobody, exactMax });
     const seen: SinkCase['seen'] = async (of, heading) => {

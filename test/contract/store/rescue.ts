@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { Keeper } from '../../../src/engine/item/lease-heartbeat.ts';
+import { LeaseHeartbeat } from '../../../src/engine/item/lease-heartbeat.ts';
 import { leaseOf } from '../../../src/engine/item/ledger.ts';
 import { limits } from '../../../src/kernel/limits/limits.ts';
 import { lookForWork } from '../../../src/store/item/claims.ts';
@@ -280,7 +280,7 @@ export const rescueTests: readonly StoreTest[] = [
       const worker = 'leaving';
       const unused = {} as never;
       const options = { worker, database, liveness, world, ledger: unused, dispatcher: unused };
-      await new Keeper(options).unregister();
+      await new LeaseHeartbeat(options).unregister();
       assert.deepEqual(await store.queues(), { turns: 2, timers: 0, lines: 0, claims: 0 });
       assert.deepEqual(await others(store), []);
       assert.equal((await store.item(ids[0])).crashes, 0);

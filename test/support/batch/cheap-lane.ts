@@ -7,7 +7,7 @@ import { type BatchOptions, submitDue } from '../../../src/engine/batch/submit.t
 import type { Engine } from '../../../src/engine/engine.ts';
 import { documentPipeline } from '../../../src/pipeline/document.ts';
 import { parse } from '../../../src/pipeline/extract/format/parse.ts';
-import { Purse } from '../../../src/pipeline/paid-answers.ts';
+import { PaidAnswers } from '../../../src/pipeline/paid-answers.ts';
 import type { Pipeline } from '../../../src/pipeline/pipeline.ts';
 import { toSignedBytes } from '../../../src/provider/embedding/vector-bytes.ts';
 import { submitTexts } from '../../contract/engine/money.ts';
@@ -45,7 +45,7 @@ export class CheapLane {
       parser: parse,
       extractor,
       embedder: this.embedder,
-      purse: new Purse(database, world),
+      paidAnswers: new PaidAnswers(database, world),
       lane: {
         embeddings: {
           model: 'metered',

@@ -121,7 +121,7 @@ function withoutSite(title: string, heading: string | undefined): string {
 /** An address is where the author's page is, not who it is. */
 function authorOf(candidates: readonly (string | undefined)[]): string | undefined {
   const author = candidates.find((text) => text !== undefined && !/^https?:|@/.test(text));
-  return author?.replace(/^(?:by|von|par|por|di|door)\s+/i, '');
+  return author?.replace(/^(?:by|von|par|por|di|client)\s+/i, '');
 }
 
 function isoDate(text: string | undefined): string | undefined {

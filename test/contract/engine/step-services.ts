@@ -1,7 +1,7 @@
 /** Steps that wait for services, each service with places of its own; one of them is away. */
 import assert from 'node:assert/strict';
 import type { Engine } from '../../../src/engine/engine.ts';
-import type { Workplace } from '../../../src/kernel/lifecycle/stage.ts';
+import type { StepService } from '../../../src/kernel/lifecycle/stage.ts';
 import type { Pipeline, StepContext, StepFunction } from '../../../src/pipeline/pipeline.ts';
 import type { EngineFixture, EngineTest, StartOptions } from '../../support/engine-fixture.ts';
 import type { Submitted } from '../../support/store-fixture.ts';
@@ -9,7 +9,7 @@ import type { Submitted } from '../../support/store-fixture.ts';
 const places = 4;
 
 /** As between services: pages are read by a scraper, and texts are embedded by another service. */
-const workplaces: Pick<Pipeline, 'workplaceOf' | 'expected'> = {
+const stepServices: Pick<Pipeline, 'workplaceOf' | 'expected'> = {
   workplaceOf: async (step, { item }) => {
     if (step === 'embedded') return 'embedding';
     return step === 'fetched' && item.sourceKind === 'url' ? 'scraping' : 'here';
@@ -64,7 +64,7 @@ function setup(bench: EngineFixture): Setup {
   const steps = { fetched, embedded: embedding.step };
   return {
     ...{ scraper, embedding },
-    start: (options = {}) => bench.start(steps, { places, workplaces, ...options }),
+    start: (options = {}) => bench.start(steps, { places, stepServices, ...options }),
   };
 }
 
@@ -75,13 +75,13 @@ function pagesOf(bench: EngineFixture, caller: string, count: number): Promise<S
   return bench.store.submit({ caller, sources });
 }
 
-async function benched({ store }: EngineFixture, workplace: Workplace): Promise<number> {
-  const rows = (await store.standing()).benches as { workplace: Workplace }[];
+async function benched({ store }: EngineFixture, workplace: StepService): Promise<number> {
+  const rows = (await store.standing()).benches as { workplace: StepService }[];
   return rows.filter((row) => row.workplace === workplace).length;
 }
 
 /** All but those that have a place there. */
-async function untilBenched(bench: EngineFixture, workplace: Workplace, count: number) {
+async function untilBenched(bench: EngineFixture, workplace: StepService, count: number) {
   await bench.world.until(`${count} on the bench of ${workplace}`, async () => {
     return (await benched(bench, workplace)) === count;
   });
@@ -195,7 +195,7 @@ export const workplaceTests: readonly EngineTest[] = [
       bench.abandon(engine);
       bench.store.livingPids.delete(1);
       embedding.isAway = false;
-      await start({ pid: 2, workplaces: {} });
+      await start({ pid: 2, stepServices: {} });
       await bench.untilJob(job, 'succeeded');
       const { crashes } = await bench.store.item(job.ids.at(-1));
       assert.equal(crashes, 0);
