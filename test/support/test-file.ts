@@ -65,9 +65,10 @@ export async function runTestFile(file: string): Promise<FileResult> {
   const drained = once(child, 'close');
   const [code, signal] = await once(child, 'exit');
   clearTimeout(timeout);
-  clearTimeout(linger);
   killGroup(child);
   await told;
+  // Only now: each message that arrives after the exit starts the timer again.
+  clearTimeout(linger);
   await Promise.race([drained, pause(drainMs, undefined, { ref: false })]);
   running.delete(child);
   return tally.result(file, code ?? signal, performance.now() - startedAt);
@@ -122,7 +123,8 @@ class Tally {
       if (exit !== 0) this.fail(file, `the process ended with ${exit}`);
       else if (passed + skipped.length === 0) this.fail(file, 'the file has no tests');
     }
-    return { file, passed, skipped, failures: this.#failures, durationMs, output: this.#output };
+    const failures = [...this.#failures];
+    return { file, passed, skipped, failures, durationMs, output: this.#output };
   }
 }
 
