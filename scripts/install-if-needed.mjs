@@ -1,20 +1,20 @@
-// Runs before the npm scripts, on whatever Node is there, with nothing installed yet: brings
-// node_modules in line with package-lock.json, and is silent when it already is. With `--omit=dev`
-// what only developers need may be absent, and is not installed.
+// Runs before the npm scripts, on any Node, with nothing installed yet: installs what
+// package-lock.json names, and Node 24 where this one is older. Prints nothing when all of it is
+// there. With `--omit=dev`, packages that only developers need are not installed.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { fileURLToPath } from 'node:url';
+import { isNodeNewEnough, pinnedNode, pinnedNodeFolder } from './pinned-node.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const onlyToRun = process.argv.includes('--omit=dev');
 
-if (!isInstalled()) install();
+if (!isInstalled()) install('dependencies', root, onlyToRun ? ['--omit=dev'] : []);
+if (!isNodeNewEnough() && !existsSync(pinnedNode)) install('Node 24', pinnedNodeFolder, []);
 
 /** npm records in node_modules/.package-lock.json what it has installed, as its last act. */
 function isInstalled() {
-  const node = process.platform === 'win32' ? 'node.exe' : 'node';
-  if (!existsSync(`${root}node_modules/node/bin/${node}`)) return false;
   const wanted = readPackages(`${root}package-lock.json`);
   const present = readPackages(`${root}node_modules/.package-lock.json`);
   return Object.entries(wanted).every(([path, entry]) => {
@@ -29,13 +29,12 @@ function readPackages(file) {
   return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).packages : {};
 }
 
-function install() {
+function install(what, folder, flags) {
   const startedAt = performance.now();
-  process.stderr.write('Installing dependencies... ');
-  const args = ['ci', '--no-audit', '--no-fund', '--loglevel=error'];
-  if (onlyToRun) args.push('--omit=dev');
+  process.stderr.write(`Installing ${what}... `);
+  const args = ['ci', '--no-audit', '--no-fund', '--loglevel=error', ...flags];
   const npm = process.env.npm_execpath;
-  const options = { cwd: root, encoding: 'utf8' };
+  const options = { cwd: folder, encoding: 'utf8' };
   const result = npm?.endsWith('.js')
     ? spawnSync(process.execPath, [npm, ...args], options)
     : spawnSync('npm', args, { ...options, shell: process.platform === 'win32' });

@@ -36,8 +36,28 @@ describe('the image', () => {
 
   test('runs as a user other than root, on the Node that Pawl is written for', () => {
     assert.match(dockerfile, /^USER [1-9]\d*:[1-9]\d*$/m);
-    const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+    const { dependencies } = readManifest('scripts/node/package.json');
     const [, major] = /^ARG NODE=node:(\d+)\.\d+\.\d+-\w+-slim$/m.exec(dockerfile) ?? [];
-    assert.equal(major, dependencies.node.split('.')[0]);
+    assert.equal(major, dependencies.node?.split('.')[0]);
+  });
+
+  test('has the drivers of all servers, in the versions that are tested', () => {
+    const { devDependencies, peerDependencies } = readManifest('package.json');
+    const notServers = ['onnxruntime-node', 'playwright-core'];
+    const drivers = Object.keys(peerDependencies).filter((name) => !notServers.includes(name));
+    assert.deepEqual(
+      [...dockerfile.matchAll(/([\w-]+)@(\d[\d.]+)/g)].map(([, name, version]) => [name, version]),
+      drivers.map((name) => [name, devDependencies[name]]),
+    );
   });
 });
+
+type Versions = Readonly<Record<string, string>>;
+
+function readManifest(path: string) {
+  return JSON.parse(readFileSync(join(root, path), 'utf8')) as {
+    dependencies: Versions;
+    devDependencies: Versions;
+    peerDependencies: Versions;
+  };
+}

@@ -23,11 +23,11 @@ function unitIn(t: TestContext, name: string, as = name): string {
 
 describe('the units of systemd', () => {
   test('start programs that exist', () => {
-    const [, node = '', program = ''] =
-      /^ExecStart=(\S+) (\S+) serve --role %i --no-sample$/m.exec(
+    const [, env = '', program = ''] =
+      /^ExecStart=(\S+) node (\S+) serve --role %i --no-sample$/m.exec(
         readDeploy('systemd/pawl@.service'),
       ) ?? [];
-    for (const path of [node, program]) {
+    for (const path of [env, program]) {
       assert.ok(existsSync(path.replace('/opt/pawl/', root)), path);
     }
     const gateway = readDeploy('systemd/pawl-gateway.service');

@@ -71,7 +71,6 @@ export const imports = {
     ioredis: ['access', 'queue', 'redis'],
     'neo4j-driver': ['sink'],
     'playwright-core': ['pipeline/fetch'],
-    'gpt-tokenizer': ['pipeline/chunk'],
     tldts: ['pipeline'],
     undici: ['pipeline', 'provider', 'blob'],
     // Never installed by Pawl: whoever wants it puts it beside.

@@ -92,6 +92,7 @@ export function isAntiBot(code: FailureCode): boolean {
 /** What runtimes, networks and databases call their errors, in the order of the failure table. */
 const codesOfErrors: Partial<Record<FailureCode, readonly string[]>> = {
   invalid_url: ['ERR_INVALID_URL'],
+  package_missing: ['ERR_MODULE_NOT_FOUND'],
   network_error: [
     ...['ECONNRESET', 'ECONNREFUSED', 'ECONNABORTED', 'ETIMEDOUT', 'ENOTFOUND', 'EAI_AGAIN'],
     ...['EPIPE', 'ENETUNREACH', 'ENETDOWN', 'EHOSTUNREACH', 'EHOSTDOWN', 'UND_ERR_SOCKET'],
@@ -185,9 +186,16 @@ function causeOf(error: object): unknown {
 /** The wrapper says what was attempted, what it wraps says why it failed. */
 function messageOf(outer: unknown, inner: unknown): string {
   const [attempted, why] = [outer, inner].map((error) =>
-    error instanceof Error ? error.message || error.name : String(error),
+    error instanceof Error ? withInstall(error.message) || error.name : String(error),
   );
   return attempted === why || why === undefined ? `${attempted}` : `${attempted}: ${why}`;
+}
+
+/** Node names the importing file; what helps is the command that installs the package. */
+function withInstall(message: string): string {
+  const [, name] = /^Cannot find package '([^']+)'/.exec(message) ?? [];
+  if (name === undefined) return message;
+  return `the package ${name} is not installed: run \`npm install ${name}\``;
 }
 
 /** The text of `docs/generated/failures.md`. */

@@ -11,6 +11,10 @@ export const asking = {
     title: 'Wrong usage',
     advice: 'Run the command with --help to see what it takes.',
   }),
+  package_missing: row('E_PACKAGE_MISSING', 'fatal', 500, {
+    title: 'Package not installed',
+    advice: 'Install the package where Pawl is installed, then start Pawl again.',
+  }),
   corpus_name_invalid: row('E_CORPUS_NAME', 'fatal', 400, {
     title: 'Invalid corpus name',
     advice: 'Use 1 to 64 of a-z, 0-9, dot, dash and underscore, beginning with a letter or digit.',

@@ -5,14 +5,7 @@
  */
 import { type Duplex, PassThrough } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import {
-  constants,
-  createBrotliDecompress,
-  createGunzip,
-  createInflate,
-  createInflateRaw,
-  createZstdDecompress,
-} from 'node:zlib';
+import * as zlib from 'node:zlib';
 import { Failure } from '../../../kernel/failure/failure.ts';
 
 export interface BodyBounds {
@@ -31,24 +24,31 @@ export interface Body {
 const chunkSize = 64 * 1024;
 
 /** A window of 8 MiB is what browsers accept, and what RFC 8878 asks servers to stay within. */
-const zstdParameters = { [constants.ZSTD_d_windowLogMax]: 23 };
+const zstdParameters = { [zlib.constants.ZSTD_d_windowLogMax]: 23 };
 
 type Decoder = (firstByte: number) => Duplex;
 
 const decoders: Readonly<Record<string, Decoder>> = {
   identity: () => new PassThrough(),
-  gzip: () => createGunzip({ chunkSize }),
-  'x-gzip': () => createGunzip({ chunkSize }),
+  gzip: () => zlib.createGunzip({ chunkSize }),
+  'x-gzip': () => zlib.createGunzip({ chunkSize }),
   // It means zlib's format, which starts with the method 8 in its low half, but some servers send
   // the bare stream.
   deflate: (firstByte) =>
-    (firstByte & 0x0f) === 8 ? createInflate({ chunkSize }) : createInflateRaw({ chunkSize }),
-  br: () => createBrotliDecompress({ chunkSize }),
-  zstd: () => createZstdDecompress({ chunkSize, params: zstdParameters }),
+    (firstByte & 0x0f) === 8
+      ? zlib.createInflate({ chunkSize })
+      : zlib.createInflateRaw({ chunkSize }),
+  br: () => zlib.createBrotliDecompress({ chunkSize }),
+  // Node 22 has it from 22.15 on.
+  ...('createZstdDecompress' in zlib && {
+    zstd: () => zlib.createZstdDecompress({ chunkSize, params: zstdParameters }),
+  }),
 };
 
 /** What is asked for in `Accept-Encoding`. */
-export const acceptEncoding = 'gzip, deflate, br, zstd';
+export const acceptEncoding = ['gzip', 'deflate', 'br', 'zstd']
+  .filter((name) => Object.hasOwn(decoders, name))
+  .join(', ');
 
 /** One encoding, known by name: a chain of them serves nobody but an attacker. */
 export function decoderFor(header: string): Decoder {
