@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { knownExtensions, typeByName } from './formats.ts';
 
-/** The file names in the second column of a table of `docs/formats.md`, by the head of its first. */
+/** The file names in a table of `docs/formats.md`, found by the head of its first column. */
 function listed(head: string): string[] {
   const page = readFileSync(new URL('../../../../docs/formats.md', import.meta.url), 'utf8');
   const [, table = ''] = page.split(`\n| ${head} | file names |`);
