@@ -1,4 +1,4 @@
-/** The guides speak of commands, flags, settings and pages that exist. */
+/** The pages name commands, flags, settings and other pages that exist. */
 import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -8,7 +8,10 @@ import { settings } from '../src/app/settings/settings.ts';
 import { type Command, globalOptions } from '../src/cli/command.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const pages = ['README.md', ...globSync('docs/guide/*.md', { cwd: root })].sort();
+const pages = globSync(['*.md', 'docs/*.md', 'docs/{design,guide,decisions}/*.md'], {
+  cwd: root,
+  exclude: ['CHANGELOG.md'],
+}).sort();
 const commands = await findCommands();
 const variables = new Set<string>(Object.values(settings).map(({ variable }) => variable));
 

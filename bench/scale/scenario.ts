@@ -200,7 +200,7 @@ function otherOf(
   const whole = (value: number): string => Math.ceil(value).toLocaleString('en');
   const line = ((ratePeak * document.htmlBytes * size * 100) / gigabit).toFixed(1);
   return [
-    ['documents under way at once, three seconds each', whole(ratePeak * secondsInFlight)],
+    ['documents in flight, three seconds each', whole(ratePeak * secondsInFlight)],
     ['domains that are read at once, at the pace Pawl keeps', whole(ratePeak / pagesPerSecond)],
     ['tokens a minute, for a model behind an interface', whole(ratePeak * 60 * tokens)],
     ['dollars a day, for text-embedding-3-small', whole(dollars)],

@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { knownExtensions, typeByName } from './formats.ts';
 
-/** The file names in the second column of a table of the README, by the head of its first. */
+/** The file names in a table of `docs/formats.md`, found by the head of its first column. */
 function listed(head: string): string[] {
-  const readme = readFileSync(new URL('../../../../README.md', import.meta.url), 'utf8');
-  const [, table = ''] = readme.split(`\n| ${head} | file names |`);
+  const page = readFileSync(new URL('../../../../docs/formats.md', import.meta.url), 'utf8');
+  const [, table = ''] = page.split(`\n| ${head} | file names |`);
   const [rows = ''] = table.split('\n\n');
   return rows.split('\n').flatMap((row) => {
     const [, , names = ''] = row.split('|');
@@ -14,11 +14,11 @@ function listed(head: string): string[] {
   });
 }
 
-test('the README lists exactly the file names that are read, each once', () => {
+test('docs/formats.md lists exactly the file names that are read, each once', () => {
   assert.deepEqual(listed('kind').sort(), [...knownExtensions].sort());
 });
 
-test('the README lists nothing as not read that is read', () => {
+test('docs/formats.md lists nothing as not read that is read', () => {
   const names = listed('not read');
   assert.ok(names.length > 10);
   assert.deepEqual(
