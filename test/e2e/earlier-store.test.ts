@@ -50,7 +50,8 @@ for (const kind of ['sqlite', 'postgres'] as const) {
       const database = kind === 'postgres' ? await copyPostgres(postgres, 34) : undefined;
       if (database === undefined) copySqlite(place.folder, 34);
       const options: OpenOptions = { data: place.folder, database, pgvector: 'off' };
-      const environment = database === undefined ? {} : { PAWL_DATABASE_URL: database };
+      const environment: Record<string, string> = {};
+      if (database !== undefined) environment.PAWL_DATABASE_URL = database;
       return { place, options, environment };
     }
 
