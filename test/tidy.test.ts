@@ -146,7 +146,10 @@ const bannedTexts: readonly BannedText[] = [
 
 const stateColumns = ['step', 'state', 'waits_on'];
 const stateWriters = {
-  items: ['src/store/item/moves.ts', 'src/store/item/interventions.ts', 'src/store/migration'],
+  items: [
+    ...['moves', 'interventions', 'lost-leases'].map((name) => `src/store/item/${name}.ts`),
+    'src/store/migration',
+  ],
   jobs: ['src/store/job/moves.ts', 'src/store/migration'],
   batch_tasks: ['src/store/batch/tasks.ts', 'src/store/migration'],
 };

@@ -167,5 +167,5 @@ function declareDead({ database }: Scene, { pid }: Child): Promise<number> {
 }
 
 async function countEvents(scene: Scene, kind: string, worker?: string): Promise<number> {
-  return (await scene.database.run(eventsOf, { kind, worker }))[0]?.count ?? 0;
+  return (await scene.database.run(eventsOf, { kind, worker: worker ?? null }))[0]?.count ?? 0;
 }

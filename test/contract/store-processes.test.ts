@@ -71,10 +71,10 @@ describe('Postgres between sessions', () => {
     const cross = (database: typeof other, names: string[], own: number) =>
       database.write(async (transaction) => {
         runs++;
-        await transaction.run(rename, { name: names[0] });
+        await transaction.run(rename, { name: names[0] ?? '' });
         latches[own]?.open();
         await latches[1 - own]?.opened;
-        await transaction.run(rename, { name: names[1] });
+        await transaction.run(rename, { name: names[1] ?? '' });
       });
     await Promise.all([cross(store.database, ['a', 'b'], 0), cross(other, ['b', 'a'], 1)]);
     const rows = await store.rows<{ created_at: number }>('SELECT created_at FROM corpora');

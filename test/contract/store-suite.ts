@@ -15,6 +15,7 @@ import { interventionTests } from './store/intervention.ts';
 import { jobTests } from './store/job.ts';
 import { keptShareTests } from './store/kept-share.ts';
 import { migrationTests } from './store/migration.ts';
+import { moveTests } from './store/move.ts';
 import { parsedTests } from './store/parsed.ts';
 import { reportTests } from './store/report.ts';
 import { rescueTests } from './store/rescue.ts';
@@ -28,6 +29,7 @@ const groups: Readonly<Record<string, readonly StoreTest[]>> = {
   transactions: transactionTests,
   migrations: migrationTests,
   tables: tableTests,
+  moves: moveTests,
   claims: claimTests,
   reports: reportTests,
   events: eventTests,

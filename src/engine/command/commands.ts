@@ -3,7 +3,8 @@
  */
 
 import { Failure } from '../../kernel/failure/failure.ts';
-import { job as jobMachine } from '../../kernel/lifecycle/job.ts';
+import { type MoveTarget, place } from '../../kernel/lifecycle/item-wait.ts';
+import { job as jobMachine, jobState } from '../../kernel/lifecycle/job.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import { nameFor } from '../../kernel/name/corpus-name.ts';
 import { nextTurn } from '../../kernel/world.ts';
@@ -28,7 +29,7 @@ import type { Transaction } from '../../store/driver/database.ts';
 import { gatesOf } from '../../store/item/claims.ts';
 import { holdFences, takeFences } from '../../store/item/fence.ts';
 import { admitAtGates } from '../../store/item/gates.ts';
-import { cancelOfDocuments, discard, retry } from '../../store/item/interventions.ts';
+import { cancelOfDocuments, discard, type Retry, retry } from '../../store/item/interventions.ts';
 import { type ItemRow, listEnded } from '../../store/item/items.ts';
 import { gateBit } from '../../store/item/reports.ts';
 import type { JobRow } from '../../store/job/jobs.ts';
@@ -128,7 +129,7 @@ export class Commands {
         const message = `job ${jobKey} has no failed or canceled item to retry`;
         throw new Failure('action_not_allowed', message);
       }
-      return this.#beginAgain(transaction, ended, now);
+      return this.#beginAgain(transaction, { move: 'restart', rows: ended, now });
     });
   }
 
@@ -162,7 +163,7 @@ export class Commands {
         const jobIds = jobIdsOf(rows);
         await takeFences(transaction, jobIds);
         const unswept = await unsweptAmong(transaction, jobIds);
-        return unswept ?? this.#beginAgain(transaction, rows, now);
+        return unswept ?? this.#beginAgain(transaction, { move: 'retry', rows, now });
       }),
     );
   }
@@ -263,22 +264,18 @@ export class Commands {
 
   async #beginAgain(
     transaction: Transaction,
-    rows: readonly ItemRow[],
-    now: number,
+    { move, rows, now }: Pick<Retry, 'move' | 'now'> & { readonly rows: readonly ItemRow[] },
   ): Promise<number> {
     const { lifecycle } = this.#options;
     const jobs = await jobsOf(transaction, rows);
-    const hits = await retry(
-      transaction,
-      rows.map((row) => ({
-        id: row.id,
-        step: lifecycle.stepOf(row.progress),
-        rank: row.rank,
-        gate: row.gate,
-        waitsOn: this.#placeOf(row, jobs.get(row.job_id)),
-      })),
-      now,
-    );
+    const items = rows.map((row) => ({
+      id: row.id,
+      step: lifecycle.stepOf(row.progress),
+      rank: row.rank,
+      gate: row.gate,
+      waitsOn: this.#placeOf(row, jobs.get(row.job_id)),
+    }));
+    const hits = await retry(transaction, { move, items, now });
     const retried = rows.filter((_, index) => hits[index]);
     await admitAtGates(transaction, gatesOf(retried), now);
     const events: NewEvent[] = retried.map((row) => itemEvent(row, 'item_retried'));
@@ -300,10 +297,10 @@ export class Commands {
     return retried.length;
   }
 
-  #placeOf(row: ItemRow, job: JobRow | undefined): 'turn' | 'gate' | 'person' {
-    if (job?.state === 'paused') return 'person';
+  #placeOf(row: ItemRow, job: JobRow | undefined): MoveTarget<'retry'> {
+    if (job?.state === jobState.paused) return place.person;
     const isPastGate = (row.progress & gateBit(this.#options.lifecycle)) !== 0;
-    return row.gate === null || isPastGate ? 'turn' : 'gate';
+    return row.gate === null || isPastGate ? place.turn : place.gate;
   }
 
   #changeItems<T>(

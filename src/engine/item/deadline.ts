@@ -5,6 +5,7 @@
  */
 import { Failure } from '../../kernel/failure/failure.ts';
 import type { Lifecycle } from '../../kernel/lifecycle/item.ts';
+import { isCountedWaiting } from '../../kernel/lifecycle/item-wait.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import type { NewEvent } from '../../observe/event.ts';
 import { appendEvents } from '../../store/delivery/events.ts';
@@ -76,7 +77,7 @@ async function endSome(transaction: Transaction, ending: Ending): Promise<number
   const delta = deltas.of(jobId);
   delta.failed = rows.length;
   // What holds a place at its gate waited for the gate's pace, and was not counted as waiting.
-  delta.waiting = -rows.filter((row) => row.waits_on === 'time' && row.gate_held === 0).length;
+  delta.waiting = -rows.filter(isCountedWaiting).length;
   const ends = rows.map((row) => endOf(row, { lifecycle, failure, now }));
   const events: NewEvent[] = isFirst ? [overdueEvent(job, failure)] : [];
   events.push(...ends.map(({ event }) => event));

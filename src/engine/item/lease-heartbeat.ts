@@ -6,7 +6,7 @@
 import { limits } from '../../kernel/limits/limits.ts';
 import type { World } from '../../kernel/world.ts';
 import type { Database } from '../../store/driver/database.ts';
-import { takeLeases } from '../../store/item/interventions.ts';
+import { takeLeases } from '../../store/item/lost-leases.ts';
 import { lockWorker, registerWorker, removeWorker } from '../../store/item/workers.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import type { Ledger } from './ledger.ts';

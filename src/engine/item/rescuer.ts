@@ -13,12 +13,8 @@ import { appendEvents } from '../../store/delivery/events.ts';
 import type { Database, Transaction } from '../../store/driver/database.ts';
 import { gatesOf } from '../../store/item/claims.ts';
 import { admitAtGates } from '../../store/item/gates.ts';
-import {
-  failUnheld,
-  type MovedRow,
-  type TakenLeases,
-  takeLeases,
-} from '../../store/item/interventions.ts';
+import { failUnheld, type MovedRow } from '../../store/item/interventions.ts';
+import { type TakenLeases, takeLeases } from '../../store/item/lost-leases.ts';
 import { listWorkers, lockWorker, removeWorker, type WorkerRow } from '../../store/item/workers.ts';
 import { JobDeltas, settleJobs } from '../../store/job/update-jobs.ts';
 import type { Ring } from '../commit-signal.ts';

@@ -7,7 +7,15 @@ import { targets } from './machine.ts';
 const names = Object.keys(machines) as MachineName[];
 
 test('every lifecycle of Pawl has its diagram', () => {
-  assert.deepEqual(names, ['item', 'job', 'stage', 'attempt', 'batch-task', 'batch-job']);
+  assert.deepEqual(names, [
+    'item',
+    'item-wait',
+    'job',
+    'stage',
+    'attempt',
+    'batch-task',
+    'batch-job',
+  ]);
   for (const name of names) assert.ok(mermaid(machines[name]).startsWith('stateDiagram-v2\n'));
 });
 
@@ -59,8 +67,8 @@ test('the diagram of the item forks into its branches and joins before persisted
   assert.ok(lines.includes('state after_content_extracted <<fork>>'));
   assert.ok(lines.includes('state before_persisted <<join>>'));
   assert.ok(lines.includes('before_persisted --> persisted'));
-  assert.ok(lines.includes('unfinished --> failed : fail'));
-  assert.ok(lines.includes('failed --> unfinished : retry'));
+  assert.ok(lines.includes('unfinished --> failed : fail / expire / condemn'));
+  assert.ok(lines.includes('failed --> unfinished : restart / retry'));
   assert.ok(lines.includes('failed --> canceled : discard'));
   assert.equal(new Set(lines).size, lines.length);
 });
@@ -79,6 +87,7 @@ test('the page has a section with a diagram and both tables for every machine', 
   assert.equal(page.split('```mermaid').length - 1, names.length);
   assert.equal(page.split('| state | a person may |').length - 1, names.length);
   assert.ok(page.includes('| `paused` | cancel, resume |'));
+  assert.ok(page.includes('| claim | dispatcher | `turn` | `worker` | raise |'));
   assert.ok(page.endsWith('|\n'));
 });
 

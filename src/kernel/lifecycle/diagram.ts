@@ -3,12 +3,14 @@ import { attempt } from './attempt.ts';
 import { batchJob } from './batch-job.ts';
 import { batchTask } from './batch-task.ts';
 import { item, type Lifecycle } from './item.ts';
+import { itemMoveNames, itemMoves, itemWait } from './item-wait.ts';
 import { job } from './job.ts';
 import { allowedActions, eventsOf, type Machine, targets } from './machine.ts';
 import { stage } from './stage.ts';
 
 export const machines = {
   item: item.machine,
+  'item-wait': itemWait,
   job,
   stage,
   attempt,
@@ -21,12 +23,14 @@ export type MachineName = keyof typeof machines;
 const sentences: Readonly<Record<MachineName, string>> = {
   item:
     'One document inside one job. The three branches run at the same time and may end in any ' +
-    'order; a retry goes on from the steps already reached.',
+    'order; a retry continues from the steps already reached.',
+  'item-wait':
+    'What an open item waits on, or how it ended. Each move names who makes it: see `itemMoves`.',
   job: 'What a caller submitted. Its state follows from its items.',
   stage: 'The status that people see. It is derived from the items and never stored by hand.',
   attempt:
-    'The one interactive ingestion of a process, in memory only. It has no final state: the next ' +
-    'start follows on idle or complete.',
+    'The interactive ingestion of a caller, in memory only. It has no final state: the next ' +
+    'start follows idle or complete.',
   'batch-task': 'Work handed to an outside provider for hours and polled by the reconciler.',
   'batch-job': 'One job at the provider, part of a batch task. Its third poll error is its last.',
 };
@@ -157,12 +161,22 @@ function machineSection(machine: Machine, sentence: string): string {
     '',
     `Final states: ${final}.`,
     '',
+    ...(machine.name === itemWait.name ? [...movesTable(), ''] : []),
     ...table(
       ['state', 'a person may'],
       machine.states.map((state) => [`\`${state}\``, allowedActions(machine, state).join(', ')]),
     ),
     '',
   ].join('\n');
+}
+
+/** Who makes each move of an item. A holder from before a move that raises the epoch is refused. */
+function movesTable(): string[] {
+  const rows = itemMoveNames.map((name) => {
+    const { by, from, to, epoch } = itemMoves[name];
+    return [name, by, codeList(from, ', '), codeList(to, ', '), epoch];
+  });
+  return table(['move', 'made by', 'from', 'to', 'epoch'], rows);
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {

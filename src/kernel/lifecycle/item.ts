@@ -4,9 +4,11 @@
  * An item's progress is the set of steps it has reached. The set only grows, and it is closed under
  * `after`: a step is reached only when everything before it was. The three branches between
  * `content_extracted` and `persisted` may be reached in any order; `step`, the state people see, is
- * the last step of the unbroken run from the start. `failed` and `canceled` end the item without
- * touching its progress, so a retry goes on exactly where it stopped.
+ * the last step of the unbroken run from the start. `failed` and `canceled` end the item and keep
+ * its progress, so a retry continues where it stopped. Who may move an item, and what it waits on,
+ * is the table in `item-wait.ts`.
  */
+import { endings, itemWait, stepEdges } from './item-wait.ts';
 import { defineMachine, type Edge, type Machine } from './machine.ts';
 import type { Stage } from './stage.ts';
 
@@ -40,7 +42,10 @@ export type Progress = number;
 
 export const noProgress: Progress = 0;
 
-/** What the engine needs to know of the steps: derived once from a table, then only read. */
+/** The state of an item that has reached no step. */
+export const firstState = 'enqueued';
+
+/** What the engine needs of the steps: derived once from the table, then only read. */
 export interface Lifecycle {
   readonly steps: readonly StepRow[];
   readonly machine: Machine;
@@ -70,7 +75,7 @@ export function defineLifecycle(steps: readonly StepRow[]): Lifecycle {
     return value;
   };
   const stepOf = (progress: Progress): string => {
-    let last = 'enqueued';
+    let last: string = firstState;
     for (const { step } of steps) {
       if ((progress & bit(step)) === 0) break;
       last = step;
@@ -98,7 +103,7 @@ export function defineLifecycle(steps: readonly StepRow[]): Lifecycle {
 }
 
 /**
- * Walks every set of steps that can be reached, and writes down each click as a row of the machine.
+ * Walks every set of steps that can be reached, and records each committed step as an edge.
  */
 function machineOf(
   steps: readonly StepRow[],
@@ -106,7 +111,7 @@ function machineOf(
   ready: (progress: Progress) => readonly string[],
   bit: (step: string) => Progress,
 ): Machine {
-  const clicks = new Map<string, { event: string; to: string; from: Set<string> }>();
+  const commits = new Map<string, { event: string; to: string; from: Set<string> }>();
   const seen = new Set<Progress>();
   const walk = (progress: Progress): void => {
     if (seen.has(progress)) return;
@@ -114,33 +119,26 @@ function machineOf(
     for (const event of ready(progress)) {
       const next = progress | bit(event);
       const to = stepOf(next);
-      const click = clicks.get(`${event} ${to}`) ?? { event, to, from: new Set() };
-      clicks.set(`${event} ${to}`, click);
-      click.from.add(stepOf(progress));
+      const commit = commits.get(`${event} ${to}`) ?? { event, to, from: new Set() };
+      commits.set(`${event} ${to}`, commit);
+      commit.from.add(stepOf(progress));
       walk(next);
     }
   };
   walk(noProgress);
-  const open = ['enqueued', ...steps.slice(0, -1).map(({ step }) => step)];
-  const edges: Edge<string, string>[] = [...clicks.values()].map(({ event, from, to }) => [
+  const open = [firstState, ...steps.slice(0, -1).map(({ step }) => step)];
+  const edges: Edge<string, string>[] = [...commits.values()].map(({ event, from, to }) => [
     event,
     [...from],
     to,
   ]);
   return defineMachine<string, string>({
     name: 'item',
-    initial: 'enqueued',
-    states: [...open, 'done', 'failed', 'canceled'],
-    final: ['done', 'failed', 'canceled'],
-    actions: ['cancel', 'retry', 'discard'],
-    edges: [
-      ...edges,
-      ['fail', open, 'failed'],
-      ['cancel', open, 'canceled'],
-      // A retry returns to the step its progress says: one row for each place it can be.
-      ...open.map((step): Edge<string, string> => ['retry', ['failed', 'canceled'], step]),
-      ['discard', ['failed'], 'canceled'],
-    ],
+    initial: firstState,
+    states: [...open, ...endings],
+    final: endings,
+    actions: itemWait.actions,
+    edges: [...edges, ...stepEdges(open)],
   });
 }
 

@@ -1,5 +1,5 @@
 /** The life of what a caller submitted. Its state follows from its items (`jobStateOf`). */
-import { allowedActions, defineMachine, type StateOf } from './machine.ts';
+import { allowedActions, defineMachine, type StateOf, statesOf } from './machine.ts';
 
 export const job = defineMachine({
   name: 'job',
@@ -24,6 +24,9 @@ export const job = defineMachine({
 });
 
 export type JobState = StateOf<typeof job>;
+
+/** The states by name, for comparisons and SQL. */
+export const jobState = statesOf(job);
 
 /** In these states items of a job are claimed, and reports on them are taken; in no other. */
 export const workingStates: readonly JobState[] = job.states.filter((state) =>

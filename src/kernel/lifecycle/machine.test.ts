@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { machines } from './diagram.ts';
 import { item, noProgress, type Progress, stepTable } from './item.ts';
+import { itemWait } from './item-wait.ts';
 import {
   allowedActions,
   defineMachine,
@@ -123,13 +124,15 @@ for (const [name, machine] of everyMachine) {
     assert.deepEqual([...reachable(machine)].toSorted(), machine.states.toSorted());
   });
 
-  test(`${name}: final states are left by the actions retry and discard only`, () => {
+  test(`${name}: final states are left by retry, restart and discard only`, () => {
     for (const state of machine.final) {
       assert.ok(isFinal(machine, state));
       for (const event of eventsOf(machine)) {
         if (targets(machine, state, event).length === 0) continue;
-        assert.ok(['retry', 'discard'].includes(event), `${event} in ${state}`);
-        assert.ok(machine.actions.includes(event), `${event} is no action`);
+        assert.ok(['retry', 'restart', 'discard'].includes(event), `${event} in ${state}`);
+        // A restart is the retry of the job, which takes its items along.
+        if (event !== 'restart')
+          assert.ok(machine.actions.includes(event), `${event} is no action`);
       }
     }
   });
@@ -152,7 +155,8 @@ for (const [name, machine] of everyMachine) {
     );
   });
 
-  if (machine === item.machine) continue;
+  // Their events lead to several states: `item-wait.test.ts`, and the tests of items below.
+  if (machine === item.machine || machine === itemWait) continue;
 
   test(`${name}: every event in every state leads where it must, or nowhere`, () => {
     const rows = expected[name] ?? {};
@@ -204,7 +208,7 @@ test('a transition with two targets is refused with a sentence that says what to
 const steps = stepTable.map(({ step }) => step);
 const branches = ['chunked', 'embedded', 'entity_extracted'];
 
-test('item: each click from each reachable progress is one that the machine allows', () => {
+test('item: each step from each reachable progress is one that the machine allows', () => {
   for (const progress of everyProgress()) {
     for (const step of steps) {
       const before = stepTable.find((row) => row.step === step)?.after ?? [];
@@ -219,7 +223,7 @@ test('item: each click from each reachable progress is one that the machine allo
   }
 });
 
-test('item: the machine allows no click that no progress can make', () => {
+test('item: the machine allows no step that no progress can make', () => {
   const made = new Set<string>();
   for (const progress of everyProgress()) {
     for (const step of item.ready(progress)) {
@@ -280,16 +284,22 @@ test('item: there are 13 ways to stand, and work is ready in all of them but the
   }
 });
 
-test('item: unfinished states can fail and be canceled, ended ones but done retried', () => {
+test('item: open states can fail and be canceled, failed and canceled ones begin again', () => {
   const open = ['enqueued', ...steps.slice(0, -1)];
+  const expectedOf = (state: string): Record<string, readonly string[]> => {
+    if (state === 'failed') return { retry: open, restart: open, discard: ['canceled'] };
+    if (state === 'canceled') return { restart: open };
+    if (state === 'done') return {};
+    const failing = { fail: ['failed'], condemn: ['failed'], expire: ['failed'] };
+    return { ...failing, cancel: ['canceled'] };
+  };
+  const moves = eventsOf(item.machine).filter((event) => !steps.some((step) => step === event));
+  assert.deepEqual(moves.toSorted(), 'cancel condemn discard expire fail restart retry'.split(' '));
   for (const state of item.machine.states) {
-    const isOpen = open.includes(state);
-    assert.deepEqual(targets(item.machine, state, 'fail'), isOpen ? ['failed'] : [], state);
-    assert.deepEqual(targets(item.machine, state, 'cancel'), isOpen ? ['canceled'] : [], state);
-    const back = ['failed', 'canceled'].includes(state) ? open : [];
-    assert.deepEqual(targets(item.machine, state, 'retry'), back, state);
-    const discarded = state === 'failed' ? ['canceled'] : [];
-    assert.deepEqual(targets(item.machine, state, 'discard'), discarded, state);
+    for (const move of moves) {
+      const found = targets(item.machine, state, move);
+      assert.deepEqual(found, expectedOf(state)[move] ?? [], `${move} in ${state}`);
+    }
   }
 });
 

@@ -72,8 +72,34 @@ export function eventsOf<Event extends string>(machine: Machine<string, Event>):
   return [...new Set(machine.edges.map(([event]) => event))];
 }
 
-/** `CHECK` for a column that holds this machine's state. */
-export function sqlCheck(machine: Machine, column: string): string {
-  const states = machine.states.map((state) => `'${state}'`).join(', ');
-  return `CHECK (${column} IN (${states}))`;
+/** The states by name: code that compares one names it from the table. */
+export function statesOf<State extends string>(
+  machine: Machine<State, string>,
+): { readonly [Name in State]: Name } {
+  return Object.fromEntries(machine.states.map((state) => [state, state])) as {
+    readonly [Name in State]: Name;
+  };
+}
+
+/** The states that are not final. */
+export function openStates<State extends string>(machine: Machine<State, string>): State[] {
+  return machine.states.filter((state) => !machine.final.includes(state));
+}
+
+/** The states in which the event is allowed. */
+export function statesBefore<State extends string, Event extends string>(
+  machine: Machine<State, Event>,
+  event: Event,
+): State[] {
+  return machine.states.filter((state) => targets(machine, state, event).length > 0);
+}
+
+/** States as an SQL list: `'queued', 'running'`. */
+export function sqlList(states: readonly string[]): string {
+  return states.map((state) => `'${state}'`).join(', ');
+}
+
+/** `CHECK` for a column that holds one of these states. */
+export function sqlCheck(machine: Pick<Machine, 'states'>, column: string): string {
+  return `CHECK (${column} IN (${sqlList(machine.states)}))`;
 }

@@ -49,12 +49,17 @@ export async function findCaller(
   reader: Reader,
   { key, named }: Sight,
 ): Promise<KnownCaller | undefined> {
-  const rows = await reader.run(identitiesOf, { key, kind: named?.kind, subject: named?.subject });
+  const rows = await reader.run(identitiesOf, { key, ...nameColumns(named) });
   const byKey = rows.find(({ kind }) => kind === 'key');
   if (!byKey || !named) return byKey && { id: byKey.caller, name: byKey.name };
   const byName = rows.find(({ kind }) => kind === named.kind);
   if (byName?.caller !== byKey.caller || byName.name !== named.subject) return undefined;
   return { id: byName.caller, name: byName.name };
+}
+
+/** No identity has a kind that is NULL: without a name, only the key is found. */
+function nameColumns(named: Sight['named']) {
+  return { kind: named?.kind ?? null, subject: named?.subject ?? null };
 }
 
 const lock = sql`SELECT pg_advisory_xact_lock(7324)`;
@@ -80,9 +85,7 @@ export async function meetCaller(
 ): Promise<Met> {
   await lockCallers(transaction);
   const { key, named } = sight;
-  const rows = await transaction.run(identitiesOf, {
-    ...{ key, kind: named?.kind, subject: named?.subject },
-  });
+  const rows = await transaction.run(identitiesOf, { key, ...nameColumns(named) });
   const byKey = rows.find(({ kind }) => kind === 'key')?.caller;
   const known = named && rows.find(({ kind }) => kind === named.kind)?.caller;
   const byName = known ?? (named && (await adoptable(transaction, named)));

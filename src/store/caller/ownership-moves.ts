@@ -26,9 +26,8 @@ export async function beginMove(transaction: Transaction, move: Move): Promise<v
   const { from, to, place, isMerge, now } = move;
   await moveCorpora(transaction, move);
   if (isMerge) await moveShares(transaction, { from, to });
-  await transaction.run(record, {
-    ...{ from, to, now, namespace: place?.caller, corpus: place?.corpus },
-  });
+  const { caller: namespace = null, corpus = null } = place ?? {};
+  await transaction.run(record, { from, to, now, namespace, corpus });
 }
 
 const record = sql`
@@ -165,7 +164,7 @@ export async function moveSomeJobs(
   { limit, now }: { readonly limit: number; readonly now: number },
 ): Promise<number> {
   const { from_caller: from, to_caller: to } = part;
-  const jobs = await transaction.run(jobsOf, { from, name: nameOf(part), limit });
+  const jobs = await transaction.run(jobsOf, { from, name: nameOf(part) ?? null, limit });
   if (jobs.length === 0) return 0;
   const names = new Map(
     jobs.map(({ id, corpus }) => [id, renamedFor(to, { caller: from, corpus })]),
@@ -236,7 +235,7 @@ export async function moveSomeSpending(
   limit: number,
 ): Promise<number> {
   const { from_caller: from, to_caller: to } = part;
-  const rows = await transaction.run(spentOf, { from, name: nameOf(part), limit });
+  const rows = await transaction.run(spentOf, { from, name: nameOf(part) ?? null, limit });
   for (const { corpus, day } of rows) {
     const renamed = renamedFor(to, placeOf({ caller: from, corpus }));
     await transaction.run(addSpent, { from, to, corpus, renamed, day });

@@ -54,11 +54,11 @@ function toRow(event: NewEvent, index: number) {
     place: index + 1,
     kind: event.kind,
     job_id: event.jobId,
-    item_id: event.itemId,
-    step: event.step,
-    attempt: event.attempt,
-    worker: event.worker,
-    detail: event.detail && JSON.stringify(event.detail),
+    item_id: event.itemId ?? null,
+    step: event.step ?? null,
+    attempt: event.attempt ?? null,
+    worker: event.worker ?? null,
+    detail: event.detail === undefined ? null : JSON.stringify(event.detail),
   };
 }
 

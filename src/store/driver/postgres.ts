@@ -15,6 +15,7 @@ import {
   type Compiled,
   compile,
   compileRows,
+  missing,
   type Parameters,
   parametersOf,
   type RowOf,
@@ -213,8 +214,9 @@ class Session implements Transaction {
   readonly deferred = new DeferredStatements();
 
   async run<Row>(statement: Statement<Row>, parameters: Parameters = {}): Promise<Row[]> {
-    const { text, name, names } = this.#names.of(statement);
-    const values = parametersOf(names, parameters);
+    const compiled = this.#names.of(statement);
+    const { text, name } = compiled;
+    const values = parametersOf(compiled, parameters);
     return this.#query({ text, name, values });
   }
 
@@ -227,7 +229,10 @@ class Session implements Transaction {
     const { text, name, names } = this.#names.of(statement);
     const values = names.map((key) => {
       const type = statement.columns[key];
-      return type === undefined ? (same[key] ?? null) : arrayLiteral(rows, key, type);
+      if (type !== undefined) return arrayLiteral(rows, key, type);
+      const value = same[key];
+      if (value === undefined) throw missing(key, text);
+      return value;
     });
     return this.#query({ text, name, values });
   }
@@ -277,7 +282,8 @@ class Session implements Transaction {
 function arrayLiteral(rows: readonly RowOf<Columns>[], key: string, type: ColumnType): string {
   const isNumber = type === 'int' || type === 'real';
   const elements = rows.map((row) => {
-    const value = row[key] ?? null;
+    const value = row[key];
+    if (value === undefined) throw missing(key, 'a statement over many rows');
     if (value === null) return 'NULL';
     if (isNumber) return String(value);
     if (typeof value === 'object') return `"\\\\x${Buffer.from(value).toString('hex')}"`;

@@ -23,6 +23,7 @@ import {
   type Compiled,
   compile,
   compileRows,
+  missing,
   type Parameters,
   parametersOf,
   type RowOf,
@@ -293,8 +294,9 @@ class Connection implements Transaction {
   }
 
   runNow<Row>(statement: Statement<Row>, parameters: Parameters = {}): Row[] {
-    const { names, returnsRows, prepared } = this.#prepare(statement);
-    const values = parametersOf(names, parameters);
+    const compiled = this.#prepare(statement);
+    const { returnsRows, prepared } = compiled;
+    const values = parametersOf(compiled, parameters);
     if (returnsRows) return prepared.all(...values) as Row[];
     prepared.run(...values);
     return [];
@@ -319,11 +321,12 @@ class Connection implements Transaction {
     rows: readonly RowOf<Column>[],
     same?: Parameters,
   ): Promise<Row[]> {
-    const { names, returnsRows, prepared } = this.#prepare(statement);
+    const compiled = this.#prepare(statement);
+    const { returnsRows, prepared } = compiled;
     const returned: Row[] = [];
     for (const row of rows) {
       if (this.#isLong()) await nextTurn(this.#world);
-      const values = valuesOf(names, row, same);
+      const values = valuesOf(compiled, row, same);
       if (returnsRows) returned.push(...(prepared.all(...values) as Row[]));
       else prepared.run(...values);
     }
@@ -347,8 +350,8 @@ class Connection implements Transaction {
     rows: readonly RowOf<Column>[],
     same?: Parameters,
   ): Promise<boolean[]> {
-    const { names, prepared } = this.#prepare(statement, this.#counted);
-    return rows.map((row) => prepared.run(...valuesOf(names, row, same)).changes > 0);
+    const compiled = this.#prepare(statement, this.#counted);
+    return rows.map((row) => compiled.prepared.run(...valuesOf(compiled, row, same)).changes > 0);
   }
 
   #prepare(
@@ -376,14 +379,16 @@ interface Prepared extends Compiled {
 }
 
 function valuesOf(
-  names: readonly string[],
+  { names, text }: Compiled,
   row: RowOf<Columns>,
   same: Parameters | undefined,
 ): Value[] {
   const values: Value[] = new Array(names.length);
   for (let index = 0; index < names.length; index++) {
     const name = names[index] as string;
-    values[index] = row[name] ?? same?.[name] ?? null;
+    const value = row[name] ?? same?.[name] ?? row[name];
+    if (value === undefined) throw missing(name, text);
+    values[index] = value;
   }
   return values;
 }

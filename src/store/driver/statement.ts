@@ -16,7 +16,8 @@ import { Failure } from '../../kernel/failure/failure.ts';
 import type { Dialect } from './dialect.ts';
 
 export type Value = string | number | bigint | null | Uint8Array;
-export type Parameters = Readonly<Record<string, Value | undefined>>;
+/** Absent values are passed as `null`: `undefined` is a parameter that was forgotten. */
+export type Parameters = Readonly<Record<string, Value>>;
 export type ColumnType = 'int' | 'real' | 'text' | 'json' | 'bytes';
 export type Columns = Readonly<Record<string, ColumnType>>;
 
@@ -30,7 +31,7 @@ export interface RowsStatement<Row, Column extends Columns> extends Statement<Ro
   readonly columns: Column;
 }
 
-export type RowOf<Column extends Columns> = { readonly [K in keyof Column]: Value | undefined };
+export type RowOf<Column extends Columns> = { readonly [K in keyof Column]: Value };
 
 export function sql<Row = never>(
   strings: TemplateStringsArray,
@@ -96,12 +97,22 @@ function withFacts(text: string, dialect: Dialect): string {
 }
 
 /** The values of one statement, in its order. */
-export function parametersOf(names: readonly string[], parameters: Parameters): Value[] {
+export function parametersOf({ names, text }: Compiled, parameters: Parameters): Value[] {
   return names.map((name) => {
-    const value = parameters[name] ?? null;
+    const value = parameters[name];
+    if (value === undefined) throw missing(name, text);
     if (typeof value === 'string' && value.includes('\0')) throw hasNul();
     return value;
   });
+}
+
+/**
+ * A parameter that is not given would be NULL in the database, and a compare-and-set on NULL
+ * changes nothing: it would look like a refusal.
+ */
+export function missing(name: string, text: string): Error {
+  const start = text.trim().replace(/\s+/g, ' ').slice(0, 80);
+  return new Error(`the parameter :${name} is missing in ${start}`);
 }
 
 /** SQLite ends a pattern there, and Postgres takes no such text: it is the same on both. */

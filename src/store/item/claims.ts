@@ -9,7 +9,7 @@ import { sql } from '../driver/statement.ts';
 import { type StartedJob, startJobs } from '../job/moves.ts';
 import { JobDeltas, settleJobs } from '../job/update-jobs.ts';
 import { admitAtGates } from './gates.ts';
-import { promoteDue } from './interventions.ts';
+import { wakeItems } from './interventions.ts';
 import { type Claim, type ClaimedRow, claim } from './moves.ts';
 import { gateBit } from './reports.ts';
 import { beat, serveRank } from './workers.ts';
@@ -58,7 +58,7 @@ export async function wakeDue(
   transaction: Transaction,
   { lifecycle, limit, now }: { lifecycle: Lifecycle; limit: number; now: number },
 ): Promise<number> {
-  const rows = await promoteDue(transaction, { now, limit, gateBit: gateBit(lifecycle) });
+  const rows = await wakeItems(transaction, { now, limit, gateBit: gateBit(lifecycle) });
   const deltas = new JobDeltas();
   // What holds a place at its gate waited for the gate's pace, and was not counted as waiting.
   for (const row of rows) if (row.gate_held === 0) deltas.of(row.job_id).waiting--;

@@ -33,7 +33,7 @@ export function listCauses(
   reader: Reader,
   { caller, corpus }: { caller: string; corpus?: string | undefined },
 ): Promise<CauseRow[]> {
-  return reader.run(causes, { caller, corpus });
+  return reader.run(causes, { caller, corpus: corpus ?? null });
 }
 
 export function listCausesOfJob(reader: Reader, jobId: number): Promise<CauseRow[]> {
@@ -49,7 +49,8 @@ export interface InboxFilter {
 }
 
 export function listInbox(reader: Reader, filter: InboxFilter): Promise<ItemRow[]> {
-  return reader.run(failedOfCause, { ...filter });
+  const { caller, code = null, corpus = null, after, limit } = filter;
+  return reader.run(failedOfCause, { caller, code, corpus, after, limit });
 }
 
 // By the bytes of the keys, whatever the order of words is in the database: an index has them so.
@@ -120,14 +121,16 @@ export interface FingerprintFilter extends Omit<InboxFilter, 'after'> {
 /** How many items are in the inbox for each cause and domain, the most frequent first. */
 export function listFingerprints(
   reader: Reader,
-  { caller, code, domain, corpus, limit }: FingerprintFilter,
+  filter: FingerprintFilter,
 ): Promise<FingerprintRow[]> {
+  const { caller, code = null, domain = null, corpus = null, limit } = filter;
   return reader.run(fingerprints, { caller, code, domain, corpus, limit });
 }
 
 export function listFailedOf(
   reader: Reader,
-  { caller, code, domain, corpus, after, limit }: FingerprintFilter & { readonly after: number },
+  filter: FingerprintFilter & { readonly after: number },
 ): Promise<ItemRow[]> {
+  const { caller, code = null, domain = null, corpus = null, after, limit } = filter;
   return reader.run(failedOfDomain, { caller, code, domain, corpus, after, limit });
 }

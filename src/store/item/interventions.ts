@@ -1,46 +1,50 @@
 /**
- * The other writer of an item's state: what is done to items by those who do not hold them. A
- * person cancels, pauses, resumes, retries, discards; a clock wakes; a gate admits; a rescuer takes
- * from the dead. Whoever takes an item from a holder raises its epoch, and the holder is fenced
- * off.
+ * The moves of items (`itemMoves`) that people, commands, clocks, gates and batch tasks make. A
+ * move that takes an item from its holder raises the epoch, so the holder is fenced off.
  */
 
-import type { WaitsOn } from '../../kernel/lifecycle/item-wait.ts';
-import type { Sweep } from '../../kernel/lifecycle/job.ts';
-import { limits } from '../../kernel/limits/limits.ts';
-import { isSuspect } from '../../kernel/suspicion.ts';
+import {
+  isCountedWaiting,
+  itemMoves,
+  type MoveTarget,
+  place,
+  type WaitsOn,
+} from '../../kernel/lifecycle/item-wait.ts';
+import { jobState, type Sweep } from '../../kernel/lifecycle/job.ts';
 import type { Transaction } from '../driver/database.ts';
 import { sql, sqlRows } from '../driver/statement.ts';
+import { atPlaces } from './at-places.ts';
+import { type CompiledMove, compileMove } from './compile-move.ts';
 import { holdFencesOfItems, isWorkedOn, lockGates, sweptItems, takeFences } from './fence.ts';
-import { listLeases } from './items.ts';
-import { claimedItems, leaveQueues, leaveTurns, popTimers, stand } from './queues.ts';
+import { leaveQueues, leaveTurns, popTimers, stand } from './queues.ts';
 
-const beginAgain = sqlRows({ id: 'int', step: 'text', waits_on: 'text', now: 'int' })<{
-  id: number;
-}>`
-  UPDATE items SET step = :step, waits_on = :waits_on, epoch = items.epoch + 1, attempt = 0,
-    crashes = 0, lone_deaths = 0, stalls = 0, error = NULL, failed_at = NULL, due_at = NULL,
-    moved_at = :now
+const beginAgain = ({ set, where }: CompiledMove) =>
+  sqlRows({ id: 'int', step: 'text', waits_on: 'text', now: 'int' })<{ id: number }>`
+  UPDATE items SET ${set}, attempt = 0, crashes = 0, lone_deaths = 0, stalls = 0, error = NULL,
+    failed_at = NULL, due_at = NULL, moved_at = :now
   {rows}
-  WHERE items.id = :id AND items.step IN ('failed', 'canceled')
+  WHERE items.id = :id AND ${where}
   RETURNING items.id`;
+const beginAgainRows = {
+  retry: beginAgain(compileMove('retry', ':waits_on')),
+  restart: beginAgain(compileMove('restart', ':waits_on')),
+};
 
 export interface Again {
   readonly id: number;
   readonly step: string;
   readonly rank: number;
   readonly gate: string | null;
-  readonly waitsOn: 'turn' | 'gate' | 'person';
+  readonly waitsOn: MoveTarget<'retry' | 'restart'>;
 }
 
-/** Ended items go on from where their progress stands. */
+/** Ended items continue from their progress: each alone, or together with their job. */
 export async function retry(
   transaction: Transaction,
-  items: readonly Again[],
-  now: number,
+  { move, items, now }: Retry,
 ): Promise<boolean[]> {
   const hits = await transaction.hits(
-    beginAgain,
+    beginAgainRows[move],
     items.map(({ id, step, waitsOn }) => ({ id, step, waits_on: waitsOn, now })),
   );
   await stand(
@@ -50,9 +54,16 @@ export async function retry(
   return hits;
 }
 
+export interface Retry {
+  readonly move: keyof typeof beginAgainRows;
+  readonly items: readonly Again[];
+  readonly now: number;
+}
+
+const discarding = compileMove('discard');
 const discardRow = sqlRows({ id: 'int', now: 'int' })<{ id: number }>`
-  UPDATE items SET step = 'canceled', failed_at = NULL, moved_at = :now {rows}
-  WHERE items.id = :id AND items.step = 'failed'
+  UPDATE items SET ${discarding.set}, failed_at = NULL, moved_at = :now {rows}
+  WHERE items.id = :id AND ${discarding.where}
   RETURNING items.id`;
 
 /** Failed items leave the inbox for good. */
@@ -78,20 +89,20 @@ export interface MovedRow {
   readonly progress: number;
   /** Workers that died while they held it, since its last committed step. */
   readonly crashes: number;
-  /** Those of them that held nothing else. */
+  /** Those of them that held no other item. */
   readonly lone_deaths: number;
-  /** How often it was taken from a living worker that it stood still at. */
+  /** How often it was taken from a live worker because it did not progress. */
   readonly stalls: number;
   readonly source: string;
 }
 
-const movedColumns = `job_id, document_id, gate, gate_held, rank, waits_on, progress, crashes,
-  lone_deaths, stalls, source`;
-const moved = `RETURNING id, ${movedColumns}`;
+export const movedColumns = `job_id, document_id, gate, gate_held, rank, waits_on, progress,
+  crashes, lone_deaths, stalls, source`;
+export const moved = `RETURNING id, ${movedColumns}`;
 
 const openColumns = `id, ${movedColumns}, attempt, worker`;
 
-/** An open item, whoever holds it or whatever it waits on. */
+/** An open item, at any place. */
 export interface OpenRow extends MovedRow {
   readonly attempt: number;
   readonly worker: string | null;
@@ -115,19 +126,19 @@ export interface SweepPage {
   readonly limit: number;
 }
 
-/** Some items of a job that are to be moved, and that nobody is moving just now. */
+/** Some items of a job that a sweep moves, without those that another transaction has locked. */
 export function lockSwept(transaction: Transaction, page: SweepPage): Promise<OpenRow[]> {
   const statement = lockParts[page.sweep][page.part];
   if (!statement) throw new Error(`a sweep of ${page.sweep} has no part ${page.part}`);
   return transaction.run(statement, { job_id: page.jobId, after: page.after, limit: page.limit });
 }
 
+const canceling = compileMove('cancel');
 const cancelRows = sql`
-  UPDATE items SET step = 'canceled', waits_on = NULL, worker = NULL, due_at = NULL,
-    gate_held = 0, epoch = epoch + 1, moved_at = :now
-  WHERE id {amongIds}`;
+  UPDATE items SET ${canceling.set}, worker = NULL, due_at = NULL, gate_held = 0, moved_at = :now
+  WHERE id {amongIds} AND ${canceling.where}`;
 
-/** Ends items that are locked as open, whoever holds them: the holder is fenced off. */
+/** Ends items that are locked as open. A holder is fenced off. */
 export async function cancelLocked(
   transaction: Transaction,
   items: readonly { readonly id: number }[],
@@ -138,20 +149,21 @@ export async function cancelLocked(
   await transaction.run(cancelRows, { ids, now });
 }
 
+const canBeCanceled = atPlaces(itemMoves.cancel.from);
 const ofDocuments = sql<{ id: number; job_id: number; gate: string | null }>`
   SELECT id, job_id, gate FROM items
-  WHERE document_id {amongKeys} AND waits_on IS NOT NULL`;
+  WHERE document_id {amongKeys} AND ${canBeCanceled}`;
 const lockOfDocuments = sql<OpenRow & { is_counted: number; is_worked_on: number }>`
   SELECT ${openColumns},
     CASE WHEN (SELECT jobs.ended_at FROM jobs WHERE jobs.id = items.job_id) IS NULL
       THEN 1 ELSE 0 END AS is_counted,
     CASE WHEN ${isWorkedOn} THEN 1 ELSE 0 END AS is_worked_on
-  FROM items WHERE document_id {amongKeys} AND waits_on IS NOT NULL
+  FROM items WHERE document_id {amongKeys} AND ${canBeCanceled}
   ORDER BY id {forUpdate}`;
 
 /**
- * Ends all open items of documents: what is deleted must not come back by a late click. `canceled`
- * and `waiting` name the job of each item by which its counts change.
+ * Ends all open items of documents: a late report must not bring back a deleted document.
+ * `canceled` and `waiting` name the job of each item that changes its counts.
  */
 export async function cancelOfDocuments(
   transaction: Transaction,
@@ -164,13 +176,13 @@ export async function cancelOfDocuments(
     transaction,
     found.map(({ job_id }) => job_id),
   );
-  // Before the items: who admits one of them holds its gate.
+  // Before the items: a transaction that admits one of them holds its gate.
   await lockGates(
     transaction,
     found.flatMap(({ gate }) => gate ?? []),
   );
   const items = await transaction.run(lockOfDocuments, { keys });
-  const waits = items.filter((row) => row.waits_on === 'time' && row.gate_held === 0);
+  const waits = items.filter(isCountedWaiting);
   await cancelLocked(transaction, items, now);
   return {
     items,
@@ -179,12 +191,12 @@ export async function cancelOfDocuments(
   };
 }
 
+const pausing = compileMove('pause');
 const pauseRows = sql`
-  UPDATE items SET waits_on = 'person', worker = NULL, due_at = NULL, gate_held = 0,
-    epoch = epoch + 1
-  WHERE id {amongIds}`;
+  UPDATE items SET ${pausing.set}, worker = NULL, due_at = NULL, gate_held = 0
+  WHERE id {amongIds} AND ${pausing.where}`;
 
-/** Items that are locked wait for a person, whoever held them. */
+/** Items that are locked wait for a person from now on. A holder is fenced off. */
 export async function pauseLocked(
   transaction: Transaction,
   items: readonly { readonly id: number }[],
@@ -198,12 +210,12 @@ function idsOf(items: readonly { readonly id: number }[]): string {
   return JSON.stringify(items.map(({ id }) => id));
 }
 
-/** An item stands at its gate until the step that the gate guards is reached. */
-const gateOrTurn = `CASE WHEN gate IS NOT NULL AND gate_held = 0 AND (progress & :gate_bit) = 0
-  THEN 'gate' ELSE 'turn' END`;
+/** An item waits at its gate until it has reached the step that the gate guards. */
+const isBeforeGate = 'gate IS NOT NULL AND gate_held = 0 AND (progress & :gate_bit) = 0';
 
+const resuming = compileMove('resume', { gate: isBeforeGate });
 const resumeRows = sql<MovedRow>`
-  UPDATE items SET waits_on = ${gateOrTurn}, epoch = epoch + 1 WHERE id {amongIds} ${moved}`;
+  UPDATE items SET ${resuming.set} WHERE id {amongIds} AND ${resuming.where} ${moved}`;
 
 /** Items that waited for a person go back to the queue. */
 export async function resumeLocked(
@@ -215,41 +227,43 @@ export async function resumeLocked(
   await standAll(transaction, rows);
 }
 
-const promoteRows = sql<MovedRow>`
-  UPDATE items SET waits_on = ${gateOrTurn}, due_at = NULL
-  WHERE id {amongIds} AND waits_on = 'time' AND ${isWorkedOn} ${moved}`;
+const waking = compileMove('wake', { gate: isBeforeGate });
+const wakeRows = sql<MovedRow>`
+  UPDATE items SET ${waking.set}, due_at = NULL WHERE id {amongIds} AND ${waking.where} ${moved}`;
 
-/** Items whose time has come go back to the queue; those of a stopped job are left to its sweep. */
-export async function promoteDue(
+/** Items whose time has come go back to the queue. A sweep moves those of a stopped job. */
+export async function wakeItems(
   transaction: Transaction,
   { now, limit, gateBit }: { now: number; limit: number; gateBit: number },
 ): Promise<MovedRow[]> {
   const ids = JSON.stringify(await popTimers(transaction, now, limit));
   await holdFencesOfItems(transaction, ids);
-  return standAll(transaction, await transaction.run(promoteRows, { ids, gate_bit: gateBit }));
+  return standAll(transaction, await transaction.run(wakeRows, { ids, gate_bit: gateBit }));
 }
 
-const wakeRows = sql<MovedRow>`
-  UPDATE items SET waits_on = CASE WHEN (SELECT state FROM jobs WHERE jobs.id = items.job_id)
-    = 'paused' THEN 'person' ELSE 'turn' END
-  WHERE id {amongIds} AND waits_on = 'task' ${moved}`;
+const isJobPaused = `(SELECT jobs.state FROM jobs WHERE jobs.id = items.job_id)
+  = '${jobState.paused}'`;
+const answering = compileMove('answer', { person: isJobPaused });
+const answerRows = sql<MovedRow>`
+  UPDATE items SET ${answering.set} WHERE id {amongIds} AND ${answering.where} ${moved}`;
 
-/** The batch task that items waited for has ended for them. */
+/** The batch task that items waited on has answered all their lines. */
 export async function wakeFromTask(
   transaction: Transaction,
   ids: readonly number[],
 ): Promise<MovedRow[]> {
   const woken = { ids: JSON.stringify(ids) };
   await holdFencesOfItems(transaction, woken.ids);
-  return standAll(transaction, await transaction.run(wakeRows, woken));
+  return standAll(transaction, await transaction.run(answerRows, woken));
 }
 
+const admitting = compileMove('admit', ':waits_on');
 const admitRow = sqlRows({ id: 'int', waits_on: 'text', due_at: 'int' })<{ id: number }>`
-  UPDATE items SET waits_on = :waits_on, due_at = :due_at, gate_held = 1 {rows}
-  WHERE items.id = :id AND items.waits_on = 'gate'
+  UPDATE items SET ${admitting.set}, due_at = :due_at, gate_held = 1 {rows}
+  WHERE items.id = :id AND ${admitting.where}
   RETURNING items.id`;
 
-/** Lets items through their gate: at once, or at the time its pace allows. */
+/** Admits items at their gate: now, or at the time that its interval allows. */
 export async function admit(
   transaction: Transaction,
   items: readonly { id: number; rank: number; dueAt: number | null }[],
@@ -257,7 +271,7 @@ export async function admit(
   const admitted = items.map((item) => ({
     ...item,
     gate: null,
-    waitsOn: item.dueAt === null ? ('turn' as const) : ('time' as const),
+    waitsOn: item.dueAt === null ? place.turn : place.time,
   }));
   await transaction.hits(
     admitRow,
@@ -266,84 +280,8 @@ export async function admit(
   await stand(transaction, admitted);
 }
 
-/** A worker that only waited, with a question to a service elsewhere, did not die of the item. */
-const isCharged = `crashes >= :charged_from AND NOT EXISTS (SELECT 1 FROM handoffs
-  WHERE handoffs.item_id = items.id AND handoffs.answered_at IS NULL)`;
-const takeFromWorker = sql<MovedRow>`
-  UPDATE items SET waits_on = 'turn', worker = NULL, epoch = epoch + 1, stalls = stalls + :stall,
-    crashes = crashes + CASE WHEN ${isCharged} THEN 1 ELSE 0 END,
-    lone_deaths = lone_deaths + CASE WHEN :alone = 1 AND ${isCharged} THEN 1 ELSE 0 END
-  WHERE id {amongIds} AND worker = :worker AND waits_on = 'worker' AND moved_at <= :moved_before
-    AND ${isWorkedOn} AND NOT EXISTS (SELECT 1 FROM handoffs WHERE handoffs.item_id = items.id
-      AND (handoffs.beat_at >= :beat_after OR handoffs.answered_at > :moved_before))
-  ${moved}`;
-
-export interface TakenLeases {
-  readonly worker: string;
-  /** The worker has died, and the items are to remember it. */
-  readonly isDead: boolean;
-  /** Only of items that have not moved since, and that nobody elsewhere is seen to work on. */
-  readonly stuck?: { readonly movedBefore: number; readonly beatAfter: number } | undefined;
-}
-
-const whatever = { movedBefore: Number.MAX_SAFE_INTEGER, beatAfter: Number.MAX_SAFE_INTEGER };
-
-/** Takes a worker's leases away. If it died, its items are charged for it. */
-export async function takeLeases(
-  transaction: Transaction,
-  { worker, isDead, stuck }: TakenLeases,
-): Promise<MovedRow[]> {
-  const { movedBefore, beatAfter } = stuck ?? whatever;
-  const claimed = await claimedItems(transaction, worker);
-  await holdFencesOfItems(transaction, JSON.stringify(claimed));
-  const charge = isDead ? await chargeFor(transaction, worker, claimed) : noCharge;
-  const rows = await transaction.run(takeFromWorker, {
-    ...{ ids: JSON.stringify(claimed), worker, stall: stuck ? 1 : 0, ...charge },
-    ...{ moved_before: movedBefore, beat_after: beatAfter },
-  });
-  return standAll(transaction, rows);
-}
-
-interface Charge {
-  /** Only items are charged that so many workers have died with already. */
-  readonly charged_from: number;
-  readonly alone: 0 | 1;
-}
-
-const noCharge: Charge = { charged_from: Number.MAX_SAFE_INTEGER, alone: 0 };
-
-/**
- * Whom a death is charged to: the suspect, if there was one; otherwise everything in flight. A
- * suspect may have company that came when it had been alone for long.
- */
-async function chargeFor(
-  transaction: Transaction,
-  worker: string,
-  claimed: readonly number[],
-): Promise<Charge> {
-  const held = await listLeases(transaction, worker, claimed);
-  const hasSuspect = held.some(({ crashes }) => isSuspect(crashes));
-  return {
-    charged_from: hasSuspect ? limits.suspect.crashesMin : 0,
-    alone: hasSuspect && held.length === 1 ? 1 : 0,
-  };
-}
-
-const handBackRow = sqlRows({ id: 'int', epoch: 'int' })<MovedRow>`
-  UPDATE items SET waits_on = 'turn', worker = NULL, epoch = items.epoch + 1 {rows}
-  WHERE items.id = :id AND items.epoch = :epoch
-  RETURNING items.id, ${movedColumns}`;
-
-/** Puts leases back into the queue whose holder does not know what became of its report. */
-export async function handBack(
-  transaction: Transaction,
-  leases: readonly { id: number; epoch: number }[],
-): Promise<void> {
-  await standAll(transaction, await transaction.each(handBackRow, leases));
-}
-
-/** The updated rows take their places in the queue they now wait in. */
-async function standAll(transaction: Transaction, rows: MovedRow[]): Promise<MovedRow[]> {
+/** Enqueues the updated rows where they now wait. */
+export async function standAll(transaction: Transaction, rows: MovedRow[]): Promise<MovedRow[]> {
   await stand(
     transaction,
     rows.map((row) => ({ ...row, waitsOn: row.waits_on, dueAt: null })),
@@ -351,11 +289,14 @@ async function standAll(transaction: Transaction, rows: MovedRow[]): Promise<Mov
   return rows;
 }
 
-const failRow = sqlRows({ id: 'int', attempt: 'int', error: 'json', now: 'int' })<{ id: number }>`
-  UPDATE items SET step = 'failed', waits_on = NULL, epoch = items.epoch + 1, gate_held = 0,
-    attempt = :attempt, error = :error, failed_at = :now, moved_at = :now {rows}
-  WHERE items.id = :id AND items.waits_on = 'turn'
+const endRow = ({ set, where }: CompiledMove) =>
+  sqlRows({ id: 'int', attempt: 'int', error: 'json', now: 'int' })<{ id: number }>`
+  UPDATE items SET ${set}, worker = NULL, due_at = NULL, gate_held = 0, attempt = :attempt,
+    error = :error, failed_at = :now, moved_at = :now {rows}
+  WHERE items.id = :id AND ${where}
   RETURNING items.id`;
+const condemnRow = endRow(compileMove('condemn'));
+const expireRow = endRow(compileMove('expire'));
 
 export interface FailedItem {
   readonly id: number;
@@ -364,7 +305,7 @@ export interface FailedItem {
   readonly error: string;
 }
 
-/** Ends items that nobody holds: those that killed their worker too often. */
+/** Ends items that were taken from too many workers, and that no worker holds. */
 export async function failUnheld(
   transaction: Transaction,
   items: readonly (FailedItem & { rank: number; lone_deaths: number })[],
@@ -372,21 +313,12 @@ export async function failUnheld(
 ): Promise<void> {
   await leaveTurns(transaction, items);
   await transaction.hits(
-    failRow,
+    condemnRow,
     items.map(({ id, attempt, error }) => ({ id, attempt, error, now })),
   );
 }
 
-const failOpenRow = sqlRows({ id: 'int', attempt: 'int', error: 'json', now: 'int' })<{
-  id: number;
-}>`
-  UPDATE items SET step = 'failed', waits_on = NULL, worker = NULL, due_at = NULL, gate_held = 0,
-    epoch = items.epoch + 1, attempt = :attempt, error = :error, failed_at = :now,
-    moved_at = :now {rows}
-  WHERE items.id = :id AND items.waits_on IS NOT NULL
-  RETURNING items.id`;
-
-/** Ends items that are locked as open, whoever holds them: the holder is fenced off. */
+/** Ends items that are locked as open. A holder is fenced off. */
 export async function failOpen(
   transaction: Transaction,
   items: readonly FailedItem[],
@@ -394,7 +326,7 @@ export async function failOpen(
 ): Promise<void> {
   await leaveQueues(transaction, idsOf(items));
   await transaction.hits(
-    failOpenRow,
+    expireRow,
     items.map(({ id, attempt, error }) => ({ id, attempt, error, now })),
   );
 }

@@ -1,21 +1,25 @@
 /**
- * The only writers of an item's state (`step`, `waits_on`) are this file, for what its holder does,
- * and `intervention.ts`, for what anyone else does to it. Every statement is a compare-and-set on
- * what the writer believes (state, progress, epoch), so a writer that is out of date changes
- * nothing. The epoch rises when an item is claimed, when it is given up, and when it is taken away:
- * a report that still matches it comes from the one holder, and nobody else's does.
+ * The writers of an item's state (`step`, `waits_on`, `epoch`): this file for the moves of its
+ * holder, `interventions.ts` and `lost-leases.ts` for all others. The moves are the table
+ * `itemMoves`, compiled by `compile-move.ts`: each statement is a compare-and-set on the place, the
+ * epoch and the progress that the writer believes, so a writer that is out of date changes nothing.
  *
  * These functions change states and nothing else. Their callers append the events, and admit the
  * next item at a gate, in the same transaction.
  */
-import { noProgress, type Progress } from '../../kernel/lifecycle/item.ts';
-import type { WaitsOn } from '../../kernel/lifecycle/item-wait.ts';
+import { firstState, noProgress, type Progress } from '../../kernel/lifecycle/item.ts';
+import {
+  type ItemMoveName,
+  type MoveTarget,
+  place,
+  type WaitsOn,
+} from '../../kernel/lifecycle/item-wait.ts';
 import type { StepService } from '../../kernel/lifecycle/stage.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import type { Transaction } from '../driver/database.ts';
 import { sql, sqlRows } from '../driver/statement.ts';
 import type { NewJob } from '../job/moves.ts';
-import { isWorkedOn } from './fence.ts';
+import { compileMove } from './compile-move.ts';
 import { enqueueSuspects, popSuspect, popTurns, recordClaim, stand } from './queues.ts';
 import { popSeated, type Seats } from './seating.ts';
 
@@ -25,7 +29,7 @@ export interface NewItem {
   readonly source: string;
   readonly gate: string | null;
   readonly rank: number;
-  /** What was done before the item came to be, and the step that follows from it. */
+  /** What was done before the item was inserted, and the step that follows from it. */
   readonly progress?: Progress;
   readonly step?: string;
 }
@@ -68,9 +72,9 @@ export async function insertItems(
       source: item.source,
       force: job.force ? 1 : 0,
       gate: item.gate,
-      step: item.step ?? 'enqueued',
+      step: item.step ?? firstState,
       progress: item.progress ?? noProgress,
-      waits_on: item.gate === null ? 'turn' : 'gate',
+      waits_on: waitOfNew(item),
       rank: item.rank,
       now: job.now,
     })),
@@ -79,15 +83,19 @@ export async function insertItems(
   const ids = items.map(({ rank }) => idByRank.get(rank) as number);
   await stand(
     transaction,
-    items.map(({ rank, gate }, index) => ({
+    items.map((item, index) => ({
       id: ids[index] as number,
-      rank,
-      gate,
-      waitsOn: gate === null ? 'turn' : 'gate',
+      rank: item.rank,
+      gate: item.gate,
+      waitsOn: waitOfNew(item),
       dueAt: null,
     })),
   );
   return ids;
+}
+
+function waitOfNew({ gate }: NewItem): MoveTarget<'submit'> {
+  return gate === null ? place.turn : place.gate;
 }
 
 export interface ClaimedRow {
@@ -106,32 +114,33 @@ export interface ClaimedRow {
   readonly epoch: number;
   readonly attempt: number;
   readonly crashes: number;
-  /** Where it has a place; undefined where the claim did not ask. */
+  /** The service where it has a place; undefined where the claim did not ask. */
   readonly workplace?: StepService | undefined;
 }
 
+const claiming = compileMove('claim');
 const claimRows = sql<ClaimedRow>`
-  UPDATE items SET waits_on = 'worker', worker = :worker, epoch = epoch + 1, moved_at = :now
-  WHERE id {amongIds} AND waits_on = 'turn' AND crashes < :crashes_below AND ${isWorkedOn}
+  UPDATE items SET ${claiming.set}, worker = :worker, moved_at = :now
+  WHERE id {amongIds} AND crashes < :crashes_below AND ${claiming.where}
   RETURNING id, job_id, caller, corpus, document_id, source_kind, source, force, gate, gate_held,
     progress, rank, epoch, attempt, crashes`;
 
 export interface Claim {
   readonly worker: string;
   readonly now: number;
-  /** Of the items that may run beside each other; or one that must run alone. */
+  /** Items that may run beside each other, or one that must run alone. */
   readonly take:
     | { readonly count: number }
     | { readonly seats: Seats }
     | { readonly suspectLoneDeathsMax: number };
 }
 
-/** How often a claim looks past items of a job that was just stopped, or without a place. */
+/** How often a claim skips items of a job that was just stopped, or that have no place. */
 const looksMax = 16;
 
 /**
- * Leases the next items, in fair order, to the worker. Items of a job that was stopped meanwhile
- * leave the queue here, and are moved by the sweep of their job.
+ * Leases the next items, in fair order, to the worker. Items of a job that was stopped in the
+ * meantime leave the queue here; the sweep of their job moves them.
  */
 export async function claim(
   transaction: Transaction,
@@ -203,31 +212,33 @@ const usageColumns = {
   cost_cents: 'real',
 } as const;
 
-const asBelieved = `WHERE items.id = :id AND items.epoch = :epoch AND items.progress = :expect
-  AND ${isWorkedOn} RETURNING items.id`;
+const asBelieved = ({ where }: { readonly where: string }): string =>
+  `WHERE items.id = :id AND items.progress = :expect AND ${where} RETURNING items.id`;
 
 const cleared = 'crashes = 0, lone_deaths = 0, stalls = 0';
 const clearedByProgress = ['crashes', 'lone_deaths', 'stalls']
   .map((name) => `${name} = CASE WHEN items.progress = :progress THEN items.${name} ELSE 0 END`)
   .join(', ');
 
+const advancing = compileMove('advance');
+
 /**
- * Most clicks: nothing was paid, and no gate is held. Who clicks has killed nobody at this step: a
- * machine that loses many workers must not put the blame on the items they held.
+ * Most commits of steps: nothing was paid, and no gate is held. An item that advances has killed no
+ * worker at this step: a machine that loses many workers must not blame the items they held.
  */
 const commitRow = sqlRows(commitColumns)<{ id: number }>`
-  UPDATE items SET step = :step, progress = :progress, attempt = 0, error = NULL, ${cleared},
+  UPDATE items SET ${advancing.set}, progress = :progress, attempt = 0, error = NULL, ${cleared},
     moved_at = :now
-  {rows} ${asBelieved}`;
+  {rows} ${asBelieved(advancing)}`;
 
 const advanceRow = sqlRows({ ...commitColumns, ...usageColumns })<{ id: number }>`
-  UPDATE items SET step = :step, progress = :progress, attempt = 0, error = NULL, ${cleared},
+  UPDATE items SET ${advancing.set}, progress = :progress, attempt = 0, error = NULL, ${cleared},
     gate_held = :gate_held,
     tokens_in = items.tokens_in + :tokens_in, tokens_out = items.tokens_out + :tokens_out,
     cost_cents = items.cost_cents + :cost_cents, moved_at = :now
-  {rows} ${asBelieved}`;
+  {rows} ${asBelieved(advancing)}`;
 
-/** Clicks items forward under their leases. False: the holder has been fenced off. */
+/** Commits steps of items under their leases. False: the holder has been fenced off. */
 export async function advance(
   transaction: Transaction,
   moves: readonly Advance[],
@@ -256,21 +267,33 @@ function usageValues(move: Advance) {
 }
 
 function isMoreThanEnd(move: Leave): boolean {
-  return move.waitsOn !== null || move.error !== null || isMoreThanCommit(move);
+  return move.move !== 'finish' || isMoreThanCommit(move);
 }
 
+/** The moves by which a holder gives up its lease. */
+export const leavingMoves = [
+  'finish',
+  'delay',
+  'give_back',
+  'defer',
+  'fail',
+] as const satisfies readonly ItemMoveName[];
+
 export interface Leave extends Advance {
+  readonly move: (typeof leavingMoves)[number];
   readonly rank: number;
-  /** What the item waits on from now on; null where it has ended. */
-  readonly waitsOn: Exclude<WaitsOn, 'worker'> | null;
+  /** What the item waits on after the move; null where it has ended. */
+  readonly waitsOn: WaitsOn | null;
   readonly bench?: StepService | undefined;
   readonly dueAt: number | null;
-  /** Tries of the present step that failed; null: as stored, unless a step was reached. */
+  /** Failed tries of the present step; null: as stored, unless a step was reached. */
   readonly attempt: number | null;
   readonly error: string | null;
   readonly failedAt: number | null;
 }
 
+const leaving = compileMove(leavingMoves, ':waits_on');
+const finishing = compileMove('finish');
 const isAsBefore = ':attempt IS NULL AND items.progress = :progress';
 
 const leaveRow = sqlRows({
@@ -282,24 +305,22 @@ const leaveRow = sqlRows({
   error: 'json',
   failed_at: 'int',
 })<{ id: number }>`
-  UPDATE items SET step = :step, progress = :progress, waits_on = :waits_on, worker = NULL,
-    epoch = items.epoch + 1, due_at = :due_at, gate_held = :gate_held,
+  UPDATE items SET ${leaving.set}, progress = :progress, worker = NULL, due_at = :due_at,
+    gate_held = :gate_held,
     attempt = CASE WHEN ${isAsBefore} THEN items.attempt ELSE COALESCE(:attempt, 0) END,
     error = CASE WHEN ${isAsBefore} THEN items.error ELSE :error END,
     failed_at = :failed_at, ${clearedByProgress},
     tokens_in = items.tokens_in + :tokens_in, tokens_out = items.tokens_out + :tokens_out,
     cost_cents = items.cost_cents + :cost_cents, moved_at = :now
-  {rows} ${asBelieved}`;
+  {rows} ${asBelieved(leaving)}`;
 
-/** Most ends: all steps are done, nothing was paid with the last. */
+/** Most ends: all steps are done, and nothing was paid with the last. */
 const finishRow = sqlRows(commitColumns)<{ id: number }>`
-  UPDATE items SET step = :step, progress = :progress, waits_on = NULL, worker = NULL,
-    epoch = items.epoch + 1, attempt = 0, error = NULL, moved_at = :now
-  {rows} ${asBelieved}`;
+  UPDATE items SET ${finishing.set}, progress = :progress, worker = NULL, attempt = 0, error = NULL,
+    moved_at = :now
+  {rows} ${asBelieved(finishing)}`;
 
-/**
- * The same for moves that give the lease up: the end, a retry, a wait, the way back to the queue.
- */
+/** Makes moves that give up the lease. False: the holder has been fenced off. */
 export async function leave(
   transaction: Transaction,
   moves: readonly Leave[],

@@ -5,6 +5,7 @@
  */
 import { isRetried, toFailure } from '../../kernel/failure/failure.ts';
 import type { Lifecycle, Progress } from '../../kernel/lifecycle/item.ts';
+import { isOpenPlace, itemMoves, place, waitAt } from '../../kernel/lifecycle/item-wait.ts';
 import type { StepService } from '../../kernel/lifecycle/stage.ts';
 import type { NewEvent } from '../../observe/event.ts';
 import { appendEvents } from '../delivery/events.ts';
@@ -12,7 +13,7 @@ import type { Transaction } from '../driver/database.ts';
 import { JobDeltas, settleJobs } from '../job/update-jobs.ts';
 import { holdFences } from './fence.ts';
 import { admitAtGates } from './gates.ts';
-import { type Advance, advance, type Leave, leave } from './moves.ts';
+import { type Advance, advance, type Leave, leave, leavingMoves } from './moves.ts';
 
 export interface Lease {
   readonly itemId: number;
@@ -232,9 +233,9 @@ function toAdvance(report: ChainReport, lifecycle: Lifecycle): Advance {
     epoch: lease.epoch,
     expect,
     progress,
-    step: move.to === 'failed' ? 'failed' : lifecycle.stepOf(progress),
+    step: lifecycle.stepOf(progress),
     gate: lease.gate,
-    gateHeld: lease.gate !== null && move.to === 'turn' && !isPastGate(progress, lifecycle),
+    gateHeld: lease.gate !== null && move.to === place.turn && !isPastGate(progress, lifecycle),
     tokensIn: usage?.tokensIn ?? 0,
     tokensOut: usage?.tokensOut ?? 0,
     costCents: usage?.costCents ?? 0,
@@ -252,19 +253,32 @@ export function gateBit(lifecycle: Lifecycle): Progress {
 
 function toLeave(report: ChainReport, lifecycle: Lifecycle, now: number): Leave {
   const { move } = report;
+  const name = leavingMoveOf(move);
+  const [target = place.done] = itemMoves[name].to;
+  const advanced = toAdvance(report, lifecycle);
   return {
-    ...toAdvance(report, lifecycle),
+    ...advanced,
+    move: name,
+    step: isOpenPlace(target) ? advanced.step : target,
     rank: report.lease.rank,
-    waitsOn: move.to === 'advance' || move.to === 'failed' ? null : move.to,
-    bench: move.to === 'turn' ? move.bench : undefined,
-    dueAt: move.to === 'time' ? move.dueAt : null,
+    waitsOn: waitAt(target),
+    bench: move.to === place.turn ? move.bench : undefined,
+    dueAt: move.to === place.time ? move.dueAt : null,
     attempt: attemptAfter(move),
     error: 'error' in move && move.error ? JSON.stringify(move.error) : null,
-    failedAt: move.to === 'failed' ? now : null,
+    failedAt: target === place.failed ? now : null,
   };
 }
 
-/** Null: as many as before. Who gives an item back, or defers it, has not tried in vain. */
+/** The row of the table that leads there. An advance leaves only by the last step. */
+function leavingMoveOf(move: Move): Leave['move'] {
+  const target = move.to === 'advance' ? place.done : move.to;
+  const found = leavingMoves.find((name) => itemMoves[name].to.includes(target));
+  if (!found) throw new Error(`no move of a holder leads to ${target}`);
+  return found;
+}
+
+/** Null: as many as before. To give an item back, or to defer it, is no failed try. */
 function attemptAfter(move: Move): number | null {
   if (move.to === 'advance') return 0;
   return 'attempt' in move ? move.attempt : null;
@@ -274,15 +288,15 @@ function count(deltas: JobDeltas, report: Report, lifecycle: Lifecycle): void {
   const { move, usage, counts, lease } = report;
   const isDone = move.to === 'advance' && move.progress === lifecycle.complete;
   if (
-    move.to === 'turn' ||
-    move.to === 'task' ||
+    move.to === place.turn ||
+    move.to === place.task ||
     (move.to === 'advance' && !isDone && !usage && !counts)
   )
     return;
   const delta = deltas.of(lease.jobId);
   if (isDone) delta.done++;
-  if (move.to === 'failed') delta.failed++;
-  if (move.to === 'time') {
+  if (move.to === place.failed) delta.failed++;
+  if (move.to === place.time) {
     delta.waiting++;
     delta.lastError = move.error && JSON.stringify(move.error);
   }

@@ -50,17 +50,23 @@ const insertJobRow = sql<{ id: number }>`
   RETURNING id`;
 
 export async function insertJob(transaction: Transaction, job: NewJob): Promise<number> {
-  const { submitter, ...columns } = job;
+  const { submitter } = job;
   const [row] = await transaction.run(insertJobRow, {
-    ...columns,
+    key: job.key,
+    caller: job.caller,
+    corpus: job.corpus,
+    type: job.type,
+    url: job.url,
     force: job.force ? 1 : 0,
-    budget_cents: job.budgetCents,
-    webhook_url: job.webhookUrl,
+    priority: job.priority,
+    budget_cents: job.budgetCents ?? null,
+    webhook_url: job.webhookUrl ?? null,
     max_wall_seconds: job.maxWallSeconds ?? limits.job.wallClockMs / 1000,
     items_total: job.itemsTotal,
     lane: job.lane ?? 'now',
-    caller_type: submitter?.type,
-    caller_tier: submitter?.tier,
+    caller_type: submitter?.type ?? null,
+    caller_tier: submitter?.tier ?? null,
+    now: job.now,
   });
   return row?.id as number;
 }
@@ -230,9 +236,9 @@ export async function moveJob(
     id: move.id,
     from: move.from,
     to,
-    pause_reason: move.pauseReason,
-    failed_stage: move.error?.stage,
-    error: move.error?.json,
+    pause_reason: move.pauseReason ?? null,
+    failed_stage: move.error?.stage ?? null,
+    error: move.error?.json ?? null,
     ended: jobMachine.final.includes(to) ? 1 : 0,
     canceled: to === 'canceled' ? 1 : 0,
     again: move.event === 'retry' ? 1 : 0,

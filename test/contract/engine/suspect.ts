@@ -136,7 +136,7 @@ export const suspectTests: readonly EngineTest[] = [
         return {};
       };
       const job = await bench.store.submit({ items: 3 });
-      const ids = { id: job.ids[0] };
+      const ids = { id: job.ids[0] ?? 0 };
       await bench.store.database.write((transaction) =>
         transaction.run({ text: `UPDATE items SET crashes = ${crashesMin} WHERE id = :id` }, ids),
       );

@@ -3,7 +3,7 @@ import { LeaseHeartbeat } from '../../../src/engine/item/lease-heartbeat.ts';
 import { leaseOf } from '../../../src/engine/item/ledger.ts';
 import { limits } from '../../../src/kernel/limits/limits.ts';
 import { lookForWork } from '../../../src/store/item/claims.ts';
-import { handBack } from '../../../src/store/item/interventions.ts';
+import { handBack } from '../../../src/store/item/lost-leases.ts';
 import { beat, listWorkers } from '../../../src/store/item/workers.ts';
 import type { StoreFixture, StoreTest } from '../../support/store-fixture.ts';
 

@@ -43,12 +43,41 @@ const sizes = (store: StoreFixture): Promise<{ id: number; size: number }[]> =>
 
 export const statementTests: readonly StoreTest[] = [
   [
-    'a parameter that stands twice is given once, and an absent one is null',
+    'a parameter that stands twice is given once',
     async ({ database }) => {
       const statement: Statement<{ twice: string; absent: string | null }> = sql`
         SELECT CAST(:word AS TEXT) || CAST(:word AS TEXT) AS twice, CAST(:gone AS TEXT) AS absent`;
-      const rows = await database.run(statement, { word: 'ha' });
+      const rows = await database.run(statement, { word: 'ha', gone: null });
       assert.deepEqual({ ...rows[0] }, { twice: 'haha', absent: null });
+    },
+  ],
+  [
+    'a parameter that is not given throws, and is never NULL',
+    async (store) => {
+      await withThings(store, 1);
+      const { database } = store;
+      const missing = (name: string) => new RegExp(`the parameter :${name} is missing in`);
+      const one = sql`UPDATE things SET size = :size WHERE id = :id`;
+      const many = sqlRows({ id: 'int' })`
+        UPDATE things SET size = :size {rows} WHERE things.id = :id`;
+      const counted = sqlRows({ id: 'int' })<{ id: number }>`
+        UPDATE things SET size = :size {rows} WHERE things.id = :id RETURNING things.id`;
+      const undefinedId = [{ id: undefined as unknown as number }];
+      await assert.rejects(database.run(one, { id: 1 }), missing('size'));
+      await assert.rejects(database.run(one), missing('size'));
+      for (const run of [
+        (rows: { id: number }[], same?: { size: number }) =>
+          database.write((transaction) => transaction.each(many, rows, same)),
+        (rows: { id: number }[], same?: { size: number }) =>
+          database.write((transaction) => transaction.hits(counted, rows, same)),
+      ]) {
+        await assert.rejects(run([{ id: 1 }]), missing('size'));
+        await assert.rejects(run(undefinedId, { size: 1 }), missing('id'));
+      }
+      assert.deepEqual(
+        (await sizes(store)).map(({ size }) => size),
+        [10],
+      );
     },
   ],
   [

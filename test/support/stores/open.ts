@@ -1,6 +1,9 @@
 /**
- * Stores that an earlier Pawl has written, at schema 23: four callers, each with documents, jobs,
- * a failed document and keys for idempotency. Opening one migrates it.
+ * Stores that earlier versions of Pawl have written. Opening one migrates it.
+ *
+ * Schema 23: four callers, each with documents, jobs, a failed document and idempotency keys.
+ * Schema 34: one local caller with jobs in each state that a closed store can have, two failed
+ * items, and a batch task that is not submitted yet.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,18 +31,37 @@ export function belongingsIn(store: 'sqlite' | 'postgres'): Record<Person, Belon
   return JSON.parse(readFileSync(here('schema-23.json'), 'utf8'))[store];
 }
 
-/** Puts the store into a folder of data. */
-export function copySqlite(folder: string): void {
-  writeFileSync(join(folder, 'pawl.db'), gunzipSync(readFileSync(here('schema-23.db.gz'))));
+/** The keys of the jobs of schema 34 by their state, its batch task, and the ids in its inbox. */
+export interface LocalBelongings {
+  readonly done: string;
+  readonly partly: string;
+  readonly failed: string;
+  readonly paused: string;
+  readonly queued: string;
+  readonly canceled: string;
+  readonly task: string;
+  readonly inbox: readonly number[];
+}
+
+export function localBelongingsIn(store: 'sqlite' | 'postgres'): LocalBelongings {
+  return JSON.parse(readFileSync(here('schema-34.json'), 'utf8'))[store];
+}
+
+type Schema = 23 | 34;
+
+/** Puts the store into a data folder. */
+export function copySqlite(folder: string, schema: Schema = 23): void {
+  const packed = readFileSync(here(`schema-${schema}.db.gz`));
+  writeFileSync(join(folder, 'pawl.db'), gunzipSync(packed));
 }
 
 /** A database with the store in it; returns its URL. */
-export async function copyPostgres(postgres: Postgres): Promise<string> {
+export async function copyPostgres(postgres: Postgres, schema: Schema = 23): Promise<string> {
   const url = await postgres.createDatabase();
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    await client.query(gunzipSync(readFileSync(here('schema-23.sql.gz'))).toString());
+    await client.query(gunzipSync(readFileSync(here(`schema-${schema}.sql.gz`))).toString());
   } finally {
     await client.end();
   }
