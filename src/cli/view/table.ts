@@ -4,7 +4,10 @@ import { widthOf, wrap } from './wording.ts';
 
 const gap = '  ';
 
-/** Prints rows under their titles; `>` before a title aligns its column right. A last cell that is too long goes on below itself. */
+/**
+ * Prints rows under their titles; a title with `>` before it aligns its column right. A last cell
+ * that is too long goes on below itself.
+ */
 export function printTable(
   terminal: Terminal,
   titles: readonly string[],
