@@ -10,8 +10,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { Readability } from '@mozilla/readability';
+import { decodeHtml } from '../src/pipeline/extract/format/text/decode-text.ts';
 import { extractHtml } from '../src/pipeline/extract/html/extract-html.ts';
-import { decodeHtml } from '../src/pipeline/extract/html/page/charset.ts';
 import { parseTree } from '../src/pipeline/extract/html/tree/document.ts';
 import { plainText } from '../src/pipeline/extract/plain-text.ts';
 import {

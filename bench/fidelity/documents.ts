@@ -3,7 +3,7 @@ import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { decodeHtml } from '../../src/pipeline/extract/html/page/charset.ts';
+import { decodeHtml } from '../../src/pipeline/extract/format/text/decode-text.ts';
 import { mediaTypeOf } from '../../src/pipeline/fetch/http/media-type.ts';
 import { chanceFrom } from '../pipeline/pages.ts';
 import { needProgram, run, unpack } from './debian.ts';

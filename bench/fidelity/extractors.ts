@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { Readability } from '@mozilla/readability';
 import { Failure } from '../../src/kernel/failure/failure.ts';
 import { parse } from '../../src/pipeline/extract/format/parse.ts';
-import { decodeHtml } from '../../src/pipeline/extract/html/page/charset.ts';
+import { decodeHtml } from '../../src/pipeline/extract/format/text/decode-text.ts';
 import { parseTree } from '../../src/pipeline/extract/html/tree/document.ts';
 import { needProgram } from './debian.ts';
 import type { Document } from './documents.ts';

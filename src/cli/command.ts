@@ -47,6 +47,18 @@ export type Flags = Readonly<Record<string, string | boolean | undefined>>;
 /** The exit codes that scripts rely on. */
 export const exits = { well: 0, error: 1, someFailed: 2, usage: 64, interrupted: 130 } as const;
 
+/** Prints one JSON document with `--json`, else what people read. */
+export function answer(
+  { terminal, isJson }: Call,
+  shape: unknown,
+  told: string | (() => void),
+): number {
+  if (isJson) terminal.print(JSON.stringify(shape));
+  else if (typeof told === 'string') terminal.print(told);
+  else told();
+  return exits.well;
+}
+
 export const globalOptions: Readonly<Record<string, Option>> = {
   data: { type: 'string', value: 'DIR', meaning: 'the folder of the store (PAWL_DATA, or .pawl)' },
   url: { type: 'string', value: 'URL', meaning: 'ask a running service instead of a store' },

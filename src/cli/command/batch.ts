@@ -6,7 +6,15 @@ import { limits } from '../../kernel/limits/limits.ts';
 import type { ProviderState } from '../../kernel/provider-state.ts';
 import { chooseAction, onlyArgument } from '../action.ts';
 import { withBatch } from '../batch-client.ts';
-import { type Call, type Command, exits, numberOf, textOf, usageError } from '../command.ts';
+import {
+  answer,
+  type Call,
+  type Command,
+  exits,
+  numberOf,
+  textOf,
+  usageError,
+} from '../command.ts';
 import { printPairs, printTable } from '../view/table.ts';
 import type { Style, Terminal } from '../view/terminal.ts';
 import { ago, exactTime, number, printable } from '../view/wording.ts';
@@ -37,8 +45,7 @@ async function submit(call: Call, args: readonly string[]): Promise<number> {
   return withBatch(call, { makesStore: true }, async (client) => {
     const task = await client.submit(body);
     const sentence = `accepted batch task ${task.task_id}; a running Pawl hands it to its provider`;
-    call.terminal.print(call.isJson ? JSON.stringify(task) : sentence);
-    return exits.well;
+    return answer(call, task, sentence);
   });
 }
 
@@ -62,10 +69,8 @@ async function list(call: Call): Promise<number> {
   const limit = numberOf(flags, 'limit', { min: 1, max: limits.request.pageItemsMax });
   return withBatch(call, { makesStore: false }, async (client) => {
     const page = await client.list({ state, limit });
-    if (call.isJson) terminal.print(JSON.stringify(page));
-    else if (page.items.length === 0) terminal.print('no batch tasks');
-    else printTasks(terminal, page.items);
-    return exits.well;
+    const none = page.items.length === 0 && 'no batch tasks';
+    return answer(call, page, none || (() => printTasks(terminal, page.items)));
   });
 }
 
@@ -79,15 +84,7 @@ function printTasks(terminal: Terminal, tasks: readonly BatchTask[]): void {
   const now = Date.now();
   printTable(
     terminal,
-    [
-      { title: 'TASK' },
-      { title: 'TYPE' },
-      { title: 'PROVIDER' },
-      { title: 'STATE' },
-      { title: 'OK', align: 'right' },
-      { title: 'FAILED', align: 'right' },
-      { title: 'SUBMITTED' },
-    ],
+    ['TASK', 'TYPE', 'PROVIDER', 'STATE', '>OK', '>FAILED', 'SUBMITTED'],
     tasks.map((task) => [
       task.task_id.slice(0, 8),
       printable(task.task_type),
@@ -112,9 +109,7 @@ async function show(call: Call, args: readonly string[]): Promise<number> {
   const id = onlyArgument(args, 'task');
   return withBatch(call, { makesStore: false }, async (client) => {
     const task = await client.show(id);
-    if (call.isJson) call.terminal.print(JSON.stringify(task));
-    else printTask(call.terminal, task);
-    return exits.well;
+    return answer(call, task, () => printTask(call.terminal, task));
   });
 }
 
@@ -155,7 +150,6 @@ async function cancel(call: Call, args: readonly string[]): Promise<number> {
   return withBatch(call, { makesStore: false }, async (client) => {
     const task = await client.cancel(id);
     const sentence = `canceled batch task ${task.task_id}; its provider is told when Pawl runs`;
-    call.terminal.print(call.isJson ? JSON.stringify(task) : sentence);
-    return exits.well;
+    return answer(call, task, sentence);
   });
 }

@@ -3,7 +3,15 @@ import type { CallerClient, ListedCaller } from '../../access/caller-client.ts';
 import { Failure } from '../../kernel/failure/failure.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import { chooseAction, onlyArgument } from '../action.ts';
-import { type Call, type Command, exits, textOf, usageError, withStore } from '../command.ts';
+import {
+  answer,
+  type Call,
+  type Command,
+  exits,
+  textOf,
+  usageError,
+  withStore,
+} from '../command.ts';
 import { consentOption, hasConsent } from '../consent.ts';
 import { printPairs, printTable } from '../view/table.ts';
 import { ago, count, number } from '../view/wording.ts';
@@ -37,30 +45,20 @@ export const callers: Command = {
 const only = (args: readonly string[]): string => onlyArgument(args, 'caller');
 
 async function list(call: Call): Promise<number> {
-  const { terminal, isJson } = call;
   const rows = await withStore(call, (pawl) => listAll(pawl.callers));
   const shape = ({ id, created_at, ...row }: ListedCaller) => ({
     ...{ caller_id: id, ...row, created_at: new Date(created_at).toISOString() },
   });
-  if (isJson) {
-    terminal.print(JSON.stringify({ items: rows.map(shape), next_cursor: null }));
-    return exits.well;
-  }
-  printTable(
-    terminal,
-    [
-      { title: 'CALLER' },
-      { title: 'NAME' },
-      { title: 'KEYS', align: 'right' },
-      { title: 'JOBS', align: 'right' },
-      { title: 'SINCE' },
-    ],
-    rows.map(({ id, name, keys, jobs, created_at: at }) => [
-      ...[id, name ?? '', number(keys), number(jobs)],
-      at === 0 ? '' : ago(at, Date.now()),
-    ]),
+  return answer(call, { items: rows.map(shape), next_cursor: null }, () =>
+    printTable(
+      call.terminal,
+      ['CALLER', 'NAME', '>KEYS', '>JOBS', 'SINCE'],
+      rows.map(({ id, name, keys, jobs, created_at: at }) => [
+        ...[id, name ?? '', number(keys), number(jobs)],
+        at === 0 ? '' : ago(at, Date.now()),
+      ]),
+    ),
   );
-  return exits.well;
 }
 
 async function listAll(client: CallerClient): Promise<ListedCaller[]> {
@@ -74,20 +72,17 @@ async function listAll(client: CallerClient): Promise<ListedCaller[]> {
   return rows;
 }
 
-async function show({ terminal, isJson }: Call, client: CallerClient, id: string): Promise<number> {
+async function show(call: Call, client: CallerClient, id: string): Promise<number> {
   const { identities, corpora, name, ...row } = await client.show(id);
-  if (isJson) {
-    const led = identities.map(({ kind, subject }) => ({ kind, subject }));
-    terminal.print(JSON.stringify({ caller_id: row.id, name, identities: led, corpora }));
-    return exits.well;
-  }
-  printPairs(terminal, [
-    ['caller', row.id],
-    ...(name === null ? [] : [['name', name] as const]),
-    ...identities.map(({ kind, subject }) => [kind, subject] as const),
-    ['corpora', corpora.join(', ') || 'none'],
-  ]);
-  return exits.well;
+  const led = identities.map(({ kind, subject }) => ({ kind, subject }));
+  return answer(call, { caller_id: row.id, name, identities: led, corpora }, () =>
+    printPairs(call.terminal, [
+      ['caller', row.id],
+      ...(name === null ? [] : [['name', name] as const]),
+      ...identities.map(({ kind, subject }) => [kind, subject] as const),
+      ['corpora', corpora.join(', ') || 'none'],
+    ]),
+  );
 }
 
 function change(call: Call, args: readonly string[], what: 'link' | 'unlink'): Promise<number> {
@@ -120,7 +115,6 @@ function move(call: Call, args: readonly string[]): Promise<number> {
     const moved = await client.move(from, to, { corpus });
     const corpora = count(moved.corpora, 'corpus', 'corpora');
     const sentence = `moved ${corpora} of ${moved.from} to ${moved.to}`;
-    call.terminal.print(call.isJson ? JSON.stringify(moved) : sentence);
-    return exits.well;
+    return answer(call, moved, sentence);
   });
 }

@@ -2,13 +2,13 @@
 import type { CorpusRow, Spending } from '../../index.ts';
 import { partlyReadBelow } from '../../kernel/text/kept-share.ts';
 import { chooseAction, onlyArgument } from '../action.ts';
-import { type Call, type Command, centsOf, exits, withStore } from '../command.ts';
+import { answer, type Call, type Command, centsOf, exits, withStore } from '../command.ts';
 import { consentOption, hasConsent } from '../consent.ts';
 import type { DocumentOf, PawlClient } from '../pawl-client.ts';
 import { costLine, savedLine } from '../view/cost.ts';
 import { workOrLeave } from '../view/follow.ts';
 import { corpusShape, documentShape, spendingShape, warningsOfDocument } from '../view/json.ts';
-import { type Column, printPairs, printTable } from '../view/table.ts';
+import { printPairs, printTable } from '../view/table.ts';
 import type { Terminal } from '../view/terminal.ts';
 import {
   ago,
@@ -75,20 +75,19 @@ export const corpora: Command = {
 };
 
 async function list(call: Call): Promise<number> {
-  const { terminal, isJson } = call;
   return withStore(call, async (pawl) => {
     const rows: CorpusRow[] = [];
     for (let page = await pawl.corpora(); page.length > 0; ) {
       rows.push(...page);
       page = await pawl.corpora({ after: page.at(-1)?.name ?? '' });
     }
-    if (isJson) {
-      terminal.print(JSON.stringify({ items: rows.map(corpusShape), next_cursor: null }));
-      return exits.well;
-    }
-    if (rows.length === 0) terminal.print('no corpora');
-    else printCorpora(call, rows);
-    return exits.well;
+    const none = rows.length === 0 && 'no corpora';
+    const shapes = rows.map(corpusShape);
+    return answer(
+      call,
+      { items: shapes, next_cursor: null },
+      none || (() => printCorpora(call, rows)),
+    );
   });
 }
 
@@ -96,14 +95,7 @@ function printCorpora({ terminal }: Call, rows: readonly CorpusRow[]): void {
   const now = Date.now();
   printTable(
     terminal,
-    [
-      { title: 'CORPUS' },
-      { title: 'DOCUMENTS', align: 'right' },
-      { title: 'CHUNKS', align: 'right' },
-      { title: 'TEXT', align: 'right' },
-      { title: 'PARTLY READ', align: 'right' },
-      { title: 'CHANGED' },
-    ],
+    ['CORPUS', '>DOCUMENTS', '>CHUNKS', '>TEXT', '>PARTLY READ', 'CHANGED'],
     rows.map((row) => [
       row.name,
       number(row.documents),
@@ -124,20 +116,12 @@ function withCorpus(
   return withStore(call, async (pawl) => use(call, await pawl.corpus(name), pawl));
 }
 
-async function show(
-  { terminal, isJson }: Call,
-  corpus: CorpusRow,
-  pawl: PawlClient,
-): Promise<number> {
+async function show(call: Call, corpus: CorpusRow, pawl: PawlClient): Promise<number> {
   const spent = await pawl.spending(corpus.name);
   const shares = await sharesOf(pawl, corpus.name);
-  if (isJson) {
-    const shared = { shares: shares.map(shareShape) };
-    terminal.print(JSON.stringify({ ...corpusShape(corpus), ...spendingShape(spent), ...shared }));
-    return exits.well;
-  }
+  const shape = { ...corpusShape(corpus), ...spendingShape(spent), shares: shares.map(shareShape) };
   const at = (time: number): string => `${ago(time, Date.now())} (${exactTime(time)})`;
-  printPairs(terminal, [
+  const pairs = (): (readonly [string, string])[] => [
     ['corpus', corpus.name],
     ['documents', number(corpus.documents)],
     ...(corpus.documents_partly_read > 0
@@ -149,8 +133,8 @@ async function show(
     ...sharePairs(shares),
     ['made', at(corpus.created_at)],
     ...(corpus.updated_at === null ? [] : [['changed', at(corpus.updated_at)] as const]),
-  ]);
-  return exits.well;
+  ];
+  return answer(call, shape, () => printPairs(call.terminal, pairs()));
 }
 
 function spendingPairs(spent: Spending): (readonly [string, string])[] {
@@ -174,16 +158,14 @@ async function reembed(call: Call, { name }: CorpusRow, pawl: PawlClient): Promi
   const after = await pawl.newestEvent();
   const job = await pawl.reembed(name, { budgetCents: centsOf(call.flags, 'budget-cents') });
   if (job) return workOrLeave(call, pawl, job, { after });
-  call.terminal.print(call.isJson ? JSON.stringify({ name }) : `${name} has no documents`);
-  return exits.well;
+  return answer(call, { name }, `${name} has no documents`);
 }
 
 async function setBudget(call: Call, { name }: CorpusRow, pawl: PawlClient): Promise<number> {
   const cents = centsOf(call.flags, 'budget-cents') ?? null;
   await pawl.setCorpusBudget(name, cents);
   const sentence = `${name} may cost ${cents === null ? 'what it costs' : money(cents)}`;
-  call.terminal.print(call.isJson ? JSON.stringify({ name, budget_cents: cents }) : sentence);
-  return exits.well;
+  return answer(call, { name, budget_cents: cents }, sentence);
 }
 
 async function* documentsOf(
@@ -213,14 +195,14 @@ async function printDocuments(call: Call, { name }: CorpusRow, pawl: PawlClient)
   return exits.well;
 }
 
-const documentColumns: readonly Column[] = [
-  { title: 'TITLE' },
-  { title: 'SOURCE' },
-  { title: 'CHUNKS', align: 'right' },
-  { title: 'TEXT', align: 'right' },
-  { title: 'KEPT', align: 'right' },
-  { title: 'GENERATION', align: 'right' },
-  { title: 'CHANGED' },
+const documentColumns: readonly string[] = [
+  'TITLE',
+  'SOURCE',
+  '>CHUNKS',
+  '>TEXT',
+  '>KEPT',
+  '>GENERATION',
+  'CHANGED',
 ];
 
 function documentCells(row: DocumentOf): string[] {
@@ -242,7 +224,7 @@ function printPartlyRead(terminal: Terminal, rows: readonly DocumentOf[]): void 
   }
   printTable(
     terminal,
-    [{ title: 'KEPT', align: 'right' }, { title: 'SOURCE' }, { title: 'WHY' }],
+    ['>KEPT', 'SOURCE', 'WHY'],
     rows.map((row) => [
       percent(row.kept_share ?? 1),
       cutPath(printable(row.source), 60),
@@ -262,6 +244,5 @@ async function remove(
   if (!(await hasConsent(call, question))) return exits.error;
   const deleted = await pawl.deleteCorpus(name);
   const sentence = `deleted ${count(deleted, 'document')} of ${name}`;
-  call.terminal.print(call.isJson ? JSON.stringify({ name, deleted }) : sentence);
-  return exits.well;
+  return answer(call, { name, deleted }, sentence);
 }

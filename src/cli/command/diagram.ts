@@ -1,6 +1,6 @@
 /** `pawl diagram`: a lifecycle as a Mermaid diagram. */
 import { type MachineName, machines, mermaid } from '../../kernel/lifecycle/diagram.ts';
-import { type Command, exits, usageError } from '../command.ts';
+import { answer, type Command, usageError } from '../command.ts';
 
 const names = Object.keys(machines) as MachineName[];
 
@@ -9,12 +9,11 @@ export const diagram: Command = {
   summary: 'a lifecycle as a Mermaid diagram',
   isLocal: true,
   usage: [`diagram [${names.join('|')}]`],
-  run: async ({ positionals, terminal, isJson }) => {
-    const [name = 'item'] = positionals;
+  run: async (call) => {
+    const [name = 'item'] = call.positionals;
     const known = names.find((candidate) => candidate === name);
     if (!known) throw usageError(`there is no lifecycle ${name}; there are: ${names.join(', ')}`);
     const text = mermaid(machines[known]);
-    terminal.print(isJson ? JSON.stringify({ name, mermaid: text }) : text.trimEnd());
-    return exits.well;
+    return answer(call, { name, mermaid: text }, text.trimEnd());
   },
 };

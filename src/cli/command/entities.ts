@@ -2,7 +2,7 @@
 import type { CorpusRow, EntityRow, RelatedRow } from '../../index.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import { entityKinds } from '../../pipeline/entity/extraction.ts';
-import { type Call, exits, numberOf, type Option, textOf, usageError } from '../command.ts';
+import { answer, type Call, numberOf, type Option, textOf, usageError } from '../command.ts';
 import type { EntityOf, PawlClient } from '../pawl-client.ts';
 import { printTable } from '../view/table.ts';
 import { number, printable } from '../view/wording.ts';
@@ -77,22 +77,19 @@ type Shape = Readonly<Record<string, unknown>>;
 
 /** The columns are the fields: numbers on the right, lists joined, places counted only. */
 function show<Row>(call: Call, rows: readonly Row[], shape: (row: Row) => Shape): number {
-  const { terminal, isJson } = call;
+  const { terminal } = call;
   const shapes = rows.map(shape);
-  if (isJson) terminal.print(JSON.stringify({ items: shapes, next_cursor: null }));
-  else if (shapes.length === 0) terminal.print('no entities');
-  else {
+  return answer(call, { items: shapes, next_cursor: null }, () => {
+    if (shapes.length === 0) return terminal.print('no entities');
     const names = Object.keys(shapes[0] ?? {}).filter((name) => name !== 'places');
     printTable(
       terminal,
-      names.map((name) => ({
-        title: name.toUpperCase(),
-        align: typeof shapes[0]?.[name] === 'number' ? 'right' : 'left',
-      })),
+      names.map(
+        (name) => `${typeof shapes[0]?.[name] === 'number' ? '>' : ''}${name.toUpperCase()}`,
+      ),
       shapes.map((row) => names.map((name) => cellOf(row[name]))),
     );
-  }
-  return exits.well;
+  });
 }
 
 function cellOf(value: unknown): string {

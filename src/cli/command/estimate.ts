@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CrawlInput, Estimate, EstimateRange } from '../../index.ts';
 import type { NewSource } from '../../store/job/submit.ts';
-import { type Call, exits, storePath, usageError, withPawl } from '../command.ts';
+import { answer, type Call, storePath, usageError, withPawl } from '../command.ts';
 import { printPairs } from '../view/table.ts';
 import { count, duration, money, number } from '../view/wording.ts';
 
@@ -14,16 +14,13 @@ export async function estimate(
   sources: readonly NewSource[],
   options: { readonly corpus: string; readonly crawl: CrawlInput | undefined },
 ): Promise<number> {
-  const { terminal, isJson, flags } = call;
-  if (flags.url !== undefined) {
+  if (call.flags.url !== undefined) {
     throw usageError('an estimate is made on this machine: leave --url out, and set what it has');
   }
   const found = await withAnyStore(call, (placed) =>
     withPawl(placed, { work: false }, (pawl) => pawl.estimate(sources, options)),
   );
-  if (isJson) terminal.print(JSON.stringify(estimateShape(found)));
-  else print(call, found);
-  return exits.well;
+  return answer(call, estimateShape(found), () => print(call, found));
 }
 
 /** A question makes no store: where there is none, an empty one elsewhere is asked. */

@@ -2,7 +2,15 @@
 import { limits } from '../../kernel/limits/limits.ts';
 import type { ErrorRecord } from '../../store/item/items.ts';
 import { chooseAction, onlyArgument } from '../action.ts';
-import { type Call, type Command, exits, textOf, usageError, withStore } from '../command.ts';
+import {
+  answer,
+  type Call,
+  type Command,
+  exits,
+  textOf,
+  usageError,
+  withStore,
+} from '../command.ts';
 import { consentOption, hasConsent } from '../consent.ts';
 import type { ItemOf, JobClient, PawlClient } from '../pawl-client.ts';
 import { workOrLeave } from '../view/follow.ts';
@@ -148,16 +156,12 @@ async function discard(call: Call, args: readonly string[]): Promise<number> {
     if (!(await hasConsent(call, question))) return exits.error;
     const discarded = await pawl.discardItems(items.map(({ id }) => id));
     const sentence = `discarded ${count(discarded, 'document')}`;
-    call.terminal.print(call.isJson ? JSON.stringify({ discarded }) : sentence);
-    return exits.well;
+    return answer(call, { discarded }, sentence);
   });
 }
 
-function tellNone({ terminal, isJson }: Call): number {
-  terminal.print(
-    isJson ? JSON.stringify({ retried: 0, discarded: 0 }) : 'nothing of that in the inbox',
-  );
-  return exits.well;
+function tellNone(call: Call): number {
+  return answer(call, { retried: 0, discarded: 0 }, 'nothing of that in the inbox');
 }
 
 /** The items that are named, or those of a cause, or all. */

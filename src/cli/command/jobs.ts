@@ -5,6 +5,7 @@ import { allowedActions } from '../../kernel/lifecycle/machine.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import { chooseAction, onlyArgument } from '../action.ts';
 import {
+  answer,
   type Call,
   type Command,
   centsOf,
@@ -74,14 +75,9 @@ async function list(call: Call): Promise<number> {
       ...(state !== undefined && { state }),
       ...(limit !== undefined && { limit }),
     });
-    if (call.isJson) {
-      terminal.print(JSON.stringify({ items: rows.map(jobShape), next_cursor: null }));
-    } else if (rows.length === 0) {
-      terminal.print('no jobs');
-    } else {
-      printJobs(terminal, rows);
-    }
-    return exits.well;
+    const none = rows.length === 0 && 'no jobs';
+    const page = { items: rows.map(jobShape), next_cursor: null };
+    return answer(call, page, none || (() => printJobs(terminal, rows)));
   });
 }
 
@@ -95,17 +91,7 @@ function printJobs(terminal: Terminal, rows: readonly JobSummary[]): void {
   const now = Date.now();
   printTable(
     terminal,
-    [
-      { title: 'JOB' },
-      { title: 'CORPUS' },
-      { title: 'STATE' },
-      { title: 'DONE', align: 'right' },
-      { title: 'FAILED', align: 'right' },
-      { title: 'ALL', align: 'right' },
-      { title: 'CHUNKS', align: 'right' },
-      { title: 'SUBMITTED' },
-      { title: 'TOOK' },
-    ],
+    ['JOB', 'CORPUS', 'STATE', '>DONE', '>FAILED', '>ALL', '>CHUNKS', 'SUBMITTED', 'TOOK'],
     rows.map((job) => [
       job.id.slice(0, 8),
       job.corpus,
@@ -241,7 +227,5 @@ async function retry(call: Call, job: JobClient, pawl: PawlClient): Promise<numb
 }
 
 async function tell(call: Call, job: JobClient, sentence: string): Promise<number> {
-  const shape = call.isJson ? JSON.stringify(jobShape(await job.summary())) : sentence;
-  call.terminal.print(shape);
-  return exits.well;
+  return answer(call, call.isJson && jobShape(await job.summary()), sentence);
 }

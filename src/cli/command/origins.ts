@@ -1,7 +1,7 @@
 /** `pawl corpora origins`: where text of a corpus is sent to, and accepting that it has changed. */
 import type { CorpusOrigins, CorpusRow } from '../../index.ts';
 import { isSameHost } from '../../kernel/name/origin.ts';
-import { type Call, exits, type Option } from '../command.ts';
+import { answer, type Call, exits, type Option } from '../command.ts';
 import { hasConsent } from '../consent.ts';
 import type { PawlClient } from '../pawl-client.ts';
 import { printTable } from '../view/table.ts';
@@ -24,18 +24,16 @@ export async function showOrigins(
   return print(call, name, await pawl.acceptOrigins(name));
 }
 
-function print({ terminal, isJson }: Call, name: string, origins: CorpusOrigins): number {
+function print(call: Call, name: string, origins: CorpusOrigins): number {
   const rows = rowsOf(origins);
-  if (isJson) terminal.print(JSON.stringify({ name, ...origins }));
-  else if (rows.length === 0) terminal.print(`text of ${name} stays on this machine`);
-  else {
+  const none = rows.length === 0 && `text of ${name} stays on this machine`;
+  const told = (): void =>
     printTable(
-      terminal,
-      [{ title: 'USE' }, { title: 'RECORDED' }, { title: 'CONFIGURED' }],
+      call.terminal,
+      ['USE', 'RECORDED', 'CONFIGURED'],
       rows.map(({ use, recorded, configured }) => [use, recorded ?? '', configured ?? '']),
     );
-  }
-  return exits.well;
+  return answer(call, { name, ...origins }, none || told);
 }
 
 function rowsOf({ recorded, configured }: CorpusOrigins) {

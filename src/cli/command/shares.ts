@@ -1,7 +1,7 @@
 /** `pawl corpora share` and `unshare`: who else may read a corpus, or write to it. */
 import { Failure } from '../../kernel/failure/failure.ts';
 import type { ShareRow } from '../../store/corpus/access.ts';
-import { type Call, exits, usageError, withStore } from '../command.ts';
+import { answer, type Call, usageError, withStore } from '../command.ts';
 import type { PawlClient } from '../pawl-client.ts';
 
 export function share(call: Call, args: readonly string[]): Promise<number> {
@@ -11,8 +11,7 @@ export function share(call: Call, args: readonly string[]): Promise<number> {
     await pawl.share(name, guest, access);
     const may = access === 'write' ? 'may read and write' : 'may read';
     const told = { name, caller_id: guest, access };
-    call.terminal.print(call.isJson ? JSON.stringify(told) : `${guest} ${may} ${name}`);
-    return exits.well;
+    return answer(call, told, `${guest} ${may} ${name}`);
   });
 }
 
@@ -24,8 +23,7 @@ export function unshare(call: Call, args: readonly string[]): Promise<number> {
       ? `${name} is no longer shared with ${guest}`
       : `${name} was not shared with ${guest}`;
     const told = { name, caller_id: guest, removed };
-    call.terminal.print(call.isJson ? JSON.stringify(told) : sentence);
-    return exits.well;
+    return answer(call, told, sentence);
   });
 }
 

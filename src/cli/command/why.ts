@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { Why } from '../../contract/schema/schema.ts';
 import { isUrl } from '../../source/sources.ts';
 import { onlyArgument } from '../action.ts';
-import { type Call, type Command, exits, textOf, usageError, withStore } from '../command.ts';
+import { answer, type Call, type Command, textOf, usageError, withStore } from '../command.ts';
 import { printPairs } from '../view/table.ts';
 import type { Style } from '../view/terminal.ts';
 import { bytes, cut, printable } from '../view/wording.ts';
@@ -24,12 +24,10 @@ export const why: Command = {
     const corpus = textOf(call.flags, 'corpus');
     if (corpus === undefined) throw usageError('name the corpus with --corpus NAME');
     const source = sourceOf(call, onlyArgument(call.positionals, 'source'));
-    const answer = await withStore(call, (pawl) =>
+    const found = await withStore(call, (pawl) =>
       pawl.why(corpus, source, textOf(call.flags, 'query')),
     );
-    if (call.isJson) call.terminal.print(JSON.stringify(answer));
-    else printWhy(call, answer);
-    return exits.well;
+    return answer(call, found, () => printWhy(call, found));
   },
 };
 

@@ -128,7 +128,7 @@ async function printEnd(call: Call, job: JobClient, summary: JobSummary): Promis
   terminal.print();
   printTable(
     terminal,
-    [{ title: 'CAUSE' }, { title: 'FAILED', align: 'right' }, { title: 'WHAT TO DO' }],
+    ['CAUSE', '>FAILED', 'WHAT TO DO'],
     causes.map(({ code, count: failed }) => [
       terminal.paint('red', code),
       number(failed),

@@ -2,28 +2,30 @@
 import type { Terminal } from './terminal.ts';
 import { widthOf, wrap } from './wording.ts';
 
-export interface Column {
-  readonly title: string;
-  readonly align?: 'left' | 'right';
-}
-
 const gap = '  ';
 
-/** Prints rows under their titles. A last cell that is too long goes on below itself. */
+/**
+ * Prints rows under their titles; a title with `>` before it aligns its column right. A last cell
+ * that is too long goes on below itself.
+ */
 export function printTable(
   terminal: Terminal,
-  columns: readonly Column[],
+  titles: readonly string[],
   rows: readonly (readonly string[])[],
 ): void {
+  const columns = titles.map((each) => ({
+    title: each.replace('>', ''),
+    isRight: each.startsWith('>'),
+  }));
   const widths = columns.map(({ title }, index) =>
     Math.max(widthOf(title), ...rows.map((row) => widthOf(row[index] ?? ''))),
   );
   const line = (cells: readonly string[]): string =>
     columns
-      .map(({ align }, index) => {
+      .map(({ isRight }, index) => {
         const cell = cells[index] ?? '';
         const fill = ' '.repeat(Math.max((widths[index] ?? 0) - widthOf(cell), 0));
-        return align === 'right' ? fill + cell : cell + fill;
+        return isRight ? fill + cell : cell + fill;
       })
       .join(gap)
       .trimEnd();

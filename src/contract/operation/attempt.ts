@@ -4,7 +4,7 @@ import { sourceStatuses } from '../../attempt/view.ts';
 import { attempt as attemptMachine, phaseTable } from '../../kernel/lifecycle/attempt.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import * as schema from '../schema/schema.ts';
-import type { Route } from './row.ts';
+import { routes } from './row.ts';
 
 const { oneOf, Count: count } = schema;
 const text = Type.String();
@@ -58,18 +58,13 @@ export const Staged = Type.Object({
 export type Attempt = Static<typeof Attempt>;
 export type Staged = Static<typeof Staged>;
 
-const group = 'Attempt';
-
-export const attemptContract = {
+export const attemptContract = routes('Attempt', {
   'GET /attempt': {
-    group,
     summary: 'Where the one interactive ingestion of this process stands',
-    status: 200,
     answer: Attempt,
     failures: [],
   },
   'POST /attempt/start': {
-    group,
     summary: 'Begin with all that you have staged',
     body: Type.Object({ corpus_name: schema.CorpusName }, { additionalProperties: false }),
     status: 202,
@@ -77,28 +72,23 @@ export const attemptContract = {
     failures: ['bad_request', 'sources_empty', 'action_not_allowed'],
   },
   'POST /attempt/stop': {
-    group,
     summary: 'Ask the attempt to stop; it is paused when what is under way has come to rest',
     status: 202,
     answer: Attempt,
     failures: ['action_not_allowed'],
   },
   'POST /attempt/resume': {
-    group,
     summary: 'Go on with a paused attempt, where it stands',
     status: 202,
     answer: Attempt,
     failures: ['action_not_allowed'],
   },
   'GET /staging': {
-    group,
     summary: 'What you have staged, each with what will happen to it',
-    status: 200,
     answer: schema.pageOf(Staged),
     failures: [],
   },
   'POST /staging': {
-    group,
     summary: 'Stage files, addresses (fields `url`) and, without keys, paths (fields `path`)',
     takes: 'multipart/form-data',
     form: Type.Object({
@@ -121,17 +111,15 @@ export const attemptContract = {
     ],
   },
   'DELETE /staging': {
-    group,
     summary: 'Take back what you have staged: the ids in `id`, with commas between; or all',
     query: Type.Object(
       { id: Type.Optional(Type.String({ minLength: 1, maxLength: idCharactersMax() })) },
       { additionalProperties: false },
     ),
-    status: 200,
     answer: Type.Object({ removed: count }),
     failures: ['bad_request', 'source_unknown', 'action_not_allowed'],
   },
-} as const satisfies Record<string, Route>;
+});
 
 /** As many as can be staged, each of sixteen characters and a comma. */
 function idCharactersMax(): number {

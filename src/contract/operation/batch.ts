@@ -3,7 +3,7 @@ import Type, { type Static } from 'typebox';
 import { type BatchTaskState, batchTask } from '../../kernel/lifecycle/batch-task.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import { Count, closed, nullable, oneOf, page, pageOf, Tokens, time } from '../schema/parts.ts';
-import { byId, query, type Route } from './row.ts';
+import { query, routes } from './row.ts';
 
 const name = Type.String({ minLength: 1, maxLength: 200 });
 const names = Type.Optional(Type.Array(name, { maxItems: limits.batch.jobsPerTaskMax }));
@@ -98,11 +98,8 @@ const Providers = Type.Object({
   ),
 });
 
-const group = 'Batch';
-
-export const batch = {
+export const batch = routes('Batch', {
   'POST /batch/tasks': {
-    group,
     summary: 'Hand work to a provider for hours: recordings, questions or texts',
     body: NewBatchTask,
     headers: Type.Object({ 'idempotency-key': Type.Optional(Type.String()) }),
@@ -111,42 +108,29 @@ export const batch = {
     failures: ['bad_request', 'provider_unknown', 'payload_too_large', 'idempotency_conflict'],
   },
   'GET /batch/providers': {
-    group,
     summary: 'The batch providers that running processes have the settings of',
-    status: 200,
     answer: Providers,
     failures: [],
   },
   'GET /batch/tasks': {
-    group,
     summary: 'Your batch tasks, newest first',
     query: query({ state: Type.Optional(oneOf(batchTask.states)), ...page }),
-    status: 200,
     answer: pageOf(BatchTask),
     failures: ['bad_request'],
   },
   'GET /batch/tasks/:id': {
-    group,
     summary: 'Where a batch task stands, with what its provider has said',
-    params: byId,
-    status: 200,
     answer: BatchTask,
     failures: ['batch_task_unknown'],
   },
   'GET /batch/tasks/:id/output': {
-    group,
     summary: 'The merged results of a batch task that has any, as its providers gave them',
-    params: byId,
-    status: 200,
     answer: object,
     failures: ['batch_task_unknown', 'action_not_allowed', 'source_missing'],
   },
   'POST /batch/tasks/:id/cancel': {
-    group,
     summary: 'End a batch task at once, and at its provider as soon as that is reached',
-    params: byId,
-    status: 200,
     answer: BatchTask,
     failures: ['batch_task_unknown', 'action_not_allowed'],
   },
-} as const satisfies Record<string, Route>;
+});

@@ -3,7 +3,7 @@ import Type from 'typebox';
 import { limits } from '../../kernel/limits/limits.ts';
 import { entityKinds } from '../../pipeline/entity/extraction.ts';
 import { closed, nullable, oneOf } from '../schema/parts.ts';
-import { byId, type Route } from './row.ts';
+import { routes } from './row.ts';
 
 const key = Type.String({ minLength: 1, maxLength: 64 });
 const epoch = Type.Integer({ minimum: 0 });
@@ -92,11 +92,9 @@ const failureContext = Type.Record(
   { maxProperties: 16, description: 'Where it happened: domain, url, status, attempt, worker_id.' },
 );
 
-const internal = { group: 'Callbacks', isInternal: true, status: 200, params: byId } as const;
-
-export const callbacks = {
+export const callbacks = routes('Callbacks', {
   'POST /jobs/:id/begin': {
-    ...internal,
+    isInternal: true,
     summary: 'A worker has taken a message, and asks what is wanted',
     body: Type.Object(
       {
@@ -125,7 +123,7 @@ export const callbacks = {
     failures: ['forbidden', 'job_unknown', 'bad_request'],
   },
   'POST /jobs/:id/heartbeat': {
-    ...internal,
+    isInternal: true,
     summary: 'A worker lives, tells how far it has come, or leaves',
     body: Type.Object(
       {
@@ -140,7 +138,7 @@ export const callbacks = {
     failures: ['forbidden', 'job_unknown', 'bad_request'],
   },
   'POST /jobs/:id/complete': {
-    ...internal,
+    isInternal: true,
     summary: 'A stage has ended; a second callback for it is a safe no-op',
     body: Type.Object(
       {
@@ -177,4 +175,4 @@ export const callbacks = {
     }),
     failures: ['forbidden', 'job_unknown', 'bad_request', 'payload_too_large'],
   },
-} as const satisfies Record<string, Route>;
+});

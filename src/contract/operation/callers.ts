@@ -2,7 +2,7 @@
 import Type from 'typebox';
 import { limits } from '../../kernel/limits/limits.ts';
 import * as schema from '../schema/schema.ts';
-import { query, type Route } from './row.ts';
+import { query, routes } from './row.ts';
 
 const id = Type.String({ minLength: 1, maxLength: limits.key.callerIdCharactersMax + 8 });
 const byCaller = Type.Object({ id });
@@ -19,56 +19,46 @@ const confirm = query({
   ),
 });
 
-export const callers = {
+export const callers = routes('Callers', {
   'GET /callers': {
-    group: 'Callers',
     summary: 'All callers, by id',
     query: query(schema.page),
-    status: 200,
     answer: schema.pageOf(schema.Caller),
     isInternal: true,
     failures: ['bad_request', 'forbidden'],
   },
   'GET /callers/:id': {
-    group: 'Callers',
     summary: 'One caller: what leads to it, and what it owns',
     params: byCaller,
-    status: 200,
     answer: schema.CallerDetail,
     isInternal: true,
     failures: ['caller_unknown', 'forbidden'],
   },
   'PUT /callers/:id/keys/:hash': {
-    group: 'Callers',
     summary: 'Let a key lead to this caller, as when it is rotated',
     params: byKey,
     query: confirm,
-    status: 200,
     answer: schema.CallerDetail,
     isInternal: true,
     failures: ['caller_unknown', 'forbidden', 'bad_request', 'action_not_allowed'],
   },
   'DELETE /callers/:id/keys/:hash': {
-    group: 'Callers',
     summary: 'Let a key lead to this caller no longer',
     params: byKey,
     query: confirm,
-    status: 200,
     answer: schema.CallerDetail,
     isInternal: true,
     failures: ['caller_unknown', 'forbidden', 'bad_request', 'action_not_allowed'],
   },
   'POST /callers/:id/move': {
-    group: 'Callers',
     summary: 'Give what a caller owns, or one corpus of it, to another',
     params: byCaller,
     body: Type.Object(
       { to: id, corpus_name: Type.Optional(schema.CorpusName) },
       { additionalProperties: false },
     ),
-    status: 200,
     answer: Type.Object({ from: Type.String(), to: Type.String(), corpora: schema.Count }),
     isInternal: true,
     failures: ['caller_unknown', 'corpus_unknown', 'forbidden', 'bad_request'],
   },
-} as const satisfies Record<string, Route>;
+});

@@ -4,7 +4,7 @@ import { limits } from '../../kernel/limits/limits.ts';
 import { partlyReadBelow } from '../../kernel/text/kept-share.ts';
 import { entityKinds } from '../../pipeline/entity/extraction.ts';
 import * as schema from '../schema/schema.ts';
-import { byId, byName, query, type Route } from './row.ts';
+import { byName, query, routes } from './row.ts';
 
 const kind = Type.Optional(schema.oneOf(entityKinds));
 /** These lists are read whole: they have a bound, and no cursor. */
@@ -17,121 +17,88 @@ const sharedWith = Type.Object({
   caller: Type.String({ minLength: 1, maxLength: limits.key.callerIdCharactersMax }),
 });
 
-export const corpora = {
+export const corpora = routes('Corpora', {
   'GET /corpora': {
-    group: 'Corpora',
     summary: 'What can be searched, by name',
     query: query(schema.page),
-    status: 200,
     answer: schema.pageOf(schema.Corpus),
     failures: ['bad_request'],
   },
   'GET /corpora/:name': {
-    group: 'Corpora',
     summary: 'One corpus',
-    params: byName,
-    status: 200,
     answer: schema.CorpusDetail,
     failures: ['corpus_unknown'],
   },
   'POST /corpora/:name/budget': {
-    group: 'Corpora',
     summary: 'What a corpus may cost in all; null for no bound',
-    params: byName,
     body: Type.Object(
       { budget_cents: Type.Union([Type.Number({ minimum: 0 }), Type.Null()]) },
       { additionalProperties: false },
     ),
-    status: 200,
     answer: schema.CorpusDetail,
     failures: ['corpus_unknown', 'bad_request'],
     example: { budget_cents: null },
   },
   'POST /corpora/:name/reembed': {
-    group: 'Corpora',
     summary:
       'Embed a corpus anew with the model that is configured; searched with its old one until then',
-    params: byName,
     body: schema.Budget,
     status: 202,
     answer: Type.Object({ name: Type.String(), job_id: Type.Union([Type.String(), Type.Null()]) }),
     failures: ['corpus_unknown', 'bad_request', 'action_not_allowed'],
   },
   'GET /corpora/:name/origins': {
-    group: 'Corpora',
     summary: 'The addresses that text of a corpus is sent to, and those configured in this service',
-    params: byName,
-    status: 200,
     answer: schema.CorpusOrigins,
     failures: ['corpus_unknown'],
   },
   'POST /corpora/:name/origins': {
-    group: 'Corpora',
     summary: 'Accept the configured addresses: from now on, text of the corpus is sent to them',
-    params: byName,
-    status: 200,
     answer: schema.CorpusOrigins,
     failures: ['corpus_unknown'],
   },
   'GET /corpora/:name/entities': {
-    group: 'Corpora',
     summary: 'Whom and what the documents of a corpus name, the most often named first',
-    params: byName,
     query: query({ kind, limit: entityLimit }),
-    status: 200,
     answer: schema.pageOf(schema.Entity),
     failures: ['corpus_unknown', 'bad_request'],
   },
   'GET /corpora/:name/entities/:entity': {
-    group: 'Corpora',
     summary: 'What is named together with an entity, the most often first',
     params: Type.Object({
       ...byName.properties,
       entity: Type.String({ minLength: 1, maxLength: 500 }),
     }),
     query: query({ limit: entityLimit }),
-    status: 200,
     answer: schema.pageOf(schema.RelatedEntity),
     failures: ['corpus_unknown', 'bad_request'],
   },
   'DELETE /corpora/:name': {
-    group: 'Corpora',
     summary: 'Delete a corpus with its documents',
-    params: byName,
-    status: 200,
     answer: Type.Object({ name: Type.String(), deleted: schema.Count }),
     failures: ['corpus_unknown', 'action_not_allowed'],
   },
   'GET /corpora/:name/shares': {
-    group: 'Corpora',
     summary: 'With whom a corpus is shared',
-    params: byName,
-    status: 200,
     answer: Type.Object({ items: Type.Array(schema.Share) }),
     failures: ['corpus_unknown', 'forbidden'],
   },
   'PUT /corpora/:name/shares/:caller': {
-    group: 'Corpora',
     summary: 'Let another caller read a corpus, or write to it as well',
     params: sharedWith,
     body: Type.Object({ access: schema.ShareAccess }, { additionalProperties: false }),
-    status: 200,
     answer: schema.Share,
     failures: ['corpus_unknown', 'forbidden', 'bad_request', 'action_not_allowed'],
     example: { access: 'read' },
   },
   'DELETE /corpora/:name/shares/:caller': {
-    group: 'Corpora',
     summary: 'Share a corpus with this caller no longer',
     params: sharedWith,
-    status: 200,
     answer: Type.Object({ caller_id: Type.String(), removed: Type.Boolean() }),
     failures: ['corpus_unknown', 'forbidden'],
   },
   'GET /corpora/:name/documents': {
-    group: 'Corpora',
     summary: 'The documents of a corpus',
-    params: byName,
     query: query({
       ...schema.page,
       partly_read: Type.Optional(
@@ -140,58 +107,42 @@ export const corpora = {
         }),
       ),
     }),
-    status: 200,
     answer: schema.pageOf(schema.Document),
     failures: ['corpus_unknown', 'bad_request'],
   },
   'GET /documents/:id': {
-    group: 'Corpora',
     summary: 'One document',
-    params: byId,
-    status: 200,
     answer: schema.Document,
     failures: ['document_unknown'],
   },
   'DELETE /documents/:id': {
-    group: 'Corpora',
     summary: 'Take a document out of its corpus',
-    params: byId,
-    status: 200,
     answer: Type.Object({ document_id: Type.String(), deleted: Type.Literal(true) }),
     failures: ['document_unknown'],
   },
   'GET /documents/:id/chunks': {
-    group: 'Corpora',
     summary: 'The passages of a document, in order',
-    params: byId,
     query: query(schema.page),
-    status: 200,
     answer: schema.pageOf(schema.Chunk),
     failures: ['document_unknown', 'bad_request'],
   },
   'GET /documents/:id/entities': {
-    group: 'Corpora',
     summary: 'The names that a document mentions',
-    params: byId,
     query: query({ kind, limit: entityLimit }),
-    status: 200,
     answer: schema.pageOf(schema.DocumentEntity),
     failures: ['document_unknown', 'bad_request'],
   },
-} as const satisfies Record<string, Route>;
+});
 
-export const asking = {
+export const asking = routes('Search', {
   'POST /search': {
-    group: 'Search',
     summary: 'The best passages of a corpus',
     body: schema.Search,
-    status: 200,
     answer: schema.Found,
     failures: ['bad_request', 'corpus_unknown'],
     example: { corpus_name: 'handbook', query: 'when does the workshop open', top_k: 3 },
   },
   'GET /why': {
-    group: 'Search',
     summary: 'Why a document is, or is not, in the results',
     query: query({
       corpus_name: schema.CorpusName,
@@ -200,8 +151,7 @@ export const asking = {
         Type.String({ minLength: 1, maxLength: limits.search.queryCharactersMax }),
       ),
     }),
-    status: 200,
     answer: schema.Why,
     failures: ['bad_request', 'corpus_unknown'],
   },
-} as const satisfies Record<string, Route>;
+});

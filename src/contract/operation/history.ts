@@ -2,7 +2,7 @@
 import Type from 'typebox';
 import { limits } from '../../kernel/limits/limits.ts';
 import * as schema from '../schema/schema.ts';
-import { byId, corpusName, query, type Route } from './row.ts';
+import { corpusName, query, routes } from './row.ts';
 
 const after = Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }));
 const eventPage = query({
@@ -12,87 +12,68 @@ const eventPage = query({
 const streamQuery = query({ after });
 const lastEventId = Type.Object({ 'last-event-id': Type.Optional(Type.String()) });
 
-export const history = {
+export const history = routes('History', {
   'GET /jobs/:id/events': {
-    group: 'History',
     summary: 'What has happened to a job, by cursor',
-    params: byId,
     query: eventPage,
-    status: 200,
     answer: schema.Events,
     failures: ['job_unknown', 'bad_request'],
   },
   'GET /events': {
-    group: 'History',
     summary: 'What has happened to all that is yours, by cursor',
     query: eventPage,
-    status: 200,
     answer: schema.Events,
     failures: ['bad_request'],
   },
   'GET /jobs/:id/stream': {
-    group: 'History',
     summary:
       'A job as it moves, until it ends: messages without a name are the job, one at each change ' +
       'of its status; those named `event` are its events, by which a stream can be resumed. ' +
       '204 when there is nothing more',
-    params: byId,
     query: streamQuery,
     headers: lastEventId,
-    status: 200,
     answer: Type.String(),
     media: 'text/event-stream',
     failures: ['job_unknown', 'bad_request', 'too_many_streams'],
   },
   'GET /stream': {
-    group: 'History',
     summary: 'The events of all that is yours as they happen, as messages named `event`',
     query: streamQuery,
     headers: lastEventId,
-    status: 200,
     answer: Type.String(),
     media: 'text/event-stream',
     failures: ['bad_request', 'too_many_streams'],
   },
-} as const satisfies Record<string, Route>;
+});
 
-export const inbox = {
+export const inbox = routes('Inbox', {
   'GET /items/:id': {
-    group: 'Inbox',
     summary: 'One document of a job',
-    params: byId,
-    status: 200,
     answer: schema.Item,
     failures: ['item_unknown'],
   },
   'GET /inbox': {
-    group: 'Inbox',
     summary: 'What failed, by cause, with advice',
     query: query({
       corpus_name: corpusName,
       cause: Type.Optional(Type.String({ minLength: 1, maxLength: 300 })),
       ...schema.page,
     }),
-    status: 200,
     answer: schema.Inbox,
     failures: ['bad_request'],
   },
   'POST /inbox/retry': {
-    group: 'Inbox',
     summary: 'Try failed documents again, each from its failed step',
     body: schema.Chosen,
-    status: 200,
     answer: Type.Object({ retried: schema.Count }),
     failures: ['bad_request', 'item_unknown', 'action_not_allowed'],
     example: { all: true },
   },
   'POST /inbox/discard': {
-    group: 'Inbox',
     summary: 'Take failed documents out of the inbox for good',
     body: schema.Chosen,
-    status: 200,
     answer: Type.Object({ discarded: schema.Count }),
     failures: ['bad_request', 'item_unknown', 'action_not_allowed'],
     example: { cause: 'empty_source' },
   },
-} as const satisfies Record<string, Route>;
+});

@@ -4,13 +4,12 @@ import { job as jobMachine } from '../../kernel/lifecycle/job.ts';
 import { stage as stageMachine } from '../../kernel/lifecycle/stage.ts';
 import { CorpusName, time, wallSeconds } from '../schema/parts.ts';
 import * as schema from '../schema/schema.ts';
-import { byId, corpusName, query, type Route } from './row.ts';
+import { byId, corpusName, query, routes } from './row.ts';
 
 const idempotencyKey = Type.Object({ 'idempotency-key': Type.Optional(Type.String()) });
 
-export const jobs = {
+export const jobs = routes('Jobs', {
   'POST /jobs': {
-    group: 'Jobs',
     summary: 'Submit addresses, inline documents or a crawl',
     body: schema.NewJob,
     headers: idempotencyKey,
@@ -33,7 +32,6 @@ export const jobs = {
     },
   },
   'POST /jobs/upload': {
-    group: 'Jobs',
     summary: 'Submit files: a field `corpus_name`, and any number of files',
     takes: 'multipart/form-data',
     form: Type.Object({
@@ -51,7 +49,6 @@ export const jobs = {
     failures: ['bad_request', 'sources_empty', 'source_too_large', 'payload_too_large'],
   },
   'GET /jobs': {
-    group: 'Jobs',
     summary: 'Your jobs, newest first',
     query: query({
       corpus_name: corpusName,
@@ -62,74 +59,51 @@ export const jobs = {
       created_before: Type.Optional(time),
       ...schema.page,
     }),
-    status: 200,
     answer: schema.pageOf(schema.Job),
     failures: ['bad_request'],
   },
   'GET /jobs/:id': {
-    group: 'Jobs',
     summary: 'Where a job stands',
-    params: byId,
-    status: 200,
     answer: schema.JobDetail,
     failures: ['job_unknown'],
   },
   'GET /jobs/:id/items': {
-    group: 'Jobs',
     summary: 'The documents of a job, each with why it is where it is',
-    params: byId,
     query: query(schema.page),
-    status: 200,
     answer: schema.pageOf(schema.Item),
     failures: ['job_unknown', 'bad_request'],
   },
   'POST /jobs/:id/cancel': {
-    group: 'Jobs',
     summary: 'End what is open of a job; what is done stays',
-    params: byId,
-    status: 200,
     answer: schema.CancelReceipt,
     failures: ['job_unknown', 'action_not_allowed'],
   },
   'POST /jobs/:id/pause': {
-    group: 'Jobs',
     summary: 'Stop a job where it is',
-    params: byId,
-    status: 200,
     answer: schema.JobMoved,
     failures: ['job_unknown', 'action_not_allowed'],
   },
   'POST /jobs/:id/resume': {
-    group: 'Jobs',
     summary: 'Go on with a paused job, perhaps with a higher budget',
-    params: byId,
     body: schema.Budget,
-    status: 200,
     answer: schema.JobMoved,
     failures: ['job_unknown', 'action_not_allowed', 'bad_request'],
   },
   'POST /jobs/:id/retry': {
-    group: 'Jobs',
     summary: 'Run what failed or was canceled again, each document from where it stopped',
-    params: byId,
-    status: 200,
     answer: schema.JobMoved,
     failures: ['job_unknown', 'action_not_allowed'],
   },
-} as const satisfies Record<string, Route>;
+});
 
-export const webhooks = {
+export const webhooks = routes('Webhooks', {
   'GET /jobs/:id/deliveries': {
-    group: 'Webhooks',
     summary: "What was told of a job's end to its webhook, and whether it was taken",
-    params: byId,
     query: query(schema.page),
-    status: 200,
     answer: schema.pageOf(schema.Delivery),
     failures: ['job_unknown', 'bad_request'],
   },
   'POST /jobs/:id/deliveries/:delivery/replay': {
-    group: 'Webhooks',
     summary: 'Tell it again, under the same id',
     params: Type.Object({ ...byId.properties, delivery: Type.String({ maxLength: 64 }) }),
     status: 202,
@@ -137,10 +111,8 @@ export const webhooks = {
     failures: ['job_unknown', 'delivery_unknown'],
   },
   'GET /webhooks/secret': {
-    group: 'Webhooks',
     summary: 'The secret by which your webhooks are signed',
-    status: 200,
     answer: Type.Object({ secret: Type.String() }),
     failures: ['action_not_allowed'],
   },
-} as const satisfies Record<string, Route>;
+});

@@ -27,6 +27,36 @@ export interface Route {
   readonly example?: unknown;
 }
 
+/** A route as its table writes it: the group, the status 200 and usual parameters are added. */
+type Row = Omit<Route, 'group' | 'status'> & { readonly status?: number };
+
+type Filled<Name, R> = R &
+  Pick<Route, 'group' | 'status'> &
+  (R extends { readonly params: TSchema }
+    ? unknown
+    : Name extends `${string}/:id${string}`
+      ? { readonly params: typeof byId }
+      : Name extends `${string}/:name${string}`
+        ? { readonly params: typeof byName }
+        : unknown);
+
+/** The routes of one group. */
+export function routes<const Rows extends Readonly<Record<string, Row>>>(
+  group: string,
+  rows: Rows,
+): { readonly [Name in keyof Rows]: Filled<Name, Rows[Name]> } {
+  const filled = Object.entries(rows).map(([name, row]) => [
+    name,
+    { group, status: 200, ...paramsIn(name), ...row },
+  ]);
+  return Object.fromEntries(filled);
+}
+
+function paramsIn(name: string): { params?: TSchema } {
+  if (name.includes('/:id')) return { params: byId };
+  return name.includes('/:name') ? { params: byName } : {};
+}
+
 export const byId = Type.Object({ id: Type.String({ minLength: 1, maxLength: 64 }) });
 export const byName = Type.Object({ name: Type.String({ minLength: 1, maxLength: 200 }) });
 export const corpusName = Type.Optional(CorpusName);

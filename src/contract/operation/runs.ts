@@ -2,16 +2,13 @@
 
 import { pageOf } from '../schema/parts.ts';
 import * as schema from '../schema/schema.ts';
-import { byId, query, type Route } from './row.ts';
+import { query, routes } from './row.ts';
 
-export const runs = {
+export const runs = routes('Corpora', {
   'GET /documents/:id/items': {
-    group: 'Corpora',
     summary: 'Every time that a document was worked on, newest first',
-    params: byId,
     query: query(schema.page),
-    status: 200,
     answer: pageOf(schema.Item),
     failures: ['document_unknown', 'bad_request'],
   },
-} as const satisfies Record<string, Route>;
+});

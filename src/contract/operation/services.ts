@@ -2,7 +2,7 @@
 import Type from 'typebox';
 import { limits } from '../../kernel/limits/limits.ts';
 import { closed, nullable, oneOf, Url } from '../schema/parts.ts';
-import type { Route } from './row.ts';
+import { routes } from './row.ts';
 
 const jobId = Type.Optional(Type.String({ minLength: 1, maxLength: 64 }));
 const textsMax = limits.budget.requestInputsMax;
@@ -43,12 +43,10 @@ export const Cut = Type.Object({
   text: Type.String(),
 });
 
-export const services = {
+export const services = routes('Services', {
   'POST /scrape': {
-    group: 'Services',
     summary: 'The text of a page, at once: within 30 seconds, or 504',
     body: Type.Object({ url: Url, job_id: jobId }, closed),
-    status: 200,
     answer: Type.Object({ ...told, ...page }),
     failures: [
       ...(['bad_request', 'invalid_url', 'private_address', 'robots_disallowed'] as const),
@@ -57,25 +55,20 @@ export const services = {
     ],
   },
   'POST /chunk': {
-    group: 'Services',
     summary: 'The pieces that a text is cut into: within 10 seconds, or 504',
     body: Type.Object({ text: Type.String({ minLength: 1 }), job_id: jobId }, closed),
-    status: 200,
     answer: Type.Object({ ...told, chunks: Type.Array(Cut) }),
     failures: ['bad_request', 'payload_too_large', 'source_too_large', 'timeout_soft'],
     example: { text: '# Opening times\n\nThe workshop opens at nine.' },
   },
   'POST /embed': {
-    group: 'Services',
     summary: 'The vectors of a few texts: within 60 seconds, or 504',
     body: Type.Object({ texts, model: Type.Optional(Type.String()), job_id: jobId }, closed),
-    status: 200,
     answer: Type.Object({ ...told, ...vectors }),
     failures: ['bad_request', 'provider_unavailable', 'provider_bad_request', 'timeout_soft'],
     example: { texts: ['The workshop opens at nine.'] },
   },
   'POST /enqueue': {
-    group: 'Services',
     summary:
       'The same for slow inputs, from a queue. A job that is named is called back; otherwise the ' +
       'result is fetched by its `id`',
@@ -100,10 +93,8 @@ export const services = {
     ],
   },
   'GET /enqueue/:id': {
-    group: 'Services',
     summary: 'What came of POST /enqueue without a job, for just under an hour',
     params: Type.Object({ id: Type.String({ minLength: 1, maxLength: 64 }) }),
-    status: 200,
     answer: Type.Object({
       id: Type.String(),
       status: oneOf(['queued', 'done', 'failed']),
@@ -113,4 +104,4 @@ export const services = {
     }),
     failures: ['enqueued_unknown'],
   },
-} as const satisfies Record<string, Route>;
+});

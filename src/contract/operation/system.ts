@@ -1,7 +1,7 @@
 /** The route about what the service is busy with. */
 import Type from 'typebox';
 import { Count, nullable, time } from '../schema/parts.ts';
-import type { Route } from './row.ts';
+import { routes } from './row.ts';
 
 const left = Type.Number({ minimum: 0 });
 
@@ -38,12 +38,10 @@ export const System = Type.Object({
   caller: Type.Object({ caller_id: Type.String(), tier: nullable(Type.String()) }),
 });
 
-export const system = {
+export const system = routes('Service', {
   'GET /system': {
-    group: 'Service',
     summary: 'Who is at work, and what the pace of domains and providers allows now',
-    status: 200,
     answer: System,
     failures: [],
   },
-} as const satisfies Record<string, Route>;
+});

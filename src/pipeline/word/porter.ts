@@ -3,73 +3,40 @@
  * term in the index there. It marks the matched words of a passage, and counts terms.
  */
 
-/** An ending, what takes its place, and what must be true of the letters before it. */
-type Rule = readonly [ending: string, replacement: string];
+/** Endings and their replacements, in the order in which they are tried. */
+type Rules = readonly (readonly [ending: string, replacement: string])[];
 
-const plurals: readonly Rule[] = [
-  ['sses', 'ss'],
-  ['ies', 'i'],
-  ['ss', 'ss'],
-  ['s', ''],
-];
+const rulesOf = (text: string): Rules =>
+  text.split(' ').map((rule) => {
+    const [ending = '', replacement = ''] = rule.split('>');
+    return [ending, replacement];
+  });
 
-const doubleEndings: readonly Rule[] = [
-  ['ational', 'ate'],
-  ['tional', 'tion'],
-  ['enci', 'ence'],
-  ['anci', 'ance'],
-  ['izer', 'ize'],
-  ['logi', 'log'],
-  ['bli', 'ble'],
-  ['alli', 'al'],
-  ['entli', 'ent'],
-  ['eli', 'e'],
-  ['ousli', 'ous'],
-  ['ization', 'ize'],
-  ['ation', 'ate'],
-  ['ator', 'ate'],
-  ['alism', 'al'],
-  ['iveness', 'ive'],
-  ['fulness', 'ful'],
-  ['ousness', 'ous'],
-  ['aliti', 'al'],
-  ['iviti', 'ive'],
-  ['biliti', 'ble'],
-];
-
-const adjectives: readonly Rule[] = [
-  ['icate', 'ic'],
-  ['ative', ''],
-  ['alize', 'al'],
-  ['iciti', 'ic'],
-  ['ical', 'ic'],
-  ['ful', ''],
-  ['ness', ''],
-];
-
+const plurals = rulesOf('sses>ss ies>i ss>ss s>');
+const doubleEndings = rulesOf(
+  'ational>ate tional>tion enci>ence anci>ance izer>ize logi>log bli>ble alli>al entli>ent eli>e ' +
+    'ousli>ous ization>ize ation>ate ator>ate alism>al iveness>ive fulness>ful ousness>ous ' +
+    'aliti>al iviti>ive biliti>ble',
+);
+const adjectives = rulesOf('icate>ic ative> alize>al iciti>ic ical>ic ful> ness>');
+/** The longest of those that end alike comes first. */
 const suffixes =
   'al ance ence er ic able ible ant ement ment ent sion tion ou ism ate iti ous ive ize'.split(' ');
 
 export function stemOf(word: string): string {
   if (word.length < 3 || word.length > 63 || !/^[a-z]+$/.test(word)) return word;
-  let stem = replaceFirst(word, plurals, () => true);
-  stem = withoutPast(stem);
+  let stem = withoutPast(replaceFirst(word, plurals, 0));
   if (stem.endsWith('y') && hasVowel(stem.slice(0, -1))) stem = `${stem.slice(0, -1)}i`;
-  stem = replaceFirst(stem, doubleEndings, (before) => measure(before) > 0);
-  stem = replaceFirst(stem, adjectives, (before) => measure(before) > 0);
+  stem = replaceFirst(replaceFirst(stem, doubleEndings, 1), adjectives, 1);
   return withoutFinalE(withoutSuffix(stem));
 }
 
-/** The longest ending that is there decides, even if it then may not go. */
-function replaceFirst(
-  word: string,
-  rules: readonly Rule[],
-  isAllowed: (before: string) => boolean,
-): string {
+/** The longest ending that is there decides, even if too little stands before it. */
+function replaceFirst(word: string, rules: Rules, measureMin: number): string {
   const rule = rules.find(([ending]) => word.endsWith(ending));
   if (!rule) return word;
   const before = word.slice(0, -rule[0].length);
-  return isAllowed(before) ? before + rule[1] : word;
+  return measure(before) >= measureMin ? before + rule[1] : word;
 }
 
 function withoutPast(word: string): string {
@@ -84,10 +51,8 @@ function withoutPast(word: string): string {
 }
 
 function withoutSuffix(word: string): string {
-  const ending = suffixes
-    .filter((suffix) => word.endsWith(suffix))
-    .reduce((longest, suffix) => (suffix.length > longest.length ? suffix : longest), '');
-  if (ending === '') return word;
+  const ending = suffixes.find((suffix) => word.endsWith(suffix));
+  if (ending === undefined) return word;
   // Of `sion` and `tion` the first letter stays.
   const length = /^[st]ion$/.test(ending) ? 3 : ending.length;
   const before = word.slice(0, -length);

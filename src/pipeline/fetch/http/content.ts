@@ -1,5 +1,5 @@
 /** What a site sent: its type by the bytes and by the header, and its text as UTF-8. */
-import { decodeText } from './charset.ts';
+import { decodeAnswer } from '../../extract/format/text/decode-text.ts';
 import { looksLikeHtml, sniffBinary } from './sniff.ts';
 
 export interface Content {
@@ -27,7 +27,7 @@ export function readContent(
   const binary = sniffBinary(bytes);
   if (binary !== undefined) return { mediaType: binary, bytes, charset: undefined };
   const { type, charset: declared } = parseContentType(contentType ?? '');
-  const { text, charset } = decodeText(bytes, declared);
+  const { text, charset } = decodeAnswer(bytes, declared);
   if (isBinary(text)) return undefined;
   const named = textTypes.find(([pattern]) => pattern.test(type))?.[1];
   const mediaType = named ?? (looksLikeHtml(text) ? 'text/html' : 'text/plain');

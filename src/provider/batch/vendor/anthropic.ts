@@ -4,25 +4,11 @@
  * attempt begins a second one.
  */
 import type { JsonObject } from '../../../kernel/provider-state.ts';
-import {
-  checkSame,
-  countOf,
-  listOf,
-  needText,
-  objectOf,
-  readLines,
-  sayingOfError,
-  textOf,
-} from '../answer.ts';
-import type {
-  BatchJobRef,
-  BatchProvider,
-  BatchRequest,
-  PollAnswer,
-  ResultLine,
-} from '../batch-provider.ts';
+import { countOf, listOf, needText, objectOf, textOf } from '../answer.ts';
+import type { BatchProvider, BatchRequest, ResultLine } from '../batch-provider.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { gatherLines } from '../gather.ts';
+import { failedLine, jobCalls, lineReader, linesAt } from '../kit.ts';
 
 const batches = '/v1/messages/batches';
 
@@ -48,18 +34,24 @@ export function anthropicBatches(endpoint: Endpoint, answerTokens: number): Batc
       const headers = { 'content-type': 'application/json' };
       return needText((await endpoint.json(batches, { body, headers, signal })).id, 'id');
     },
-    check: async (signal) => {
-      await endpoint.json(`${batches}?limit=1`, { signal });
-      return 'its list of batches was asked for';
-    },
-    poll: (job, signal) => poll(endpoint, job, signal),
-    cancel: async ({ externalId }, signal) => {
-      const path = `${batches}/${encodeURIComponent(externalId)}/cancel`;
-      await endpoint.text(path, { method: 'POST', signal });
-      return true;
-    },
+    ...jobCalls(endpoint, {
+      list: [`${batches}?limit=1`, 'batches'],
+      path: pathOf,
+      id: 'id',
+      cancelPath: (id) => `${pathOf(id)}/cancel`,
+      read: (answer, _, signal) => {
+        const status = textOf(answer.processing_status);
+        if (status === 'in_progress' || status === 'canceling') return { said: 'running' };
+        if (status !== 'ended') return { said: 'unknown', detail: status };
+        // It ends in one way only: what became of each request stands in its line.
+        const links = [textOf(answer.results_url)];
+        return { said: 'completed', results: () => linesAt(endpoint, links, { read, signal }) };
+      },
+    }),
   };
 }
+
+const pathOf = (id: string): string => `${batches}/${encodeURIComponent(id)}`;
 
 /** An answer of a given form is asked for as the input of a tool that must be used. */
 function paramsOf(model: string | undefined, request: BatchRequest): JsonObject {
@@ -75,61 +67,30 @@ function paramsOf(model: string | undefined, request: BatchRequest): JsonObject 
   };
 }
 
-async function poll(
-  endpoint: Endpoint,
-  { externalId }: BatchJobRef,
-  signal: AbortSignal,
-): Promise<PollAnswer> {
-  try {
-    const path = `${batches}/${encodeURIComponent(externalId)}`;
-    const answer = await endpoint.json(path, { signal });
-    checkSame(answer.id, externalId);
-    const status = textOf(answer.processing_status);
-    if (status === 'in_progress' || status === 'canceling') return { said: 'running' };
-    if (status !== 'ended') return { said: 'unknown', detail: status };
-    // It ends in one way only: what became of each request stands in its line.
-    const link = textOf(answer.results_url);
-    return { said: 'completed', results: () => resultsOf(endpoint, link, signal) };
-  } catch (error) {
-    return sayingOfError(error);
-  }
-}
-
-async function* resultsOf(
-  endpoint: Endpoint,
-  link: string | undefined,
-  signal: AbortSignal,
-): AsyncGenerator<ResultLine, void> {
-  if (link !== undefined) yield* readLines(endpoint.bytes(link, { signal }), lineOf);
-}
-
 const refusedTypes: readonly unknown[] = ['invalid_request_error', 'authentication_error'];
 
-function lineOf(line: JsonObject): ResultLine {
-  const id = textOf(line.custom_id);
-  if (id === undefined) return { id: undefined, odd: 'a line without custom_id' };
+const read = lineReader('custom_id', (id, line): ResultLine => {
   const result = objectOf(line.result);
   const { type } = result;
   if (type === 'expired' || type === 'canceled') {
-    return { id, isOk: false, error: `it ${type} before its turn`, isRetryable: true };
+    return failedLine(id, `it ${type} before its turn`, true);
   }
   if (type !== 'succeeded') {
     const problem = objectOf(objectOf(result.error).error ?? result.error);
     const error = textOf(problem.message) ?? `a result of type ${String(type)}`;
-    return { id, isOk: false, error, isRetryable: !refusedTypes.includes(problem.type) };
+    return failedLine(id, error, !refusedTypes.includes(problem.type));
   }
   const message = objectOf(result.message);
   const text = answerOf(message);
   if (text === undefined || message.stop_reason === 'max_tokens') {
     const isCut = message.stop_reason === 'max_tokens';
     const advice = isCut ? ': raise max_tokens in the entry of its provider' : '';
-    const error = `the model ended with ${String(message.stop_reason)}${advice}`;
-    return { id, isOk: false, error, isRetryable: false };
+    return failedLine(id, `the model ended with ${String(message.stop_reason)}${advice}`);
   }
   const usage = objectOf(message.usage);
   const tokensIn = countOf(usage.input_tokens);
   return { id, isOk: true, value: { text }, tokensIn, tokensOut: countOf(usage.output_tokens) };
-}
+});
 
 function answerOf({ content }: JsonObject): string | undefined {
   const parts = listOf(content);

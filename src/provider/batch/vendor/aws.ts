@@ -15,8 +15,9 @@ import {
   sayingOfError,
   textOf,
 } from '../answer.ts';
-import type { BatchJobRef, BatchProvider, PollAnswer, ResultLine } from '../batch-provider.ts';
+import type { BatchProvider, PollAnswer, ResultLine } from '../batch-provider.ts';
 import type { Endpoint } from '../endpoint.ts';
+import { polledBy } from '../kit.ts';
 
 const words: Readonly<Record<string, Saying>> = {
   QUEUED: 'running',
@@ -26,13 +27,11 @@ const words: Readonly<Record<string, Saying>> = {
 };
 
 export function awsTranscriber(endpoint: Endpoint): BatchProvider {
-  const ask = (action: string, body: JsonObject, signal: AbortSignal): Promise<JsonObject> => {
-    const headers = {
-      'content-type': 'application/x-amz-json-1.1',
-      'x-amz-target': `Transcribe.${action}`,
-    };
-    return endpoint.json('/', { body, headers, signal });
+  const call = (action: string, body: JsonObject, signal: AbortSignal) => {
+    const target = { 'x-amz-target': `Transcribe.${action}` };
+    return { body, headers: { 'content-type': 'application/x-amz-json-1.1', ...target }, signal };
   };
+  const ask = (...what: Parameters<typeof call>) => endpoint.json('/', call(...what));
   const get = async (name: string, signal: AbortSignal): Promise<JsonObject> => {
     const answer = await ask('GetTranscriptionJob', { TranscriptionJobName: name }, signal);
     return objectOf(answer.TranscriptionJob);
@@ -46,12 +45,10 @@ export function awsTranscriber(endpoint: Endpoint): BatchProvider {
     recognizedBy: 'token',
     refuses: (source) => (/^s3:\/\//.test(source) ? undefined : 'Amazon reads s3 addresses'),
     find: async ({ token }, { signal }) => {
-      try {
-        return textOf((await get(token, signal)).TranscriptionJobName);
-      } catch (error) {
-        if (isUnknownJob(error)) return undefined;
-        throw error;
-      }
+      const job = await get(token, signal).catch((error: unknown) => {
+        if (!isUnknownJob(error)) throw error;
+      });
+      return textOf(job?.TranscriptionJobName);
     },
     submit: async ({ token, sources, language }, { signal }) => {
       const body = {
@@ -59,26 +56,31 @@ export function awsTranscriber(endpoint: Endpoint): BatchProvider {
         Media: { MediaFileUri: sources[0] },
         ...(language === undefined ? { IdentifyLanguage: true } : { LanguageCode: language }),
       };
-      try {
-        await ask('StartTranscriptionJob', body, signal);
-      } catch (error) {
+      await ask('StartTranscriptionJob', body, signal).catch((error: unknown) => {
         // It is there already, under the name that only we would give it.
         if (toFailure(error).context.reason !== 'ConflictException') throw error;
-      }
+      });
       return token;
     },
     check: async (signal) => {
       await ask('ListTranscriptionJobs', { MaxResults: 1 }, signal);
       return 'its list of jobs was asked for';
     },
-    poll: (job, signal) => poll(job, { endpoint, get }, signal),
+    poll: polledBy(async ({ externalId, sources }, signal) => {
+      const job = await get(externalId, signal);
+      checkSame(job.TranscriptionJobName, externalId);
+      const said = sayingOf(words, job.TranscriptionJobStatus);
+      if (said !== 'completed') {
+        return { said, detail: textOf(job.FailureReason) ?? textOf(job.TranscriptionJobStatus) };
+      }
+      const link = needText(objectOf(job.Transcript).TranscriptFileUri, 'TranscriptFileUri');
+      const [source = ''] = sources;
+      return { said, results: () => resultsOf(endpoint, { link, source, externalId }, signal) };
+    }, readError),
     cancel: async ({ externalId }, signal) => {
-      const headers = {
-        'content-type': 'application/x-amz-json-1.1',
-        'x-amz-target': 'Transcribe.DeleteTranscriptionJob',
-      };
+      const body = { TranscriptionJobName: externalId };
       // The answer has no body.
-      await endpoint.text('/', { body: { TranscriptionJobName: externalId }, headers, signal });
+      await endpoint.text('/', call('DeleteTranscriptionJob', body, signal));
       return true;
     },
   };
@@ -91,30 +93,8 @@ function isUnknownJob(error: unknown): boolean {
   return isNamed || (context.reason === 'BadRequestException' && /couldn't be found/.test(message));
 }
 
-async function poll(
-  { externalId, sources }: BatchJobRef,
-  {
-    endpoint,
-    get,
-  }: { endpoint: Endpoint; get: (name: string, signal: AbortSignal) => Promise<JsonObject> },
-  signal: AbortSignal,
-): Promise<PollAnswer> {
-  try {
-    const job = await get(externalId, signal);
-    checkSame(job.TranscriptionJobName, externalId);
-    const said = sayingOf(words, job.TranscriptionJobStatus);
-    if (said !== 'completed') {
-      return { said, detail: textOf(job.FailureReason) ?? textOf(job.TranscriptionJobStatus) };
-    }
-    const link = needText(objectOf(job.Transcript).TranscriptFileUri, 'TranscriptFileUri');
-    const [source = ''] = sources;
-    return { said, results: () => resultsOf(endpoint, { link, source, externalId }, signal) };
-  } catch (error) {
-    return isUnknownJob(error)
-      ? { said: 'gone', detail: toFailure(error).message }
-      : sayingOfError(error);
-  }
-}
+const readError = (error: unknown): PollAnswer =>
+  isUnknownJob(error) ? { said: 'gone', detail: toFailure(error).message } : sayingOfError(error);
 
 async function* resultsOf(
   endpoint: Endpoint,

@@ -5,20 +5,11 @@
  */
 import type { Saying } from '../../../kernel/batch-decision.ts';
 import { toFailure } from '../../../kernel/failure/failure.ts';
-import { limits } from '../../../kernel/limits/limits.ts';
 import type { JsonObject } from '../../../kernel/provider-state.ts';
-import {
-  checkSame,
-  lasting,
-  listOf,
-  needText,
-  objectOf,
-  sayingOf,
-  sayingOfError,
-  textOf,
-} from '../answer.ts';
+import { checkSame, lasting, listOf, needText, objectOf, sayingOf, textOf } from '../answer.ts';
 import type { BatchProvider, ResultLine } from '../batch-provider.ts';
 import type { Endpoint } from '../endpoint.ts';
+import { checkedBy, entriesOf, failedLine, findEntry, polledBy } from '../kit.ts';
 
 const words: Readonly<Record<string, Saying>> = {
   NotStarted: 'running',
@@ -45,10 +36,9 @@ export function azureTranscriber(endpoint: Endpoint): BatchProvider {
     find: async ({ token }, { signal }) => {
       const filter = encodeURIComponent(`displayName eq '${token}'`);
       const path = `${transcriptions}?${version}&top=100&filter=${filter}`;
-      for await (const found of pagesOf(endpoint, path, signal)) {
-        if (found.displayName === token) return selfOf(endpoint, found);
-      }
-      return undefined;
+      const entries = pagesOf(endpoint, path, signal);
+      const found = await findEntry(entries, ({ displayName }) => displayName === token);
+      return found && selfOf(endpoint, found);
     },
     submit: async (job, { signal }) => {
       const body = {
@@ -60,25 +50,18 @@ export function azureTranscriber(endpoint: Endpoint): BatchProvider {
       const made = await endpoint.json(`${transcriptions}:submit?${version}`, { body, signal });
       return selfOf(endpoint, made);
     },
-    check: async (signal) => {
-      await endpoint.json(`${transcriptions}?${version}&top=1`, { signal });
-      return 'its list of transcriptions was asked for';
-    },
-    poll: async ({ externalId }, signal) => {
-      try {
-        const answer = await endpoint.json(versioned(externalId), { signal });
-        checkSame(versioned(needText(answer.self, 'self')), versioned(externalId));
-        const said = sayingOf(words, answer.status);
-        if (said === 'completed') {
-          const files = needText(objectOf(answer.links).files, 'links.files');
-          return { said, results: () => resultsOf(endpoint, versioned(files), signal) };
-        }
-        const { error } = objectOf(answer.properties);
-        return { said, detail: textOf(objectOf(error).message) ?? textOf(answer.status) };
-      } catch (error) {
-        return sayingOfError(error);
+    check: checkedBy(endpoint, `${transcriptions}?${version}&top=1`, 'transcriptions'),
+    poll: polledBy(async ({ externalId }, signal) => {
+      const answer = await endpoint.json(versioned(externalId), { signal });
+      checkSame(versioned(needText(answer.self, 'self')), versioned(externalId));
+      const said = sayingOf(words, answer.status);
+      if (said === 'completed') {
+        const files = needText(objectOf(answer.links).files, 'links.files');
+        return { said, results: () => resultsOf(endpoint, versioned(files), signal) };
       }
-    },
+      const { error } = objectOf(answer.properties);
+      return { said, detail: textOf(objectOf(error).message) ?? textOf(answer.status) };
+    }),
     cancel: async ({ externalId }, signal) => {
       await endpoint.text(versioned(externalId), { method: 'DELETE', signal });
       return true;
@@ -99,17 +82,9 @@ function versioned(address: string): string {
   return `${address}${address.includes('?') ? '&' : '?'}${version}`;
 }
 
-async function* pagesOf(
-  endpoint: Endpoint,
-  first: string,
-  signal: AbortSignal,
-): AsyncGenerator<JsonObject, void> {
-  let path: string | undefined = first;
-  for (let page = 0; path !== undefined && page < limits.batch.listPagesMax; page += 1) {
-    const answer: JsonObject = await endpoint.json(path, { signal });
-    yield* listOf(answer.values);
-    path = textOf(answer['@nextLink']);
-  }
+function pagesOf(endpoint: Endpoint, path: string, signal: AbortSignal) {
+  const next = (answer: JsonObject): string | undefined => textOf(answer['@nextLink']);
+  return entriesOf(endpoint, { path, field: 'values', next }, signal);
 }
 
 async function* resultsOf(
@@ -150,7 +125,6 @@ function* failuresOf(report: JsonObject): Generator<ResultLine, void> {
   for (const { sourceUrl, status, errorMessage } of listOf(report.details)) {
     const id = textOf(sourceUrl);
     if (id === undefined || status !== 'Failed') continue;
-    const error = textOf(errorMessage) ?? 'Azure could not transcribe it';
-    yield { id, isOk: false, error, isRetryable: false };
+    yield failedLine(id, textOf(errorMessage) ?? 'Azure could not transcribe it');
   }
 }

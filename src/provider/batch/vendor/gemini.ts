@@ -4,29 +4,12 @@
  */
 import type { Saying } from '../../../kernel/batch-decision.ts';
 import { Failure } from '../../../kernel/failure/failure.ts';
-import { limits } from '../../../kernel/limits/limits.ts';
 import type { JsonObject } from '../../../kernel/provider-state.ts';
-import {
-  checkSame,
-  countOf,
-  listOf,
-  needText,
-  objectOf,
-  readLines,
-  sayingOf,
-  sayingOfError,
-  textOf,
-} from '../answer.ts';
-import type {
-  BatchJobRef,
-  BatchProvider,
-  BatchRequest,
-  NewBatchJob,
-  PollAnswer,
-  ResultLine,
-} from '../batch-provider.ts';
+import { countOf, listOf, needText, objectOf, sayingOf, textOf } from '../answer.ts';
+import type { BatchProvider, BatchRequest, NewBatchJob, ResultLine } from '../batch-provider.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { gatherLines } from '../gather.ts';
+import * as kit from '../kit.ts';
 
 const words: Readonly<Record<string, Saying>> = {
   STATE_PENDING: 'running',
@@ -46,39 +29,38 @@ export function geminiBatches(endpoint: Endpoint): BatchProvider {
     models: /^(?:gemini:|gemini-|models\/gemini-)/,
     recognizedBy: 'list',
     find: async ({ token }, { signal }) => {
-      let next = '';
-      for (let page = 0; page < limits.batch.listPagesMax; page += 1) {
-        const answer = await endpoint.json(`/v1beta/batches?pageSize=100${next}`, { signal });
-        const found = listOf(answer.operations).find(
-          ({ metadata }) => objectOf(metadata).displayName === token,
-        );
-        if (found) return needText(found.name, 'name of a batch');
-        const more = textOf(answer.nextPageToken);
-        if (more === undefined) return undefined;
-        next = `&pageToken=${encodeURIComponent(more)}`;
-      }
-      return undefined;
+      const found = await kit.findEntry(
+        kit.googleOperations(endpoint, '/v1beta/batches', signal),
+        ({ metadata }) => objectOf(metadata).displayName === token,
+      );
+      return found && needText(found.name, 'name of a batch');
     },
-    submit: async (job, { notes, note, signal }) => {
-      let file = notes.file_name;
-      if (file === undefined) {
-        file = await upload(endpoint, job, signal);
-        await note('file_name', file);
-      }
-      const batch = { displayName: job.token, inputConfig: { fileName: file } };
+    submit: async (job, context) => {
+      const { signal } = context;
+      const fileName = await kit.notedOnce(context, 'file_name', () =>
+        upload(endpoint, job, signal),
+      );
+      const batch = { displayName: job.token, inputConfig: { fileName } };
       const path = `/v1beta/models/${modelOf(job.model)}:batchGenerateContent`;
       const answer = await endpoint.json(path, { body: { batch }, signal });
       return needText(answer.name, 'name of a batch');
     },
-    check: async (signal) => {
-      await endpoint.json('/v1beta/batches?pageSize=1', { signal });
-      return 'its list of batches was asked for';
-    },
-    poll: (job, signal) => poll(endpoint, job, signal),
-    cancel: async ({ externalId }, signal) => {
-      await endpoint.text(`/v1beta/${externalId}:cancel`, { method: 'POST', signal });
-      return true;
-    },
+    ...kit.jobCalls(endpoint, {
+      list: ['/v1beta/batches?pageSize=1', 'batches'],
+      path: (id) => `/v1beta/${id}`,
+      id: 'name',
+      cancelPath: (id) => `/v1beta/${id}:cancel`,
+      read: (answer, _, signal) => {
+        const metadata = objectOf(answer.metadata);
+        const state = textOf(metadata.state)?.replace(/^(?:BATCH|JOB)_/, '');
+        const detail = textOf(objectOf(answer.error).message) ?? state;
+        const output = { ...objectOf(metadata.output), ...objectOf(answer.response) };
+        const file = textOf(output.responsesFile);
+        const paths = [file && `/download/v1beta/${file}:download?alt=media`];
+        const results = () => kit.linesAt(endpoint, paths, { read, signal });
+        return { said: sayingOf(words, state), detail, results };
+      },
+    }),
   };
 }
 
@@ -124,46 +106,14 @@ function requestOf({ instruction, input, schema }: BatchRequest): JsonObject {
   };
 }
 
-async function poll(
-  endpoint: Endpoint,
-  { externalId }: BatchJobRef,
-  signal: AbortSignal,
-): Promise<PollAnswer> {
-  try {
-    const answer = await endpoint.json(`/v1beta/${externalId}`, { signal });
-    checkSame(answer.name, externalId);
-    const metadata = objectOf(answer.metadata);
-    const state = textOf(metadata.state)?.replace(/^(?:BATCH|JOB)_/, '');
-    const said = sayingOf(words, state);
-    const detail = textOf(objectOf(answer.error).message) ?? state;
-    const output = { ...objectOf(metadata.output), ...objectOf(answer.response) };
-    const file = textOf(output.responsesFile);
-    return { said, detail, results: () => resultsOf(endpoint, file, signal) };
-  } catch (error) {
-    return sayingOfError(error);
-  }
-}
-
-async function* resultsOf(
-  endpoint: Endpoint,
-  file: string | undefined,
-  signal: AbortSignal,
-): AsyncGenerator<ResultLine, void> {
-  if (file === undefined) return;
-  const path = `/download/v1beta/${file}:download?alt=media`;
-  yield* readLines(endpoint.bytes(path, { signal }), lineOf);
-}
-
 /** What was exhausted, unavailable or too late may go well the next time. */
 const retryableCodes: readonly unknown[] = [4, 8, 13, 14, 429, 500, 503, 504];
 
-function lineOf(line: JsonObject): ResultLine {
-  const id = textOf(line.key);
-  if (id === undefined) return { id: undefined, odd: 'a line without key' };
+const read = kit.lineReader('key', (id, line): ResultLine => {
   if (line.error !== undefined) {
     const { message, code } = objectOf(line.error);
-    const isRetryable = retryableCodes.includes(code);
-    return { id, isOk: false, error: textOf(message) ?? `code ${String(code)}`, isRetryable };
+    const error = textOf(message) ?? `code ${String(code)}`;
+    return kit.failedLine(id, error, retryableCodes.includes(code));
   }
   const response = objectOf(line.response);
   const [candidate] = listOf(response.candidates);
@@ -171,12 +121,11 @@ function lineOf(line: JsonObject): ResultLine {
   const text = parts.map((part) => textOf(part.text) ?? '').join('');
   const reason = textOf(candidate?.finishReason);
   if (text === '' || (reason !== undefined && reason !== 'STOP')) {
-    const error = `the model ended with ${reason ?? 'nothing'}`;
-    return { id, isOk: false, error, isRetryable: false };
+    return kit.failedLine(id, `the model ended with ${reason ?? 'nothing'}`);
   }
   const usage = objectOf(response.usageMetadata);
   const tokensIn = countOf(usage.promptTokenCount);
   // Thinking is counted apart, and billed as output.
   const tokensOut = countOf(usage.candidatesTokenCount) + countOf(usage.thoughtsTokenCount);
   return { id, isOk: true, value: { text }, tokensIn, tokensOut };
-}
+});

@@ -4,25 +4,11 @@
  * of operations repeats the request: an operation for the same file and model that is no older than
  * our intent is the one that we began, or as good as it.
  */
-import { limits } from '../../../kernel/limits/limits.ts';
 import type { JsonObject } from '../../../kernel/provider-state.ts';
-import {
-  checkSame,
-  lasting,
-  listOf,
-  needText,
-  objectOf,
-  sayingOfError,
-  textOf,
-} from '../answer.ts';
-import type {
-  BatchJobRef,
-  BatchProvider,
-  NewBatchJob,
-  PollAnswer,
-  ResultLine,
-} from '../batch-provider.ts';
+import { lasting, listOf, needText, objectOf, textOf } from '../answer.ts';
+import type { BatchProvider, NewBatchJob, PollAnswer, ResultLine } from '../batch-provider.ts';
 import type { Endpoint } from '../endpoint.ts';
+import { failedLine, findEntry, googleOperations, jobCalls } from '../kit.ts';
 
 export interface GoogleSpeechOptions {
   readonly endpoint: Endpoint;
@@ -45,17 +31,9 @@ export function googleTranscriber(options: GoogleSpeechOptions): BatchProvider {
     recognizedBy: 'list',
     refuses: (source) => (/^gs:\/\//.test(source) ? undefined : 'Google reads gs addresses'),
     find: async (job, { signal, intendedAt }) => {
-      let token = '';
-      for (let page = 0; page < limits.batch.listPagesMax; page += 1) {
-        const path = `/v2/${parent}/operations?pageSize=100${token}`;
-        const answer = await endpoint.json(path, { signal });
-        const found = listOf(answer.operations).find((each) => isOurs(each, job, intendedAt));
-        if (found) return needText(found.name, 'name of an operation');
-        const next = textOf(answer.nextPageToken);
-        if (next === undefined) return undefined;
-        token = `&pageToken=${encodeURIComponent(next)}`;
-      }
-      return undefined;
+      const operations = googleOperations(endpoint, `/v2/${parent}/operations`, signal);
+      const found = await findEntry(operations, (each) => isOurs(each, job, intendedAt));
+      return found && needText(found.name, 'name of an operation');
     },
     submit: async ({ sources, model, language }, { signal }) => {
       const body = {
@@ -70,15 +48,13 @@ export function googleTranscriber(options: GoogleSpeechOptions): BatchProvider {
       const path = `/v2/${parent}/recognizers/_:batchRecognize`;
       return needText((await endpoint.json(path, { body, signal })).name, 'name of an operation');
     },
-    check: async (signal) => {
-      await endpoint.json(`/v2/${parent}/operations?pageSize=1`, { signal });
-      return 'its list of operations was asked for';
-    },
-    poll: (job, signal) => poll(endpoint, job, signal),
-    cancel: async ({ externalId }, signal) => {
-      await endpoint.text(`/v2/${externalId}:cancel`, { method: 'POST', signal });
-      return true;
-    },
+    ...jobCalls(endpoint, {
+      list: [`/v2/${parent}/operations?pageSize=1`, 'operations'],
+      path: (id) => `/v2/${id}`,
+      id: 'name',
+      cancelPath: (id) => `/v2/${id}:cancel`,
+      read: readOperation,
+    }),
   };
 }
 
@@ -95,24 +71,14 @@ function isOurs(operation: JsonObject, job: NewBatchJob, intendedAt: number): bo
   );
 }
 
-async function poll(
-  endpoint: Endpoint,
-  { externalId }: BatchJobRef,
-  signal: AbortSignal,
-): Promise<PollAnswer> {
-  try {
-    const operation = await endpoint.json(`/v2/${externalId}`, { signal });
-    checkSame(operation.name, externalId);
-    if (operation.done !== true) return { said: 'running' };
-    const error = objectOf(operation.error);
-    const detail = textOf(error.message);
-    if (error.code === canceledCode) return { said: 'canceled', detail };
-    if (operation.error !== undefined) return { said: 'failed', detail };
-    const results = objectOf(objectOf(operation.response).results);
-    return { said: 'completed', results: () => resultsOf(results) };
-  } catch (error) {
-    return sayingOfError(error);
-  }
+function readOperation(operation: JsonObject): PollAnswer {
+  if (operation.done !== true) return { said: 'running' };
+  const error = objectOf(operation.error);
+  const detail = textOf(error.message);
+  if (error.code === canceledCode) return { said: 'canceled', detail };
+  if (operation.error !== undefined) return { said: 'failed', detail };
+  const results = objectOf(objectOf(operation.response).results);
+  return { said: 'completed', results: () => resultsOf(results) };
 }
 
 async function* resultsOf(results: JsonObject): AsyncGenerator<ResultLine, void> {
@@ -120,8 +86,7 @@ async function* resultsOf(results: JsonObject): AsyncGenerator<ResultLine, void>
     const { error, inlineResult, transcript, metadata } = objectOf(value);
     const problem = objectOf(error);
     if (error !== undefined && problem.code !== 0) {
-      const message = textOf(problem.message) ?? 'Google could not transcribe it';
-      yield { id: source, isOk: false, error: message, isRetryable: false };
+      yield failedLine(source, textOf(problem.message) ?? 'Google could not transcribe it');
       continue;
     }
     const spoken = listOf(objectOf(objectOf(inlineResult).transcript ?? transcript).results);

@@ -4,29 +4,12 @@
  * it in the list.
  */
 import type { Saying } from '../../../kernel/batch-decision.ts';
-import { limits } from '../../../kernel/limits/limits.ts';
 import type { JsonObject } from '../../../kernel/provider-state.ts';
-import {
-  checkSame,
-  countOf,
-  listOf,
-  needText,
-  objectOf,
-  readLines,
-  sayingOf,
-  sayingOfError,
-  textOf,
-} from '../answer.ts';
-import type {
-  BatchJobRef,
-  BatchProvider,
-  BatchRequest,
-  NewBatchJob,
-  PollAnswer,
-  ResultLine,
-} from '../batch-provider.ts';
+import { countOf, listOf, needText, objectOf, sayingOf, textOf } from '../answer.ts';
+import type { BatchProvider, BatchRequest, NewBatchJob, ResultLine } from '../batch-provider.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { gatherLines } from '../gather.ts';
+import * as kit from '../kit.ts';
 
 const words: Readonly<Record<string, Saying>> = {
   validating: 'running',
@@ -53,86 +36,54 @@ export function openaiBatches(endpoint: Endpoint): BatchProvider {
     models: /^(?:openai:|gpt-|o\d|chatgpt-|text-embedding-)/,
     recognizedBy: 'list',
     find: async ({ token }, { signal }) => {
-      let after = '';
-      for (let page = 0; page < limits.batch.listPagesMax; page += 1) {
-        const answer = await endpoint.json(`/batches?limit=100${after}`, { signal });
-        const batches = listOf(answer.data);
+      const path = '/batches?limit=100';
+      const next = ({ has_more: hasMore, data }: JsonObject): string | undefined => {
+        const last = textOf(listOf(data).at(-1)?.id);
+        return hasMore === true && last ? `${path}&after=${encodeURIComponent(last)}` : undefined;
+      };
+      const found = await kit.findEntry(
+        kit.entriesOf(endpoint, { path, field: 'data', next }, signal),
         // One that failed was never begun, and is not charged: it may be submitted again.
-        const found = batches.find(
-          ({ metadata, status }) => objectOf(metadata).pawl_token === token && status !== 'failed',
-        );
-        if (found) return needText(found.id, 'id');
-        const last = textOf(batches.at(-1)?.id);
-        if (answer.has_more !== true || last === undefined) return undefined;
-        after = `&after=${encodeURIComponent(last)}`;
-      }
-      return undefined;
+        ({ metadata, status }) => objectOf(metadata).pawl_token === token && status !== 'failed',
+      );
+      return found && needText(found.id, 'id');
     },
-    submit: async (job, { signal, notes, note }) => {
-      let file = notes.input_file_id;
-      if (file === undefined) {
-        file = await upload(endpoint, job, signal);
-        await note('input_file_id', file);
-      }
+    submit: async (job, context) => {
+      const { signal } = context;
+      const send = (): Promise<string> => upload(endpoint, job, signal);
       const body = {
-        input_file_id: file,
+        input_file_id: await kit.notedOnce(context, 'input_file_id', send),
         endpoint: routes[job.taskType],
         completion_window: '24h',
         metadata: { pawl_token: job.token },
       };
       return needText((await endpoint.json('/batches', { body, signal })).id, 'id');
     },
-    check: async (signal) => {
-      await endpoint.json('/batches?limit=1', { signal });
-      return 'its list of batches was asked for';
-    },
-    poll: (job, signal) => poll(endpoint, job, signal),
-    cancel: async ({ externalId }, signal) => {
-      await endpoint.text(`/batches/${encodeURIComponent(externalId)}/cancel`, {
-        method: 'POST',
-        signal,
-      });
-      return true;
-    },
+    ...kit.jobCalls(endpoint, {
+      list: ['/batches?limit=1', 'batches'],
+      path: pathOf,
+      id: 'id',
+      cancelPath: (id) => `${pathOf(id)}/cancel`,
+      read: (answer, { taskType }, signal) => {
+        const problems = listOf(objectOf(answer.errors).data);
+        const hasNoRoom = problems.some(({ code }) => code === 'token_limit_exceeded');
+        const paths = [answer.output_file_id, answer.error_file_id].map(contentPathOf);
+        const read = lineReaders(taskType);
+        return {
+          said: hasNoRoom ? 'postponed' : sayingOf(words, answer.status),
+          detail: textOf(problems[0]?.message) ?? textOf(answer.status),
+          results: () => kit.linesAt(endpoint, paths, { read, signal }),
+        };
+      },
+    }),
   };
 }
 
-async function poll(
-  endpoint: Endpoint,
-  { externalId, taskType }: BatchJobRef,
-  signal: AbortSignal,
-): Promise<PollAnswer> {
-  try {
-    const answer = await endpoint.json(`/batches/${encodeURIComponent(externalId)}`, { signal });
-    checkSame(answer.id, externalId);
-    const problems = listOf(objectOf(answer.errors).data);
-    const hasNoRoom = problems.some(({ code }) => code === 'token_limit_exceeded');
-    const said = hasNoRoom ? 'postponed' : sayingOf(words, answer.status);
-    const files = [textOf(answer.output_file_id), textOf(answer.error_file_id)];
-    const [problem] = problems;
-    return {
-      said,
-      detail: textOf(problem?.message) ?? textOf(answer.status),
-      results: () => resultsOf(endpoint, { files, taskType }, signal),
-    };
-  } catch (error) {
-    return sayingOfError(error);
-  }
-}
+const pathOf = (id: string): string => `/batches/${encodeURIComponent(id)}`;
 
-async function* resultsOf(
-  endpoint: Endpoint,
-  {
-    files,
-    taskType,
-  }: { readonly files: readonly (string | undefined)[]; readonly taskType: string },
-  signal: AbortSignal,
-): AsyncGenerator<ResultLine, void> {
-  for (const file of files) {
-    if (file === undefined) continue;
-    const path = `/files/${encodeURIComponent(file)}/content`;
-    yield* readLines(endpoint.bytes(path, { signal }), (line) => lineOf(line, taskType));
-  }
+function contentPathOf(value: unknown): string | undefined {
+  const file = textOf(value);
+  return file && `/files/${encodeURIComponent(file)}/content`;
 }
 
 async function upload(endpoint: Endpoint, job: NewBatchJob, signal: AbortSignal): Promise<string> {
@@ -179,27 +130,22 @@ function bodyOf({ taskType, model }: NewBatchJob, request: BatchRequest): JsonOb
 const unbegun: readonly unknown[] = ['batch_expired', 'batch_cancelled'];
 const retryable = /^(?:408|409|425|429|5\d\d)$/;
 
-function lineOf(line: JsonObject, taskType: string): ResultLine {
-  const id = textOf(line.custom_id);
-  if (id === undefined) return { id: undefined, odd: 'a line without custom_id' };
-  const response = objectOf(line.response);
-  const body = objectOf(response.body);
-  const status = String(response.status_code ?? '');
-  if (status !== '200') {
-    const problem = { ...objectOf(body.error), ...objectOf(line.error) };
-    const error = textOf(problem.message) ?? `status ${status || 'unknown'}`;
-    const isRetryable = retryable.test(status) || unbegun.includes(problem.code);
-    return { id, isOk: false, error, isRetryable };
-  }
-  const usage = objectOf(body.usage);
-  const spent = {
-    tokensIn: countOf(usage.prompt_tokens),
-    tokensOut: countOf(usage.completion_tokens),
-  };
-  const value = taskType === 'embedding' ? vectorOf(body) : answerOf(body);
-  if (typeof value !== 'string') return { id, isOk: true, value, ...spent };
-  return { id, isOk: false, error: value, isRetryable: false };
-}
+const lineReaders = (taskType: string) =>
+  kit.lineReader('custom_id', (id, line): ResultLine => {
+    const response = objectOf(line.response);
+    const body = objectOf(response.body);
+    const status = String(response.status_code ?? '');
+    if (status !== '200') {
+      const problem = { ...objectOf(body.error), ...objectOf(line.error) };
+      const error = textOf(problem.message) ?? `status ${status || 'unknown'}`;
+      return kit.failedLine(id, error, retryable.test(status) || unbegun.includes(problem.code));
+    }
+    const value = taskType === 'embedding' ? vectorOf(body) : answerOf(body);
+    if (typeof value === 'string') return kit.failedLine(id, value);
+    const usage = objectOf(body.usage);
+    const tokensIn = countOf(usage.prompt_tokens);
+    return { id, isOk: true, value, tokensIn, tokensOut: countOf(usage.completion_tokens) };
+  });
 
 /** The answer, or what is wrong with it. */
 function answerOf(body: JsonObject): JsonObject | string {

@@ -4,18 +4,10 @@
  * known again. It has no way to end a job.
  */
 import type { Saying } from '../../../kernel/batch-decision.ts';
-import {
-  checkSame,
-  lasting,
-  listOf,
-  needText,
-  objectOf,
-  sayingOf,
-  sayingOfError,
-  textOf,
-} from '../answer.ts';
-import type { BatchJobRef, BatchProvider, PollAnswer, ResultLine } from '../batch-provider.ts';
+import { checkSame, lasting, listOf, needText, objectOf, sayingOf, textOf } from '../answer.ts';
+import type { BatchProvider, ResultLine } from '../batch-provider.ts';
 import type { Endpoint } from '../endpoint.ts';
+import { failedLine, notedOnce, polledBy } from '../kit.ts';
 
 export interface SarvamOptions {
   readonly endpoint: Endpoint;
@@ -50,18 +42,17 @@ export function sarvamTranscriber({ endpoint, read }: SarvamOptions): BatchProvi
       // Accepted: it was made, and never started.
       return answer.job_state === 'Accepted' ? undefined : id;
     },
-    submit: async ({ sources, language, model }, { notes, note, signal }) => {
+    submit: async ({ sources, language, model }, context) => {
+      const { signal } = context;
       const [source = ''] = sources;
-      let id = notes.job_id;
-      if (id === undefined) {
+      const id = await notedOnce(context, 'job_id', async () => {
         const parameters = {
           language_code: language ?? 'unknown',
           model: model ?? 'saarika:v2.5',
         };
         const made = await endpoint.json(jobs, { body: { job_parameters: parameters }, signal });
-        id = needText(made.job_id, 'job_id');
-        await note('job_id', id);
-      }
+        return needText(made.job_id, 'job_id');
+      });
       const name = fileNameOf(source);
       const upload = await endpoint.json(`${jobs}/upload-files`, {
         body: { job_id: id, files: [name] },
@@ -74,7 +65,19 @@ export function sarvamTranscriber({ endpoint, read }: SarvamOptions): BatchProvi
       await endpoint.json(`${jobs}/${encodeURIComponent(id)}/start`, { method: 'POST', signal });
       return id;
     },
-    poll: (job, signal) => poll(endpoint, job, signal),
+    poll: polledBy(async ({ externalId, sources }, signal) => {
+      const path = `${jobs}/${encodeURIComponent(externalId)}/status`;
+      const answer = await endpoint.json(path, { signal });
+      checkSame(answer.job_id, externalId);
+      const said = sayingOf(words, answer.job_state);
+      const details = listOf(answer.job_details);
+      const problem = textOf(answer.error_message) ?? textOf(details[0]?.error_message);
+      if (said !== 'completed') return { said, detail: problem ?? textOf(answer.job_state) };
+      const [source = ''] = sources;
+      const output = textOf(listOf(details[0]?.outputs)[0]?.file_name);
+      const wanted = { externalId, source, output, problem };
+      return { said, detail: problem, results: () => resultsOf(endpoint, wanted, signal) };
+    }),
     cancel: async () => false,
   };
 }
@@ -82,28 +85,6 @@ export function sarvamTranscriber({ endpoint, read }: SarvamOptions): BatchProvi
 function fileNameOf(source: string): string {
   const name = new URL(source).pathname.split('/').at(-1) ?? '';
   return name.replace(/[^\w.-]/g, '_') || 'recording';
-}
-
-async function poll(
-  endpoint: Endpoint,
-  { externalId, sources }: BatchJobRef,
-  signal: AbortSignal,
-): Promise<PollAnswer> {
-  try {
-    const path = `${jobs}/${encodeURIComponent(externalId)}/status`;
-    const answer = await endpoint.json(path, { signal });
-    checkSame(answer.job_id, externalId);
-    const said = sayingOf(words, answer.job_state);
-    const details = listOf(answer.job_details);
-    const problem = textOf(answer.error_message) ?? textOf(details[0]?.error_message);
-    if (said !== 'completed') return { said, detail: problem ?? textOf(answer.job_state) };
-    const [source = ''] = sources;
-    const output = textOf(listOf(details[0]?.outputs)[0]?.file_name);
-    const wanted = { externalId, source, output, problem };
-    return { said, detail: problem, results: () => resultsOf(endpoint, wanted, signal) };
-  } catch (error) {
-    return sayingOfError(error);
-  }
 }
 
 interface Wanted {
@@ -119,8 +100,7 @@ async function* resultsOf(
   signal: AbortSignal,
 ): AsyncGenerator<ResultLine, void> {
   if (output === undefined) {
-    const error = problem ?? 'Sarvam gave no output';
-    yield { id: source, isOk: false, error, isRetryable: false };
+    yield failedLine(source, problem ?? 'Sarvam gave no output');
     return;
   }
   const answer = await endpoint.json(`${jobs}/download-files`, {

@@ -1,8 +1,9 @@
 /**
- * Bytes to text, whatever they were written in. In order: a byte order mark, zero bytes in every
- * second place, UTF-8 if they are that, what was declared if it fits, and at last the charset in
- * which they read most like a language.
+ * Bytes to text. A byte order mark is believed first, then UTF-8 if the bytes are valid UTF-8, then
+ * what was declared if it fits, then the charset in which the text reads most like a language.
+ * Pages of the web are read as browsers read them: what a header declares goes before UTF-8.
  */
+import { isUtf8 } from 'node:buffer';
 import { guessCharset } from './guess-charset.ts';
 
 export interface DecodedText {
@@ -33,6 +34,59 @@ export function decodeText(bytes: Uint8Array, declared?: string): DecodedText {
   }
   const charset = guessCharset(bytes);
   return { text: new TextDecoder(charset).decode(bytes), charset, isGuess: true };
+}
+
+const webHabit = 'windows-1252';
+
+/** An answer over HTTP: its header is believed before its bytes. */
+export function decodeAnswer(
+  bytes: Uint8Array,
+  declared: string | undefined,
+): Omit<DecodedText, 'isGuess'> {
+  const charset =
+    markedCharset(bytes) ??
+    knownCharset(declared) ??
+    (isUtf8(bytes) ? 'utf-8' : (metaCharset(bytes) ?? webHabit));
+  return { text: decodeAs(charset, bytes), charset };
+}
+
+/** A page. Where its declaration does not fit the bytes, the charset is guessed. */
+export function decodeHtml(bytes: Uint8Array, declared?: string): string {
+  for (const charset of ['utf-8', declared, markedCharset(bytes), metaCharset(bytes)]) {
+    const text = tryDecode(bytes, charset);
+    if (text !== undefined) return text;
+  }
+  return new TextDecoder(isTelling(bytes) ? guessCharset(bytes) : webHabit).decode(bytes);
+}
+
+/** Fewer bytes beyond ASCII than these say nothing about a language. */
+const tellingBytesMin = 16;
+
+function isTelling(bytes: Uint8Array): boolean {
+  let high = 0;
+  for (let at = 0; at < bytes.length && high < tellingBytesMin; at += 1) {
+    if ((bytes[at] ?? 0) > 0x7f) high += 1;
+  }
+  return high >= tellingBytesMin;
+}
+
+/** What a page declares of itself near its start, in one of the two ways. */
+function metaCharset(bytes: Uint8Array): string | undefined {
+  const head = Buffer.from(bytes.subarray(0, 4096)).toString('latin1');
+  const found = /<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w:.-]{1,40})/i.exec(head)?.[1];
+  const xml = /^\s*<\?xml[^>]{0,200}encoding\s*=\s*["']([\w:.-]{1,40})/i.exec(head)?.[1];
+  const charset = knownCharset(found ?? xml);
+  // A page that says so in one byte a letter cannot be in two.
+  return charset?.startsWith('utf-16') ? 'utf-8' : charset;
+}
+
+function knownCharset(label: string | undefined): string | undefined {
+  if (label === undefined || label.length > 40) return undefined;
+  try {
+    return new TextDecoder(label.trim()).encoding;
+  } catch {
+    return undefined; // A name that nobody knows is as good as none.
+  }
 }
 
 function decodeAs(charset: string, bytes: Uint8Array): string {

@@ -1,11 +1,11 @@
 /** EPUB: the documents of its spine, in the order in which they are read. */
 import { posix } from 'node:path';
 import { Failure } from '../../../../kernel/failure/failure.ts';
-import { decodeHtml } from '../../html/page/charset.ts';
 import { partOf, withLosses } from '../../loss.ts';
 import type { Parser } from '../../parsed.ts';
 import { neededPart, propertiesOf, textPart } from '../parts.ts';
 import { damaged } from '../refuse.ts';
+import { decodeHtml } from '../text/decode-text.ts';
 import { openZip, type Zip } from '../zip/zip.ts';
 import { readHtmlDocument } from './html-document.ts';
 import { attributeOf, descendantsOf, type XmlElement } from './xml.ts';

@@ -1,10 +1,10 @@
 /** A web page: its main content, and what it says of itself. */
 import { isPartlyRead, keptPercent } from '../../../../kernel/text/kept-share.ts';
 import { extractHtml, type HtmlContent, type NoContentReason } from '../../html/extract-html.ts';
-import { decodeHtml } from '../../html/page/charset.ts';
 import { firstDropped, roundedShare } from '../../loss.ts';
 import type { Parser } from '../../parsed.ts';
 import { withoutText } from '../refuse.ts';
+import { decodeHtml } from '../text/decode-text.ts';
 
 const whyNoContent: Readonly<Record<NoContentReason, string>> = {
   empty_page: 'is a page without text',

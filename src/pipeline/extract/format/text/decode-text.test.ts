@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { decodeHtml } from './charset.ts';
+import { decodeHtml } from './decode-text.ts';
 
 const latin = (text: string) => Buffer.from(text, 'latin1');
 
