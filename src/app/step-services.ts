@@ -48,12 +48,16 @@ export function documentsOf(
   const { queues, chunker } = services;
   const payloads = payloadsBy(blobs);
   const broker = new HandoffBroker({ ...parts, queues, liveness: thisProcess(), payloads });
+  const { embedder, otherEmbedder, parser, lane, paidAnswers } = tools;
   const documents = handoffPipeline({
+    documents: documentPipeline({ ...tools, chunker: chunker(tools.chunker) }),
     broker,
-    tools: { ...tools, chunker: chunker(tools.chunker) },
+    embedder,
+    otherEmbedder,
+    parser,
     isHere: (input) => placementOf(input).isHere,
-    modelExtractor:
-      completer && ((elsewhere) => modelExtractor(elsewhere(completer), tools.paidAnswers)),
+    lane: paidAnswers && lane,
+    modelExtractor: completer && ((remote) => modelExtractor(remote(completer), paidAnswers)),
   });
   return { documents, broker };
 }
