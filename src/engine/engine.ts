@@ -40,8 +40,8 @@ export interface EngineOptions {
   readonly hasPoints?: boolean | undefined;
   /** Throws for a source that could never be read, before a job is made of it. */
   readonly checkSource?: ((source: NewSource) => void) | undefined;
-  /** Items that are worked on at once, at each workplace. */
-  readonly places?: number | undefined;
+  /** How many items are processed concurrently, for each service. */
+  readonly workers?: number | undefined;
   /** Items that one transaction moves after a command on their job; a default where not given. */
   readonly sweepItemsMax?: number | undefined;
   /** How the ledger is reached; the store's own where nothing is said. */
@@ -79,7 +79,7 @@ export class Engine {
       ledger,
       lifecycle,
       world,
-      places: options.places ?? limits.lease.itemsInFlightMax,
+      workers: options.workers ?? limits.lease.itemsInFlightMax,
       onError: options.onError,
       onGivenUp: () => this.#leaseHeartbeat.beat(),
       expected: expected && ((row) => expected(lifecycle.ready(row.progress), row.sourceKind)),

@@ -1,6 +1,6 @@
 /**
- * A pipeline is a lifecycle plus one function for each of its steps. To add a step, add a row to the
- * table of steps and a function to the pipeline: see `docs/guide/extend.md`.
+ * A pipeline is a lifecycle plus one function for each of its steps. To add a step, add a row to
+ * the table of steps and a function to the pipeline: see `docs/guide/extend.md`.
  */
 
 import type { Failure } from '../kernel/failure/failure.ts';

@@ -19,8 +19,8 @@ import type { Ledger } from './ledger.ts';
 import { Solitude } from './suspect-runs.ts';
 
 /**
- * Where items come from the common queue. To other stepServices they come from a step before, without
- * a claim, unless somebody waits there on a bench.
+ * Services whose items come from the common queue. The others get items from the step before,
+ * without a claim, unless items wait in their own queue.
  */
 const begins: ReadonlySet<StepService> = new Set(['here', 'scraping']);
 
@@ -35,8 +35,8 @@ export interface DispatcherOptions {
   readonly ledger: Ledger;
   readonly lifecycle: Lifecycle;
   readonly world: World;
-  /** Items that are worked on at once: at each workplace, where there are several. */
-  readonly places: number;
+  /** How many items are processed concurrently, for each service. */
+  readonly workers: number;
   /** Where items go on, if not all is done by this process. */
   readonly expected?: Seats['expected'] | undefined;
   readonly run: (row: ClaimedRow, signal: AbortSignal, seat: WorkerSlot) => Promise<Ending>;
@@ -127,8 +127,8 @@ export class Dispatcher {
   /** A claim costs a commit: where most places are taken, a free one waits a little for others. */
   #refill(workplace: StepService): void {
     if (this.#isStopped) return;
-    const { places, world } = this.#options;
-    const isCrowded = places - this.#free(workplace) > places * (1 - crowdedShare);
+    const { workers, world } = this.#options;
+    const isCrowded = workers - this.#free(workplace) > workers * (1 - crowdedShare);
     if (!isCrowded) {
       this.wake();
       return;
@@ -180,9 +180,9 @@ export class Dispatcher {
   }
 
   async #claimTurns({ benches }: Work): Promise<number> {
-    const { ledger, places, expected, database } = this.#options;
+    const { ledger, workers, expected, database } = this.#options;
     // Not all places at once: while one part of the items is being claimed, others are reporting.
-    const part = Math.min(Math.ceil(places / claimParts), limits.lease.claimBatchMax);
+    const part = Math.min(Math.ceil(workers / claimParts), limits.lease.claimBatchMax);
     const some = (workplace: StepService): number =>
       Math.max(Math.min(this.#free(workplace), part), 0);
     if (!expected) {
@@ -210,7 +210,7 @@ export class Dispatcher {
 
   /** Free places at a workplace; fewer than none, where one was given to a suspect as well. */
   #free(workplace: StepService): number {
-    let free = this.#options.places;
+    let free = this.#options.workers;
     for (const held of this.#held) if (held.workplace === workplace) free--;
     return free;
   }

@@ -59,7 +59,7 @@ test('with services the pipeline is built once for many items', async () => {
   assert.equal(reads, readsOfOneBuild);
 });
 
-test('with services every run of a step gets tools of its own, and no step runs ahead', async () => {
+test('with services every run of a step gets its own tools, and no step runs ahead', async () => {
   const given: (StepTools | undefined)[] = [];
   const steps = {
     embedded: async ({ tools }: StepContext) => {
