@@ -57,7 +57,7 @@ export function engineOver(
     pipeline,
     world,
     liveness: thisProcess(),
-    places,
+    workers: places,
     ledger,
     onError: (what, error) => {
       console.error(what, error);

@@ -1,11 +1,9 @@
-/** What an outage of the store or of a sink is told to, and how it is known to be over. */
+/** Watches for outages of the store and of sinks: reported once, and probed until they end. */
 import { limits } from '../kernel/limits/limits.ts';
 import type { World } from '../kernel/world.ts';
 import { Outages, type OutagesOptions } from '../observe/outages.ts';
 import type { Sink } from '../sink/sink.ts';
 import type { Database } from '../store/driver/database.ts';
-
-type OutageListeners = Pick<OutagesOptions, 'onError' | 'onOutage'>;
 
 interface OutageParts {
   readonly database: Database;
@@ -13,11 +11,11 @@ interface OutageParts {
   readonly world: World;
 }
 
-/** The store and the sinks are asked whether they are back. */
-export function outagesOf(
-  { onError = () => undefined, onOutage = () => undefined }: Partial<OutageListeners>,
+export function watchOutages(
+  options: Partial<Pick<OutagesOptions, 'onError' | 'onOutage'>>,
   { database, sinks, world }: OutageParts,
-): { readonly onError: OutagesOptions['onError']; endWatch(): void } {
+): Outages {
+  const { onError = () => undefined, onOutage = () => undefined } = options;
   const checkOf = (name: string) => async () => {
     await sinks
       .find((sink) => sink.name === name)
@@ -28,6 +26,5 @@ export function outagesOf(
     qdrant_unavailable: checkOf('qdrant'),
     neo4j_unavailable: checkOf('neo4j'),
   };
-  const outages = new Outages({ onError, onOutage, probes, world });
-  return { onError: outages.failed, endWatch: () => outages.close() };
+  return new Outages({ onError, onOutage, probes, world });
 }

@@ -1,18 +1,12 @@
-/** Who does the work of steps, by the role of the process: itself, or services that are asked. */
+/** Steps that are done by services in other processes, and the work that this process offers. */
 
-import type { BlobStore } from '../blob/blob.ts';
 import { thisProcess } from '../engine/item/liveness.ts';
-import { HandoffBroker, type HandoffBrokerOptions } from '../handoff/orchestrator/broker.ts';
+import { HandoffBroker } from '../handoff/orchestrator/broker.ts';
 import { handoffPipeline } from '../handoff/orchestrator/pipeline.ts';
 import { payloadsBy } from '../handoff/payload.ts';
 import type { QueueName } from '../handoff/request.ts';
-import {
-  checkAddress,
-  embeddingWorks,
-  type ScraperTools,
-  scraperWorks,
-  type Works,
-} from '../handoff/worker/work.ts';
+import { checkAddress, embeddingWorks, scraperWorks, type Works } from '../handoff/worker/work.ts';
+import type { World } from '../kernel/world.ts';
 import type { Chunker } from '../pipeline/chunk/chunker.ts';
 import { type DocumentPipelineOptions, documentPipeline } from '../pipeline/document.ts';
 import { embedderOf } from '../pipeline/embed/embed.ts';
@@ -20,63 +14,72 @@ import { localExtractor } from '../pipeline/entity/local-extractor.ts';
 import { modelExtractor } from '../pipeline/entity/model-extractor.ts';
 import { placementOf } from '../pipeline/extract/process/placement.ts';
 import type { Pipeline } from '../pipeline/pipeline.ts';
-import type { TextThreads } from '../pipeline/thread/text-threads.ts';
 import type { Completer } from '../provider/completion/completion.ts';
 import type { Queue } from '../queue/queue.ts';
-import type { embeddersFor } from './adapter/models.ts';
+import type { Database } from '../store/driver/database.ts';
+import type { OpenBlobs } from './adapter/blobs.ts';
+import type { Tools } from './tools.ts';
 
 export interface ServicesOptions {
   readonly queues: Readonly<Record<QueueName, Queue>>;
-  /** Who cuts texts; it is given who would do so here. */
+  /** The remote chunker; it gets the local one as a fallback. */
   readonly chunker: (here: Chunker) => Chunker;
 }
 
-export interface WorkParts {
-  /** A blob store that all services reach, for what is too large for a message. */
-  readonly blobs: BlobStore | undefined;
-  readonly tools: DocumentPipelineOptions & { readonly chunker: Chunker };
-  readonly completer: Completer | undefined;
-  readonly broker: Pick<HandoffBrokerOptions, 'database' | 'world' | 'onError'>;
+interface BrokerParts {
+  readonly database: Database;
+  /** A blob store that all services reach, for payloads too large for a message. */
+  readonly blobs: OpenBlobs | undefined;
+  readonly world: World;
+  readonly onError: (what: string, error: unknown) => void;
 }
 
-/** The pipeline, and where its questions go; nowhere, if this process does the work itself. */
-export function documentsOf(
-  services: ServicesOptions | undefined,
-  { tools, completer, blobs, broker: parts }: WorkParts,
-): { readonly documents: Pipeline; readonly broker: HandoffBroker | undefined } {
-  if (!services) return { documents: documentPipeline(tools), broker: undefined };
-  const { queues, chunker } = services;
+export function openBroker(
+  { queues }: ServicesOptions,
+  { database, blobs, world, onError }: BrokerParts,
+): HandoffBroker {
   const payloads = payloadsBy(blobs);
-  const broker = new HandoffBroker({ ...parts, queues, liveness: thisProcess(), payloads });
-  const documents = handoffPipeline({
-    broker,
-    tools: { ...tools, chunker: chunker(tools.chunker) },
-    isHere: (input) => placementOf(input).isHere,
-    modelExtractor:
-      completer && ((elsewhere) => modelExtractor(elsewhere(completer), tools.paidAnswers)),
-  });
-  return { documents, broker };
+  const liveness = thisProcess();
+  return new HandoffBroker({ database, world, onError, queues, liveness, payloads });
 }
 
-export interface ServiceTools extends ScraperTools {
-  readonly embedders: ReturnType<typeof embeddersFor>;
+interface RemoteParts {
+  readonly broker: HandoffBroker;
+  readonly steps: DocumentPipelineOptions & { readonly chunker: Chunker };
   readonly completer: Completer | undefined;
-  readonly texts: Pick<TextThreads, 'findEntities'>;
 }
 
-/** What this process can do for others. */
-export function worksOf({ embedders, completer, texts, ...scraping }: ServiceTools): Works {
-  return {
-    ...scraperWorks(scraping),
-    ...embeddingWorks({
-      embedderOf: (model, url) => {
-        const found = embedderOf(model, embedders, url);
-        checkAddress(found, url);
-        return found;
-      },
-      isConfigured: embedders.isConfigured,
-      extractor: localExtractor(texts.findEntities),
-      completer,
-    }),
-  };
+/** The pipeline of documents, with the work of its steps done by services. */
+export function remotePipeline(
+  services: ServicesOptions,
+  { broker, steps, completer }: RemoteParts,
+): Pipeline {
+  const { embedder, otherEmbedder, parser, lane, paidAnswers } = steps;
+  return handoffPipeline({
+    documents: documentPipeline({ ...steps, chunker: services.chunker(steps.chunker) }),
+    broker,
+    embedder,
+    otherEmbedder,
+    parser,
+    isHere: (input) => placementOf(input).isHere,
+    lane: paidAnswers && lane,
+    modelExtractor: completer && ((remote) => modelExtractor(remote(completer), paidAnswers)),
+  });
+}
+
+/** The work that this process can do for other processes. */
+export function worksOf(tools: Tools, world: World): Works {
+  const { fetcher, rendering, parser, embedders, completer, texts } = tools;
+  const scraping = scraperWorks({ fetcher, rendering, parser: parser.parse, world });
+  const embedding = embeddingWorks({
+    embedderOf: (model, url) => {
+      const found = embedderOf(model, embedders, url);
+      checkAddress(found, url);
+      return found;
+    },
+    isConfigured: embedders.isConfigured,
+    extractor: localExtractor(texts.findEntities),
+    completer,
+  });
+  return { ...scraping, ...embedding };
 }

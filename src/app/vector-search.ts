@@ -1,4 +1,4 @@
-/** What vectors are searched by: a sink, Postgres itself, or the memory of this process. */
+/** Chooses where vectors are searched: in a sink, in Postgres, or in the memory of this process. */
 import { Mirror, type VectorIndex } from '../search/vector/mirror.ts';
 import { PointIndex } from '../search/vector/point-index.ts';
 import { SinkIndex } from '../search/vector/sink-index.ts';
@@ -6,7 +6,7 @@ import type { Database } from '../store/driver/database.ts';
 import type { PgvectorSetting } from '../store/search/pgvector.ts';
 import type { OpenSinks } from './adapter/sinks.ts';
 
-/** Each stands in for the one before it, where that cannot answer. */
+/** Each index falls back to the next one if it cannot answer. */
 export function vectorsOf(
   database: Database,
   { searched }: Pick<OpenSinks, 'searched'>,

@@ -1,4 +1,4 @@
-/** What a command of the CLI is, and how its arguments are read. */
+/** The commands of the CLI: their form, their arguments, and how they open a store. */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -13,7 +13,7 @@ import type { Terminal } from './view/terminal.ts';
 
 export interface Option {
   readonly type: 'string' | 'boolean';
-  /** What stands for the value in the help. */
+  /** The placeholder of the value in the help. */
   readonly value?: string;
   readonly meaning: string;
 }
@@ -21,11 +21,11 @@ export interface Option {
 export interface Command {
   readonly name: string;
   readonly summary: string;
-  /** One line for each way to call it, without the name of the program. */
+  /** One line for each form of the call, without the program's name. */
   readonly usage: readonly string[];
   readonly options?: Readonly<Record<string, Option>>;
   readonly examples?: readonly string[];
-  /** Looks at this machine, and so takes no `--url`. */
+  /** Inspects this machine, and so takes no `--url`. */
   readonly isLocal?: boolean;
   /** Returns the exit code. */
   run(call: Call): Promise<number>;
@@ -83,7 +83,7 @@ export function readArguments(
     });
     return { flags: values as Flags, positionals };
   } catch (error) {
-    // Node goes on to explain what a dash means; the first sentence is the one that helps.
+    // Node appends advice on leading dashes; only the first sentence helps.
     const message = error instanceof Error ? error.message : String(error);
     throw new Failure('usage_error', message.split(/\.\s/)[0] ?? message, { cause: error });
   }
@@ -93,13 +93,13 @@ export function usageError(message: string): Failure {
   return new Failure('usage_error', message);
 }
 
-/** A flag's text, or undefined where it was not given. */
+/** The text of a flag, or undefined if it was not given. */
 export function textOf(flags: Flags, name: string): string | undefined {
   const value = flags[name];
   return typeof value === 'string' ? value : undefined;
 }
 
-/** A flag's whole number within bounds, or undefined where it was not given. */
+/** The integer of a flag within bounds, or undefined if it was not given. */
 export function numberOf(
   flags: Flags,
   name: string,
@@ -112,7 +112,7 @@ export function numberOf(
   throw usageError(`--${name} must be a whole number from ${min} to ${max}, not ${text}`);
 }
 
-/** A flag's amount of cents, which may be a fraction, or undefined where it was not given. */
+/** The cents of a flag (fractions allowed), or undefined if it was not given. */
 export function centsOf(flags: Flags, name: string): number | undefined {
   const text = textOf(flags, name);
   if (text === undefined) return undefined;
@@ -121,7 +121,7 @@ export function centsOf(flags: Flags, name: string): number | undefined {
   throw usageError(`--${name} must be a number of cents from 0 up, not ${text}`);
 }
 
-/** Opens what was named: a service, or the store. */
+/** Opens the service that `--url` names, or the store. */
 export async function withClient<T>(call: Call, use: (pawl: PawlClient) => Promise<T>): Promise<T> {
   const service = serviceOf(call);
   if (!service) return withPawl(call, { work: false }, use);
@@ -129,7 +129,7 @@ export async function withClient<T>(call: Call, use: (pawl: PawlClient) => Promi
   return use(remotePawl(service));
 }
 
-/** The service that `--url` names, if it is there. */
+/** The service that `--url` names, if the flag was given. */
 export function serviceOf({ flags, config }: Call): ClientOptions | undefined {
   const url = textOf(flags, 'url');
   if (url === undefined) return undefined;
@@ -139,18 +139,15 @@ export function serviceOf({ flags, config }: Call): ClientOptions | undefined {
   return { url, key: config.key };
 }
 
-/** Opens the store for as long as the work takes. */
+/** Opens the store, and closes it after use. */
 export async function withPawl<T>(
   call: Call,
   options: Pick<OpenOptions, 'work'>,
   use: (pawl: Pawl) => Promise<T>,
 ): Promise<T> {
   const { config, log } = call;
-  const { databaseUrl: database, places: workers, ...rest } = engineOptions(config);
   const pawl = await open({
-    ...rest,
-    database,
-    workers,
+    ...engineOptions(config),
     onError: (what, error) => log.error(what, error),
     onOutage: (message) => log.warn(message),
     ...options,
@@ -162,7 +159,7 @@ export async function withPawl<T>(
   }
 }
 
-/** The same for a store that is already there: a question does not make one. */
+/** The same for an existing store: read commands never create one. */
 export async function withStore<T>(call: Call, use: (pawl: PawlClient) => Promise<T>): Promise<T> {
   if (call.flags.url === undefined) refuseMissing(call);
   return withClient(call, use);
@@ -171,7 +168,7 @@ export async function withStore<T>(call: Call, use: (pawl: PawlClient) => Promis
 export function refuseMissing({ config }: Call): void {
   if (config.databaseUrl === undefined && !existsSync(storePath(config))) {
     const folder = resolve(config.data);
-    const message = `there is no store in ${folder}: ingest something, or name it with --data`;
+    const message = `there is no store in ${folder}: ingest something, or set --data`;
     throw new Failure('bad_request', message);
   }
 }

@@ -1,40 +1,49 @@
-/** What the configuration says to the engine, whether a command or the service runs it. */
+/** The options that the settings give, for a command and for the service. */
 
 import { readProviderSettings } from '../app/adapter/batch-providers.ts';
+import type { EmbedderSettings, ExtractorOptions } from '../app/adapter/models.ts';
+import type { SinkSettings } from '../app/adapter/sinks.ts';
+import type { PawlOptions } from '../app/options.ts';
 import type { Config } from '../app/settings/config.ts';
 import { realWorld } from '../app/world.ts';
-import type { EmbedderSettings, OpenOptions } from '../index.ts';
 import { failpointHook } from '../observe/failpoint-hook.ts';
 
 export function engineOptions(config: Config) {
   const hook = config.failpoint === undefined ? undefined : failpointHook(config.failpoint);
+  const { batchProviders } = config;
   return {
     data: config.data,
-    databaseUrl: config.databaseUrl,
+    database: config.databaseUrl,
+    // 0 makes a service idle. A command that does work uses the default.
+    workers: config.workers === 0 ? undefined : config.workers,
     allowHosts: config.allowHosts,
+    embedder: embedderOf(config),
     extractor: extractorOf(config),
     browser: config.browser,
     render: config.render,
     pace: config.pace,
-    // With 0 a service does no work; a command that works does so with the usual number.
-    places: config.workers === 0 ? undefined : config.workers,
-    embedder: embedderOf(config),
-    batchProviders: providersOf(config),
+    batchProviders: batchProviders === undefined ? undefined : readProviderSettings(batchProviders),
     batchPollMs: config.batchPollSeconds * 1000,
     blobs: blobsOf(config),
     sinks: sinksOf(config),
     pgvector: config.pgvector,
     world: realWorld(hook),
+  } satisfies PawlOptions;
+}
+
+function blobsOf(config: Config): PawlOptions['blobs'] {
+  if (config.blobUrl === undefined) return undefined;
+  return {
+    url: config.blobUrl,
+    endpoint: config.blobEndpoint,
+    region: config.blobRegion,
+    keyId: config.blobKeyId,
+    secret: config.blobSecret,
+    session: config.blobSession,
   };
 }
 
-function blobsOf(config: Config) {
-  const { blobUrl: url, blobEndpoint: endpoint, blobRegion: region } = config;
-  const { blobKeyId: keyId, blobSecret: secret, blobSession: session } = config;
-  return url === undefined ? undefined : { url, endpoint, region, keyId, secret, session };
-}
-
-function sinksOf(config: Config) {
+function sinksOf(config: Config): SinkSettings {
   const { qdrantUrl, qdrantKey: key, qdrantPrefix: prefix } = config;
   const { neo4jUrl, neo4jUser: user, neo4jPassword: password, neo4jDatabase: database } = config;
   return {
@@ -43,25 +52,30 @@ function sinksOf(config: Config) {
   };
 }
 
-function providersOf({ batchProviders }: Config): OpenOptions['batchProviders'] {
-  return batchProviders === undefined ? undefined : readProviderSettings(batchProviders);
-}
-
-function extractorOf(config: Config) {
-  const { extractor, extractorUrl: url, extractorKey: key, extractorPrice: prices } = config;
-  const [, model] = /^openai:(.+)$/.exec(extractor) ?? [];
-  const budget = {
-    requestsPerMinute: config.extractorRequests,
-    tokensPerMinute: config.extractorTokens,
+function extractorOf(config: Config): ExtractorOptions | undefined {
+  const [, model] = /^openai:(.+)$/.exec(config.extractor) ?? [];
+  if (model === undefined) return undefined;
+  return {
+    model,
+    url: config.extractorUrl,
+    key: config.extractorKey,
+    prices: config.extractorPrice,
+    budget: {
+      requestsPerMinute: config.extractorRequests,
+      tokensPerMinute: config.extractorTokens,
+    },
   };
-  return model === undefined ? undefined : { model, url, key, prices, budget };
 }
 
 function embedderOf(config: Config): EmbedderSettings {
-  const { embedder: choice, embedderUrl: url, embedderKey: key, embedderPrice } = config;
-  const budget = {
-    requestsPerMinute: config.embedderRequests,
-    tokensPerMinute: config.embedderTokens,
+  return {
+    choice: config.embedder,
+    url: config.embedderUrl,
+    key: config.embedderKey,
+    centsPerMillionTokens: config.embedderPrice,
+    budget: {
+      requestsPerMinute: config.embedderRequests,
+      tokensPerMinute: config.embedderTokens,
+    },
   };
-  return { choice, url, key, centsPerMillionTokens: embedderPrice, budget };
 }

@@ -32,19 +32,19 @@ export interface EngineOptions {
   readonly pipeline: Pipeline;
   readonly world: World;
   readonly liveness: Liveness;
-  /** Fetched bytes, to be swept where nobody needs them any more. */
+  /** Fetched bytes; unused ones are swept. */
   readonly blobs?: SweptBlobs | undefined;
-  /** What is kept in step with what is deleted, and filled where it is new. */
+  /** Copies of the store: deletions are delivered to them, and new ones are filled. */
   readonly sinks?: readonly Sink[] | undefined;
-  /** The store has pgvector, and points for it to be kept. */
+  /** The store has pgvector, and its vectors are maintained. */
   readonly hasPoints?: boolean | undefined;
-  /** Throws for a source that could never be read, before a job is made of it. */
+  /** Throws for a source that can never be read, before a job is created. */
   readonly checkSource?: ((source: NewSource) => void) | undefined;
-  /** Items that are worked on at once, at each workplace. */
-  readonly places?: number | undefined;
-  /** Items that one transaction moves after a command on their job; a default where not given. */
+  /** How many items are processed concurrently, for each service. */
+  readonly workers?: number | undefined;
+  /** How many items one transaction moves after a command on their job. */
   readonly sweepItemsMax?: number | undefined;
-  /** How the ledger is reached; the store's own where nothing is said. */
+  /** Wraps the ledger, in tests. */
   readonly ledger?: ((own: Ledger) => Ledger) | undefined;
   readonly onProgress?: ((event: NewEvent) => void) | undefined;
   readonly onError: (what: string, error: unknown) => void;
@@ -79,7 +79,7 @@ export class Engine {
       ledger,
       lifecycle,
       world,
-      places: options.places ?? limits.lease.itemsInFlightMax,
+      workers: options.workers ?? limits.lease.itemsInFlightMax,
       onError: options.onError,
       onGivenUp: () => this.#leaseHeartbeat.beat(),
       expected: expected && ((row) => expected(lifecycle.ready(row.progress), row.sourceKind)),
@@ -121,18 +121,18 @@ export class Engine {
     this.#loops = [...this.#makeLoops(ring), ...this.#deliveries];
   }
 
-  /** Registers the worker, takes over what the dead have left, and begins to work. */
+  /** Registers the worker, takes over the items of dead workers, and starts to work. */
   async start(): Promise<void> {
     await this.#leaseHeartbeat.register();
     await this.#rescue(() => undefined);
     for (const loop of this.#loops) loop.start();
-    // A process may be short: what a sink lacks is seen to at once, beside the work.
+    // The process may be short-lived: sinks are synchronized immediately, beside the work.
     for (const loop of this.#deliveries) void loop.runNow();
     this.#unlisten = this.#commitSignal.listen('work', () => this.#dispatcher.wake());
     this.#dispatcher.start(this.worker);
   }
 
-  /** Hands back what is not finished, so that the next process need not wait for it. */
+  /** Returns unfinished items to the queue, so that the next process need not wait for them. */
   async stop(): Promise<void> {
     this.#unlisten?.();
     for (const sinkSync of this.#sinkSyncs) sinkSync.stop();
@@ -142,7 +142,7 @@ export class Engine {
     try {
       await this.#leaseHeartbeat.unregister();
     } catch (error) {
-      // The store is away. What is still leased is found by whoever looks for the dead.
+      // The store is unreachable. Rescuers find the leases that are left.
       this.#options.onError('leaving', error);
     }
     await this.relay.close();
@@ -165,7 +165,7 @@ export class Engine {
   #makeLoops(ring: (kind: Ring) => void): Loop[] {
     const { database, pipeline, blobs } = this.#options;
     const loop = this.#loop.bind(this);
-    // One orchestrator at a time: what they would do at once, they would do to the same rows.
+    // One orchestrator at a time: concurrent sweeps would contend for the same rows.
     const sweep = (name: string, runOnce: () => Promise<unknown>): Loop =>
       loop(name, limits.loop.sweepIntervalMs, () => sweepAlone(database, name, runOnce));
     return [
@@ -197,7 +197,7 @@ export class Engine {
     return endOverdue({ database, lifecycle: pipeline.lifecycle, revoke });
   }
 
-  /** False: the job has been given more money, and its item goes back to the queue. */
+  /** False: the budget was raised meanwhile, and the item returns to the queue. */
   async #pauseForMoney(jobId: number, failure: Failure): Promise<boolean> {
     const { database, onError } = this.#options;
     const isPaused = await pauseForMoney(database, jobId, failure);

@@ -4,7 +4,7 @@ import { extractor } from '../../test/support/local-extractor.ts';
 import { meteredEmbedder } from '../../test/support/metered-embedder.ts';
 import { staticEmbedder } from '../provider/embedding/static-embedder.ts';
 import type { Sink } from '../sink/sink.ts';
-import { boundPipeline, type DocumentPipelineOptions, documentPipeline } from './document.ts';
+import { type DocumentPipelineOptions, documentPipeline } from './document.ts';
 import { type Pipeline, rebuilt } from './pipeline.ts';
 
 const none = (): never => assert.fail('nothing is run here');
@@ -16,8 +16,16 @@ const parts: DocumentPipelineOptions = {
   extractor,
 };
 const item = {
-  ...{ id: 1, jobId: 1, caller: 'ann', corpus: 'notes', documentId: 'd', attempt: 1 },
-  ...{ sourceKind: 'file', source: 'a.md', gate: null, force: false },
+  id: 1,
+  jobId: 1,
+  caller: 'ann',
+  corpus: 'notes',
+  documentId: 'd',
+  attempt: 1,
+  sourceKind: 'file',
+  source: 'a.md',
+  gate: null,
+  force: false,
   payer: { caller: 'ann', corpus: 'notes' },
 };
 
@@ -27,11 +35,11 @@ function ahead({ steps, mayRunAhead }: Pipeline, sourceKind = 'file'): string[] 
 
 const free = ['content_extracted', 'chunked', 'embedded', 'entity_extracted', 'persisted'];
 
-test('with local models everything after the fetch may run ahead of its click', () => {
+test('with local models every step after the fetch may run ahead of the commit', () => {
   assert.deepEqual(ahead(documentPipeline(parts)), [...free, 'indexed', 'done']);
 });
 
-test('what is paid for waits for the disk', () => {
+test('steps that cost money wait for the commit', () => {
   const paid = ahead(documentPipeline({ ...parts, embedder: meteredEmbedder() }));
   assert.deepEqual(paid, ['content_extracted', 'chunked', 'entity_extracted', 'persisted', 'done']);
   const asked = { ...extractor, model: 'a model' };
@@ -39,15 +47,14 @@ test('what is paid for waits for the disk', () => {
   assert.equal(entities.includes('entity_extracted'), false);
 });
 
-test('what is told to sinks, asked of services, or embedded anew waits for the disk', () => {
+test('steps that deliver to sinks or re-embed wait for the commit', () => {
   const sinks = [{ name: 'qdrant' } as Sink];
   const delivered = ahead(documentPipeline({ ...parts, sinks }));
   assert.deepEqual(delivered, free.slice(0, 4));
-  assert.deepEqual(ahead(boundPipeline(parts, () => ({}))), []);
   assert.deepEqual(ahead(documentPipeline(parts), 'reembed'), []);
 });
 
-test('of a step that was replaced or added nobody knows that it is free', () => {
+test('a step that was replaced or added does not run ahead', () => {
   const own = async () => ({});
   const pipeline = rebuilt(documentPipeline(parts), (documents) => ({
     ...documents,
@@ -59,7 +66,7 @@ test('of a step that was replaced or added nobody knows that it is free', () => 
   );
 });
 
-test('who builds a pipeline may say what is free in it', () => {
+test('a custom pipeline may say which of its steps run ahead', () => {
   const mayRunAhead = (step: string): boolean => step === 'done';
   const pipeline = rebuilt(documentPipeline(parts), (documents) => ({ ...documents, mayRunAhead }));
   assert.deepEqual(ahead(pipeline), ['done']);

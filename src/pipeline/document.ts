@@ -1,11 +1,10 @@
-/** The pipeline of a document: what does each step of `kernel/lifecycle/item.ts`. */
+/** The pipeline of documents: one function for each step of `kernel/lifecycle/item.ts`. */
 import type { BlobStore } from '../blob/blob.ts';
 import { item } from '../kernel/lifecycle/item.ts';
 import type { Stage } from '../kernel/lifecycle/stage.ts';
 import { limits } from '../kernel/limits/limits.ts';
 import type { Sink } from '../sink/sink.ts';
-import { chunkStep, withChunker } from './chunk/chunk.ts';
-import type { Chunker } from './chunk/chunker.ts';
+import { chunkStep } from './chunk/chunk.ts';
 import type { LinkFinder } from './crawl/found.ts';
 import { type EmbedOptions, embedStep } from './embed/embed.ts';
 import { reembedStep } from './embed/reembed.ts';
@@ -18,8 +17,8 @@ import type { Rendering } from './fetch/browser/shown.ts';
 import { fetchStep } from './fetch/fetch.ts';
 import type { Fetcher } from './fetch/http/http.ts';
 import type { Paces } from './fetch/robots/politeness.ts';
-import type { Visitor } from './fetch/visit.ts';
 import { indexStep, pruneStep } from './index/index-step.ts';
+import type { LaneStep } from './lane/bank.ts';
 import {
   deferredEmbedStep,
   deferredEntityStep,
@@ -29,82 +28,96 @@ import {
 } from './lane/deferred.ts';
 import { type RecordingLane, recordingStep } from './lane/recording.ts';
 import { persistStep } from './persist/persist.ts';
-import type { Pipeline, StepContext, StepFunction } from './pipeline.ts';
+import { mapSteps, type Pipeline, type StepFunction, type Steps } from './pipeline.ts';
 
 export interface DocumentPipelineOptions extends EmbedOptions {
   readonly blobs: BlobStore;
   readonly fetcher: Fetcher;
   readonly rendering?: Rendering | undefined;
-  /** Who reads pages; this process, where nothing is said. */
-  readonly visitor?: Visitor | undefined;
-  /** Who cuts texts; this process, where nothing is said. */
-  readonly chunker?: Chunker | undefined;
-  /** Who looks for the links of a crawl; this thread, where nothing is said. */
+  /** Finds the links of a crawl; this thread does, if undefined. */
   readonly finder?: LinkFinder | undefined;
   readonly paces?: Paces | undefined;
   readonly parser: Parser;
-  /** Rules and lists, where none is given. */
+  /** Rules and lists, if undefined. */
   readonly extractor?: Extractor | undefined;
-  /** What the cheap lane leaves to batch tasks; nothing, where absent. */
+  /** The work that the batch lane leaves to batch tasks; none, if undefined. */
   readonly lane?: DocumentLane | undefined;
-  /** Where generations are delivered to beside the store. */
+  /** Where generations are delivered to, beside the store. */
   readonly sinks?: readonly Sink[] | undefined;
 }
 
 export interface DocumentLane {
   readonly entities?: LaneModel | undefined;
-  /** Absent: nobody transcribes. */
+  /** Undefined if no provider transcribes. */
   readonly recordings?: RecordingLane | undefined;
   readonly embeddings?: (LaneModel & Omit<EmbeddingLaneOptions, keyof LaneOptions>) | undefined;
 }
 
 export function documentPipeline(options: DocumentPipelineOptions): Pipeline {
-  const { blobs, parser, chunker, extractor = localExtractor(), sinks, paidAnswers } = options;
-  const embed = embedStep(options);
-  const entity = entityStep(extractor);
-  // What a batch answers is kept like all that was paid for: no lane without a purse.
-  const { entities, embeddings, recordings } = (paidAnswers && options.lane) ?? {};
-  const lane = paidAnswers && { blobs, paidAnswers };
-  const extract = extractStep(blobs, parser);
-  const hasTranscribers = recordings !== undefined;
-  const left = lane && {
-    content_extracted:
-      recordings && recordingStep({ ...recordings, ...lane, parser, normal: extract }),
-    embedded:
-      embeddings && deferredEmbedStep({ ...embeddings, ...lane, lane: embeddings, normal: embed }),
-    entity_extracted: entities && deferredEntityStep({ ...lane, lane: entities, normal: entity }),
+  const { blobs, parser, chunker, extractor = localExtractor(), sinks } = options;
+  const live = {
+    fetched: fetchStep({ ...options, hasTranscribers: laneOf(options).recordings !== undefined }),
+    content_extracted: extractStep(blobs, parser),
+    chunked: chunkStep(chunker),
+    embedded: embedStep(options),
+    entity_extracted: entityStep(extractor, chunker),
+    persisted: persistStep(sinks),
+    indexed: indexStep(options, sinks),
+    done: pruneStep(sinks),
   };
+  const batch = batchSteps(options, live);
+  const steps = mapSteps(live, (run, step) => batch[step]?.run ?? run);
   return {
     lifecycle: item,
-    steps: {
-      fetched: either(fetchStep({ ...options, hasTranscribers })),
-      content_extracted: either(left?.content_extracted?.run ?? extract),
-      chunked: either(withChunker(chunkStep, chunker)),
-      embedded: either(
-        withChunker(left?.embedded?.run ?? embed, chunker),
-        reembedStep(options, sinks),
-      ),
-      entity_extracted: either(withChunker(left?.entity_extracted?.run ?? entity, chunker)),
-      persisted: either(persistStep(sinks)),
-      indexed: either(indexStep(options, sinks)),
-      done: either(pruneStep(sinks)),
-    },
-    timeoutMs: (step) =>
-      step === 'content_extracted' ? limits.step.extractMs : limits.step.workerMs[stageOf(step)],
+    steps: withReembedding(steps, { embedded: reembedStep(options, sinks) }),
+    timeoutMs,
     mayRunAhead: runningAhead({ ...options, extractor }),
-    banks: Object.fromEntries(
-      Object.entries(left ?? {}).flatMap(([step, own]) => (own ? [[step, own.bank]] : [])),
-    ),
+    banks: Object.fromEntries(Object.entries(batch).map(([step, { bank }]) => [step, bank])),
   };
 }
 
-/** What costs money, waits for others, or tells others, does so only from what is on disk. */
-function runningAhead({
-  embedder,
-  extractor,
-  lane,
-  sinks = [],
-}: DocumentPipelineOptions): Pipeline['mayRunAhead'] {
+/** Batch results are stored as paid answers: without a store for them there is no batch lane. */
+function laneOf({ lane, paidAnswers }: DocumentPipelineOptions): DocumentLane {
+  return (paidAnswers && lane) ?? {};
+}
+
+/** The batch lane replaces these steps; jobs of the live lane still run the functions in `live`. */
+function batchSteps(
+  options: DocumentPipelineOptions,
+  live: Readonly<Record<'content_extracted' | 'embedded' | 'entity_extracted', StepFunction>>,
+): Readonly<Record<string, LaneStep>> {
+  const { blobs, parser, chunker, paidAnswers } = options;
+  const { recordings, embeddings, entities } = laneOf(options);
+  const steps: Record<string, LaneStep> = {};
+  if (!paidAnswers) return steps;
+  const tools = { blobs, paidAnswers, chunker };
+  if (recordings) {
+    const normal = live.content_extracted;
+    steps.content_extracted = recordingStep({ ...recordings, ...tools, parser, normal });
+  }
+  if (embeddings) {
+    const normal = live.embedded;
+    steps.embedded = deferredEmbedStep({ ...embeddings, ...tools, lane: embeddings, normal });
+  }
+  if (entities) {
+    const normal = live.entity_extracted;
+    steps.entity_extracted = deferredEntityStep({ ...tools, lane: entities, normal });
+  }
+  return steps;
+}
+
+/** Items that re-embed a document run the second pipeline: the other steps have nothing to do. */
+function withReembedding(documents: Steps, reembedding: Steps): Steps {
+  return mapSteps(
+    documents,
+    (run, step) => async (context) =>
+      context.item.sourceKind === 'reembed' ? reembedding[step]?.(context) : run(context),
+  );
+}
+
+/** Steps that cost money, wait for others or deliver to others start from committed data only. */
+function runningAhead(options: DocumentPipelineOptions): Pipeline['mayRunAhead'] {
+  const { embedder, extractor, lane, sinks = [] } = options;
   const isFree: Readonly<Record<string, boolean>> = {
     content_extracted: !lane?.recordings,
     chunked: true,
@@ -117,29 +130,11 @@ function runningAhead({
   return (step, { sourceKind }) => sourceKind !== 'reembed' && (isFree[step] ?? false);
 }
 
-/** Tools that know for which item, and for which of its steps, they are used. */
-export type BindTools = (context: StepContext, step: string) => Partial<DocumentPipelineOptions>;
-
-/** The same pipeline, with tools that are made anew for each step of each item. */
-export function boundPipeline(options: DocumentPipelineOptions, bind: BindTools): Pipeline {
-  const whole = documentPipeline(options);
-  const bound = (step: string): StepFunction => {
-    return async (context) => {
-      const tools = { ...options, ...bind(context, step) };
-      return documentPipeline(tools).steps[step]?.(context);
-    };
-  };
-  const steps = Object.keys(whole.steps).map((step) => [step, bound(step)] as const);
-  return { ...whole, steps: Object.fromEntries(steps), mayRunAhead: undefined };
+function timeoutMs(step: string): number {
+  return step === 'content_extracted' ? limits.step.extractMs : limits.step.workerMs[stageOf(step)];
 }
 
-/** An item that embeds a document anew leaves everything else of it as it is. */
-function either(documents: StepFunction, anew?: StepFunction): StepFunction {
-  return async (context) =>
-    context.item.sourceKind === 'reembed' ? anew?.(context) : documents(context);
-}
-
-/** A step that was added to these is given the time of the last stage. */
+/** Steps that were added to the lifecycle get the timeout of the last stage. */
 function stageOf(step: string): Stage {
   return item.steps.find((row) => row.step === step)?.stage ?? 'embedding';
 }

@@ -1,6 +1,6 @@
 /**
- * A pipeline is a lifecycle and, for each of its steps, the function that does the step's work. To
- * add a step, add a row to the table of steps and a function here: see `docs/guide/extend.md`.
+ * A pipeline is a lifecycle plus one function for each of its steps. To add a step, add a row to
+ * the table of steps and a function to the pipeline: see `docs/guide/extend.md`.
  */
 
 import type { Failure } from '../kernel/failure/failure.ts';
@@ -11,6 +11,11 @@ import type { World } from '../kernel/world.ts';
 import type { NewEvent } from '../observe/event.ts';
 import type { Reader, Transaction } from '../store/driver/database.ts';
 import type { StepCounts } from '../store/item/reports.ts';
+import type { CorpusEmbedders } from './corpus-origin.ts';
+import type { Extractor } from './entity/extraction.ts';
+import type { Parser } from './extract/parsed.ts';
+import type { Fetcher } from './fetch/http/http.ts';
+import type { Visitor } from './fetch/visit.ts';
 import type { Bank } from './lane/bank.ts';
 
 /** The document that a step works on. */
@@ -18,15 +23,15 @@ export interface PipelineItem {
   /** Also the id of the generation that this item makes. */
   readonly id: number;
   readonly jobId: number;
-  /** Where the document lives: the namespace, and the corpus in it. */
+  /** The namespace and the corpus that the document belongs to. */
   readonly caller: string;
   readonly corpus: string;
-  /** Who asked for it, and how they name the corpus: budgets and spending are theirs. */
+  /** The caller who submitted it, with that caller's name for the corpus: it pays for the item. */
   readonly payer: CorpusPlace;
   readonly documentId: string;
   readonly sourceKind: string;
   readonly source: string;
-  /** The domain whose limits the item waits for, if it has one. */
+  /** The domain whose crawl limits apply to the item, if any. */
   readonly gate: string | null;
   readonly force: boolean;
   readonly attempt: number;
@@ -36,37 +41,45 @@ export interface StepContext {
   readonly item: PipelineItem;
   readonly world: World;
   readonly reader: Reader;
-  /** Aborts when the step runs out of time, or its item is canceled, paused or taken over. */
+  /** Aborts when the step times out, or when its item is canceled, paused or taken over. */
   readonly signal: AbortSignal;
-  /**
-   * What earlier steps of this same run left in memory. After a crash it is empty: read the store.
-   */
+  /** Results of earlier steps of the same run, in memory. Empty after a crash: read the store. */
   readonly scratch: Map<string, unknown>;
-  /** Tells how far a long step has come. */
+  /** Replace the tools that the step was built with, for this run only. */
+  readonly tools?: StepTools | undefined;
+  /** Reports the progress of a long step. */
   progress(done: number, total: number): void;
-  /** Tells which model a step asks, and what it has used of it: the history of a failure has it. */
+  /** Records model usage, so that the history of a failed step shows it. */
   readonly used?: ((use: ModelUse) => void) | undefined;
+}
+
+/** Tools that act for one step of one item: a remote worker has to know what it is asked for. */
+export interface StepTools extends Partial<CorpusEmbedders> {
+  readonly visitor?: Visitor;
+  readonly fetcher?: Fetcher;
+  readonly parser?: Parser;
+  readonly extractor?: Extractor;
 }
 
 export interface ModelUse {
   readonly model: string;
   readonly tokensIn?: number | undefined;
   readonly tokensOut?: number | undefined;
-  /** Undefined where nobody knows it. */
+  /** Undefined if the price is not known. */
   readonly costCents?: number | undefined;
 }
 
-/** What is known of an item before one of its steps is run. */
+/** The part of the context that is known before a step runs. */
 export type StepPlace = Pick<StepContext, 'item' | 'reader' | 'scratch'>;
 
-/** What a step hands back: values, and what to write with the click. */
+/** The result of a step: values to record, and writes to apply in the same commit. */
 export interface StepResult {
   /**
-   * The step failed, and has something to write all the same: with the retry or with the end. One
-   * that has nothing to write throws.
+   * The step failed but has something to write: it is written with the retry or with the final
+   * failure. A step without anything to write throws instead.
    */
   readonly failure?: Failure;
-  /** Runs in the transaction of the click: it happens with it, exactly once, or not at all. */
+  /** Runs in the transaction that commits the step: exactly once, or not at all. */
   readonly effect?: (
     transaction: Transaction,
     now: number,
@@ -76,30 +89,30 @@ export interface StepResult {
   readonly tokensOut?: number;
   readonly costCents?: number;
   readonly counts?: StepCounts;
-  /** What the history should say of this step beside its duration and its cost. */
+  /** Recorded in the item's history, beside duration and cost. */
   readonly detail?: Readonly<Record<string, unknown>>;
   /**
-   * The step's work is left to a batch task: the item waits for it without a lease, and the step is
-   * run again when the answers are there.
+   * The work is left to a batch task. The item waits without a lease, and the step runs again when
+   * the results are stored.
    */
   readonly deferred?: Deferral;
-  /** Nothing is left to do for this item: its content is the one that is already indexed. */
+  /** The content equals the indexed one: the item is complete. */
   readonly unchanged?: boolean;
 }
 
 /**
- * What is to be asked of a provider, in one batch with what others ask. No requests: all is asked
- * already, and the item goes on waiting for it.
+ * Requests to a provider, to be sent in one batch with those of other items. An empty list: all
+ * requests were sent before, and the item keeps waiting.
  */
 export interface Deferral {
   readonly taskType: string;
   readonly model: string;
   readonly requests: readonly LaneRequest[];
-  /** Runs in the transaction that hands the questions over. */
+  /** Runs in the transaction that stores the requests. */
   readonly effect?: ((transaction: Transaction) => Promise<void>) | undefined;
 }
 
-/** One question, with the key under which its answer will be kept. */
+/** One request, with the key under which its result will be stored. */
 export interface LaneRequest {
   readonly key: string;
   readonly [field: string]: unknown;
@@ -107,38 +120,48 @@ export interface LaneRequest {
 
 export type StepFunction = (context: StepContext) => Promise<StepResult | undefined>;
 
+/** Step functions by the name of their step. */
+export type Steps = Readonly<Record<string, StepFunction>>;
+
 export interface Pipeline {
   readonly lifecycle: Lifecycle;
-  readonly steps: Readonly<Record<string, StepFunction>>;
-  /** How long each step may take. */
+  readonly steps: Steps;
+  /** The timeout of each step. */
   readonly timeoutMs: (step: string) => number;
   /**
-   * Whether the step may run while the clicks before it are still on their way to disk: it costs
-   * nothing, reaches nothing outside, and takes what they write from `scratch`. None, where absent.
+   * Whether the step may run before the previous steps are committed to disk: it is free, reaches
+   * nothing outside, and reads their results from `scratch`. No step may, if undefined.
    */
   readonly mayRunAhead?: ((step: string, item: PipelineItem) => boolean) | undefined;
-  /** Which service does the work of a step; this process does all of it, where absent. */
+  /** The service that does the work of a step; this process does all of it, if undefined. */
   readonly workplaceOf?: ((step: string, place: StepPlace) => Promise<StepService>) | undefined;
-  /** The same for the next steps of an item that nobody has looked at: a guess costs little. */
+  /** The same before the item is loaded, from its next steps. A wrong guess costs little. */
   readonly expected?: ((next: readonly string[], sourceKind: string) => StepService) | undefined;
-  /** For steps that are left to batch tasks: what keeps answers that no item comes for. */
+  /** Batch results of canceled or failed items, by step: they are stored for later use. */
   readonly banks?: Readonly<Record<string, Bank>> | undefined;
 }
 
-/** The same pipeline, which tells what begins. */
-export function observed(pipeline: Pipeline, onBegin?: (name: string) => void): Pipeline {
-  if (!onBegin) return pipeline;
-  const steps = Object.entries(pipeline.steps).map(([name, run]): [string, StepFunction] => [
-    name,
-    (context) => {
-      onBegin(`step ${name}`);
-      return run(context);
-    },
-  ]);
-  return { ...pipeline, steps: Object.fromEntries(steps) };
+/** The same steps, each with its function replaced. */
+export function mapSteps(
+  steps: Steps,
+  change: (run: StepFunction, step: string) => StepFunction,
+): Steps {
+  return Object.fromEntries(
+    Object.entries(steps).map(([step, run]): [string, StepFunction] => [step, change(run, step)]),
+  );
 }
 
-/** Another pipeline, made of one. Of a step that it replaces nobody knows that it may run ahead. */
+/** Calls `onBegin` with the name of each step that starts. */
+export function observed(pipeline: Pipeline, onBegin?: (name: string) => void): Pipeline {
+  if (!onBegin) return pipeline;
+  const steps = mapSteps(pipeline.steps, (run, step) => (context) => {
+    onBegin(`step ${step}`);
+    return run(context);
+  });
+  return { ...pipeline, steps };
+}
+
+/** Lets `build` change a pipeline. A replaced step does not inherit `mayRunAhead`. */
 export function rebuilt(from: Pipeline, build?: (from: Pipeline) => Pipeline): Pipeline {
   if (!build) return from;
   const pipeline = build(from);

@@ -124,7 +124,7 @@ class BatchScene {
     await server.start({ after: () => undefined });
     const { directory, databaseUrl } = options;
     const store = await assemble({
-      ...{ data: directory, databaseUrl },
+      ...{ data: directory, database: databaseUrl },
       ...batchSettings(server.url, true),
     });
     const scene = new BatchScene(options, { server, store, seed });

@@ -22,7 +22,7 @@ const world = realWorld(hook);
 const speed = 10;
 const { engine, batch, close } = await assemble({
   data: values.data,
-  databaseUrl: values.database,
+  database: values.database,
   ...batchSettings(values.url, values.isProvided === 'yes'),
   world: { ...world, setTimer: (run, delayMs) => world.setTimer(run, delayMs / speed) },
   onError: (what, error) => report({ kind: 'error', what: `${what}: ${String(error)}` }),

@@ -44,7 +44,7 @@ export class Scene {
 
   static async open(options: SceneOptions): Promise<Scene> {
     const { directory, databaseUrl } = options;
-    const store = await assemble({ data: directory, databaseUrl });
+    const store = await assemble({ data: directory, database: databaseUrl });
     return new Scene(options, store, await startMeteredServer(store.database));
   }
 

@@ -57,7 +57,7 @@ const log = openLines<Entry>(values.log);
 const hook = values.failpoint === undefined ? undefined : failpointHook(values.failpoint);
 const { engine, database, close } = await assemble({
   data: values.data,
-  databaseUrl: values.database,
+  database: values.database,
   world: realWorld(hook),
 });
 mkdirSync(filesFolder, { recursive: true });

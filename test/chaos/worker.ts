@@ -28,8 +28,8 @@ const chance = chanceFrom(Number(values.seed));
 const hook = values.failpoint === undefined ? undefined : failpointHook(values.failpoint);
 const { engine, close } = await assemble({
   data: values.data,
-  databaseUrl: values.database,
-  places: Number(values.places),
+  database: values.database,
+  workers: Number(values.places),
   // Retries come soon: a wait of seconds would test nothing but patience.
   world: { ...realWorld(hook), random: () => chance.next() * 0.05 },
   embedder: meteredProvider(values.provider),

@@ -6,7 +6,7 @@ import { makeAudit } from '../../src/access/audit.ts';
 import { RedisLink } from '../../src/access/limit/redis.ts';
 import { RedisWindow } from '../../src/access/limit/redis-window.ts';
 import { MemoryWindow, type RateWindow } from '../../src/access/limit/window.ts';
-import { assembleAccess } from '../../src/app/wire.ts';
+import { assembleAccess } from '../../src/app/adapter/access.ts';
 import { makeLog } from '../../src/observe/log.ts';
 import { hashed, openFixture, withMembership } from '../support/access-fixture.ts';
 import { type Redis, startRedis } from '../support/redis.ts';

@@ -133,7 +133,7 @@ describe('news', () => {
     const postgres = await startPostgres({ durable: false });
     t.after(() => postgres.stop());
     const databaseUrl = await postgres.createDatabase();
-    const bench = await openBench(t, { databaseUrl, work: false, hotUrl: redis.url });
+    const bench = await openBench(t, { database: databaseUrl, work: false, hotUrl: redis.url });
     const database = await openPostgres({ url: databaseUrl });
     t.after(() => database.close());
     // No time passes for it, so that it never looks by itself.

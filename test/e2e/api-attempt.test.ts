@@ -205,7 +205,7 @@ describe('the attempt', () => {
   test('commits on Postgres as well', async (t) => {
     const server = await startPostgres();
     t.after(() => server.stop());
-    const bench = await setup(t, { databaseUrl: await server.createDatabase() });
+    const bench = await setup(t, { database: await server.createDatabase() });
     await bench.stage(filesOf({ 'a.txt': 'A heron waits.', 'b.txt': 'An owl hunts.' }));
     await bench.ask('POST /attempt/start', { body: { corpus_name: 'birds' } });
     const { job_id: id } = await arrived(bench, 'complete');

@@ -116,9 +116,9 @@ test(`no secret is told, wherever it was planted (seed ${seed})`, async (t) => {
   tell('a refusal', (await bench.ask('GET /jobs', { query, headers })).body);
   tell('the events', (await bench.ask('GET /events', { headers })).body);
   tell('the metrics', (await bench.ask('GET /metrics')).body);
-  const databaseUrl = `postgres://ann:${canaries.database_password}@127.0.0.1:1/none`;
+  const database = `postgres://ann:${canaries.database_password}@127.0.0.1:1/none`;
   const log = { level: 'debug', write: (line: string) => tell('the log', line) } as const;
-  const options = { data: temporaryDirectory(t), host: '127.0.0.1', port: 0, log, databaseUrl };
+  const options = { data: temporaryDirectory(t), host: '127.0.0.1', port: 0, log, database };
   tell(
     'an error',
     await startService(options).catch((error: Error) => [error.message, error.stack]),

@@ -17,7 +17,7 @@ before(async () => {
 after(() => postgres.stop());
 
 const open = async (t: Cleanup, work = true) =>
-  openBench(t, { databaseUrl: await postgres.createDatabase(), work });
+  openBench(t, { database: await postgres.createDatabase(), work });
 
 describe('the service on Postgres', () => {
   test('200 requests at once with one key make exactly one job', async (t) => {
@@ -50,7 +50,7 @@ describe('the service on Postgres', () => {
     t.after(() => receiver.close());
     const host = `127.0.0.1:${(receiver.address() as AddressInfo).port}`;
     const { ask, submit } = await openBench(t, {
-      databaseUrl: await postgres.createDatabase(),
+      database: await postgres.createDatabase(),
       webhookSecret: 'a-secret-for-webhooks-of-this-test',
       allowHosts: [host],
       world: { ...realWorld(), random: () => 0 },

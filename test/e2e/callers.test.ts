@@ -14,7 +14,7 @@ before(async () => {
 });
 after(() => postgres.stop());
 
-type Store = Pick<ServiceOptions, 'data' | 'databaseUrl'>;
+type Store = Pick<ServiceOptions, 'data' | 'database'>;
 const stores = {
   sqlite: async (t: Cleanup): Promise<Store> => {
     const data = temporaryDirectory(t);
@@ -23,7 +23,7 @@ const stores = {
   },
   postgres: async (t: Cleanup): Promise<Store> => ({
     data: temporaryDirectory(t),
-    databaseUrl: await copyPostgres(postgres),
+    database: await copyPostgres(postgres),
   }),
 };
 

@@ -16,7 +16,7 @@ after(() => Promise.all([postgres.stop(), redis.stop()]));
 
 async function openTwo(t: TestContext, options: Parameters<typeof openBench>[1] = {}) {
   const databaseUrl = await postgres.createDatabase();
-  const common = { databaseUrl, hotUrl: redis.url, ...options };
+  const common = { database: databaseUrl, hotUrl: redis.url, ...options };
   const a = await openBench(t, common);
   return { a, b: await openBench(t, { ...common, work: false }) };
 }

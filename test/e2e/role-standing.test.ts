@@ -41,7 +41,7 @@ async function openEmbedding(t: TestContext, { work = true } = {}) {
         host: '127.0.0.1',
         port: 0,
         internalKey,
-        databaseUrl,
+        database: databaseUrl,
         otlpUrl,
       },
       orchestratorUrl: orchestrator.origin,

@@ -78,7 +78,7 @@ test('the embedding service searches where others deliver to', async (t) => {
   await (await pawl.ingest(documents, { corpus })).wait();
   await untilSearched(pawl, server);
   const role = await startRole({
-    ...{ role: 'embedding', host: '127.0.0.1', port: 0, databaseUrl, sinks },
+    ...{ role: 'embedding', host: '127.0.0.1', port: 0, database: databaseUrl, sinks },
     internalKey: 'an-internal-key-of-24-or-more',
     orchestratorUrl: 'http://127.0.0.1:9',
     addresses: { orch: undefined, scrape: undefined, embed: undefined },

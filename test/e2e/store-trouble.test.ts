@@ -93,7 +93,7 @@ test('a NUL is refused wherever it stands, and the same on both stores', async (
   const onSqlite = await nulStatuses(t);
   for (const [where, status] of onSqlite) assert.equal(status, 400, where);
   const databaseUrl = await postgres.createDatabase();
-  assert.deepEqual(await nulStatuses(t, { databaseUrl }), onSqlite);
+  assert.deepEqual(await nulStatuses(t, { database: databaseUrl }), onSqlite);
 });
 
 test('a runtime that is out of files is a busy machine', () => {

@@ -92,7 +92,7 @@ export class SimulatedProcess implements Owner {
       pipeline: setting.pipelineOf(this),
       world: this.world,
       liveness: this.#liveness(),
-      places: options.places,
+      workers: options.places,
       sweepItemsMax: setting.random.pick([1, 2, 500]),
       ledger: (own) => {
         const ledger = gatedLedger(this, own);

@@ -45,7 +45,7 @@ export class EngineFixture {
       pipeline: pipeline ?? this.pipeline(steps, options),
       world: this.world,
       liveness: { ...this.store.liveness, pid },
-      places,
+      workers: places,
       ledger,
       onError: (what, error) => this.errors.push(`${what}: ${String(error)}`),
     });

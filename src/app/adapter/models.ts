@@ -35,7 +35,9 @@ export interface ExtractorOptions {
 
 export const openaiUrl = 'https://api.openai.com/v1';
 
-/** The embedder that is configured, and those of corpora that were begun with another model. */
+export type Embedders = ReturnType<typeof embeddersFor>;
+
+/** The configured embedder, and those of corpora that were started with another model. */
 export function embeddersFor(
   settings: EmbedderSettings,
   world: World,
@@ -126,12 +128,4 @@ export function completerOf(
   const at = { url: url ?? openaiUrl, isNamed: url !== undefined, key };
   const completer = openaiCompleter({ ...at, model, prices, budget, world });
   return onCall ? observedCompleter(completer, world, onCall) : completer;
-}
-
-/** The embedder that is configured, and where this process would send texts. */
-export function configured(
-  { embedder, embedderOrigin }: ReturnType<typeof embeddersFor>,
-  completer: Completer | undefined,
-) {
-  return { embedder, origins: { embedderOrigin, extractorOrigin: completer?.origin } };
 }

@@ -8,7 +8,7 @@ import type { World } from '../../kernel/world.ts';
 import { OtlpSender } from '../../observe/otlp.ts';
 import type { ServiceAccess } from '../../service/access.ts';
 import { localAccess } from '../../service/access.ts';
-import { type AccessSettings, assembleAccess } from '../wire.ts';
+import { type AccessSettings, assembleAccess } from '../adapter/access.ts';
 
 export interface GuardOptions {
   /** Who may ask. Without keys or Membership in it, whoever is on this machine. */

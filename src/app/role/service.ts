@@ -1,15 +1,16 @@
 /** Pawl as a service: the engine and the HTTP server in one process. */
 import type { AddressInfo } from 'node:net';
 import { type Audit, makeAudit } from '../../access/audit.ts';
+import type { CallerDirectory } from '../../access/caller-directory.ts';
 import type { News as AttemptNews } from '../../attempt/session.ts';
 import { Callbacks } from '../../handoff/orchestrator/callbacks.ts';
 import { auditEnd, LateLogger } from '../../http/log/deferred-logger.ts';
 import { type LogOptions, logTransitions } from '../../http/log/logger.ts';
 import { stepSpans, traceCalls } from '../../http/log/tracing.ts';
 import { buildServer, storeHandlers } from '../../http/server.ts';
-import { Pawl } from '../../index.ts';
 import type { Stage } from '../../kernel/lifecycle/stage.ts';
 import type { World } from '../../kernel/world.ts';
+import { Pawl } from '../../library/pawl.ts';
 import { openStandalone } from '../../library/standalone-services.ts';
 import { LoopWatch, stallLog } from '../../observe/loop-watch.ts';
 import type { OtlpSender } from '../../observe/otlp.ts';
@@ -24,18 +25,14 @@ import { Streams } from '../../service/stream/streams.ts';
 import { attemptShape, stagedShape } from '../../service/view/attempt.ts';
 import { HotJobs } from '../../service/view/hot-jobs.ts';
 import { ItemCounts } from '../../service/view/item-counts.ts';
-import { JobViews } from '../../service/view/job-views.ts';
+import { JobViews, type ShownJobs } from '../../service/view/job-views.ts';
 import { ProgressBoard } from '../../service/view/progress-board.ts';
 import type { EndRow } from '../../store/delivery/deliveries.ts';
 import { countWaiting } from '../../store/item/places.ts';
 import { Outbox } from '../../webhook/outbox.ts';
-import {
-  type AccessSettings,
-  type Assembled,
-  type AssembleOptions,
-  assemble,
-  assembleHotStore,
-} from '../wire.ts';
+import { assembleHotStore } from '../adapter/access.ts';
+import type { AssembleOptions } from '../options.ts';
+import { type Assembled, assemble } from '../wire.ts';
 import { realWorld } from '../world.ts';
 import {
   addressOf,
@@ -50,24 +47,24 @@ import {
 import { openCallers } from './service-callers.ts';
 
 export interface ServiceOptions
-  extends Omit<AssembleOptions, 'onProgress' | 'attemptLog'>,
+  extends Omit<AssembleOptions, 'onProgress' | 'attemptLog' | 'onBegin' | 'onCall'>,
     GuardOptions {
   readonly host: string;
-  /** 0 takes one that is free. */
+  /** 0 chooses a free port. */
   readonly port: number;
-  /** How many items may wait; whoever would add to more is asked to come back later. */
+  /** The most items that may wait; further submissions are rejected until there is capacity. */
   readonly queueDepthMax?: number | undefined;
-  /** What the secrets of webhooks are made from; without it there are none. */
+  /** Derives the secrets of webhooks; without it there are no webhooks. */
   readonly webhookSecret?: string | undefined;
-  /** The Redis in which orchestrators on one Postgres show each other what they know. */
+  /** The Redis in which orchestrators on one Postgres share their views of jobs. */
   readonly hotUrl?: string | undefined;
-  /** Where spans are sent; without it none are made. */
+  /** Where spans are sent; without it there are none. */
   readonly otlpUrl?: string | undefined;
-  /** False: this process only answers, and leaves the work to others. */
+  /** False: this process only answers requests, and other processes do the work. */
   readonly work?: boolean | undefined;
-  /** How long the services may take while somebody waits for their answer. */
+  /** Timeouts of synchronous requests to the services. */
   readonly syncMs?: Partial<Record<Stage, number>> | undefined;
-  /** After how long without a byte a connection is closed: longer than any of those times. */
+  /** Closes a connection after this time without a byte: longer than any of those timeouts. */
   readonly idleMs?: number | undefined;
   readonly log: LogOptions;
 }
@@ -75,40 +72,38 @@ export interface ServiceOptions
 export interface RunningService {
   readonly address: string;
   readonly pawl: Pawl;
-  /** Ends streams, lets what is under way be answered, and hands back what is not finished. */
+  /** Ends streams, answers open requests, and returns unfinished items to the queue. */
   close(): Promise<void>;
 }
 
 export async function startService(options: ServiceOptions): Promise<RunningService> {
-  const world = options.world ?? realWorld();
-  const logger = new LateLogger(options.onError);
-  const { failed: onError } = logger;
-  const audit = makeAudit(world, (record) => logger.audit(record));
-  const guarded = await openGuard(options, { world, audit, log: logger });
-  if (guarded.isLocal) refuseOpenHost(options.host);
-  const spans = openSpans(options, world, onError);
-  const progress = new ProgressBoard();
-  const watch = new LoopWatch({ world });
+  const { host, port } = options;
+  const reporting = await openReporting(options);
+  const { world, logger, spans, watch, guarded } = reporting;
   const assembled = await assemble({
     ...options,
-    ...{ world, onError, onProgress: progress.tell, attemptLog: logger, onBegin: watch.begin },
+    world,
+    onError: logger.failed,
     onOutage: (message) => {
       logger.warn(message);
       options.onOutage?.(message);
     },
+    attemptLog: logger,
+    onProgress: reporting.progress.tell,
+    onBegin: watch.begin,
     onCall: spans && traceCalls(spans.tell, world),
   });
   const pawl = new Pawl(assembled);
-  const hot = await openHot(options, { world, log: logger });
-  const told = { logger, audit, spans, progress, watch };
-  const parts = { options, world, guarded, assembled, hot, ...told };
-  const { app, news, outbox, shown, drain, loose } = await build(parts);
+  const hot = await openHotStore(options, reporting);
+  const readers = openReaders(options, { reporting, assembled, hot });
+  const { app, standalone, drain } = await openHttp(options, { reporting, assembled, readers });
+  const { news, outbox, jobs } = readers;
   const { broker } = assembled;
   const end = async (): Promise<void> => {
     await drain();
     watch.stop();
-    await Promise.all([news.stop(), outbox.stop(), loose?.close(), broker?.stop()]);
-    await shown.stop();
+    await Promise.all([news.stop(), outbox.stop(), standalone?.close(), broker?.stop()]);
+    await jobs.stop();
     await Promise.all([pawl.close(), spans?.flush()]).finally(guarded.close);
   };
   let closed: Promise<void> | undefined;
@@ -116,7 +111,6 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
     closed ??= end();
     return closed;
   };
-  const { host, port } = options;
   try {
     watch.start();
     await news.start();
@@ -131,8 +125,8 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   return { address: addressOf(app.server.address() as AddressInfo), pawl, close };
 }
 
-interface Parts {
-  readonly options: ServiceOptions;
+/** Who may ask, and where the process reports what it does. */
+interface Reporting {
   readonly world: World;
   readonly logger: LateLogger;
   readonly audit: Audit;
@@ -140,86 +134,155 @@ interface Parts {
   readonly spans: OtlpSender | undefined;
   readonly progress: ProgressBoard;
   readonly watch: LoopWatch;
+}
+
+async function openReporting(options: ServiceOptions): Promise<Reporting> {
+  const world = options.world ?? realWorld();
+  const logger = new LateLogger(options.onError);
+  const audit = makeAudit(world, (record) => logger.audit(record));
+  const guarded = await openGuard(options, { world, audit, log: logger });
+  if (guarded.isLocal) refuseOpenHost(options.host);
+  const spans = openSpans(options, world, logger.failed);
+  const progress = new ProgressBoard();
+  const watch = new LoopWatch({ world });
+  return { world, logger, audit, guarded, spans, progress, watch };
+}
+
+interface ReaderParts {
+  readonly reporting: Reporting;
   readonly assembled: Assembled;
   readonly hot: HotStore | undefined;
 }
 
-/** The server, and all that reads the event log for it. */
-async function build({ options, world, logger, audit, guarded, spans, ...parts }: Parts) {
-  const { progress, assembled, hot } = parts;
-  const { database, engine, lifecycle, attempt, batch, post, onError } = assembled;
-  const { log, webhookSecret: secret } = options;
-  const { access, isLocal } = guarded;
+/** Everything that follows the event log. */
+interface Readers {
+  readonly news: News;
+  readonly streams: Streams;
+  readonly metrics: Metrics;
+  readonly outbox: Outbox;
+  readonly jobs: JobReader;
+}
+
+function openReaders(
+  { webhookSecret: secret, services }: ServiceOptions,
+  { reporting, assembled, hot }: ReaderParts,
+): Readers {
+  const { world, audit, progress } = reporting;
+  const { database, engine, lifecycle, attempt, broker, post, onError } = assembled;
   const news = new News({ database, relay: engine.relay, world, onError });
   const streams = new Streams({ database, news, progress, lifecycle, world, onError });
-  attempt.listen((told) => tellAttempt(streams, told));
+  attempt.listen((change) => streamAttempt(streams, change));
   const metrics = new Metrics({
-    ...{ database, now: () => world.now(), streams: () => streams.size },
-    queues: Object.values(options.services?.queues ?? {}),
-    worker: assembled.broker ? undefined : engine.worker,
+    database,
+    now: () => world.now(),
+    streams: () => streams.size,
+    queues: Object.values(services?.queues ?? {}),
+    worker: broker ? undefined : engine.worker,
   });
-  const shown = showJobs({ assembled, news, metrics, world, hot, onError });
+  const jobs = openJobs({ assembled, news, metrics, world, hot, onError });
   const onEnd = (end: EndRow): void => auditEnd(audit, end);
   const outbox = new Outbox({ database, world, post, secret, onEnd, onError });
-  let isDraining = false;
+  return { news, streams, metrics, outbox, jobs };
+}
+
+interface HttpParts {
+  readonly reporting: Reporting;
+  readonly assembled: Assembled;
+  readonly readers: Readers;
+}
+
+async function openHttp(options: ServiceOptions, { reporting, assembled, readers }: HttpParts) {
+  const { world, logger, audit, guarded, spans, watch } = reporting;
+  const { database, engine, attempt, broker, onError } = assembled;
+  const { news, streams, metrics, outbox } = readers;
+  const { isLocal } = guarded;
   const { directory, follow } = openCallers(assembled, audit);
-  const service: Service = {
-    ...assembled,
-    ...{ streams, metrics, progress, audit, isLocal },
-    ...{ commands: engine.commands, relay: engine.relay, batch: batch.commands },
-    ...{ callers: engine.callers, directory, access },
-    jobs: shown.jobs,
-    room: new QueueRoom({
-      ...{ world, max: options.queueDepthMax },
-      count: () => countWaiting(database),
-    }),
-    trace: spans?.tell,
-    webhooks: { secret, ring: () => outbox.ring() },
-    isDraining: () => isDraining,
-  };
-  const { broker } = assembled;
+  let isDraining = false;
+  const shared = { reporting, assembled, readers, directory, isDraining: () => isDraining };
+  const service = serviceOf(options, shared);
   const callbacks = new Callbacks({ database, world, broker });
-  // Whoever leaves the work to others leaves its routes to them, too.
-  const loose = broker
+  // With services in other processes, their routes are there as well.
+  const standalone = broker
     ? undefined
     : await openStandalone(assembled, { callbacks, options, onError });
   const app = await buildServer({
-    ...{ service, log, isLocal, internalKey: options.keys?.internalKey, hasWorkbench: true },
-    ...{ onBegin: parts.watch.begin, idleMs: options.idleMs },
+    service,
+    log: options.log,
+    isLocal,
+    internalKey: options.keys?.internalKey,
+    hasWorkbench: true,
+    onBegin: watch.begin,
+    idleMs: options.idleMs,
     handlers: {
       ...storeHandlers(service, news),
       ...callbackRoutes(callbacks),
-      ...(loose && workRoutes(loose.clients)),
+      ...(standalone && workRoutes(standalone.clients)),
     },
   });
-  logger.open(app.log, isLocal ? undefined : log);
-  watchLoop(parts.watch, { world, logger, metrics });
-  news.listen((told) => {
-    logTransitions(app.log, told);
-    follow(told);
-    if (told.some(({ isEnd }) => isEnd)) outbox.ring();
-    if (spans) stepSpans(told, engine.worker).forEach(spans.tell);
-    metrics.see(told);
+  logger.open(app.log, isLocal ? undefined : options.log);
+  watch.listen(stallLog(world, (message) => logger.warn(message)));
+  watch.listen(({ cause }) => metrics.seeStall(cause));
+  news.listen((events) => {
+    logTransitions(app.log, events);
+    follow(events);
+    if (events.some(({ isEnd }) => isEnd)) outbox.ring();
+    if (spans) stepSpans(events, engine.worker).forEach(spans.tell);
+    metrics.see(events);
   });
   const drain = async (): Promise<void> => {
     isDraining = true;
     streams.close();
-    // What a person has under way is discarded before anything else ends.
+    // Interactive imports are discarded before anything else ends.
     await attempt.close();
     await drained(app, world);
   };
-  return { app, news, outbox, shown, drain, loose };
+  return { app, standalone, drain };
 }
 
-function watchLoop(
-  watch: LoopWatch,
-  { world, logger, metrics }: Pick<Parts, 'world' | 'logger'> & { readonly metrics: Metrics },
-): void {
-  watch.listen(stallLog(world, (message) => logger.warn(message)));
-  watch.listen(({ cause }) => metrics.seeStall(cause));
+interface ServiceParts extends HttpParts {
+  readonly directory: CallerDirectory;
+  readonly isDraining: () => boolean;
 }
 
-interface ShowingParts {
+function serviceOf(
+  { webhookSecret: secret, queueDepthMax: max }: ServiceOptions,
+  { reporting, assembled, readers, directory, isDraining }: ServiceParts,
+): Service {
+  const { world, audit, guarded, spans, progress } = reporting;
+  const { database, engine, batch } = assembled;
+  const { streams, metrics, outbox, jobs } = readers;
+  return {
+    database,
+    commands: engine.commands,
+    batch: batch.commands,
+    relay: engine.relay,
+    searcher: assembled.searcher,
+    blobs: assembled.blobs,
+    embedder: assembled.embedder,
+    origins: assembled.origins,
+    sinks: assembled.sinks,
+    extractor: assembled.extractor,
+    lifecycle: assembled.lifecycle,
+    world,
+    access: guarded.access,
+    directory,
+    corpora: assembled.corpora,
+    callers: engine.callers,
+    audit,
+    room: new QueueRoom({ world, max, count: () => countWaiting(database) }),
+    jobs: jobs.views,
+    trace: spans?.tell,
+    webhooks: { secret, ring: () => outbox.ring() },
+    streams,
+    metrics,
+    progress,
+    attempt: assembled.attempt,
+    isLocal: guarded.isLocal,
+    isDraining,
+  };
+}
+
+interface JobParts {
   readonly assembled: Assembled;
   readonly news: News;
   readonly metrics: Metrics;
@@ -228,40 +291,51 @@ interface ShowingParts {
   readonly onError: (what: string, error: unknown) => void;
 }
 
-/** Jobs from the store; with Redis, what all orchestrators know, and a wake-up for each commit. */
-function showJobs({ assembled, news, metrics, world, hot, onError }: ShowingParts) {
+interface JobReader {
+  readonly views: ShownJobs;
+  stop(): Promise<void>;
+}
+
+/** Views of jobs from the store. With Redis, orchestrators share them and signal their commits. */
+function openJobs({ assembled, news, metrics, world, hot, onError }: JobParts): JobReader {
   const { database, lifecycle, engine } = assembled;
   const standings = new ItemCounts({ database, world });
   const pictures = new JobViews({ database, standings, lifecycle });
-  if (!hot) return { jobs: pictures.shown, stop: async () => undefined };
-  const jobs = new HotJobs({
-    ...{ store: hot, pictures, world, onError },
+  if (!hot) return { views: pictures.shown, stop: async () => undefined };
+  const views = new HotJobs({
+    store: hot,
+    pictures,
+    world,
+    onError,
     now: () => database.now(),
     position: () => news.position,
     onRead: (result) => metrics.seeHot(result),
   });
-  news.listen((told) => jobs.see(told));
+  news.listen((events) => views.see(events));
   hot.listen(() => engine.relay.wake());
   const unlisten = engine.relay.onCommit(() => hot.ring());
   const stop = async (): Promise<void> => {
     unlisten();
-    await jobs.stop();
+    await views.stop();
     hot.close();
   };
-  return { jobs, stop };
+  return { views, stop };
 }
 
-/** One process alone has nobody to show anything to. */
-async function openHot(
-  { hotUrl: url, databaseUrl }: ServiceOptions,
-  parts: Pick<AccessSettings, 'world' | 'log'>,
+/** A single process on the embedded store has no other process to share views with. */
+async function openHotStore(
+  { hotUrl: url, database }: ServiceOptions,
+  { world, logger: log }: Reporting,
 ): Promise<HotStore | undefined> {
-  if (url === undefined || databaseUrl === undefined) return undefined;
-  return assembleHotStore({ url, ...parts });
+  if (url === undefined || database === undefined) return undefined;
+  return assembleHotStore({ url, world, log });
 }
 
-/** Between two numbered events, and without a number of its own. */
-function tellAttempt(streams: Streams, told: AttemptNews): void {
-  if (told.kind === 'attempt') streams.tell(told.caller, 'attempt', attemptShape(told.view));
-  else streams.tell(told.caller, 'attempt_source', stagedShape(told.view));
+/** Sent between two numbered events, without a number of its own. */
+function streamAttempt(streams: Streams, change: AttemptNews): void {
+  if (change.kind === 'attempt') {
+    streams.tell(change.caller, 'attempt', attemptShape(change.view));
+  } else {
+    streams.tell(change.caller, 'attempt_source', stagedShape(change.view));
+  }
 }

@@ -1,9 +1,8 @@
-/** A service without a store: it answers its routes, works off its queue, and calls back. */
+/** A service without a store: answers its routes, processes its queue, and calls back. */
 import type { AddressInfo } from 'node:net';
 import { type Audit, makeAudit } from '../../access/audit.ts';
 import { CallerDirectory } from '../../access/caller-directory.ts';
 import { CorpusDirectory } from '../../access/corpus-directory.ts';
-import { thisProcess } from '../../engine/item/liveness.ts';
 import { payloadsBy } from '../../handoff/payload.ts';
 import { startWorker, type Tried } from '../../handoff/worker/consumer.ts';
 import { orchestratorLink } from '../../handoff/worker/orchestrator-client.ts';
@@ -17,10 +16,6 @@ import type { World } from '../../kernel/world.ts';
 import { placesOf, workerName, workServicesOf } from '../../library/standalone-services.ts';
 import type { Log } from '../../observe/log.ts';
 import type { ModelCall } from '../../observe/trace.ts';
-import { processParser } from '../../pipeline/extract/process/process-parser.ts';
-import { allowedHosts } from '../../pipeline/fetch/address.ts';
-import { httpFetcher } from '../../pipeline/fetch/http/http.ts';
-import { TextThreads } from '../../pipeline/thread/text-threads.ts';
 import type { Consumer, Queue } from '../../queue/queue.ts';
 import { memoryResponses } from '../../redis/memory-responses.ts';
 import { Searcher } from '../../search/search.ts';
@@ -37,15 +32,15 @@ import { type WorkServices, workRoutes } from '../../service/handler/services.ts
 import { Metrics } from '../../service/metric/metrics.ts';
 import type { Handlers } from '../../service/service.ts';
 import { openPostgres } from '../../store/driver/postgres.ts';
-import { type BlobSettings, openBlobs } from '../adapter/blobs.ts';
-import { completerOf, embeddersFor } from '../adapter/models.ts';
+import { openBlobs } from '../adapter/blobs.ts';
 import { openAnswers, openQueue, type QueueName } from '../adapter/queues.ts';
 import { openSinks } from '../adapter/sinks.ts';
+import type { AssembleOptions } from '../options.ts';
 import type { RedisAddresses } from '../settings/redis.ts';
 import type { RoleName } from '../settings/service.ts';
 import { worksOf } from '../step-services.ts';
+import { openTools } from '../tools.ts';
 import { vectorsOf } from '../vector-search.ts';
-import { type AssembleOptions, renderingOf } from '../wire.ts';
 import { realWorld } from '../world.ts';
 import {
   addressOf,
@@ -58,38 +53,41 @@ import {
 } from './http-bootstrap.ts';
 import { roles } from './roles.ts';
 
-type Models = Pick<
+type RoleSettings = Pick<
   AssembleOptions,
-  'embedder' | 'extractor' | 'browser' | 'render' | 'allowHosts' | 'sinks' | 'pgvector'
+  | 'allowHosts'
+  | 'browser'
+  | 'render'
+  | 'embedder'
+  | 'extractor'
+  | 'sinks'
+  | 'pgvector'
+  | 'blobs'
+  | 'database'
+  | 'workers'
+  | 'world'
+  | 'onError'
 >;
 
-export interface RoleOptions extends GuardOptions, Models {
+export interface RoleOptions extends GuardOptions, RoleSettings {
   readonly role: Exclude<RoleName, 'all' | 'orchestrator'>;
   readonly host: string;
   readonly port: number;
   readonly internalKey: string;
   readonly orchestratorUrl?: string | undefined;
   readonly addresses: RedisAddresses;
-  /** For searching. */
-  readonly databaseUrl?: string | undefined;
-  /** A blob store that all services reach. */
-  readonly blobs?: BlobSettings | undefined;
-  /** Messages that are worked on at once. */
-  readonly places?: number | undefined;
   /** False: this process only answers requests, and takes no messages. */
   readonly work?: boolean | undefined;
-  /** How many messages may wait in the queue; whoever would add to more comes back later. */
+  /** The most messages that may wait in the queue; further requests are rejected. */
   readonly queueDepthMax?: number | undefined;
   readonly otlpUrl?: string | undefined;
   readonly syncMs?: Partial<Record<Stage, number>> | undefined;
-  readonly world?: World | undefined;
   readonly log: LogOptions;
-  readonly onError?: ((what: string, error: unknown) => void) | undefined;
 }
 
 export interface RunningRole {
   readonly address: string;
-  /** Takes no more messages, ends or gives back those at work, and answers what was asked. */
+  /** Takes no more messages, finishes or returns those in progress, and answers open requests. */
   close(): Promise<void>;
 }
 
@@ -109,13 +107,15 @@ export async function startRole(options: RoleOptions): Promise<RunningRole> {
   const standing = { metrics, access: guarded.access, isDraining: () => isDraining };
   const app = await buildServer({
     service: { world, access: guarded.access, audit, directory, metrics, trace: spans?.tell },
-    ...{ log: options.log, isLocal: guarded.isLocal, internalKey: options.internalKey },
+    log: options.log,
+    isLocal: guarded.isLocal,
+    internalKey: options.internalKey,
     hasWorkbench: false,
     ...(options.role === 'embedding' && {
       countedAs: { 'POST /enqueue': 'POST /embed', 'GET /enqueue/:id': 'POST /embed' } as const,
     }),
     handlers: {
-      ...routesOf(options, { ...parts, world, audit }),
+      ...routesOf(options, parts, { world, audit }),
       ...serviceRoutes(standing, checksOf(options, parts)),
     },
   });
@@ -147,77 +147,72 @@ type Parts = Awaited<ReturnType<typeof openParts>>;
 interface Opening {
   readonly world: World;
   readonly log: Log;
-  /** Told of each call of a model. */
+  /** Called for each call of a model. */
   readonly onCall: ((call: ModelCall) => void) | undefined;
 }
 
 async function openParts(options: RoleOptions, { world, log, onCall }: Opening) {
-  const [name] = roles[options.role].consumes;
-  // First what may refuse.
-  const { addresses } = options;
+  const { role, addresses, database: url } = options;
+  const [name] = roles[role].consumes;
+  // Redis first: it refuses a wrong configuration before anything else is opened.
   const queue = name && (await openQueue(name, { addresses, world, log }));
   const answers = name && (await openAnswers(name, { addresses, log }));
-  const { databaseUrl } = options;
-  const searches = options.role === 'embedding' && databaseUrl !== undefined;
-  const database = searches ? await openPostgres({ url: databaseUrl }) : undefined;
-  const fetcher = httpFetcher({ world, allowed: allowedHosts(options.allowHosts ?? []) });
-  const rendering = options.role === 'scraper' ? renderingOf(options, fetcher, world) : undefined;
-  const parser = processParser({ world, owner: thisProcess() });
-  const embedders = embeddersFor(options.embedder ?? { choice: 'local' }, world, onCall);
-  const completer =
-    options.role === 'embedding' && options.extractor
-      ? completerOf(options.extractor, { world, onCall })
-      : undefined;
-  const texts = new TextThreads(world);
-  const tools = { fetcher, rendering, parser: parser.parse, world };
-  const works = worksOf({ ...tools, texts, embedders, completer });
+  const searches = role === 'embedding' && url !== undefined;
+  const database = searches ? await openPostgres({ url }) : undefined;
+  const browser = role === 'scraper' ? options.browser : 'off';
+  const extractor = role === 'embedding' ? options.extractor : undefined;
+  const { allowHosts, render, embedder } = options;
+  const tools = openTools({ allowHosts, browser, render, embedder, extractor, onCall }, world);
   const sinks = await openSinks((searches && options.sinks) || {}, world);
   const mirror = database && vectorsOf(database, sinks, options.pgvector);
-  const searcher = database && new Searcher({ database, ...embedders.forQueries, mirror });
+  const { forQueries } = tools.embedders;
   const blobs = options.blobs && (await openBlobs(options.blobs, { data: '.', world }));
-  const queues = queue ? [queue] : [];
-  const metrics = new Metrics({ now: () => world.now(), streams: () => 0, queues });
-  const close = async (): Promise<void> => {
-    answers?.close();
-    await Promise.all([queue?.close(), parser.close(), texts.close(), rendering?.renderer.close()]);
-    await Promise.all([embedders.close(), completer?.close?.(), database?.close()]);
-    await Promise.all([blobs?.close(), sinks.close()]);
-  };
-  const corpora = database && new CorpusDirectory(database, () => world.now());
   const payloads = payloadsBy(blobs);
-  const enqueued = new Enqueued({ answers: answers ?? memoryResponses(world), payloads, world });
-  const served = { queue, database, searcher, corpora, sinks, embedders, texts, enqueued };
-  return { ...served, works, metrics, payloads, answers, close };
+  const queues = queue ? [queue] : [];
+  return {
+    queue,
+    answers,
+    database,
+    sinks,
+    tools,
+    works: worksOf(tools, world),
+    searcher: database && new Searcher({ database, ...forQueries, mirror }),
+    corpora: database && new CorpusDirectory(database, () => world.now()),
+    payloads,
+    enqueued: new Enqueued({ answers: answers ?? memoryResponses(world), payloads, world }),
+    metrics: new Metrics({ now: () => world.now(), streams: () => 0, queues }),
+    close: async (): Promise<void> => {
+      answers?.close();
+      await Promise.all([queue?.close(), tools.close()]);
+      await Promise.all([database?.close(), blobs?.close(), sinks.close()]);
+    },
+  };
 }
 
-/** Of all that could be answered here, what the role answers. */
+/** The routes of the role. */
 function routesOf(
-  { role, ...options }: RoleOptions,
-  {
-    queue,
-    database,
-    searcher,
-    corpora,
-    embedders,
-    texts,
-    works,
-    metrics,
-    enqueued,
-    ...parts
-  }: Parts & RouteParts,
+  options: RoleOptions,
+  parts: Parts,
+  { world, audit }: RouteParts,
 ): Partial<Handlers> {
-  const clients: WorkServices = {
-    ...workServicesOf({ ...options, world: parts.world }),
-    ...{ works, enqueued, chunker: texts.cut, model: embedders.embedder.model },
-    ...{ queueDepthMax: options.queueDepthMax, onCut: (took) => metrics.seeCut(took) },
+  const { role, allowHosts, syncMs, queueDepthMax } = options;
+  const { queue, database, searcher, corpora, tools, works, metrics, enqueued } = parts;
+  const services: WorkServices = {
+    ...workServicesOf({ world, allowHosts, syncMs }),
+    works,
+    enqueued,
+    chunker: tools.texts.cut,
+    model: tools.embedders.embedder.model,
+    queueDepthMax,
+    onCut: (took) => metrics.seeCut(took),
     queues: { [role === 'scraper' ? 'visit' : 'embed']: queue },
   };
   const all: Partial<Handlers> = {
-    ...workRoutes(clients),
+    ...workRoutes(services),
     ...(database &&
       searcher &&
       corpora &&
-      searchRoute({ ...parts, database, corpora, searcher, metrics })),
+      searchRoute({ database, corpora, searcher, metrics, audit })),
   };
   const own = roles[role].routes.map((name) => [name, all[name]]);
   return Object.fromEntries(own.filter(([, handler]) => handler !== undefined));
@@ -230,7 +225,7 @@ interface RouteParts {
 
 function checksOf(
   { role, orchestratorUrl }: RoleOptions,
-  { queue, database, sinks, embedders }: Parts,
+  { queue, database, sinks, tools }: Parts,
 ): Checks {
   return {
     ...(database && { store: () => checkStore(database) }),
@@ -250,7 +245,7 @@ function checksOf(
         return 'it answers';
       },
     }),
-    ...(role === 'embedding' && { provider: () => checkEmbedder(embedders.embedder) }),
+    ...(role === 'embedding' && { provider: () => checkEmbedder(tools.embedders.embedder) }),
   };
 }
 
@@ -262,14 +257,20 @@ interface ConsumeParts
 }
 
 function consume(
-  { internalKey: key, orchestratorUrl: url = '', places }: RoleOptions,
+  { internalKey: key, orchestratorUrl: url = '', workers }: RoleOptions,
   { queue, works, metrics, payloads, answers, enqueued, world, onError }: ConsumeParts,
 ): Promise<Consumer> {
   const onTry = ({ kind, durationMs }: Tried): void => metrics.seeWork(kind, durationMs / 1000);
   return startWorker({
-    ...{ queue, works, world, answers, payloads, onError, onTry },
+    queue,
+    works,
+    world,
+    answers,
+    payloads,
+    onError,
+    onTry,
     client: enqueued.before(orchestratorLink({ url, key, world })),
     worker: workerName(world),
-    places: places ?? placesOf[queue.name as QueueName],
+    places: workers ?? placesOf[queue.name as QueueName],
   });
 }

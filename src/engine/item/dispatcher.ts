@@ -1,7 +1,7 @@
 /**
- * Keeps the worker's places filled: claims as many items as there are free places, runs each, and
- * looks again when a place is free, when something was committed, or when an item's time has come.
- * A wake-up may be lost, doubled or late: the poll at the end of every round finds what it missed.
+ * Keeps the worker's slots filled: claims as many items as there are free slots, runs each, and
+ * looks again when a slot is free, after a commit, and when an item is due. A wake-up may be lost,
+ * doubled or late: the poll at the end of every round finds what it missed.
  */
 import { Failure } from '../../kernel/failure/failure.ts';
 import type { Lifecycle } from '../../kernel/lifecycle/item.ts';
@@ -19,15 +19,15 @@ import type { Ledger } from './ledger.ts';
 import { Solitude } from './suspect-runs.ts';
 
 /**
- * Where items come from the common queue. To other stepServices they come from a step before, without
- * a claim, unless somebody waits there on a bench.
+ * Services whose items come from the common queue. The others get items from the step before,
+ * without a claim, unless items wait in their own queue.
  */
 const begins: ReadonlySet<StepService> = new Set(['here', 'scraping']);
 
-const noPlaces: Seats['free'] = { here: 0, scraping: 0, embedding: 0 };
+const noSlots: Seats['free'] = { here: 0, scraping: 0, embedding: 0 };
 
 const claimParts = 2;
-/** With fewer free places than this share of all, another may soon be free. */
+/** With a smaller share of free slots than this, another one is likely to be free soon. */
 const crowdedShare = 0.25;
 
 export interface DispatcherOptions {
@@ -35,37 +35,37 @@ export interface DispatcherOptions {
   readonly ledger: Ledger;
   readonly lifecycle: Lifecycle;
   readonly world: World;
-  /** Items that are worked on at once: at each workplace, where there are several. */
-  readonly places: number;
-  /** Where items go on, if not all is done by this process. */
+  /** How many items are processed concurrently, for each service. */
+  readonly workers: number;
+  /** Guesses the service of an item's next steps, if other processes do some of the work. */
   readonly expected?: Seats['expected'] | undefined;
   readonly run: (row: ClaimedRow, signal: AbortSignal, seat: WorkerSlot) => Promise<Ending>;
-  /** This worker has been given up by others, and must introduce itself again. */
+  /** Another process declared this worker dead: it has to register again. */
   readonly onGivenUp: () => Promise<void>;
   readonly onError: (what: string, error: unknown) => void;
 }
 
-interface Held {
+interface RunningItem {
   readonly itemId: number;
   readonly jobId: number;
   readonly epoch: number;
   readonly controller: AbortController;
   readonly finished: Promise<void>;
-  /** Where it has its place. */
+  /** The service whose slot it uses. */
   workplace: StepService;
 }
 
 export class Dispatcher {
   readonly #options: DispatcherOptions;
   /**
-   * Attempts under way, oldest first. An item may be here twice: its lease was taken away and
-   * claimed again before the earlier attempt noticed.
+   * Running items, oldest first. An item may be here twice: its lease was revoked and claimed
+   * again before the earlier run noticed.
    */
-  readonly #held = new Set<Held>();
+  readonly #held = new Set<RunningItem>();
   readonly #solitude: Solitude;
-  /** Where items wait for a place: nobody goes there before them. */
+  /** Services with a queue of waiting items, which take precedence. */
   #benches: ReadonlySet<StepService> = new Set();
-  /** Where a claim that is under way may fill the free places. */
+  /** Services whose free slots the current claim may fill. */
   #claimed: ReadonlySet<StepService> = new Set();
   #worker = '';
   #isStopped = true;
@@ -87,48 +87,48 @@ export class Dispatcher {
     this.wake();
   }
 
-  /** Hands everything back to the queue. Steps that do not stop in time are left to the rescuer. */
+  /** Returns all items to the queue. Steps that do not stop in time are left to the rescuer. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#cancelTimer?.();
     this.#cancelRefill?.();
     this.#cancelRefill = undefined;
     this.#solitude.stop();
-    // A claim that is under way brings its items first.
+    // Wait for the current claim: its items have to be returned as well.
     await this.#filling;
     this.abort(() => true, 'shutdown');
     await Promise.all([...this.#held].map(({ finished }) => finished));
   }
 
-  /** Stops working on items that are no longer this worker's, or that must be handed back. */
-  abort(which: (itemId: number, held: Held) => boolean, reason: AbortReason): void {
+  /** Aborts items whose lease is lost, or that have to be returned to the queue. */
+  abort(which: (itemId: number, held: RunningItem) => boolean, reason: AbortReason): void {
     for (const held of this.#held) {
       if (which(held.itemId, held)) held.controller.abort(reason);
     }
   }
 
-  /** The items being worked on, with the epoch of each lease. */
+  /** The running items, with the epoch of each lease. */
   heldEpochs(): ReadonlyMap<number, number> {
     return new Map([...this.#held].map(({ itemId, epoch }) => [itemId, epoch]));
   }
 
-  /** The jobs of these items: no more than there are places. */
+  /** The jobs of the running items. */
   heldJobs(): number[] {
     return [...new Set([...this.#held].map(({ jobId }) => jobId))];
   }
 
-  /** Looks for work, now or as soon as the look under way is over. */
+  /** Looks for work now, or right after the current look. */
   wake(): void {
     if (this.#isStopped) return;
     this.#isWanted = true;
     this.#filling ??= this.#fill();
   }
 
-  /** A claim costs a commit: where most places are taken, a free one waits a little for others. */
+  /** A claim costs a commit: with most slots taken, a free one waits briefly for others. */
   #refill(workplace: StepService): void {
     if (this.#isStopped) return;
-    const { places, world } = this.#options;
-    const isCrowded = places - this.#free(workplace) > places * (1 - crowdedShare);
+    const { workers, world } = this.#options;
+    const isCrowded = workers - this.#free(workplace) > workers * (1 - crowdedShare);
     if (!isCrowded) {
       this.wake();
       return;
@@ -149,7 +149,7 @@ export class Dispatcher {
     } catch (error) {
       this.#options.onError('dispatcher', error);
       this.#wakeIn(limits.loop.pollMsMax);
-      if (error instanceof Failure && error.code === 'lease_lost') await this.#introduce();
+      if (error instanceof Failure && error.code === 'lease_lost') await this.#registerAgain();
     } finally {
       this.#filling = undefined;
     }
@@ -172,7 +172,7 @@ export class Dispatcher {
       this.#pollMs = limits.loop.pollMsMin;
       this.#isWanted ||= stepServices.some((workplace) => this.#free(workplace) > 0);
     } else if (expected && work.hasTurn) {
-      // All that was there may have gone to a bench that has free places.
+      // All claimed items may have moved to the queue of a service that has free slots.
       const left = await lookForWork(database);
       const isOpen = open.some((workplace) => left.benches.has(workplace));
       this.#isWanted ||= isOpen && !left.hasTurn;
@@ -180,9 +180,9 @@ export class Dispatcher {
   }
 
   async #claimTurns({ benches }: Work): Promise<number> {
-    const { ledger, places, expected, database } = this.#options;
-    // Not all places at once: while one part of the items is being claimed, others are reporting.
-    const part = Math.min(Math.ceil(places / claimParts), limits.lease.claimBatchMax);
+    const { ledger, workers, expected, database } = this.#options;
+    // Claim in parts: while one part of the items is claimed, the others report.
+    const part = Math.min(Math.ceil(workers / claimParts), limits.lease.claimBatchMax);
     const some = (workplace: StepService): number =>
       Math.max(Math.min(this.#free(workplace), part), 0);
     if (!expected) {
@@ -196,7 +196,7 @@ export class Dispatcher {
     const free = Object.fromEntries(asked.map((name) => [name, some(name)]));
     this.#claimed = new Set(asked);
     try {
-      const seats = { free: { ...noPlaces, ...free }, expected };
+      const seats = { free: { ...noSlots, ...free }, expected };
       return this.#holdAll(await ledger.claimSeated(this.#worker, seats));
     } finally {
       this.#claimed = new Set();
@@ -208,15 +208,15 @@ export class Dispatcher {
     return rows.length;
   }
 
-  /** Free places at a workplace; fewer than none, where one was given to a suspect as well. */
+  /** Free slots of a service; below zero if a suspect uses an extra one. */
   #free(workplace: StepService): number {
-    let free = this.#options.places;
+    let free = this.#options.workers;
     for (const held of this.#held) if (held.workplace === workplace) free--;
     return free;
   }
 
-  /** Whether the item now has a place there: those that wait on the bench come first. */
-  #move(held: Held, workplace: StepService): boolean {
+  /** Moves the item to a slot of the service. False: none is free, or others wait for it. */
+  #move(held: RunningItem, workplace: StepService): boolean {
     if (held.workplace === workplace) return true;
     const isTaken = this.#benches.has(workplace) || this.#claimed.has(workplace);
     if (isTaken || this.#free(workplace) <= 0) {
@@ -232,32 +232,32 @@ export class Dispatcher {
   async #claimSuspect(): Promise<void> {
     const { loneDeathsMax } = this.#solitude;
     const [row] = await this.#options.ledger.claimSuspect(this.#worker, loneDeathsMax);
-    // None: another process was quicker.
+    // Undefined: another process was faster.
     if (!row) return;
     this.#pollMs = limits.loop.pollMsMin;
     this.#hold(row, this.#solitude.begin(row.crashes));
   }
 
-  async #introduce(): Promise<void> {
+  async #registerAgain(): Promise<void> {
     try {
       await this.#options.onGivenUp();
       this.#isWanted = true;
     } catch (error) {
-      // The heartbeat will try again.
+      // The heartbeat retries.
       this.#options.onError('dispatcher', error);
     }
   }
 
   #hold(row: ClaimedRow, onEnd?: () => void): void {
-    // A new lease proves that the old one is gone: an earlier attempt must run nothing more.
+    // A new lease proves that the old one is gone: an earlier run must stop.
     this.abort((itemId) => itemId === row.id, 'lost');
     const controller = new AbortController();
     const finished = this.#options
       .run(row, controller.signal, { moveTo: (workplace) => this.#move(held, workplace) })
       .then(
         () => undefined,
-        // The outcome could not be reported, and may or may not be stored: the lease is given up
-        // without knowing, and whoever claims the item next reads where it stands.
+        // It is unknown whether the last report was stored. The lease is dropped, and the next
+        // claim reads the stored progress.
         (error) => this.#options.onError('executor', error),
       )
       .then(() => {
@@ -265,16 +265,19 @@ export class Dispatcher {
         onEnd?.();
         this.#refill(held.workplace);
       });
-    const ids = { itemId: row.id, jobId: row.job_id };
-    const workplace = row.workplace ?? 'here';
-    const held: Held = { ...ids, epoch: row.epoch, controller, finished, workplace };
+    const held: RunningItem = {
+      itemId: row.id,
+      jobId: row.job_id,
+      epoch: row.epoch,
+      controller,
+      finished,
+      workplace: row.workplace ?? 'here',
+    };
     this.#held.add(held);
     if (this.#isStopped) controller.abort('shutdown' satisfies AbortReason);
   }
 
-  /**
-   * Nothing to claim: wakes the items whose time has come, then sleeps until the next, or the poll.
-   */
+  /** Nothing to claim: wakes due items, then sleeps until the next one is due or the poll. */
   async #sleep(): Promise<void> {
     const { database } = this.#options;
     if (this.#isStopped) return;

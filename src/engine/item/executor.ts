@@ -1,17 +1,16 @@
 /**
- * One attempt at one item, top to bottom: run what can run, report each outcome, go on until the
- * item ends, waits, or is no longer ours. Nothing here writes: every outcome goes to the ledger,
- * and only the ledger's verdict lets the item go on. Steps that are free and reach nothing outside
- * may run ahead of it (docs/decisions/0063): what they find is reported in order all the same, and
- * is worth nothing unless the verdict on all before it is good.
+ * One run of one item: run every step that can run, report each outcome, and repeat until the item
+ * ends, waits, or its lease is lost. Nothing here writes: every outcome goes to the ledger, and
+ * only an applied report lets the item continue. Free local steps may run ahead of the commits
+ * before them (docs/decisions/0063). Their results are reported in order, and count only if all
+ * earlier reports are applied.
  */
 
-import { retryPolicyFor } from '../../kernel/backoff.ts';
-import { Failure, failures, pauseReasons, toFailure } from '../../kernel/failure/failure.ts';
+import { Failure, pauseReasons, toFailure } from '../../kernel/failure/failure.ts';
 import type { Lifecycle, Progress } from '../../kernel/lifecycle/item.ts';
 import type { StepService } from '../../kernel/lifecycle/stage.ts';
 import { placeOf } from '../../kernel/name/corpus-name.ts';
-import { type Reaction, react, strongest } from '../../kernel/reaction.ts';
+import { strongest } from '../../kernel/reaction.ts';
 import { isSuspect } from '../../kernel/suspicion.ts';
 import type { World } from '../../kernel/world.ts';
 import type { NewEvent } from '../../observe/event.ts';
@@ -27,7 +26,7 @@ import { insertLines, wakeIfAnswered } from '../../store/batch/lines.ts';
 import type { Reader } from '../../store/driver/database.ts';
 import type { ClaimedRow } from '../../store/item/moves.ts';
 import { EffectError, type Lease, type Move } from '../../store/item/reports.ts';
-import { errorRecord } from './error-record.ts';
+import { decide, type FailedStepContext, reactTo } from './failed-step.ts';
 import { type Ledger, leaseOf } from './ledger.ts';
 import {
   addUse,
@@ -41,25 +40,24 @@ import {
 } from './step-outcome.ts';
 import { takeWorkerSlot, type WorkerSlot } from './worker-slot.ts';
 
-export { errorRecord } from './error-record.ts';
 export type { WorkerSlot } from './worker-slot.ts';
 
 export interface ExecutorOptions {
   readonly ledger: Ledger;
   readonly pipeline: Pipeline;
   readonly world: World;
-  /** The time by which the store judges what is due. */
+  /** The clock of the store, which decides what is due. */
   readonly now: () => number;
   readonly reader: Reader;
-  /** Its place among others; it needs none, where absent. */
+  /** The concurrency slot of the item; undefined: it needs none. */
   readonly seat?: WorkerSlot | undefined;
-  /** There is no money for the next call. False: by now there is, and the item may go on. */
+  /** Pauses the job because its budget is used up. False: the budget was raised meanwhile. */
   readonly pauseJob?: (jobId: number, failure: Failure) => Promise<boolean>;
-  /** Progress inside a step: told, but not stored. */
+  /** Reports the progress inside a step. It is not stored. */
   readonly onProgress?: (event: NewEvent) => void;
 }
 
-/** How an attempt ended, for the worker that made it. */
+/** How the run of an item ended. */
 export type Ending = 'ended' | 'waiting' | 'released' | 'lost';
 
 /** Runs the item until it ends, waits or is lost. Aborting `signal` hands it back to the queue. */
@@ -69,30 +67,30 @@ export function runItem(
   signal: AbortSignal,
   options: ExecutorOptions,
 ): Promise<Ending> {
-  return new Attempt(row, worker, signal, options).run();
+  return new ItemRun(row, worker, signal, options).run();
 }
 
 /** Why a running item is aborted: its lease is gone, or the process ends. */
 export type AbortReason = 'lost' | 'shutdown';
 
-class Attempt {
+class ItemRun {
   readonly #options: ExecutorOptions;
   readonly #lifecycle: Lifecycle;
   readonly #lease: Lease;
   readonly #item: PipelineItem;
   readonly #signal: AbortSignal;
   readonly #scratch = new Map<string, unknown>();
-  /** What each step has used of models in its last run. */
+  /** Model usage of the last run of each step. */
   readonly #uses = new Map<string, ModelUse>();
   readonly #aborts = new Set<(reason: unknown) => void>();
-  /** Reports on their way to disk, while steps already run ahead of them. */
-  #underWay: Promise<StepOutcome>[] = [];
-  /** A step that killed its worker must be known by name: no step runs ahead of its own start. */
+  /** Reports that are not on disk yet, while later steps run ahead of them. */
+  #pendingReports: Promise<StepOutcome>[] = [];
+  /** A step that kills its worker must be identified: after a crash no step runs ahead. */
   readonly #crashes: number;
-  /** What will be stored when all reports under way are applied, and what is stored for certain. */
+  /** The progress once all pending reports are applied, and the progress that is on disk. */
   #progress: Progress;
   #stored: Progress;
-  #failedAttempts: number;
+  #failedTries: number;
 
   constructor(row: ClaimedRow, worker: string, signal: AbortSignal, options: ExecutorOptions) {
     this.#options = options;
@@ -102,7 +100,7 @@ class Attempt {
     this.#crashes = row.crashes;
     this.#progress = row.progress;
     this.#stored = row.progress;
-    this.#failedAttempts = row.attempt;
+    this.#failedTries = row.attempt;
     this.#item = {
       id: row.id,
       jobId: row.job_id,
@@ -155,14 +153,14 @@ class Attempt {
     return ready.length > 0 && ready.every((step) => mayRunAhead(step, this.#item));
   }
 
-  /** What became of the reports under way. */
+  /** The outcomes of the pending reports. */
   async #reported(): Promise<StepOutcome[]> {
-    const underWay = this.#underWay;
-    this.#underWay = [];
-    return valuesOf(await Promise.allSettled(underWay));
+    const pending = this.#pendingReports;
+    this.#pendingReports = [];
+    return valuesOf(await Promise.allSettled(pending));
   }
 
-  /** How the attempt ends by what is known now; undefined: all is on disk, and it goes on. */
+  /** How the run ends; undefined: all reports are on disk, and it continues. */
   async #conclude(outcomes: readonly StepOutcome[]): Promise<Ending | undefined> {
     const isUndone = outcomes.some((outcome) => outcome.kind === 'failed' && outcome.isEffect);
     if (isUndone) this.#progress = this.#stored;
@@ -170,18 +168,18 @@ class Attempt {
     const ready = this.#lifecycle.ready(this.#progress);
     if (ready.length === 0) return 'ended';
     if (this.#signal.aborted) return this.#handBack();
-    // What a step found that ran ahead of one whose report was refused, it found too early.
+    // A failure counts only if its step is still ready: an earlier report may have been refused.
     const failed = outcomes
       .filter((outcome) => outcome.kind === 'failed')
       .filter(({ step }) => ready.includes(step));
     if (failed.length > 0) return (await this.#pauseJob(failed)) ?? this.#settle(failed);
     const deferred = outcomes.filter((outcome) => outcome.kind === 'deferred');
     if (deferred.length > 0) return this.#defer(deferred);
-    // A committed step has cleared it, so it goes back to run beside others.
+    // A suspect that has committed a step is cleared: it returns to the queue, beside others.
     return isSuspect(this.#crashes) ? this.#handBack() : undefined;
   }
 
-  /** Where money is short, the job waits for a person, and no item of it has failed. */
+  /** With its budget used up, the job waits for a person, and none of its items fails. */
   async #pauseJob(failed: readonly FailedStep[]) {
     const broke = failed.find(({ failure }) => pauseReasons[failure.code] !== undefined);
     const { pauseJob } = this.#options;
@@ -189,10 +187,7 @@ class Attempt {
     return (await pauseJob(this.#lease.jobId, broke.failure)) ? 'lost' : this.#handBack();
   }
 
-  /**
-   * Branches run at the same time, and each commits as soon as it is done, whatever its siblings
-   * do.
-   */
+  /** Branches run concurrently. Each commits when it is done, independent of its siblings. */
   async #runParallelSteps(steps: readonly string[]): Promise<StepOutcome[]> {
     return valuesOf(await Promise.allSettled(steps.map((step) => this.#runStep(step))));
   }
@@ -213,13 +208,13 @@ class Attempt {
     if (result?.failure) return { kind: 'failed', step, failure: result.failure, ms, result };
     if (result?.deferred) return { kind: 'deferred', step, deferral: result.deferred };
     const report = this.#complete(step, result ?? {}, ms);
-    // It may fail before anyone waits for it.
+    // It may reject before it is awaited.
     report.catch(() => undefined);
-    this.#underWay.push(report);
+    this.#pendingReports.push(report);
     return { kind: 'ok', step };
   }
 
-  /** What is left to a batch task is written down as the lease is given up. */
+  /** Stores the requests for batch tasks in the transaction that releases the lease. */
   async #defer(deferred: readonly DeferredStep[]): Promise<Ending> {
     const { id, payer } = this.#item;
     const events = deferred.map(({ step, deferral: { taskType, model, requests } }) =>
@@ -243,13 +238,12 @@ class Attempt {
     return verdict === 'applied' ? 'waiting' : 'lost';
   }
 
-  /**
-   * Calls the step with a deadline. A step that ignores its signal is left behind, not waited for.
-   */
+  /** Calls the step with a deadline. If it ignores its signal, the executor stops waiting. */
   #callStep(step: string): Promise<StepResult | undefined> {
     const { pipeline, world, reader } = this.#options;
     const run = pipeline.steps[step];
-    if (!run) throw new Failure('internal_error', `no function does the step ${step}`);
+    if (!run)
+      throw new Failure('internal_error', `the pipeline has no function for the step ${step}`);
     const timeoutMs = pipeline.timeoutMs(step);
     this.#uses.delete(step);
     return new Promise((resolve, reject) => {
@@ -286,12 +280,11 @@ class Attempt {
     const progress = result.unchanged
       ? this.#lifecycle.complete
       : this.#lifecycle.reach(expect, step);
-    // Set at once, not after the commit: a sibling's report must expect what this one will have
-    // left.
+    // Set before the commit: the report of a sibling must expect the progress after this one.
     this.#progress = progress;
     const completed = this.#event('step_completed', step, detailOf(result, ms));
-    const failedBefore = this.#failedAttempts;
-    this.#failedAttempts = 0;
+    const failedBefore = this.#failedTries;
+    this.#failedTries = 0;
     const started = this.#lifecycle.ready(progress).filter((name) => !before.includes(name));
     const { tokensIn = 0, tokensOut = 0, costCents = 0 } = result;
     const verdict = await this.#report(
@@ -313,34 +306,37 @@ class Attempt {
       throw error;
     });
     if (verdict instanceof EffectError) {
-      this.#failedAttempts = failedBefore;
+      this.#failedTries = failedBefore;
       return { kind: 'failed', step, failure: toFailure(verdict.cause), ms, isEffect: true };
     }
     if (verdict === 'applied') this.#stored |= progress;
     return { kind: verdict === 'applied' ? 'ok' : 'lost', step };
   }
 
-  /** Some branches failed: one decision for the item, with its reason in the history. */
+  /** Some branches failed: the strongest reaction decides, and its reason is in the history. */
   async #settle(failed: readonly FailedStep[]): Promise<Ending> {
-    const reactions = failed.map((outcome) => ({ outcome, reaction: this.#react(outcome) }));
+    const reactions = failed.map((outcome) => {
+      const context = this.#failedStepContext(outcome);
+      return { outcome, context, reaction: reactTo(outcome, context) };
+    });
     const reaction = strongest(reactions.map((each) => each.reaction));
     const decisive = reactions.find((each) => each.reaction === reaction) ?? reactions[0];
-    if (!decisive) throw new Failure('internal_error', 'nothing failed, and nothing went on');
-    const { move, event } = this.#decide(reaction, decisive.outcome);
+    if (!decisive) throw new Failure('internal_error', 'no step failed, and no step is ready');
+    const { move, kind, detail } = decide(reaction, decisive.outcome, decisive.context);
     const report = {
       expect: this.#progress,
       events: [
         ...failed.map((outcome) =>
           this.#event('step_failed', outcome.step, this.#detailOf(outcome)),
         ),
-        event,
+        this.#event(kind, decisive.outcome.step, detail),
       ],
     };
     const results = failed.map(({ result }) => result);
     const effect = effectOf(results, this.#options.now);
     const verdict = await this.#report(move, { ...report, effect }).catch((error: unknown) => {
       if (!(error instanceof EffectError)) throw error;
-      // That the step failed must be known, even where what it learned cannot be written.
+      // The failure must be recorded even if the step's own writes were refused.
       return this.#report(move, report);
     });
     if (verdict !== 'applied') return 'lost';
@@ -351,54 +347,18 @@ class Attempt {
     return failedDetail(outcome, { source: this.#item.source, use: this.#uses.get(outcome.step) });
   }
 
-  #react({ step, failure }: FailedStep): Reaction {
-    const { world } = this.#options;
-    return react({
-      outcome: { kind: failures[failure.code].kind, failure },
-      // What a worker elsewhere has tried in vain is not tried all over again.
-      attempt: Math.max(this.#failedAttempts, failure.tries - 1),
-      policy: retryPolicyFor(this.#lifecycle.row(step).stage, failure.code),
-      now: this.#options.now(),
-      random: () => world.random(),
-    });
-  }
-
-  #decide(reaction: Reaction, { step, failure }: FailedStep): { move: Move; event: NewEvent } {
-    const tries = Math.max(this.#failedAttempts + 1, failure.tries);
-    const error = errorRecord({
-      step,
+  #failedStepContext({ step }: FailedStep): FailedStepContext {
+    return {
       stage: this.#lifecycle.row(step).stage,
-      failure,
-      message: failure.message,
-      attempt: tries,
+      failedTries: this.#failedTries,
       worker: this.#lease.worker,
       source: this.#item.source,
       now: this.#options.now(),
-    });
-    if (reaction.do === 'retry' || reaction.do === 'wait') {
-      const attempt = reaction.do === 'retry' ? reaction.attempt : this.#failedAttempts;
-      const { dueAt, reason } = reaction;
-      const { code, error_code, kind: error_kind } = error;
-      const spends_retry = reaction.do === 'retry';
-      const detail = { due_at: dueAt, reason, code, error_code, error_kind, spends_retry };
-      return {
-        move: { to: 'time', dueAt, attempt, error: { ...error } },
-        event: this.#event('retry_scheduled', step, detail),
-      };
-    }
-    const reason = reaction.do === 'fail' ? reaction.reason : failure.code;
-    return {
-      move: { to: 'failed', attempt: tries, error: { ...error } },
-      event: this.#event('item_failed', step, {
-        code: failure.code,
-        source: error.context.url,
-        message: error.message,
-        reason,
-      }),
+      world: this.#options.world,
     };
   }
 
-  /** The process ends, or a workplace is full: back to the queue, and no attempt is charged. */
+  /** The process ends, or a service is full: back to the queue, without counting a try. */
   async #handBack(bench?: StepService): Promise<Ending> {
     if (this.#signal.reason === ('lost' satisfies AbortReason)) return 'lost';
     const move = { to: 'turn', bench } as const;
@@ -413,13 +373,17 @@ class Attempt {
     return this.#options.ledger.report({ lease: this.#lease, move, ...report });
   }
 
-  #event(kind: NewEvent['kind'], step: string, detail?: Record<string, unknown>): NewEvent {
+  #event(
+    kind: NewEvent['kind'],
+    step: string,
+    detail?: Readonly<Record<string, unknown>>,
+  ): NewEvent {
     return {
       kind,
       jobId: this.#lease.jobId,
       itemId: this.#lease.itemId,
       step,
-      attempt: this.#failedAttempts + 1,
+      attempt: this.#failedTries + 1,
       worker: this.#lease.worker,
       detail,
     };

@@ -1,7 +1,7 @@
 /**
- * The ledger answers a worker's three questions: what may I work on, am I still alive, and is this
- * outcome taken down? In one process it is the store; between services it is the orchestrator. The
- * executor does not know which.
+ * The port between the item engine and the store: claim items, renew their leases, report outcomes.
+ * `StoreLedger` implements it. The simulation and the contract tests wrap that one, to lose, delay
+ * and repeat its requests and its responses.
  */
 
 import type { ClaimedRow } from '../../store/item/moves.ts';
@@ -10,20 +10,20 @@ import type { Seats } from '../../store/item/seating.ts';
 
 export interface Ledger {
   claim(worker: string, count: number): Promise<ClaimedRow[]>;
-  /** As many as there are free places where their next steps are done. */
+  /** Claims items for services with free slots: those that their next steps need. */
   claimSeated(worker: string, seats: Seats): Promise<ClaimedRow[]>;
-  /** An item that must run alone, and was alone at no more than so many deaths; none, or one. */
+  /** Claims at most one suspect: an item that must run alone, after at most so many lone deaths. */
   claimSuspect(worker: string, loneDeathsMax: number): Promise<ClaimedRow[]>;
-  /** Resolves when the report is on disk, with its verdict: refused means the lease is gone. */
+  /** Resolves when the report is on disk. A refused report means that the lease is lost. */
   report(report: Report): Promise<Verdict>;
   /**
-   * Also for the jobs that the worker works on. False: the worker has been given up, and with it
-   * all of its leases.
+   * Renews the worker's leases, and the heartbeat of their jobs. False: the worker was declared
+   * dead, and all of its leases are lost.
    */
   beat(worker: string, jobIds?: readonly number[]): Promise<boolean>;
-  /** The leases that the worker holds, by item and epoch. */
+  /** The worker's leases in the store: item to epoch. */
   leases(worker: string): Promise<ReadonlyMap<number, number>>;
-  /** Puts leases back into the queue that are stored, but that the worker does not know of. */
+  /** Returns leases to the queue that are stored, but unknown to the worker. */
   handBack(leases: readonly { id: number; epoch: number }[]): Promise<void>;
 }
 

@@ -1,7 +1,7 @@
 /**
- * The ledger of one process: the store itself, with group commit and without a timer. When nothing
- * is being committed, a report goes at once; what arrives during a commit goes together in the
- * next. A database that takes several commits at once gets several; the reports of one lease never
+ * The ledger over the store, with group commit and without a timer. If no commit is running, a
+ * report is committed immediately; reports that arrive during a commit share the next one. A
+ * database that takes several commits concurrently gets several, but reports of one lease never
  * overtake each other.
  */
 
@@ -32,7 +32,7 @@ export interface StoreLedgerOptions {
   readonly database: Database;
   readonly lifecycle: Lifecycle;
   readonly world: World;
-  /** Rings after every commit: there is something to tell, or to claim. */
+  /** Called after every commit: there may be events to publish or items to claim. */
   readonly ring: (ring: Ring) => void;
 }
 
@@ -91,7 +91,7 @@ export class StoreLedger implements Ledger {
   async leases(worker: string): Promise<ReadonlyMap<number, number>> {
     const { database } = this.#options;
     const { held, ended } = await this.#readLeases(database, worker);
-    // Looked at again in the transaction: meanwhile the id may have been given to a new claim.
+    // Read again in the transaction: meanwhile the id may belong to a new claim.
     if (ended.length > 0) {
       await database.write(async (transaction) => {
         await forgetClaims(transaction, (await this.#readLeases(transaction, worker)).ended);
@@ -118,7 +118,7 @@ export class StoreLedger implements Ledger {
     const { world, database } = this.#options;
     if (this.#commits >= database.commitsMax) return;
     this.#commits++;
-    // A database that takes one commit at a time gathers the turn's writes itself.
+    // A database that takes one commit at a time groups the writes itself.
     if (database.commitsMax === 1) void this.#commitPending();
     else world.afterTurn(() => void this.#commitPending());
   }
@@ -144,9 +144,7 @@ export class StoreLedger implements Ledger {
     return batch;
   }
 
-  /**
-   * Commits the batch. An empty one is filled at the last moment, with all that has come by then.
-   */
+  /** Commits the batch. An empty batch is filled when its transaction starts. */
   async #commit(batch: Pending[]): Promise<void> {
     const { database, lifecycle, world } = this.#options;
     try {
@@ -163,20 +161,20 @@ export class StoreLedger implements Ledger {
         resolve(verdicts[index] as Verdict);
       });
     } catch (error) {
-      // Nothing was even begun: the store is closed or out of reach.
+      // The transaction did not start: the store is closed or unreachable.
       const isUnbegun = batch.length === 0;
       if (isUnbegun) batch.push(...this.#takeBatch());
       if (isUnbegun || batch.length === 1) {
         for (const { reject } of batch) reject(error);
         return;
       }
-      // One report's effect spoiled the commit for all: each goes again on its own.
+      // The effect of one report failed the commit for all: each is retried alone.
       for (const pending of batch) await this.#commit([pending]);
     }
   }
 }
 
-/** A place at a gate, or an item that goes back to the queue. Items that end wake by ending. */
+/** A report that frees a slot at a gate, or returns its item to the queue. */
 function mayFreeWork({ report }: Pending): boolean {
   return report.lease.gate !== null || report.move.to === 'turn';
 }

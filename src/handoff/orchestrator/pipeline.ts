@@ -1,12 +1,21 @@
 /**
- * The pipeline of documents, computed by services: the steps are those of one process, and each is
- * given tools that ask for its own item. What a step was answered goes with its click.
+ * The document pipeline with remote workers. The step functions stay the same; for each run of a
+ * step the context carries tools that send requests on behalf of that item. The responses are
+ * removed in the commit of the step.
  */
 import { Failure } from '../../kernel/failure/failure.ts';
 import { limits } from '../../kernel/limits/limits.ts';
-import { boundPipeline, type DocumentPipelineOptions } from '../../pipeline/document.ts';
+import type { CorpusEmbedders } from '../../pipeline/corpus-origin.ts';
+import type { DocumentLane } from '../../pipeline/document.ts';
 import type { Extractor } from '../../pipeline/entity/extraction.ts';
-import type { Pipeline, StepContext, StepResult } from '../../pipeline/pipeline.ts';
+import type { Parser } from '../../pipeline/extract/parsed.ts';
+import {
+  mapSteps,
+  type Pipeline,
+  type StepContext,
+  type StepResult,
+  type StepTools,
+} from '../../pipeline/pipeline.ts';
 import type { Completer } from '../../provider/completion/completion.ts';
 import { getOrigin } from '../../store/corpus/origins.ts';
 import { removeHandoffsOfStep } from '../../store/handoff/handoffs.ts';
@@ -25,48 +34,55 @@ import {
 } from './remote.ts';
 import { workplacesOf } from './step-service.ts';
 
-export interface HandoffPipelineOptions {
+export interface HandoffPipelineOptions extends CorpusEmbedders {
+  /** The pipeline of one process. It is built once, for all items. */
+  readonly documents: Pipeline;
   readonly broker: HandoffBroker;
-  /** The tools of this process: what they say of themselves holds for those elsewhere, too. */
-  readonly tools: DocumentPipelineOptions;
-  /** What is parsed here: plain text, and whatever came with a job. */
+  /** Parses plain text, and documents that came with a job, in this process. */
+  readonly parser: Parser;
   readonly isHere: IsHere;
-  /** The extractor that asks a model, made from who answers for it; absent: rules. */
+  /** The steps of the batch lane ask no service. */
+  readonly lane?: DocumentLane | undefined;
+  /** Makes the extractor that asks a model from a remote completer; undefined means rules. */
   readonly modelExtractor?: ((completer: (own: Completer) => Completer) => Extractor) | undefined;
 }
 
 export function handoffPipeline(options: HandoffPipelineOptions): Pipeline {
-  const { broker, tools, isHere, modelExtractor } = options;
-  const { embedder, otherEmbedder, parser } = tools;
-  const pipeline = boundPipeline(tools, (context, step) => {
-    const { scratch } = context;
-    const ask = asking(broker, context, step);
-    return {
-      visitor: remoteVisitor(ask, scratch),
-      fetcher: remoteFetcher(ask),
-      parser: remoteParser(ask, { scratch, here: parser, isHere }),
-      embedder: remoteEmbedder(ask, embedder),
-      otherEmbedder: (model, url) => {
-        const own = otherEmbedder?.(model, url) ?? (url && recordedEmbedder(model, url));
-        return own ? remoteEmbedder(ask, own) : undefined;
-      },
-      extractor: modelExtractor
-        ? modelExtractor((own) => remoteCompleter(ask, own))
-        : rulesFor(context, remoteExtractor(ask)),
-    };
+  const { documents, isHere, lane } = options;
+  const steps = mapSteps(documents.steps, (run, step) => async (context) => {
+    const tools = remoteTools(context, step, options);
+    return withRemoval(await run({ ...context, tools }), context, step);
   });
-  const steps = Object.entries(pipeline.steps).map(([step, run]) => [
-    step,
-    async (context: StepContext) => withRemoval(await run(context), context, step),
-  ]);
-  // A worker bounds its own work; here the step only waits.
+  // Workers bound their own work; here the step only waits.
   const timeoutMs = (): number => limits.handoff.softMs;
-  const places = workplacesOf({ isHere, lane: tools.paidAnswers && tools.lane });
-  return { ...pipeline, steps: Object.fromEntries(steps), timeoutMs, ...places };
+  const { workplaceOf, expected } = workplacesOf({ isHere, lane });
+  return { ...documents, steps, timeoutMs, mayRunAhead: undefined, workplaceOf, expected };
+}
+
+function remoteTools(
+  context: StepContext,
+  step: string,
+  { broker, embedder, otherEmbedder, parser, isHere, modelExtractor }: HandoffPipelineOptions,
+): StepTools {
+  const { scratch } = context;
+  const ask = asking(broker, context, step);
+  return {
+    visitor: remoteVisitor(ask, scratch),
+    fetcher: remoteFetcher(ask),
+    parser: remoteParser(ask, { scratch, here: parser, isHere }),
+    embedder: remoteEmbedder(ask, embedder),
+    otherEmbedder: (model, url) => {
+      const own = otherEmbedder?.(model, url) ?? (url && recordedEmbedder(model, url));
+      return own ? remoteEmbedder(ask, own) : undefined;
+    },
+    extractor: modelExtractor
+      ? modelExtractor((own) => remoteCompleter(ask, own))
+      : rulesFor(context, remoteExtractor(ask)),
+  };
 }
 
 /**
- * Rules do not stand in for a model: a corpus whose names were found by one waits for a process
+ * Rules must not replace a model: a corpus whose entities were found by a model waits for a process
  * that is configured for it.
  */
 function rulesFor({ item, reader }: StepContext, rules: Extractor): Extractor {
@@ -106,7 +122,7 @@ async function jobKeyOf({ item, reader, scratch }: StepContext): Promise<string>
   return job.key;
 }
 
-/** What was asked has been used. After a failure it is not: a worker may still be at it. */
+/** Removes used responses. After a failure they stay: a worker may still be at work. */
 function withRemoval(
   result: StepResult | undefined,
   { item, scratch }: StepContext,

@@ -6,31 +6,24 @@ import { textOf } from '../step-memory.ts';
 import { withoutText } from '../without-text.ts';
 import { type Chunker, cutHere } from './chunker.ts';
 
-export const chunkStep: StepFunction = async (context) => {
-  const { id, documentId } = context.item;
-  const chunks = await chunksOf(context);
-  if (!chunks) return withoutText(context);
-  return {
-    counts: { tokens: tokensIn(chunks) },
-    detail: { chunks: chunks.length },
-    effect: async (transaction) => {
-      await insertChunks(transaction, { documentId, generationId: id }, chunks);
-      return undefined;
-    },
+export function chunkStep(chunker?: Chunker): StepFunction {
+  return async (context) => {
+    const { id, documentId } = context.item;
+    const chunks = await chunksOf(context, chunker);
+    if (!chunks) return withoutText(context);
+    return {
+      counts: { tokens: tokensIn(chunks) },
+      detail: { chunks: chunks.length },
+      effect: async (transaction) => {
+        await insertChunks(transaction, { documentId, generationId: id }, chunks);
+        return undefined;
+      },
+    };
   };
-};
+}
 
 function tokensIn(chunks: readonly NewChunk[]): number {
   return chunks.reduce((sum, { tokenCount }) => sum + tokenCount, 0);
-}
-
-/** The same step, whose texts are cut by somebody else. */
-export function withChunker(step: StepFunction, chunker: Chunker | undefined): StepFunction {
-  if (!chunker) return step;
-  return (context) => {
-    context.scratch.set('chunker', chunker);
-    return step(context);
-  };
 }
 
 type Chunks = Promise<readonly NewChunk[] | undefined>;
@@ -39,8 +32,8 @@ type Chunks = Promise<readonly NewChunk[] | undefined>;
  * The chunks of this item. The branches share them, and none waits for another's commit. Undefined:
  * the text is gone.
  */
-export function chunksOf(context: StepContext): Chunks {
-  const chunks = heldChunks(context) ?? split(context);
+export function chunksOf(context: StepContext, chunker: Chunker = cutHere): Chunks {
+  const chunks = heldChunks(context) ?? split(context, chunker);
   context.scratch.set('chunks', chunks);
   return chunks;
 }
@@ -50,9 +43,8 @@ export function heldChunks({ scratch }: StepContext): Chunks | undefined {
   return scratch.get('chunks') as Chunks | undefined;
 }
 
-async function split(context: StepContext): Chunks {
+async function split(context: StepContext, chunker: Chunker): Chunks {
   const text = await textOf(context);
   if (!text) return undefined;
-  const cut = (context.scratch.get('chunker') as Chunker | undefined) ?? cutHere;
-  return withPages(await cut(text.body, context.signal), JSON.parse(text.meta));
+  return withPages(await chunker(text.body, context.signal), JSON.parse(text.meta));
 }

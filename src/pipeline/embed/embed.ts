@@ -7,6 +7,7 @@ import type { Transaction } from '../../store/driver/database.ts';
 import { releaseReservation } from '../../store/money/budgets.ts';
 import { charge } from '../../store/money/spending.ts';
 import { chunksOf } from '../chunk/chunk.ts';
+import type { Chunker } from '../chunk/chunker.ts';
 import { type CorpusEmbedders, corpusEmbedder, type RecordFirstUse } from '../corpus-origin.ts';
 import type { PaidAnswers } from '../paid-answers.ts';
 import type { PipelineItem, StepContext, StepFunction, StepResult } from '../pipeline.ts';
@@ -17,11 +18,13 @@ import { type Embedded, type EmbedInput, embedTexts } from './embed-texts.ts';
 export interface EmbedOptions extends CorpusEmbedders {
   /** Where answers that cost something are kept. */
   readonly paidAnswers?: PaidAnswers | undefined;
+  /** Splits texts into chunks; this thread does, if undefined. */
+  readonly chunker?: Chunker | undefined;
 }
 
 export function embedStep(options: EmbedOptions): StepFunction {
   return async (context) => {
-    const chunks = await chunksOf(context);
+    const chunks = await chunksOf(context, options.chunker);
     if (!chunks) return withoutText(context);
     const { item, reader } = context;
     const settings = await getCorpusSettings(reader, item);
@@ -60,7 +63,10 @@ export async function embedChunks(
 ): Promise<EmbeddedChunks> {
   const { caller, corpus } = context.item;
   const key = { caller, corpus, model, isBegun };
-  const { embedder, recordFirstUse } = await corpusEmbedder(context.reader, key, options);
+  const { embedder, recordFirstUse } = await corpusEmbedder(context.reader, key, {
+    ...options,
+    ...context.tools,
+  });
   const inputs = chunks.map(inputOf);
   const embedded = await embedTexts(context, inputs, {
     embedder,

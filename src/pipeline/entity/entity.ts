@@ -5,16 +5,18 @@ import type { Transaction } from '../../store/driver/database.ts';
 import { releaseReservation } from '../../store/money/budgets.ts';
 import { charge } from '../../store/money/spending.ts';
 import { chunksOf } from '../chunk/chunk.ts';
+import type { Chunker } from '../chunk/chunker.ts';
 import { checkOrigin, type RecordFirstUse } from '../corpus-origin.ts';
 import type { PipelineItem, StepContext, StepFunction, StepResult } from '../pipeline.ts';
 import { textOf } from '../step-memory.ts';
 import { withoutText } from '../without-text.ts';
 import type { Extraction, ExtractionCosts, Extractor } from './extraction.ts';
 
-export function entityStep(extractor: Extractor): StepFunction {
+export function entityStep(own: Extractor, chunker?: Chunker): StepFunction {
   return async (context) => {
+    const extractor = context.tools?.extractor ?? own;
     const text = await textOf(context);
-    const chunks = await chunksOf(context);
+    const chunks = await chunksOf(context, chunker);
     if (!text || !chunks) return withoutText(context);
     const recordFirstUse = await checkExtractor(context, extractor);
     const { extraction, detail, costs } = await extractor.extract(

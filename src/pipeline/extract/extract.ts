@@ -37,7 +37,7 @@ export function extractStep(blobs: BlobStore, parser: Parser): StepFunction {
   return async (context) => {
     const source = await readSource(context, blobs);
     if (!source) return withoutText(context);
-    const extracted = await extract(source, parser, context.signal);
+    const extracted = await extract(source, context.tools?.parser ?? parser, context.signal);
     holdFiles(context.scratch, extracted.attachments);
     return keepText(context, extracted, await putAwayFiles(extracted, blobs));
   };

@@ -19,7 +19,7 @@ export function fetchStep(reader: UrlReader): StepFunction {
     file: (context) => fetchFile(context, reader),
     inline: fetchInline,
     upload: (context) => fetchUpload(context, reader),
-    url: (context) => fetchUrl(context, reader),
+    url: (context) => fetchUrl(context, { ...reader, ...context.tools }),
   };
   return async (context) => {
     const { sourceKind } = context.item;

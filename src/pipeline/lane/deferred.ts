@@ -21,6 +21,7 @@ import { releaseReservation } from '../../store/money/budgets.ts';
 import type { ResultRow } from '../../store/money/paid-answers.ts';
 import { charge } from '../../store/money/spending.ts';
 import { chunksOf } from '../chunk/chunk.ts';
+import type { Chunker } from '../chunk/chunker.ts';
 import { checkOrigin } from '../corpus-origin.ts';
 import { inputOf, pinOrRefuse } from '../embed/embed.ts';
 import { vectorKey } from '../embed/embed-texts.ts';
@@ -49,6 +50,7 @@ export interface LaneOptions {
   readonly blobs: BlobStore;
   /** Where answers are kept. */
   readonly paidAnswers: PaidAnswers;
+  readonly chunker?: Chunker | undefined;
   /** What the step is in the other lane. */
   readonly normal: StepFunction;
 }
@@ -193,6 +195,7 @@ function sumOf(list: readonly Counted[]): Tokens {
 /** `entity_extracted`, with the questions to the model left to a completion task. */
 export function deferredEntityStep(options: LaneOptions): LaneStep {
   const { model } = options.lane;
+  const { chunker } = options;
   return deferring({
     ...options,
     step: 'entity_extracted',
@@ -200,7 +203,7 @@ export function deferredEntityStep(options: LaneOptions): LaneStep {
     taskType: 'completion',
     priceSetting: 'PAWL_EXTRACTOR_PRICE',
     questions: async (context) => {
-      const asked = await questionsAbout(context);
+      const asked = await questionsAbout(context, chunker);
       return asked?.map((request) => {
         const { instruction, input, schema, schemaName: schema_name } = request;
         const key = answerKey(model, request);
@@ -214,13 +217,20 @@ export function deferredEntityStep(options: LaneOptions): LaneStep {
         readClaims(text, model);
         return Buffer.from(text);
       },
-    work: (context, known) => entityStep(modelExtractor(replaying(model, known)))(context),
+    work: (context, known) => {
+      const extractor = modelExtractor(replaying(model, known));
+      // The batch has answered: a remote extractor must not be asked as well.
+      return entityStep(extractor, chunker)({ ...context, tools: undefined });
+    },
   });
 }
 
-async function questionsAbout(context: StepContext): Promise<CompletionRequest[] | undefined> {
+async function questionsAbout(
+  context: StepContext,
+  chunker: Chunker | undefined,
+): Promise<CompletionRequest[] | undefined> {
   const text = (await getText(context.reader, context.item.id))?.body;
-  const pieces = await chunksOf(context);
+  const pieces = await chunksOf(context, chunker);
   return text === undefined || !pieces ? undefined : questionsOf({ text, pieces });
 }
 
@@ -249,7 +259,7 @@ export interface EmbeddingLaneOptions extends LaneOptions {
 
 /** `embedded`, with the texts left to an embedding task. */
 export function deferredEmbedStep(options: EmbeddingLaneOptions): LaneStep {
-  const { lane, encode, storedModel = lane.model } = options;
+  const { lane, encode, chunker, storedModel = lane.model } = options;
   return deferring({
     ...options,
     step: 'embedded',
@@ -260,7 +270,7 @@ export function deferredEmbedStep(options: EmbeddingLaneOptions): LaneStep {
       // A corpus that was begun with another model keeps it.
       const { model } = await getCorpusSettings(context.reader, context.item);
       if (model !== null && model !== storedModel) return undefined;
-      const chunks = await chunksOf(context);
+      const chunks = await chunksOf(context, chunker);
       return chunks?.map((chunk) => {
         const { text, tokens } = inputOf(chunk);
         const key = vectorKey(storedModel, text);
@@ -269,7 +279,7 @@ export function deferredEmbedStep(options: EmbeddingLaneOptions): LaneStep {
     },
     reader: () => vectorReader(encode),
     work: async (context, known) => {
-      const chunks = await chunksOf(context);
+      const chunks = await chunksOf(context, chunker);
       if (!chunks) return withoutText(context);
       const rows = chunks.map((chunk) => {
         const found = known.get(vectorKey(storedModel, inputOf(chunk).text));

@@ -156,7 +156,7 @@ async function write(
   const { item, signal } = context;
   const { text, language } = transcript;
   const input = { bytes: Buffer.from(text), mediaType: 'text/plain', source: item.source };
-  const extracted = await extract(input, options.parser, signal);
+  const extracted = await extract(input, context.tools?.parser ?? options.parser, signal);
   const result = await keepText(context, {
     ...extracted,
     language: language ?? extracted.language,

@@ -5,6 +5,7 @@ import { Callbacks } from '../../../src/handoff/orchestrator/callbacks.ts';
 import { handoffPipeline } from '../../../src/handoff/orchestrator/pipeline.ts';
 import { payloadsBy } from '../../../src/handoff/payload.ts';
 import type { Json } from '../../../src/handoff/request.ts';
+import { documentPipeline } from '../../../src/pipeline/document.ts';
 import { parse } from '../../../src/pipeline/extract/format/parse.ts';
 import { staticEmbedder } from '../../../src/provider/embedding/static-embedder.ts';
 import { recordOrigin } from '../../../src/store/corpus/origins.ts';
@@ -25,15 +26,15 @@ async function setup(bench: EngineFixture) {
   });
   broker.start();
   store.onRelease(() => broker.stop());
-  const pipeline = handoffPipeline({
-    broker,
-    tools: {
-      blobs: { put: async () => 'unused', get: async () => new Uint8Array() },
-      fetcher: { get: () => Promise.reject(new Error('nothing here is on the web')) },
-      ...{ parser: parse, embedder: staticEmbedder() },
-    },
-    isHere: () => true,
+  const embedder = staticEmbedder();
+  const documents = documentPipeline({
+    blobs: { put: async () => 'unused', get: async () => new Uint8Array() },
+    fetcher: { get: () => Promise.reject(new Error('nothing here is on the web')) },
+    parser: parse,
+    embedder,
   });
+  const isHere = () => true;
+  const pipeline = handoffPipeline({ documents, broker, embedder, parser: parse, isHere });
   const engine = await bench.start({}, { pipeline });
   const callbacks = new Callbacks({ database, world, broker });
   /** Answers as a worker of another make does, when the question is there. */

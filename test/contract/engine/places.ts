@@ -22,7 +22,7 @@ async function setup({ store, world, errors }: EngineFixture) {
   };
   const running = new Map<number, () => void>();
   const dispatcher = new Dispatcher({
-    ...{ database, lifecycle, world, places },
+    ...{ database, lifecycle, world, workers: places },
     ledger: Object.assign(Object.create(own), { claim }),
     run: ({ id }, signal) =>
       new Promise((resolve) => {

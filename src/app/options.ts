@@ -1,0 +1,78 @@
+/**
+ * The options of a Pawl process. The settings table, the library and the composition root use these
+ * names; nothing is renamed on the way.
+ */
+import type { World } from '../kernel/world.ts';
+import type { NewEvent } from '../observe/event.ts';
+import type { Log } from '../observe/log.ts';
+import type { ModelCall } from '../observe/trace.ts';
+import type { RenderWhen } from '../pipeline/fetch/browser/render.ts';
+import type { Paces } from '../pipeline/fetch/robots/politeness.ts';
+import type { Pipeline } from '../pipeline/pipeline.ts';
+import type { BatchProvider } from '../provider/batch/batch-provider.ts';
+import type { PgvectorSetting } from '../store/search/pgvector.ts';
+import type { ProviderSettings } from './adapter/batch-providers.ts';
+import type { BlobSettings } from './adapter/blobs.ts';
+import type { EmbedderSettings, ExtractorOptions } from './adapter/models.ts';
+import type { SinkSettings } from './adapter/sinks.ts';
+import type { ServicesOptions } from './step-services.ts';
+
+export interface PawlOptions {
+  /** The folder of the store; `.pawl` by default. */
+  readonly data?: string | undefined;
+  /** The address of a Postgres database, instead of the embedded one. */
+  readonly database?: string | undefined;
+  /** How many documents are processed concurrently. */
+  readonly workers?: number | undefined;
+  /** Exact `host:port` pairs that may be fetched although they are not public. */
+  readonly allowHosts?: readonly string[] | undefined;
+  /** Turns text into vectors; a local model by default. */
+  readonly embedder?: EmbedderSettings | undefined;
+  /** A model that finds entities, behind an OpenAI-compatible API; rules by default. */
+  readonly extractor?: ExtractorOptions | undefined;
+  /** `off`, `auto`, or the path of a Chromium that renders pages which need their scripts. */
+  readonly browser?: string | undefined;
+  /** Which pages are rendered: those where it is `needed` (default), or `always`. */
+  readonly render?: RenderWhen | undefined;
+  /** Crawl limits of single domains: concurrency, and delay in milliseconds. */
+  readonly pace?: Paces | undefined;
+  /** Batch providers, which take hours and cost less: the entries of `PAWL_BATCH_PROVIDERS`. */
+  readonly batchProviders?: ProviderSettings | undefined;
+  /** Batch providers that are not built in: see `docs/guide/extend.md`. */
+  readonly batchAdapters?: readonly BatchProvider[] | undefined;
+  readonly batchPollMs?: number | undefined;
+  /** How long the batch lane collects requests before it makes a task of them. */
+  readonly batchGatherMs?: number | undefined;
+  /** Where fetched bytes are stored; the data folder by default. */
+  readonly blobs?: BlobSettings | undefined;
+  /** Copies of vectors in Qdrant (which then answers searches) and of entities in Neo4j. */
+  readonly sinks?: SinkSettings | undefined;
+  /** `auto` (default): Postgres searches vectors if it has pgvector. Or `off`. */
+  readonly pgvector?: PgvectorSetting | undefined;
+  /**
+   * Called when background work failed and will be retried. During an outage of the store or of
+   * another service that all documents need, it is called once.
+   */
+  readonly onError?: ((what: string, error: unknown) => void) | undefined;
+  /** Called every five minutes during such an outage, and when it ends. */
+  readonly onOutage?: ((message: string) => void) | undefined;
+  readonly world?: World | undefined;
+  /** Changes the pipeline of documents: the way to add a step. */
+  readonly pipeline?: ((documents: Pipeline) => Pipeline) | undefined;
+}
+
+/** Options that only the roles of a service and the tests set. */
+export interface AssembleOptions extends PawlOptions {
+  /** How long a batch task is leased without a heartbeat of its process. */
+  readonly batchHoldMs?: number | undefined;
+  /** The log of interactive imports; none by default. */
+  readonly attemptLog?: Log | undefined;
+  /** Called with the name of each step that starts, for the event-loop watch. */
+  readonly onBegin?: ((name: string) => void) | undefined;
+  /** Called for each call of a model. */
+  readonly onCall?: ((call: ModelCall) => void) | undefined;
+  /** Called with the progress of long steps. */
+  readonly onProgress?: ((event: NewEvent) => void) | undefined;
+  /** Services in other processes that do the work of steps. */
+  readonly services?: ServicesOptions | undefined;
+}
