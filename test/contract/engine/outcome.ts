@@ -46,7 +46,10 @@ export const outcomeTests: readonly EngineTest[] = [
       const item = await bench.store.item(job.ids[0]);
       assert.deepEqual([item.waits_on, item.attempt], ['time', 0]);
       const told = (await bench.store.events()).find(({ kind }) => kind === 'retry_scheduled');
-      assert.match(String(told?.detail?.reason), /^qdrant_unavailable: looks again in .* s, until/);
+      assert.match(
+        String(told?.detail?.reason),
+        /^qdrant_unavailable: checked again in .* s until/,
+      );
       await bench.untilJob(job, 'succeeded');
       const { outageMsMin, outageMsMax } = limits.wait;
       assert.deepEqual(await waits(bench), Array(40).fill((outageMsMin + outageMsMax) / 2));
