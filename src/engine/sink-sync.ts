@@ -17,16 +17,16 @@ import { newestSequence } from '../store/delivery/events.ts';
 import {
   deliveredModels,
   forgetDeliveries,
-  getStanding,
+  getSinkDocument,
   listCorpusModels,
   listDeliveredSizes,
   listSinkChanges,
-  listStandings,
+  listSinkDocuments,
   noModel,
   readSinkPlace,
   recordDeliveries,
   type SinkChange,
-  type StandingRow,
+  type SinkDocumentRow,
   writeSinkPlace,
 } from '../store/delivery/sinks.ts';
 import type { Database } from '../store/driver/database.ts';
@@ -92,7 +92,7 @@ export class SinkSync {
   async #bringAll(): Promise<void> {
     const limit = limits.sink.pageMax;
     for (let after = '', isFull = true; isFull; ) {
-      const page = await listStandings(this.#database, { after, limit });
+      const page = await listSinkDocuments(this.#database, { after, limit });
       for (let at = 0; at < page.length; at += limits.sink.fillAtOnce) {
         const some = page.slice(at, at + limits.sink.fillAtOnce);
         await Promise.all(some.map((row) => this.#bring(row)));
@@ -124,7 +124,7 @@ export class SinkSync {
       else flipped.add(documentId);
     }
     for (const id of flipped) {
-      const row = await getStanding(this.#database, id);
+      const row = await getSinkDocument(this.#database, id);
       if (row) await this.#bring(row);
     }
     if (page.some(({ isTurned }) => isTurned)) await this.#bringAll();
@@ -137,7 +137,7 @@ export class SinkSync {
   }
 
   /** Delivers what is current, unless that was done: then it costs one look at the store. */
-  async #bring(row: StandingRow): Promise<void> {
+  async #bring(row: SinkDocumentRow): Promise<void> {
     const missing = await this.#missing(row);
     if (missing.length === 0) return;
     const { signal } = this.#stopping;
@@ -151,7 +151,7 @@ export class SinkSync {
     await this.#database.write((transaction) => recordDeliveries(transaction, deliveries));
   }
 
-  async #missing({ generation_id, model, next_model }: StandingRow): Promise<string[]> {
+  async #missing({ generation_id, model, next_model }: SinkDocumentRow): Promise<string[]> {
     const there = await deliveredModels(this.#database, generation_id, this.name);
     const models = [model, next_model].filter((name) => name !== null);
     const needed = this.#sink.keeps === 'vectors' ? models : [noModel];

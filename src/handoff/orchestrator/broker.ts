@@ -17,7 +17,7 @@ import type { Queue } from '../../queue/queue.ts';
 import type { Database } from '../../store/driver/database.ts';
 import { sweepAlone } from '../../store/driver/sweep-lock.ts';
 import {
-  type HandoffStanding,
+  type HandoffState,
   handoffStandings,
   listUnbegun,
   openHandoff,
@@ -159,7 +159,7 @@ export class HandoffBroker {
   }
 
   /** Why the worker of a question is taken for dead; undefined while it is not. */
-  #whyDead({ worker, beat_at }: HandoffStanding): string | undefined {
+  #whyDead({ worker, beat_at }: HandoffState): string | undefined {
     const { liveness, database } = this.#options;
     if (worker === null) return 'nobody has begun';
     const now = database.now();
@@ -253,7 +253,7 @@ export class HandoffBroker {
     this.#seenAt = now;
   }
 
-  async #settle(waiting: Waiting, standing: HandoffStanding | undefined): Promise<void> {
+  async #settle(waiting: Waiting, standing: HandoffState | undefined): Promise<void> {
     const { world } = this.#options;
     // Somebody else has given it up, or has used its answer for a step that was lost: once more.
     if (!standing) return this.#open(waiting);
@@ -271,7 +271,7 @@ export class HandoffBroker {
   }
 
   /** The worker has died: the next is asked, unless the question is what they die of. */
-  async #replace(waiting: Waiting, { key, epoch }: HandoffStanding, reason: string): Promise<void> {
+  async #replace(waiting: Waiting, { key, epoch }: HandoffState, reason: string): Promise<void> {
     const released = await this.#options.database.write(async (transaction) => {
       const row = await releaseHandoff(transaction, { key, epoch, hasDied: true });
       const isOver = row !== undefined && isBlamed(row.deaths);
