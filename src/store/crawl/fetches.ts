@@ -107,19 +107,19 @@ export async function usedBlobs(
   ]);
 }
 
-type Broom = 'fetches' | 'inputs' | 'blobs';
+type SweepCursor = 'fetches' | 'inputs' | 'blobs';
 
 /** The cursor of a sweep, stored so that many short runs together sweep everything. */
-export async function readPlace(reader: Reader, broom: Broom): Promise<number> {
-  return (await readCursor(reader, `sweep:${broom}`)) ?? 0;
+export async function readPlace(reader: Reader, cursor: SweepCursor): Promise<number> {
+  return (await readCursor(reader, `sweep:${cursor}`)) ?? 0;
 }
 
 export async function writePlace(
   transaction: Transaction,
-  broom: Broom,
+  cursor: SweepCursor,
   place: number,
 ): Promise<void> {
-  await setCursor(transaction, { name: `sweep:${broom}`, seq: place });
+  await setCursor(transaction, { name: `sweep:${cursor}`, seq: place });
 }
 
 const sameBytes = sql<{ source: string; blob_key: string }>`

@@ -234,16 +234,16 @@ export const submissionTests: readonly BatchTest[] = [
       const bodies: readonly [unknown, RegExp][] = [
         ['x', /must be an object/],
         [{ urls: ['https://a.example'] }, /task_type must be/],
-        [{ task_type: 'transcription', urls: [] }, /urls must name/],
-        [{ task_type: 'transcription' }, /give urls to transcribe, or requests/],
+        [{ task_type: 'transcription', urls: [] }, /urls must have/],
+        [{ task_type: 'transcription' }, /give either urls to transcribe or requests/],
         [{ ...recordings, provider: 'ACME' }, /no provider is configured for ACME/],
         [{ ...questions, models: ['llama'] }, /no provider is configured for the model llama/],
-        [{ ...questions, models: [] }, /at least one of models/],
+        [{ ...questions, models: [] }, /at least one model/],
         [{ ...questions, requests: [{ custom_id: 'a b', input: 'x' }] }, /custom_id must be/],
         [{ ...questions, requests: [{ custom_id: 'a' }] }, /input must be a text/],
         [
           { ...questions, requests: [questions.requests[0], questions.requests[0]] },
-          /is there twice/,
+          /is used twice/,
         ],
       ];
       for (const [body, message] of bodies) await assert.rejects(bench.submit(body), { message });

@@ -160,7 +160,7 @@ export const deadlineTests: readonly EngineTest[] = [
     async (bench) => {
       for (const maxWallSeconds of [0, 1.5, -1, Number.NaN, 7 * 24 * 3600 + 1]) {
         const refused = bench.store.submit({ maxWallSeconds });
-        await assert.rejects(refused, /max_wall_seconds is a whole number of seconds from 1 to/);
+        await assert.rejects(refused, /max_wall_seconds must be a whole number from 1 to/);
       }
     },
   ],

@@ -50,7 +50,7 @@ export const stuckTests: readonly EngineTest[] = [
       await bench.untilJob(job, 'failed');
       const error = JSON.parse((await bench.store.item(job.ids[0])).error ?? '{}');
       assert.deepEqual([error.code, error.stage], ['stage_stuck', 'scraping']);
-      assert.match(error.message, /taken up 3 times, and stood for 30 min/);
+      assert.match(error.message, /started 3 times and made no progress for 30 min/);
     },
   ],
   [

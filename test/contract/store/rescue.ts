@@ -228,7 +228,7 @@ export const rescueTests: readonly StoreTest[] = [
       assert.deepEqual([item.step, item.waits_on], ['failed', null]);
       const { code, message } = JSON.parse(item.error ?? '{}');
       assert.equal(code, 'crashed_repeatedly');
-      assert.match(message, /^5 workers died while they had this item, 3 of them had no other$/);
+      assert.match(message, /^5 workers died while they held this item; 3 of them held no other$/);
       const job = await store.job(key);
       assert.deepEqual([job.state, job.items_failed, job.failed_stage], ['failed', 1, 'scraping']);
       assert.deepEqual(await store.queues(), { turns: 0, timers: 0, lines: 0, claims: 0 });
