@@ -96,7 +96,7 @@ describe('static keys', () => {
     ['a key instead of its hash', { apiKeys: ['plain-secret'] }, /64 hexadecimal digits/],
     ['a hash that is cut short', { apiKeys: ['sha256:abcdef'] }, /64 hexadecimal digits/],
     ['a short internal key', { internalKey: 'short-secret' }, /24 to 512 printable characters/],
-    ['a caller id with a space', { internalCallerIds: ['a b'] }, /"a b" is no caller id/],
+    ['a caller id with a space', { internalCallerIds: ['a b'] }, /"a b" is not a caller id/],
     ['an address with a password', { membershipUrl: 'http://u:secret@h' }, /without a user/],
     ['an address of another kind', { membershipUrl: 'ftp://host' }, /must be an http or https/],
   ];

@@ -1,6 +1,6 @@
 /**
- * The pipeline of documents, computed by services: the steps are those of one process, and each is
- * given tools that ask for its own item. What a step was answered goes with its click.
+ * The document pipeline, computed by services: the same steps as in one process, each with tools
+ * that send requests for its own item. The requests of a step are removed in its commit.
  */
 import { Failure } from '../../kernel/failure/failure.ts';
 import { limits } from '../../kernel/limits/limits.ts';
@@ -27,11 +27,11 @@ import { workplacesOf } from './step-service.ts';
 
 export interface HandoffPipelineOptions {
   readonly broker: HandoffBroker;
-  /** The tools of this process: what they say of themselves holds for those elsewhere, too. */
+  /** The tools of this process: their traits also describe the remote ones. */
   readonly tools: DocumentPipelineOptions;
-  /** What is parsed here: plain text, and whatever came with a job. */
+  /** What is parsed here: plain text, and content that came with a job. */
   readonly isHere: IsHere;
-  /** The extractor that asks a model, made from who answers for it; absent: rules. */
+  /** Makes the extractor that asks a model, from its completer; absent: rules. */
   readonly modelExtractor?: ((completer: (own: Completer) => Completer) => Extractor) | undefined;
 }
 
@@ -59,15 +59,15 @@ export function handoffPipeline(options: HandoffPipelineOptions): Pipeline {
     step,
     async (context: StepContext) => withRemoval(await run(context), context, step),
   ]);
-  // A worker bounds its own work; here the step only waits.
+  // A worker limits its own work; here the step only waits.
   const timeoutMs = (): number => limits.handoff.softMs;
   const places = workplacesOf({ isHere, lane: tools.paidAnswers && tools.lane });
   return { ...pipeline, steps: Object.fromEntries(steps), timeoutMs, ...places };
 }
 
 /**
- * Rules do not stand in for a model: a corpus whose names were found by one waits for a process
- * that is configured for it.
+ * Rules do not replace a model: a corpus whose entities come from a model waits for a process that
+ * is configured for it.
  */
 function rulesFor({ item, reader }: StepContext, rules: Extractor): Extractor {
   const { caller, corpus } = item;
@@ -77,7 +77,7 @@ function rulesFor({ item, reader }: StepContext, rules: Extractor): Extractor {
       const url = await getOrigin(reader, { caller, corpus, use: 'entities' });
       if (url === undefined) return rules.extract(input, context);
       const message =
-        `the entities of ${corpus} are found by a model at ${url}, and this orchestrator has ` +
+        `the entities of ${corpus} come from a model at ${url}, and this orchestrator has ` +
         'none: set PAWL_EXTRACTOR and PAWL_EXTRACTOR_URL here as in the embedding service, or ' +
         `accept rules with \`pawl corpora origins ${corpus} --accept\``;
       const retryAfterMs = limits.handoff.parkedMs;
@@ -95,18 +95,18 @@ function asking(broker: HandoffBroker, context: StepContext, step: string): Ask 
   };
 }
 
-const askedBy = (step: string): string => `asked by ${step}`;
+const askedBy = (step: string): string => `requested by ${step}`;
 
 async function jobKeyOf({ item, reader, scratch }: StepContext): Promise<string> {
   const known = scratch.get('job') as string | undefined;
   if (known !== undefined) return known;
   const job = await getJobById(reader, item.jobId);
-  if (!job) throw new Failure('job_unknown', `the job of ${item.source} is gone`);
+  if (!job) throw new Failure('job_unknown', `the job of ${item.source} was deleted`);
   scratch.set('job', job.key);
   return job.key;
 }
 
-/** What was asked has been used. After a failure it is not: a worker may still be at it. */
+/** The responses have been used. After a failure they are kept: a worker may still be running. */
 function withRemoval(
   result: StepResult | undefined,
   { item, scratch }: StepContext,

@@ -235,7 +235,7 @@ export const figureTests: readonly EngineTest[] = [
         ['running', 'retry_pending', 'http_5xx', 3],
         ['retry_pending', 'running', due, 4],
         ['running', 'failed', 'http_5xx', 4],
-        ['failed', 'queued', 'asked to retry', 5],
+        ['failed', 'queued', 'retry requested', 5],
         ['queued', 'running', claimed, 5],
         ['running', 'retry_pending', 'http_5xx', 5],
         ['retry_pending', 'running', due, 6],

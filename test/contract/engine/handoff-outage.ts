@@ -31,7 +31,7 @@ export const handoffOutageTests: readonly EngineTest[] = [
       await bench.untilJob(job, 'failed');
       const error = JSON.parse((await bench.store.item(job.ids[0])).error ?? '{}');
       assert.equal(error.code, 'crashed_repeatedly');
-      assert.match(error.message, /^5 workers died at this question, .*, process 604 has ended$/);
+      assert.match(error.message, /^5 workers died on this request, .*: process 604 has ended$/);
       assert.deepEqual([await scene.rows(), scene.queue.waiting.size], [0, 0]);
       // Whoever tries it again begins anew.
       await engine.commands.retry(job.caller, job.key);
