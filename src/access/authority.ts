@@ -103,6 +103,7 @@ function openMembership(options: AuthorityOptions): Membership | undefined {
 function readCallerIds(ids: readonly string[]): ReadonlySet<string> {
   const bad = ids.find((id) => !isCallerId(id));
   if (bad === undefined) return new Set(ids);
-  const message = `${JSON.stringify(bad)} is not a caller id: use printable characters and no spaces`;
+  const given = JSON.stringify(bad);
+  const message = `${given} is not a caller id: use printable characters without spaces`;
   throw new Failure('usage_error', message);
 }

@@ -48,7 +48,8 @@ export class CorpusDirectory {
     const isShort = !name.includes('@');
     if (!isShort || !found.isHeld || found.access === 'own') return allowed(found, 'write');
     const own = `${name}@${caller}`;
-    const message = `${JSON.stringify(name)} is shared with you, and you have no corpus of that name yourself`;
+    const given = JSON.stringify(name);
+    const message = `${given} is shared with you, and is not your own corpus`;
     const advice = `use ${found.name} for the shared one, or ${own} to create your own`;
     throw new Failure('corpus_ambiguous', `${message}: ${advice}`);
   }

@@ -152,7 +152,7 @@ export class AttemptSession {
       oldest.giveUp();
       return;
     }
-    const message = `${limits.attempt.callersMax} callers have an attempt open, which is the maximum`;
+    const message = `${limits.attempt.callersMax} callers have an open attempt, the maximum`;
     throw new Failure('action_not_allowed', `${message}: start again when one of them has ended`);
   }
 

@@ -52,7 +52,7 @@ test('the files of a mail come back unchanged from another process', async () =>
   assert.equal(there.markdown, here.markdown);
 });
 
-test('a visit returns the text of a mail without files; others are requested separately', async () => {
+test('a visit returns the text of a mail without files; others are separate requests', async () => {
   const request = { source: 'https://a.example/b.eml', areRecordingsTaken: false, isParsed: true };
   const whole = await setup(plain)({ kind: 'visit', request });
   assert.match(whole.value.parsed.markdown, /The Otter arrives/);

@@ -20,7 +20,7 @@ function setup(probes: Probes = {}) {
   return { world, outages, said, fail };
 }
 
-test('an outage is reported when it begins and when it ends, regardless of other failures', async () => {
+test('an outage is reported when it begins and ends, regardless of other failures', async () => {
   const { world, said, fail } = setup();
   fail();
   for (let turn = 0; turn < 60; turn++) {
@@ -61,7 +61,7 @@ test('silence is not the end of an outage while the service does not answer', as
   assert.equal(said.length, 1);
   isAway = false;
   await world.advance(2 * quietMs);
-  assert.match(said[1] ?? '', /^store_busy is over after \d+ s and \d failures/);
+  assert.match(said[1] ?? '', /^store_busy ended after \d+ s and \d failures/);
 });
 
 test('other failures are reported every time, and one outage does not hide another', () => {

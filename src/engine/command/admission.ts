@@ -20,11 +20,11 @@ export function checkCorpusName(name: string): void {
 }
 
 export function checkSources(sources: readonly NewSource[]): void {
-  if (sources.length === 0) throw new Failure('sources_empty', 'no sources were given: name at least one');
+  if (sources.length === 0) throw new Failure('sources_empty', 'no sources were given');
   if (sources.length <= limits.job.itemsMax) return;
   throw new Failure(
     'too_many_sources',
-    `a job takes up to ${limits.job.itemsMax} sources, and this one has ${sources.length}: split it`,
+    `a job takes up to ${limits.job.itemsMax} sources, not ${sources.length}: split it`,
   );
 }
 
@@ -40,7 +40,7 @@ export function checkPriority(priority: number = limits.fairness.priorityDefault
 /** Undefined means no budget. */
 export function checkBudget(cents: number | undefined): number | undefined {
   if (cents === undefined || (Number.isFinite(cents) && cents >= 0)) return cents;
-  throw new Failure('bad_request', `the budget must be a number of cents of at least 0, not ${cents}`);
+  throw new Failure('bad_request', `the budget must be at least 0 cents, not ${cents}`);
 }
 
 /** Undefined means the default job timeout. */

@@ -76,7 +76,7 @@ export class CallerCommands {
     return this.#write(async (transaction, now) => {
       const row = await knownCaller(transaction, id);
       if (!isConfirmed && (await isOnlyBy(transaction, row.id, key))) {
-        const message = `${key} is the only key of ${row.id}, and without it nobody could reach what it owns:`;
+        const message = `${key} is the only key of ${row.id}, which owns something:`;
         throw new Failure('action_not_allowed', `${message} confirm it, or link another key first`);
       }
       if (await unlinkKey(transaction, { caller: row.id, key, now })) return row;
@@ -93,7 +93,7 @@ export class CallerCommands {
     const moved = await this.#write(async (transaction, now) => {
       const old = await knownCaller(transaction, from);
       const next = await ensureCaller(transaction, to, now);
-      if (old.id === next.id) throw new Failure('bad_request', `${from} and ${to} are the same caller`);
+      if (old.id === next.id) throw new Failure('bad_request', `${from} and ${to} are one caller`);
       const owned = await listOwned(transaction, old.id);
       const place = corpus === undefined ? undefined : ownedPlace(owned, old.id, corpus);
       const places = place ? [place] : owned;
@@ -168,10 +168,7 @@ async function isOnlyBy(reader: Reader, caller: string, key: string): Promise<bo
 
 function wouldMerge(key: string, from: string, to: string): Failure {
   const message = `the key ${key} already belongs to the caller ${from}, which owns something`;
-  return new Failure(
-    'action_not_allowed',
-    `${message}: confirm that ${from} is merged into ${to}`,
-  );
+  return new Failure('action_not_allowed', `${message}: confirm that ${from} is merged into ${to}`);
 }
 
 function ownedPlace(owned: readonly CorpusPlace[], caller: string, name: string): CorpusPlace {
@@ -189,7 +186,7 @@ export function readKeyId(hash: string): string {
   if (digits !== undefined) return digits.slice(0, 16).toLowerCase();
   // The input is not repeated: it may be the key itself.
   const message = 'name a key by its hash: sha256: and 64 hexadecimal digits';
-  throw new Failure('bad_request', `${message}, or the first 16 of them; never send the key itself`);
+  throw new Failure('bad_request', `${message}, or the first 16; never send the key itself`);
 }
 
 function checkCallerId(id: string): string {

@@ -20,7 +20,7 @@ function setup() {
 }
 
 describe('solitude', () => {
-  test('takes a suspect only while it holds nothing, and claims nothing beside it until it ends', () => {
+  test('takes a suspect only while idle, and claims nothing beside it until it ends', () => {
     const { solitude } = setup();
     assert.equal(solitude.next(fresh, 0), 'suspect');
     const end = solitude.begin(crashesMin);
@@ -55,7 +55,7 @@ describe('solitude', () => {
     assert.equal(solitude.next(none, 1), 'nothing');
   });
 
-  test('empties its slots for a suspect, works as long, then tries for twice the time', async () => {
+  test('empties its slots for a suspect, works as long, tries for twice the time', async () => {
     const { world, solitude } = setup();
     for (const ms of [drainMsMin, 2 * drainMsMin, 4 * drainMsMin]) {
       assert.equal(solitude.next(fresh, 3), 'nothing', `${ms} ms`);
