@@ -1,4 +1,4 @@
-/** A process that works on the store until it is killed, or told to stop by SIGTERM. */
+/** A process that works on the store until it is killed or stopped by SIGTERM. */
 import { parseArgs } from 'node:util';
 import { assemble } from '../../src/app/wire.ts';
 import { realWorld } from '../../src/app/world.ts';
@@ -30,7 +30,7 @@ const { engine, close } = await assemble({
   data: values.data,
   databaseUrl: values.database,
   places: Number(values.places),
-  // Retries come soon: a wait of seconds would test nothing but patience.
+  // Short retry delays: seconds of waiting would test nothing.
   world: { ...realWorld(hook), random: () => chance.next() * 0.05 },
   embedder: meteredProvider(values.provider),
   extractor: meteredExtractor(values.completions),

@@ -5,7 +5,7 @@ import { inspect } from 'node:util';
 import { localCaller } from '../../src/access/caller.ts';
 import type { Failure } from '../../src/kernel/failure/failure.ts';
 import { hashed, internalKey, openCircuit, withMembership } from '../support/access-fixture.ts';
-import { assertNoCanary, makeCanaries, type Told } from '../support/canary.ts';
+import { assertNoCanary, makeCanaries, type Output } from '../support/canary.ts';
 import type { Reply } from '../support/membership.ts';
 import { makeLatch } from '../support/test-world.ts';
 
@@ -205,7 +205,7 @@ describe('wrong keys', () => {
 
 test('no secret is in a failure, an audit record, a caller or the standing', async (t) => {
   const canaries = makeCanaries('access');
-  const told: Told[] = [];
+  const told: Output[] = [];
   const look = async (where: string, reply: Reply | undefined, key = canaries.api_key) => {
     const options = { internalKey: canaries.environment };
     const { access, records, answer, membership } = await withMembership(t, options);

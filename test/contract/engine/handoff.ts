@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { Callbacks, type Completion } from '../../../src/handoff/orchestrator/callbacks.ts';
 import { limits } from '../../../src/kernel/limits/limits.ts';
 import type { EngineTest } from '../../support/engine-fixture.ts';
-import { asTold, questionOf, Scene, workerPid } from '../../support/handoff-scene.ts';
+import { asSent, requestOf, Scene, workerPid } from '../../support/handoff-scene.ts';
 
 const stage = 'scraping';
 const succeeded = { status: 'chunking' };
@@ -112,8 +112,8 @@ export const handoffTests: readonly EngineTest[] = [
       await scene.broker.stop();
       // The callback is taken in by another process than the one that asked.
       const { database } = bench.store;
-      const elsewhere = new Callbacks({ database, world: bench.world, read: asTold });
-      const { handoff, jobId, begun } = { ...(await questionOf(scene)) };
+      const elsewhere = new Callbacks({ database, world: bench.world, read: asSent });
+      const { handoff, jobId, begun } = { ...(await requestOf(scene)) };
       const answer = { stage, handoff, epoch: begun, value: { page: 'kept' } } as const;
       assert.deepEqual(await elsewhere.complete(jobId, answer), succeeded);
       assert.deepEqual(await complete(), late);
@@ -130,9 +130,9 @@ export const handoffTests: readonly EngineTest[] = [
       await scene.start();
       const job = await bench.store.submit();
       await scene.beginOne();
-      const { handoff, jobId, begun: epoch } = await questionOf(scene);
+      const { handoff, jobId, begun: epoch } = await requestOf(scene);
       const elsewhere = new Callbacks({
-        ...{ database: bench.store.database, world: bench.world, read: asTold },
+        ...{ database: bench.store.database, world: bench.world, read: asSent },
       });
       const value = { page: 'from afar' };
       assert.deepEqual(

@@ -1,6 +1,6 @@
 /**
- * Stores that an earlier Pawl has written, at schema 23: four callers, each with documents, jobs,
- * a failed document and keys for idempotency. Opening one migrates it.
+ * Stores written by an earlier Pawl, at schema 23: four callers, each with documents, jobs, a
+ * failed document and idempotency keys. Opening one migrates it.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { gunzipSync } from 'node:zlib';
 import pg from 'pg';
 import type { Postgres } from '../postgres.ts';
 
-/** What a caller had in the store, by the ids of that time. */
+/** What a caller had in the store, by its ids at that time. */
 export interface Belongings {
   readonly key: string;
   readonly jobs: readonly string[];
@@ -28,12 +28,12 @@ export function belongingsIn(store: 'sqlite' | 'postgres'): Record<Person, Belon
   return JSON.parse(readFileSync(here('schema-23.json'), 'utf8'))[store];
 }
 
-/** Puts the store into a folder of data. */
+/** Puts the store into a data folder. */
 export function copySqlite(folder: string): void {
   writeFileSync(join(folder, 'pawl.db'), gunzipSync(readFileSync(here('schema-23.db.gz'))));
 }
 
-/** A database with the store in it; returns its URL. */
+/** Creates a database with the store in it; returns its URL. */
 export async function copyPostgres(postgres: Postgres): Promise<string> {
   const url = await postgres.createDatabase();
   const client = new pg.Client({ connectionString: url });
