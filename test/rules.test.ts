@@ -52,7 +52,7 @@ const rows: readonly [title: string, row: string, found: RegExp | null][] = [
     `| job-1 | It. | ${place} | \`src/b.test.ts\`: "x" |`,
     /which does not exist/,
   ],
-  ['code as its test', `| job-1 | It. | ${place} | \`src/a.ts\`: "x" |`, /is no file of tests/],
+  ['code as its test', `| job-1 | It. | ${place} | \`src/a.ts\`: "x" |`, /is not a test file/],
   [
     'no decision',
     `| job-1 | [2](decisions/0002.md) | ${place} | ${proof} |`,

@@ -1,7 +1,7 @@
 /**
  * The orchestrator's side of handoffs. A step sends a request and waits here, while the lease of
- * its item is held as usual. The request is first written to disk, then its id goes on the queue of
- * the service; the response is on disk before the step receives it. Queues carry only
+ * its item is held as usual. The request is first written to disk, then its id is put on the queue
+ * of the service; the response is on disk before the step receives it. Queues carry only
  * notifications: a lost message is sent again, a duplicate finds the request taken, and a dead
  * worker is replaced.
  */

@@ -1,8 +1,8 @@
 /**
- * Keeps queues in sync with the requests on disk. A new request goes on its queue immediately, in
- * the order of opening; a queue that has lost its messages is filled again; and periodically all
- * open requests are added once more. Adding is idempotent: a message may come twice, and none is
- * missing for long.
+ * Keeps queues in sync with the requests on disk. A new request is queued immediately, in the order
+ * of opening; a queue that has lost its messages is filled again; and periodically all open
+ * requests are added once more. Adding is idempotent: a message may come twice, and none is missing
+ * for long.
  */
 
 import { Loop } from '../../engine/loop.ts';
