@@ -1,4 +1,4 @@
-/** The pages of docs/generated/ are what the code says today. */
+/** The pages of docs/generated/ match the code. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
@@ -10,7 +10,7 @@ const pages = generatedPages();
 
 describe('docs/generated', () => {
   for (const [name, text] of Object.entries(pages)) {
-    test(`${name} is what the code says`, () => {
+    test(`${name} matches the code`, () => {
       const stored = readFileSync(`${folder}${name}`, 'utf8');
       assert.equal(stored, text, `docs/generated/${name} is out of date: run \`npm run generate\``);
     });

@@ -15,7 +15,7 @@ const pages = globSync(['*.md', 'docs/*.md', 'docs/{design,guide,decisions}/*.md
 const commands = await findCommands();
 const variables = new Set<string>(Object.values(settings).map(({ variable }) => variable));
 
-/** Variables of the tests, and what a guide has the reader write. */
+/** Variables of the tests, and values that the reader fills in. */
 const otherVariables = /^PAWL_(?:TEST_\w+|IMAGE)$/;
 
 describe('the guides', () => {
@@ -51,7 +51,7 @@ describe('the guides', () => {
     });
   }
 
-  test('would notice what does not exist', () => {
+  test('names that do not exist are found', () => {
     const said =
       'Run `pawl serch docs`, `pawl jobs stop ID`, or `pawl search docs "a b" --topk 3`.';
     assert.deepEqual(callsIn(said).flatMap(problemsOf), [
@@ -63,7 +63,7 @@ describe('the guides', () => {
   });
 });
 
-/** What comes after `pawl` wherever a page has it as code. */
+/** The text after `pawl` in code on a page. */
 function callsIn(text: string): string[] {
   const spans = [...text.matchAll(/`((?:npx )?pawl [^`]+)`/g)].map(([, code = '']) => code);
   const blocks = [...text.matchAll(/^```(?:sh)?\n(.*?)^```/gms)].map(([, code = '']) => code);
@@ -82,7 +82,7 @@ function callsIn(text: string): string[] {
 
 function problemsOf(call: string): string[] {
   const [name = '', second = ''] = call.split(/\s+/);
-  // `pawl mcp …`, `pawl/client`, or prose that goes on.
+  // `pawl mcp …`, `pawl/client`, or prose.
   if (!/^[a-z]+$/.test(name)) return [];
   const command = commands.get(name);
   if (!command) return [`${call}: there is no command ${name}`];
@@ -96,7 +96,7 @@ function problemsOf(call: string): string[] {
   ].map((problem) => `${call}: ${problem}`);
 }
 
-/** `pause|resume` is two of them; what is written large is for the reader to fill in. */
+/** `pause|resume` is two actions; upper-case words are placeholders. */
 function actionsOf(word: string): string[] {
   return /^[a-z]+(?:\|[a-z]+)*$/.test(word) ? word.split('|') : [];
 }
@@ -105,7 +105,7 @@ function isVariable(name: string): boolean {
   return variables.has(name) || otherVariables.test(name);
 }
 
-/** As GitHub makes them. */
+/** Anchors as GitHub makes them. */
 function anchorsOf(text: string): string[] {
   const titles = [...text.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) => title);
   return titles.map((title) =>

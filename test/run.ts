@@ -1,7 +1,7 @@
 /**
  * Runs all suites, or with `npm test -- PATTERN…` the files whose path contains a pattern. With
- * `--loaded`, other processes compute meanwhile: a test that depends on the machine's speed fails.
- * The last line is `N passed, N failed`, with `, N skipped` where some were.
+ * `--loaded`, other processes use the CPU meanwhile: a test that depends on the machine's speed
+ * fails. The last line is `N passed, N failed`, with `, N skipped` if some were.
  */
 import { globSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -23,7 +23,7 @@ const loaded = '--loaded';
 const slowestShown = 5;
 const suiteNameWidth = 10;
 
-/** Told first and in this order; then every other folder of test/ that has tests. */
+/** Reported first and in this order; then every other folder of test/ that has tests. */
 const suiteOrder = ['unit', 'contract', 'simulation', 'chaos', 'e2e'];
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
@@ -41,7 +41,7 @@ async function main(args: readonly string[]): Promise<number> {
   console.log(`seeds begin at ${seed}; ${seedVariable}=${seed} runs the same ones again\n`);
   if (suites.length > 0) prepareMachine(console.log);
   const stopLoad = args.includes(loaded) ? startLoad() : undefined;
-  // The last suites have the longest files. Begun first, they leave short ones to fill the end.
+  // The last suites have the longest files. Started first, they leave short ones to fill the end.
   const results = await runFiles(suites.toReversed().flatMap(({ files }) => files));
   stopLoad?.();
   console.log();
@@ -75,7 +75,7 @@ function findSuites(patterns: readonly string[]): Suite[] {
     .filter((suite) => suite.files.length > 0);
 }
 
-/** One line of files for all suites: no core waits for the last file of a suite. */
+/** One queue of files for all suites: no core waits for the last file of a suite. */
 async function runFiles(files: readonly string[]): Promise<FileResult[]> {
   const results: FileResult[] = [];
   const waiting = [...files];

@@ -1,4 +1,4 @@
-/** The style that a machine can check: the tables are the rules, the reasons stand beside them. */
+/** The style that a machine can check: the tables are the rules, each with its reason. */
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -21,12 +21,12 @@ import {
   webImportRule,
 } from './support/tidy-rules.ts';
 
-/** Files that break a rule for a reason. The list only shrinks: an entry nobody needs fails. */
+/** Files that break a rule for a reason. The list only shrinks: an unnecessary entry fails. */
 const exceptions: readonly { path: string; rule: string; reason: string }[] = [
   {
     path: 'web/vite-options.ts',
     rule: 'web-import',
-    reason: 'it is read by the build, not by a browser',
+    reason: 'the build reads it, not a browser',
   },
   {
     path: 'test/support/test-reporter.ts',
@@ -36,7 +36,7 @@ const exceptions: readonly { path: string; rule: string; reason: string }[] = [
   {
     path: 'test/contract/support.test.ts',
     rule: 'patience',
-    reason: 'it tests what is said when patience ends',
+    reason: 'it tests the message after a timeout',
   },
   ...['src/store/driver/sqlite.ts'].map((path) => ({
     path,
@@ -51,7 +51,7 @@ const bannedWords = 'util common helper manager base impl data info misc shared'
 
 const inSrc = (path: string) => path.startsWith('src/') && !isTest(path);
 const anywhere = () => true;
-/** Where clock, chance and timers are passed in, so that the simulation can own them. */
+/** Where clock, randomness and timers are passed in, so that the simulation can control them. */
 const isDeterministic = (path: string) =>
   inSrc(path) && /^src\/(kernel|engine|store|pipeline)\//.test(path);
 const isCli = (path: string) => path.startsWith('src/cli/');
@@ -62,35 +62,35 @@ const bannedTexts: readonly BannedText[] = [
     pattern: /\b(?:TO[D]O|FIX[M]E|XX[X]|HAC[K])\b/,
     view: 'text',
     isBannedIn: anywhere,
-    message: 'do it now, or leave it out: notes to oneself are no place for work',
+    message: 'do it now, or drop it: the code is no place for to-do notes',
   },
   {
     rule: 'silenced-types',
     pattern: /@ts-(?:ignore|nocheck)\b/,
     view: 'text',
     isBannedIn: anywhere,
-    message: 'the type is wrong: mend it',
+    message: 'the type is wrong: fix it',
   },
   {
     rule: 'any',
     pattern: /\bas\s+any\b/,
     view: 'code',
     isBannedIn: anywhere,
-    message: 'any switches the compiler off: narrow from unknown',
+    message: 'any switches off the compiler: narrow from unknown',
   },
   {
     rule: 'only',
     pattern: /\.only\(|\bonly:\s*true\b/,
     view: 'code',
     isBannedIn: anywhere,
-    message: 'the other tests would be skipped in silence',
+    message: 'the other tests would be skipped silently',
   },
   {
     rule: 'console',
     pattern: /\bconsole\.\w+\(/,
     view: 'code',
     isBannedIn: (path) => inSrc(path) && !isCli(path),
-    message: 'only the CLI prints; everything else tells through observe/',
+    message: 'only the CLI prints; everything else reports through observe/',
   },
   {
     rule: 'effect',
@@ -132,7 +132,7 @@ const bannedTexts: readonly BannedText[] = [
     pattern: /\bsetTimeout\b/,
     view: 'code',
     isBannedIn: (path) => /\.test\.tsx?$/.test(path),
-    message: 'tests wait for events: use until, or a world whose time the test owns',
+    message: 'tests wait for events: use until, or a world whose time the test controls',
   },
 ];
 
@@ -208,7 +208,7 @@ describe('the lockfile', () => {
   });
 });
 
-/** One bad snippet per row, and what is found in it; an empty list says that it is fine. */
+/** One bad snippet per row, and what is found in it; an empty list means that it is valid. */
 const samples: readonly [path: string, text: string, found: readonly string[]][] = [
   ['src/store/a.ts', 'x\n'.repeat(400), []],
   ['src/store/a.ts', 'x\n'.repeat(401), ['file-size:401']],
@@ -351,7 +351,7 @@ describe('the scanner', () => {
     ]);
   });
 
-  test('takes an import in a comment or in a string for what it is', () => {
+  test('ignores an import in a comment or in a string', () => {
     const text =
       "// import './a.ts'\nconst b = \"import './c.ts'\";\nimport {\n  d,\n} from './d.ts';";
     assert.deepEqual(importsOf(readSource('a.ts', text)), [{ line: 3, specifier: './d.ts' }]);

@@ -1,4 +1,4 @@
-/** The workbench that is committed is the one that the sources make, and is small. */
+/** The committed workbench matches its sources, and is small. */
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -35,7 +35,7 @@ describe('the built workbench', () => {
     assert.ok(total < firstLoadBytesMax, `the first load is ${total} bytes`);
   });
 
-  test('has nothing within the page that a strict policy would forbid', () => {
+  test('contains nothing inline that a strict policy would forbid', () => {
     const index = readFileSync(join(committed, 'index.html'), 'utf8');
     assert.doesNotMatch(index, /<style|style=|\son\w+=|<script(?![^>]*\bsrc=)/);
   });
@@ -45,7 +45,7 @@ function filesOf(folder: string): string[] {
   return globSync('**/*.*', { cwd: folder }).sort();
 }
 
-/** A script is not there before everything that it imports is. */
+/** A script needs all its imports first. */
 function need(needed: Set<string>, path: string): void {
   if (needed.has(path)) return;
   needed.add(path);

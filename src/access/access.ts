@@ -1,5 +1,5 @@
 /**
- * Who asks, and how much that caller may ask for. Where neither keys nor Membership are configured,
+ * Identifies callers and limits their requests. If neither keys nor Membership are configured,
  * there is one caller, the owner of the machine, and Pawl listens on loopback only.
  */
 import { Failure } from '../kernel/failure/failure.ts';
@@ -18,33 +18,33 @@ export type { RateDecision } from './limit/limiter.ts';
 
 export interface Access {
   /**
-   * Throws `unauthorized` for a key that is missing or not valid, and `membership_unavailable`,
-   * with the time to wait, where that cannot be known now. `source` is the address that the request
-   * came from: one that brings too many wrong keys gets `rate_limit_hit`, with the time to wait.
+   * Throws `unauthorized` for a missing or invalid key, and `membership_unavailable`, with the time
+   * to wait, if that cannot be checked now. `source` is the address of the request: too many wrong
+   * keys from it give `rate_limit_hit`, with the time to wait.
    */
   authenticate(key: string | undefined, source?: string): Promise<CallerContext>;
   /** Counts the request, unless it is over the limit. */
   admit(caller: CallerContext, route: string): Promise<RateDecision>;
 }
 
-/** What several processes keep together. */
+/** State shared by several processes. */
 export interface AccessRemote {
   readonly answers: AnswerCache;
-  /** A window that goes on with the given one, its own process's, while the remote is away. */
+  /** A shared window that falls back to the given local one during an outage. */
   windowFor(pool: Pool, near: RateWindow): RateWindow;
   readonly standing: { readonly isReady: boolean; readonly circuit: Circuit };
 }
 
 export interface AccessOptions {
   readonly world: World;
-  /** Told of keys that were rejected and of limits that were hit. */
+  /** Receives rejected keys and exceeded limits. */
   readonly audit: Audit;
   /** `sha256:HEX` or `NAME=sha256:HEX` each. */
   readonly apiKeys?: readonly string[] | undefined;
   readonly internalKey?: string | undefined;
   readonly internalCallerIds?: readonly string[] | undefined;
   readonly membershipUrl?: string | undefined;
-  /** Nobody is let in without a key, even where only services have one. */
+  /** Requires a key even if only services have one. */
   readonly isClosed?: boolean | undefined;
   readonly rateCapacity?: number | undefined;
   readonly rateFloor?: number | undefined;
@@ -53,8 +53,8 @@ export interface AccessOptions {
   readonly fetch?: typeof fetch | undefined;
 }
 
-/** What `/readyz` says; a part that is not configured is absent. */
-export interface AccessStanding {
+/** For `/readyz`; parts that are not configured are absent. */
+export interface AccessStatus {
   readonly membership?: { readonly circuit: Circuit; readonly retryAfterMs: number };
   readonly redis?: AccessRemote['standing'];
 }
@@ -62,7 +62,7 @@ export interface AccessStanding {
 export interface OpenAccess extends Access {
   /** Whether callers need a key. If not, Pawl must listen on loopback only. */
   readonly isGuarded: boolean;
-  readonly standing: AccessStanding;
+  readonly standing: AccessStatus;
 }
 
 export function openAccess(options: AccessOptions): OpenAccess {
@@ -97,7 +97,7 @@ export function openAccess(options: AccessOptions): OpenAccess {
   };
 }
 
-/** Whose key was rejected is told by its hash; without a usable key there is nothing to tell. */
+/** A rejected key is identified by its hash; without a usable key there is no id. */
 export function rejectedCaller(key: string | undefined): CallerContext {
   const callerId = key ? hashKey(key).callerId : 'none';
   return { ...localCaller, callerId, shownId: callerId, callerType: 'unknown' };

@@ -10,14 +10,14 @@ function setup() {
   return { audit, records };
 }
 
-test('the audit knows these events, and no other', () => {
+test('the audit has exactly these events', () => {
   const asked = 'job_submitted job_completed job_failed rate_limit_hit auth_rejected';
   const owned = 'corpus_shared corpus_unshared caller_linked caller_unlinked caller_merged';
   const events = `${asked} callback_refused corpus_searched ${owned} corpus_moved`;
   assert.deepEqual(Object.keys(auditFields), events.split(' '));
 });
 
-test('a record says what, when, who, and the fields of its event', () => {
+test('a record has the event, the time, the caller and the fields of the event', () => {
   const { audit, records } = setup();
   const caller = { ...localCaller, callerId: '01f9350b55022160', shownId: 'user_abc', tier: 'pro' };
   audit.emit('corpus_searched', caller, { corpus_name: 'handbook', results: 3 });
@@ -34,7 +34,7 @@ test('a record says what, when, who, and the fields of its event', () => {
   ]);
 });
 
-test('what an event does not list is not told, nor are claims', () => {
+test('fields that an event does not list are dropped, and so are claims', () => {
   const { audit, records } = setup();
   const caller = { ...localCaller, rawClaims: { api_key: 'canary' }, scopes: ['canary'] };
   const fields = { key: 'canary', text: 'canary', caller_id: 'canary', job_id: 'job-1' };
@@ -44,7 +44,7 @@ test('what an event does not list is not told, nor are claims', () => {
   assert.match(JSON.stringify(records), /job-1/);
 });
 
-test('a field is cut to its bound', () => {
+test('a field is truncated to its limit', () => {
   const { audit, records } = setup();
   audit.emit('job_failed', localCaller, { code: 'x'.repeat(1000) });
   assert.equal(String(records[0]?.code).length, 256);

@@ -1,6 +1,6 @@
 /**
- * Who did what: a closed list of events, each with a closed list of fields. What is not listed is
- * not told, so that no key and no text of a document can slip in with the rest.
+ * The audit log: a closed list of events, each with a closed list of fields. Unlisted fields are
+ * dropped, so that no key and no document text can leak into it.
  */
 import { limits } from '../kernel/limits/limits.ts';
 import type { World } from '../kernel/world.ts';

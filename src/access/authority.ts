@@ -1,4 +1,4 @@
-/** Whose key it is: the internal key, a static one, or one that Membership knows. */
+/** Identifies a key: the internal key, a static one, or one of Membership. */
 import { Failure } from '../kernel/failure/failure.ts';
 import type { World } from '../kernel/world.ts';
 import { type CallerContext, localCaller } from './caller.ts';
@@ -22,7 +22,7 @@ export interface AuthorityOptions {
   readonly internalKey?: string | undefined;
   readonly internalCallerIds?: readonly string[] | undefined;
   readonly membershipUrl?: string | undefined;
-  /** Nobody is let in without a key, even where only services have one. */
+  /** Requires a key even if only services have one. */
   readonly isClosed?: boolean | undefined;
   readonly answers?: AnswerCache | undefined;
   readonly fetch?: typeof fetch | undefined;
@@ -34,7 +34,10 @@ export type Verdict =
 
 const rejections = {
   missing: { reason: 'missing', message: 'the request has no key in the X-API-Key header' },
-  malformed: { reason: 'malformed', message: 'the X-API-Key header holds what cannot be a key' },
+  malformed: {
+    reason: 'malformed',
+    message: 'the X-API-Key header is not a valid key: use printable characters without spaces',
+  },
   invalid: { reason: 'invalid', message: 'the key in the X-API-Key header is not valid' },
 } as const;
 
@@ -65,7 +68,7 @@ export function openAuthority(options: AuthorityOptions): Authority {
       }
       if (!isKeyShaped(key)) return rejections.malformed;
       const hash = hashKey(key);
-      // Both lists are gone through for every key: see `isAmong`.
+      // Both lists are searched completely for every key: see `isAmong`.
       const [isInternal, found] = [isAmong(hash, internalKeys), findStatic(hash, staticKeys)];
       if (isInternal)
         return { caller: callerOf(hash, { caller_type: 'service' }, { internalIds }) };
@@ -86,7 +89,7 @@ async function refuseGuessing(
 ): Promise<void> {
   const waitMs = source === undefined ? 0 : await guesses.waitMs(source);
   if (waitMs === 0) return;
-  const message = 'too many keys from this address were not valid';
+  const message = 'too many invalid keys came from this address';
   throw new Failure('rate_limit_hit', message, { retryAfterMs: waitMs });
 }
 
@@ -100,6 +103,7 @@ function openMembership(options: AuthorityOptions): Membership | undefined {
 function readCallerIds(ids: readonly string[]): ReadonlySet<string> {
   const bad = ids.find((id) => !isCallerId(id));
   if (bad === undefined) return new Set(ids);
-  const message = `${JSON.stringify(bad)} is no caller id: use printable characters and no spaces`;
+  const given = JSON.stringify(bad);
+  const message = `${given} is not a caller id: use printable characters without spaces`;
   throw new Failure('usage_error', message);
 }

@@ -1,4 +1,4 @@
-/** What operators do with callers, on a store or through a service. */
+/** Operator commands on callers, on a store or through a service. */
 import type { Confirmed } from '../engine/command/caller-commands.ts';
 import type { CallerRow } from '../store/caller/callers.ts';
 import type { CallerView } from './caller-view.ts';

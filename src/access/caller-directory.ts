@@ -1,6 +1,6 @@
 /**
- * Which caller a request comes from, as the store has it. An answer is remembered for seconds, and
- * dropped when the log says that something has changed; while the store is away, it holds on.
+ * Resolves the caller of a request with the store. Results are cached for seconds, and dropped when
+ * the log reports a change; during a store outage the cached ones stay valid.
  */
 import { findCaller, type KnownCaller, meetCaller, type Sight } from '../store/caller/callers.ts';
 import type { Database } from '../store/driver/database.ts';
@@ -10,10 +10,10 @@ import { Remembered } from './membership/remembered.ts';
 
 export interface CallerDirectoryOptions {
   readonly database: Database;
-  /** Milliseconds, for how long an answer is remembered. */
+  /** Milliseconds, for the age of cached results. */
   readonly now: () => number;
   readonly audit: Audit;
-  /** Two callers have become one. Resolves when their jobs are together, or after a while. */
+  /** Two callers were merged. Resolves when their jobs are merged, or after a while. */
   readonly onMerge?: (() => Promise<void>) | undefined;
 }
 
@@ -26,7 +26,7 @@ export class CallerDirectory {
     this.#known = new Remembered(options.now);
   }
 
-  /** The same context with the durable caller in it. */
+  /** The same context with the durable caller. */
   async resolve(context: CallerContext): Promise<CallerContext> {
     const { sight } = context;
     if (!sight) return context;

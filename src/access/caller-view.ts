@@ -1,4 +1,4 @@
-/** One caller, with what leads to it and what it owns. */
+/** One caller, with its identities and what it owns. */
 import { nameFor } from '../kernel/name/corpus-name.ts';
 import {
   type CallerRow,
@@ -12,7 +12,7 @@ import type { Reader } from '../store/driver/database.ts';
 
 export interface CallerView extends CallerRow {
   readonly identities: readonly IdentityRow[];
-  /** As it names them. */
+  /** Under the caller's own names for them. */
   readonly corpora: readonly string[];
 }
 

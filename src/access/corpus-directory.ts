@@ -1,7 +1,7 @@
 /**
- * Which corpus a caller means by a name, and what it may do there. `NAME` is a corpus of its own;
- * where it has none, one that it was given, or the only one that is shared with it under this name.
- * `NAME@CALLER` is always exact. What is read is remembered for seconds.
+ * Resolves a corpus name for a caller, and what the caller may do there. `NAME` is a corpus of its
+ * own; otherwise one that was transferred to it, or the only one shared with it under this name.
+ * `NAME@CALLER` is always exact. Results are cached for seconds.
  */
 
 import { Failure } from '../kernel/failure/failure.ts';
@@ -16,10 +16,10 @@ import type { Reader } from '../store/driver/database.ts';
 import { Remembered } from './membership/remembered.ts';
 
 export interface KnownCorpus extends CorpusPlace {
-  /** The full name that it has for the caller. */
+  /** The full name for the caller. */
   readonly name: string;
   readonly access: CorpusAccess;
-  /** It is in the list of what was given or shared: it is there, even if it is empty. */
+  /** It was transferred or shared: it exists for the caller, even if it is empty. */
   readonly isHeld: boolean;
 }
 
@@ -34,26 +34,27 @@ export class CorpusDirectory {
     this.#holdings = new Remembered(now);
   }
 
-  /** The corpus of this name. Whether anything is in it is not looked at. */
+  /** The corpus of this name. Does not check whether it has content. */
   async find(caller: string, name: string, needed: CorpusAccess = 'read'): Promise<KnownCorpus> {
     return allowed(await this.#named(caller, name), needed);
   }
 
   /**
-   * Where a submission under this name goes. A corpus that is only shared with the caller is never
-   * meant by its short name: otherwise a share could catch what was meant for a new corpus.
+   * The target of a submission under this name. The short name never means a corpus that is only
+   * shared: otherwise a share could capture documents meant for a new corpus.
    */
   async target(caller: string, name: string): Promise<KnownCorpus> {
     const found = await this.#named(caller, name);
     const isShort = !name.includes('@');
     if (!isShort || !found.isHeld || found.access === 'own') return allowed(found, 'write');
     const own = `${name}@${caller}`;
-    const message = `${JSON.stringify(name)} is shared with you, and you have none of your own`;
-    const advice = `use ${found.name} for that one, or ${own} to begin your own`;
+    const given = JSON.stringify(name);
+    const message = `${given} is shared with you, and is not your own corpus`;
+    const advice = `use ${found.name} for the shared one, or ${own} to create your own`;
     throw new Failure('corpus_ambiguous', `${message}: ${advice}`);
   }
 
-  /** What the caller may do with a document of this corpus; undefined: it is not there for it. */
+  /** What the caller may do with a document of this corpus; undefined: invisible to it. */
   async accessTo(caller: string, place: CorpusPlace): Promise<CorpusAccess | undefined> {
     const holdings = await this.#of(caller);
     const held = holdings.find((each) => isAt(each, place));
@@ -61,7 +62,7 @@ export class CorpusDirectory {
     return place.caller === caller ? 'own' : undefined;
   }
 
-  /** The name as jobs carry it; one that means nothing is left as it is. */
+  /** The name as jobs carry it; an unknown one is unchanged. */
   async fullName(caller: string, name: string): Promise<string> {
     try {
       return (await this.#named(caller, name)).name;
@@ -71,7 +72,7 @@ export class CorpusDirectory {
     }
   }
 
-  /** Corpora of other namespaces that are the caller's, or shared with it, by full name. */
+  /** Corpora of other namespaces that the caller owns or that are shared with it, by full name. */
   async held(caller: string): Promise<KnownCorpus[]> {
     const holdings = await this.#of(caller);
     return holdings
@@ -79,7 +80,7 @@ export class CorpusDirectory {
       .sort((one, other) => (one.name < other.name ? -1 : 1));
   }
 
-  /** Corpora of the caller's namespace that belong to others by now. */
+  /** Corpora of the caller's namespace that now belong to others. */
   async away(caller: string): Promise<ReadonlySet<string>> {
     const holdings = await this.#of(caller);
     return new Set(holdings.flatMap((each) => (each.access === 'away' ? [each.corpus] : [])));
@@ -109,7 +110,7 @@ export class CorpusDirectory {
   }
 }
 
-/** By where it lives, or by who owns it. */
+/** By its namespace, or by its owner. */
 function exactly(
   caller: string,
   holdings: readonly Holding[],
@@ -135,7 +136,7 @@ function only(caller: string, candidates: readonly Holding[], name: string): Kno
   if (!one) throw unknownCorpus(name);
   if (others.length === 0) return one;
   const names = [one, ...others].map((each) => each.name).join(', ');
-  const message = `${JSON.stringify(name)} may be one of these: ${names}`;
+  const message = `${JSON.stringify(name)} is ambiguous: use one of ${names}`;
   throw new Failure('corpus_ambiguous', message);
 }
 
@@ -150,7 +151,9 @@ function isAt({ namespace, corpus }: Holding, place: CorpusPlace): boolean {
   return namespace === place.caller && corpus === place.corpus;
 }
 
-/** Whoever may see a corpus is told what it may not do; to all others it is not there. */
+/**
+ * A caller that can see a corpus gets the reason of a refusal; for all others it does not exist.
+ */
 function allowed(corpus: KnownCorpus, needed: CorpusAccess): KnownCorpus {
   checkAccess(corpus.access, needed, corpus.name);
   return corpus;
@@ -158,7 +161,7 @@ function allowed(corpus: KnownCorpus, needed: CorpusAccess): KnownCorpus {
 
 export function checkAccess(access: CorpusAccess, needed: CorpusAccess, what: string): void {
   if (rank[access] >= rank[needed]) return;
-  const words = needed === 'own' ? 'only its owner may do this' : 'it is shared with you to read';
+  const words = needed === 'own' ? 'only its owner may do this' : 'it is shared with you read-only';
   throw new Failure('forbidden', `${what}: ${words}`);
 }
 

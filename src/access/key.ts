@@ -1,6 +1,6 @@
 /**
- * A key is known by its SHA-256 alone: the hash is what is compared, cached and told. The key
- * itself is held for as long as a request takes, and goes to nobody but Membership.
+ * A key is identified only by its SHA-256: the hash is compared, cached and logged. The key itself
+ * is held for the time of a request, and sent only to Membership.
  */
 import { hash, timingSafeEqual } from 'node:crypto';
 import { Failure } from '../kernel/failure/failure.ts';
@@ -9,22 +9,22 @@ import { limits } from '../kernel/limits/limits.ts';
 export interface KeyHash {
   readonly digest: Buffer;
   readonly hex: string;
-  /** The first 16 hexadecimal digits: the caller's id where Membership gives no other. */
+  /** The first 16 hexadecimal digits: the caller's id if Membership gives no other. */
   readonly callerId: string;
 }
 
 export function hashKey(key: string): KeyHash {
-  // Of all the ways to both forms, the quickest by far: every request comes through here.
+  // The fastest way to both forms: every request runs this.
   const hex = hash('sha256', key, 'hex');
   return { digest: Buffer.from(hex, 'hex'), hex, callerId: hex.slice(0, 16) };
 }
 
-/** What cannot be a key is refused before anybody is asked about it. */
+/** Refuses malformed keys before any lookup. */
 export function isKeyShaped(key: string): boolean {
   return key.length <= limits.key.charactersMax && /^[\x21-\x7e]+$/.test(key);
 }
 
-/** Compares with all of them, whichever matches, so that the time taken tells nothing. */
+/** Compares with all of them, even after a match, so that timing reveals nothing. */
 export function isAmong(hash: KeyHash, digests: readonly Buffer[]): boolean {
   let found = false;
   for (const digest of digests) found = timingSafeEqual(hash.digest, digest) || found;
@@ -33,11 +33,11 @@ export function isAmong(hash: KeyHash, digests: readonly Buffer[]): boolean {
 
 export interface StaticKey {
   readonly digest: Buffer;
-  /** The caller that the key leads to. Several keys may have one name. */
+  /** The caller of this key. Several keys may have one name. */
   readonly name?: string | undefined;
 }
 
-/** The key of this hash. All are compared, for the same reason. */
+/** The key with this hash. All are compared, for the same reason. */
 export function findStatic(hash: KeyHash, keys: readonly StaticKey[]): StaticKey | undefined {
   let found: StaticKey | undefined;
   for (const key of keys) if (timingSafeEqual(hash.digest, key.digest)) found ??= key;
@@ -48,13 +48,13 @@ export const staticKeyPattern =
   /^(?:([\x21-\x2b\x2d-\x3c\x3e-\x7e]{1,128})=)?sha256:([0-9a-f]{64})$/i;
 
 /**
- * The digest in `sha256:HEX`, and the name in front of it. What was given is not repeated: it may
- * be the key itself.
+ * Reads `sha256:HEX` with an optional name in front. The input is not repeated in errors: it may be
+ * the key itself.
  */
 export function readStaticKey(text: string): StaticKey {
   const [, name, hex] = staticKeyPattern.exec(text) ?? [];
   if (hex !== undefined) return { digest: Buffer.from(hex, 'hex'), name };
-  const message = 'a static key must be given as sha256: and 64 hexadecimal digits';
+  const message = 'give a static key as sha256: and 64 hexadecimal digits';
   throw new Failure('usage_error', `${message}, the hash of the key and not the key itself`);
 }
 

@@ -1,11 +1,11 @@
-/** The corpora that a caller sees: its own by name, then what it was given or is shared with it. */
+/** The corpora that a caller sees: its own by name, then transferred and shared ones. */
 
 import type { CorpusRow } from '../store/document/documents.ts';
 import { getCorpus, listCorpora } from '../store/document/views.ts';
 import type { Reader } from '../store/driver/database.ts';
 import type { CorpusDirectory, KnownCorpus } from './corpus-directory.ts';
 
-/** Undefined: there is nothing in it, and nobody has given it to the caller. */
+/** Undefined: it is empty, and was not transferred to the caller. */
 export async function visibleCorpus(
   reader: Reader,
   { caller, corpus, name, isHeld }: KnownCorpus,
@@ -24,7 +24,7 @@ export async function listVisibleCorpora(
   for (const held of await corpora.held(caller)) {
     if (rows.length >= limit) break;
     if (isPastOwn && held.name <= after) continue;
-    // One that was kept free for its owner is not there before something is in it.
+    // A name reserved for its owner is not visible before the corpus has content.
     const row = await visibleCorpus(database, { ...held, isHeld: held.access !== 'own' });
     if (row) rows.push(row);
   }

@@ -1,7 +1,6 @@
 /**
- * The attempt of one caller: started, stopped, resumed, given up. The registry says what may be;
- * this file does it, and reports back to the registry, which has the last word on whether a result
- * still counts.
+ * The attempt of one caller: start, stop, resume, discard. The registry decides what is allowed;
+ * this file does it, and reports back to the registry, which decides whether a result still counts.
  */
 import type { BlobStore } from '../blob/blob.ts';
 import type { Commands } from '../engine/command/commands.ts';
@@ -40,12 +39,12 @@ export interface CallerAttemptOptions extends Pick<PhaseContext, 'read' | 'parse
   readonly tell: (news: News) => void;
 }
 
-/** Told, not stored: who missed it asks for the present state. */
+/** Published, not stored: a client that missed an event reads the current state. */
 export type News =
   | { readonly kind: 'attempt'; readonly caller: string; readonly view: AttemptView }
   | { readonly kind: 'source'; readonly caller: string; readonly view: SourceView };
 
-/** What belongs to one attempt, from its start until the next one's. */
+/** State of one attempt, from its start until the next one's. */
 interface Run {
   readonly id: string;
   corpus: string;
@@ -96,7 +95,7 @@ export class CallerAttempt {
     });
   }
 
-  /** What is staged, with what the attempt has found out about it. */
+  /** The staged sources, with the findings of the attempt. */
   sources(): SourceView[] {
     const { staging } = this.#options;
     return staging
@@ -104,7 +103,7 @@ export class CallerAttempt {
       .map((staged) => viewOfSource(this.#run?.batch.workOf(staged.id) ?? { staged }));
   }
 
-  /** Begins with all that the caller has staged. Answers at once. */
+  /** Starts with everything the caller has staged. Returns immediately. */
   async start(corpus: string, isDraft: boolean): Promise<AttemptView> {
     const { staging, registry, workspaces, world } = this.#options;
     const staged = staging.list(this.#caller);
@@ -123,14 +122,14 @@ export class CallerAttempt {
     return this.look();
   }
 
-  /** Its caller has become another. What is under way keeps its place. */
+  /** The attempt now belongs to another caller. Running work keeps its slot. */
   adopt(to: string): void {
     const from = this.#caller;
     this.#caller = to;
     if (this.#run) this.#run.corpus = renamedFor(to, { caller: from, corpus: this.#run.corpus });
   }
 
-  /** Answers at once: `stopping`. What follows is told when it has come to rest. */
+  /** Returns `stopping` immediately. The next status is published when all work has stopped. */
   stop(): AttemptView {
     this.#options.registry.stop();
     return this.look();
@@ -144,22 +143,22 @@ export class CallerAttempt {
     return this.look();
   }
 
-  /** Takes sources back. A paused attempt that has none left is given up. */
+  /** Removes staged sources. A paused attempt without remaining sources is discarded. */
   async remove(ids: readonly string[]): Promise<number> {
     const { staging } = this.#options;
     const sources = staging.removable(this.#caller, ids);
-    // Before anything is awaited: nobody may resume with a source that is on its way out.
+    // Before the first await: the attempt must not resume with a source that is being removed.
     if (this.status === 'paused') this.#takeOut(sources);
     await staging.drop(sources);
     return sources.length;
   }
 
-  /** A paused attempt ends without a result. What is staged stays staged. */
+  /** A paused attempt ends without a result. Staged sources stay staged. */
   giveUp(): void {
     this.#options.registry.discard();
   }
 
-  /** Resolves when nothing is under way. */
+  /** Resolves when no work is running. */
   settled(): Promise<void> {
     return this.#working;
   }
@@ -168,20 +167,20 @@ export class CallerAttempt {
     this.#options.registry.closeApp();
   }
 
-  /** Whether the attempt works on the source, so that it cannot be taken away. */
+  /** Whether the attempt works on the source, so that it cannot be removed. */
   isAtWorkOn(id: string): boolean {
     const isAtWork = this.status === 'running' || this.status === 'stopping';
     return isAtWork && this.isInNeedOf(id);
   }
 
-  /** Whether the attempt works on the source, or would when it is resumed. */
+  /** Whether the attempt works on the source, or would after a resume. */
   isInNeedOf(id: string): boolean {
     return isOpen(this.status) && (this.#run?.batch.has(id) ?? false);
   }
 
   #begin(run: Run): void {
     this.#working = this.#work(run).catch((error) => {
-      this.#options.log.error(`attempt: the run has broken off (${toFailure(error).code})`);
+      this.#options.log.error(`attempt: the run ended unexpectedly (${toFailure(error).code})`);
     });
   }
 
@@ -250,7 +249,7 @@ export class CallerAttempt {
     else registry.finishCancellation(run.id, false);
   }
 
-  /** Also what is no longer staged: nothing could be done with it. */
+  /** Also for sources that are no longer staged: they cannot be processed. */
   #takeOut(sources: readonly StagedSource[]): void {
     const { staging } = this.#options;
     const run = this.#run;
@@ -268,19 +267,21 @@ export class CallerAttempt {
     return status === 'paused' && !workspaces.has(attemptId ?? '');
   }
 
-  /** What is stored, was there before, or was staged again, need not be staged any more. */
+  /** Sources that are stored, known already or staged again need not stay staged. */
   async #dropStaged(sources: readonly StagedSource[]): Promise<void> {
     await this.#options.staging.drop(sources).catch((error) => {
-      this.#options.log.error(`attempt: a staged file was left behind (${toFailure(error).code})`);
+      this.#options.log.error(
+        `attempt: a staged file could not be removed (${toFailure(error).code})`,
+      );
     });
   }
 
-  /** The run was stopped, or could not go on. Either way it can be resumed where it is. */
+  /** The run was stopped or cannot continue. Either way it can be resumed. */
   #breakOff(run: Run, error: unknown): void {
     const { registry, log } = this.#options;
     if (registry.state.status === 'running') {
       const { code, message } = toFailure(error);
-      log.error(`attempt: the run cannot go on in ${registry.state.phase} (${code})`);
+      log.error(`attempt: the run cannot continue in ${registry.state.phase} (${code})`);
       run.trouble = { code, message };
       registry.stop();
     }
@@ -289,7 +290,7 @@ export class CallerAttempt {
 
   #tellAttempt(): void {
     const { attemptId } = this.#options.registry.state;
-    // The start of an attempt is told when it is known whose it is and what it is about.
+    // The start of an attempt is published once its caller and corpus are known.
     if (!this.#run || (attemptId !== null && attemptId !== this.#run.id)) return;
     this.#options.tell({ kind: 'attempt', caller: this.#caller, view: this.look() });
   }
@@ -304,8 +305,8 @@ export function isOpen(status: AttemptStatus): boolean {
 }
 
 /**
- * The phases that are still to be done, from the one that the attempt is in; or from parsing, where
- * a source has come to be read after all because the one that it repeats was taken back.
+ * The remaining phases, from the current one; or from parsing, if a duplicate source has to be read
+ * because the source it repeats was removed.
  */
 function phasesFrom(phase: AttemptPhase, batch: Batch): readonly WorkPhase[] {
   const names = phaseTable.map((row) => row.phase);
@@ -316,7 +317,7 @@ function phasesFrom(phase: AttemptPhase, batch: Batch): readonly WorkPhase[] {
   return names.slice(Math.min(reached, first)).filter(isWork);
 }
 
-/** Of sources with one name, the one that came last. */
+/** Of sources with the same name, the latest. */
 function newestOf(staged: readonly StagedSource[]): StagedSource[] {
   const bySource = new Map(staged.map((source) => [source.source, source]));
   return [...bySource.values()];

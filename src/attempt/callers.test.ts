@@ -1,4 +1,4 @@
-/** Several callers at once, and ways out of a pause. */
+/** Several concurrent callers, and ways out of a pause. */
 import assert from 'node:assert/strict';
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import type { Parser } from '../pipeline/extract/parsed.ts';
 const hasCode = (code: string) => (error: unknown) =>
   error instanceof Failure && error.code === code;
 
-/** Documents that begin with `slow` are parsed when they are let go. */
+/** Documents that begin with `slow` are parsed only when released. */
 async function setup(t: TestContext) {
   const held = { isHeld: true, laterMs: 0 };
   const parser: Parser = (input, signal) => {
@@ -58,7 +58,7 @@ test('two callers import at the same time, each its own', async (t) => {
   ]);
 });
 
-test('so many callers have one open, and one long paused makes place for another', async (t) => {
+test('a limited number of callers have one open, and a long paused one makes room', async (t) => {
   const made = await setup(t);
   const { session, upload, held } = made;
   const callers = Array.from({ length: limits.attempt.callersMax }, (_, index) => `c${index}`);
@@ -74,14 +74,14 @@ test('so many callers have one open, and one long paused makes place for another
   await session.start('late', 'notes');
   await session.settled();
   assert.equal(session.look('late').status, 'complete');
-  // The first of them was given up. What it had staged is still there.
+  // The first of them was discarded. Its staged sources are still there.
   assert.equal(session.look('c0').status, 'idle');
   assert.equal(session.sources('c0').length, 1);
   assert.throws(() => session.resume('c0'), hasCode('action_not_allowed'));
   assert.equal(session.look('c1').status, 'paused');
 });
 
-test('what is staged again while paused takes nothing from the paused attempt', async (t) => {
+test('staging again while paused takes nothing from the paused attempt', async (t) => {
   const made = await setup(t);
   const { session, upload, held, rows } = made;
   await upload('a.txt', 'slow and old');
@@ -101,7 +101,7 @@ test('what is staged again while paused takes nothing from the paused attempt', 
   assert.deepEqual(session.sources('me'), []);
 });
 
-test('a paused attempt whose workspace is gone is started again, or given up', async (t) => {
+test('a paused attempt whose workspace is gone is started again, or discarded', async (t) => {
   const made = await setup(t);
   const { session, upload, held, directory, workspaces } = made;
   const lose = (): void => {
@@ -124,7 +124,7 @@ test('a paused attempt whose workspace is gone is started again, or given up', a
   assert.equal(session.look('me').status, 'complete');
 });
 
-test('a paused attempt whose staged files are gone is given up with them', async (t) => {
+test('a paused attempt whose staged files are gone is discarded with them', async (t) => {
   const made = await setup(t);
   const { session, upload, held, directory } = made;
   const id = await upload('a.txt', 'slow');
@@ -141,7 +141,7 @@ test('a paused attempt whose staged files are gone is given up with them', async
   assert.equal(session.look('me').status, 'complete');
 });
 
-test('a request that is dropped leaves what was staged before', async (t) => {
+test('a dropped request leaves earlier staged sources', async (t) => {
   const { session, upload } = await setup(t);
   const id = await upload('a.txt', 'kept');
   const request = session.staging.open('me');

@@ -1,17 +1,17 @@
 /**
- * The request to stop, one flag for each attempt. Whoever works asks the flag before each piece of
- * work; its signal also ends what is under way, such as a parser that is busy with a large file.
+ * The stop flag of each attempt. Workers check the flag before each piece of work; its signal also
+ * aborts running work, such as a parser that is busy with a large file.
  */
 import { Failure } from '../kernel/failure/failure.ts';
 
 export interface CancellationFlags {
   /** A fresh flag, not requested. */
   create(attemptId: string): void;
-  /** Throws where there is no flag to set: then nobody would hear of the request. */
+  /** Throws if there is no flag: then the request would have no effect. */
   request(attemptId: string): void;
   isRequested(attemptId: string): boolean;
   signal(attemptId: string): AbortSignal;
-  /** Takes the request back, so that the same attempt can go on. */
+  /** Clears the request, so that the same attempt can continue. */
   clear(attemptId: string): void;
   forget(attemptId: string): void;
 }
@@ -29,7 +29,7 @@ export function makeCancellationFlags(): CancellationFlags {
       const reason = new Failure('canceled', 'the attempt was asked to stop');
       flagOf(attemptId).abort(reason);
     },
-    // Of an attempt that is gone, nothing may be finished any more.
+    // An attempt that no longer exists must not finish anything.
     isRequested: (attemptId) => flags.get(attemptId)?.signal.aborted ?? true,
     signal: (attemptId) => flagOf(attemptId).signal,
     clear: (attemptId) => {

@@ -1,8 +1,8 @@
 /**
  * `atomic_text_commit`: the sources, their text and their chunks become durable in one transaction,
- * all of the batch or none of it. The bytes are put away before; without the transaction nobody
- * asks for them. Of a mail with files only the bytes are stored: its item reads it again, since the
- * transaction that reads a mail is the one that adds its files to the job.
+ * the whole batch or nothing. The bytes are stored before; without the transaction nothing refers
+ * to them. For a mail with files only the bytes are stored: its item reads it again, since the
+ * transaction that reads a mail also adds its files to the job.
  */
 import type { BlobStore } from '../blob/blob.ts';
 import type { Commands } from '../engine/command/commands.ts';
@@ -15,17 +15,17 @@ import type { Batch, Work } from './staging/item-batch.ts';
 export interface CommitContext extends PhaseContext {
   readonly blobs: BlobStore;
   readonly commands: Pick<Commands, 'submitParsed'>;
-  /** The same for every try, so that none can be a second job. */
+  /** The same for every try, so that a retry cannot create a second job. */
   readonly jobKey: string;
   /** Throws once the attempt may no longer store anything. */
   readonly check: () => void;
 }
 
-/** Returns how many documents are in the job; 0 where there was none to commit. */
+/** Returns the number of documents in the job; 0 if there was none to commit. */
 export async function commitText(context: CommitContext): Promise<number> {
   const { batch, blobs, caller, commands, corpus, reader, jobKey, check } = context;
   const ready = batch.works.filter(isReady);
-  // An earlier try may have been stored although its answer was lost.
+  // An earlier try may have committed although its response was lost.
   if (ready.length === 0 || (await getJob(reader, jobKey))) return ready.length;
   await forEach(ready, context, async ({ staged }) => {
     await blobs.put(await readWorkFile(pathOfBytes(staged, context)));
@@ -41,7 +41,7 @@ export async function commitText(context: CommitContext): Promise<number> {
   return ready.length;
 }
 
-/** A source that has come through all phases. */
+/** A source that has completed all phases. */
 type ReadyWork = Work & Required<Pick<Work, 'taken' | 'text' | 'cut'>>;
 
 export function isReady(work: Work): work is ReadyWork {

@@ -1,4 +1,4 @@
-/** What the commit of an attempt leaves in the store. */
+/** What the commit of an attempt stores. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { writeMail } from '../../test/support/mail-writer.ts';

@@ -1,11 +1,11 @@
-/** Puts the parts of the attempt together, and removes what processes that are dead have left. */
+/** Constructs the parts of the attempt, and removes what dead processes have left. */
 import type { Liveness } from '../engine/item/liveness.ts';
 import { makeCancellationFlags } from './cancellation.ts';
 import { AttemptSession, type SessionOptions } from './session.ts';
 import { Workspaces } from './staging/workspace.ts';
 
 export interface AttemptOptions extends Omit<SessionOptions, 'flags' | 'workspaces'> {
-  /** Holds the workspaces, and nothing else. */
+  /** Holds only workspaces. */
   readonly folder: string;
   readonly liveness: Liveness;
 }

@@ -1,7 +1,7 @@
 /**
- * The work of each phase before the commit: sources are taken and judged, parsed, and cut. All of
- * a phase is done before the next begins. A source that fails is left behind with its reason; what
- * concerns all of them, such as a full disk, ends the run.
+ * The work of each phase before the commit: sources are read and checked, parsed, and chunked. A
+ * phase ends before the next begins. A failed source is skipped with its reason; a failure that
+ * affects all of them, such as a full disk, ends the run.
  */
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -27,7 +27,7 @@ export interface PhaseContext {
   readonly batch: Batch;
   readonly caller: string;
   readonly corpus: string;
-  /** Aborts when the attempt is asked to stop, and ends what is under way. */
+  /** Aborted when the attempt is asked to stop; ends running work. */
   readonly signal: AbortSignal;
   readonly staging: Pick<Staging, 'pathOf'>;
   readonly read: (source: PreviewSource, signal: AbortSignal) => Promise<ExtractInput>;
@@ -37,7 +37,7 @@ export interface PhaseContext {
   readonly world: Pick<World, 'now'>;
 }
 
-/** Whether it can be had, what it is, how large, whether it is new; and so what is to be done. */
+/** Reads a source, detects its type, size and whether it is new, and plans its processing. */
 export async function preflight(context: PhaseContext): Promise<void> {
   const { batch } = context;
   const isNew = ({ taken, plan }: Work): boolean => !taken && !plan;
@@ -65,7 +65,7 @@ async function take({ staged }: Work, context: PhaseContext): Promise<void> {
     return;
   }
   const { bytes, mediaType } = input;
-  // From now on these bytes count, whatever becomes of the file or the page they came from.
+  // From now on these bytes count, even if the file or page changes.
   if (staged.kind !== 'upload') await batch.writeBytes(staged.id, bytes);
   const hash = createHash('sha256').update(bytes).digest('hex');
   const ms = world.now() - startedAt;
@@ -101,7 +101,7 @@ export async function parseSources(context: PhaseContext): Promise<void> {
   const bytes = batch.works.reduce((sum, { text }) => sum + (text?.bytes ?? 0), 0);
   if (bytes <= limits.attempt.textBytesMax) return;
   const bound = `${limits.attempt.textBytesMax} bytes of text at once`;
-  const message = `an attempt takes up to ${bound}, and this is ${bytes}: remove some sources`;
+  const message = `an attempt takes up to ${bound}, and this one has ${bytes}: remove some sources`;
   throw new Failure('payload_too_large', message);
 }
 
@@ -165,7 +165,7 @@ export async function readWorkFile(path: string): Promise<Uint8Array> {
   });
 }
 
-/** Some at a time, none after a stop. Ends only when nothing is under way any more. */
+/** Bounded concurrency, no new work after a stop. Resolves only when no work is running. */
 export async function forEach(
   works: readonly Work[],
   { signal }: { readonly signal: AbortSignal },
@@ -191,12 +191,12 @@ export async function forEach(
   }
 }
 
-/** Trouble of the machine, not of the source. */
-const everyonesTrouble: readonly FailureCode[] = [
+/** Failures of the machine, not of the source. */
+const machineFailures: readonly FailureCode[] = [
   ...(['storage_full', 'storage_failed', 'machine_busy', 'store_busy'] as const),
 ];
 
-/** The result, or why this source has none. Throws where the attempt stops or cannot go on. */
+/** The result, or why this source has none. Throws if the attempt stops or cannot continue. */
 async function settled<T extends object>(
   signal: AbortSignal,
   run: () => Promise<T>,
@@ -207,7 +207,7 @@ async function settled<T extends object>(
   } catch (error) {
     signal.throwIfAborted();
     const { code, message } = toFailure(error);
-    if (everyonesTrouble.includes(code)) throw error;
+    if (machineFailures.includes(code)) throw error;
     return { code, message };
   }
 }

@@ -1,4 +1,4 @@
-/** Random commands, with late and stale reports among them, against a model plain to see. */
+/** Compares random commands, with late and stale reports among them, with a simple model. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -8,15 +8,15 @@ import { type AttemptPhase, type AttemptStatus, phaseTable } from '../kernel/lif
 import { type CancellationFlags, makeCancellationFlags } from './cancellation.ts';
 import { AttemptRegistry, type WorkspaceOwner } from './registry.ts';
 
-/** What an attempt is, in the words of a person who uses it. */
+/** An attempt from the user's point of view. */
 interface Model {
   status: AttemptStatus;
   phase: AttemptPhase;
-  /** The number of the attempt; 0 where there is none. */
+  /** The number of the attempt; 0 if there is none. */
   current: number;
   started: number;
   requested: boolean;
-  /** The attempts whose scratch files are there. */
+  /** The attempts whose scratch files exist. */
   folders: Set<number>;
   closed: boolean;
 }
@@ -63,15 +63,15 @@ class Real {
 }
 
 type Act = (registry: AttemptRegistry, id: string) => unknown;
-/** Changes the model and returns true, or leaves it and returns false: refused. */
+/** Changes the model and returns true, or leaves it unchanged and returns false: refused. */
 type Expect = (model: Model, number: number) => boolean;
 
-/** One command: how the registry is called, and what the model says becomes of it. */
+/** One command: how the registry is called, and the expected effect on the model. */
 class Step implements fc.Command<Model, Real> {
   readonly #name: string;
   readonly #act: Act;
   readonly #expect: Expect;
-  /** Of how many attempts ago the report comes. */
+  /** How many attempts ago the report comes from. */
   readonly #age: number;
 
   constructor(name: string, act: Act, expect: Expect, age = 0) {
@@ -173,7 +173,7 @@ function closeApp(model: Model): boolean {
   return true;
 }
 
-/** Mostly of the present attempt, sometimes of one that is long over. */
+/** Mostly of the current attempt, sometimes of one that ended long ago. */
 const age = fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, fc.integer({ min: 1, max: 3 }));
 const phases = fc.constantFrom(...phaseTable.map(({ phase }) => phase));
 
@@ -195,7 +195,7 @@ const commands: fc.Arbitrary<fc.Command<Model, Real>>[] = [
 /** Rare, because little happens after it. */
 const closing = fc.constant(new Step('close', (registry) => registry.closeApp(), closeApp));
 
-test('ten thousand random sequences of commands and late reports go as the model says', (t) => {
+test('ten thousand random sequences of commands and late reports match the model', (t) => {
   const seed = Number(process.env.PAWL_TEST_SEED ?? Date.now() % 2 ** 31);
   t.diagnostic(`seed ${seed}`);
   const sequences = fc.tuple(

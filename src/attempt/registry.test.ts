@@ -12,7 +12,7 @@ import { makeCancellationFlags } from './cancellation.ts';
 const others = (...statuses: AttemptStatus[]) =>
   attempt.states.filter((status) => !statuses.includes(status));
 
-/** Refused, with a warning, and without a change of anything. */
+/** Refused with a warning, and nothing has changed. */
 function assertRefused(bundle: AttemptSetup, run: () => unknown): void {
   const { registry, flags, folders, of } = bundle;
   const { state } = registry;
@@ -36,7 +36,7 @@ describe('at first', () => {
     assert.equal(setup(t).registry.state.phase, 'not_started');
   });
 
-  test('nothing is on disk, and nothing becomes of a state that someone holds', (t) => {
+  test('nothing is on disk, and a returned state object never changes', (t) => {
     const { registry, folders } = setup(t);
     assert.deepEqual(folders(), []);
     assert.throws(() => Object.assign(registry.state, { status: 'running' }), TypeError);
@@ -90,7 +90,7 @@ describe('starting', () => {
     });
   }
 
-  test('without a workspace is told as an error, raised, and leaves the attempt idle', (t) => {
+  test('without a workspace is logged as an error, throws, and leaves the attempt idle', (t) => {
     const bundle = setup(t);
     bundle.workspaces.create = () => {
       throw new Failure('storage_full', 'no room');
@@ -102,7 +102,7 @@ describe('starting', () => {
 });
 
 describe('a phase', () => {
-  test('is taken from the running attempt', (t) => {
+  test('is accepted from the running attempt', (t) => {
     const bundle = setup(t);
     const id = bringTo(bundle, 'running');
     for (const phase of ['parsing', 'splitting', 'atomic_text_commit', 'text_committed'] as const) {
@@ -118,7 +118,7 @@ describe('a phase', () => {
   });
 
   for (const status of others('running', 'idle')) {
-    test(`is refused while ${status}, even of the present attempt`, (t) => {
+    test(`is refused while ${status}, even from the current attempt`, (t) => {
       const bundle = setup(t);
       const id = bringTo(bundle, status);
       assertRefused(bundle, () => bundle.registry.setPhase(id, 'parsing'));
@@ -165,7 +165,7 @@ describe('stopping', () => {
     assert.equal(bundle.flags.isRequested(id), true);
   });
 
-  test('again, while stopping, answers with the present state and a warning', (t) => {
+  test('again, while stopping, returns the current state and a warning', (t) => {
     const bundle = setup(t);
     bringTo(bundle, 'stopping');
     const { state } = bundle.registry;
@@ -174,7 +174,7 @@ describe('stopping', () => {
     assert.equal(bundle.folders().length, 1);
   });
 
-  test('leaves the attempt running, and raises, where the flag cannot be set', (t) => {
+  test('leaves the attempt running, and throws, if the flag cannot be set', (t) => {
     const flags = makeCancellationFlags();
     const bundle = setup(t, { flags });
     bringTo(bundle, 'running');
@@ -204,7 +204,7 @@ describe('the end of a cancellation', () => {
     assertRefused(bundle, () => bundle.registry.finishCancellation(old, false));
   });
 
-  test('pauses where work remains, and keeps id, phase, workspace and request', (t) => {
+  test('pauses if work remains, and keeps id, phase, workspace and request', (t) => {
     const bundle = setup(t);
     const id = bringTo(bundle, 'running');
     bundle.registry.setPhase(id, 'parsing');
@@ -220,7 +220,7 @@ describe('the end of a cancellation', () => {
     assert.ok(bundle.of('info').some((line) => line.includes('finished its cancellation')));
   });
 
-  test('is idle where nothing remains: no id, no phase, no flag, no workspace', async (t) => {
+  test('is idle if nothing remains: no id, no phase, no flag, no workspace', async (t) => {
     const bundle = setup(t);
     const id = bringTo(bundle, 'stopping');
     assert.deepEqual(bundle.registry.finishCancellation(id, false), {
@@ -244,7 +244,7 @@ describe('resuming', () => {
     });
   }
 
-  test('keeps the id, the phase and the workspace, and takes the request back', (t) => {
+  test('keeps the id, the phase and the workspace, and clears the request', (t) => {
     const bundle = setup(t);
     const id = bringTo(bundle, 'running');
     bundle.registry.setPhase(id, 'splitting');
@@ -261,7 +261,7 @@ describe('resuming', () => {
     assert.deepEqual(bundle.folders(), folders);
   });
 
-  test('is refused where the workspace is gone, and does not make another', (t) => {
+  test('is refused if the workspace is gone, and does not make another', (t) => {
     const bundle = setup(t);
     const id = bringTo(bundle, 'paused');
     bundle.workspaces.abandon(id);
@@ -272,7 +272,7 @@ describe('resuming', () => {
 
 describe('completion', () => {
   for (const status of ['stopping', 'paused'] as const) {
-    test(`that comes late, while ${status}, is refused and cleans nothing`, (t) => {
+    test(`that comes late, while ${status}, is refused and cleans up nothing`, (t) => {
       const bundle = setup(t);
       const id = bringTo(bundle, status);
       assertRefused(bundle, () => bundle.registry.complete(id));
@@ -308,7 +308,7 @@ describe('completion', () => {
     assert.deepEqual(bundle.folders(), []);
   });
 
-  test('is told apart from idle until the next start', (t) => {
+  test('is distinct from idle until the next start', (t) => {
     const bundle = setup(t);
     bringTo(bundle, 'complete');
     assert.equal(bundle.registry.state.status, 'complete');
@@ -353,7 +353,7 @@ describe('the end of the application', () => {
     });
   }
 
-  test('is told at the level info, once', (t) => {
+  test('is logged at the level info, once', (t) => {
     const bundle = setup(t);
     bringTo(bundle, 'running');
     bundle.registry.closeApp();
@@ -372,7 +372,7 @@ describe('what may be stored', () => {
     });
   }
 
-  test('is nothing from the moment the flag is set, before the status says so', (t) => {
+  test('is nothing from the moment the flag is set, before the status changes', (t) => {
     const bundle = setup(t);
     const id = bringTo(bundle, 'running');
     let seen: boolean | undefined;
@@ -384,7 +384,7 @@ describe('what may be stored', () => {
   });
 });
 
-test('transitions are told at the level info, with no place of the machine in them', (t) => {
+test('transitions are logged at the level info, without paths of the machine', (t) => {
   const bundle = setup(t);
   const id = bringTo(bundle, 'paused');
   bundle.registry.resume();

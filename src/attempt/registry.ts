@@ -1,11 +1,11 @@
 /**
  * The single attempt of a caller, in memory only. Its moves are the table in
- * `kernel/lifecycle/attempt.ts`.
  *
- * Every report carries the id of the attempt it belongs to. A report of an older attempt, or one
- * that the present status does not allow, is written to the log and refused, and changes nothing:
- * neither the state nor the flag nor the workspace. All commands are synchronous, so no two of them
- * can interleave.
+ * `kernel/lifecycle/attempt.ts`.
+ * Every report carries the id of its attempt. A report of an older attempt, or one that the current
+ * status does not allow, is logged and refused, and changes nothing: neither the state nor the flag
+ *
+ * nor the workspace. All commands are synchronous, so no two of them can interleave.
  */
 
 import { Failure, toFailure } from '../kernel/failure/failure.ts';
@@ -30,11 +30,14 @@ import {
   withStatus,
 } from './state.ts';
 
-/** What the registry asks of the scratch storage of attempts. */
+/** The scratch storage of attempts, as the registry uses it. */
 export interface WorkspaceOwner {
   create(attemptId: string): void;
   has(attemptId: string): boolean;
-  /** Gives the storage up: from now on it is not there, and its files go as soon as they can. */
+  /**
+   * Removes the storage: it is gone for callers at once, and its files are deleted as soon as
+   * possible.
+   */
   remove(attemptId: string): void;
   /** Forgets the storage and leaves its files to the next start. */
   abandon(attemptId: string): void;
@@ -44,7 +47,7 @@ export interface RegistryOptions {
   readonly flags: CancellationFlags;
   readonly workspaces: WorkspaceOwner;
   readonly world: Pick<World, 'uuid'>;
-  /** Told of ids, statuses and phases, and of nothing that a person brought. */
+  /** Receives ids, statuses and phases, and no user content. */
   readonly log: Log;
 }
 
@@ -64,7 +67,7 @@ export class AttemptRegistry {
     return this.#state;
   }
 
-  /** The application ends: nothing that is reported from now on counts. */
+  /** The application is closing: later reports do not count. */
   get isClosed(): boolean {
     return this.#isClosed;
   }
@@ -74,7 +77,7 @@ export class AttemptRegistry {
     return () => this.#listeners.delete(listener);
   }
 
-  /** A new attempt, with a new id, a fresh flag and a workspace that is there before it runs. */
+  /** A new attempt, with a new id, a fresh flag and a workspace that exists before it runs. */
   start(): AttemptState {
     this.#check('start');
     const { flags, workspaces, world } = this.#options;
@@ -86,7 +89,7 @@ export class AttemptRegistry {
     });
   }
 
-  /** Tells how far the running attempt has come. */
+  /** Reports the progress of the running attempt. */
   setPhase(attemptId: string, phase: AttemptPhase): AttemptState {
     this.#checkCurrent('phase', attemptId);
     if (this.#state.status !== 'running') {
@@ -95,7 +98,7 @@ export class AttemptRegistry {
     return this.#become(`is in the phase ${phase}`, withPhase(this.#state, phase));
   }
 
-  /** The flag is set before the status says so. A second request is answered, and that is all. */
+  /** The flag is set before the status changes. A second request only gets the state back. */
   stop(): AttemptState {
     if (isRepeatedStop(this.#state.status, 'stop')) {
       this.#options.log.warn(`the attempt ${this.#state.attemptId} was asked to stop again`);
@@ -109,7 +112,7 @@ export class AttemptRegistry {
     });
   }
 
-  /** What was under way has come to rest. Only now is an attempt `paused`, if work remains. */
+  /** All work has stopped. Only now is an attempt `paused`, if work remains. */
   finishCancellation(attemptId: string, stagedWorkRemains: boolean): AttemptState {
     this.#checkCurrent('cancellation', attemptId);
     const event = cancellationEvent(stagedWorkRemains);
@@ -122,13 +125,13 @@ export class AttemptRegistry {
     });
   }
 
-  /** The same attempt goes on, in the same phase and the same workspace. */
+  /** The same attempt continues, in the same phase and workspace. */
   resume(): AttemptState {
     const status = this.#check('resume');
     const attemptId = this.#idOf('resume');
     if (!this.#state.stagedWorkRemaining || !this.#options.workspaces.has(attemptId)) {
       const why = 'the files of the paused attempt are gone: start again with what is staged';
-      throw this.#refused(`${why}, or take it back to give the attempt up`);
+      throw this.#refused(`${why}, or remove it to discard the attempt`);
     }
     return this.#guarded('resume', () => {
       this.#options.flags.clear(attemptId);
@@ -136,7 +139,7 @@ export class AttemptRegistry {
     });
   }
 
-  /** A paused attempt is given up: there is nothing left that it could go on with. */
+  /** Discards a paused attempt that has nothing left to continue with. */
   discard(): AttemptState {
     this.#check('discard');
     const attemptId = this.#idOf('discard');
@@ -156,8 +159,8 @@ export class AttemptRegistry {
   }
 
   /**
-   * The application ends. An open attempt is neither completed nor paused: its flag stays set, so
-   * that whatever comes late is refused, and its files are left to the next start.
+   * The application closes. An open attempt is neither completed nor paused: its flag stays set, so
+   * that late reports are refused, and its files are left to the next start.
    */
   closeApp(): AttemptState {
     const status = transition(attempt, this.#state.status, 'app_close');
@@ -165,7 +168,7 @@ export class AttemptRegistry {
       this.#isClosed = true;
       return this.#state;
     }
-    // First of all: a cancellation that is finished from now on must not end in a pause.
+    // First: a cancellation that finishes from now on must not end in a pause.
     this.#isClosed = true;
     const attemptId = this.#idOf('app_close');
     return this.#guarded('app_close', () => {
@@ -176,7 +179,7 @@ export class AttemptRegistry {
     });
   }
 
-  /** Whether what this attempt has made may still be stored. */
+  /** Whether results of this attempt may still be stored. */
   mayCommit(attemptId: string): boolean {
     const { status, attemptId: current } = this.#state;
     const isCurrent = status === 'running' && attemptId === current;
@@ -188,7 +191,7 @@ export class AttemptRegistry {
     this.#options.flags.forget(attemptId);
   }
 
-  /** Where the event leads now; or it is refused. */
+  /** The next status for the event; throws if it is refused. */
   #check(event: AttemptEvent): AttemptStatus {
     if (this.#isClosed) throw this.#refused(`${event} is not possible: the application is closing`);
     const status = transition(attempt, this.#state.status, event);
@@ -198,7 +201,7 @@ export class AttemptRegistry {
 
   #checkCurrent(what: string, attemptId: string): void {
     if (attemptId === this.#state.attemptId) return;
-    throw this.#refused(`a ${what} came from an attempt that is not the present one`);
+    throw this.#refused(`a ${what} came from an attempt that is not the current one`);
   }
 
   #idOf(event: AttemptEvent): string {
@@ -212,7 +215,9 @@ export class AttemptRegistry {
     return new Failure('action_not_allowed', why);
   }
 
-  /** What fails here leaves the state as it was, and is told by its code: a path may be in it. */
+  /**
+   * An error leaves the state unchanged, and is logged by its code: the message may contain a path.
+   */
   #guarded(event: AttemptEvent, run: () => AttemptState): AttemptState {
     try {
       return run();

@@ -8,7 +8,7 @@ import { Failure } from '../kernel/failure/failure.ts';
 import { parse } from '../pipeline/extract/format/parse.ts';
 import type { Parser } from '../pipeline/extract/parsed.ts';
 
-/** Parses one document, and then none before it is let go or stopped. */
+/** Parses one document, and then none before it is released or stopped. */
 function slowParser() {
   const busy = makeLatch();
   let free = 1;
@@ -29,7 +29,7 @@ function slowParser() {
 const hasCode = (code: string) => (error: unknown) =>
   error instanceof Failure && error.code === code;
 
-test('staged files are committed with text and chunks, and a job goes on', async (t) => {
+test('staged files are committed with text and chunks, and a job continues', async (t) => {
   const { session, upload, count, rows, workspaces } = await setup(t);
   await upload('one.md', '# One\n\nThe first text.');
   await upload('two.txt', 'The second text.');
@@ -64,7 +64,7 @@ test('staged files are committed with text and chunks, and a job goes on', async
   assert.deepEqual(workspaces(), []);
 });
 
-test('phases are told in order, and text_committed when the text is stored', async (t) => {
+test('phases are published in order, and text_committed when the text is stored', async (t) => {
   const { session, upload, news } = await setup(t);
   const stored: boolean[] = [];
   session.listen((each) => {
@@ -98,7 +98,7 @@ test('leaving is safe only before the start, and once the text is committed', as
   assert.deepEqual(safe, ['text_committed', 'not_started']);
 });
 
-test('a stop is answered at once, and pauses when the parser was ended', async (t) => {
+test('a stop returns at once, and pauses when the parser has ended', async (t) => {
   const { parser, busy, letGo } = slowParser();
   const { session, upload, told, parsed, count, workspaces } = await setup(t, { parser });
   for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) await upload(`${name}.txt`, `text ${name}`);
@@ -122,7 +122,7 @@ test('a stop is answered at once, and pauses when the parser was ended', async (
   assert.equal(await count('items'), 6);
 });
 
-test('a source that cannot be read is left out, with its reason, and stays staged', async (t) => {
+test('an unreadable source is skipped, with its reason, and stays staged', async (t) => {
   const { session, upload, count } = await setup(t);
   await upload('good.txt', 'text');
   await upload('empty.txt', '');
@@ -158,7 +158,7 @@ test('an attempt whose sources all fail is idle again, and commits nothing', asy
   assert.equal(session.sources('me').length, 1);
 });
 
-test('a draft corpus comes with the commit, or not at all', async (t) => {
+test('a draft corpus is created by the commit, or not at all', async (t) => {
   const { parser, busy } = slowParser();
   const { session, upload, count } = await setup(t, { parser });
   await upload('a.txt', 'one');
@@ -173,7 +173,7 @@ test('a draft corpus comes with the commit, or not at all', async (t) => {
   assert.equal(await count('corpora'), 0);
 });
 
-test('the end of the application commits nothing and leaves the folder', async (t) => {
+test('closing the application commits nothing and leaves the folder', async (t) => {
   const { parser, busy } = slowParser();
   const { session, upload, count, workspaces, lines } = await setup(t, { parser });
   await upload('a.txt', 'one');
@@ -220,7 +220,7 @@ test('a stop during the commit stores nothing, and resuming commits all', async 
   assert.equal(await count('texts'), 2);
 });
 
-test('a stop that comes after the commit says so: idle, with the job that goes on', async (t) => {
+test('a stop after the commit says so: idle, with the job that continues', async (t) => {
   const { session, upload, count } = await setup(t, {
     commands: (own) => ({
       submitParsed: async (submission) => {
@@ -240,7 +240,7 @@ test('a stop that comes after the commit says so: idle, with the job that goes o
   assert.deepEqual(session.sources('me'), []);
 });
 
-test('a commit whose answer was lost is found, and not made twice', async (t) => {
+test('a commit whose response was lost is found, and not repeated', async (t) => {
   const { session, upload, count } = await setup(t, {
     commands: (own) => ({
       submitParsed: async (submission) => {
@@ -256,7 +256,7 @@ test('a commit whose answer was lost is found, and not made twice', async (t) =>
   assert.equal(await count('jobs'), 1);
 });
 
-test('trouble of the machine pauses the attempt, which can be resumed', async (t) => {
+test('a failure of the machine pauses the attempt, which can be resumed', async (t) => {
   let isFull = true;
   const { session, upload } = await setup(t, {
     commands: (own) => ({
@@ -278,7 +278,7 @@ test('trouble of the machine pauses the attempt, which can be resumed', async (t
   assert.equal(session.look('me').status, 'complete');
 });
 
-test('a paused attempt whose sources are all taken back is given up', async (t) => {
+test('a paused attempt whose sources are all removed is discarded', async (t) => {
   const { parser, busy } = slowParser();
   const { session, upload, told, workspaces, directory } = await setup(t, { parser });
   const ids = [await upload('a.txt', 'one'), await upload('b.txt', 'two')];
@@ -296,7 +296,7 @@ test('a paused attempt whose sources are all taken back is given up', async (t) 
   assert.deepEqual(readdirSync(join(directory, 'attempts', staging ?? '')), []);
 });
 
-test('a repeated source takes the place of one that is taken back', async (t) => {
+test('a duplicate source replaces one that is removed', async (t) => {
   const { parser, busy, letGo } = slowParser();
   const { session, upload, told, rows } = await setup(t, { parser });
   await upload('x.txt', 'another');
@@ -326,7 +326,7 @@ test('a repeated source takes the place of one that is taken back', async (t) =>
   ]);
 });
 
-test('one caller neither sees nor steers the attempt of another', async (t) => {
+test('a caller can neither see nor control the attempt of another', async (t) => {
   const { parser, busy } = slowParser();
   const { session, upload } = await setup(t, { parser });
   await upload('a.txt', 'one');
@@ -344,7 +344,7 @@ test('one caller neither sees nor steers the attempt of another', async (t) => {
   );
 });
 
-test('nothing starts without a source, or with a name that no corpus can have', async (t) => {
+test('nothing starts without a source, or with an invalid corpus name', async (t) => {
   const { session, upload, workspaces } = await setup(t);
   await assert.rejects(session.start('me', 'notes'), hasCode('sources_empty'));
   await upload('a.txt', 'one');
@@ -353,7 +353,7 @@ test('nothing starts without a source, or with a name that no corpus can have', 
   assert.deepEqual(workspaces(), []);
 });
 
-test('what is logged has no path, no name of a file and no text in it', async (t) => {
+test('the log contains no path, no file name and no text', async (t) => {
   const { session, upload, file, lines, directory } = await setup(t);
   await upload('secret-name.txt', 'secret text');
   await upload('empty-secret.txt', '');

@@ -1,7 +1,7 @@
 /**
- * The attempts of this process, one for each caller, and what is staged for them. Callers neither
- * see nor block each other. Only so many have one open: when there are no more places, one that has
- * been paused for long is given up, and its caller keeps what is staged.
+ * The attempts of this process, one per caller, and their staged sources. Callers neither see nor
+ * block each other. The number of open attempts is limited: if all slots are taken, one that has
+ * been paused for long is discarded, and its caller keeps the staged sources.
  */
 import { checkCorpusName } from '../engine/command/admission.ts';
 import { Failure } from '../kernel/failure/failure.ts';
@@ -24,7 +24,7 @@ export class AttemptSession {
   readonly staging: Staging;
   readonly #options: SessionOptions;
   readonly #listeners = new Set<NewsListener>();
-  /** The one that was used last is the last. */
+  /** In the order of last use. */
   readonly #attempts = new Map<string, CallerAttempt>();
   #isClosed = false;
 
@@ -56,15 +56,15 @@ export class AttemptSession {
     return own?.sources() ?? this.staging.list(caller).map((staged) => viewOfSource({ staged }));
   }
 
-  /** Begins with all that the caller has staged. Answers at once. */
+  /** Starts with everything the caller has staged. Returns immediately. */
   async start(caller: string, corpus: string): Promise<AttemptView> {
     checkCorpusName(corpus);
     const isDraft = !(await hasCorpus(this.#options.database, placeOf({ caller, corpus }).corpus));
-    // From here to its first status nothing is awaited: nobody else takes the place meanwhile.
+    // No await from here to its first status: another caller cannot take the slot meanwhile.
     return this.#take(caller).start(corpus, isDraft);
   }
 
-  /** Answers at once: `stopping`. What follows is told when it has come to rest. */
+  /** Returns `stopping` immediately. The next status is published when all work has stopped. */
   stop(caller: string): AttemptView {
     return this.#of(caller).stop();
   }
@@ -73,31 +73,31 @@ export class AttemptSession {
     return this.#of(caller).resume();
   }
 
-  /** Takes sources back. A paused attempt that has none left is given up. */
+  /** Removes staged sources. A paused attempt without remaining sources is discarded. */
   async remove(caller: string, ids: readonly string[]): Promise<number> {
     return this.#of(caller).remove(ids);
   }
 
-  /** Two callers have become one: what the first has staged or under way is the other's. */
+  /** Two callers were merged: the staged sources and the attempt of the first go to the other. */
   adopt(from: string, to: string): void {
     this.staging.adopt(from, to);
     const moved = this.#attempts.get(from);
     moved?.adopt(to);
     const own = this.#attempts.get(to);
-    // Where the other has one open, this one ends by itself, in its own place.
+    // If the other caller has one open, this one ends in its own slot.
     if (!moved || (own && isOpen(own.status))) return;
     this.#attempts.delete(from);
     this.#attempts.set(to, moved);
   }
 
-  /** Resolves when nothing is under way, and what was cleared away is gone. */
+  /** Resolves when no work is running, and removed files are gone. */
   async settled(): Promise<void> {
     await Promise.all([...this.#attempts.values()].map((attempt) => attempt.settled()));
     await this.#options.workspaces.settled();
   }
 
   /**
-   * The application ends: whatever is open is discarded, and nothing more is committed. To be
+   * The application closes: open attempts are discarded, and nothing more is committed. Must be
    * called before the store is closed.
    */
   async close(): Promise<void> {
@@ -107,12 +107,12 @@ export class AttemptSession {
     this.staging.abandon();
   }
 
-  /** That of the caller; one that never began refuses as an idle one does. */
+  /** The attempt of the caller; a missing one refuses like an idle one. */
   #of(caller: string): CallerAttempt {
     return this.#attempts.get(caller) ?? this.#make(caller);
   }
 
-  /** The same, with a place that is kept for it. */
+  /** The same, with a reserved slot. */
   #take(caller: string): CallerAttempt {
     const own = this.#of(caller);
     if (!isOpen(own.status)) this.#makePlace();
@@ -137,7 +137,7 @@ export class AttemptSession {
     return open.length < limits.attempt.callersMax || open.some((each) => this.#isForgotten(each));
   }
 
-  /** Forgets what has ended, and gives up what nobody has come back to. */
+  /** Forgets ended attempts, and discards long paused ones. */
   #makePlace(): void {
     for (const [caller, attempt] of this.#attempts) {
       if (this.#attempts.size < limits.attempt.callersMax) return;
@@ -152,8 +152,8 @@ export class AttemptSession {
       oldest.giveUp();
       return;
     }
-    const message = `${limits.attempt.callersMax} callers have an attempt open, which is the most`;
-    throw new Failure('action_not_allowed', `${message}: start when one of them has ended`);
+    const message = `${limits.attempt.callersMax} callers have an open attempt, the maximum`;
+    throw new Failure('action_not_allowed', `${message}: start again when one of them has ended`);
   }
 
   #opened(): CallerAttempt[] {

@@ -1,4 +1,4 @@
-/** What is known of the interactive ingestion of a caller. Every change is a new object. */
+/** The state of a caller's interactive import. Every change is a new object. */
 import {
   type AttemptEvent,
   type AttemptPhase,
@@ -13,7 +13,7 @@ export interface AttemptState {
   readonly status: AttemptStatus;
   readonly phase: AttemptPhase;
   readonly attemptId: string | null;
-  /** Whether there is something that a resumed attempt would go on with. */
+  /** Whether a resumed attempt would have something to continue with. */
   readonly stagedWorkRemaining: boolean;
 }
 
@@ -33,7 +33,7 @@ export function startedState(attemptId: string): AttemptState {
   });
 }
 
-/** Keeps its id, so that one can tell which attempt it was that ended well. */
+/** Keeps its id, so that clients can tell which attempt completed. */
 export function completeState(attemptId: string): AttemptState {
   return Object.freeze({
     status: 'complete',
@@ -51,7 +51,7 @@ export function withPhase(state: AttemptState, phase: AttemptPhase): AttemptStat
   return Object.freeze({ ...state, phase });
 }
 
-/** What the one button may do now. */
+/** The actions that the one button offers now. */
 export function actionsOf({ status }: AttemptState): readonly AttemptEvent[] {
   return allowedActions(attempt, status);
 }

@@ -1,4 +1,4 @@
-/** What people are told of the attempt and of what is staged. No place of this machine is in it. */
+/** The attempt and its staged sources as shown to people, without paths of this machine. */
 
 import type { FailureCode } from '../kernel/failure/failure.ts';
 import { type AttemptEvent, isSafeToLeave } from '../kernel/lifecycle/attempt.ts';
@@ -27,14 +27,14 @@ export interface SourceView {
   readonly bytes: number | null;
   readonly mediaType: string | null;
   readonly status: SourceStatus;
-  /** What will happen to it, once preflight knows. */
+  /** The plan, once preflight has decided. */
   readonly plan: Plan['do'] | null;
   readonly explanation: string;
   readonly chunks: number | null;
   readonly code: FailureCode | null;
 }
 
-/** The first that fits. */
+/** The first match. */
 const statuses: readonly (readonly [SourceStatus, (work: Work) => boolean])[] = [
   ['failed', ({ failure }) => failure !== undefined],
   ['refused', ({ plan }) => plan?.do === 'refuse'],
@@ -62,8 +62,8 @@ export function viewOfSource(work: Work): SourceView {
 }
 
 function explanationOf({ plan, failure }: Work): string {
-  if (failure) return `left out: ${failure.message}`;
-  return plan ? explain(plan) : 'waits to be looked at';
+  if (failure) return `skipped: ${failure.message}`;
+  return plan ? explain(plan) : 'waiting for preflight';
 }
 
 export interface Counts {
@@ -90,17 +90,17 @@ export function countsOf(works: readonly Work[]): Counts {
 
 export interface AttemptView extends AttemptState {
   readonly actions: readonly AttemptEvent[];
-  /** Whether a person may leave now and lose nothing of the attempt. */
+  /** Whether the person may leave now without losing anything. */
   readonly safeToLeave: boolean;
   readonly corpus: string | null;
-  /** The corpus is not there yet: it comes with the commit, or not at all. */
+  /** The corpus does not exist yet: the commit creates it. */
   readonly isDraft: boolean;
   readonly counts: Counts | null;
-  /** The job that goes on with what the latest attempt has committed. */
+  /** The job that continues with the latest commit. */
   readonly jobKey: string | null;
-  /** Why the attempt came to rest by itself. */
+  /** Why the attempt paused on its own. */
   readonly trouble: { readonly code: FailureCode; readonly message: string } | null;
-  /** Others have so many open that this caller has to wait with its own. */
+  /** All slots are taken: this caller has to wait. */
   readonly isOccupied: boolean;
 }
 

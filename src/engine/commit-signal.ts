@@ -1,6 +1,6 @@
 /**
- * Something was committed. Whoever tells of it is rung for any news; whoever works, only when there
- * may be something to claim. However often it rings at once, each listener is told once.
+ * Signals commits. Listeners for news are called for every commit, listeners for work only if there
+ * may be something to claim. Several signals in one turn are delivered once per listener.
  */
 export type Ring = 'news' | 'work';
 

@@ -1,4 +1,7 @@
-/** The skeleton of every background loop: start, stop, runOnce; errors are told and survived. */
+/**
+ * The skeleton of every background loop: start, stop, runOnce; errors are reported and the loop
+ * continues.
+ */
 import type { World } from '../kernel/world.ts';
 
 export interface LoopOptions {
@@ -6,7 +9,7 @@ export interface LoopOptions {
   readonly intervalMs: number;
   readonly world: World;
   readonly runOnce: () => Promise<void>;
-  /** A loop that failed tries again at its next turn; somebody should know. */
+  /** A failed loop tries again at its next turn; the error is reported. */
   readonly onError: (loop: string, error: unknown) => void;
 }
 
@@ -25,7 +28,7 @@ export class Loop {
     this.#schedule();
   }
 
-  /** Runs now, unless it is running: then that run is waited for. */
+  /** Runs now; if a run is in progress, waits for that run. */
   runNow(): Promise<void> {
     this.#running ??= this.#run();
     return this.#running;

@@ -1,6 +1,6 @@
 /**
- * Sees to the points that pgvector searches: those of vectors that were there before it was, and
- * an index for each model that has many. New vectors get theirs by triggers.
+ * Maintains the vectors that pgvector searches: copies vectors that are older than the triggers,
+ * and builds an index for each model with many. Triggers copy new vectors.
  */
 import { limits } from '../kernel/limits/limits.ts';
 import type { Database } from '../store/driver/database.ts';
@@ -11,10 +11,10 @@ import {
   setPointIndex,
 } from '../store/search/pgvector-rows.ts';
 
-/** Undefined: it is as it should be. */
+/** Undefined: no change needed. */
 export function indexWanted({ points, is_indexed: isIndexed }: PointModelRow): boolean | undefined {
   if (isIndexed) return points === 0 ? false : undefined;
-  // As many as are counted are more than are ever compared one by one.
+  // The count stops above the limit for exact comparison.
   return points > limits.points.exactMax ? true : undefined;
 }
 
@@ -27,8 +27,8 @@ export class PgvectorMaintenance {
   }
 
   async run(): Promise<void> {
-    // The index is made as soon as it pays, and not when everything is there: whoever writes waits
-    // while it is made, and that takes longer the more there is.
+    // The index is built as soon as it pays off, not at the end: writers wait during the build, and
+    // it takes longer with more rows.
     for (let isMore = true; isMore && !this.#isStopped; ) {
       isMore = await fillSomePoints(this.#database);
       await this.#setIndexes();

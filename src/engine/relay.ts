@@ -1,6 +1,6 @@
 /**
- * Brings the event log to those who listen. One reader tails the log for all of them; each listener
- * gets every event after the one it names, in order, once.
+ * Publishes the event log to listeners. One reader tails the log for all of them; each listener
+ * gets every event after its starting point, in order, once.
  */
 import { limits } from '../kernel/limits/limits.ts';
 import type { World } from '../kernel/world.ts';
@@ -39,7 +39,7 @@ export class Relay {
     this.#unlisten = commitSignal.listen('news', () => void this.#read());
   }
 
-  /** Calls back with what comes from now on; returns the sequence number that "now" is. */
+  /** Calls back with new events; returns the current sequence number. */
   async listen(listener: Listener): Promise<{ after: number; stop: () => void }> {
     if (this.#listeners.size === 0) {
       this.#starting ??= newestSequence(this.#database)
@@ -61,7 +61,7 @@ export class Relay {
     return { after: this.#last ?? 0, stop };
   }
 
-  /** Another process says that there is news. */
+  /** Another process signals new events. */
   wake(): void {
     void this.#read();
   }
@@ -71,7 +71,7 @@ export class Relay {
     return this.#commitSignal.listen('news', listener);
   }
 
-  /** The same, and now and then for what other processes may have committed. */
+  /** The same, and periodically for commits of other processes. */
   watch(listener: () => void): () => void {
     const unlisten = this.onCommit(listener);
     let cancelPoll = (): void => undefined;
@@ -95,7 +95,7 @@ export class Relay {
     await this.#reading;
   }
 
-  /** Other processes write to the same log, and do not ring here. */
+  /** Other processes write to the same log without signaling here. */
   #poll(): void {
     this.#cancelPoll?.();
     this.#cancelPoll = this.#world.setTimer(() => {
@@ -107,7 +107,7 @@ export class Relay {
   #read(): Promise<void> {
     if (this.#listeners.size === 0) return Promise.resolve();
     this.#isWanted = true;
-    // What could not be read now is read at the next ring, or the next poll.
+    // If a read fails, the next signal or poll reads again.
     this.#reading ??= this.#readAll()
       .catch((error) => this.#onError('relay', error))
       .finally(() => {

@@ -1,9 +1,9 @@
 /**
- * Keeps sinks in step with what happens outside of the steps. Steps deliver what they make; this
- * reads the log for the rest: documents that were deleted, corpora that are gone or have another
- * model, and what a process without the sink has made current. A sink that is new, or has lost what
- * it had, is filled from the store first. Its place in the log is written when all before it is
- * done, and everything may be done twice: a crash at any point is mended by the next run.
+ * Keeps sinks in sync with changes outside the steps. Steps deliver what they make; this reads the
+ * log for the rest: deleted documents, corpora that were deleted or have another model, and content
+ * made current by a process without the sink. A sink that is new, or has lost its content, is first
+ * filled from the store. Its log position is stored after everything before it is done, and every
+ * delivery is idempotent: the next run repairs a crash at any point.
  */
 import { limits } from '../kernel/limits/limits.ts';
 import {
@@ -17,16 +17,16 @@ import { newestSequence } from '../store/delivery/events.ts';
 import {
   deliveredModels,
   forgetDeliveries,
-  getStanding,
+  getSinkDocument,
   listCorpusModels,
   listDeliveredSizes,
   listSinkChanges,
-  listStandings,
+  listSinkDocuments,
   noModel,
   readSinkPlace,
   recordDeliveries,
   type SinkChange,
-  type StandingRow,
+  type SinkDocumentRow,
   writeSinkPlace,
 } from '../store/delivery/sinks.ts';
 import type { Database } from '../store/driver/database.ts';
@@ -54,7 +54,7 @@ export class SinkSync {
       if (place === undefined) await this.#fill();
       else await this.#follow(place);
     } catch (error) {
-      // Whoever stops it has broken it off, and nobody needs to know.
+      // An error caused by stopping is expected.
       if (!this.#stopping.signal.aborted) throw error;
     }
   }
@@ -64,8 +64,8 @@ export class SinkSync {
   }
 
   /**
-   * A sink has at least what was delivered and is current, because that is removed there last. One
-   * that has less was set up anew, or from an old copy: all of it is delivered again.
+   * A sink has at least what was delivered and is current, because that is removed there last. A
+   * sink with less was recreated or restored from an old copy: everything is delivered again.
    */
   async #compare(): Promise<void> {
     const now = this.#database.now();
@@ -92,7 +92,7 @@ export class SinkSync {
   async #bringAll(): Promise<void> {
     const limit = limits.sink.pageMax;
     for (let after = '', isFull = true; isFull; ) {
-      const page = await listStandings(this.#database, { after, limit });
+      const page = await listSinkDocuments(this.#database, { after, limit });
       for (let at = 0; at < page.length; at += limits.sink.fillAtOnce) {
         const some = page.slice(at, at + limits.sink.fillAtOnce);
         await Promise.all(some.map((row) => this.#bring(row)));
@@ -124,7 +124,7 @@ export class SinkSync {
       else flipped.add(documentId);
     }
     for (const id of flipped) {
-      const row = await getStanding(this.#database, id);
+      const row = await getSinkDocument(this.#database, id);
       if (row) await this.#bring(row);
     }
     if (page.some(({ isTurned }) => isTurned)) await this.#bringAll();
@@ -136,22 +136,23 @@ export class SinkSync {
     await settleDocument([this.#sink], standing, this.#stopping.signal);
   }
 
-  /** Delivers what is current, unless that was done: then it costs one look at the store. */
-  async #bring(row: StandingRow): Promise<void> {
+  /** Delivers current content unless that was done: then it costs one query. */
+  async #bring(row: SinkDocumentRow): Promise<void> {
     const missing = await this.#missing(row);
     if (missing.length === 0) return;
     const { signal } = this.#stopping;
     const { id: documentId, generation_id: id } = row;
     const generation = storedGeneration(this.#database, { ...row, id, documentId });
     const deliveries = await deliver([this.#sink], { generation, models: missing, signal });
-    // Only then, or what is replaced meanwhile would be settled without having been there.
+    // Only now: otherwise content replaced meanwhile would be marked as delivered without being
+    // there.
     const standing = await readStanding(this.#database, { ...row, documentId });
     await settleDocument([this.#sink], standing, signal);
     if (standing.current !== id) return;
     await this.#database.write((transaction) => recordDeliveries(transaction, deliveries));
   }
 
-  async #missing({ generation_id, model, next_model }: StandingRow): Promise<string[]> {
+  async #missing({ generation_id, model, next_model }: SinkDocumentRow): Promise<string[]> {
     const there = await deliveredModels(this.#database, generation_id, this.name);
     const models = [model, next_model].filter((name) => name !== null);
     const needed = this.#sink.keeps === 'vectors' ? models : [noModel];

@@ -1,4 +1,4 @@
-/** Mails that another process reads. */
+/** Mails that another process parses. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { writeMail } from '../../test/support/mail-writer.ts';
@@ -34,12 +34,12 @@ function setup(body: Uint8Array = bytes) {
     const work = works[question.kind];
     assert.ok(work);
     const reply = await work(question, { signal: never, progress: () => undefined });
-    // What travels between processes is JSON, and bytes beside it.
+    // Between processes, values travel as JSON with separate bytes.
     return { ...reply, value: JSON.parse(JSON.stringify(reply.value)) };
   };
 }
 
-test('the files of a mail come back from another process as they are', async () => {
+test('the files of a mail come back unchanged from another process', async () => {
   const scratch = new Map<string, unknown>();
   const parser = remoteParser(setup(), { scratch, here: parse, isHere: () => false });
   const input = { bytes, mediaType: 'message/rfc822', source: 'a.eml' };
@@ -52,7 +52,7 @@ test('the files of a mail come back from another process as they are', async () 
   assert.equal(there.markdown, here.markdown);
 });
 
-test('a visit brings the text of a mail without files; others are asked for apart', async () => {
+test('a visit returns the text of a mail without files; others are separate requests', async () => {
   const request = { source: 'https://a.example/b.eml', areRecordingsTaken: false, isParsed: true };
   const whole = await setup(plain)({ kind: 'visit', request });
   assert.match(whole.value.parsed.markdown, /The Otter arrives/);

@@ -1,6 +1,6 @@
 /**
- * Bytes between services. Up to a bound they travel with the message; beyond it they go by a blob
- * store that both sides reach, and the message carries their key.
+ * Bytes between services. Small ones travel with the message; larger ones go through a blob store
+ * that both sides reach, and the message carries their key.
  */
 import type { BlobStore } from '../blob/blob.ts';
 import { Failure } from '../kernel/failure/failure.ts';
@@ -17,7 +17,7 @@ export interface Payloads {
   unpack(payload: Payload): Promise<Payload>;
 }
 
-/** `blobs`: a store that every service reaches; without one, what is too large is refused. */
+/** `blobs`: a store that every service reaches; without one, larger bytes are refused. */
 export function payloadsBy(blobs?: BlobStore | undefined): Payloads {
   return {
     async pack({ value, bytes }) {
@@ -26,7 +26,7 @@ export function payloadsBy(blobs?: BlobStore | undefined): Payloads {
       if (blobs) return { value: { ...value, blob: await blobs.put(bytes) } };
       throw new Failure(
         'source_too_large',
-        `${bytes.length} bytes are more than the ${bytesMax} that services hand to each other: ` +
+        `${bytes.length} bytes exceed the ${bytesMax} that services send inline: ` +
           'give all of them one blob store with PAWL_BLOB_URL',
       );
     },
@@ -34,7 +34,10 @@ export function payloadsBy(blobs?: BlobStore | undefined): Payloads {
       const { blob, ...rest } = value;
       if (typeof blob !== 'string') return { value, bytes };
       if (blobs) return { value: rest, bytes: await blobs.get(blob) };
-      throw new Failure('source_missing', 'bytes lie in a blob store that this service has not');
+      throw new Failure(
+        'source_missing',
+        'the bytes are in a blob store that this service does not have',
+      );
     },
   };
 }

@@ -10,13 +10,13 @@ function visit(more: Partial<Parameters<typeof visitRequest>[0]> = {}): Question
   return { kind: 'visit', request: visitRequest({ ...asked, ...more }) };
 }
 
-test('a visit is the same question whatever is known of the rules of its site', () => {
+test('a visit is the same request with any known rules of its site', () => {
   const newer = { ...robots, body: 'User-agent: *', fetched_at: 2 };
   assert.equal(hashOf(visit({ robots })), hashOf(visit({ robots: newer })));
   assert.equal(hashOf(visit({ robots })), hashOf(visit()));
 });
 
-test('questions that differ in what is asked are not the same', () => {
+test('requests with different content are not the same', () => {
   const questions: readonly Question[] = [
     visit(),
     visit({ source: 'https://example.com/b' }),

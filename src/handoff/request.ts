@@ -1,6 +1,6 @@
 /**
- * What a step can ask of a service, and what comes back. A question and its answer are a JSON value
- * each, and perhaps bytes beside it; the table says which service answers what.
+ * Requests of a step to a service, and their responses. Each is a JSON value, optionally with
+ * bytes; the table says which service handles which kind.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -24,9 +24,9 @@ const scraper = { stage: 'scraping', queue: 'scrape_jobs' } as const;
 const embedding = { stage: 'embedding', queue: 'embed_jobs' } as const;
 
 export const requestKinds = {
-  /** A page with its site's rules, and its text where that can be had at once. */
+  /** A page with its site's rules, and its text if it is cheap to extract. */
   visit: scraper,
-  /** What a site says beside its pages: robots.txt, sitemaps. */
+  /** Files of a site beside its pages: robots.txt, sitemaps. */
   get: scraper,
   parse: scraper,
   embed: embedding,
@@ -40,7 +40,7 @@ export function isRequestKind(kind: string): kind is RequestKind {
   return Object.hasOwn(requestKinds, kind);
 }
 
-/** What a provider may charge for. */
+/** Kinds that a provider may charge for. */
 const paidKinds: ReadonlySet<string> = new Set<RequestKind>(['embed', 'complete']);
 
 export function isPaid(kind: string): boolean {
@@ -58,19 +58,19 @@ export interface Question {
 export interface Reply {
   readonly value: Json;
   readonly bytes?: Uint8Array | undefined;
-  /** It failed, and `value` is what was learned all the same. */
+  /** It failed; `value` holds what was learned anyway. */
   readonly failure?: Failure | undefined;
 }
 
-/** The reply, or what it says went wrong. */
+/** Returns the reply, or throws its failure. */
 export function answered(reply: Reply): Reply {
   if (reply.failure) throw reply.failure;
   return reply;
 }
 
 /**
- * Two questions of one step are the same if nothing in them differs. What happens to be known of a
- * site's rules goes along, and is not asked: it may be newer the next time.
+ * Two requests of one step are the same if all their fields are equal. The known rules of a site
+ * are sent along but not compared: they may be newer the next time.
  */
 export function hashOf({ kind, request, bytes }: Question): string {
   const asked = kind === 'visit' ? { ...request, robots: undefined } : request;
@@ -85,15 +85,15 @@ export function stageAfter(done: Stage): StageState {
   return transition(stage, done, endOf[done]) ?? done;
 }
 
-/** A failure on its way between processes. */
+/** A failure as sent between processes. */
 export interface WireFailure {
   readonly code: string;
   readonly message: string;
   readonly retry_after_ms?: number | undefined;
   readonly tries?: number | undefined;
-  /** The orchestrator is to try again, by its own rules; a time to wait asks for the same. */
+  /** Asks the orchestrator to retry, by its own rules; a wait time implies the same. */
   readonly retry?: boolean | undefined;
-  /** Where it happened, and who tried. */
+  /** Where it happened, and which worker tried. */
   readonly context?: FailureContext | undefined;
 }
 
@@ -107,7 +107,7 @@ export function toWire({ code, message, retryAfterMs, tries, context }: Failure)
   };
 }
 
-/** A code that the table does not have is a failure all the same, and its name is kept. */
+/** An unknown code is still a failure, and its name is kept. */
 export function fromWire(wire: WireFailure): Failure {
   const isKnown = isFailureCode(wire.code);
   const code: FailureCode = isKnown ? (wire.code as FailureCode) : 'max_retries_exceeded';
@@ -116,7 +116,7 @@ export function fromWire(wire: WireFailure): Failure {
   return new Failure(code, message, { retryAfterMs, tries, context });
 }
 
-/** What a callback says went wrong is recorded as it says: it is over, unless it asks for more. */
+/** A failure reported by a callback is final, unless it asks for a retry. */
 export function verdictOf(wire: WireFailure): Failure {
   const { code, message, retryAfterMs, tries, context } = fromWire(wire);
   const isFinal = wire.retry !== true && retryAfterMs === undefined;

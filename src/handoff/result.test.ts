@@ -13,7 +13,7 @@ import { readResult } from './result.ts';
 const source = 'https://example.org/a';
 const { signal } = new AbortController();
 
-/** Answers each question with a result as another worker sends it. */
+/** Answers each request with a result as another worker sends it. */
 function answering(value: Record<string, unknown>, bytes?: Uint8Array) {
   return async ({ kind, request }: { kind: string; request: Record<string, unknown> }) =>
     readResult({ kind, request }, { value, bytes });
@@ -28,7 +28,7 @@ function visit(ask: ReturnType<typeof answering>, scratch = new Map<string, unkn
 }
 
 describe('the result of another worker', () => {
-  test('that has the text of a page is a page with its text', async () => {
+  test('with the text of a page is a page with its text', async () => {
     const scratch = new Map<string, unknown>();
     const ask = answering({ markdown: '# Herons', title: 'Herons', final_url: `${source}/b` });
     const { answer, shown } = await visit(ask, scratch);
@@ -42,7 +42,7 @@ describe('the result of another worker', () => {
     assert.deepEqual([title, markdown, language], ['Herons', '# Herons', null]);
   });
 
-  test('that has the page itself is a page whose text is still to be found', async () => {
+  test('with the page itself is a page whose text still has to be extracted', async () => {
     const scratch = new Map<string, unknown>();
     const html = Buffer.from('<p>Herons</p>');
     const { shown } = await visit(answering({ media_type: 'text/html' }, html), scratch);
@@ -50,7 +50,7 @@ describe('the result of another worker', () => {
     assert.equal(scratch.has('read'), false);
   });
 
-  test('that has vectors has them in the order of the texts', async () => {
+  test('with vectors has them in the order of the texts', async () => {
     const embeddings = [
       [1, 0.5],
       [0.25, -1],
@@ -69,7 +69,7 @@ describe('the result of another worker', () => {
     assert.deepEqual([embedded.tokensIn, embedded.costCents, paid], [7, 2, [4, 3]]);
   });
 
-  test('that has entities has them without what it leaves out', async () => {
+  test('with entities may omit optional fields', async () => {
     const ask = answering({ entities: [{ kind: 'person', name: 'Ada' }] });
     const context = { signal } as Parameters<ReturnType<typeof remoteExtractor>['extract']>[1];
     const found = await remoteExtractor(ask).extract({ text: 'Ada', pieces: [] }, context);
@@ -82,7 +82,7 @@ describe('the result of another worker', () => {
     ['visit', {}, /result\.markdown is missing/],
     ['visit', { markdown: ' ' }, /result\.markdown/],
     ['visit', { markdown: 'x', status: 404 }, /result\.status/],
-    ['visit', { markdown: 'x', final_url: 'nowhere' }, /cannot be used: .*Invalid URL/],
+    ['visit', { markdown: 'x', final_url: 'nowhere' }, /is invalid: .*Invalid URL/],
     ['visit', { markdown: 'x', title: 7 }, /result\.title has the wrong shape/],
     ['visit', { answer: { url: source } }, /result\.answer\.status/],
     ['parse', {}, /result\.markdown is missing/],
@@ -90,7 +90,7 @@ describe('the result of another worker', () => {
     ['embed', { embeddings: [[1]] }, /each of the 2 texts/],
     ['embed', { embeddings: [[1], [1, 2]] }, /all of one length/],
     ['embed', { embeddings: [[1], ['x']] }, /result\.embeddings/],
-    ['embed', { embeddings: [[1], [2]], model: 'other' }, /with m, and not with other/],
+    ['embed', { embeddings: [[1], [2]], model: 'other' }, /with m, not with other/],
     ['embed', { count: 2, tokensIn: 0, costCents: 0, paid: [] }, /the vectors of 2 texts/],
     ['entities', {}, /result\.entities/],
     ['entities', { entities: [{ kind: 'bird', name: 'x' }] }, /entities\[0\]\.kind/],

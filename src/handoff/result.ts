@@ -1,7 +1,8 @@
 /**
- * What a callback brings, in the form that steps read. Workers of Pawl send that form; others may
- * send the answers of `POST /scrape` and `POST /embed` (docs/guide/services.md). What is neither is
- * refused before it is stored, and the question stays open: nothing has happened to the document.
+ * Reads the result of a callback into the form that steps use. Pawl's workers send that form;
+ * others may send the responses of `POST /scrape` and `POST /embed` (docs/guide/services.md).
+ * Everything else is refused before it is stored, and the request stays open: the document is not
+ * affected.
  */
 import { Failure, toFailure } from '../kernel/failure/failure.ts';
 import { entityKinds } from '../pipeline/entity/extraction.ts';
@@ -11,7 +12,7 @@ import { isRequestKind, type Json, type RequestKind } from './request.ts';
 import { Shape } from './shape.ts';
 import { readAnswer, readParsed, readRobots, readShown } from './visit-wire.ts';
 
-/** The question that is answered. */
+/** The request that is being answered. */
 export interface Answered {
   readonly kind: string;
   readonly request: Json;
@@ -21,14 +22,14 @@ export type ReadResult = (question: Answered, payload: Payload) => Payload;
 
 /** Throws `bad_request` with what is missing. */
 export const readResult: ReadResult = ({ kind, request }, payload) => {
-  // Bytes that lie in the blob store are looked at by the step that uses them.
+  // Bytes in the blob store are checked by the step that uses them.
   if (!isRequestKind(kind) || typeof payload.value.blob === 'string') return payload;
   try {
     return readers[kind](payload, request);
   } catch (error) {
     const { code, message } = toFailure(error);
     if (code === 'bad_request') throw error;
-    throw new Failure('bad_request', `the result of ${kind} cannot be used: ${message}`, {
+    throw new Failure('bad_request', `the result of ${kind} is invalid: ${message}`, {
       cause: error,
     });
   }
@@ -69,7 +70,7 @@ const noTokens = { input: 0, output: 0 };
 function checkVisit(payload: Payload): Payload {
   const shape = new Shape(payload.value, 'result');
   const told = shape.part('answer');
-  if (!told) throw missing('answer', 'what the site answered');
+  if (!told) throw missing('answer', 'the response of the site');
   const answer = readAnswer(told, payload.bytes ?? new Uint8Array());
   const [shown, robots, parsed] = ['shown', 'robots', 'parsed'].map((name) => shape.part(name));
   if (shown) readShown(shown, answer);
@@ -86,7 +87,7 @@ function checkGet(payload: Payload): Payload {
   return payload;
 }
 
-/** The answer of `POST /scrape`: the text of a page, and perhaps the page itself beside it. */
+/** The response of `POST /scrape`: the text of a page, optionally with the page itself. */
 function page({ value, bytes }: Payload, request: Json): Payload {
   const shape = new Shape(value, 'result');
   const asked = typeof request.source === 'string' ? request.source : String(request.url ?? '');
@@ -123,10 +124,10 @@ function parsedOf(value: Json): Json {
 function markdownOf({ markdown, text }: Json): string {
   const found = markdown ?? text;
   if (typeof found === 'string' && found.trim() !== '') return found;
-  throw missing('markdown', 'the text that was found, as Markdown (or `text`, as plain text)');
+  throw missing('markdown', 'the extracted text, as Markdown (or `text`, as plain text)');
 }
 
-/** The answer of `POST /embed`. */
+/** The response of `POST /embed`. */
 function vectors(
   value: Json,
   { texts, model }: { readonly texts: readonly string[]; readonly model: unknown },
@@ -140,7 +141,7 @@ function vectors(
     throw missing('embeddings', form);
   }
   if (typeof value.model === 'string' && value.model !== model) {
-    const message = `the texts are to be embedded with ${model}, and not with ${value.model}`;
+    const message = `the texts must be embedded with ${model}, not with ${value.model}`;
     throw new Failure('bad_request', message);
   }
   const tokensIn = value.tokens === undefined ? 0 : shape.number('tokens');
@@ -194,7 +195,7 @@ function extraction(value: Json): Json {
     const one = new Shape(each, 'result.relations');
     const pair = { one: one.number('one'), other: one.number('other') };
     if (!entities[pair.one] || !entities[pair.other]) {
-      throw missing('relations', 'pairs of places in the list of entities');
+      throw missing('relations', 'pairs of indexes in the list of entities');
     }
     return { ...pair, weight: one.number('weight') };
   });
@@ -206,7 +207,7 @@ function missing(name: string, form: string): Failure {
   return new Failure('bad_request', `${message}; see docs/guide/services.md`);
 }
 
-/** Which questions of a stage a result can be the answer to. */
+/** The kinds of requests of a stage that a result can answer. */
 export function kindsOf(value: Json): ((kind: string) => boolean) | undefined {
   if ('embeddings' in value || 'count' in value) return (kind) => kind === 'embed';
   if ('entities' in value) return (kind) => kind === 'entities';

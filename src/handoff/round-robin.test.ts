@@ -26,13 +26,13 @@ function setup(count: number) {
 }
 
 describe('several services that do the same', () => {
-  test('are asked in turn', async () => {
+  test('get requests in turn', async () => {
     const { send } = setup(3);
     const places = [await send(), await send(), await send(), await send()];
     assert.deepEqual(places, [0, 1, 2, 0]);
   });
 
-  test('stand in for one that is away, which is left alone for a while', async () => {
+  test('replace one that is away, which is skipped for a while', async () => {
     const { world, asked, broken, send } = setup(2);
     broken.set(0, 'network_error');
     assert.deepEqual([await send(), await send(), await send()], [1, 1, 1]);
@@ -42,7 +42,7 @@ describe('several services that do the same', () => {
     assert.deepEqual(new Set([await send(), await send()]), new Set([0, 1]));
   });
 
-  test('are all tried before the last one is believed', async () => {
+  test('are all tried before the last failure is reported', async () => {
     const { asked, broken, send } = setup(2);
     broken.set(0, 'provider_unavailable').set(1, 'rate_limited');
     await assert.rejects(send(), { code: 'rate_limited', message: '1 says no' });

@@ -1,4 +1,4 @@
-/** What comes from another process is looked at before it is believed. */
+/** Validates values that come from another process. */
 import { Failure } from '../kernel/failure/failure.ts';
 import type { Json } from './request.ts';
 
@@ -43,7 +43,7 @@ export class Shape {
     return this.#of(name, isTexts) as readonly string[];
   }
 
-  /** Undefined where there is none. */
+  /** Undefined if it is absent. */
   part(name: string): Shape | undefined {
     const value = this.#value[name] ?? null;
     return value === null ? undefined : new Shape(value, `${this.#what}.${name}`);

@@ -1,7 +1,7 @@
 /**
- * How services know each other: every request is signed with the internal key, which itself never
- * travels. What is signed is the time, the method, the path and the digest of the body, so that a
- * request that was overheard is of no use for anything else, and soon for nothing at all.
+ * Authenticates services to each other: every request is signed with the internal key, which itself
+ * is never sent. The signature covers the time, the method, the path and the digest of the body, so
+ * that a recorded request cannot be used for anything else, and expires soon.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { limits } from '../kernel/limits/limits.ts';
@@ -11,7 +11,7 @@ export const digestHeader = 'x-pawl-digest';
 
 export interface Signed {
   readonly method: string;
-  /** With the query, as it stands in the request. */
+  /** Including the query, exactly as sent. */
   readonly path: string;
   /** SHA-256 of the body, in hexadecimal. */
   readonly digest: string;
@@ -26,7 +26,7 @@ function signatureFor(key: string, signed: Signed, now: number): string {
   return `t=${at},v1=${macOf(key, signed, at).toString('hex')}`;
 }
 
-/** Whether the signature is one of this key, for this request, and of about this time. */
+/** Whether the signature matches this key, this request and about this time. */
 export function isSignedBy(
   key: string,
   signed: Signed,

@@ -1,4 +1,4 @@
-/** A visit on its way between a step and the scraper that makes it. */
+/** The wire form of a visit between a step and the scraper. */
 
 import { Failure } from '../kernel/failure/failure.ts';
 import { safeFileName } from '../kernel/name/attachment.ts';
@@ -14,7 +14,7 @@ import { Shape } from './shape.ts';
 export interface VisitRequest {
   readonly source: string;
   readonly validators?: Validators | undefined;
-  /** What is known of the rules of its site. */
+  /** The known rules of its site. */
   readonly robots?: RobotsRow | undefined;
   readonly areRecordingsTaken: boolean;
   /** Whether the text is wanted with the page. */
@@ -51,7 +51,7 @@ function readRobotsRow(shape: Shape): RobotsRow {
   };
 }
 
-/** What else of an answer matters once its body is taken. */
+/** Headers that are still needed after the body was read. */
 const headersKept = ['content-type', 'etag', 'last-modified', 'x-robots-tag', 'retry-after'];
 
 export function answerWire({ url, status, headers, wireBytes, isCut, redirects }: Answer): Json {
@@ -105,7 +105,7 @@ export function readRobots(shape: Shape): LearnedRobots {
   };
 }
 
-/** The text as a value, and the files of a mail side by side as bytes. */
+/** The text as a value, and the files of a mail concatenated as bytes. */
 export function parsedWire({ attachments, ...parsed }: Parsed): Reply {
   if (!attachments) return { value: { ...parsed } };
   const files = attachments.map(({ name, bytes }) => ({ name, size: bytes.length }));

@@ -23,7 +23,7 @@ const policies: readonly RetryPolicy[] = [
 const attempts = [0, 1, 2, 3, 5, 7, 10, 63, 64, 1023, 1024, 1e6, 1e308, Number.MAX_VALUE];
 const chances = [0, Number.MIN_VALUE, 0.25, 0.5, 0.999999999, 1 - Number.EPSILON];
 
-test('a wait is whole, between half its ceiling and all of it, in every case', () => {
+test('a wait is a whole number between half its ceiling and the ceiling, in every case', () => {
   for (const policy of policies) {
     for (const attempt of attempts) {
       for (const chance of chances) {
@@ -37,7 +37,7 @@ test('a wait is whole, between half its ceiling and all of it, in every case', (
   }
 });
 
-test('the ceiling grows by the factor until it rests at the cap', () => {
+test('the ceiling grows by the factor until it reaches the cap', () => {
   const ceilings = [...Array(10).keys()].map((attempt) => ceilingMs({ ...defaultPolicy, attempt }));
   assert.deepEqual(
     ceilings,
@@ -45,7 +45,7 @@ test('the ceiling grows by the factor until it rests at the cap', () => {
   );
 });
 
-test('the ceiling never falls as attempts rise', () => {
+test('the ceiling never falls as tries rise', () => {
   for (const policy of policies) {
     const ceilings = attempts.map((attempt) => ceilingMs({ ...policy, attempt }));
     assert.deepEqual(
@@ -55,20 +55,20 @@ test('the ceiling never falls as attempts rise', () => {
   }
 });
 
-test('half of a wait is certain, and chance decides on the other half', () => {
+test('half of a wait is fixed and the other half is random', () => {
   assert.equal(backoffMs({ ...defaultPolicy, attempt: 2, random: () => 0 }), 4_000);
   assert.equal(backoffMs({ ...defaultPolicy, attempt: 2, random: () => 0.5 }), 6_000);
   assert.equal(backoffMs({ ...defaultPolicy, attempt: 2, random: () => 0.9999 }), 7_999);
 });
 
-/** All waits of a step that fails each time. */
+/** The sum of all waits of a step that fails each time. */
 function totalMs(policy: RetryPolicy, chance: number): number {
   const retries = [...Array(policy.attemptsMax - 1).keys()];
   const waits = retries.map((attempt) => backoffMs({ ...policy, attempt, random: () => chance }));
   return waits.reduce((sum, wait) => sum + wait, 0);
 }
 
-test('every stage keeps trying for about a minute, whatever chance says', () => {
+test('every stage keeps trying for about a minute, for every random value', () => {
   for (const [stage, policy] of Object.entries(stagePolicies)) {
     assert.ok(totalMs(policy, 0) >= 30_000, `${stage}: ${totalMs(policy, 0)} ms at the least`);
     assert.ok(totalMs(policy, 1) <= 130_000, `${stage}: ${totalMs(policy, 1)} ms at the most`);
@@ -82,13 +82,13 @@ test('no retry comes within the first second after a failure', () => {
   }
 });
 
-test('scraping is retried three times, embedding five, all else is tried seven times', () => {
+test('scraping is retried 3 times, embedding 5, every other stage is tried 7 times', () => {
   assert.equal(retryPolicyFor('scraping', 'network_error').attemptsMax, 4);
   assert.equal(retryPolicyFor('embedding', 'provider_unavailable').attemptsMax, 6);
   assert.equal(retryPolicyFor('chunking', 'timeout_soft').attemptsMax, 7);
 });
 
-test('anti-bot signals, and they alone, slow down and raise the cap in every stage', () => {
+test('only anti-bot signals slow down and raise the cap, in every stage', () => {
   for (const stage of ['scraping', 'chunking', 'embedding'] as const satisfies Stage[]) {
     for (const code of Object.keys(failures) as FailureCode[]) {
       const policy = retryPolicyFor(stage, code);

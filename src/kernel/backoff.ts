@@ -1,9 +1,9 @@
-/** How often a step is tried, and how long it waits in between. */
+/** How often a step is tried, and how long it waits between tries. */
 import { type FailureCode, isAntiBot } from './failure/failure.ts';
 import type { Stage } from './lifecycle/stage.ts';
 
 export interface RetryPolicy {
-  /** All tries, the first one included. */
+  /** All tries, including the first. */
   readonly attemptsMax: number;
   readonly baseMs: number;
   readonly factor: number;
@@ -19,7 +19,8 @@ export const defaultPolicy: RetryPolicy = {
 
 /**
  * Every stage keeps trying for about a minute, so that a short outage of one site or provider fails
- * no document (docs/decisions/0084). With only three retries, scraping has to spread them further.
+ * no document (docs/decisions/0084). Scraping has only three retries, so they are spread further
+ * apart.
  */
 export const stagePolicies: Readonly<Record<Stage, RetryPolicy>> = {
   scraping: { ...defaultPolicy, attemptsMax: 1 + 3, baseMs: 4_000, factor: 4 },
@@ -27,7 +28,7 @@ export const stagePolicies: Readonly<Record<Stage, RetryPolicy>> = {
   embedding: { ...defaultPolicy, attemptsMax: 1 + 5 },
 };
 
-/** A site that defends itself is met slowly: a quick return would confirm its suspicion. */
+/** Anti-bot protection: retry slowly, because a quick retry looks even more like a robot. */
 export const antiBotPolicy: RetryPolicy = { ...defaultPolicy, baseMs: 30_000, capMs: 900_000 };
 
 export function retryPolicyFor(stage: Stage, code: FailureCode): RetryPolicy {
@@ -35,15 +36,15 @@ export function retryPolicyFor(stage: Stage, code: FailureCode): RetryPolicy {
 }
 
 export interface BackoffInput extends Omit<RetryPolicy, 'attemptsMax'> {
-  /** Tries that failed before the one that failed now: 0 after the first. */
+  /** Failed tries before the current failure: 0 after the first. */
   readonly attempt: number;
   readonly random: () => number;
 }
 
 /**
- * Equal jitter: between half the exponential ceiling and the whole. Whole milliseconds. The random
- * half keeps items that failed together from coming back together; the fixed half keeps unlucky
- * numbers from spending all tries within a second.
+ * Equal jitter: between half the exponential ceiling and the full ceiling, in whole milliseconds.
+ * The random half keeps items that failed together from retrying together; the fixed half keeps
+ * unlucky numbers from using up all tries within a second.
  */
 export function backoffMs(input: BackoffInput): number {
   const ceiling = ceilingMs(input);
@@ -59,6 +60,6 @@ export function ceilingMs({
   capMs,
 }: Omit<BackoffInput, 'random'>): number {
   const growth = factor ** Math.max(attempt, 0);
-  // Far out the power is infinite, which is fine for the minimum but not for a base of zero.
+  // For large exponents the power is infinite. The minimum handles that, except for a base of zero.
   return baseMs === 0 ? 0 : Math.min(baseMs * growth, capMs);
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { batchActions, batchDecisions, sayings } from './batch-decision.ts';
 import { batchJob } from './lifecycle/batch-job.ts';
 
-test('whatever is believed and whatever is said, one row says what to do', () => {
+test('every state and every provider status has one decision', () => {
   for (const state of batchJob.states) {
     for (const said of sayings) {
       const action = batchDecisions[state][said];
@@ -21,7 +21,7 @@ test('a job that has ended stays as it is, and an open one is never ignored', ()
   }
 });
 
-test('only what may be over by the next poll is counted as an error', () => {
+test('only a condition that may pass by the next poll is counted as an error', () => {
   const counted = sayings.filter((said) => batchDecisions.running[said] === 'count_error');
   assert.deepEqual(counted, ['gone', 'unreachable']);
 });

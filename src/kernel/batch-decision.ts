@@ -1,6 +1,6 @@
 /**
- * The reconciler's one decision: what we believe of a provider's job × what the provider says of
- * it → what to do. Every word that a provider has for a state is one of `sayings` to us.
+ * The reconciler's one decision: our state of a provider job × the provider's status → action.
+ * Every provider status is mapped to one of `sayings`.
  */
 import type { BatchJobState } from './lifecycle/batch-job.ts';
 
@@ -8,37 +8,37 @@ export const sayings = [
   'running',
   'completed',
   'failed',
-  /** Its time ran out at the provider. What was done until then may be there. */
+  /** The job expired at the provider. Partial results may exist. */
   'expired',
   'canceled',
-  /** The provider does not know the id: deleted, or not there yet. */
+  /** The provider does not know the id: deleted, or not visible yet. */
   'gone',
-  /** No answer, or one that makes no sense: the next may be better. */
+  /** No response, or an invalid one: the next poll may succeed. */
   'unreachable',
-  /** Asked to come back later. That is no error of the job. */
+  /** The provider asked to come back later. This is not an error of the job. */
   'limited',
-  /** The key was refused: a matter of the settings, which says nothing about the job. */
+  /** The key was refused: a configuration problem, not a problem of the job. */
   'denied',
-  /** It was never begun, for want of room at the provider: submit it again later. */
+  /** The provider had no capacity and never started it: submit again later. */
   'postponed',
-  /** A state that this version of Pawl has no word for. */
+  /** A status that this version of Pawl does not know. */
   'unknown',
 ] as const;
 
 export type Saying = (typeof sayings)[number];
 
 export const batchActions = [
-  /** It is under way: ask again. */
+  /** Still running: poll again. */
   'run',
-  /** Take what there is of results. With at least one the job is completed, with none it failed. */
+  /** Fetch the results. The job is completed with at least one result, and failed with none. */
   'collect',
   'fail',
   /** The third one in a row fails the job. */
   'count_error',
   'wait',
-  /** Wait, and then begin the job again. */
+  /** Wait, then submit the job again. */
   'resubmit',
-  /** It has ended for us, whatever is said later. */
+  /** The job has ended for us; later statuses do not matter. */
   'ignore',
 ] as const;
 
@@ -56,7 +56,7 @@ const whileOpen: Readonly<Record<Saying, BatchAction>> = {
   limited: 'wait',
   denied: 'wait',
   postponed: 'resubmit',
-  // A new word is most likely one for being under way; the age of the task bounds it.
+  // An unknown status most likely means running; the age limit of the task bounds it.
   unknown: 'run',
 };
 
@@ -83,7 +83,7 @@ export const batchDecisions: Readonly<
   failed: afterTheEnd,
 };
 
-/** What to do with a job that Pawl has given up, until the provider no longer runs it. */
+/** What to do with a job that Pawl has abandoned, until the provider no longer runs it. */
 export type WindDownAction = 'cancel' | 'collect' | 'ended' | 'wait';
 
 export const windDownActions: Readonly<Record<Saying, WindDownAction>> = {

@@ -63,20 +63,20 @@ const sentences: readonly (readonly [Partial<ItemView>, string])[] = [
       next: branches,
       working: { step: 'embedded', done: 3, total: 12 },
     },
-    'Being cut into chunks, embedded and searched for names (3 of 12 chunks embedded) ' +
+    'Being chunked, embedded and searched for entities (3 of 12 chunks embedded) ' +
       'by worker w1.',
   ],
   [
     { waitsOn: 'worker', worker: 'w1', silentMs: 60_000 },
-    'Being fetched by worker w1, silent for 60 s; another takes over in 30 s at the latest.',
+    'Being fetched by worker w1, silent for 60 s; another worker takes over within 30 s.',
   ],
   [
     { waitsOn: 'time', failedAttempts: 1, dueAt: now + 12_000, error: down },
-    'Waits for 12 s to be fetched again after http_5xx: try 2 of 4.',
+    'Waiting 12 s to be fetched again after http_5xx: try 2 of 4.',
   ],
   [
     { waitsOn: 'time', dueAt: now + 30_000, error: slow },
-    'Waits for 30 s to be fetched: Too many requests (http_429). No retry is spent.',
+    'Waiting 30 s to be fetched: Too many requests (http_429). This uses no retry.',
   ],
   [
     {
@@ -89,33 +89,33 @@ const sentences: readonly (readonly [Partial<ItemView>, string])[] = [
   ],
   [
     { waitsOn: 'worker', worker: 'w1', next: ['embedded'], service: embedding },
-    'In the queue of the stage embedding, to be embedded.',
+    'In the queue of the embedding workers, to be embedded.',
   ],
   [
     { waitsOn: 'turn', next: ['embedded'], before: 3, service: embedding },
-    'In the queue of the stage embedding to be embedded, behind 3 others.',
+    'In the queue of the embedding workers to be embedded, behind 3 others.',
   ],
   ...(['worker', 'turn'] as const).map((waitsOn): readonly [Partial<ItemView>, string] => [
     { waitsOn, worker: 'w1', next: ['embedded'], service: { ...embedding, isAway: true } },
-    'Waits to be embedded: no worker of the stage embedding is there. ' +
-      'It goes on by itself when one comes.',
+    'Waiting to be embedded: no worker of the embedding stage is running. ' +
+      'It continues when one starts.',
   ]),
   [
     { waitsOn: 'time', dueAt: now + 30_000, error: busy },
-    'Waits for 30 s to be fetched: the chunking service is away (service_busy). No retry is spent.',
+    'Waiting 30 s to be fetched: the chunking service is away (service_busy). This uses no retry.',
   ],
   [
     { waitsOn: 'time', failedAttempts: 2, next: ['persisted'], dueAt: now + 9_000, error: away },
-    'Waits for 9 s to be put together: Qdrant unavailable (qdrant_unavailable). ' +
-      'It looks again until that is over, and spends no retry.',
+    'Waiting 9 s to be assembled: Qdrant unavailable (qdrant_unavailable). ' +
+      'It is checked until the outage ends and uses no retry.',
   ],
   [
     { waitsOn: 'time', dueAt: now + 3_000, gate: 'example.com' },
-    'Waits for 3 s to be fetched: the rate limit of example.com allows it then.',
+    'Waiting 3 s to be fetched: rate limit of example.com.',
   ],
   [
     { waitsOn: 'time', failedAttempts: 3, dueAt: now - 1, error: down },
-    'Waits for a free worker to be fetched again after http_5xx: try 4 of 4.',
+    'Waiting for a free worker to be fetched again after http_5xx: try 4 of 4.',
   ],
   [
     {
@@ -124,34 +124,35 @@ const sentences: readonly (readonly [Partial<ItemView>, string])[] = [
       before: 40,
       gateLimits: { concurrency: 2, intervalMs: 500 },
     },
-    'Waits for a place at example.com, behind 40 others: 2 pages are read at a time, ' +
-      '500 ms apart.',
+    'Waiting for a slot at example.com, behind 40 others: 2 pages are fetched at a time, ' +
+      'with a delay of 500 ms.',
   ],
   [
     { waitsOn: 'gate', gate: 'example.com', gateLimits: { concurrency: 1, intervalMs: 10_000 } },
-    'Waits for a place at example.com, first in line: one page is read at a time, 10 s apart.',
+    'Waiting for a slot at example.com, first in line: one page is fetched at a time, ' +
+      'with a delay of 10 s.',
   ],
   [
     { waitsOn: 'task', next: ['content_extracted'] },
-    'Waits for a batch task at a provider, and will be read for its text when the task has ended.',
+    'Waiting for a batch task at a provider, to be parsed when the task has ended.',
   ],
   [
     { waitsOn: 'person', next: ['indexed'] },
     'Its job is paused; it will be indexed when the job is resumed.',
   ],
-  [{ waitsOn: null, step: 'done', next: [] }, 'Indexed: it can be found.'],
+  [{ waitsOn: null, step: 'done', next: [] }, 'Searchable.'],
   [
     { waitsOn: null, step: 'failed', error: missing, advice: 'Correct the address.' },
     'Failed while it was fetched (http_404): The site answered 404. Correct the address. ' +
-      'Then retry it, or discard it.',
+      'Then retry or discard it.',
   ],
   [
     { waitsOn: null, step: 'canceled', next: ['chunked'] },
-    'Canceled before it was cut into chunks; a retry of its job goes on from there.',
+    'Canceled before it was chunked; retrying its job continues from there.',
   ],
   [
     { waitsOn: null, step: 'persisted' },
-    'At persisted, and nothing is bound to move it: this is a defect in Pawl.',
+    'Stuck at persisted: nothing is scheduled to move it. This is a defect in Pawl.',
   ],
 ];
 

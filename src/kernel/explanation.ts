@@ -1,36 +1,36 @@
-/** Why an item is where it is, and what happens next, in a sentence or two. */
+/** Explains in a sentence or two why an item is where it is and what happens next. */
 
 import type { WaitsOn } from './lifecycle/item-wait.ts';
 import { limits } from './limits/limits.ts';
 
 export interface ItemView {
-  /** The state people see. */
+  /** The state shown to people. */
   readonly step: string;
   /** The steps that can run now. */
   readonly next: readonly string[];
   readonly waitsOn: WaitsOn | null;
-  /** Tries of the present step that have failed. */
+  /** Failed tries of the current step. */
   readonly failedAttempts: number;
   readonly attemptsMax: number;
   readonly dueAt: number | null;
   readonly worker: string | null;
-  /** How long the worker has not been heard of; null where it is not known. */
+  /** Time since the worker's last heartbeat; null if unknown. */
   readonly silentMs: number | null;
   readonly working: { readonly step: string; readonly done: number; readonly total: number } | null;
   readonly gate: string | null;
   readonly gateLimits: { readonly concurrency: number; readonly intervalMs: number } | null;
-  /** How many stand before it, and whether counting stopped there. */
+  /** How many items are ahead of it, and whether the count stopped at its bound. */
   readonly before: number;
   readonly isBeforeCut: boolean;
-  /** The service that it waits for, or that is at it. */
+  /** The service that it waits for, or that works on it. */
   readonly service?: ServiceView | undefined;
-  /** What it failed with, or waits after. */
+  /** The failure that it ended with, or waits after. */
   readonly error: {
     readonly step: string;
     readonly code: string;
     readonly title: string;
     readonly kind: string;
-    /** All documents wait for it: it spends no retry. */
+    /** An outage affects all documents and uses no retry. */
     readonly isOutage: boolean;
   } | null;
   readonly advice: string | null;
@@ -58,66 +58,66 @@ const explainWait: Readonly<Record<WaitsOn, (view: ItemView) => string>> = {
       ? `Next in the queue, to be ${doing(view)}.`
       : `In the queue to be ${doing(view)}, behind ${others(view)}.`,
   worker: (view) => `Being ${doing(view)}${howFar(view)} by worker ${view.worker}${silence(view)}.`,
-  time: (view) => `Waits ${until(view)} to be ${doing(view)}${whyLater(view)}.`,
-  gate: (view) => `Waits for a place at ${view.gate}, ${inLine(view)}${pace(view)}.`,
+  time: (view) => `Waiting ${until(view)} to be ${doing(view)}${whyLater(view)}.`,
+  gate: (view) => `Waiting for a slot at ${view.gate}, ${inLine(view)}${pace(view)}.`,
   task: (view) =>
-    `Waits for a batch task at a provider, and will be ${doing(view)} when the task has ended.`,
+    `Waiting for a batch task at a provider, to be ${doing(view)} when the task has ended.`,
   person: (view) => `Its job is paused; it will be ${doing(view)} when the job is resumed.`,
 };
 
-/** Its work is done in another process. */
+/** The step runs in another process. */
 function explainService(view: ItemView, { stage, worker, isAway }: ServiceView): string {
   if (worker !== null) return `Being ${doing(view)}${howFar(view)} by worker ${worker}.`;
   if (isAway) {
-    const none = `no worker of the stage ${stage} is there`;
-    return `Waits to be ${doing(view)}: ${none}. It goes on by itself when one comes.`;
+    const none = `no worker of the ${stage} stage is running`;
+    return `Waiting to be ${doing(view)}: ${none}. It continues when one starts.`;
   }
-  const queue = `the queue of the stage ${stage}`;
+  const queue = `the queue of the ${stage} workers`;
   return view.before === 0
     ? `In ${queue}, to be ${doing(view)}.`
     : `In ${queue} to be ${doing(view)}, behind ${others(view)}.`;
 }
 
 const explainEnd: Readonly<Record<string, (view: ItemView) => string>> = {
-  done: () => 'Indexed: it can be found.',
+  done: () => 'Searchable.',
   failed: ({ error, advice }) =>
     error === null
       ? 'Failed; it can be retried or discarded.'
       : `Failed while it was ${words[error.step] ?? error.step} (${error.code}): ${error.title}. ` +
-        `${advice ?? ''} Then retry it, or discard it.`,
+        `${advice ?? ''} Then retry or discard it.`,
   canceled: (view) =>
-    `Canceled before it was ${doing(view)}; a retry of its job goes on from there.`,
+    `Canceled before it was ${doing(view)}; retrying its job continues from there.`,
 };
 
 function explainUnknown({ step }: ItemView): string {
-  return `At ${step}, and nothing is bound to move it: this is a defect in Pawl.`;
+  return `Stuck at ${step}: nothing is scheduled to move it. This is a defect in Pawl.`;
 }
 
-/** Each step as what is done to a document. */
+/** Each step as a past participle for a sentence. */
 const words: Readonly<Record<string, string>> = {
   fetched: 'fetched',
-  content_extracted: 'read for its text',
-  chunked: 'cut into chunks',
+  content_extracted: 'parsed',
+  chunked: 'chunked',
   embedded: 'embedded',
-  entity_extracted: 'searched for names',
-  persisted: 'put together',
+  entity_extracted: 'searched for entities',
+  persisted: 'assembled',
   indexed: 'indexed',
   done: 'finished',
 };
 
 function doing({ next }: ItemView): string {
-  const named = next.map((step) => words[step] ?? `brought to ${step}`);
+  const named = next.map((step) => words[step] ?? `moved to ${step}`);
   const last = named.pop() ?? 'finished';
   return named.length === 0 ? last : `${named.join(', ')} and ${last}`;
 }
 
-/** Only a failure that spends a retry is followed by a numbered try. */
+/** A try number is shown only after a failure that uses up a retry. */
 function whyLater(view: ItemView): string {
   const { error, failedAttempts, attemptsMax, gate } = view;
-  if (error === null) return gate === null ? '' : `: the rate limit of ${gate} allows it then`;
+  if (error === null) return gate === null ? '' : `: rate limit of ${gate}`;
   const what = `${error.title} (${error.code})`;
-  if (error.kind === 'rate_limited') return `: ${what}. No retry is spent`;
-  if (error.isOutage) return `: ${what}. It looks again until that is over, and spends no retry`;
+  if (error.kind === 'rate_limited') return `: ${what}. This uses no retry`;
+  if (error.isOutage) return `: ${what}. It is checked until the outage ends and uses no retry`;
   return ` again after ${error.code}: try ${failedAttempts + 1} of ${attemptsMax}`;
 }
 
@@ -137,25 +137,25 @@ function howFar({ working }: ItemView): string {
   return ` (${done} of ${total} chunks ${words[step] ?? step})`;
 }
 
-/** Only worth a word when a heartbeat was missed. */
+/** Shown only after a missed heartbeat. */
 function silence({ silentMs }: ItemView): string {
   const { heartbeatMs, ttlMs } = limits.lease;
   if (silentMs === null || silentMs < 2 * heartbeatMs) return '';
   const left = Math.max(ttlMs - silentMs, 0);
-  return `, silent for ${seconds(silentMs)}; another takes over in ${seconds(left)} at the latest`;
+  return `, silent for ${seconds(silentMs)}; another worker takes over within ${seconds(left)}`;
 }
 
 function until({ dueAt, now }: ItemView): string {
   const left = (dueAt ?? now) - now;
-  return left <= 0 ? 'for a free worker' : `for ${seconds(left)}`;
+  return left <= 0 ? 'for a free worker' : seconds(left);
 }
 
 function pace({ gateLimits }: ItemView): string {
   if (gateLimits === null) return '';
   const { concurrency, intervalMs } = gateLimits;
-  const apart = intervalMs > 0 ? `, ${seconds(intervalMs)} apart` : '';
+  const delay = intervalMs > 0 ? `, with a delay of ${seconds(intervalMs)}` : '';
   const pages = concurrency === 1 ? 'one page is' : `${concurrency} pages are`;
-  return `: ${pages} read at a time${apart}`;
+  return `: ${pages} fetched at a time${delay}`;
 }
 
 function seconds(spanMs: number): string {

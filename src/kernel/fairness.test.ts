@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { assignRanks } from './fairness.ts';
 import { limits } from './limits/limits.ts';
 
-/** A queue as the store keeps it: ranks in order, ties by arrival. */
+/** A queue as the store keeps it: in order of rank, ties by arrival. */
 function setup() {
   const waiting: { rank: number; arrival: number; caller: string }[] = [];
   const finishes = new Map<string, number>();
@@ -22,7 +22,7 @@ function setup() {
     },
     claim(): string | undefined {
       const next = waiting.pop();
-      // Items with a head start lie in the past, and do not turn the present back.
+      // Ranks with a head start lie in the past and must not move virtual time back.
       if (next !== undefined) virtualTime = Math.max(virtualTime, next.rank);
       return next?.caller;
     },
@@ -42,7 +42,7 @@ test('two callers with a backlog are served in turn', () => {
   assert.equal(queue.claimMany(8).join(' '), 'first second first second first second first second');
 });
 
-test('a late small caller is served at once in spite of a backlog of 100,000', () => {
+test('a late small caller is served at once despite a backlog of 100,000', () => {
   const queue = setup();
   queue.enqueue('large', 100_000);
   queue.claimMany(500);
@@ -64,7 +64,7 @@ test('among equal backlogs no caller is ever more than one item ahead of another
   }
 });
 
-test('many small jobs bring no more than one large job', () => {
+test('many small jobs get no more than one large job', () => {
   const queue = setup();
   for (let index = 0; index < 100; index += 1) queue.enqueue('many', 1);
   queue.enqueue('one', 100);
@@ -72,7 +72,7 @@ test('many small jobs bring no more than one large job', () => {
   assert.equal(countOf(claims, 'many'), 50);
 });
 
-test('a caller who rested does not catch up on what it did not ask for', () => {
+test('an idle caller does not catch up on unused turns', () => {
   const queue = setup();
   queue.enqueue('resting', 1);
   queue.enqueue('busy', 1000);
@@ -93,7 +93,7 @@ test('a priority goes first, but by no more than its head start', () => {
   assert.ok(Math.abs(countOf(then, 'patient') - 500) <= 1, `${countOf(then, 'patient')}`);
 });
 
-test('an urgent claim does not turn the present back for those who come after it', () => {
+test('an urgent claim does not move virtual time back for later callers', () => {
   const queue = setup();
   queue.enqueue('busy', 1000);
   queue.claimMany(500);
@@ -104,7 +104,7 @@ test('an urgent claim does not turn the present back for those who come after it
   assert.ok(Math.abs(countOf(claims, 'newcomer') - 50) <= 1, `${countOf(claims, 'newcomer')}`);
 });
 
-test('urgent items handed in one at a time cannot starve anyone either', () => {
+test('urgent items submitted one at a time cannot starve anyone either', () => {
   const bound = limits.fairness.priorityMax * limits.fairness.headStart;
   const queue = setup();
   queue.enqueue('patient', 2000);
@@ -116,7 +116,7 @@ test('urgent items handed in one at a time cannot starve anyone either', () => {
   assert.ok(served >= 999, `${served} patient items were served`);
 });
 
-test('ranks and finishes are whole numbers, and a finish never goes back', () => {
+test('ranks and finishes are whole numbers, and a finish never decreases', () => {
   const { priorityMin, priorityMax } = limits.fairness;
   for (const virtualTime of [0, 1, 5_000, 10 ** 12]) {
     for (const finish of [0, 1, 7_000, 10 ** 12 + 1]) {

@@ -21,7 +21,7 @@ describe('the message of a failed job', () => {
     assert.equal(failedMessage({ ...extracted, code: 'captcha', context: page }), scraping);
   });
 
-  test('blames the content where it was read but could not be used', () => {
+  test('blames the content if it was read but could not be used', () => {
     const own = ['source_missing', 'source_unreadable'];
     for (const code of Object.keys(failureGroups['Reading a source'])) {
       if (own.includes(code)) continue;
@@ -36,7 +36,7 @@ describe('the message of a failed job', () => {
     }
   });
 
-  test('never speaks of a URL that could not be fetched where there is none', () => {
+  test('never mentions a URL that could not be fetched if there is no URL', () => {
     for (const group of Object.values(failureGroups)) {
       for (const code of Object.keys(group)) {
         for (const context of [upload, {}, { url: 'docs/handbook.pdf' }]) {
@@ -48,12 +48,12 @@ describe('the message of a failed job', () => {
     }
   });
 
-  test('of a file that is gone says so', () => {
+  test('says when a file is missing', () => {
     const message = failedMessage({ ...fetched, code: 'source_missing', context: { url: 'a.md' } });
     assert.match(message, /^Source not found\. Check the path/);
   });
 
-  test('is that of the stage where it failed later', () => {
+  test('names the stage if it failed later', () => {
     const later = { step: 'embedded', context: page, code: 'provider_unavailable' };
     assert.equal(failedMessage({ ...later, stage: 'embedding' }), embedding);
     assert.equal(failedMessage({ ...later, stage: 'chunking', step: 'chunked' }), chunking);

@@ -5,7 +5,7 @@ import { checkProviderState, jobStatuses, stateOfStatus } from './provider-state
 const result = [{ text: 'words' }];
 const all = { task_type: 'transcription', dataset_ids: ['d'], invalid_urls: ['x'] };
 
-/** One state for each kind of task and provider, with all that may be in it. */
+/** One state for each kind of task and provider, with every field it may have. */
 const states: Readonly<Record<string, Record<string, unknown>>> = {
   azure: {
     ...all,
@@ -65,9 +65,9 @@ const states: Readonly<Record<string, Record<string, unknown>>> = {
 
 describe('the state of a provider', () => {
   for (const [name, state] of Object.entries(states)) {
-    test(`of ${name} is what it is`, () => assert.equal(checkProviderState(state), state));
+    test(`of ${name} is accepted unchanged`, () => assert.equal(checkProviderState(state), state));
 
-    test(`of ${name} has no other field, and lacks none that it begins with`, () => {
+    test(`of ${name} has no other field and lacks no required one`, () => {
       assert.throws(() => checkProviderState({ ...state, more: 1 }), /a field more/);
       const [job] = state.jobs as Record<string, unknown>[];
       const withJob = (changed: Record<string, unknown>) =>
@@ -87,7 +87,7 @@ describe('the state of a provider', () => {
     }
   });
 
-  test('has a state of the machine for each of its words', () => {
+  test('has a machine state for each of its words', () => {
     for (const status of jobStatuses) assert.ok(stateOfStatus[status]);
   });
 });

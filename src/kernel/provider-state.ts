@@ -1,7 +1,7 @@
 /**
- * What a task remembers of its jobs at a provider. The shapes are part of the contract: others read
- * them in the database. One schema for each kind of task and provider, checked when it is written
- * and when it is read; a field that no schema has is refused.
+ * What a task stores about its jobs at a provider. The shapes are part of the contract: other
+ * programs read them in the database. One schema per kind of task and provider, checked on write
+ * and on read; unknown fields are refused.
  */
 
 import { Failure } from './failure/failure.ts';
@@ -43,7 +43,7 @@ export interface ProviderState {
 }
 
 type FieldKind = 'text' | 'texts' | 'map' | 'count' | 'objects' | 'status' | 'jobs';
-/** A question mark says that the field comes later, or never. */
+/** A question mark means that the field appears later, or never. */
 type Fields = Readonly<Record<string, FieldKind | `${FieldKind}?`>>;
 
 interface Schema {
@@ -80,7 +80,7 @@ const completion: Schema = {
 const schemas: Readonly<Record<string, Schema>> = {
   'transcription AZURE': {
     state: transcription,
-    // Its jobs begin without the count: it is there from the first error on.
+    // New jobs have no error count: it appears with the first error.
     job: { ...transcriptionJob, transient_failures: 'count?' },
   },
   'transcription SARVAM': { state: { ...transcription, gcs_map: 'map' }, job: transcriptionJob },
@@ -93,7 +93,7 @@ const schemas: Readonly<Record<string, Schema>> = {
   embedding: completion,
 };
 
-/** A provider that was added without a schema of its own. */
+/** For a provider that was added without its own schema. */
 const general: Schema = {
   state: {
     task_type: 'text',
@@ -114,7 +114,7 @@ const general: Schema = {
   },
 };
 
-/** Returns the value as what it is, or throws with the first thing that is wrong. */
+/** Returns the value typed, or throws with the first thing that is wrong. */
 export function checkProviderState(value: unknown): ProviderState {
   if (!isObject(value)) throw invalid('it is not an object');
   const { state, job } = schemaOf(value);
@@ -130,12 +130,12 @@ function schemaOf(value: JsonObject): Schema {
   return schemas[`${String(type)} ${String(provider)}`] ?? schemas[String(type)] ?? general;
 }
 
-/** Whether a job of such a task says which model it is for. */
+/** Whether a job of such a task records its model. */
 export function namesModel(taskType: string, provider: string | undefined): boolean {
   return schemaOf({ task_type: taskType, provider }).job.model !== undefined;
 }
 
-/** The fields a job has from the start. */
+/** Whether a new job starts with an error count. */
 export function startsWithCount(taskType: string, provider: string | undefined): boolean {
   const { job } = schemaOf({ task_type: taskType, provider });
   return job.transient_failures === 'count';
@@ -182,7 +182,7 @@ function invalid(what: string): Failure {
   return new Failure('provider_state_invalid', `the provider state is damaged: ${what}`);
 }
 
-/** The stored word, as a state of the machine in `batch-job.ts`. */
+/** The stored word as a state of the machine in `batch-job.ts`. */
 export const stateOfStatus: Readonly<Record<JobStatus, BatchJobState>> = {
   SUBMITTED: 'submitted',
   RUNNING: 'running',
@@ -191,7 +191,7 @@ export const stateOfStatus: Readonly<Record<JobStatus, BatchJobState>> = {
   FAILED: 'failed',
 };
 
-/** Failed by errors of polls in a row: nobody knows whether the provider still runs it. */
+/** Failed by consecutive poll errors: the provider may still run it. */
 export function isGivenUp({ status, transient_failures: errors = 0 }: ProviderJob): boolean {
   return status === 'FAILED' && errors >= limits.batch.pollErrorsMax;
 }

@@ -1,4 +1,4 @@
-/** What follows from the outcome of a step: one pure function, decided here and nowhere else. */
+/** Decides what follows from the outcome of a step: one pure function, and the only place. */
 import { backoffMs, type RetryPolicy } from './backoff.ts';
 import { type Failure, type FailureCode, type FailureKind, isOutage } from './failure/failure.ts';
 import { limits } from './limits/limits.ts';
@@ -9,9 +9,9 @@ export type Outcome =
 
 export type Reaction =
   | { readonly do: 'advance' }
-  /** The same step again later; spends no retry. */
+  /** The same step again later; uses no retry. */
   | { readonly do: 'wait'; readonly dueAt: number; readonly reason: string }
-  /** The same step again later; `attempt` is the number of tries that have now failed. */
+  /** The same step again later; `attempt` is the number of failed tries so far. */
   | {
       readonly do: 'retry';
       readonly dueAt: number;
@@ -22,7 +22,7 @@ export type Reaction =
 
 export interface ReactionInput {
   readonly outcome: Outcome;
-  /** Tries at this step that failed before the one judged now. */
+  /** Failed tries of this step before the current one. */
   readonly attempt: number;
   readonly policy: RetryPolicy;
   readonly now: number;
@@ -40,12 +40,12 @@ export function react({ outcome, attempt, policy, now, random }: ReactionInput):
       return waitFor(outcome.failure, now);
     case 'transient':
       return isOutage(outcome.failure.code)
-        ? waitOut(outcome.failure, now, random)
+        ? waitForOutage(outcome.failure, now, random)
         : retryOrFail(outcome.failure, { attempt, policy, now, random });
     case 'schema_invalid':
       return failWith(outcome.failure, 'the same input would give the same output');
     case 'fatal':
-      return failWith(outcome.failure, 'a retry would end the same');
+      return failWith(outcome.failure, 'a retry would fail the same way');
   }
 }
 
@@ -53,24 +53,27 @@ function waitFor(failure: Failure, now: number): Reaction {
   const asked = askedMs(failure);
   const { retryAfterMsMin, retryAfterMsDefault } = limits.wait;
   const waitMs = Math.max(asked ?? retryAfterMsDefault, retryAfterMsMin);
-  const why = asked === undefined ? 'no time was named' : 'as it was asked to';
+  const why = asked === undefined ? 'by default' : 'as requested';
   return {
     do: 'wait',
     dueAt: now + waitMs,
-    reason: `${failure.code}: waits ${inSeconds(waitMs)}, ${why}; no retry is spent`,
+    reason: `${failure.code}: waits ${inSeconds(waitMs)} ${why}; uses no retry`,
   };
 }
 
-/** Not all at once when it is over, and not so often that it never is. */
-function waitOut(failure: Failure, now: number, random: () => number): Reaction {
+/**
+ * Waits a random time between two bounds, so that a recovering service is not hit by every worker
+ * at once.
+ */
+function waitForOutage(failure: Failure, now: number, random: () => number): Reaction {
   const { outageMsMin, outageMsMax } = limits.wait;
   const spread = Math.floor(random() * (outageMsMax - outageMsMin));
   const waitMs = Math.max(outageMsMin + spread, askedMs(failure) ?? 0);
-  const again = `looks again in ${inSeconds(waitMs)}, until it is over`;
+  const again = `checked again in ${inSeconds(waitMs)} until the outage ends`;
   return {
     do: 'wait',
     dueAt: now + waitMs,
-    reason: `${failure.code}: ${again}; no retry is spent`,
+    reason: `${failure.code}: ${again}; uses no retry`,
   };
 }
 
@@ -78,11 +81,11 @@ function retryOrFail(failure: Failure, input: Omit<ReactionInput, 'outcome'>): R
   const { attempt, policy, now, random } = input;
   const failed = attempt + 1;
   if (failed >= policy.attemptsMax) {
-    return failWith(failure, `gave up after ${failed} ${failed === 1 ? 'attempt' : 'attempts'}`);
+    return failWith(failure, `gave up after ${failed} ${failed === 1 ? 'try' : 'tries'}`);
   }
-  // An origin that is down may say for how long: coming back earlier would be a wasted try.
+  // An origin that is down may say for how long: an earlier retry would be wasted.
   const waitMs = Math.max(backoffMs({ ...policy, attempt, random }), askedMs(failure) ?? 0);
-  const next = `attempt ${failed + 1} of ${policy.attemptsMax}`;
+  const next = `try ${failed + 1} of ${policy.attemptsMax}`;
   return {
     do: 'retry',
     dueAt: now + waitMs,
@@ -92,14 +95,14 @@ function retryOrFail(failure: Failure, input: Omit<ReactionInput, 'outcome'>): R
 }
 
 function finalWords({ tries }: Failure): string {
-  return tries === 1 ? 'the worker gave up' : `the worker gave up after ${tries} attempts`;
+  return tries === 1 ? 'the worker gave up' : `the worker gave up after ${tries} tries`;
 }
 
 function failWith(failure: Failure, why: string): Reaction {
   return { do: 'fail', code: failure.code, reason: `${failure.code}: ${why}` };
 }
 
-/** The time the other side named, if it named one that makes sense. */
+/** The wait that the other side requested, if it is plausible. */
 function askedMs({ retryAfterMs }: Failure): number | undefined {
   if (retryAfterMs === undefined || !(retryAfterMs >= 0)) return undefined;
   return Math.ceil(Math.min(retryAfterMs, limits.wait.retryAfterMsMax));
@@ -117,8 +120,8 @@ const strength: Readonly<Record<Reaction['do'], number>> = {
 };
 
 /**
- * Several branches ended together: fail beats retry beats wait beats advance; for equal, the latest
- * `dueAt`, and then the first. No branches at all is no reason to stay.
+ * Combines the reactions of several branches: fail beats retry beats wait beats advance. Among
+ * equals the latest `dueAt` wins, then the first. An empty list advances.
  */
 export function strongest(reactions: readonly Reaction[]): Reaction {
   const start: Reaction = { do: 'advance' };

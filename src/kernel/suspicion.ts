@@ -1,7 +1,7 @@
 /**
- * Which item is to blame when processes die (docs/decisions/0064). An item that was held by several
- * processes as they died is a suspect. Suspects run alone. Only an item that was alone in flight at
- * several deaths in a row, without a committed step between them, is blamed.
+ * Decides which item is to blame when processes die (docs/decisions/0064). An item that was held by
+ * several processes as they died is a suspect. Suspects run alone. An item is blamed only if it was
+ * the only one in flight at several deaths in a row, without a committed step between them.
  */
 import { limits } from './limits/limits.ts';
 
@@ -10,8 +10,8 @@ export function isSuspect(crashes: number): boolean {
 }
 
 /**
- * How long a suspect keeps its process to itself. Each death doubles it, so that what kills late is
- * alone at last, and a long step does not keep other items waiting the first time.
+ * How long a suspect has its process to itself. Each death doubles it, so that an item that kills
+ * late is eventually alone when it does, and a long step does not block other items the first time.
  */
 export function aloneMs(crashes: number): number {
   const { aloneMsMin, aloneMsMax, crashesMin } = limits.suspect;
@@ -19,8 +19,8 @@ export function aloneMs(crashes: number): number {
 }
 
 /**
- * How long a process must have lived before it takes an item that was alone at so many deaths: it
- * shows first that it survives without the item.
+ * How long a process must have been up before it takes an item that was alone at this many deaths.
+ * This shows first that the process survives without the item.
  */
 export function uptimeMsFor(loneDeaths: number): number {
   const { uptimesMs } = limits.suspect;

@@ -1,24 +1,24 @@
-/** Time and chance, as the engine sees them. The simulator brings its own. */
+/** Time and randomness as the engine sees them. The simulator brings its own. */
 export interface World {
   /** Milliseconds since 1970. */
   now(): number;
-  /** Calls back once after the delay; the returned function calls it off. */
+  /** Calls back once after the delay; the returned function cancels it. */
   setTimer(run: () => void, delayMs: number): () => void;
-  /** Calls back when everything that is ready to run in this turn has run. */
+  /** Calls back after everything that is ready in this turn has run. */
   afterTurn(run: () => void): void;
   /** At least 0, less than 1. */
   random(): number;
   uuid(): string;
-  /** A test's hook at a named moment (`observe/failpoint.ts`). */
+  /** A test hook at a named moment (`observe/failpoint.ts`). */
   failpoint?(name: string): void;
 }
 
-/** Resolves when everything else that was ready to run has had its turn. */
+/** Resolves after everything else that is ready has run. */
 export function nextTurn(world: Pick<World, 'afterTurn'>): Promise<void> {
   return new Promise((resolve) => world.afterTurn(resolve));
 }
 
-/** Resolves after the delay, or at once when the signal aborts. */
+/** Resolves after the delay, or immediately when the signal aborts. */
 export function pause(world: World, delayMs: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve();

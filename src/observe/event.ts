@@ -1,6 +1,4 @@
-/**
- * The closed list of what can happen. Everything that tells (streams, logs, metrics) reads these.
- */
+/** The closed list of events. Streams, logs and metrics read these. */
 export const eventKinds = [
   'job_accepted',
   'job_started',
@@ -64,7 +62,7 @@ export interface NewEvent {
   readonly step?: string | null;
   readonly attempt?: number | null;
   readonly worker?: string | null;
-  /** Model, tokens, cost, duration, code, reason: whatever the kind has to say. */
+  /** Model, tokens, cost, duration, code, reason: depending on the kind. */
   readonly detail?: Readonly<Record<string, unknown>> | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
  * The closed list of moments at which a test may stop or kill the process: before and after each
- * commit and each blob write. Where no hook is set, a failpoint costs one null check.
+ * commit and each blob write. Without a hook, a failpoint costs one null check.
  */
 import type { World } from '../kernel/world.ts';
 
@@ -27,7 +27,7 @@ export const failpoints = [
   'blob.after-rename',
 ] as const;
 
-/** Those on the way of a batch task: only a store that has one passes them. */
+/** Failpoints of batch tasks: passed only by a store that has one. */
 export const batchFailpoints = [
   'batch.before-submit',
   'batch.after-submit',
@@ -41,7 +41,7 @@ export const batchFailpoints = [
   'batch.after-cancel',
 ] as const;
 
-/** Those between services: only a store whose steps are done elsewhere passes them. */
+/** Failpoints between services: passed only by a store whose steps run remotely. */
 export const handoffFailpoints = [
   'handoff.after-ask',
   'handoff.before-answer',

@@ -5,7 +5,7 @@ import { framesOf } from './frames.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-test('frames have no folder of the machine in them', () => {
+test('frames contain no folder of the machine', () => {
   const stack = [
     'Error: it quotes /home/ada/secret.txt',
     `    at run (file://${root}src/engine/loop.ts:12:3)`,
@@ -29,7 +29,7 @@ test('frames have no folder of the machine in them', () => {
   ]);
 });
 
-test('the stack of a real error says where it was thrown', () => {
+test('the stack of a real error shows where it was thrown', () => {
   const frames = framesOf(new Error('x').stack ?? '');
   assert.match(frames, /at .*src\/observe\/frames\.test\.ts:\d+:\d+/);
   assert.equal(frames.includes(root), false);

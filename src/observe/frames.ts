@@ -3,10 +3,10 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** An absolute path in a frame: behind the bracket, or behind `at`. */
+/** An absolute path in a frame: after the bracket, or after `at`. */
 const place = /(?<=\(|\bat |\basync )(?:file:\/\/)?(?:\/?[A-Za-z]:)?[\\/][^()\n]*/g;
 
-/** The frames of a stack, with paths from the folder of Pawl, of its packages, or none. */
+/** The frames of a stack, with paths relative to Pawl or its packages, or without a folder. */
 export function framesOf(stack: string): string {
   return stack
     .split('\n')

@@ -1,4 +1,4 @@
-/** What an operator reads while Pawl works: one line each, on the stream that is passed in. */
+/** The log for operators: one line per message, on the given stream. */
 export const logLevels = ['silent', 'error', 'warn', 'info', 'debug'] as const;
 
 export type LogLevel = (typeof logLevels)[number];

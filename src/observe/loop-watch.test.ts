@@ -40,7 +40,7 @@ describe('the watch over the event loop', () => {
     assert.deepEqual(stalls, []);
   });
 
-  test('tells what held the loop, and for how long', () => {
+  test('reports what blocked the loop, and for how long', () => {
     const { watch, pass, stalls, warnings } = setup();
     watch.begin('GET /healthz');
     pass(stallLookMs, 1);
@@ -50,11 +50,11 @@ describe('the watch over the event loop', () => {
     const activities = ['POST /jobs', 'step chunked'];
     assert.deepEqual(stalls, [{ cause: 'work', ms: 900, cpuMs: 880, activities }]);
     assert.deepEqual(warnings, [
-      'the event loop was held for 900 ms (CPU 880 ms): POST /jobs, step chunked',
+      'the event loop was blocked for 900 ms (CPU 880 ms): POST /jobs, step chunked',
     ]);
   });
 
-  test('tells a busy machine from work of ours', () => {
+  test('distinguishes a busy machine from our own work', () => {
     const { pass, stalls, warnings } = setup();
     pass(stallLookMs + 900, 40);
     assert.deepEqual(
@@ -64,7 +64,7 @@ describe('the watch over the event loop', () => {
     assert.deepEqual(warnings, []);
   });
 
-  test('writes one line a minute, however many there are', () => {
+  test('writes one line a minute, for any number of stalls', () => {
     const { watch, pass, stalls, warnings } = setup();
     watch.begin('step indexed');
     for (let count = 0; count < 20; count += 1) pass(stallLookMs + 300, 300);

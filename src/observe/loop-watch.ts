@@ -1,20 +1,20 @@
 /**
- * Watches the event loop. While one thing holds it, nobody is answered, no lease is renewed and no
- * time limit is noticed. A timer that fires late shows that it was held; the CPU time of the thread
- * tells whether we worked or the machine did not let us run. What began last is noted in a list of
- * names, which costs next to nothing, so that the log can say what it was.
+ * Watches the event loop. While something blocks it, no request is answered, no lease is renewed
+ * and no timeout is noticed. A late timer shows that it was blocked; the CPU time of the thread
+ * tells whether Pawl computed or the machine did not let it run. Recent activities are kept in a
+ * short list of names, at negligible cost, so that the log can name the cause.
  */
 import { limits } from '../kernel/limits/limits.ts';
 import type { World } from '../kernel/world.ts';
 
-/** `work`: this thread computed all the time. `wait`: it was kept from running, or blocked. */
+/** `work`: this thread computed all the time. `wait`: it could not run, or was blocked. */
 export type StallCause = 'work' | 'wait';
 
 export interface Stall {
   readonly cause: StallCause;
   readonly ms: number;
   readonly cpuMs: number;
-  /** What began while the loop was held, or last before it; the newest last. */
+  /** Activities that began during the stall, or last before it; the newest last. */
   readonly activities: readonly string[];
 }
 
@@ -42,7 +42,7 @@ export class LoopWatch {
     this.#options = { clock: () => performance.now(), cpu: threadCpuMs, ...options };
   }
 
-  /** Notes what begins now. */
+  /** Records what begins now. */
   readonly begin = (name: string): void => {
     if (this.#begun.length === rememberedMax) this.#begun.shift();
     this.#begun.push({ name, at: this.#options.clock() });
@@ -84,7 +84,7 @@ function threadCpuMs(): number {
   return (user + system) / 1000;
 }
 
-/** Logs stalls in which we worked: the first at once, then one line a minute for all of them. */
+/** Logs stalls caused by our own work: the first immediately, then one line a minute for all. */
 export function stallLog(world: World, warn: (message: string) => void): (stall: Stall) => void {
   let nextAt = Number.NEGATIVE_INFINITY;
   let unsaid = 0;
@@ -96,7 +96,7 @@ export function stallLog(world: World, warn: (message: string) => void): (stall:
     }
     const others = unsaid === 0 ? '' : `, ${unsaid} more since the last such line`;
     const begun = activities.length === 0 ? 'unknown' : activities.join(', ');
-    warn(`the event loop was held for ${ms} ms (CPU ${cpuMs} ms): ${begun}${others}`);
+    warn(`the event loop was blocked for ${ms} ms (CPU ${cpuMs} ms): ${begun}${others}`);
     nextAt = world.now() + limits.loop.stallLogMs;
     unsaid = 0;
   };

@@ -1,13 +1,13 @@
 /**
- * Sends spans to a collector by OTLP over HTTP, as JSON, a batch at a time. Spans are a help, and
- * nothing waits for them: what cannot be sent is dropped, and the operator is told once.
+ * Sends spans to a collector by OTLP over HTTP, as JSON, in batches. Spans are optional and nothing
+ * waits for them: spans that cannot be sent are dropped, and this is logged once.
  */
 import { limits } from '../kernel/limits/limits.ts';
 import type { World } from '../kernel/world.ts';
 import type { Span } from './trace.ts';
 
 export interface OtlpOptions {
-  /** Up to the path: spans go to `/v1/traces` below it. */
+  /** Without a path: spans go to `/v1/traces` below it. */
   readonly url: string;
   readonly world: World;
   readonly fetch?: typeof fetch | undefined;
@@ -33,7 +33,7 @@ export class OtlpSender {
       this.#cancel ??= this.#options.world.setTimer(() => void this.flush(), limits.trace.waitMs);
   };
 
-  /** Resolves when everything so far has been sent or given up. */
+  /** Resolves when everything so far has been sent or dropped. */
   flush(): Promise<void> {
     this.#cancel?.();
     this.#cancel = undefined;
@@ -88,7 +88,7 @@ function shape(span: Span) {
   };
 }
 
-/** Beyond what a number can hold exactly, so it is text. */
+/** Larger than a number can hold exactly, so it is text. */
 function nanoseconds(ms: number): string {
   return String(BigInt(Math.round(ms * 1000)) * 1000n);
 }

@@ -20,7 +20,7 @@ function setup(probes: Probes = {}) {
   return { world, outages, said, fail };
 }
 
-test('an outage is told when it begins and when it is over, whatever fails meanwhile', async () => {
+test('an outage is reported when it begins and ends, regardless of other failures', async () => {
   const { world, said, fail } = setup();
   fail();
   for (let turn = 0; turn < 60; turn++) {
@@ -29,13 +29,13 @@ test('an outage is told when it begins and when it is over, whatever fails meanw
   }
   assert.deepEqual(said, ['rescuer: Postgres did not answer']);
   await world.advance(quietMs + lookMs);
-  assert.deepEqual(said.slice(1), ['store_busy is over after 60 s and 181 failures; all goes on']);
+  assert.deepEqual(said.slice(1), ['store_busy ended after 60 s and 181 failures; work continues']);
   assert.equal(world.pendingTimers, 0);
   fail();
   assert.equal(said.length, 3);
 });
 
-test('an outage that lasts is reminded of, as often as is bearable', async () => {
+test('a long outage is reported again at intervals', async () => {
   const { world, said, fail, outages } = setup();
   for (let ms = 0; ms <= 2 * remindMs; ms += 1000) {
     fail();
@@ -49,7 +49,7 @@ test('an outage that lasts is reminded of, as often as is bearable', async () =>
   assert.equal(world.pendingTimers, 0);
 });
 
-test('silence is not the end of it while what was away does not answer', async () => {
+test('silence is not the end of an outage while the service does not answer', async () => {
   const failure = new Failure('store_busy', 'still away');
   let isAway = true;
   const probe = async (): Promise<void> => {
@@ -61,10 +61,10 @@ test('silence is not the end of it while what was away does not answer', async (
   assert.equal(said.length, 1);
   isAway = false;
   await world.advance(2 * quietMs);
-  assert.match(said[1] ?? '', /^store_busy is over after \d+ s and \d failures/);
+  assert.match(said[1] ?? '', /^store_busy ended after \d+ s and \d failures/);
 });
 
-test('what is no outage is told every time, and one outage does not hide another', () => {
+test('other failures are reported every time, and one outage does not hide another', () => {
   const { outages, said, fail } = setup();
   fail();
   const broken = new Failure('internal_error', 'a fault');

@@ -1,6 +1,6 @@
 /**
- * What an operator is told of an outage. All that works in the background fails by it at every
- * turn: the first failure is told, then now and then that it lasts, and at last that it is over.
+ * Outage reports for operators. During an outage every background loop fails at every turn: the
+ * first failure is reported, then now and then that it lasts, and finally that it is over.
  */
 import { type FailureCode, isOutage, toFailure } from '../kernel/failure/failure.ts';
 import { limits } from '../kernel/limits/limits.ts';
@@ -11,9 +11,9 @@ export type Probes = Partial<Record<FailureCode, () => Promise<unknown>>>;
 export interface OutagesOptions {
   readonly world: World;
   readonly onError: (what: string, error: unknown) => void;
-  /** That it lasts, or is over: a sentence that quotes nothing. */
+  /** Reports that it lasts or has ended: a sentence without quoted input. */
   readonly onOutage: (message: string) => void;
-  /** They ask what was away whether it is back; where there is none, that nothing fails will do. */
+  /** Probes check whether a service is back; without one, the absence of failures counts. */
   readonly probes: Probes;
 }
 
@@ -66,7 +66,7 @@ export class Outages {
     outage.toldAt = now;
     const minutes = Math.round((now - outage.since) / 60_000);
     const deferred = `for ${minutes} minutes now, and ${outage.count} failures`;
-    this.#options.onOutage(`${code} ${deferred}; all is tried again until it is over`);
+    this.#options.onOutage(`${code} ${deferred}; work is retried until it ends`);
   }
 
   #lookLater(code: FailureCode, outage: Outage): void {
@@ -81,10 +81,10 @@ export class Outages {
     this.#open.delete(code);
     const { since, lastAt, count } = outage;
     const lasted = `after ${Math.ceil((lastAt - since) / 1000)} s and ${count} failures`;
-    this.#options.onOutage(`${code} is over ${lasted}; all goes on`);
+    this.#options.onOutage(`${code} ended ${lasted}; work continues`);
   }
 
-  /** That nothing fails is not enough: whoever waits for an answer has not failed yet. */
+  /** The absence of failures is not enough: a call that still waits has not failed yet. */
   async #isOver(code: FailureCode, outage: Outage): Promise<boolean> {
     const { world, probes } = this.#options;
     const isQuiet = (): boolean => world.now() - outage.lastAt >= limits.outage.quietMs;

@@ -1,7 +1,7 @@
 /**
- * What was done when, for those who follow it through several services: spans, as OpenTelemetry has
- * them. A job is a trace whose id is the job's own; a step is a span in it. What is told of a span
- * is named here and in the calls, and none of it is text of a document or an address.
+ * Spans for tracing through several services, in the form of OpenTelemetry. A job is a trace whose
+ * id is the job's own; a step is a span in it. Span attributes are named here and in the calls, and
+ * contain no document text and no address.
  */
 import { createHash } from 'node:crypto';
 
@@ -19,25 +19,25 @@ export interface Span {
 
 export type Trace = (span: Span) => void;
 
-/** Told of each call of a model. */
+/** One call of a model. */
 export interface ModelCall {
   readonly operation: 'embeddings' | 'chat';
   readonly model: string;
   readonly texts: number;
   readonly tokens: number;
-  /** Where it answers in tokens. */
+  /** If it responds in tokens. */
   readonly tokensOut?: number | undefined;
   readonly startMs: number;
   readonly endMs: number;
   readonly isFailed: boolean;
 }
 
-/** The id of a job is a UUID, which is as long as the id of a trace. */
+/** The id of a job is a UUID, which has the length of a trace id. */
 export function traceOfJob(jobKey: string): string {
   return /^[0-9a-f-]{36}$/.test(jobKey) ? jobKey.replaceAll('-', '') : idOf(jobKey, 32);
 }
 
-/** The same words give the same id: whoever tells a span twice tells the same one. */
+/** The same words give the same id, so a span that is sent twice is the same span. */
 export function spanIdOf(...words: readonly (string | number)[]): string {
   return idOf(words.join(':'), 16);
 }
@@ -51,7 +51,7 @@ export interface Parent {
   readonly parentId: string;
 }
 
-/** The W3C header `traceparent`, or undefined where it is not one. */
+/** The W3C header `traceparent`, or undefined if it is invalid. */
 export function readTraceParent(text: string | undefined): Parent | undefined {
   const form = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}$/;
   const [, traceId = '', parentId = ''] = form.exec(text ?? '') ?? [];

@@ -1,11 +1,11 @@
 /** Who may ask where no keys are configured: whoever is on this machine, without a limit. */
-import type { Access, AccessStanding, RateDecision } from '../access/access.ts';
+import type { Access, AccessStatus, RateDecision } from '../access/access.ts';
 import { localCaller } from '../access/caller.ts';
 
 export type { Access, RateDecision } from '../access/access.ts';
 
 /** What the server needs of it; a part that is not configured has no standing. */
-export type ServiceAccess = Access & { readonly standing?: AccessStanding };
+export type ServiceAccess = Access & { readonly standing?: AccessStatus };
 
 export function localAccess(): ServiceAccess {
   const unlimited: RateDecision = {

@@ -1,7 +1,7 @@
 /**
- * Tells others what the log says. Ends of jobs are taken from it once, whichever process reads them
- * first, and become deliveries in the same commit; a delivery is tried until it is taken, at least
- * once, and under one id, so that its receiver can tell a second one.
+ * Sends webhooks from the log. Job ends are taken from it once, by the first process that reads
+ * them, and become deliveries in the same commit; a delivery is tried until it is accepted, at
+ * least once, and under one id, so that its receiver can recognize a duplicate.
  */
 import { backoffMs } from '../kernel/backoff.ts';
 import { type Failure, toFailure } from '../kernel/failure/failure.ts';
@@ -25,9 +25,9 @@ export interface OutboxOptions {
   readonly database: Database;
   readonly world: World;
   readonly post: Post;
-  /** Without it nothing is sent: nobody could tell it from what others send. */
+  /** Without it nothing is sent: receivers could not verify the sender. */
   readonly secret?: string | undefined;
-  /** Told of each end of a job, by one process only. */
+  /** Called for each end of a job, in one process only. */
   readonly onEnd: (end: EndRow) => void;
   readonly onError: (what: string, error: unknown) => void;
 }
@@ -43,7 +43,7 @@ export class Outbox {
     this.#options = options;
   }
 
-  /** There may be something to tell. */
+  /** There may be something to send. */
   ring(): void {
     this.#isWanted = true;
     if (this.#stopping.signal.aborted) return;
@@ -73,7 +73,7 @@ export class Outbox {
     }
   }
 
-  /** Whatever rings in this process does not ring in the others, which may have left something. */
+  /** Signals of this process do not reach others, which may have left deliveries. */
   #sleep(): void {
     if (this.#stopping.signal.aborted) return;
     this.#cancelTimer?.();
@@ -160,7 +160,7 @@ function newDelivery(end: EndRow, world: World) {
   return [{ key, seq, job_id, kind, url, body: bodyOf(end), created_at: world.now() }];
 }
 
-/** A receiver that says it is gone is not asked again; a private address never becomes public. */
+/** A receiver that answers 410 is not called again; a private address never becomes public. */
 function settlementOf(
   { attempt }: DeliveryRow,
   { status, failure }: Outcome,

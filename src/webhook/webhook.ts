@@ -1,12 +1,11 @@
 /**
- * What a webhook says, and the signature by which its receiver knows it: that of the Standard
- * Webhooks. Every caller has a secret of its own, made from the one that is configured, so that no
- * caller can sign in the name of Pawl to another.
+ * The webhook body and its signature, as in Standard Webhooks. Every caller has its own secret,
+ * derived from the configured one, so that no caller can sign as Pawl to another.
  */
 import { createHmac } from 'node:crypto';
 import type { DeliveryRow, EndRow } from '../store/delivery/deliveries.ts';
 
-/** As its receiver needs it: the bytes behind `whsec_` sign. */
+/** For the receiver: the bytes after `whsec_` sign. */
 export function callerSecret(secret: string, caller: string): string {
   return `whsec_${createHmac('sha256', secret).update(`webhook:${caller}`).digest('base64')}`;
 }
@@ -26,7 +25,7 @@ export function signedHeaders(
   };
 }
 
-/** `job_succeeded` is `job.succeeded`. */
+/** `job_succeeded` becomes `job.succeeded`. */
 export function bodyOf(end: EndRow): string {
   return JSON.stringify({
     type: end.kind.replace('_', '.'),

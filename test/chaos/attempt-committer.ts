@@ -1,4 +1,6 @@
-/** A process that stages files, runs an attempt to its commit, and tells when that begins. */
+/**
+ * A process that stages files, runs an attempt to its commit, and reports when the commit begins.
+ */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';

@@ -1,7 +1,6 @@
 /**
- * Kills processes in the midst of an attempt's commit, at random times and at the edges of the
- * transaction, and looks at what the next start finds: all of the batch or none of it, and no
- * workspace.
+ * Kills processes during an attempt's commit, at random times and right before and after the
+ * transaction, and checks what the next start finds: the whole batch or nothing, and no workspace.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,7 +17,7 @@ export interface AttemptKills {
   readonly kills: number;
   readonly whole: number;
   readonly none: number;
-  /** Rounds that ended before they could be killed; they are not counted as kills. */
+  /** Rounds that ended before the kill; they are not counted as kills. */
   readonly escaped: number;
   readonly problems: readonly string[];
 }
@@ -26,7 +25,7 @@ export interface AttemptKills {
 const filesInBatch = 24;
 const program = fileURLToPath(new URL('./attempt-committer.ts', import.meta.url));
 
-/** In turns: at a random time, and at the last moment before and the first after the commit. */
+/** In turns: at a random time, right before the commit, right after it. */
 const edges = [undefined, undefined, 'submit.before-commit:kill', 'submit.after-commit:kill'];
 
 export async function killAttempts(options: {
@@ -48,12 +47,12 @@ async function runRounds(
   const place = { data: join(directory, 'data'), files: join(directory, 'files') };
   writeFiles(place.files);
   await runOnce(place, 'first', {});
-  // The second finds the bytes already put away, as all that follow do: its time is the commit's.
+  // The second run finds the bytes already stored, as all later ones do: its time is the commit's.
   const measured = await runOnce(place, 'unharmed', {});
   const expected = await look(place.data, 'unharmed');
   const problems = expected.found === 'whole' ? [] : ['the unharmed batch is not whole'];
   const counts = { whole: 0, none: 0, escaped: 0 };
-  // A round may end before its kill; this many tries are enough, or something is wrong.
+  // A round may end before its kill; this many tries must be enough.
   for (let round = 0; counts.whole + counts.none < kills && round < kills * 3; round += 1) {
     const corpus = `round-${round}`;
     const failpoint = edges[round % edges.length];

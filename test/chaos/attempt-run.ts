@@ -1,4 +1,4 @@
-/** `npm run chaos:attempt [-- --kills N --seed S]`: kills attempts in the midst of their commit. */
+/** `npm run chaos:attempt [-- --kills N --seed S]`: kills attempts during their commit. */
 import { parseArgs } from 'node:util';
 import { killAttempts } from './attempt-kills.ts';
 import { chanceFrom } from './chance.ts';

@@ -6,7 +6,7 @@ import { temporaryDirectory } from '../support/temporary.ts';
 import { killBatchWorkerAt, killBatchWorkers } from './batch-kills.ts';
 
 const seed = firstSeed(import.meta.url);
-/** Where money is at stake; `npm run chaos` has all of them. */
+/** Failpoints where money is at stake; `npm run chaos` has all of them. */
 const someFailpoints = ['batch.after-submit', 'batch.before-commit', 'batch.after-cancel'] as const;
 
 describe('kills of processes with different settings lose and overpay no batch work', () => {
@@ -24,7 +24,7 @@ describe('kills of processes with different settings lose and overpay no batch w
       const result = await killBatchWorkerAt({ directory }, { failpoint, seed });
       const { findings, errors, isHit } = result;
       assert.deepEqual({ findings, errors }, { findings: [], errors: [] });
-      assert.ok(isHit, `nobody passed ${failpoint}`);
+      assert.ok(isHit, `no process passed ${failpoint}`);
     });
   }
 });

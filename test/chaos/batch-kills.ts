@@ -1,8 +1,8 @@
 /**
- * Batch tasks on one store, worked on by processes of different settings: some have the provider,
- * one has not. Each is killed at random, or kills itself at a failpoint. When the kills are spent,
- * the rest is worked off in peace. The provider counts every question by its content: none may be
- * charged twice, and every question must have its answer.
+ * Batch tasks on one store, processed by processes with different settings: some have the provider,
+ * one does not. Each is killed at random, or kills itself at a failpoint. After the last kill, the
+ * remaining work runs undisturbed. The provider counts every request by its content: none may be
+ * charged twice, and every request must have its response.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Assembled, assemble } from '../../src/app/wire.ts';
@@ -31,7 +31,7 @@ const caller = 'ann';
 const documentsInJob = 3;
 const questionsInTask = 4;
 const lifeMsMax = 2_500;
-/** Of the calls about a batch and its results, so many go wrong. */
+/** The share of calls about a batch and its results that fail. */
 const troubleRate = 0.05;
 
 export async function killBatchWorkers(
@@ -132,7 +132,7 @@ class BatchScene {
     return scene;
   }
 
-  /** Answers that fail, limits, and batches that take a few looks. */
+  /** Failed responses, rate limits, and batches that take several polls. */
   #trouble(): void {
     const server = this.#server;
     server.pollsToGo = 2;
@@ -171,7 +171,7 @@ class BatchScene {
     const number = this.#taskNumber;
     const requests = Array.from({ length: questionsInTask }, (_, index) => ({
       custom_id: `q-${index}`,
-      input: `question ${index} of task ${number}`,
+      input: `request ${index} of task ${number}`,
     }));
     const body = { task_type: 'completion', models: ['gpt-4o-mini'], requests };
     this.#tasks.add((await commands.submit(owner, body)).key);
@@ -239,7 +239,7 @@ class BatchScene {
     };
   }
 
-  /** Items that were in the hands of too many dying workers; a person retries them. */
+  /** Items that were held by too many dying workers; a person retries them. */
   async #retryBlamed(): Promise<void> {
     const { database, engine } = this.#store;
     const blamed = await database.run(unfinished);
@@ -266,7 +266,7 @@ class BatchScene {
     ];
   }
 
-  /** By batches, and by calls at the normal price: nothing here is to be asked at once. */
+  /** By batches, and by calls at the normal price: nothing here may use the live lane. */
   #paidTwice(charges: ReadonlyMap<string, number>): Finding[] {
     const twice = [...charges].flatMap(([content, times]): Finding[] =>
       times > 1 ? [{ fault: 'paid twice', what: `${times} times: ${content.slice(0, 300)}` }] : [],
@@ -274,7 +274,7 @@ class BatchScene {
     const live = this.#server.server.count(/chat\/completions/);
     return live === 0
       ? twice
-      : [...twice, { fault: 'paid twice', what: `${live} questions were asked at once` }];
+      : [...twice, { fault: 'paid twice', what: `${live} requests were sent at the normal price` }];
   }
 
   async close(): Promise<void> {

@@ -1,7 +1,7 @@
 /** The settings of processes that share a batch provider; some have its key, and some do not. */
 import type { ProviderSettings } from '../../src/app/adapter/batch-providers.ts';
 
-/** Longer than a process stands still on a busy machine, and short enough to wait for. */
+/** Longer than a process stalls on a busy machine, and short enough to wait for. */
 const holdMs = 8_000;
 
 export function batchSettings(url: string, isProvided: boolean) {

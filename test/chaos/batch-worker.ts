@@ -18,7 +18,7 @@ const { values } = parseArgs({
 
 const hook = values.failpoint === undefined ? undefined : failpointHook(values.failpoint);
 const world = realWorld(hook);
-/** Loops look often, so that a short life has something to lose. */
+/** Loops poll often, so that a short-lived process has work to lose. */
 const speed = 10;
 const { engine, batch, close } = await assemble({
   data: values.data,

@@ -1,4 +1,4 @@
-/** Chance from a seed: the same seed gives the same sequence, in every process that knows it. */
+/** Seeded random numbers: the same seed gives the same sequence in every process. */
 export interface Chance {
   /** At least 0, less than 1. */
   next(): number;

@@ -11,9 +11,9 @@ export type Options = Readonly<Record<string, string | number | undefined>>;
 export interface Child {
   readonly pid: number;
   readonly startedAt: number;
-  /** What it wrote when it broke down. */
+  /** The output of a failed process. */
   readonly errors: readonly string[];
-  /** What its engine told of, and survived. */
+  /** Errors that its engine reported and survived. */
   readonly remarks: readonly string[];
   /** Resolves with the first message of the kind, or undefined when the process ends before it. */
   first<Kind extends Message['kind']>(

@@ -1,7 +1,7 @@
 /**
- * A disk that forgets: what was written but not flushed may be there after a power cut, in whole,
- * in part, or not at all. A name is sure when its file or its folder was flushed after it was made;
- * what is in a folder whose own name is lost is lost with it.
+ * A disk that forgets: writes without a flush may survive a power cut completely, partly or not at
+ * all. A name is durable when its file or its folder was flushed after its creation; the content of
+ * a folder whose own name is lost is lost with it.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -16,7 +16,7 @@ interface File {
   readonly isFolder: boolean;
   sure: Buffer;
   unsure: Change[];
-  /** As long as a process that still runs sees it. */
+  /** The length that a running process sees. */
   length: number;
 }
 
@@ -27,7 +27,7 @@ export class Disk {
   readonly #names = new Map<string, File>();
   readonly #sureNames = new Map<string, File>();
 
-  /** Only what is below the root is kept. */
+  /** Only files below the root are recorded. */
   constructor(root: string) {
     this.#root = root;
   }
@@ -59,7 +59,10 @@ export class Disk {
     }
   }
 
-  /** Writes what a power cut would leave now. Without chance, all that is not sure is lost. */
+  /**
+   * Writes what a power cut would leave now. Without chance, everything that is not durable is
+   * lost.
+   */
   writeTo(directory: string, chance?: Chance): void {
     const names = new Map(this.#sureNames);
     for (const [path, file] of this.#names) if (chance?.hits(0.5)) names.set(path, file);
@@ -77,7 +80,7 @@ export class Disk {
   }
 
   #isBelow(path: string): boolean {
-    // The memory that processes share is no file to a power cut, whatever its name.
+    // Shared memory is not a file after a power cut, even with a file name.
     return path.startsWith(`${this.#root}/`) && !path.endsWith('-shm');
   }
 
@@ -129,7 +132,7 @@ function changed(bytes: Buffer, change: Change): Buffer {
   return result;
 }
 
-/** Each change that was not flushed survives, or not, or only its first sectors do. */
+/** Each unflushed change survives, or not, or only its first sectors do. */
 function survivor({ sure, unsure }: File, chance: Chance): Buffer {
   let bytes = sure;
   for (const change of unsure) {

@@ -1,4 +1,6 @@
-/** Judges what a reader finds: for every source one version, whole, once, and not an older one. */
+/**
+ * Checks what a reader finds: for every source one version, complete, once, and not an older one.
+ */
 import { splitText } from '../../src/pipeline/chunk/split.ts';
 
 import type { Database } from '../../src/store/driver/database.ts';
@@ -57,7 +59,7 @@ export async function judgeDocuments(evidence: Evidence): Promise<Finding[]> {
 interface VersionRange {
   /** The newest that was acknowledged and not canceled: nothing older may be shown. */
   least: number;
-  /** The newest that was meant: a kill may have cut off its acknowledgement. */
+  /** The newest that was intended: a kill may have prevented its acknowledgement. */
   most: number;
 }
 
@@ -142,7 +144,7 @@ const staleSearch: Readonly<Record<'sqlite' | 'postgres', Statement<{ count: num
     WHERE chunk_id NOT IN (SELECT id FROM chunks)`,
 };
 
-/** What a newer generation has replaced is gone, from the chunks and from the search. */
+/** Replaced generations are gone, from the chunks and from the search. */
 async function judgeLeftovers(database: Database): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const { item_id, count } of await database.run(staleChunks)) {

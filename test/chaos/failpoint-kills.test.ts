@@ -7,14 +7,14 @@ import { killAtFailpoint } from './failpoint-kills.ts';
 
 const seed = firstSeed(import.meta.url);
 
-describe('a process that kills itself is made up for', () => {
+describe('work of a process that kills itself is recovered', () => {
   for (const failpoint of failpoints) {
     test(`at ${failpoint}`, async (t) => {
       const directory = temporaryDirectory(t);
       const result = await killAtFailpoint({ directory }, { failpoint, nth: 1, seed });
       const { findings, errors, isHit } = result;
       assert.deepEqual({ findings, errors }, { findings: [], errors: [] });
-      assert.ok(isHit, `nobody passed ${failpoint}`);
+      assert.ok(isHit, `no process passed ${failpoint}`);
     });
   }
 });

@@ -1,6 +1,6 @@
 /**
- * At every failpoint a process kills itself, another takes over, and the store is judged. A
- * failpoint that nobody passed is a finding: a list of names that are never hit proves nothing.
+ * At every failpoint a process kills itself, another takes over, and the store is checked. A
+ * failpoint that no process passed is a finding: names that are never hit prove nothing.
  */
 import type { Failpoint } from '../../src/observe/failpoint.ts';
 import { sql } from '../../src/store/driver/statement.ts';
@@ -19,12 +19,12 @@ export interface FailpointResult {
 }
 
 /**
- * Enough that so many large files of different contents are among them, and commands of every kind.
- * A worker reads a file as it is by then, so only as many contents count as there are files.
+ * Enough to include that many large files of different content, and commands of every kind. A
+ * worker reads the current content of a file, so only as many contents count as there are files.
  */
 const jobsFor = (nth: number): number => 10 + 8 * nth;
 
-/** Those that a submitter passes; all others are a worker's. */
+/** Failpoints of a submitter; all others belong to a worker. */
 const ofSubmitter = /^(submit|command|sweep)\./;
 const ofRescuer = /^rescue\./;
 
@@ -56,7 +56,7 @@ async function killWorker(
   { nth, submitter }: { nth: number; submitter: Record<string, number> },
 ): Promise<boolean> {
   await scene.start('submitter', submitter).ended;
-  // A rescuer needs the dead: it passes its points once for each of them.
+  // A rescuer needs dead workers: it passes its points once for each of them.
   if (ofRescuer.test(at)) await killHolders(scene, nth);
   const failureRate = at.startsWith('wake.') ? 0.5 : 0.03;
   return isKilled(scene.start('worker', { seed: submitter.seed, failpoint: at, failureRate }));
@@ -65,7 +65,7 @@ async function killWorker(
 const leased = sql<{ count: number }>`
   SELECT COUNT(DISTINCT worker) AS count FROM items WHERE waits_on = 'worker'`;
 
-/** So many workers die, each with leases of its own. */
+/** This many workers die, each with its own leases. */
 async function killHolders(scene: Scene, count: number): Promise<void> {
   const options = { places: 2, stepMsMax: 2_000 };
   const workers = Array.from({ length: count }, () => scene.start('worker', options));
@@ -74,7 +74,7 @@ async function killHolders(scene: Scene, count: number): Promise<void> {
   await Promise.all(workers.map((worker) => scene.end(worker, 'SIGKILL')));
 }
 
-/** Whether the process came to its failpoint, and killed itself there. */
+/** Whether the process reached its failpoint and killed itself there. */
 async function isKilled(child: Child): Promise<boolean> {
   const timer = setTimeout(() => child.kill('SIGTERM'), patience.eventMs);
   const how = await child.ended;

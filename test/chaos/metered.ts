@@ -1,7 +1,7 @@
 /**
- * The document pipeline with real providers at its end: metered servers of vectors and of entities,
- * in the process that kills the workers. They write down every call, with whether one of its texts
- * had been answered before and the answer kept; and every step takes a random few milliseconds.
+ * The document pipeline with metered servers for vectors and entities, in the process that kills
+ * the workers. They record every call, with whether one of its texts was answered and stored
+ * before; and every step takes a random few milliseconds.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { Failure } from '../../src/kernel/failure/failure.ts';
@@ -36,12 +36,12 @@ export interface MeteredServer {
   readonly url: string;
   readonly completionsUrl: string;
   readonly calls: readonly PaidCall[];
-  /** Texts that were answered again, because the first answer was lost with its process. */
+  /** Texts that were answered again, because the first response was lost with its process. */
   askedAgain(): number;
   close(): Promise<void>;
 }
 
-/** An answer is kept with the event that charges it, at the same moment. */
+/** A response is stored with the event that charges it, at the same moment. */
 const keptAnswers = sql<{ key: string; seq: number }>`
   SELECT results.key, MAX(events.seq) AS seq FROM results
   JOIN events ON events.kind = 'work_paid' AND events.at = results.created_at
@@ -88,7 +88,7 @@ export async function startMeteredServer(database: Database): Promise<MeteredSer
 
 const ada = { name: 'Ada Lovelace', kind: 'person', mentions: ['Ada Lovelace'] };
 
-/** Every question is noted by the key of its answer, and answered alike. */
+/** Records every request by the key of its response, and always gives the same response. */
 function startAnswering(
   note: (asked: Asked, authorization: string | undefined) => Promise<void>,
 ): Promise<CompletionServer> {
@@ -108,7 +108,7 @@ function askedIn({ body }: CompletionCall): Asked {
   return { key, text: input };
 }
 
-/** The provider as a worker is told of it. Its key says who it is. */
+/** The provider as configured for a worker. Its key identifies the worker. */
 export function meteredProvider(url: string) {
   const key = `pid-${process.pid}`;
   return { choice: `openai:${model}`, url, key, centsPerMillionTokens: 1_000_000 };
@@ -120,7 +120,7 @@ export function meteredExtractor(url: string) {
     url,
     key: `pid-${process.pid}`,
     prices: { input: 1_000_000, output: 1_000_000 },
-    // A worker that waits for its minute to pass tests nothing.
+    // A worker that waits for its rate limit tests nothing.
     budget: { requestsPerMinute: 1_000_000, tokensPerMinute: 1_000_000_000 },
   };
 }
@@ -130,7 +130,7 @@ export interface MeterOptions {
   readonly stepMsMax: number;
   /** How likely a call fails before it is made, so that items wait for a retry. */
   readonly failureRate: number;
-  /** How likely a step fails when it has paid: what it paid for must be found again. */
+  /** How likely a step fails after it has paid: the paid response must be found again. */
   readonly lossRate: number;
   readonly diary: Appender<DiaryLine>;
 }
@@ -162,7 +162,7 @@ function failing(run: StepFunction, { chance, failureRate, lossRate }: MeterOpti
 
 const lastSeq = sql<{ value: number }>`SELECT value FROM sequence WHERE name = 'events'`;
 
-/** Writes down what was committed when the step began: what was kept by then it must find. */
+/** Records what was committed when the step began: it must find responses stored by then. */
 function noted(run: StepFunction, step: PaidStep, { diary }: MeterOptions): StepFunction {
   return async (context) => {
     const { item, reader } = context;

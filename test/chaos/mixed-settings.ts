@@ -1,8 +1,8 @@
 /**
- * Services whose settings differ: one orchestrator and one embedding worker know the paid embedder,
- * the others of their roles do not. Orchestrators and scrapers are killed in an order that a seed
- * decides. No document may be lost, and no text may be paid for twice: an answer of the provider is
- * with a worker that lives, or on disk.
+ * Services with different settings: one orchestrator and one embedding worker have the paid
+ * embedder, the others of their roles do not. Orchestrators and scrapers are killed in a seeded
+ * order. No document may be lost, and no text may be paid for twice: a response of the provider is
+ * with a live worker, or on disk.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { startOpenaiServer } from '../support/openai-server.ts';
@@ -25,7 +25,7 @@ export interface MixedVerdict {
   readonly duplicated: number;
   readonly stuck: number;
   readonly failed: number;
-  /** What those that failed said of it. */
+  /** The failure messages. */
   readonly reasons: readonly string[];
   readonly paidTwice: number;
   /** Texts that the provider has answered. */
@@ -52,7 +52,8 @@ export async function mixSettings(options: MixedSettings): Promise<MixedVerdict>
   const urlsOf = (job: string, count: number): string[] =>
     Array.from({ length: count }, (_, index) => pages.url(`${job}-${index}`));
   try {
-    // The model of the corpus is chosen by who knows it; from then on all have to use it.
+    // A process that has the embedder chooses the model of the corpus; from then on all must use
+    // it.
     await ended(services, await submit(services, { corpus, urls: urlsOf('first', 1) }));
     await services.add('embedding', without);
     await services.add('orchestrator', without);
@@ -62,7 +63,7 @@ export async function mixSettings(options: MixedSettings): Promise<MixedVerdict>
     );
     for (let kill = 0; kill < kills; kill++) {
       await pause(chance.below(restMsMax));
-      // First the orchestrator that knows the embedder: the other one goes on with its documents.
+      // First the orchestrator with the embedder: the other one continues its documents.
       await killed[kill === 0 ? 0 : chance.below(killed.length)]?.restart();
     }
     const { items_failed: failed } = await until(() => ended(services, id), {

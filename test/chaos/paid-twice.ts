@@ -1,8 +1,7 @@
 /**
- * Which calls were paid for nothing. A step that begins after an answer was committed must find it.
- * A step that began before may ask the same at the same time as another, and no look can prevent
- * that. Both moments are numbers of events, which are in the order of the commits: how long
- * anything took does not matter.
+ * Finds calls that were paid in vain. A step that begins after a response was committed must find
+ * it. A step that began before may send the same request concurrently, and no check can prevent
+ * that. Both moments are event numbers, which are in commit order: durations do not matter.
  */
 export const paidSteps = ['embedded', 'entity_extracted'] as const;
 
@@ -12,10 +11,10 @@ export function isPaidStep(step: string): step is PaidStep {
   return (paidSteps as readonly string[]).includes(step);
 }
 
-/** A text of which an answer was in the store when the call came. */
+/** A text whose response was in the store when the call came. */
 export interface KeptAnswer {
   readonly source: number;
-  /** The event that was committed with the answer. */
+  /** The event that was committed with the response. */
   readonly seq: number;
 }
 
@@ -35,7 +34,7 @@ interface Line {
   readonly at: number;
 }
 
-/** What workers write down of the steps that pay; `seq` is the last event at that time. */
+/** What workers record of paid steps; `seq` is the last event at that time. */
 export type DiaryLine =
   | (Line & { readonly kind: 'begun'; readonly seq: number })
   | (Line & { readonly kind: 'ended' });

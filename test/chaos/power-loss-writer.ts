@@ -1,6 +1,6 @@
 /**
- * Submits, and says `ACK` in a file of its own as soon as each submission is acknowledged. It runs
- * under strace, which sees in which order that was written and the store was flushed.
+ * Submits, and writes `ACK` to its own file as soon as each submission is acknowledged. It runs
+ * under strace, which records the order of these writes and the flushes of the store.
  */
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ const { values } = parseArgs({
   },
 });
 
-/** The log is brought into the file early and often, so that the trace has that, too. */
+/** Checkpoints are early and frequent, so that the trace contains them. */
 const seldom = `PRAGMA wal_autocheckpoint = ${limits.store.checkpointPages}`;
 const execute = DatabaseSync.prototype.exec;
 let isReplaced = false;
@@ -29,7 +29,7 @@ DatabaseSync.prototype.exec = function (this: DatabaseSync, text: string): void 
 };
 
 const { engine, blobs, close } = await assemble({ data: join(values.data, 'store') });
-if (!isReplaced) throw new Error('the store no longer says when it checkpoints in these words');
+if (!isReplaced) throw new Error('the checkpoint statement of the store has changed');
 const acks = openSync(values.acks, 'w');
 for (let version = 1; version <= Number(values.jobs); version += 2) {
   // Two at once: they may share a commit.
@@ -40,7 +40,7 @@ await close();
 async function submit(version: number): Promise<void> {
   const body = textOf({ source: 1, version });
   const input = { kind: 'markdown' as const, title: null, body };
-  // As an upload is taken: its bytes are stored before the job that names them is accepted.
+  // Like an upload: its bytes are stored before the job that names them is accepted.
   const bytes = Buffer.from(uploadOf(version));
   const key =
     version % 2 === 0

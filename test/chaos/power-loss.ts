@@ -1,8 +1,8 @@
 /**
- * The power is cut right after each acknowledgement. A submitter runs under strace; its writes and
- * flushes are played back onto a disk that forgets; the store is opened from what is left, and
- * everything that was acknowledged by then must be in it. Killing processes can never show this:
- * the system keeps their writes.
+ * Cuts the power right after each acknowledgement. A submitter runs under strace; its writes and
+ * flushes are replayed onto a disk that forgets; the store is opened from what is left, and
+ * everything acknowledged by then must be in it. Killing processes can never show this: the system
+ * keeps their writes.
  */
 import { execFile } from 'node:child_process';
 import { readFileSync, realpathSync } from 'node:fs';
@@ -24,16 +24,16 @@ export type Flushes = 'log' | 'files' | 'folders';
 export interface PowerLossOptions {
   readonly jobs: number;
   readonly seed: number;
-  /** For each the same writes are played back as if these flushes of log or blobs were missing. */
+  /** Replays the same writes as if these flushes of log or blobs were missing. */
   readonly without: readonly (Flushes | 'nothing')[];
 }
 
 export interface PowerLossResult {
   /** Stores that were opened after a cut. */
   readonly states: number;
-  /** Those of them in which something acknowledged was missing. */
+  /** Stores in which something acknowledged was missing. */
   readonly lost: number;
-  /** Those of them that could not be opened. */
+  /** Stores that could not be opened. */
   readonly unreadable: number;
 }
 
@@ -47,7 +47,7 @@ export async function cutPower(options: PowerLossOptions): Promise<PowerLossResu
     const results: PowerLossResult[] = [];
     for (const without of options.without) {
       const kept = calls.filter((call) => flushOf(call) !== without);
-      // Of a store that does not keep its promise, one loss is proof enough.
+      // For a store without flushes, one loss is proof enough.
       const lossesMax = without === 'nothing' ? Number.POSITIVE_INFINITY : 1;
       results.push(await replay(kept, { directory, lossesMax, seed: options.seed }));
     }

@@ -8,7 +8,7 @@ import { type KillResult, killAtRandom } from './random-kills.ts';
 
 const seed = firstSeed(import.meta.url);
 
-describe('kills at random moments lose, double, leave and overpay nothing', () => {
+describe('kills at random moments lose, duplicate, leave and overpay nothing', () => {
   test('16 on SQLite', async (t) => {
     const directory = temporaryDirectory(t);
     assertClean(await killAtRandom({ directory, kills: 16, workers: 3, seed }));

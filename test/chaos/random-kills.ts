@@ -1,6 +1,6 @@
 /**
- * Several workers and a submitter on one store; each lives for a random while and is killed with
- * SIGKILL. When the kills are spent, the rest is worked off in peace, and the store is judged.
+ * Several workers and a submitter on one store; each lives for a random time and is killed with
+ * SIGKILL. After the last kill, the remaining work runs undisturbed, and the store is checked.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Chance, chanceFrom } from './chance.ts';
@@ -18,12 +18,12 @@ export interface KillOptions extends SceneOptions {
 
 export interface KillResult {
   readonly kills: number;
-  /** Processes that were asked to end instead, and handed back what they had. */
+  /** Processes that were stopped gracefully instead, and returned their leases. */
   readonly stops: number;
   readonly jobs: number;
   readonly items: number;
   readonly calls: number;
-  /** Texts whose answer was lost on its way into the store, and that were paid for again. */
+  /** Texts whose response was lost on its way into the store, and that were paid for again. */
   readonly askedAgain: number;
   readonly killMs: number;
   readonly restMs: number;
@@ -38,7 +38,7 @@ export async function killAtRandom(options: KillOptions): Promise<KillResult> {
   const scene = await Scene.open(options);
   const reader = new VisibleReader(scene);
   try {
-    // Short lives may be over before anything is submitted: there must be something to lose.
+    // Short-lived processes may end before anything is submitted, so some jobs exist first.
     const jobs = Math.min(options.kills, jobsInPeaceMax);
     await scene.start('submitter', { seed: options.seed, jobs, commandRate: 0 }).ended;
     const beganAt = performance.now();
@@ -92,7 +92,7 @@ class Company {
     return this.#stops;
   }
 
-  /** One place of the company: whoever takes it is killed, until the kills are spent. */
+  /** One slot: each process in it is killed, until the kills are used up. */
   async #killEach(program: Program): Promise<void> {
     while (this.#killsLeft > 0) {
       const isStop = program === 'worker' && this.#chance.hits(stopRate);
@@ -107,7 +107,9 @@ class Company {
   }
 }
 
-/** A reader sees one version of a source, whole; never an older one again, and never none again. */
+/**
+ * A reader sees one version of a source, complete; never an older one again, and never none again.
+ */
 class VisibleReader {
   readonly findings: Finding[] = [];
   readonly #scene: Scene;
@@ -133,7 +135,7 @@ class VisibleReader {
     }
     for (const source of before.keys()) {
       if (visible.has(source)) continue;
-      this.findings.push({ fault: 'mixed', what: `source ${source} was gone for its readers` });
+      this.findings.push({ fault: 'mixed', what: `source ${source} disappeared for its readers` });
     }
   }
 }

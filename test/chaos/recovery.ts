@@ -1,6 +1,6 @@
 /**
- * How fast a killed process is made up for. The only worker dies with many items at various steps;
- * another starts, and every item that was leased goes on from its last committed step.
+ * Measures recovery from a kill. The only worker dies with many items at various steps; another
+ * starts, and every leased item continues from its last committed step.
  */
 import { item as lifecycle } from '../../src/kernel/lifecycle/item.ts';
 import { sql } from '../../src/store/driver/statement.ts';
@@ -11,12 +11,12 @@ import type { Finding } from './verdict.ts';
 export interface RecoveryResult {
   /** Items that were leased when their holder died. */
   readonly leased: number;
-  /** At how many different places of the pipeline they were. */
+  /** The number of different steps they were at. */
   readonly places: number;
-  /** From the start of the process, and from its engine's, to the last of them going on. */
+  /** From the start of the process, and of its engine, until the last of them continues. */
   readonly fromSpawnMs: number;
   readonly fromReadyMs: number;
-  /** Steps that were run again although they had been committed. */
+  /** Steps that ran again although they had been committed. */
   readonly rerun: readonly string[];
   readonly findings: readonly Finding[];
 }
@@ -36,7 +36,7 @@ const leasedItems = sql<LeasedRow>`
   SELECT id, progress FROM items WHERE waits_on = 'worker' ORDER BY id`;
 const startedBy = sql<StartedRow>`
   SELECT item_id, step, at FROM events WHERE kind = 'step_started' AND worker = :worker`;
-/** Fewer items than those at which a submitter waits for somebody to work on them. */
+/** Fewer items than the submitter's limit for pending work. */
 const jobs = 40;
 
 export async function recover(
@@ -56,7 +56,7 @@ export async function recover(
       const ids = new Set(started.map(({ item_id }) => item_id));
       return leased.every(({ id }) => ids.has(id)) ? started : undefined;
     };
-    const started = await until(haveAllGoneOn, { what: 'every leased item to go on' });
+    const started = await until(haveAllGoneOn, { what: 'every leased item to continue' });
     const lastAt = Math.max(...leased.map(({ id }) => firstOf(started, id)));
     await scene.end(successor, 'SIGKILL');
     await scene.rest(1);
@@ -73,7 +73,7 @@ export async function recover(
   }
 }
 
-/** Kills the only worker while it holds items that have come differently far. */
+/** Kills the only worker while it holds items at different steps. */
 async function killHolder(scene: Scene, places: number, seed: number): Promise<LeasedRow[]> {
   const holder = scene.start('worker', {
     seed,

@@ -1,9 +1,9 @@
 /**
- * `npm run chaos [-- --kills N --store sqlite|postgres|both --seed S --workers N]`: kills at
- * random and at every failpoint, zombies, power cuts; then counts what was lost. The last line says
- * it, and the exit code is 1 unless it is nothing.
- * `npm run chaos -- services [--restarts N --flushes N --kills N --process-kills N --seed S]`: the
- * same for four services on Postgres and three Redis.
+ * `npm run chaos [-- --kills N --store sqlite|postgres|both --seed S --workers N]`: kills at random
+ * and at every failpoint, zombies, power cuts; then counts what was lost. The last line gives the
+ * result, and the exit code is 1 unless nothing was lost. `npm run chaos -- services [--restarts N
+ * --flushes N --kills N --process-kills N --seed S]`: the same for four services on Postgres and
+ * three Redis.
  */
 import { parseArgs } from 'node:util';
 import { prepareMachine } from '../support/machine.ts';
@@ -12,7 +12,7 @@ import { powerSection, type Section, type SectionOptions, sectionsOfStore } from
 import { runServices } from './services-run.ts';
 import { type Fault, faults } from './verdict.ts';
 
-// An exit takes the children along, even those that are stopped; a bare signal would not.
+// An exit also ends the children, even stopped ones; a bare signal would not.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, () => process.exit(130));
 }
@@ -77,9 +77,9 @@ async function runAll(
   return sections;
 }
 
-/** A part that could not be brought to its end. */
+/** A section that could not be completed. */
 function brokenSection(store: string, error: unknown): Section {
-  return { name: `broken off on ${store}`, findings: [], problems: [String(error)], remark: '' };
+  return { name: `aborted on ${store}`, findings: [], problems: [String(error)], remark: '' };
 }
 
 function row(name: string, cells: readonly string[], remark: string): string {

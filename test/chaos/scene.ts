@@ -1,6 +1,6 @@
 /**
- * One store, the processes that were started on it, and the two lists to judge it by. Every
- * scenario ends the same way: what is left is worked off in peace, and the store is judged.
+ * One store, the processes started on it, and the two lists to check it by. Every scenario ends the
+ * same way: the remaining work runs undisturbed, and the store is checked.
  */
 import { join } from 'node:path';
 import { type Assembled, assemble } from '../../src/app/wire.ts';
@@ -17,7 +17,7 @@ import { caller } from './workload.ts';
 
 export interface SceneOptions {
   readonly directory: string;
-  /** Postgres; the embedded store where absent. */
+  /** Postgres; the embedded store if absent. */
   readonly databaseUrl?: string | undefined;
 }
 
@@ -27,9 +27,9 @@ const openCount = sql<{ count: number }>`
   SELECT COUNT(*) AS count FROM items WHERE waits_on IS NOT NULL`;
 
 export class Scene {
-  /** What made processes break down, each once. */
+  /** Errors of failed processes, each once. */
   readonly errors = new Set<string>();
-  /** What engines told of, and survived. */
+  /** Errors that engines reported and survived. */
   readonly remarks = new Set<string>();
   readonly #options: SceneOptions;
   readonly #store: Assembled;
@@ -72,7 +72,7 @@ export class Scene {
 
   async end(child: Child, signal: NodeJS.Signals): Promise<void> {
     child.kill(signal);
-    // A stopped process takes note of nothing but SIGKILL until it goes on.
+    // A stopped process receives only SIGKILL until it is continued.
     if (signal !== 'SIGKILL') child.kill('SIGCONT');
     await child.ended;
     this.#children.delete(child);
@@ -92,18 +92,18 @@ export class Scene {
     return readLines(join(this.#options.directory, 'diary'));
   }
 
-  /** Texts that were paid for again, because their answer was lost on its way into the store. */
+  /** Texts that were paid for again, because their response was lost on its way into the store. */
   askedAgain(): number {
     return this.#provider.askedAgain();
   }
 
-  /** Works off what is left: a person resumes what is paused. */
+  /** Works off the remaining items; paused jobs are resumed. */
   async rest(workers: number): Promise<void> {
     const children = Array.from({ length: workers }, (_, index) =>
       this.start('worker', { seed: index, failureRate: 0 }),
     );
     const wait = { what: 'all items to end', patienceMs: patience.testMs, intervalMs: 20 };
-    // What does not come to rest is found by the judge, with the place where it is stuck.
+    // The verdict reports items that do not end, with the place where they are stuck.
     await until(() => this.#isAtRest(), wait).catch((error: unknown) =>
       this.errors.add(String(error)),
     );

@@ -1,4 +1,4 @@
-/** The parts of `npm run chaos`, each with what it found and a remark on how much it did. */
+/** The sections of `npm run chaos`, each with its findings and the amount of work done. */
 import pg from 'pg';
 import { batchFailpoints, failpoints } from '../../src/observe/failpoint.ts';
 import type { Postgres } from '../support/postgres.ts';
@@ -13,7 +13,7 @@ import type { Finding } from './verdict.ts';
 import { wakeZombies } from './zombie.ts';
 
 export interface SectionOptions {
-  /** The embedded store where absent. */
+  /** The embedded store if absent. */
   readonly server: Postgres | undefined;
   readonly kills: number;
   readonly workers: number;
@@ -23,9 +23,9 @@ export interface SectionOptions {
 export interface Section {
   readonly name: string;
   readonly findings: readonly Finding[];
-  /** What makes the run itself doubtful: processes that broke down, points that nobody passed. */
+  /** Problems of the run itself: failed processes, failpoints that were not passed. */
   readonly problems: readonly string[];
-  /** What engines told of, and survived. */
+  /** Errors that engines reported and survived. */
   readonly told?: readonly string[];
   readonly remark: string;
 }
@@ -33,7 +33,7 @@ export interface Section {
 const passes = [1, 2, 5];
 const cycles = 50;
 const powerCuts = 100;
-/** Such a process lives for seconds, where others live for a fraction of one. */
+/** Such a process lives for seconds, others for a fraction of one. */
 const batchKillsShare = 5;
 const itemsHeld = 64;
 const recoveryMsMax = 1_000;
@@ -53,7 +53,7 @@ async function randomSection(options: SectionOptions): Promise<Section> {
   );
   const { jobs, items, calls, askedAgain, stops, findings, errors } = result;
   const seconds = ((result.killMs + result.restMs) / 1000).toFixed(0);
-  const paid = `${calls} paid calls, ${askedAgain} texts again after a kill in mid-answer`;
+  const paid = `${calls} paid calls, ${askedAgain} texts again after a kill during a response`;
   const work = `${items} items of ${jobs} jobs, ${paid}, ${seconds} s`;
   const remark = `${work}; ${stops} stops`;
   const told = result.remarks;
@@ -69,7 +69,7 @@ async function failpointSection(options: SectionOptions): Promise<Section> {
       const result = await inScene(options, (scene) => killAtFailpoint(scene, at));
       findings.push(...result.findings);
       problems.push(...result.errors);
-      if (!result.isHit) problems.push(`nobody passed ${failpoint} ${nth} times`);
+      if (!result.isHit) problems.push(`no process passed ${failpoint} ${nth} times`);
     }
   }
   const remark = `${failpoints.length} points, each at pass ${passes.join(', ')}`;
@@ -89,16 +89,17 @@ async function recoverySection(options: SectionOptions): Promise<Section> {
   const { seed } = options;
   const result = await inScene(options, (scene) => recover(scene, { places: itemsHeld, seed }));
   const { leased, fromReadyMs, fromSpawnMs, findings } = result;
-  const problems = result.rerun.map((step) => `${step} was run again`);
-  // A promise for one machine; how soon a server drops what the dead had begun is its own affair.
+  const problems = result.rerun.map((step) => `${step} ran again`);
+  // A promise for one machine; on a server, dropping the work of dead connections takes its own
+  // time.
   if (!options.server && fromReadyMs > recoveryMsMax) {
     problems.push(`recovery took ${fromReadyMs} ms`);
   }
-  const remark = `${leased} items went on in ${fromReadyMs} ms, ${fromSpawnMs} ms from the spawn`;
+  const remark = `${leased} items continued in ${fromReadyMs} ms, ${fromSpawnMs} ms from the spawn`;
   return { name: `recovery ${on(options)}`, findings, problems, remark };
 }
 
-/** Batch tasks, with processes that have the provider and one that has not. */
+/** Batch tasks, with processes that have the provider and one that does not. */
 async function batchSection(options: SectionOptions): Promise<Section> {
   const { seed } = options;
   const kills = Math.ceil(options.kills / batchKillsShare);
@@ -109,15 +110,15 @@ async function batchSection(options: SectionOptions): Promise<Section> {
     const result = await inScene(options, (scene) => killBatchWorkerAt(scene, { failpoint, seed }));
     findings.push(...result.findings);
     problems.push(...result.errors);
-    if (!result.isHit) problems.push(`nobody passed ${failpoint}`);
+    if (!result.isHit) problems.push(`no process passed ${failpoint}`);
   }
   const { documents, tasks, batches, charged } = random;
   const work = `${documents} documents and ${tasks} tasks in ${batches} batches`;
-  const remark = `${work}, ${charged} questions charged; ${batchFailpoints.length} failpoints`;
+  const remark = `${work}, ${charged} requests charged; ${batchFailpoints.length} failpoints`;
   return { name: `${kills} batch kills ${on(options)}`, findings, problems, remark };
 }
 
-/** With the control: the same cuts must show if the store did not flush. */
+/** With a control: the same cuts must lose something if the store did not flush. */
 export async function powerSection(seed: number): Promise<Section> {
   const without = ['nothing', 'log'] as const;
   const results = await cutPower({ jobs: powerCuts, seed, without });
@@ -128,7 +129,7 @@ export async function powerSection(seed: number): Promise<Section> {
     findings.push({ fault: 'lost', what: `${lost} states, and ${unreadable} cannot be read` });
   }
   const shown = control.lost + control.unreadable;
-  const problems = shown > 0 ? [] : ['no cut shows, even without flushes'];
+  const problems = shown > 0 ? [] : ['no cut loses anything, even without flushes'];
   const remark = `without flushes cut ${control.states} would be the first to lose something`;
   return { name: `${states} power cuts on SQLite`, findings, problems, remark };
 }
@@ -151,7 +152,7 @@ async function inScene<Result>(
   }
 }
 
-/** A hundred databases would take the server minutes to put away when it stops. */
+/** A hundred databases would delay the shutdown of the server by minutes. */
 async function dropDatabase(serverUrl: string, databaseUrl: string): Promise<void> {
   const client = new pg.Client({ connectionString: serverUrl });
   await client.connect();

@@ -1,4 +1,4 @@
-/** `npm run chaos -- services`: breaks servers and services under a load, and counts the losses. */
+/** `npm run chaos -- services`: breaks servers and services under load, and counts the losses. */
 import { parseArgs } from 'node:util';
 import { prepareMachine } from '../support/machine.ts';
 import { mixSettings } from './mixed-settings.ts';

@@ -5,7 +5,7 @@ import { patience } from '../support/patience.ts';
 import { mixSettings } from './mixed-settings.ts';
 import { breakServices } from './services.ts';
 
-test('services lose nothing while their servers are broken', {
+test('services lose nothing while their servers fail', {
   timeout: patience.testMs,
 }, async (t) => {
   const seed = firstSeed(import.meta.url);
@@ -19,7 +19,7 @@ test('services lose nothing while their servers are broken', {
   );
 });
 
-test('services of different settings lose nothing, and pay once', {
+test('services with different settings lose nothing, and pay once', {
   timeout: patience.testMs,
 }, async () => {
   const verdict = await mixSettings({

@@ -1,7 +1,7 @@
 /**
- * One load on four services while their servers and they themselves fail, in an order that a seed
- * decides: Postgres is restarted, Redis is emptied and killed, processes are killed. In the end
- * each document must be there, once, and nothing may wait for anything.
+ * A load on four services while servers and services fail in a seeded order: Postgres is restarted,
+ * Redis is emptied and killed, processes are killed. In the end each document must exist, once, and
+ * nothing may still wait.
  */
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -14,10 +14,10 @@ export interface ServicesChaos {
   readonly restarts: number;
   readonly flushes: number;
   readonly kills: number;
-  /** Of processes of Pawl, any of the four. */
+  /** Of Pawl processes, any of the four. */
   readonly processKills: number;
   readonly seed: number;
-  /** Documents of one job; one job is always under way. */
+  /** Documents of one job; one job is always running. */
   readonly documents: number;
   /** Workers of the scraper and of the embedding service. */
   readonly workers: number;
@@ -31,15 +31,15 @@ export interface ServicesVerdict {
   readonly duplicated: number;
   readonly stuck: number;
   readonly failed: number;
-  /** What those that failed said of it. */
+  /** The failure messages. */
   readonly reasons: readonly string[];
-  /** Pages that were read more than once, because who had read them died. */
+  /** Pages that were fetched more than once, because their worker died. */
   readonly readAgain: number;
   readonly seconds: number;
 }
 
 const corpus = 'chaos';
-/** Between two faults, so that work goes on in between. */
+/** Between two faults, so that work continues in between. */
 const restMsMax = 400;
 
 export async function breakServices(options: ServicesChaos): Promise<ServicesVerdict> {
@@ -68,7 +68,7 @@ export async function breakServices(options: ServicesChaos): Promise<ServicesVer
 
 const since = (at: number): number => Math.round((performance.now() - at) / 1000);
 
-/** Submits one job after the other, so that there is always work when something breaks. */
+/** Submits one job after the other, so that there is always work when something fails. */
 class Load {
   readonly #services: Services;
   readonly #pages: Pages;
@@ -90,7 +90,7 @@ class Load {
     while (!this.#isStopped || jobs.length === 0) {
       const names = Array.from({ length: this.#options.documents }, (_, index) => index);
       const urls = names.map((index) => this.#pages.url(`${corpus}-${jobs.length}-${index}`));
-      // An orchestrator that is dead takes nothing; what it has answered for is counted.
+      // A dead orchestrator accepts nothing; only acknowledged jobs are counted.
       const id = await until(() => submit(this.#services, { corpus, urls }), {
         what: 'a job to be accepted',
         intervalMs: 100,

@@ -1,5 +1,5 @@
 /**
- * The submitter's own list: what it meant to submit, written before, and what was acknowledged,
+ * The submitter's own list: what it intends to submit, written before, and what was acknowledged,
  * written after. The checks count from this list, never from the store.
  */
 import { closeSync, existsSync, openSync, readFileSync, writeSync } from 'node:fs';
@@ -20,7 +20,7 @@ export interface Appender<Line> {
   close(): void;
 }
 
-/** Each line is one write: a kill leaves it whole or absent. */
+/** Each line is one write: a kill leaves it complete or absent. */
 export function openLines<Line>(path: string): Appender<Line> {
   const file = openSync(path, 'a');
   return {

@@ -1,7 +1,7 @@
 /**
  * A process that submits, and changes its mind: new versions of the same sources, cancels, pauses,
- * retries. It writes down what it means to do, and what was acknowledged. It goes on from its own
- * list when it is started again.
+ * retries. It records its intentions and what was acknowledged. After a restart it continues from
+ * its own list.
  */
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -36,7 +36,7 @@ const { values } = parseArgs({
     database: { type: 'string' },
     log: { type: 'string', default: '' },
     seed: { type: 'string', default: '1' },
-    /** Submits so many jobs and ends; without, goes on until it is stopped. */
+    /** Submits this many jobs and ends; without it, continues until it is stopped. */
     jobs: { type: 'string' },
     commandRate: { type: 'string', default: '0.04' },
     failpoint: { type: 'string' },
@@ -111,7 +111,7 @@ function toSource(content: SourceVersion): NewSource {
   return { kind: 'inline', source: name, input, ...(kind === 'gated' && { gate: 'chaos.test' }) };
 }
 
-/** Under another name first: who reads the file sees one version, whole. */
+/** Written under another name first: readers see one complete version. */
 function writeSource(name: string, text: string): string {
   const path = join(filesFolder, `${name}.md`);
   writeFileSync(`${path}.new`, text);
@@ -129,7 +129,7 @@ async function changeMind(commands: Commands, jobKey: string): Promise<void> {
   });
 }
 
-/** What failed for its content is tried again, or discarded. Nothing else may be in the inbox. */
+/** Content failures are retried or discarded. Nothing else may be in the inbox. */
 async function emptyInbox(commands: Commands): Promise<void> {
   for (const row of await listInbox(database, { caller, after: 0, limit: 20 })) {
     if (row.source !== blankSource) continue;

@@ -1,4 +1,4 @@
-/** Reads what strace wrote (`-f -y -xx`) as a list of calls that concern files. */
+/** Parses the output of strace (`-f -y -xx`) into calls that concern files. */
 export type SystemCall =
   | { readonly kind: 'create' | 'folder' | 'unlink' | 'sync'; readonly path: string }
   | { readonly kind: 'rename'; readonly from: string; readonly to: string }
@@ -7,7 +7,7 @@ export type SystemCall =
       readonly kind: 'write';
       readonly path: string;
       readonly bytes: Buffer;
-      /** Where it was written; undefined for the end of the file. */
+      /** The offset of the write; undefined for the end of the file. */
       readonly offset: number | undefined;
     };
 
@@ -18,7 +18,7 @@ export function parseTrace(text: string): SystemCall[] {
   return [...wholeLines(text)].flatMap((line) => parseLine(line) ?? []);
 }
 
-/** A call that another thread interrupted stands on two lines; it took effect by the second. */
+/** A call interrupted by another thread is on two lines; it took effect by the second. */
 function* wholeLines(text: string): Generator<string> {
   const unfinished = new Map<string, string>();
   for (const line of text.split('\n')) {

@@ -1,4 +1,4 @@
-/** What one process held goes on in another, and the first one's word no longer counts. */
+/** Items of one process continue in another, and reports of the first are refused. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { limits } from '../../src/kernel/limits/limits.ts';
@@ -17,11 +17,11 @@ test('10 workers that wake after they were given up are refused, and leave nothi
   assert.ok(result.refused > 0, 'none of them reported');
 });
 
-test('what a killed process held goes on from where it was, before its leases end', async (t) => {
+test('items of a killed process continue from their last step before its leases end', async (t) => {
   const directory = temporaryDirectory(t);
   const result = await recover({ directory }, { places: 64, seed });
-  console.log(`${result.leased} items went on ${result.fromReadyMs} ms after the start`);
+  console.log(`${result.leased} items continued ${result.fromReadyMs} ms after the start`);
   assert.deepEqual({ findings: result.findings, rerun: result.rerun }, { findings: [], rerun: [] });
-  // A successor that waited for the leases to end would need more than two thirds of their time.
+  // A successor that waited for the leases to expire would need more than two thirds of their time.
   assert.ok(result.fromReadyMs < limits.lease.ttlMs / 2, `it took ${result.fromReadyMs} ms`);
 });

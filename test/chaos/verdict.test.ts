@@ -1,4 +1,4 @@
-/** A judge that cannot find anyone guilty proves nothing: each row spoils a good store. */
+/** The verdict must be able to fail: each row corrupts a good store. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type Assembled, assemble } from '../../src/app/wire.ts';
@@ -22,9 +22,9 @@ const began = (seq: number, at = 1, itemId = 1): DiaryLine => ({
 interface Case {
   readonly name: string;
   readonly faults: readonly Fault[];
-  /** What is done to the store behind its back. */
+  /** What is changed in the store. */
   readonly spoil?: readonly string[];
-  /** What else the submitter wrote down. */
+  /** What else the submitter recorded. */
   readonly entries?: readonly Entry[];
   readonly calls?: readonly PaidCall[];
   readonly diary?: readonly DiaryLine[];
@@ -36,7 +36,7 @@ const newKey = { kind: 'accepted', jobKey: 'none', itemIds: [9], contents: newer
 const cases: readonly Case[] = [
   { name: 'nothing is found in a good store', faults: [], calls: [paidCall] },
   {
-    name: 'a version that was only meant may be absent',
+    name: 'a version that was only intended may be absent',
     faults: [],
     entries: [{ kind: 'intent', contents: newer }],
   },
@@ -80,7 +80,7 @@ const cases: readonly Case[] = [
     ],
   },
   {
-    name: 'a replaced generation is left behind',
+    name: 'a replaced generation remains',
     faults: ['duplicated'],
     spoil: [
       'CREATE TABLE twin AS SELECT * FROM items WHERE id = 1',
@@ -115,7 +115,7 @@ const cases: readonly Case[] = [
     spoil: ["UPDATE items SET step = 'enqueued', waits_on = 'turn' WHERE id = 2"],
   },
   {
-    name: 'a document ends for the deaths of others',
+    name: 'a document fails because of the deaths of others',
     faults: ['blamed', 'miscounted'],
     spoil: [
       `UPDATE items SET step = 'failed', error = '{"code":"crashed_repeatedly","message":"x"}'

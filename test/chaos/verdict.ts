@@ -52,7 +52,7 @@ const itemsOfJob = sql<{ id: number; step: string; body: string | null }>`
   SELECT items.id, items.step, inputs.body FROM jobs JOIN items ON items.job_id = jobs.id
   LEFT JOIN inputs ON inputs.item_id = items.id WHERE jobs.key = :key ORDER BY items.id`;
 
-/** Everything that was acknowledged is there, with the bytes it came with. */
+/** Everything that was acknowledged is stored, with its original bytes. */
 async function judgeJobs({ database, entries }: Evidence): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const { jobKey, itemIds, contents } of acceptedOf(entries)) {
@@ -60,7 +60,7 @@ async function judgeJobs({ database, entries }: Evidence): Promise<Finding[]> {
     contents.forEach((content, index) => {
       const row = rows.find(({ id }) => id === itemIds[index]);
       const kind = kindOf(content.source);
-      // What came with an item that is done is forgotten once its document is replaced.
+      // The input of a done item is removed once its document is replaced.
       const isForgotten = row?.step === 'done' && row.body === null;
       const isKept = isForgotten || row?.body === textOf(content);
       const isWhole = kind === 'file' || kind === 'blank' || isKept;
@@ -93,7 +93,7 @@ const wrongCounts = sql<{ key: string; counted: string }>`
   WHERE jobs.items_total <> total OR jobs.items_done <> done OR jobs.items_failed <> failed
     OR jobs.items_canceled <> canceled OR jobs.items_waiting <> 0`;
 
-/** Everything has ended, and is counted as what it is. */
+/** Everything has ended, and is counted correctly. */
 async function judgeRest(database: Database): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const { id, step, waits_on, worker } of await database.run(openItems)) {
@@ -115,7 +115,7 @@ const failedItems = sql<{ id: number; source: string; code: string; message: str
   SELECT id, source, error ->> 'code' AS code, error ->> 'message' AS message
   FROM items WHERE step = 'failed' AND source <> :blank ORDER BY id`;
 
-/** No document but the blank one gives a reason to fail: whoever was killed, it was not for it. */
+/** Only the blank document has a reason to fail: kills must not fail any other. */
 async function judgeInbox(database: Database): Promise<Finding[]> {
   const rows = await database.run(failedItems, { blank: blankSource });
   return rows.map(({ id, source, code, message }) => ({
@@ -135,7 +135,9 @@ const sequence = sql<{ value: number; count: number; last: number }>`
   SELECT value, (SELECT COUNT(*) FROM events) AS count, (SELECT MAX(seq) FROM events) AS last
   FROM sequence WHERE name = 'events'`;
 
-/** Every click happened once, every submission was taken once, and the history has no gap. */
+/**
+ * Every step was committed once, every submission was accepted once, and the history has no gap.
+ */
 async function judgeHistory(database: Database): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const { item_id, step, count } of await database.run(twiceCompleted)) {

@@ -1,4 +1,4 @@
-/** A process that works on the store until it is killed, or told to stop by SIGTERM. */
+/** A process that works on the store until it is killed or stopped by SIGTERM. */
 import { parseArgs } from 'node:util';
 import { assemble } from '../../src/app/wire.ts';
 import { realWorld } from '../../src/app/world.ts';

@@ -1,7 +1,7 @@
 /**
- * What the submitter submits. The text of a source at a version follows from their numbers alone,
- * and every paragraph carries both in one word: whatever the store shows can be judged from the
- * submitter's own list.
+ * The content that the submitter submits. The text of a source at a version follows from their
+ * numbers alone, and every paragraph carries both in one word: everything the store shows can be
+ * checked against the submitter's own list.
  */
 import { limits } from '../../src/kernel/limits/limits.ts';
 
@@ -32,23 +32,23 @@ export function markerOf({ source, version }: SourceVersion): string {
 
 const markerPattern = /\bsource(\d+)version(\d+)\b/g;
 
-/** The versions of which a text shows pieces, each once. */
+/** The versions that a text contains, each once. */
 export function versionsIn(text: string): number[] {
   return [...new Set([...text.matchAll(markerPattern)].map(([, , version]) => Number(version)))];
 }
 
-/** The source that a text comes from; -1 where it is none of ours. */
+/** The source of a text; -1 if it is not from this workload. */
 export function sourceIn(text: string): number {
   const [marker] = text.matchAll(markerPattern);
   return Number(marker?.[1] ?? -1);
 }
 
-/** The source with such a name, or such a file. */
+/** The source with this name, or this file. */
 export function sourceNamed(name: string): number {
   return Number(/source-(\d+)(?:\.md)?$/.exec(name)?.[1] ?? -1);
 }
 
-/** Several chunks, with a heading that opens each. */
+/** Several chunks, each opened by a heading. */
 export function textOf(content: SourceVersion): string {
   const marker = markerOf(content);
   const sections = 2 + ((content.source + content.version) % 3);
@@ -58,7 +58,7 @@ export function textOf(content: SourceVersion): string {
   return Array.from({ length: sections }, section).join('\n\n');
 }
 
-/** What a file holds: most have so much space at their end that their bytes are a blob. */
+/** The content of a file: most end in so much whitespace that their bytes are a blob. */
 export function fileOf(content: SourceVersion): string {
   const isLarge = content.source % 16 !== 7;
   return textOf(content) + (isLarge ? '\n'.repeat(limits.document.rowBytesMax) : '');

@@ -1,9 +1,10 @@
 /**
- * A worker is stopped while it holds leases, is given up, and wakes when others have gone on with
- * its items. Its reports must be refused, and what it does then must not outlive it.
+ * A worker is stopped while it holds leases, is given up, and wakes when others have continued its
  *
- * It stops itself at a failpoint, and is declared dead by a rescuer that is told so: the 90 s of a
- * missing heartbeat would test nothing more.
+ * items. Its reports must be refused, and its later work must leave nothing behind.
+ * It stops itself at a failpoint, and a rescuer declares it dead: waiting 90 s for the missing
+ *
+ * heartbeat would test nothing more.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { realWorld } from '../../src/app/world.ts';
@@ -33,7 +34,7 @@ export interface ZombieResult {
   readonly errors: readonly string[];
 }
 
-/** Mostly where a report is the next thing it does. */
+/** Mostly right before a report. */
 const stopsAt: readonly Failpoint[] = [
   'step.after-run',
   'step.after-run',
@@ -56,7 +57,7 @@ export async function wakeZombies(
     await scene.end(successor, 'SIGKILL');
     await scene.rest(1);
     const pids = new Set(zombies.map(({ pid }) => pid));
-    // Between its look and its call a process may be stopped for hours: no look can prevent this.
+    // Between its check and its call a process may be stopped for hours: no check can prevent this.
     const isZombies = ({ pid }: { pid: number }) => pids.has(pid);
     const calls = scene.calls().filter((call) => isZombies(call) && call.kept.length > 0);
     return {
@@ -77,7 +78,7 @@ interface Zombie {
   readonly taken: number;
 }
 
-/** One zombie; or none, where it stopped with the database's only lock in its hands. */
+/** One zombie; or none, if it stopped while holding the only lock of the database. */
 async function wakeOne(scene: Scene, chance: Chance): Promise<Zombie[]> {
   const failpoint = stopsAt[chance.below(stopsAt.length)];
   const zombie = scene.start('worker', {
@@ -92,7 +93,7 @@ async function wakeOne(scene: Scene, chance: Chance): Promise<Zombie[]> {
     await scene.end(zombie, 'SIGKILL');
     return [];
   }
-  await until(() => areTakenOver(scene, held), { what: 'others to go on with what it held' });
+  await until(() => areTakenOver(scene, held), { what: 'others to continue its items' });
   zombie.kill('SIGCONT');
   const isAnswered = async () =>
     zombie.hasEnded() ||
@@ -104,10 +105,10 @@ async function wakeOne(scene: Scene, chance: Chance): Promise<Zombie[]> {
   return [{ pid: zombie.pid, taken }];
 }
 
-/** Others must be able to go on, whatever the stopped process had begun. */
+/** Others must be able to continue, regardless of what the stopped process had begun. */
 function within(rescued: Promise<number>): Promise<number> {
   const heldUp = pause(patience.eventMs, undefined, { ref: false }).then(() => {
-    throw new Error(`a stopped worker has held up its rescuer for ${patience.eventMs} ms`);
+    throw new Error(`a stopped worker has blocked its rescuer for ${patience.eventMs} ms`);
   });
   return Promise.race([rescued, heldUp]);
 }
@@ -122,7 +123,7 @@ interface Held {
   readonly epoch: number;
 }
 
-/** The epoch rises when an item is taken, and again when somebody else claims it. */
+/** The epoch rises when an item is taken, and again when another worker claims it. */
 async function areTakenOver({ database }: Scene, held: readonly Held[]): Promise<boolean> {
   for (const { id, epoch } of held) {
     const [row] = await database.run(stateOf, { id });
@@ -146,12 +147,12 @@ async function workerOf(scene: Scene, { pid }: Child): Promise<string> {
   return row.id;
 }
 
-/** A zombie that saw by itself that it had been given up has introduced itself again. */
+/** A zombie that noticed that it had been given up has registered again. */
 async function isKnown(scene: Scene, worker: string): Promise<boolean> {
   return (await scene.database.run(byId, { worker })).length > 0;
 }
 
-/** Rescues as a machine would that believes the process to have ended. */
+/** Rescues like a machine that believes the process to have ended. */
 function declareDead({ database }: Scene, { pid }: Child): Promise<number> {
   const liveness = thisProcess();
   return rescue({

@@ -1,4 +1,4 @@
-/** How much a caller may ask for: every sentence of the contract on rate limits. */
+/** How many requests a caller may send: every sentence of the contract on rate limits. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Access } from '../../src/access/access.ts';
@@ -27,14 +27,14 @@ async function allowedOf(access: Access, caller: CallerContext, count: number, r
 const claimed = (claims: Partial<CallerContext>): CallerContext => ({ ...localCaller, ...claims });
 
 describe('limits', () => {
-  test('the hash of the key is the bucket: one caller alone has all, and the burst', async () => {
+  test('the hash of the key is the bucket: one caller has the whole capacity and burst', async () => {
     const { access, callers } = setup();
     const [caller = localCaller] = await callers();
     assert.equal(caller.callerId, sha256('key-a').slice(0, 16));
     assert.equal(await allowedOf(access, caller, 30), 18);
   });
 
-  test('what is put on a queue is counted with the pages, and not with the jobs', async () => {
+  test('queued requests are counted with the pages, not with the jobs', async () => {
     const { access, callers } = setup();
     const [caller = localCaller] = await callers();
     assert.equal(await allowedOf(access, caller, 30, 'POST /scrape'), 18);
@@ -42,7 +42,7 @@ describe('limits', () => {
     assert.equal(await allowedOf(access, caller, 30, 'POST /jobs'), 18);
   });
 
-  test('callers share, and each has the floor at least', async () => {
+  test('callers share the capacity, and each has at least the floor', async () => {
     const { access, callers } = setup();
     const [first = localCaller, second = localCaller, third = localCaller] = await callers();
     assert.equal((await access.admit(first, '/jobs')).limit, 18);
@@ -64,7 +64,7 @@ describe('limits', () => {
     assert.equal((await access.admit(first, '/jobs')).limit, 18);
   });
 
-  test('services of ours have 20 times the floor, no burst, and take from nobody', async () => {
+  test('services have 20 times the floor, no burst, and take no share from others', async () => {
     const { access, callers } = setup();
     const service = await access.authenticate(internalKey);
     assert.equal(await allowedOf(access, service, 70), 60);
@@ -72,7 +72,7 @@ describe('limits', () => {
     assert.equal((await access.admit(caller, '/jobs')).limit, 18);
   });
 
-  test('a tier holds instead of the share, and claimed limits instead of the tier', async () => {
+  test('a tier replaces the share, and claimed limits replace the tier', async () => {
     const { access } = setup();
     const pro = claimed({ shownId: 'p', tier: 'pro' });
     assert.equal((await access.admit(pro, '/jobs')).limit, 6000);
@@ -81,13 +81,13 @@ describe('limits', () => {
     assert.equal(await allowedOf(access, own, 20), 7);
   });
 
-  test('tiers are those of the setting, where it is set', async () => {
+  test('tiers come from the setting, if it is set', async () => {
     const { access } = openFixture({ rateTiers: { gold: 9 }, rateFloor: 3 });
     assert.equal((await access.admit(claimed({ shownId: 'g', tier: 'gold' }), '/jobs')).limit, 9);
     assert.equal((await access.admit(claimed({ shownId: 'p', tier: 'pro' }), '/jobs')).limit, 3);
   });
 
-  test('each service counts for itself', async () => {
+  test('each service counts separately', async () => {
     const { access, callers } = setup();
     const [caller = localCaller] = await callers();
     assert.equal(await allowedOf(access, caller, 30, 'POST /search'), 18);
@@ -98,7 +98,7 @@ describe('limits', () => {
     assert.equal(await allowedOf(access, caller, 30, 'GET /corpora'), 0);
   });
 
-  test('a decision says the limit, what is left, when there is more, and the wait', async () => {
+  test('a decision has the limit, the remainder, the reset time and the wait', async () => {
     const { world, access, callers } = setup();
     const [caller = localCaller] = await callers();
     const resetAtMs = world.now() + hour;
@@ -116,7 +116,7 @@ describe('limits', () => {
     assert.equal((await access.admit(caller, '/jobs')).allowed, true);
   });
 
-  test('a refusal is told to the audit, with the route and without the key', async () => {
+  test('a refusal is in the audit, with the route and without the key', async () => {
     const { access, callers, records } = setup();
     const [caller = localCaller] = await callers();
     await allowedOf(access, caller, 19);
@@ -136,7 +136,7 @@ describe('limits', () => {
     );
   });
 
-  test('the owner of the machine, where no keys are set, shares with nobody', async () => {
+  test('the owner of the machine is not limited if no keys are set', async () => {
     const { access } = openFixture({ rateCapacity: 12, rateFloor: 3 });
     const local = await access.authenticate(undefined);
     assert.equal(await allowedOf(access, local, 100), 100);

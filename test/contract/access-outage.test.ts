@@ -1,15 +1,15 @@
-/** What is remembered of Membership's answers, and what holds while it does not answer. */
+/** Caching of Membership's responses, and behaviour while it does not answer. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { inspect } from 'node:util';
 import { localCaller } from '../../src/access/caller.ts';
 import type { Failure } from '../../src/kernel/failure/failure.ts';
 import { hashed, internalKey, openCircuit, withMembership } from '../support/access-fixture.ts';
-import { assertNoCanary, makeCanaries, type Told } from '../support/canary.ts';
+import { assertNoCanary, makeCanaries, type Output } from '../support/canary.ts';
 import type { Reply } from '../support/membership.ts';
 import { makeLatch } from '../support/test-world.ts';
 
-describe('answers are kept', () => {
+describe('responses are cached', () => {
   test('for 60 seconds per key, and a revoked key is refused after that', async (t) => {
     const { world, codeOf, membership, answer } = await withMembership(t);
     await codeOf('some-key');
@@ -33,7 +33,7 @@ describe('answers are kept', () => {
     assert.equal(await codeOf('some-key'), 'valid');
   });
 
-  test('and a failure is not: the next request asks again', async (t) => {
+  test('but a failure is not: the next request asks again', async (t) => {
     const { codeOf, answer } = await withMembership(t);
     answer({ status: 500 });
     assert.equal(await codeOf('some-key'), 'membership_unavailable');
@@ -41,7 +41,7 @@ describe('answers are kept', () => {
     assert.equal(await codeOf('some-key'), 'valid');
   });
 
-  test('and requests with the same key at the same time are one question', async (t) => {
+  test('and concurrent requests with the same key are one request', async (t) => {
     const { access, membership } = await withMembership(t);
     const latch = makeLatch();
     membership.reply = async () => {
@@ -57,7 +57,7 @@ describe('answers are kept', () => {
 });
 
 describe('when Membership is away', () => {
-  test('no answer within 2 seconds is a failure: 503, never 401', async (t) => {
+  test('no response within 2 seconds is a failure: 503, never 401', async (t) => {
     const { world, access, membership } = await withMembership(t);
     membership.reply = () => new Promise(() => undefined);
     const asking = access.authenticate('some-key').catch((error: Failure) => error.code);
@@ -77,7 +77,7 @@ describe('when Membership is away', () => {
     assert.equal(await asking, 'membership_unavailable');
   });
 
-  test('three failures in a row open the circuit: then nobody asks for 30 seconds', async (t) => {
+  test('three consecutive failures open the circuit for 30 seconds', async (t) => {
     const bundle = await withMembership(t);
     const { world, failureOf, membership } = bundle;
     await openCircuit(bundle);
@@ -88,7 +88,7 @@ describe('when Membership is away', () => {
     assert.equal(membership.questions.length, 3);
   });
 
-  test('an answer begins the count of failures anew, even if it refuses a key', async (t) => {
+  test('a response resets the count of failures, even if it refuses a key', async (t) => {
     const { codeOf, answer, access } = await withMembership(t);
     for (const [index, status] of [500, 500, 401, 500, 500].entries()) {
       answer({ status });
@@ -97,7 +97,7 @@ describe('when Membership is away', () => {
     assert.equal(access.standing.membership?.circuit, 'closed');
   });
 
-  test('after 30 seconds one question is let through, and its answer closes it', async (t) => {
+  test('after 30 seconds one request is let through, and its success closes it', async (t) => {
     const bundle = await withMembership(t);
     const { world, access, codeOf, membership } = bundle;
     await openCircuit(bundle);
@@ -118,7 +118,7 @@ describe('when Membership is away', () => {
     assert.equal(await codeOf('other-key'), 'valid');
   });
 
-  test('a question that fails then keeps it open for another 30 seconds', async (t) => {
+  test('a request that fails then keeps the circuit open for another 30 seconds', async (t) => {
     const bundle = await withMembership(t);
     const { world, codeOf, failureOf, membership } = bundle;
     await openCircuit(bundle);
@@ -128,7 +128,7 @@ describe('when Membership is away', () => {
     assert.deepEqual([retryAfterMs, membership.questions.length], [30_000, 4]);
   });
 
-  test('known keys go on until their 60 seconds end, others get 503', async (t) => {
+  test('cached keys work until their 60 seconds end, others get 503', async (t) => {
     const bundle = await withMembership(t);
     const { world, codeOf, membership } = bundle;
     await codeOf('known-key');
@@ -142,7 +142,7 @@ describe('when Membership is away', () => {
     assert.equal(await codeOf('known-key'), 'membership_unavailable');
   });
 
-  test('static keys and the internal key need it not', async (t) => {
+  test('static keys and the internal key do not need it', async (t) => {
     const options = { apiKeys: [hashed('static-key')], internalKey };
     const { codeOf, membership } = await withMembership(t, options);
     await membership.stop();
@@ -160,7 +160,7 @@ describe('when Membership is away', () => {
 });
 
 describe('wrong keys', () => {
-  test('too many from one source are not asked about, and the answer says when', async (t) => {
+  test('too many from one address are not checked, and the response has the wait', async (t) => {
     const { world, access, membership } = await withMembership(t);
     membership.reply = (key) => ({ status: key.startsWith('good') ? 200 : 401 });
     const failureOf = (key: string, source: string) =>
@@ -177,13 +177,13 @@ describe('wrong keys', () => {
     assert.deepEqual(new Set(codes.slice(100)), new Set(['rate_limit_hit']));
     assert.equal(membership.questions.length, 101);
     assert.equal((await failureOf('guess', 'there'))?.retryAfterMs, 60_000);
-    assert.equal(await failureOf('good-known', 'there'), undefined, 'a known key goes on');
+    assert.equal(await failureOf('good-known', 'there'), undefined, 'a known key still works');
     assert.equal(await failureOf('good-new', 'elsewhere'), undefined, 'so does another source');
     await world.advance(60_000);
     assert.equal(await failureOf('good-new-too', 'there'), undefined);
   });
 
-  test('the same one again and again is not asked about anew, and counts once', async (t) => {
+  test('the same key is not checked again, and counts once', async (t) => {
     const { access, membership, answer } = await withMembership(t);
     answer({ status: 401 });
     for (let time = 0; time < 300; time += 1) {
@@ -193,7 +193,7 @@ describe('wrong keys', () => {
     await assert.rejects(access.authenticate('other', 'there'), { code: 'unauthorized' });
   });
 
-  test('an outage is not a guess', async (t) => {
+  test('an outage does not count as a wrong key', async (t) => {
     const { access, answer } = await withMembership(t);
     answer({ status: 500 });
     for (let time = 0; time < 300; time += 1) {
@@ -203,9 +203,9 @@ describe('wrong keys', () => {
   });
 });
 
-test('no secret is in a failure, an audit record, a caller or the standing', async (t) => {
+test('no secret is in a failure, an audit record, a caller or the status', async (t) => {
   const canaries = makeCanaries('access');
-  const told: Told[] = [];
+  const told: Output[] = [];
   const look = async (where: string, reply: Reply | undefined, key = canaries.api_key) => {
     const options = { internalKey: canaries.environment };
     const { access, records, answer, membership } = await withMembership(t, options);

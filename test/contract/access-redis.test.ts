@@ -1,4 +1,4 @@
-/** What several processes count and remember together, in a real Redis that comes and goes. */
+/** What several processes count and cache together, in a real Redis with outages. */
 import assert from 'node:assert/strict';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { Redis as Client } from 'ioredis';
@@ -26,7 +26,7 @@ async function setup(t: TestContext, url = redis.url) {
   const world = new TestWorld();
   const lines: string[] = [];
   const log = makeLog('debug', (line) => lines.push(line));
-  /** On a busy machine an answer may be late: only a test of that goes by the usual time. */
+  /** On a busy machine a response may be late: only a test of that uses the usual timeout. */
   const openLink = async (commandTimeoutMs: number | undefined = 20_000): Promise<RedisLink> => {
     const now = () => world.now();
     const link = new RedisLink({ url, world, log, now, commandTimeoutMs });
@@ -65,7 +65,7 @@ describe('a window in Redis', () => {
         });
       };
       await run({ world, open, runs: 30 });
-      assert.deepEqual(lines, [], 'Redis was there all the time');
+      assert.deepEqual(lines, [], 'Redis was available all the time');
     });
   }
 
@@ -76,7 +76,7 @@ describe('a window in Redis', () => {
     assert.equal(await allowedOf(windows, 20), 10);
   });
 
-  test('goes by the clock of Redis, and what it writes ends with the window', async (t) => {
+  test('uses the clock of Redis, and its keys expire with the window', async (t) => {
     const { world, client } = await setup(t);
     const log = makeLog('silent', () => undefined);
     const link = new RedisLink({ url: redis.url, world, log, commandTimeoutMs: 20_000 });
@@ -96,7 +96,7 @@ describe('a window in Redis', () => {
 });
 
 describe('when Redis is away', () => {
-  test('each process counts on from what it let through, and says so once', async (t) => {
+  test('each process continues counting from its own requests, and logs that once', async (t) => {
     const own = await startRedis();
     t.after(() => own.stop());
     const { world, lines, openLink } = await setup(t, own.url);
@@ -111,7 +111,7 @@ describe('when Redis is away', () => {
     assert.match(lines[0] ?? '', /^pawl: warn: Redis is away \(.*\); each process counts/);
   });
 
-  test('a crash of it is survived: the connection comes back by itself', async (t) => {
+  test('it survives a crash of Redis: the connection comes back', async (t) => {
     const own = await startRedis();
     t.after(() => own.stop());
     const { world, lines, openLink } = await setup(t, own.url);
@@ -126,21 +126,21 @@ describe('when Redis is away', () => {
     assert.match(lines[1] ?? '', /Redis is back/);
   });
 
-  test('nobody is let through without limit, and Redis counts again when it is back', async (t) => {
+  test('no caller is unlimited, and Redis counts again when it is back', async (t) => {
     const own = await startRedis({ appendonly: true });
     t.after(() => {
-      // A stopped process would not hear that it is to end.
+      // A stopped process would not receive the signal to end.
       process.kill(own.pid, 'SIGCONT');
       return own.stop();
     });
     const { world, lines, openLink } = await setup(t, own.url);
-    // Long enough that no command of a busy machine ends by it.
+    // Long enough that no command on a busy machine exceeds it.
     const commandTimeoutMs = 3_000;
     const link = await openLink(commandTimeoutMs);
     const window = link.windowFor('jobs', new MemoryWindow(world));
     assert.equal(await allowedOf([window], 4), 4);
     process.kill(own.pid, 'SIGSTOP');
-    // The connection stands, but nothing comes: commands end by their own time.
+    // The connection is open, but nothing arrives: commands end by their own timeout.
     const asked = 20;
     const stoppedAt = performance.now();
     assert.equal(await allowedOf([window], asked), 6);
@@ -167,7 +167,7 @@ describe('when Redis is away', () => {
     assert.match(lines[1] ?? '', /Redis is back/);
   });
 
-  test('a start without it works, and a password is not told', async (t) => {
+  test('a start without it works, and a password is not logged', async (t) => {
     const { world, lines, openLink } = await setup(t, 'redis://:canary-secret@127.0.0.1:1');
     const window = (await openLink()).windowFor('jobs', new MemoryWindow(world));
     assert.equal(await allowedOf([window], 20), 10);
@@ -175,7 +175,7 @@ describe('when Redis is away', () => {
     assert.doesNotMatch(lines.join('\n'), /canary/);
   });
 
-  test('a password that Redis refuses is not told either', async (t) => {
+  test('a password that Redis refuses is not logged either', async (t) => {
     const own = await startRedis();
     t.after(() => own.stop());
     const owner = new Client(own.url);
@@ -189,8 +189,8 @@ describe('when Redis is away', () => {
   });
 });
 
-describe('answers of Membership in Redis', () => {
-  test('one process asks, and the others know', async (t) => {
+describe('responses of Membership in Redis', () => {
+  test('one process asks, and the others use the response', async (t) => {
     const { openLink, client } = await setup(t);
     const first = await withMembership(t, { remote: await openLink() });
     const { membership } = first;
@@ -205,14 +205,14 @@ describe('answers of Membership in Redis', () => {
     const lives = await Promise.all(places.map((place) => client.pttl(place)));
     const [short = 0, long = 0] = lives.sort((one, other) => one - other);
     assert.ok(short > 0 && short <= 5_000 && long > 5_000 && long <= 60_000, `${lives}`);
-    // Their time is real: a busy machine may take longer than they live.
+    // Their expiry is in real time: a busy machine may take longer than they live.
     await Promise.all(places.map((place) => client.pexpire(place, 60_000)));
     assert.equal((await second.access.authenticate('good-key')).tier, 'pro');
     assert.equal(await second.codeOf('bad-key'), 'unauthorized');
     assert.equal(membership.questions.length, 2);
   });
 
-  test('an answer does not live longer for having been read', async (t) => {
+  test('reading a response does not extend its lifetime', async (t) => {
     const { openLink, client } = await setup(t);
     const { world, codeOf, answer } = await withMembership(t, { remote: await openLink() });
     const [place = ''] = await codeOf('some-key').then(() => client.keys('pawl:auth:*'));
@@ -225,7 +225,7 @@ describe('answers of Membership in Redis', () => {
     assert.equal(await codeOf('some-key'), 'unauthorized');
   });
 
-  test('what cannot be an answer is not believed', async (t) => {
+  test('an invalid entry is ignored', async (t) => {
     const { openLink, client } = await setup(t);
     const { world, codeOf, membership, answer } = await withMembership(t, {
       remote: await openLink(),
@@ -241,7 +241,7 @@ describe('answers of Membership in Redis', () => {
     }
   });
 
-  test('no key is in Redis, under whatever name', async (t) => {
+  test('no key is in Redis in any form', async (t) => {
     const { openLink, client } = await setup(t);
     const { access } = await withMembership(t, { remote: await openLink() });
     const caller = await access.authenticate('canary-key-5f1d8a7e');
@@ -254,7 +254,7 @@ describe('answers of Membership in Redis', () => {
   });
 });
 
-test('access is assembled with Redis if an address is set, and without it if not', async (t) => {
+test('access uses Redis only if an address is set', async (t) => {
   const { client } = await setup(t);
   const world = new TestWorld();
   const log = makeLog('silent', () => undefined);
@@ -270,11 +270,11 @@ test('access is assembled with Redis if an address is set, and without it if not
       assert.equal((await access.admit(caller, '/search')).allowed, true);
       return (await client.keys('pawl:{embed}:*')).length === (redisUrl === undefined ? 0 : 2);
     };
-    await until(isCounted, { what: 'the request to be counted where it should' });
+    await until(isCounted, { what: 'the request to be counted' });
   }
 });
 
-test('readiness tells of Membership and of Redis, each if it is configured', async (t) => {
+test('readiness reports Membership and Redis, each if it is configured', async (t) => {
   const { openLink } = await setup(t);
   const { access } = await withMembership(t, { remote: await openLink() });
   assert.deepEqual(access.standing, {

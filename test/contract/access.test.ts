@@ -1,4 +1,4 @@
-/** Who may ask: every sentence of the authentication contract, against a real Membership server. */
+/** Authentication: every sentence of the contract, against a real Membership server. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { AccessOptions } from '../../src/access/access.ts';
@@ -14,11 +14,11 @@ import {
 import { startMembership } from '../support/membership.ts';
 
 describe('without keys and without Membership', () => {
-  test('everybody is the local caller, with a key or without', async () => {
+  test('every caller is the local caller, with a key or without', async () => {
     const { access } = openFixture();
     assert.equal(access.isGuarded, false);
     assert.equal(await access.authenticate(undefined), localCaller);
-    assert.equal(await access.authenticate('whatever'), localCaller);
+    assert.equal(await access.authenticate('any-key'), localCaller);
   });
 
   test('an internal key alone still keeps other keys out', async () => {
@@ -30,7 +30,7 @@ describe('without keys and without Membership', () => {
 });
 
 describe('static keys', () => {
-  test('a key is valid if its hash is on the list, wherever it stands there', async () => {
+  test('a key is valid if its hash is on the list, at any position', async () => {
     const keys = ['first-key', 'second-key', 'third-key'];
     const { access, codeOf } = openFixture({ apiKeys: keys.map(hashed) });
     assert.equal(access.isGuarded, true);
@@ -57,12 +57,12 @@ describe('static keys', () => {
     );
   });
 
-  test('a hash may be written in capitals', async () => {
+  test('a hash may be in upper case', async () => {
     const { codeOf } = openFixture({ apiKeys: [`sha256:${sha256('first-key').toUpperCase()}`] });
     assert.equal(await codeOf('first-key'), 'valid');
   });
 
-  test('the internal key makes a service, and a listed caller id makes one too', async () => {
+  test('the internal key makes a service, and so does a listed caller id', async () => {
     const apiKeys = [hashed('own-service'), hashed('stranger')];
     const internalCallerIds = [sha256('own-service').slice(0, 16)];
     const { access } = openFixture({ apiKeys, internalKey, internalCallerIds });
@@ -82,7 +82,7 @@ describe('static keys', () => {
     ['a wrong key', 'wrong', 'invalid'],
   ];
   for (const [what, key, reason] of unusable) {
-    test(`${what} is unauthorized, and Membership is asked only about a real one`, async (t) => {
+    test(`${what} is unauthorized; Membership is asked only about a well-formed one`, async (t) => {
       const { codeOf, membership, records, answer } = await withMembership(t);
       answer({ status: 401 });
       assert.equal(await codeOf(key), 'unauthorized');
@@ -96,7 +96,7 @@ describe('static keys', () => {
     ['a key instead of its hash', { apiKeys: ['plain-secret'] }, /64 hexadecimal digits/],
     ['a hash that is cut short', { apiKeys: ['sha256:abcdef'] }, /64 hexadecimal digits/],
     ['a short internal key', { internalKey: 'short-secret' }, /24 to 512 printable characters/],
-    ['a caller id with a space', { internalCallerIds: ['a b'] }, /"a b" is no caller id/],
+    ['a caller id with a space', { internalCallerIds: ['a b'] }, /"a b" is not a caller id/],
     ['an address with a password', { membershipUrl: 'http://u:secret@h' }, /without a user/],
     ['an address of another kind', { membershipUrl: 'ftp://host' }, /must be an http or https/],
   ];
@@ -143,13 +143,13 @@ describe('Membership', () => {
     });
   }
 
-  test('an invalid key is invalid however much the refusal says', async (t) => {
+  test('an invalid key is invalid regardless of the body of the refusal', async (t) => {
     const { codeOf, answer } = await withMembership(t);
     answer({ status: 401, body: '<html>'.repeat(100_000) });
     assert.equal(await codeOf('some-key'), 'unauthorized');
   });
 
-  test('a key goes to the configured address only: no redirect is followed', async (t) => {
+  test('a key is sent to the configured address only: no redirect is followed', async (t) => {
     const other = await startMembership(t);
     const { codeOf, answer } = await withMembership(t);
     answer({ status: 307, headers: { location: `${other.url}/auth` } });
@@ -157,7 +157,7 @@ describe('Membership', () => {
     assert.equal(other.questions.length, 0);
   });
 
-  test('a static key needs no question; other keys are asked about', async (t) => {
+  test('a static key needs no request; other keys are checked', async (t) => {
     const { codeOf, membership } = await withMembership(t, { apiKeys: [hashed('static-key')] });
     assert.equal(await codeOf('static-key'), 'valid');
     assert.equal(membership.questions.length, 0);
@@ -167,7 +167,7 @@ describe('Membership', () => {
 });
 
 describe('the caller', () => {
-  test('today: an empty reply gives the hash of the key and nothing else', async (t) => {
+  test('an empty reply gives the hash of the key and nothing else', async (t) => {
     const { access } = await withMembership(t);
     assert.deepEqual(await access.authenticate('some-key'), {
       callerId: sha256('some-key').slice(0, 16),
@@ -181,7 +181,7 @@ describe('the caller', () => {
     });
   });
 
-  test('later: what Membership claims comes with no change elsewhere', async (t) => {
+  test('claims of Membership take effect without other changes', async (t) => {
     const { access, claim } = await withMembership(t);
     const claims = {
       caller_id: 'user_abc',
@@ -206,7 +206,7 @@ describe('the caller', () => {
     });
   });
 
-  test('a claimed caller id outlives the key: the audit goes on over a rotation', async (t) => {
+  test('a claimed caller id outlives the key: the audit continues over a rotation', async (t) => {
     const { access, claim } = await withMembership(t);
     claim({ caller_id: 'user_abc' });
     const callers = await Promise.all(
@@ -247,14 +247,14 @@ describe('the caller', () => {
     ['limits without a number', '{"rate_limits": {"requests": "many"}}'],
   ];
   for (const [what, body] of wrong) {
-    test(`a reply with ${what} is no answer: neither valid nor invalid`, async (t) => {
+    test(`a reply with ${what} is invalid: the key is neither valid nor invalid`, async (t) => {
       const { codeOf, answer } = await withMembership(t);
       answer({ status: 200, body });
       assert.equal(await codeOf('some-key'), 'membership_unavailable');
     });
   }
 
-  test('an account with odd claims does not shut the others out', async (t) => {
+  test('an account with invalid claims does not lock out the others', async (t) => {
     const { codeOf, membership } = await withMembership(t);
     membership.reply = (key) => ({ status: 200, body: key === 'odd' ? '{"tier": 1}' : '' });
     for (let time = 0; time < 5; time += 1)

@@ -1,4 +1,4 @@
-/** What the published interfaces of single providers ask for. */
+/** Details of the published interfaces of single providers. */
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, test } from 'node:test';
@@ -29,7 +29,7 @@ async function finish(t: Cleanup, settings: ProviderSettings, body: unknown) {
   return { fixture, row: await fixture.task(key) };
 }
 
-describe('a proxy is used for all that a provider links to', () => {
+describe('a proxy is used for everything that a provider links to', () => {
   test('Anthropic', async (t) => {
     const server = new AnthropicServer();
     await server.server.start(t);
@@ -39,7 +39,7 @@ describe('a proxy is used for all that a provider links to', () => {
     assert.equal(row.state, 'completed', row.error ?? '');
   });
 
-  test('Gemini, whose thoughts are paid for as output', async (t) => {
+  test('Gemini, whose thoughts are charged as output', async (t) => {
     const server = new GeminiServer();
     await server.server.start(t);
     server.host = 'https://generativelanguage.googleapis.com';
@@ -68,7 +68,7 @@ describe('a proxy is used for all that a provider links to', () => {
     }
   });
 
-  test('Amazon, with a signature for the host that the proxy asks', async (t) => {
+  test('Amazon, with a signature for the host that the proxy calls', async (t) => {
     const keys = { access_key_id: 'id', secret_access_key: 'secret', region: 'eu-west-1' };
     const host = 'transcribe.eu-west-1.amazonaws.com';
     const credentials = { accessKeyId: 'id', secretAccessKey: 'secret', region: 'eu-west-1' };
@@ -126,7 +126,7 @@ describe('a proxy is used for all that a provider links to', () => {
 });
 
 describe('Anthropic', () => {
-  test('is asked for answers of the length that its entry says', async (t) => {
+  test('is asked for responses of the configured length', async (t) => {
     for (const [max_tokens, sent] of [
       [undefined, 8192],
       [4096, 4096],
@@ -140,7 +140,7 @@ describe('Anthropic', () => {
     }
   });
 
-  test('an answer that was too long says which setting to raise', async (t) => {
+  test('a response that was too long names the setting to raise', async (t) => {
     const server = new AnthropicServer();
     await server.server.start(t);
     server.stopReason = 'max_tokens';
@@ -151,10 +151,10 @@ describe('Anthropic', () => {
 });
 
 describe('models of a transcription', () => {
-  test('are refused where the provider has none', async (t) => {
+  test('are refused if the provider has none', async (t) => {
     const settings = { azure: { url: 'http://127.0.0.1:1', key: 'key' } };
     const fixture = new BatchFixture(await openSqliteMemory(t), await configured(settings));
-    const refused = { message: 'AZURE cannot use whisper: leave models out' };
+    const refused = { message: 'AZURE cannot use whisper: omit models' };
     await assert.rejects(fixture.submit({ ...recordings, models: ['whisper'] }), refused);
   });
 
@@ -179,7 +179,7 @@ describe('models of a transcription', () => {
 describe('OpenAI', () => {
   const settingsOf = ({ url }: OpenaiServer) => ({ openai: { url, key: 'key' } });
 
-  test('has no room for more tokens: the batch is submitted again later', async (t) => {
+  test('has no capacity for more tokens: the batch is submitted again later', async (t) => {
     const server = new OpenaiServer();
     await server.start(t);
     const fixture = new BatchFixture(
@@ -205,7 +205,7 @@ describe('OpenAI', () => {
     assert.deepEqual([...server.charges().values()], [1, 1, 1]);
   });
 
-  test('lines that were canceled or expired may be sent again; refused ones may not', async (t) => {
+  test('canceled or expired lines may be sent again; refused ones may not', async (t) => {
     const server = new OpenaiServer();
     await server.start(t);
     const outcomes = { one: 'cancelled', two: 'expired', three: { status: 400, message: 'no' } };
@@ -220,7 +220,7 @@ describe('OpenAI', () => {
     });
   });
 
-  test('an empty account is no rate limit: the task waits, and says what to do', async (t) => {
+  test('an empty account is not a rate limit: the task waits, and says what to do', async (t) => {
     const server = new OpenaiServer();
     await server.start(t);
     const fixture = new BatchFixture(
@@ -245,7 +245,7 @@ describe('OpenAI', () => {
   });
 });
 
-test('Google Speech in a region is asked at the host of that region', async (t) => {
+test('Google Speech in a region is called at the host of that region', async (t) => {
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const key = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
   const entry = { project: 'p', client_email: 'a@p', private_key: key, buckets: [] };

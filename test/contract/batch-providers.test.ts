@@ -1,4 +1,4 @@
-/** What every provider's adapter must do, against a server that behaves as the provider's does. */
+/** What every provider's adapter must do, against a server that behaves like the provider's. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { submitDue } from '../../src/engine/batch/submit.ts';
@@ -37,7 +37,7 @@ interface Entry {
   readonly error?: string;
 }
 
-/** The first list of results, however they are merged. */
+/** The first list of results, for every kind of merged output. */
 function listOf(output: unknown): readonly Entry[] {
   const lists = Object.values(output as Record<string, unknown>).flatMap((value) =>
     Array.isArray(value) ? [value] : Object.values(value as Record<string, object[]>),
@@ -55,7 +55,7 @@ function entryOf(output: unknown, id: string): Entry | undefined {
   return listOf(output).find((entry) => entry.id === id);
 }
 
-/** A process that dies when its provider has answered: from then on it writes nothing. */
+/** A process that dies after its provider has answered: from then on it writes nothing. */
 async function dieBeforeCommit(bench: Bench): Promise<void> {
   const { options, signal } = bench.fixture;
   const { world, database } = options;
@@ -82,14 +82,14 @@ async function dieBeforeCommit(bench: Bench): Promise<void> {
 const temporary: Readonly<Record<string, Reply>> = {
   'an error of the server': { status: 500 },
   'a page of HTML': htmlPage,
-  'half an answer': breaksOff,
+  'half a response': breaksOff,
   'invalid UTF-8': { body: Buffer.from([0x7b, 0xff, 0x7d]) },
-  'a list in place of an object': { body: [] },
+  'a list instead of an object': { body: [] },
 };
 
 for (const [name, make] of Object.entries(providerCases)) {
   describe(name, () => {
-    test('begins jobs in the shape that others read', async (t) => {
+    test('starts jobs in the documented shape', async (t) => {
       const bench = await setup(t, make);
       const key = await begin(bench);
       const { jobs } = await bench.fixture.state(key);
@@ -97,7 +97,7 @@ for (const [name, make] of Object.entries(providerCases)) {
       assert.deepEqual(JSON.parse(found), bench.firstJobs);
     });
 
-    test('goes from submitted over running to completed, with all results', async (t) => {
+    test('moves from submitted over running to completed, with all results', async (t) => {
       const bench = await setup(t, make);
       const key = await begin(bench);
       await bench.fixture.poll();
@@ -113,7 +113,7 @@ for (const [name, make] of Object.entries(providerCases)) {
       for (const { duration_ms: heard } of transcripts ?? []) assert.equal(heard, 4_120);
     });
 
-    test('keeps what went well where a part failed', async (t) => {
+    test('keeps successful parts if another part failed', async (t) => {
       const bench = await setup(t, make);
       bench.failSecond();
       const key = await begin(bench);
@@ -121,7 +121,7 @@ for (const [name, make] of Object.entries(providerCases)) {
       const row = await bench.fixture.task(key);
       assert.equal(row.state, 'partial_complete', row.error ?? '');
       const output = await bench.fixture.output(key);
-      // Alike for all: whoever reads the output need not know how a provider divides its work.
+      // The same for all: readers of the output need not know how a provider splits its work.
       assert.deepEqual(idsOf(output), [...bench.ids].sort());
       const [good, bad] = bench.ids.map((id) => entryOf(output, id));
       assert.equal(good?.error, undefined);
@@ -143,7 +143,7 @@ for (const [name, make] of Object.entries(providerCases)) {
     });
 
     for (const [what, reply] of Object.entries(temporary)) {
-      test(`survives ${what} in place of a state`, async (t) => {
+      test(`survives ${what} instead of a status`, async (t) => {
         const bench = await setup(t, make);
         const key = await begin(bench);
         bench.server.trouble({ on: bench.asks, reply, times: 2 });
@@ -153,7 +153,7 @@ for (const [name, make] of Object.entries(providerCases)) {
       });
     }
 
-    test('fails after three errors in a row', async (t) => {
+    test('fails after three consecutive errors', async (t) => {
       const bench = await setup(t, make);
       const key = await begin(bench);
       bench.server.trouble({ on: bench.asks, reply: { status: 503 }, times: 100 });
@@ -172,17 +172,17 @@ for (const [name, make] of Object.entries(providerCases)) {
       assert.equal((await bench.fixture.task(key)).state, 'failed');
     });
 
-    test('is told of a cancel', async (t) => {
+    test('receives a cancel', async (t) => {
       const bench = await setup(t, make);
       const key = await begin(bench);
       await bench.fixture.commands.cancel('ann', key);
-      // One that has no way to end a job is asked until the job has ended.
+      // A provider that cannot end a job is polled until the job has ended.
       await bench.fixture.poll(10);
       assert.equal(bench.canceled(), bench.firstJobs.length);
       assert.equal((await bench.fixture.task(key)).is_cancel_due, 0);
     });
 
-    test('knows its job again after a crash, where the provider lets it be known', async (t) => {
+    test('recognizes its job after a crash, if the provider allows it', async (t) => {
       const bench = await setup(t, make);
       const key = await bench.fixture.submit(bench.body);
       await dieBeforeCommit(bench);
@@ -195,7 +195,7 @@ for (const [name, make] of Object.entries(providerCases)) {
       assert.equal((await bench.fixture.task(key)).state, 'completed');
     });
 
-    test('fails at once where the key is refused', async (t) => {
+    test('fails immediately if the key is refused', async (t) => {
       const bench = await setup(t, make);
       bench.server.trouble({ on: bench.begins, reply: { status: 401 }, times: 100 });
       const key = await begin(bench);

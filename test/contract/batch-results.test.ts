@@ -1,4 +1,4 @@
-/** Large results arrive whole, in bounded memory. */
+/** Large results arrive complete, in bounded memory. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { realWorld } from '../../src/app/world.ts';
@@ -12,7 +12,7 @@ import { temporaryDirectory } from '../support/temporary.ts';
 
 const mebibyte = 1024 * 1024;
 const results = 5_000;
-/** About 65 kB of JSON each, as 3072 floats are. */
+/** About 65 kB of JSON each, like 3072 floats. */
 const vector = Array.from({ length: 3072 }, (_, index) => Math.sin(index + 1));
 
 async function* answers(): AsyncGenerator<Uint8Array, void> {

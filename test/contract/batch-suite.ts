@@ -1,4 +1,4 @@
-/** What batch tasks must do on every store, with providers that behave as theirs do. */
+/** What batch tasks must do on every store, with providers that behave like real ones. */
 import { describe, test } from 'node:test';
 import { azureTranscriber } from '../../src/provider/batch/vendor/azure.ts';
 import { openaiBatches } from '../../src/provider/batch/vendor/openai.ts';
@@ -27,9 +27,9 @@ const groups: Readonly<Record<string, readonly BatchTest[]>> = {
   submission: submissionTests,
   'poll and finalize': lifecycleTests,
   'hostile replies': hostileTests,
-  'the cheap lane': laneTests,
+  'the batch lane': laneTests,
   'several processes and providers': servingTests,
-  'what is given up': windDownTests,
+  'abandoned tasks': windDownTests,
 };
 
 export function batchSuite(name: string, open: OpenStore): void {

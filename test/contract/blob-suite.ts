@@ -1,4 +1,4 @@
-/** What blobs are promised, wherever they are kept. */
+/** What every blob store guarantees. */
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { describe, test } from 'node:test';
@@ -8,7 +8,7 @@ import type { Cleanup } from '../support/temporary.ts';
 
 export interface BlobCase {
   readonly blobs: StreamedBlobStore & SweptBlobs;
-  /** Makes a blob look as if it had been put long ago. */
+  /** Makes a blob look old. */
   age(key: string): void;
 }
 
@@ -42,7 +42,7 @@ async function sweep(
   return removed;
 }
 
-/** Two texts whose keys begin alike, so that they share a part. */
+/** Two texts whose keys share a prefix, so that they are in the same part. */
 function neighbours(): [string, string] {
   const partOf = (text: string) => hashOf(bytesOf(text)).slice(0, 2);
   for (let at = 1; ; at += 1) if (partOf(`${at}`) === partOf('0')) return ['0', `${at}`];
@@ -52,7 +52,7 @@ type BlobTest = readonly [title: string, run: (given: BlobCase) => Promise<void>
 
 const tests: readonly BlobTest[] = [
   [
-    'bytes come back as they were put, under their hash, however often they are put',
+    'bytes come back unchanged, under their hash, even if they are put several times',
     async ({ blobs }) => {
       for (const bytes of [bytesOf(''), bytesOf('walrus'), randomBytes(300_000)]) {
         assert.equal(await blobs.put(bytes), hashOf(bytes));
@@ -66,7 +66,7 @@ const tests: readonly BlobTest[] = [
     },
   ],
   [
-    'bytes that come in pieces are one blob, and what breaks off is none',
+    'bytes that arrive in pieces are one blob, and an interrupted upload is none',
     async ({ blobs }) => {
       const bytes = randomBytes(2_000_000);
       const put = await blobs.putStream(inPieces(bytes, 70_001));
@@ -81,7 +81,7 @@ const tests: readonly BlobTest[] = [
     },
   ],
   [
-    'a part of a blob is read alone, and one that is not there is told',
+    'a part of a blob can be read alone, and a missing blob is reported',
     async ({ blobs }) => {
       const key = await blobs.put(bytesOf('the walrus sleeps'));
       const part = (await blobs.getPart?.(key, { at: 4, bytes: 6 })) ?? new Uint8Array();
@@ -91,7 +91,7 @@ const tests: readonly BlobTest[] = [
     },
   ],
   [
-    'what was never put is missing, and said to be',
+    'an unknown key is reported as missing',
     async ({ blobs }) => {
       const key = hashOf(bytesOf('never'));
       await assert.rejects(blobs.get(key), { code: 'source_missing' });
@@ -101,7 +101,7 @@ const tests: readonly BlobTest[] = [
     },
   ],
   [
-    'a sweep removes what is old and not used, and nothing else',
+    'a sweep removes what is old and unused, and nothing else',
     async (given) => {
       const { blobs, age } = given;
       const [used, unused] = [await blobs.put(bytesOf('used')), await blobs.put(bytesOf('unused'))];
@@ -109,14 +109,14 @@ const tests: readonly BlobTest[] = [
       const young = await blobs.put(bytesOf('young'));
       assert.equal(await sweep(given, using(used)), 1);
       assert.equal(Buffer.from(await blobs.get(young)).toString(), 'young');
-      // What was set aside is removed for good when it is old itself.
+      // Quarantined blobs are deleted permanently when they are old themselves.
       await sweep(given, using(used, young), { before: Date.now() + 60_000 });
       assert.equal(Buffer.from(await blobs.get(used)).toString(), 'used');
       await assert.rejects(blobs.get(unused), { code: 'source_missing' });
     },
   ],
   [
-    'a sweep keeps what is young, and what is put again however old it is',
+    'a sweep keeps young blobs, and old ones that are put again',
     async (given) => {
       const { blobs, age } = given;
       const again = await blobs.put(bytesOf('again'));
@@ -128,7 +128,7 @@ const tests: readonly BlobTest[] = [
     },
   ],
   [
-    'a blob that is put again while it is being removed is there',
+    'a blob that is put again while it is being removed exists',
     async (given) => {
       const { blobs, age } = given;
       const text = bytesOf('in that moment');
@@ -137,7 +137,7 @@ const tests: readonly BlobTest[] = [
       let isUsed = false;
       const used: UsedBlobs = async (keys) => {
         if (!keys.includes(key) || isUsed) return new Set(isUsed ? keys : []);
-        // Nobody uses it when the sweep asks; then it is put, and soon used.
+        // It is unused when the sweep checks; then it is put, and soon used.
         await blobs.put(text);
         isUsed = true;
         return new Set();
@@ -149,7 +149,7 @@ const tests: readonly BlobTest[] = [
     },
   ],
   [
-    'a sweep ends at its limit, comes to the rest the next time, and past those that are used',
+    'a sweep ends at its limit, continues with the rest, and passes used blobs',
     async (given) => {
       const { blobs, age } = given;
       const keys = await Promise.all(neighbours().map((text) => blobs.put(bytesOf(text))));

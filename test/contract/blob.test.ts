@@ -45,7 +45,7 @@ describe('a bucket', () => {
   }
   const text = Buffer.from('walrus');
 
-  test('is tried again while its server fails, also where it did what it was asked', async (t) => {
+  test('retries while its server fails, also if the server carried out the call', async (t) => {
     const { server, blobs } = await setup(t);
     server.troubles.push({ on: /^PUT/, status: 500, times: 1 });
     server.troubles.push({ on: /^PUT/, status: 503, times: 1, isAfter: true });
@@ -55,7 +55,7 @@ describe('a bucket', () => {
     assert.deepEqual(Buffer.from(await blobs.get(key)), text);
   });
 
-  test('that stays away is a failure to be retried', async (t) => {
+  test('that stays away is a retryable failure', async (t) => {
     const { server, blobs } = await setup(t);
     server.troubles.push({ on: /^PUT/, status: 503, times: 100 });
     await assert.rejects(blobs.put(text), { code: 'provider_unavailable' });
@@ -63,7 +63,7 @@ describe('a bucket', () => {
   });
 
   const wrong = { ...credentials, secretAccessKey: 'something-else' };
-  test('that refuses the key, or is not there, is a failure with what to do', async (t) => {
+  test('that refuses the key, or does not exist, is a failure with advice', async (t) => {
     const { blobs } = await setup(t, { credentials: wrong });
     await assert.rejects(blobs.put(text), { code: 'provider_auth' });
     const { blobs: none } = await setup(t, { bucket: 'another' });
@@ -84,14 +84,14 @@ describe('a bucket', () => {
     assert.match(await blobs.check(), /^S3, the bucket archive at 127\.0\.0\.1:\d+$/);
   });
 
-  test('that gives other bytes than were put is not believed', async (t) => {
+  test('that returns other bytes than were put is not trusted', async (t) => {
     const { server, blobs } = await setup(t);
     const key = await blobs.put(text);
     server.objects.putObject(bucket, `${prefix}/${folderOf(key)}`, Buffer.from('forged'));
     await assert.rejects(blobs.get(key), { code: 'provider_unavailable' });
   });
 
-  test('loses nothing that is used where a sweep is interrupted after its copy', async (t) => {
+  test('loses nothing in use if a sweep is interrupted after its copy', async (t) => {
     const { server, blobs, names } = await setup(t);
     const key = await blobs.put(text);
     const object = `${prefix}/${folderOf(key)}`;

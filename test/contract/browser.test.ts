@@ -1,4 +1,4 @@
-/** Pages in a real Chromium: what it shows, and that it reaches nothing by itself. */
+/** Pages in a real Chromium: what it shows, and that it has no network access of its own. */
 import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
@@ -53,7 +53,7 @@ const page = (script: string): string =>
   `<!doctype html><body><div id="app"></div><script>${script}</script></body>`;
 const write = (value: string): string => `app.textContent += ${value}`;
 
-/** Time that runs slower, so that a busy machine exceeds no limit of the browser. */
+/** Slower time, so that a busy machine exceeds no limit of the browser. */
 function unhurried(): World {
   const world = realWorld();
   const startedAt = world.now();
@@ -66,7 +66,7 @@ function unhurried(): World {
   };
 }
 
-/** Time that runs faster where a test would only wait. */
+/** Faster time for a test that would only wait. */
 function hastily(quick: Readonly<Record<number, number>>): World {
   const world = realWorld();
   return { ...world, setTimer: (run, ms) => world.setTimer(run, quick[ms] ?? ms) };
@@ -76,12 +76,12 @@ function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch {
-    return false; // That there is no such process is the answer.
+    return false; // There is no such process.
   }
 }
 
 describe('a page in a browser', () => {
-  test('shows what its scripts have fetched, and is itself not read again', async (t) => {
+  test('shows what its scripts have fetched, and is itself not fetched again', async (t) => {
     const respond = pagesOf({
       '/app.js': `fetch('/text.json').then((r) => r.json()).then((j) => { ${write('j.text')} })`,
       '/text.json': '{ "text": "the quince is ripe" }',
@@ -95,7 +95,7 @@ describe('a page in a browser', () => {
     assert.deepEqual([requests, refused], [2, 0]);
   });
 
-  test('says where its scripts have led', async (t) => {
+  test('reports where its scripts navigated', async (t) => {
     const { show, site } = await setup(t, { respond: pagesOf({ '/b': '<p>second page' }) });
     const moved = await show(page(`location.href = '/b'`));
     assert.equal(moved.url.href, `${site.origin}/b`);
@@ -104,13 +104,13 @@ describe('a page in a browser', () => {
     assert.equal(pushed.url.href, `${site.origin}/c`);
   });
 
-  test('that leads to a private address is refused for that, and is no crash', async (t) => {
+  test('that leads to a private address is refused for that, and is not a crash', async (t) => {
     const { show } = await setup(t);
     const refused = show(page(`location.href = 'http://10.0.0.1/secret'`));
     await assert.rejects(refused, { code: 'private_address' });
   });
 
-  test('is asked across origins only by leave of the other side', async (t) => {
+  test('is requested across origins only if the other side allows it', async (t) => {
     const other = await serveWeb(t, (request, response) => {
       const { origin = '' } = request.headers;
       if (request.url === '/open') response.setHeader('Access-Control-Allow-Origin', origin);
@@ -136,7 +136,7 @@ describe('a page in a browser', () => {
     assert.match(html, / refused/);
   });
 
-  test('asks for what can be read, and for nothing else', async (t) => {
+  test('requests readable content, and nothing else', async (t) => {
     const { show, site } = await setup(t);
     const { requests, refused } = await show(`<body>
       <img src="/a.png"><video src="/b.mp4"></video><iframe src="/c"></iframe>
@@ -150,7 +150,7 @@ describe('a page in a browser', () => {
     assert.ok(refused >= 6 && requests === refused, `${refused} of ${requests}`);
   });
 
-  test('is not given what robots.txt keeps from us', async (t) => {
+  test('does not get what robots.txt disallows', async (t) => {
     const { show, site } = await setup(t, { respond: pagesOf({ '/app.js': write('"shown"') }) });
     const { html, refused } = await show('<div id="app"></div><script src="/app.js"></script>', {
       admit: async () => {
@@ -161,7 +161,7 @@ describe('a page in a browser', () => {
     assert.deepEqual([refused, site.asked.length], [1, 0]);
   });
 
-  test('gets so many answers and no more', async (t) => {
+  test('gets a bounded number of responses', async (t) => {
     const { show, site } = await setup(t, { world: unhurried() });
     const many = limits.browser.requestsMax + 50;
     const script = `for (let at = 0; at < ${many}; at += 1) fetch('/' + at).catch(() => 0);`;
@@ -170,7 +170,7 @@ describe('a page in a browser', () => {
     assert.equal(site.asked.length, limits.browser.requestsMax);
   });
 
-  test('is not given an answer without end', async (t) => {
+  test('does not get an endless response', async (t) => {
     const respond: Respond = (_, response) => {
       const chunk = Buffer.alloc(65_536, 'a');
       const more = (): void => {
@@ -194,14 +194,14 @@ describe('a page in a browser', () => {
     assert.match(html, /<div id="app">,,end<\/div>/);
   });
 
-  test('that opens windows and asks questions is read all the same', async (t) => {
+  test('that opens windows and dialogs is read anyway', async (t) => {
     const { show } = await setup(t);
     const script = `window.open('/b'); alert('hm'); print(); ${write('"on it goes"')}`;
     assert.match((await show(page(script))).html, /on it goes/);
   });
 });
 
-/** Ways out of a page, each to a server that nobody may reach. */
+/** Ways out of a page, each to a server that must not be reached. */
 const waysOut = (tcp: number, udp: number): string => {
   const place = `127.0.0.1:${tcp}`;
   return `<body>
@@ -245,7 +245,7 @@ const waysOut = (tcp: number, udp: number): string => {
 };
 
 describe('a hostile page', () => {
-  test('reaches no address that was not allowed, by whatever way', async (t) => {
+  test('reaches no address that was not allowed, by any way', async (t) => {
     const reached: string[] = [];
     const tcp = createServer((socket) => {
       reached.push('tcp');
@@ -267,7 +267,7 @@ describe('a hostile page', () => {
     assert.deepEqual(reached, []);
   });
 
-  test('that never rests is given up, and the next one is shown', async (t) => {
+  test('that never settles is aborted, and the next one is shown', async (t) => {
     const quick: Record<number, number> = { [limits.browser.renderMs]: 2000 };
     const { show } = await setup(t, { world: hastily(quick) });
     await assert.rejects(show(page('for (;;);')), { code: 'timeout_soft' });
@@ -275,7 +275,7 @@ describe('a hostile page', () => {
     assert.match((await show(page(write('"still here"')))).html, /still here/);
   });
 
-  test('that takes its process down is tried again later, and the next one is shown', async (t) => {
+  test('that crashes its process is tried again later, and the next one is shown', async (t) => {
     const { show, pids } = await setup(t, {
       respond: () => {
         for (const pid of renderersOf(pids[0] ?? 0)) process.kill(pid, 'SIGKILL');
@@ -287,7 +287,7 @@ describe('a hostile page', () => {
   });
 });
 
-/** The processes of the browser that run the scripts of pages: they share its process group. */
+/** The processes of the browser that run page scripts: they share its process group. */
 function renderersOf(browser: number): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && isRenderer(`/proc/${name}`, browser))
@@ -301,7 +301,7 @@ function isRenderer(folder: string, browser: number): boolean {
     const command = readFileSync(`${folder}/cmdline`, 'utf8');
     return Number(group) === browser && command.includes('--type=renderer');
   } catch {
-    return false; // It ended while it was looked at.
+    return false; // It ended during the check.
   }
 }
 
@@ -316,14 +316,14 @@ describe('the process of the browser', () => {
     assert.equal(isAlive(pid), false);
   });
 
-  test('is replaced after so many pages', async (t) => {
+  test('is replaced after a number of pages', async (t) => {
     const { show, pids } = await setup(t, { pagesPerProcess: 2 });
     for (let shown = 0; shown < 3; shown += 1) await show('<p>page');
     assert.equal(pids.length, 2);
     assert.equal(isAlive(pids[0] ?? 0), false);
   });
 
-  test('is ended when nobody has needed it for a while', async (t) => {
+  test('is ended after a time without use', async (t) => {
     const { show, pids } = await setup(t, { world: hastily({ [limits.browser.idleMs]: 1 }) });
     await show(page(''));
     await until(() => !isAlive(pids[0] ?? 0), { what: 'the idle browser to end' });
@@ -340,7 +340,7 @@ describe('the process of the browser', () => {
     assert.equal(pids.length, 2);
   });
 
-  test('is not waited for by a job that was canceled', async (t) => {
+  test('is not waited for by a canceled job', async (t) => {
     const cancel = new AbortController();
     const { show } = await setup(t, { respond: () => cancel.abort(new Failure('canceled', '-')) });
     await assert.rejects(show(page(`fetch('/')`), { signal: cancel.signal }), { code: 'canceled' });
@@ -361,7 +361,7 @@ describe('the process of the browser', () => {
     await assert.rejects(renderer.render(request), { code: 'browser_crash' });
   });
 
-  test('is looked for at the start, and its absence has a remedy', () => {
+  test('is detected at the start, and its absence has advice', () => {
     assert.equal(findBrowser('off'), undefined);
     assert.throws(() => findBrowser('/no/such/browser'), {
       code: 'usage_error',

@@ -1,4 +1,4 @@
-/** The search for planted secrets finds them, so that finding none means something. */
+/** The search for planted secrets works, so that finding none means something. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Failure } from '../../src/kernel/failure/failure.ts';
@@ -44,7 +44,7 @@ describe('the search for canaries', () => {
     });
   }
 
-  test('tells the twelve apart', () => {
+  test('distinguishes the twelve', () => {
     assert.equal(canaryPlaces.length, 12);
     for (const place of canaryPlaces) {
       const found = findCanaries(canaries, [{ where: place, content: canaries[place] }]);
@@ -55,17 +55,17 @@ describe('the search for canaries', () => {
     }
   });
 
-  test('finds nothing where there is nothing, and survives a circle', () => {
+  test('finds nothing in clean output, and survives a circular value', () => {
     const circle: Record<string, unknown> = { text: 'cnry', hash: 'a1b2c3d4e5f60718'.repeat(4) };
     circle.self = circle;
     assert.deepEqual(findCanaries(canaries, [{ where: 'here', content: circle }]), []);
   });
 
-  test('does not pass for want of anything to look through', () => {
+  test('does not pass without output', () => {
     assert.throws(() => assertNoCanary(canaries, []), /nothing was looked through/);
   });
 
-  test('names the place and the way, and does not repeat the secret', () => {
+  test('names the place and the encoding, and does not repeat the secret', () => {
     assert.throws(
       () => assertNoCanary(canaries, [{ where: 'the log', content: key }]),
       (error: Error) =>
@@ -73,7 +73,7 @@ describe('the search for canaries', () => {
     );
   });
 
-  test('is the same for a seed, and another for another', () => {
+  test('is the same for a seed, and differs for another', () => {
     assert.deepEqual(makeCanaries('seed-1'), canaries);
     assert.notEqual(makeCanaries('seed-2').api_key, key);
   });

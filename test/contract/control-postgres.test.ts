@@ -1,4 +1,4 @@
-/** Stopping a large job while it is at work: at the first request, and without a deadlock. */
+/** Stopping a large running job: at the first request, and without a deadlock. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { item } from '../../src/kernel/lifecycle/item.ts';
@@ -17,7 +17,7 @@ import { type Postgres, startPostgres } from '../support/postgres.ts';
 const items = 5000;
 const tries = 3;
 
-describe('a job of 5,000 items at work in two engines on Postgres', {
+describe('a running job of 5,000 items in two engines on Postgres', {
   timeout: patience.testMs,
 }, () => {
   let server: Postgres;
@@ -37,7 +37,7 @@ describe('a job of 5,000 items at work in two engines on Postgres', {
     } finally {
       await scene.stop();
     }
-    // A transaction that lost to a deadlock is run again, so nothing but the count shows it.
+    // A transaction that lost to a deadlock is retried, so only the count shows it.
     assert.equal(await countDeadlocks(database), 0, 'deadlocks');
     assert.deepEqual(scene.errors, []);
     await Promise.all(databases.map((each) => each.close()));

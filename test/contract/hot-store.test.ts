@@ -1,4 +1,4 @@
-/** What orchestrators show each other, in a real Redis that comes and goes. */
+/** Job views shared by orchestrators, in a real Redis with outages. */
 import assert from 'node:assert/strict';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { Redis as Client } from 'ioredis';
@@ -33,7 +33,7 @@ async function open(t: TestContext, url = redis.url, commandTimeoutMs = 20_000) 
 const view = (version: number, body = `as of ${version}`) => ({ version, body });
 
 describe('a view of a job', () => {
-  test('that is written late does not cover a newer one', async (t) => {
+  test('that is written late does not replace a newer one', async (t) => {
     const { store } = await open(t);
     assert.equal(await store.read('late'), undefined);
     assert.equal(await store.write('late', view(7)), true);
@@ -45,7 +45,7 @@ describe('a view of a job', () => {
     assert.deepEqual(await store.read('late'), view(10));
   });
 
-  test('is the newest of many that are written at once, by many', async (t) => {
+  test('is the newest of many concurrent writes', async (t) => {
     const stores = await Promise.all([open(t), open(t), open(t)]);
     const versions = Array.from({ length: 300 }, (_, at) => (at * 7919) % 300);
     await Promise.all(
@@ -54,7 +54,7 @@ describe('a view of a job', () => {
     assert.deepEqual(await stores[0]?.store.read('race'), view(299));
   });
 
-  test('ends by itself, and is not kept if it is too large', async (t) => {
+  test('expires, and is not stored if it is too large', async (t) => {
     const { store } = await open(t);
     const client = new Client(redis.url);
     t.after(() => client.disconnect());
@@ -68,7 +68,7 @@ describe('a view of a job', () => {
 });
 
 describe('when Redis is away', () => {
-  test('nobody waits for it, it is told once, and it is used when it is back', async (t) => {
+  test('nothing waits for it, it is logged once, and it is used when it is back', async (t) => {
     const own = await startRedis();
     t.after(() => own.stop());
     const { store, lines } = await open(t, own.url);
@@ -90,7 +90,7 @@ describe('when Redis is away', () => {
     );
   });
 
-  test('or hangs, it is asked once and then left alone for a while', async (t) => {
+  test('or hangs, it is called once and then skipped for a while', async (t) => {
     const own = await startRedis();
     t.after(() => {
       process.kill(own.pid, 'SIGCONT');
@@ -108,7 +108,7 @@ describe('when Redis is away', () => {
 });
 
 describe('news', () => {
-  test('is rung to others, not to oneself, and again after Redis was killed', async (t) => {
+  test('is signaled to others, not to its process, and again after Redis was killed', async (t) => {
     const own = await startRedis();
     t.after(() => own.stop());
     const [a, b] = [await open(t, own.url), await open(t, own.url)];
@@ -129,14 +129,14 @@ describe('news', () => {
     assert.equal(heard.a, 0);
   });
 
-  test('of one process is read by another at once, and not when it next looks', async (t) => {
+  test('of one process is read by another immediately, not at its next poll', async (t) => {
     const postgres = await startPostgres({ durable: false });
     t.after(() => postgres.stop());
     const databaseUrl = await postgres.createDatabase();
     const bench = await openBench(t, { database: databaseUrl, work: false, hotUrl: redis.url });
     const database = await openPostgres({ url: databaseUrl });
     t.after(() => database.close());
-    // No time passes for it, so that it never looks by itself.
+    // No time passes for it, so that it never polls.
     const world = new TestWorld();
     const relay = new Relay({
       database,

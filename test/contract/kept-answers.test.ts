@@ -1,4 +1,4 @@
-/** Answers on their way, in a real Redis that goes away. */
+/** Responses on their way, in a real Redis that goes away. */
 import assert from 'node:assert/strict';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { Redis as Client } from 'ioredis';
@@ -21,8 +21,8 @@ async function open(t: TestContext, url = redis.url) {
   return { kept, lines };
 }
 
-describe('an answer on its way', () => {
-  test('is found by another worker until it is removed or its time is over', async (t) => {
+describe('a response on its way', () => {
+  test('is found by another worker until it is removed or expires', async (t) => {
     const [{ kept: one }, { kept: other }] = await Promise.all([open(t), open(t)]);
     assert.equal(await other.read('token'), undefined);
     await one.write('token', 'paid for');
@@ -35,13 +35,13 @@ describe('an answer on its way', () => {
     assert.equal(await one.read('token'), undefined);
   });
 
-  test('is not kept if it is too large', async (t) => {
+  test('is not stored if it is too large', async (t) => {
     const { kept } = await open(t);
     await kept.write('large', 'x'.repeat(limits.handoff.keptCharactersMax + 1));
     assert.equal(await kept.read('large'), undefined);
   });
 
-  test('is not kept while Redis is away, which is said once, and nobody waits', async (t) => {
+  test('is not stored while Redis is away, which is logged once, and nothing waits', async (t) => {
     const own = await startRedis();
     const { kept, lines } = await open(t, own.url);
     await kept.write('token', 'paid for');

@@ -1,4 +1,4 @@
-/** Postgres with pgvector, and with one that it may not have or has lost. */
+/** Postgres with pgvector, without permission for it, and after losing it. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
@@ -74,7 +74,7 @@ interface Filling {
   readonly first?: number;
 }
 
-/** Documents with vectors, and nothing else. Generations are numbered from `first` on. */
+/** Documents with vectors, and nothing else. Generations are numbered from `first`. */
 async function fill(database: Database, filling: Filling): Promise<void> {
   const { documents, chunks, dimensions = 16, of = corpus, first = 1 } = filling;
   const next = numbers();
@@ -106,7 +106,7 @@ function searchFor(dimensions = 16): MirrorSearch {
   return { caller, corpus, model, vector, size: 100, rescored: 100 };
 }
 
-const nobody = { search: () => Promise.reject(new Error('Postgres was not asked')) };
+const nobody = { search: () => Promise.reject(new Error('Postgres did not search')) };
 
 const skip = whyNoPgvector() ?? false;
 
@@ -116,7 +116,7 @@ describe('pgvector', () => {
   });
   after(() => postgres.stop());
 
-  test('is done without where the role may not install it, and the doctor says so', {
+  test('is not used if the role may not install it, and the doctor says so', {
     skip,
   }, async (t) => {
     const url = await postgres.createDatabase();
@@ -135,7 +135,7 @@ describe('pgvector', () => {
   });
 
   const whyNot = skip === false && 'this Postgres has pgvector';
-  test('is done without where the server has none', { skip: whyNot }, async (t) => {
+  test('is not used if the server has none', { skip: whyNot }, async (t) => {
     const url = await postgres.createDatabase();
     const pawl = await openStore(t, url);
     assert.equal(pawl.pgvector?.isUsed, false);
@@ -157,7 +157,7 @@ describe('pgvector', () => {
     );
   });
 
-  test('gets the vectors of a store that was there before it, and is asked then', {
+  test('gets the vectors of an existing store, and is used then', {
     skip,
   }, async (t) => {
     const { database } = await setup(t);
@@ -176,7 +176,7 @@ describe('pgvector', () => {
     assert.equal(await fillSomePoints(database), true);
     await index.search(searchFor());
     assert.deepEqual(asked, ['memory'], 'half of them is not enough');
-    // Another process goes on where the first one stopped.
+    // Another process continues where the first one stopped.
     const other = new PgvectorMaintenance(database);
     await other.run();
     assert.equal(await arePointsFilled(database), true);
@@ -184,7 +184,7 @@ describe('pgvector', () => {
     assert.deepEqual(asked, ['memory']);
   });
 
-  test('has no point of a vector that is removed while older ones are filled in', {
+  test('has no copy of a vector that is removed during the backfill', {
     skip,
   }, async (t) => {
     const { url, database } = await setup(t);
@@ -203,7 +203,7 @@ describe('pgvector', () => {
       const waiting = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
       return (await ask(url, `${waiting} AND datname = current_database()`)).length > 0;
     };
-    await until(async () => isOver || (await isWaiting()), { what: 'the filling to wait' });
+    await until(async () => isOver || (await isWaiting()), { what: 'the backfill to wait' });
     await client.query('COMMIT');
     await filling;
     const points = await ask<{ id: string }>(
@@ -216,7 +216,7 @@ describe('pgvector', () => {
     );
   });
 
-  test('is asked through an index among many, and finds what comparing all finds', {
+  test('uses an index among many, and finds what a full comparison finds', {
     skip,
   }, async (t) => {
     const { url, database } = await setup(t);
@@ -244,7 +244,7 @@ describe('pgvector', () => {
       .slice(0, 10)
       .filter((hit) => !near.has(`${hit.generationId}/${hit.ordinal}`));
     assert.ok(missed.length <= 1, `${missed.length} of 10 were missed (seed ${seed})`);
-    // So few among so many are not lost, even where the index is left early.
+    // So few among so many are not lost, even if the index scan ends early.
     const narrow = await openPostgres({ url, connectionsMax: 1 });
     t.after(() => narrow.close());
     await narrow.run({ text: 'SET hnsw.max_scan_tuples = 1' });
@@ -260,7 +260,7 @@ describe('pgvector', () => {
     assert.equal((await listPointModels(database, 1))[0]?.is_indexed, false);
   });
 
-  test('holds the vectors of two models of one corpus apart', { skip }, async (t) => {
+  test('separates the vectors of two models of one corpus', { skip }, async (t) => {
     const { database } = await setup(t);
     await openPgvector(database, 'auto');
     await new PgvectorMaintenance(database).run();
@@ -283,7 +283,7 @@ describe('pgvector', () => {
     assert.equal((await index.search(next)).length, 1);
   });
 
-  test('leaves vectors that it cannot index to the memory', { skip }, async (t) => {
+  test('leaves vectors that it cannot index to the search in memory', { skip }, async (t) => {
     const { database } = await setup(t);
     await openPgvector(database, 'auto');
     await new PgvectorMaintenance(database).run();
@@ -295,7 +295,7 @@ describe('pgvector', () => {
 
   const losses = [
     ['dropped', 'DROP EXTENSION vector CASCADE'],
-    ['moved out of sight', 'CREATE SCHEMA other; ALTER EXTENSION vector SET SCHEMA other'],
+    ['moved off the search path', 'CREATE SCHEMA other; ALTER EXTENSION vector SET SCHEMA other'],
   ] as const;
   for (const [what, loss] of losses) {
     test(`that is ${what} stops nothing after the next start`, { skip }, async (t) => {

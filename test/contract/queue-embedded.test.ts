@@ -23,7 +23,7 @@ describe('a queue in memory', () => {
     });
   }
 
-  test('goes by the times of the table of limits', async () => {
+  test('uses the times of the limits table', async () => {
     const world = new TestWorld();
     const queue = new EmbeddedQueue({ name: 'q', world });
     await queue.add([message('a')]);
@@ -38,7 +38,7 @@ describe('a queue in memory', () => {
     assert.equal(taken.length, 2);
   });
 
-  test('takes so many messages and no more', async () => {
+  test('accepts a bounded number of messages', async () => {
     const queue = new EmbeddedQueue({ name: 'q', world: new TestWorld() });
     const most = limits.queue.embeddedMessagesMax;
     await queue.add(Array.from({ length: most }, (_, at) => message(String(at))));

@@ -1,4 +1,4 @@
-/** Queues in a real Redis that comes and goes, with consumers that are really killed. */
+/** Queues in a real Redis with outages, with consumers that are really killed. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -25,12 +25,12 @@ after(() => redis.stop());
 
 const world = realWorld();
 
-/** A queue of its own on the Redis of this file, or on another. */
+/** Its own queue on the Redis of this file, or on another. */
 async function setup(t: TestContext, given: { url?: string; times?: Partial<QueueTimes> } = {}) {
   const lines: string[] = [];
   const log = makeLog('debug', (line) => lines.push(line));
   const { url = redis.url } = given;
-  // A Redis of the test's own is stopped before the queue is closed, which then waits in vain.
+  // A Redis of the test is stopped before the queue is closed, which then waits in vain.
   const { abandonMs } = url === redis.url ? testTimes : lossTimes;
   const times = { ...testTimes, abandonMs, ...given.times };
   const name = world.uuid();
@@ -73,7 +73,7 @@ describe('a queue in Redis', () => {
     });
   }
 
-  test('keeps nothing of what is over, and no text of errors', async (t) => {
+  test('keeps nothing of finished messages, and no error texts', async (t) => {
     const { queue, name } = await setup(t);
     await queue.add([message('a')]);
     const { next } = await consumeByHand(queue);
@@ -89,7 +89,7 @@ describe('a queue in Redis', () => {
 });
 
 describe('a consumer of a queue in Redis', () => {
-  test('that is killed leaves its message to another, as a further attempt', async (t) => {
+  test('that is killed leaves its message to another, as a further try', async (t) => {
     const { queue, ...settings } = await setup(t, { times: lossTimes });
     const dying = await startProcess(t, settings);
     await queue.add([message('a')]);
@@ -132,7 +132,7 @@ describe('a consumer of a queue in Redis', () => {
     second.settle();
   });
 
-  test('that slept hears that another has its message, and its word comes too late', async (t) => {
+  test('that slept notices that another has its message; its late result is ignored', async (t) => {
     const { queue, ...settings } = await setup(t, { times: lossTimes });
     const zombie = await startProcess(t, settings);
     await queue.add([message('a')]);
@@ -145,7 +145,7 @@ describe('a consumer of a queue in Redis', () => {
     await zombie.hears('aborted lease_lost');
     zombie.tell('finish');
     await zombie.hears('finishes a');
-    // The next thing that it does is to take another message: the word about this one was said.
+    // Its next action is to take another message: the result of this one was sent.
     await queue.add([message('b')]);
     await zombie.hears('finishes b');
     const isOne = async () => (await queue.depth()).active === 1;
@@ -160,7 +160,7 @@ describe('a consumer of a queue in Redis', () => {
 });
 
 describe('when Redis is away', () => {
-  test('at the start, a consumer waits for it, says so once, and then works', async (t) => {
+  test('at the start, a consumer waits for it, logs that once, and then works', async (t) => {
     const own = await ownRedis(t);
     process.kill(own.pid, 'SIGKILL');
     const { queue, lines } = await setup(t, { url: own.url });
@@ -185,7 +185,7 @@ describe('when Redis is away', () => {
     assert.deepEqual(errors, []);
   });
 
-  test('in the middle, what runs goes on, and work goes on when it is back, empty', async (t) => {
+  test('in the middle, runs continue, and work continues when it is back, empty', async (t) => {
     const own = await ownRedis(t);
     const { queue, lines } = await setup(t, { url: own.url });
     await queue.add([message('a')]);
@@ -200,7 +200,7 @@ describe('when Redis is away', () => {
     await queue.add([message('a'), message('b')]);
     assert.equal(first.signal.aborted, false);
     first.settle();
-    // What came again while it ran is brought again: whoever asked knows that it is done.
+    // A message added during its run is delivered again: the sender knows that it is done.
     const second = await next(2);
     assert.equal(second.message.id, 'a');
     second.settle();
@@ -209,7 +209,7 @@ describe('when Redis is away', () => {
     assert.deepEqual(errors, []);
   });
 
-  test('a consumer stops all the same', async (t) => {
+  test('a consumer can still be stopped', async (t) => {
     const own = await ownRedis(t);
     const { queue } = await setup(t, { url: own.url });
     await queue.add([message('a')]);
@@ -223,7 +223,7 @@ describe('when Redis is away', () => {
     await idle.consumer.stop(100);
   });
 
-  test('and comes back empty, one is asked to fill it, even in the midst of that', async (t) => {
+  test('and comes back empty, one process is asked to fill it, even during a fill', async (t) => {
     const { queue } = await setup(t);
     const client = new Client(redis.url);
     t.after(() => client.disconnect());
@@ -238,8 +238,8 @@ describe('when Redis is away', () => {
   });
 });
 
-describe('a Redis that may drop messages', () => {
-  test('is refused, with what to do about it, and without its password', async (t) => {
+describe('a Redis that may evict messages', () => {
+  test('is refused, with advice, and without its password', async (t) => {
     const own = await startRedis({ settings: { 'maxmemory-policy': 'volatile-lru' } });
     t.after(() => own.stop());
     const url = own.url.replace('127', 'user:very-secret@127');
@@ -261,7 +261,7 @@ describe('a Redis that may drop messages', () => {
     await (await openBullQueue({ name: 'q', url, world, log })).close();
   });
 
-  test('is told of as an error where it was away at the start', async (t) => {
+  test('is reported as an error if it was away at the start', async (t) => {
     const own = await startRedis({ settings: { 'maxmemory-policy': 'allkeys-lru' } });
     t.after(() => own.stop());
     process.kill(own.pid, 'SIGKILL');
@@ -297,7 +297,7 @@ describe('a Redis that is full', () => {
     return { ...(await setup(t, { url: own.url })), client, fill };
   }
 
-  test('takes no new messages before it is full to the brim, and can be emptied', async (t) => {
+  test('accepts no new messages before it is completely full, and can be emptied', async (t) => {
     const { queue, fill, name, url } = await setupFull(t);
     await queue.add([message('kept')]);
     await fill(0.93);
@@ -316,7 +316,7 @@ describe('a Redis that is full', () => {
     await until(async () => (await queue.depth()).active === 0, { what: 'its end' });
   });
 
-  test('is told of once, and not asked without a pause', async (t) => {
+  test('is reported once, and not called without a pause', async (t) => {
     const { queue, client, fill } = await setupFull(t);
     await queue.add([message('kept')]);
     await fill(2);
@@ -325,7 +325,7 @@ describe('a Redis that is full', () => {
     const countCommands = async () =>
       numberIn(await client.info('stats'), 'total_commands_processed');
     const before = await countCommands();
-    // A replica that never comes is waited for: Redis keeps the time.
+    // Waits for a replica that never comes: Redis keeps the time.
     await client.wait(1, 1_500);
     const commands = (await countCommands()) - before;
     assert.ok(commands < 500, `${commands} commands in 1.5 s`);

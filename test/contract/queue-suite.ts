@@ -1,4 +1,4 @@
-/** What every queue does, be it in memory or in Redis. */
+/** What every queue does, in memory or in Redis. */
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import type { Failure } from '../../src/kernel/failure/failure.ts';
@@ -20,7 +20,7 @@ export interface QueueBench {
   open(t: TestContext, times?: Partial<QueueTimes>): Promise<Queue>;
 }
 
-/** No run of a test loses its lock, however busy the machine is; `lossTimes` are for those. */
+/** No run of a test loses its lock, even on a busy machine; `lossTimes` are for those. */
 export const testTimes: QueueTimes = {
   softMs: 60_000,
   visibilityMs: 120_000,
@@ -42,13 +42,13 @@ export const message = (id: string, more: Partial<Message> = {}): Message => ({
   ...more,
 });
 
-/** A run that the test answers for: what was delivered, and what is to be said to it. */
+/** A run that the test controls: its delivery, and how to answer it. */
 export interface Taken extends Delivery {
   settle(settled?: Settled): void;
   fail(error: Error): void;
 }
 
-/** A consumer whose every delivery is kept until the test says what becomes of it. */
+/** A consumer whose deliveries wait until the test answers them. */
 export async function consumeByHand(queue: Queue, options: Partial<ConsumeOptions> = {}) {
   const taken: Taken[] = [];
   const errors: [what: string, error: unknown][] = [];
@@ -92,7 +92,7 @@ type QueueTest = readonly [
 
 export const queueTests: readonly QueueTest[] = [
   [
-    'brings a message whole, whatever its id looks like, in the order of adding',
+    'delivers a message unchanged, with any id, in the order of adding',
     async ({ open }, t) => {
       const queue = await open(t);
       const ids = ['a:b:c', '42', 'with space/slash?%', 'ümläut…', 'x'.repeat(200)];
@@ -110,7 +110,7 @@ export const queueTests: readonly QueueTest[] = [
   ],
 
   [
-    'takes a message that is added twice for one: while it waits, while it runs, while it is late',
+    'treats a message that is added twice as one: while waiting, running or delayed',
     async ({ open }, t) => {
       const queue = await open(t);
       await queue.add([message('a'), message('a')]);
@@ -120,7 +120,7 @@ export const queueTests: readonly QueueTest[] = [
       const first = await next(1);
       await queue.add([message('a')]);
       first.settle({ do: 'again', afterMs: 300 });
-      // Without a consumer it stays late, however long that takes.
+      // Without a consumer it stays delayed, however long that takes.
       await consumer.stop(patience.eventMs);
       assert.deepEqual(await queue.depth(), { waiting: 1, active: 0 });
       await queue.add([message('a')]);
@@ -135,7 +135,7 @@ export const queueTests: readonly QueueTest[] = [
   ],
 
   [
-    'counts a message as there until its run has settled',
+    'counts a message as present until its run has settled',
     async ({ open }, t) => {
       const queue = await open(t);
       await queue.add([message('a'), message('b')]);
@@ -149,7 +149,7 @@ export const queueTests: readonly QueueTest[] = [
   ],
 
   [
-    'takes no more than there are places for',
+    'takes no more messages than it has slots',
     async ({ open }, t) => {
       const queue = await open(t);
       const { next, taken } = await consumeByHand(queue, { places: 2 });
@@ -165,7 +165,7 @@ export const queueTests: readonly QueueTest[] = [
   ],
 
   [
-    'brings again what asked for it, no sooner than asked, and no attempt is spent on it',
+    'delivers again on request, no sooner than requested, without using a try',
     async ({ open }, t) => {
       const queue = await open(t);
       await queue.add([message('a')]);
@@ -186,7 +186,7 @@ export const queueTests: readonly QueueTest[] = [
   ],
 
   [
-    'tells of a throw, and brings the message again as a further attempt',
+    'reports an exception, and delivers the message again as a further try',
     async ({ open }, t) => {
       const queue = await open(t);
       await queue.add([message('a')]);
@@ -206,7 +206,7 @@ export const queueTests: readonly QueueTest[] = [
   ],
 
   [
-    'asks a run to end when its time is over, and brings what it left undone again',
+    'aborts a run when its time is over, and delivers unfinished work again',
     async ({ open }, t) => {
       const queue = await open(t, { softMs: 200 });
       await queue.add([message('a')]);
@@ -223,7 +223,7 @@ export const queueTests: readonly QueueTest[] = [
   ],
 
   [
-    'takes the message from a run that does not end, and does not hear its late word',
+    'takes the message from a run that does not end, and ignores its late result',
     async ({ open }, t) => {
       const queue = await open(t, { ...lossTimes, softMs: 1_000, visibilityMs: 6_000 });
       await queue.add([message('a')]);
@@ -241,7 +241,7 @@ export const queueTests: readonly QueueTest[] = [
   ],
 
   [
-    'stops after what runs has ended, and takes nothing more',
+    'stops after running work has ended, and takes nothing more',
     async ({ open }, t) => {
       const queue = await open(t);
       await queue.add([message('a'), message('b')]);
@@ -257,7 +257,7 @@ export const queueTests: readonly QueueTest[] = [
   ],
 
   [
-    'interrupts what still runs after the grace, and another has it at once, as the same attempt',
+    'aborts remaining runs after the grace time, and another has them as the same try',
     async ({ open }, t) => {
       const queue = await open(t);
       await queue.add([message('a')]);
@@ -276,7 +276,7 @@ export const queueTests: readonly QueueTest[] = [
   ],
 
   [
-    'does not wait for a run that does not heed it, and another has the message',
+    'does not wait for a run that ignores the abort, and another has the message',
     async ({ open }, t) => {
       const queue = await open(t, lossTimes);
       await queue.add([message('a')]);
@@ -293,7 +293,7 @@ export const queueTests: readonly QueueTest[] = [
   ],
 
   [
-    'removes what waits and what is late, and leaves alone what runs',
+    'removes waiting and delayed messages, and leaves running ones',
     async ({ open }, t) => {
       const queue = await open(t);
       await queue.add([message('late')]);
@@ -314,7 +314,7 @@ export const queueTests: readonly QueueTest[] = [
   ],
 
   [
-    'shares its messages out: each goes to one consumer',
+    'distributes its messages: each goes to one consumer',
     async ({ open }, t) => {
       const queue = await open(t);
       const ids = Array.from({ length: 40 }, (_, at) => `m${at}`);
@@ -341,7 +341,7 @@ export const queueTests: readonly QueueTest[] = [
   ],
 
   [
-    'asks one to fill it when it is new, and nobody when that one has',
+    'asks one process to fill it when it is new, and none after that',
     async ({ open }, t) => {
       const queue = await open(t);
       assert.equal(await queue.beginFill(), true);

@@ -1,4 +1,4 @@
-/** What every window does, be it in memory or in Redis. */
+/** What every rate window does, in memory or in Redis. */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { RateWindow, Taken } from '../../src/access/limit/window.ts';
@@ -6,7 +6,7 @@ import type { TestWorld } from '../support/test-world.ts';
 
 export interface WindowBench {
   readonly world: TestWorld;
-  /** A window that holds nothing yet. */
+  /** An empty window. */
   open(): RateWindow;
   /** How many random histories are tried. */
   readonly runs: number;
@@ -28,7 +28,7 @@ type WindowTest = readonly [title: string, run: (bench: WindowBench) => Promise<
 
 export const windowTests: readonly WindowTest[] = [
   [
-    'lets the limit through and refuses what is above it',
+    'lets the limit through and refuses more',
     async ({ open }) => {
       const taken = await takeMany(open(), 12);
       assert.deepEqual(
@@ -39,7 +39,7 @@ export const windowTests: readonly WindowTest[] = [
   ],
 
   [
-    'has no edge at which twice the limit gets through, as a fixed one has',
+    'has no boundary at which twice the limit gets through, as a fixed window has',
     async ({ world, open }) => {
       const window = open();
       const fixed = new Map<number, number>();
@@ -61,7 +61,7 @@ export const windowTests: readonly WindowTest[] = [
   ],
 
   [
-    'frees one place when the oldest request leaves, and says when that is',
+    'frees one slot when the oldest request leaves, and says when that is',
     async ({ world, open }) => {
       const window = open();
       await takeMany(window, 1);
@@ -77,7 +77,7 @@ export const windowTests: readonly WindowTest[] = [
   ],
 
   [
-    'says when there is room again after the limit has fallen',
+    'says when there is room again after the limit was lowered',
     async ({ world, open }) => {
       const window = open();
       for (let minute = 0; minute < 10; minute += 1) {
@@ -91,7 +91,7 @@ export const windowTests: readonly WindowTest[] = [
   ],
 
   [
-    'does not count what it refused',
+    'does not count refused requests',
     async ({ world, open }) => {
       const window = open();
       await takeMany(window, 10);
@@ -103,7 +103,7 @@ export const windowTests: readonly WindowTest[] = [
   ],
 
   [
-    'counts each caller alone',
+    'counts each caller separately',
     async ({ open }) => {
       const window = open();
       await takeMany(window, 12);
@@ -112,7 +112,7 @@ export const windowTests: readonly WindowTest[] = [
   ],
 
   [
-    'knows who shares: callers of the last hour, but no services of ours',
+    'knows the active callers: those of the last hour, without services',
     async ({ world, open }) => {
       const window = open();
       assert.equal(window.activeCallers('a'), 1);
@@ -128,7 +128,7 @@ export const windowTests: readonly WindowTest[] = [
   ],
 
   [
-    'lets exactly the limit through when all ask at once',
+    'lets exactly the limit through for concurrent requests',
     async ({ open }) => {
       const window = open();
       const taken = await Promise.all(Array.from({ length: 50 }, () => window.take(claim)));
@@ -137,7 +137,7 @@ export const windowTests: readonly WindowTest[] = [
   ],
 
   [
-    'does what a list of times that is gone through each time would do',
+    'matches a list of times that is searched each time',
     async ({ world, open, runs }) => {
       const step = fc.record({
         waitMs: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 400 })),
@@ -150,7 +150,7 @@ export const windowTests: readonly WindowTest[] = [
           const [window, model] = [open(), new Map<string, number[]>()];
           for (const { waitMs, ...step } of steps) {
             world.skip(waitMs);
-            // A caller keeps its window: what left a shorter one cannot come back.
+            // A caller keeps its window: requests that left a shorter one cannot come back.
             const asked = { ...step, windowMs: step.callerId === 'a' ? 500 : 1_000 };
             const taken = await window.take({ ...asked, isSharing: true });
             assert.deepEqual(taken, takeFromList(model, world.now(), asked));

@@ -1,4 +1,4 @@
-/** Questions on disk, and a real Redis that is emptied and killed while they are worked on. */
+/** Requests on disk, and a real Redis that is emptied and killed during the work. */
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { Redis as Client } from 'ioredis';
@@ -13,7 +13,7 @@ import { testTimes } from './queue-suite.ts';
 
 const world = realWorld();
 
-/** A queue, and a disk whose questions are closed by whoever answers them. */
+/** A queue, and a disk whose requests are closed by their responses. */
 async function setup(t: TestContext) {
   const redis = await startRedis();
   t.after(() => redis.stop());
@@ -48,7 +48,7 @@ async function setup(t: TestContext) {
   return { redis, queue, open, refill, client, ask, errors, lines };
 }
 
-test('a Redis that was emptied is full again within seconds', async (t) => {
+test('an emptied Redis is full again within seconds', async (t) => {
   const { queue, refill, client, ask } = await setup(t);
   refill.start();
   ask(1_200);
@@ -62,7 +62,7 @@ test('a Redis that was emptied is full again within seconds', async (t) => {
   }
 });
 
-test('every question is answered, however often Redis is emptied and killed', async (t) => {
+test('every request is answered, however often Redis is emptied and killed', async (t) => {
   const { redis, queue, open, refill, client, ask, errors } = await setup(t);
   refill.start();
   const total = 400;
@@ -88,5 +88,5 @@ test('every question is answered, however often Redis is emptied and killed', as
   assert.equal(answers.size, total);
   const twice = [...answers.values()].filter((count) => count > 1).length;
   t.diagnostic(`${twice} of ${total} were worked on more than once`);
-  assert.ok(errors.length <= 4, 'an outage is told once, and not with every attempt');
+  assert.ok(errors.length <= 4, 'an outage is reported once, and not for every try');
 });

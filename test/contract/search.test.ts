@@ -1,4 +1,4 @@
-/** Search on both databases: the same documents, the same questions, the same answers. */
+/** Search on both databases: the same documents, the same queries, the same results. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { open, type Pawl, type SourceInput } from '../../src/index.ts';
@@ -59,7 +59,7 @@ describe('search', () => {
     await compare([await setup(t, 'sqlite'), await setup(t, 'postgres')]);
   });
 
-  test('gives them by pgvector, too', { skip: whySkipped('pgvector') }, async (t) => {
+  test('gives them with pgvector, too', { skip: whySkipped('pgvector') }, async (t) => {
     await compare([await setup(t, 'sqlite'), await setup(t, 'pgvector')]);
   });
 
@@ -74,7 +74,7 @@ describe('search', () => {
       }
     }
     const [hit] = (await pawls[1]?.search(corpus, queries[0] ?? '', { explain: true })) ?? [];
-    assert.ok((hit?.explanation?.feedbackTerms.length ?? 0) > 0, 'feedback is asked for');
+    assert.ok((hit?.explanation?.feedbackTerms.length ?? 0) > 0, 'feedback is used');
   }
 
   for (const name of stores) {
@@ -100,7 +100,7 @@ describe('search', () => {
       }
     });
 
-    test(`${name}: each hit tells where it is from, and what is the same is folded`, {
+    test(`${name}: each hit has its source, and duplicates are folded`, {
       skip,
     }, async (t) => {
       const pawl = await fresh(t);
@@ -116,7 +116,7 @@ describe('search', () => {
       }
     });
 
-    test(`${name}: every filter holds in every mode`, { skip }, async (t) => {
+    test(`${name}: every filter works in every mode`, { skip }, async (t) => {
       const pawl = await fresh(t);
       const [health] = await pawl.search(corpus, 'physician');
       const tomorrow = new Date(Date.now() + 86_400_000).toISOString();
@@ -146,7 +146,7 @@ describe('search', () => {
       });
     });
 
-    test(`${name}: what is replaced or deleted is found no more`, { skip }, async (t) => {
+    test(`${name}: replaced or deleted text is no longer found`, { skip }, async (t) => {
       const pawl = await fresh(t);
       const titles = async (query: string, mode: (typeof modes)[number]) =>
         (await pawl.search(corpus, query, { mode, topK: 100 })).map(({ title }) => title);
@@ -164,7 +164,7 @@ describe('search', () => {
   }
 
   for (const name of [...stores, 'postgres in the locale C'] as const) {
-    test(`${name}: case does not count in titles and headings, and does in sources`, {
+    test(`${name}: titles and headings ignore case, sources do not`, {
       skip: whySkipped(name),
     }, async (t) => {
       const pawl = await setup(t, name);

@@ -1,4 +1,4 @@
-/** Qdrant beside a store when something goes wrong: at each point the next run mends it. */
+/** Qdrant beside a store under failures: at each point the next run repairs it. */
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
 import { limits } from '../../src/kernel/limits/limits.ts';
@@ -24,7 +24,7 @@ async function setup(t: TestContext) {
   return { bench, server: given.server as QdrantServer, kept };
 }
 
-/** The same store, as a process sees it that knows of no sink. */
+/** The same store, as seen by a process without a sink. */
 function withoutSink({ case: given }: SinkBench): SinkBench {
   return new SinkBench({ ...given, sink: undefined });
 }
@@ -32,7 +32,12 @@ function withoutSink({ case: given }: SinkBench): SinkBench {
 describe('Qdrant beside a store', { skip }, () => {
   const refusals: readonly [what: string, reply: Reply, code: string, waitMs?: number][] = [
     ['429', refused(429, 'slow down'), 'rate_limited'],
-    ['503 with a time', { status: 503, headers: { 'retry-after': '7' } }, 'rate_limited', 7000],
+    [
+      '503 with a Retry-After',
+      { status: 503, headers: { 'retry-after': '7' } },
+      'rate_limited',
+      7000,
+    ],
     ['503', refused(503, 'starting'), 'qdrant_unavailable'],
     ['500', refused(500, 'panic'), 'qdrant_failed'],
     ['a page of a proxy', { status: 502, body: '<html>' }, 'qdrant_unavailable'],
@@ -42,7 +47,7 @@ describe('Qdrant beside a store', { skip }, () => {
     ['a broken connection', (response) => response.destroy(), 'qdrant_unavailable'],
   ];
   for (const [what, reply, code, retryAfterMs] of refusals) {
-    test(`${what} is ${code}, and the next attempt goes through`, async (t) => {
+    test(`${what} is ${code}, and the next try succeeds`, async (t) => {
       const { bench, server } = await setup(t);
       const id = await bench.make('page', ['walrus']);
       server.http.trouble({ on: /^PUT .*\/points$/, reply });
@@ -53,7 +58,7 @@ describe('Qdrant beside a store', { skip }, () => {
     });
   }
 
-  test('what was applied although the answer was lost is applied once', async (t) => {
+  test('a write that was applied although the response was lost is applied once', async (t) => {
     const { bench, server, kept } = await setup(t);
     await bench.publish('page', ['old']);
     const id = await bench.make('page', ['walrus', 'lantern']);
@@ -71,7 +76,7 @@ describe('Qdrant beside a store', { skip }, () => {
     assert.deepEqual(await bench.seen(), ['lantern', 'walrus']);
   });
 
-  test('a collection that another process makes at the same moment is used', async (t) => {
+  test('a collection that another process creates at the same moment is used', async (t) => {
     const { bench, server } = await setup(t);
     const id = await bench.make('page', ['walrus']);
     const reply = refused(409, 'Wrong input: Collection already exists!');
@@ -80,7 +85,7 @@ describe('Qdrant beside a store', { skip }, () => {
     assert.equal(server.points.length, 1);
   });
 
-  test('every point says whose it is, and whether it is current', async (t) => {
+  test('every point has its owner, and whether it is current', async (t) => {
     const { bench, server } = await setup(t);
     const id = await bench.make('page', ['walrus']);
     await bench.run('persisted', id);
@@ -101,7 +106,7 @@ describe('Qdrant beside a store', { skip }, () => {
     assert.deepEqual(indexed, ['caller', 'document_id', 'generation', 'current']);
   });
 
-  test('a store that was there before is brought in, and searched until then', async (t) => {
+  test('an existing store is delivered, and searched until then', async (t) => {
     const { bench, server } = await setup(t);
     const before = withoutSink(bench);
     await before.publish('page', ['walrus']);
@@ -116,7 +121,7 @@ describe('Qdrant beside a store', { skip }, () => {
     assert.equal(server.http.count(/^PUT .*\/points$/), 2, 'nothing is delivered twice');
   });
 
-  test('what a process without the sink makes current is brought after it', async (t) => {
+  test('what a process without the sink makes current is delivered later', async (t) => {
     const { bench } = await setup(t);
     await bench.publish('page', ['walrus']);
     await bench.sinkSync();
@@ -125,21 +130,25 @@ describe('Qdrant beside a store', { skip }, () => {
     assert.deepEqual(await bench.seen(), ['rain']);
   });
 
-  test('a Qdrant that has lost what it had is filled anew', async (t) => {
+  test('a Qdrant that has lost its content is filled again', async (t) => {
     const { bench, server, kept } = await setup(t);
     await bench.publish('page', ['walrus', 'roof']);
     await bench.publish('other', ['lantern']);
     await bench.sinkSync();
     server.collections.clear();
-    assert.deepEqual(await bench.seen(), ['lantern', 'roof', 'walrus'], 'the store stands in');
-    // Some of it is there again, so that the collection is no longer missing.
+    assert.deepEqual(
+      await bench.seen(),
+      ['lantern', 'roof', 'walrus'],
+      'the store is searched instead',
+    );
+    // Some of it is restored, so that the collection is no longer missing.
     await bench.publish('third', ['rain']);
     await bench.sinkSync();
     assert.deepEqual(await kept(), ['lantern', 'rain', 'roof', 'walrus']);
     assert.deepEqual(await bench.seen(), ['lantern', 'rain', 'roof', 'walrus']);
   });
 
-  test('what is deleted while Qdrant is away is gone when it is back', async (t) => {
+  test('documents deleted while Qdrant is away are gone when it is back', async (t) => {
     const { bench, server, kept } = await setup(t);
     await bench.publish('page', ['walrus']);
     await bench.publish('other', ['lantern']);
@@ -148,16 +157,16 @@ describe('Qdrant beside a store', { skip }, () => {
     server.http.trouble({ on: /batch$/, reply: refused(503, 'away'), times: 2 });
     await assert.rejects(bench.sinkSync(), { code: 'qdrant_unavailable' });
     await assert.rejects(bench.sinkSync(), { code: 'qdrant_unavailable' });
-    assert.deepEqual(await bench.seen(), ['lantern'], 'and it is not seen meanwhile');
+    assert.deepEqual(await bench.seen(), ['lantern'], 'and they are not visible meanwhile');
     await bench.sinkSync();
     assert.deepEqual(await kept(), ['lantern']);
   });
 
-  test('generations that are not current take no place from those that are', async (t) => {
+  test('generations that are not current displace no current ones', async (t) => {
     const { bench, server } = await setup(t);
     await bench.publish('page', ['walrus']);
     await bench.sinkSync();
-    // More of them than a query brings, all nearer than what is current.
+    // More of them than a query returns, all nearer than the current ones.
     const [collection] = server.collections.values();
     const [current] = server.points;
     for (let index = 0; index < limits.search.candidatesMax + 10; index += 1) {
@@ -168,7 +177,7 @@ describe('Qdrant beside a store', { skip }, () => {
     assert.deepEqual(await bench.seen(), ['walrus']);
   });
 
-  test('a document that is replaced after the question is found as it is now', async (t) => {
+  test('a document that is replaced after the query is found in its new version', async (t) => {
     const { bench } = await setup(t);
     const { sink } = bench.case;
     await bench.publish('page', ['walrus']);
@@ -176,7 +185,7 @@ describe('Qdrant beside a store', { skip }, () => {
     let isAsked = false;
     const nearest: VectorSink['nearest'] = async (...asked) => {
       const answer = await (sink as VectorSink).nearest(...asked);
-      // Qdrant has answered, and the store has not been asked yet.
+      // Qdrant has answered, and the store has not been queried yet.
       if (!isAsked) {
         isAsked = true;
         await bench.publish('page', ['rain']);
@@ -190,7 +199,7 @@ describe('Qdrant beside a store', { skip }, () => {
     assert.deepEqual(await vectorsSeen({ database, index, turnsMax: 1 }, notes), ['rain']);
   });
 
-  test('a corpus with another model has another collection, and the old one goes', async (t) => {
+  test('a corpus with another model has another collection; the old one is removed', async (t) => {
     const { bench, server } = await setup(t);
     const id = await bench.publish('page', ['walrus']);
     await bench.sinkSync();

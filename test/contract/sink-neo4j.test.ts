@@ -25,16 +25,16 @@ describe('Neo4j beside a store', { skip }, () => {
     ['a deadlock', 'Neo.TransientError.Transaction.DeadlockDetected', 'neo4j_write_lock'],
     ['a lock', 'Neo.TransientError.Transaction.LockAcquisitionTimeout', 'neo4j_write_lock'],
     [
-      'a node made twice at once',
+      'a node created twice at once',
       'Neo.ClientError.Schema.ConstraintValidationFailed',
       'neo4j_write_lock',
     ],
     ['a lack of memory', 'Neo.TransientError.General.OutOfMemoryError', 'neo4j_failed'],
     ['a busy server', 'Neo.TransientError.General.DatabaseUnavailable', 'neo4j_unavailable'],
-    ['a statement it does not take', 'Neo.ClientError.Statement.SyntaxError', 'neo4j_refused'],
+    ['a statement it refuses', 'Neo.ClientError.Statement.SyntaxError', 'neo4j_refused'],
   ];
   for (const [what, code, failure] of refusals) {
-    test(`${what} is ${failure}, and the next attempt goes through`, async (t) => {
+    test(`${what} is ${failure}, and the next try succeeds`, async (t) => {
       const { bench, server } = await setup(t);
       const id = await bench.make('page', ['walrus', 'lantern']);
       server.troubles.push({ on: /NAMED_WITH \{document: \$id, gen/, code, times: 1 });
@@ -43,13 +43,13 @@ describe('Neo4j beside a store', { skip }, () => {
       await bench.run('persisted', id);
       await bench.run('indexed', id);
       await assert.rejects(bench.run('done', id), { code: failure });
-      assert.deepEqual(await bench.seen(), [], 'nothing of what failed is seen');
+      assert.deepEqual(await bench.seen(), [], 'nothing of the failed write is visible');
       await bench.run('done', id);
       assert.deepEqual(await bench.seen(), ['lantern', 'walrus']);
     });
   }
 
-  test('what was applied although the answer was lost is applied once', async (t) => {
+  test('a write that was applied although the response was lost is applied once', async (t) => {
     const { bench, server } = await setup(t);
     const id = await bench.make('page', ['walrus', 'lantern']);
     server.troubles.push({ on: /MERGE \(d\)-\[n/, code: '', times: 1, isAfter: true });
@@ -59,7 +59,7 @@ describe('Neo4j beside a store', { skip }, () => {
     assert.equal(server.graph.names.size, 2);
   });
 
-  test('a wrong password, and a server that is away, are told as such', async (t) => {
+  test('a wrong password and an unreachable server are reported as such', async (t) => {
     const { server } = await setup(t);
     const signal = hangSignal();
     const asked = { url: server.url, user: 'neo4j', world: realWorld() };
@@ -72,7 +72,7 @@ describe('Neo4j beside a store', { skip }, () => {
     await assert.rejects(right.check(signal), { code: 'neo4j_unavailable' });
   });
 
-  test('whoever is interrupted does not wait for the answer', async (t) => {
+  test('an aborted call does not wait for the response', async (t) => {
     const { server, given } = await setup(t);
     const end = await server.begin();
     const stopping = new AbortController();
@@ -82,7 +82,7 @@ describe('Neo4j beside a store', { skip }, () => {
     end();
   });
 
-  test('entities of several documents are one, and stay until nobody names them', async (t) => {
+  test('entities of several documents are one, and stay while a document names them', async (t) => {
     const { bench, server } = await setup(t);
     await bench.publish('page', ['walrus', 'lantern']);
     await bench.publish('other', ['walrus', 'rain']);
@@ -97,7 +97,7 @@ describe('Neo4j beside a store', { skip }, () => {
     assert.equal(server.graph.schema.size, statements.schema.length);
   });
 
-  test('a settlement that comes late, after a newer one, changes nothing', async (t) => {
+  test('a late settlement after a newer one changes nothing', async (t) => {
     const { bench, given } = await setup(t);
     const old = await bench.publish('page', ['walrus']);
     const documentId = documentIdOf(notes.caller, notes.corpus, 'page');
@@ -109,7 +109,7 @@ describe('Neo4j beside a store', { skip }, () => {
     }
   });
 
-  test('what is named together can be asked for', async (t) => {
+  test('entities named together can be queried', async (t) => {
     const { bench, server } = await setup(t);
     await bench.publish('page', ['walrus', 'lantern', 'rain']);
     const auth = neo4j.auth.basic('neo4j', server.password ?? '');
@@ -129,7 +129,7 @@ interface Linter {
   ): { readonly diagnostics: readonly { readonly message: string }[] };
 }
 
-/** 86 MB, so whoever changes a statement installs it: `npm install --no-save` and its name. */
+/** 86 MB, so it is installed only to change a statement: `npm install --no-save` and its name. */
 const linterName = '@neo4j-cypher/language-support';
 const linter = await import(linterName).then(
   (found) => (found.default ?? found) as Linter,
@@ -141,7 +141,7 @@ describe('the statements', { skip: linter ? false : `${linterName} is not instal
     typeof text === 'string' ? [[name, text] as const] : text.map((each) => [name, each] as const),
   );
   for (const [name, text] of all) {
-    test(`${name}: ${text.trim().slice(0, 40)} is Cypher, as Neo4j reads it`, () => {
+    test(`${name}: ${text.trim().slice(0, 40)} is valid Cypher for Neo4j`, () => {
       const found = linter?.lintCypherQuery(text, {}).diagnostics ?? [];
       const wrong = found.map(({ message }) => message).filter((each) => !/^Parameter/.test(each));
       assert.deepEqual(wrong, []);

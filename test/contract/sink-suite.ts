@@ -1,4 +1,4 @@
-/** What readers are promised, whatever keeps the vectors and the entities. */
+/** What readers are guaranteed, for every store of vectors and entities. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
@@ -11,7 +11,7 @@ type SinkTest = readonly [title: string, run: (bench: SinkBench) => Promise<void
 
 const tests: readonly SinkTest[] = [
   [
-    'a generation is seen when it is current, and not while it is only written',
+    'a generation is visible when it is current, and not while it is only written',
     async (bench) => {
       const id = await bench.make('page', ['walrus', 'lantern']);
       await bench.run('persisted', id);
@@ -23,7 +23,7 @@ const tests: readonly SinkTest[] = [
     },
   ],
   [
-    'the new generation takes the place of the old one at once, and the old one is removed',
+    'the new generation replaces the old one atomically, and the old one is removed',
     async (bench) => {
       await bench.publish('page', ['walrus', 'lantern']);
       const id = await bench.make('page', ['rain']);
@@ -50,7 +50,7 @@ const tests: readonly SinkTest[] = [
     },
   ],
   [
-    'a submission that took longer than a newer one is never seen',
+    'a submission that took longer than a newer one is never visible',
     async (bench) => {
       const slow = await bench.make('page', ['old']);
       await bench.run('persisted', slow);
@@ -63,7 +63,7 @@ const tests: readonly SinkTest[] = [
     },
   ],
   [
-    'a deleted document is seen no more, and all others are',
+    'a deleted document is no longer visible, and all others are',
     async (bench) => {
       await bench.publish('page', ['walrus']);
       await bench.publish('other', ['lantern']);
@@ -76,7 +76,7 @@ const tests: readonly SinkTest[] = [
     },
   ],
   [
-    'a document that is deleted and comes back is seen as it came back',
+    'a document that is deleted and submitted again is visible in its new version',
     async (bench) => {
       await bench.sinkSync();
       await bench.publish('page', ['walrus']);
@@ -88,7 +88,7 @@ const tests: readonly SinkTest[] = [
     },
   ],
   [
-    'callers and corpora see only what is theirs, and what is deleted of one stays of the others',
+    'callers and corpora see only their own documents, and a deletion affects one of them',
     async (bench) => {
       const others = [
         { caller: 'bob', corpus: 'notes' },
@@ -110,7 +110,7 @@ const tests: readonly SinkTest[] = [
     },
   ],
   [
-    'a document of more chunks than go at once is seen whole',
+    'a document with more chunks than one request holds is visible completely',
     async (bench) => {
       const labels = Array.from(
         { length: limits.sink.batchMax * 2 + 1 },
@@ -122,7 +122,7 @@ const tests: readonly SinkTest[] = [
     },
   ],
   [
-    'whoever reads during replacements sees one generation, never both and never none',
+    'readers during replacements see one generation, never both and never none',
     async (bench) => {
       await bench.publish('page', ['g0']);
       await bench.sinkSync();
@@ -144,7 +144,7 @@ const tests: readonly SinkTest[] = [
         assert.ok(generation >= newest, `${generation} after ${newest}`);
         newest = generation;
         reads += 1;
-        // An embedded store answers at once: the writer must have its turn.
+        // An embedded store answers synchronously: the writer must get its turn.
         await setImmediate();
       }
       await writing;

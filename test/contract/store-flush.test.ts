@@ -1,4 +1,4 @@
-/** When the embedded store says that something is stored: not before its log is on disk. */
+/** The embedded store acknowledges a write only after its log is on disk. */
 import assert from 'node:assert/strict';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ let prototype: FileHandle;
 let flush: FileHandle['datasync'];
 
 before(async () => {
-  // All open files are of one class, which Node hides.
+  // All open files share one class, which Node does not export.
   const file = await open(fileURLToPath(import.meta.url));
   prototype = Object.getPrototypeOf(file);
   flush = prototype.datasync;
@@ -38,7 +38,7 @@ after(async () => {
   removeDirectory(directory);
 });
 
-/** The disk takes nothing until it is let go. */
+/** The disk accepts nothing until released. */
 function holdDisk(): { readonly asked: Promise<void>; readonly letGo: () => void } {
   const asked = Promise.withResolvers<void>();
   const held = Promise.withResolvers<void>();
@@ -56,7 +56,7 @@ async function isSettled(promise: Promise<unknown>): Promise<boolean> {
   return (await Promise.race([promise, Promise.resolve(unsettled)])) !== unsettled;
 }
 
-test('neither who writes nor who reads is told before the disk has it', async () => {
+test('neither writers nor readers see a write before the disk has it', async () => {
   const { asked, letGo } = holdDisk();
   const writing = write('first');
   await asked;
@@ -67,7 +67,7 @@ test('neither who writes nor who reads is told before the disk has it', async ()
   assert.deepEqual(await reading, ['first']);
 });
 
-test('what comes while the disk is busy shares the next flush', async () => {
+test('writes that arrive while the disk is busy share the next flush', async () => {
   const { asked, letGo } = holdDisk();
   const writing = [write('second')];
   await asked;
@@ -84,7 +84,7 @@ test('what comes while the disk is busy shares the next flush', async () => {
   assert.deepEqual(await texts(), ['first', 'second', 'third', 'fourth', 'fifth']);
 });
 
-test('a flush that failed is the last one until the store is opened anew', async () => {
+test('a failed flush is the last one until the store is opened again', async () => {
   const path = join(directory, 'failing.db');
   const failing = openSqlite({ path, world: realWorld() });
   await failing.write((transaction) => transaction.run(create));

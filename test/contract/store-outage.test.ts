@@ -1,4 +1,4 @@
-/** A server that goes away fails nothing for good: whoever was at work with it may try again. */
+/** A server outage fails nothing permanently: interrupted work may be retried. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { open } from '../../src/index.ts';
@@ -49,7 +49,7 @@ const moments: Readonly<Record<string, Moment>> = {
 
 for (const mode of ['fast', 'immediate'] as const) {
   for (const [moment, work] of Object.entries(moments)) {
-    test(`a server that ends (${mode}) ${moment} is a reason to try again`, async () => {
+    test(`a server that ends (${mode}) ${moment} is a retryable failure`, async () => {
       const writing = database.write((transaction) =>
         work(transaction, () => server.restart(mode)),
       );
@@ -62,7 +62,7 @@ for (const mode of ['fast', 'immediate'] as const) {
   }
 }
 
-test('a database or a user that is not there is said to be so, and is no defect', async () => {
+test('a missing database or user is reported as such, and is not a defect', async () => {
   const { url } = server;
   for (const [wrong, what] of [
     [url.replace(/[^/]+$/, 'nowhere'), /database "nowhere" does not exist; correct the address/],
@@ -72,7 +72,7 @@ test('a database or a user that is not there is said to be so, and is no defect'
   }
 });
 
-test('a process that ends while its server is away ends all the same', async (t) => {
+test('a process can stop while its server is away', async (t) => {
   const elsewhere = await startPostgres();
   const told: string[] = [];
   const onError = (what: string): void => void told.push(what);
@@ -80,10 +80,10 @@ test('a process that ends while its server is away ends all the same', async (t)
   await pawl.work();
   await elsewhere.stop();
   await pawl.close();
-  assert.ok(told.length > 0, 'that it could not say so is told');
+  assert.ok(told.length > 0, 'the failed unregistration is reported');
 });
 
-test('a server that cannot be reached is a reason to try again', async () => {
+test('an unreachable server is a retryable failure', async () => {
   const elsewhere = await startPostgres();
   const away = await openPostgres({ url: elsewhere.url });
   await elsewhere.stop();
@@ -92,7 +92,7 @@ test('a server that cannot be reached is a reason to try again', async () => {
     (error) => toFailure(error).code === 'store_busy',
   );
   await assert.rejects(away.run(one), (error) => toFailure(error).code === 'store_busy');
-  // What a heartbeat asks first.
+  // The first query of a heartbeat.
   await assert.rejects(away.measureClock(), (error) => toFailure(error).code === 'store_busy');
   await away.close();
 });

@@ -1,4 +1,4 @@
-/** What only shows between processes, or between sessions that really run at the same time. */
+/** Behaviour between processes, or between truly concurrent sessions. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
@@ -57,7 +57,7 @@ describe('Postgres between sessions', () => {
     await Promise.all(sessions.map((session) => session.close()));
   });
 
-  test('a transaction that lost to a deadlock is run again, and both happen', async (t) => {
+  test('a transaction that lost to a deadlock is retried, and both happen', async (t) => {
     const store = await stores.open(t);
     const other = await store.openAnother?.();
     assert.ok(other);
@@ -82,10 +82,10 @@ describe('Postgres between sessions', () => {
       rows.map(({ created_at }) => created_at),
       [2, 2],
     );
-    assert.ok(runs >= 3, `${runs} runs: nobody lost`);
+    assert.ok(runs >= 3, `${runs} runs: no deadlock happened`);
   });
 
-  test('a job can be resumed after a pause that met an item being handed back', async (t) => {
+  test('a job can be resumed after a pause that met an item being returned', async (t) => {
     const store = await stores.open(t);
     const job = await store.submit();
     const row = await store.claimOne();
@@ -103,7 +103,7 @@ describe('Postgres between sessions', () => {
     const pausing = store.commands.pause('ann', job.key);
     const isPaused = async (): Promise<boolean> => (await store.job(job.key)).state === 'paused';
     await until(isPaused, { what: 'the job to be paused' });
-    // The item is passed over as long as somebody else moves it, and not waited for.
+    // The item is skipped, not awaited, while another session moves it.
     assert.equal((await store.job(job.key)).sweep, 'pause');
     assert.equal((await store.item(row.id)).waits_on, 'worker');
     mayCommit.open();
@@ -118,7 +118,7 @@ describe('Postgres between sessions', () => {
     assert.equal((await store.claim(5)).length, 1);
   });
 
-  test('8 sessions that click at once leave one history without gaps', async (t) => {
+  test('8 sessions that commit at once leave one history without gaps', async (t) => {
     const store = await stores.open(t);
     const { key } = await store.submit({ items: 48 });
     const work = async (): Promise<void> => {

@@ -13,7 +13,7 @@ import { temporaryDirectory } from '../support/temporary.ts';
 import { until } from '../support/wait.ts';
 
 describe('Postgres for tests', () => {
-  test('two run at once, on ports of their own, and are gone after stop', async () => {
+  test('two run at once, on their own ports, and are gone after stop', async () => {
     const servers = await Promise.all([startPostgres({ durable: false }), startPostgres()]);
     const [first, second] = servers;
     assert.notEqual(first.port, second.port);
@@ -31,11 +31,11 @@ describe('Postgres for tests', () => {
     });
     after(() => server.stop());
 
-    test('takes the settings it is given', async () => {
+    test('uses the given settings', async () => {
       assert.equal(await ask(server.url, 'SHOW max_connections'), '7');
     });
 
-    test('gives new databases, empty and apart from the others', async () => {
+    test('creates new databases, empty and separate', async () => {
       const [one, two] = [await server.createDatabase(), await server.createDatabase('named')];
       await ask(one, 'CREATE TABLE note (text text)');
       const tables = "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'";
@@ -44,7 +44,7 @@ describe('Postgres for tests', () => {
     });
 
     for (const mode of ['fast', 'immediate'] as const) {
-      test(`keeps over a restart what was committed (${mode})`, async () => {
+      test(`keeps committed data over a restart (${mode})`, async () => {
         await ask(server.url, `CREATE TABLE kept_${mode} AS SELECT 42 AS number`);
         const { pid } = server;
         await server.restart(mode);
@@ -56,7 +56,7 @@ describe('Postgres for tests', () => {
 });
 
 describe('Redis for tests', () => {
-  test('two run at once, on ports of their own, and are gone after stop', async () => {
+  test('two run at once, on their own ports, and are gone after stop', async () => {
     const servers = await Promise.all([startRedis(), startRedis({ appendonly: true })]);
     const [first, second] = servers;
     assert.notEqual(first.port, second.port);
@@ -76,7 +76,7 @@ describe('Redis for tests', () => {
   });
 });
 
-test('a start that fails says what the server said', async () => {
+test('a failed start reports the output of the server', async () => {
   const start = startRedis({ settings: { 'no-such-setting': 'x' } });
   await assert.rejects(start, /Redis ended \(1\)[\s\S]*no-such-setting/);
 });
@@ -95,7 +95,7 @@ test('a port that was taken in the meantime is replaced by another', async (t) =
 });
 
 test('a server dies with a test process that is killed', async (t) => {
-  if (process.platform !== 'linux') return t.skip('only Linux tells a child of its parent’s death');
+  if (process.platform !== 'linux') return t.skip('only Linux signals the death of a parent');
   const directory = temporaryDirectory(t);
   const script = join(directory, 'start.ts');
   const module = new URL('../support/redis.ts', import.meta.url).href;
@@ -123,9 +123,9 @@ test('a temporary directory is removed after its test', async (t) => {
   assert.ok(!existsSync(directory));
 });
 
-test('waiting in vain says for what, for how long, and why', async () => {
+test('a timeout says what was awaited, for how long, and why', async () => {
   const never = () => Promise.reject(new Error('not there'));
-  await assert.rejects(until(never, { what: 'the door', patienceMs: 20 }), (error: Error) => {
+  await assert.rejects(until(never, { what: 'the event', patienceMs: 20 }), (error: Error) => {
     assert.match(error.message, /timed out after 20 ms waiting for the client/);
     assert.match(String(error.cause), /not there/);
     return true;
@@ -144,7 +144,7 @@ async function ask(url: string, text: string): Promise<unknown> {
   }
 }
 
-/** A process that has ended but that nobody has waited for (a zombie) is not alive. */
+/** A zombie process is not alive. */
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -294,7 +294,7 @@ describe('the cheap lane over HTTP', () => {
     const address = `${bench.service.address}/jobs/upload`;
     const response = await fetch(address, { method: 'POST', body: form });
     const { detail } = (await response.json()) as { detail: string };
-    assert.deepEqual([response.status, detail], [400, 'a lane is now or cheap, not fast']);
+    assert.deepEqual([response.status, detail], [400, 'lane must be now or cheap, not fast']);
     const body = { corpus_name: 'a', lane: 'fast', documents: [{ text: 'A heron.' }] };
     assert.equal((await bench.ask('POST /jobs', { body })).status, 400);
   });

@@ -4,7 +4,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { startService } from '../../src/app/role/service.ts';
-import { assertNoCanary, makeCanaries, type Told } from '../support/canary.ts';
+import { assertNoCanary, makeCanaries, type Output } from '../support/canary.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { until } from '../support/wait.ts';
 import { openBench } from './api-client.ts';
@@ -39,7 +39,7 @@ async function setup(t: TestContext) {
   const receiver = await listen(t, (_, response) => {
     response.writeHead(500).end(canaries.callback_secret);
   });
-  const told: Told[] = [];
+  const told: Output[] = [];
   const collector = await listen(t, (request, response) => {
     request.on('data', (content) => told.push({ where: 'the spans', content }));
     request.on('end', () => response.writeHead(200).end());

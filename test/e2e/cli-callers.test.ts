@@ -57,7 +57,7 @@ test('what cannot be undone asks for --yes, and the key itself is never repeated
   assert.equal(asked.code, 64);
   assert.match(asked.stderr, /Give everything of .*--yes/s);
   const merge = await run(on('callers', 'link', dave, hashed(had.ann.key)));
-  assert.match(merge.stderr, /becomes part of .*--yes/s);
+  assert.match(merge.stderr, /is merged into .*--yes/s);
   const secret = await run(on('callers', 'link', dave, 'a-secret-key'));
   assert.notEqual(secret.code, 0);
   assert.doesNotMatch(secret.stderr, /a-secret-key/);

@@ -77,7 +77,7 @@ describe('a process without the settings of a corpus', () => {
       const { code, said, refused: tried } = await place.watched(args);
       assert.equal(tried, '', args.join(' '));
       assert.notEqual(code, 0, args.join(' '));
-      assert.match(said, /origin_not_configured|Address of the model not configured/);
+      assert.match(said, /origin_not_configured|Model address not configured/);
       if (args[0] !== 'search') continue;
       assert.ok(said.includes(`PAWL_EMBEDDER=openai:${model}`), said);
       assert.ok(said.includes(`PAWL_EMBEDDER_URL=${place.server.url}`), said);

@@ -110,7 +110,7 @@ describe('four services', () => {
       return body.items.map(({ explanation }) => explanation);
     };
     const isTold = (said: string): boolean =>
-      /^Waits to be .*: no worker of the stage embedding is there\./.test(said);
+      /^Waiting to be .*: no worker of the embedding stage is running\./.test(said);
     await until(async () => (await explanations()).some(isTold), { what: 'the explanation' });
     await services.of('embedding').start();
     await wellEnded(id, 'read-on', count);

@@ -1,4 +1,4 @@
-/** Runs seed after seed, and adds up what happened. */
+/** Runs seed after seed, and sums up the results. */
 import { type FaultCounts, faultKinds, noFaults } from './fault.ts';
 import type { Plant } from './process.ts';
 import { type RunResult, runSeed } from './simulation.ts';
@@ -7,9 +7,9 @@ import { openStore } from './store.ts';
 export interface BatchOptions {
   readonly firstSeed: number;
   readonly seeds: number;
-  /** Goes on after those until this says so, up to a number of seeds. */
+  /** Continues after those until this returns true, up to a number of seeds. */
   readonly more?: { readonly until: (batch: BatchResult) => boolean; readonly seedsMax: number };
-  /** Stops after so many runs with a violation. */
+  /** Stops after this many runs with a violation. */
   readonly violationsMax: number;
   readonly plant?: Plant | undefined;
   readonly isCheap?: boolean | undefined;
@@ -73,7 +73,7 @@ function add(batch: BatchResult, result: RunResult): void {
   for (const name of result.failpoints) batch.failpoints.add(name);
 }
 
-/** What was violated, each with the command that shows it again. */
+/** The violations, each with the command that replays it. */
 export function replaysOf({ failed }: BatchResult, scenario = 'documents'): string[] {
   return failed.flatMap(({ seed, violations }) =>
     violations.map(({ invariant, detail }) => {

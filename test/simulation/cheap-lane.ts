@@ -1,7 +1,7 @@
 /**
- * The cheap lane of the simulated world: a provider that answers in its own time, refuses some
- * lines and loses others, and the loops of a process that gather, send and ask. Whatever the
- * provider answers costs one token.
+ * The batch lane of the simulated world: a provider that answers in its own time, refuses some
+ * lines and loses others, and the loops of a process that gather, send and poll. Every response of
+ * the provider costs one token.
  */
 import { createHash } from 'node:crypto';
 import type { BlobStore } from '../../src/blob/blob.ts';
@@ -68,7 +68,7 @@ export class SimulatedBatches {
     };
   }
 
-  /** Until the process dies: its work goes on in the loops of another. */
+  /** Until the process dies: the loops of another continue its work. */
   run(process: SimulatedProcess): void {
     const { database, world, setting } = process;
     const options = {
@@ -91,7 +91,7 @@ export class SimulatedBatches {
 
   #again(process: SimulatedProcess, loop: () => Promise<unknown>): void {
     this.#schedule.push(process, this.#random.whole(1, pollIntervalMs), () => {
-      // What a loop throws is told, and the loop goes on.
+      // An error of a loop is reported, and the loop continues.
       void loop()
         .catch(() => undefined)
         .then(() => this.#again(process, loop));
@@ -117,7 +117,7 @@ export class SimulatedBatches {
     };
   }
 
-  /** A request that is on its way is carried out, whoever still waits for the answer. */
+  /** A request on its way is carried out, even if nothing waits for the response any more. */
   #call<T>(work: () => T): Promise<T> {
     return new Promise((resolve) => {
       this.#schedule.push(nobody, this.#random.whole(1, callMsMax), () => resolve(work()));

@@ -1,4 +1,4 @@
-/** The documents of the simulated world: what they say tells which version they are. */
+/** The documents of the simulated world: their text tells their version. */
 import type { NewSource } from '../../src/store/job/submit.ts';
 import type { Random } from './random.ts';
 
@@ -8,14 +8,14 @@ export const gates = ['one.test', 'two.test'] as const;
 export const everyWord = 'everywhere';
 export const poisonWord = 'poison';
 
-/** A source keeps its gate: it is part of where it comes from. */
+/** A source keeps its gate, which follows from its address. */
 function gateOf(place: number): string | undefined {
   return [undefined, gates[0], gates[0], gates[1], gates[0]][place % 5];
 }
 
 const versionsMax = 4;
 
-/** Few sources and few versions, so that the same ones meet again. */
+/** Few sources and few versions, so that the same ones recur. */
 export function randomSource(random: Random, places: number, isPoison: boolean): NewSource {
   const place = random.whole(0, places - 1);
   const version = random.whole(1, versionsMax);

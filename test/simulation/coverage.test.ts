@@ -5,13 +5,13 @@ import { type BatchResult, replaysOf, runBatch } from './batch.ts';
 import { faultKinds } from './fault.ts';
 
 /**
- * These seeds begin at the same number in every run: how many it takes until everything rare has
- * happened depends on chance, and is asked only of the simulation itself.
+ * Fixed seeds: the number of seeds until every rare event has happened is random, and is checked
+ * only for the simulation itself.
  */
 const firstSeed = 401;
 const seedsMax = 1_000;
 
-/** Here nothing is fetched and nothing costs anything; chaos kills real processes at these. */
+/** Nothing is fetched or paid here; the chaos tests kill real processes at these. */
 const passable = failpoints.filter((name) => !/^(?:blob|paid)\./.test(name));
 
 /** What has not happened yet in the runs so far. */

@@ -1,4 +1,4 @@
-/** Everything that the store holds of a run, read once, for the invariants to judge. */
+/** Everything that the store holds after a run, read once for the invariants. */
 
 import type { Event } from '../../src/observe/event.ts';
 import { listEvents } from '../../src/store/delivery/events.ts';

@@ -1,4 +1,4 @@
-/** What may go wrong, how often in this run, and how often it did. */
+/** The faults: which exist, how likely they are in this run, and how often they happened. */
 import type { Random } from './random.ts';
 
 export const faultKinds = [
@@ -39,7 +39,7 @@ export const faultKinds = [
 export type FaultKind = (typeof faultKinds)[number];
 export type FaultCounts = Record<FaultKind, number>;
 
-/** How likely each is, each time it could happen, where the run has it at all. */
+/** The probability of each fault, each time it could happen, if the run has it. */
 const usualRates: FaultCounts = {
   crash_at_failpoint: 0.01,
   crash_before_write: 0.01,
@@ -75,7 +75,7 @@ const usualRates: FaultCounts = {
   poison_document: 0.06,
 };
 
-/** Of runs in which processes die all the time, beside whatever else a run has. */
+/** For runs in which processes die all the time, in addition to the other faults. */
 const deadlyRates: Partial<FaultCounts> = {
   crash_at_failpoint: 0.15,
   crash_before_write: 0.1,
@@ -89,8 +89,8 @@ export function noFaults(): FaultCounts {
 }
 
 /**
- * Each run has a part of the faults only, some of them often: a run with all of them would hide
- * what needs one alone (two crashes in a row, say, undo what one zombie could do).
+ * Each run has only some of the faults, some of them often: a run with all of them would hide
+ * defects that need one alone (for example, two crashes in a row undo what one zombie could do).
  */
 export class Faults {
   readonly counts = noFaults();

@@ -1,4 +1,6 @@
-/** The processes of the simulated world: who lives, who died, who is started again, and when. */
+/**
+ * The processes of the simulated world: which live, which died, and when they are started again.
+ */
 
 import { type Setting, SimulatedProcess } from './process.ts';
 import type { Random } from './random.ts';
@@ -62,7 +64,7 @@ export class Fleet {
     return this.alive().some(({ stalledUntil }) => stalledUntil > now);
   }
 
-  /** One blow, or none, to whoever is there. */
+  /** At most one fault, to a random process. */
   trouble(): void {
     const { faults, recorder, schedule } = this.#setting;
     const alive = this.alive();
@@ -78,12 +80,12 @@ export class Fleet {
     }
   }
 
-  /** All clocks right again; whoever is stalled still wakes in its own time. */
+  /** Corrects all clocks; stalled processes still wake in their own time. */
   heal(): void {
     for (const host of this.#hosts) host.offsetMs = 0;
   }
 
-  /** Ends all, for good. */
+  /** Ends all processes permanently. */
   end(): void {
     this.#isOver = true;
     for (const process of this.alive()) process.crash('the run is over');
@@ -91,7 +93,7 @@ export class Fleet {
 
   #launch(host: Host): void {
     const { random, schedule } = { random: this.#random, schedule: this.#setting.schedule };
-    // Now and then a pid is given away again: only the start tells the two apart.
+    // Sometimes a pid is reused: only the start time distinguishes the two.
     const pid = random.chance(0.3) ? this.#pid : ++this.#pid;
     const isTaken = this.alive().some((other) => other.host === host && other.pid === pid);
     const process = new SimulatedProcess({

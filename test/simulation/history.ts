@@ -1,4 +1,4 @@
-/** Plays the events back along the kernel's tables, and sees if they lead to what is stored. */
+/** Replays the events along the kernel's tables, and checks that they lead to the stored state. */
 import { item, type Progress } from '../../src/kernel/lifecycle/item.ts';
 import { type JobState, job, workingStates } from '../../src/kernel/lifecycle/job.ts';
 import { targets, transition } from '../../src/kernel/lifecycle/machine.ts';
@@ -29,7 +29,7 @@ const endingKinds: Partial<Record<EventKind, readonly [event: string, to: string
   item_discarded: ['discard', 'canceled'],
 };
 
-/** The histories of items that are not legal, or that end elsewhere than their rows say. */
+/** Items with an illegal history, or whose history ends elsewhere than their rows. */
 export function illegalItemHistories({ items, events }: Evidence): string[] {
   const played = new Map<number, Played>(
     items.map(({ id }) => [id, { progress: 0, state: 'enqueued', illegal: undefined }]),
@@ -52,9 +52,9 @@ function playItem(one: Played, event: Event): string | undefined {
   const { kind, step, seq } = event;
   const where = `${kind} ${step ?? ''} at ${one.state} (${one.progress}), event ${seq}`;
   const isOpen = !item.machine.final.includes(one.state);
-  // What was paid for is kept, even by whoever no longer holds the item.
+  // Paid work is kept, even from a worker that no longer holds the item.
   if (kind === 'report_refused' || kind === 'work_paid') return undefined;
-  // What is written with the last click stands before it in one commit.
+  // Events of the last commit of an item come before its end in that commit.
   if (tellingKinds.has(kind)) return isOpen ? undefined : where;
   if (kind === 'step_started') {
     return isOpen && item.ready(one.progress).includes(step ?? '') ? undefined : where;
@@ -108,7 +108,7 @@ export function illegalJobHistories({ jobs, events }: Evidence): string[] {
   });
 }
 
-/** What only happens to an item that a worker holds, or is being given. */
+/** Events that require a worker that holds or receives the item. */
 const workKinds: ReadonlySet<EventKind> = new Set([
   'step_started',
   'step_completed',
@@ -118,7 +118,7 @@ const workKinds: ReadonlySet<EventKind> = new Set([
   'item_failed',
 ]);
 
-/** From the commit of a pause or a cancel on, nothing of the job is worked on. */
+/** From the commit of a pause or cancel on, no item of the job is worked on. */
 export function movesOfStoppedJobs({ jobs, events }: Evidence): string[] {
   const states = new Map<number, JobState>(jobs.map(({ id }) => [id, 'queued']));
   return events.flatMap(({ jobId, itemId, kind, seq }) => {

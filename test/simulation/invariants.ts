@@ -1,4 +1,4 @@
-/** What must be true whatever happened: each a function from the evidence to what denies it. */
+/** The invariants: each is a function from the evidence to its violations. */
 import { item } from '../../src/kernel/lifecycle/item.ts';
 import { jobEventFor, job as jobMachine } from '../../src/kernel/lifecycle/job.ts';
 import { limits } from '../../src/kernel/limits/limits.ts';
@@ -11,7 +11,7 @@ import { everyAnswerIsChargedOnce, noLineOutlivesItsItem, nothingIsPaidTwice } f
 export type Invariant = (evidence: Evidence) => readonly string[];
 
 /** At every moment between two commits. */
-export const standing = { jobsCountTheirItems, jobsFollowTheirItems, pausedJobsRest };
+export const always = { jobsCountTheirItems, jobsFollowTheirItems, pausedJobsRest };
 
 /** When the faults have stopped and everything has had its time. */
 export const final: Readonly<Record<string, Invariant>> = {
@@ -72,7 +72,10 @@ export function isBlamed({ error }: StoredItem): boolean {
   return error !== null && JSON.parse(error).code === 'crashed_repeatedly';
 }
 
-/** Whoever kills processes in the simulated world, only a poisoned document ends for it. */
+/**
+ * Processes die for several reasons in the simulated world, but only a poisoned document may fail
+ * for it.
+ */
 function noInnocentIsBlamed({ items, inputs }: Evidence): string[] {
   const bodies = new Map(inputs.map(({ item_id, body }) => [item_id, body]));
   return items
@@ -107,8 +110,8 @@ function gatesHold({ moves }: Evidence): string[] {
 }
 
 /**
- * Only an item that may still be retried keeps what it has made; and what a generation has replaced
- * goes with its last click, which a retry of its item still has before it.
+ * Only an item that may still be retried keeps its generation; a replaced generation is removed
+ * with the item's last commit, which a retried item still has ahead.
  */
 function nothingIsLeftBehind(evidence: Evidence): string[] {
   const current = new Map(evidence.documents.map(({ id, generation_id }) => [id, generation_id]));
@@ -206,7 +209,7 @@ function pausedJobsRest(census: Census): string[] {
     census.jobs
       .filter(({ state, sweep }) => state === 'paused' && sweep === null)
       .flatMap(({ id }) => byJob.get(id) ?? [])
-      // What a provider has goes on there, and comes back to the person.
+      // Work at a provider continues there, and then waits for the person.
       .filter(({ waits_on }) => waits_on !== null && waits_on !== 'person' && waits_on !== 'task')
       .map(
         ({ id, job_id, waits_on }) =>

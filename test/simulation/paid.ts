@@ -1,7 +1,10 @@
-/** What the store saw of the lines of the cheap lane, and what must be true of it. */
+/** What the store saw of the lines of the batch lane, and their invariants. */
 import type { Evidence } from './evidence.ts';
 
-/** `ok`, `failed`: what came back. `taken`: its answer was kept. `dropped`: it went, unanswered. */
+/**
+ * `ok`, `failed`: the result. `taken`: its response was stored. `dropped`: removed without a
+ * response.
+ */
 export interface WatchedLine {
   readonly line_id: number;
   readonly item_id: number;
@@ -32,7 +35,7 @@ function trigger(name: string, event: string, { row, told }: { row: string; told
   END`;
 }
 
-/** A document asks again only for what was refused, or had not been sent. */
+/** A document repeats a request only if it was refused, or had not been sent. */
 export function nothingIsPaidTwice({ lines }: Evidence): string[] {
   const last = new Map<string, WatchedLine>();
   return lines.flatMap((line) => {
@@ -40,7 +43,7 @@ export function nothingIsPaidTwice({ lines }: Evidence): string[] {
     const before = last.get(question);
     last.set(question, line);
     if (line.told !== 'asked' || !before) return [];
-    // Lines that failed go with the failure; those that nobody had, with the cancel.
+    // Failed lines are removed with the failure, unsent ones with the cancel.
     if (before.told === 'dropped' && (before.is_sent === 0 || isRefused(lines, before))) return [];
     return [`item ${line.item_id} asks again what was ${before.told}, line ${before.line_id}`];
   });
@@ -50,7 +53,7 @@ function isRefused(lines: readonly WatchedLine[], { line_id }: WatchedLine): boo
   return lines.some((line) => line.line_id === line_id && line.told === 'failed');
 }
 
-/** Each answer that was taken has cost one token, and it is charged to the item that asked. */
+/** Each response that was taken costs one token, charged to the item that sent the request. */
 export function everyAnswerIsChargedOnce({ items, jobs, lines }: Evidence): string[] {
   const cheap = new Set(jobs.filter(({ lane }) => lane === 'cheap').map(({ id }) => id));
   const taken = Map.groupBy(
@@ -64,7 +67,7 @@ export function everyAnswerIsChargedOnce({ items, jobs, lines }: Evidence): stri
   });
 }
 
-/** Whoever is done has taken all that was answered. */
+/** A done item has taken all its responses. */
 export function noLineOutlivesItsItem({ items, lines }: Evidence): string[] {
   const left = new Map<number, number>();
   for (const { line_id, item_id, told } of lines) {

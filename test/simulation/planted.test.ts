@@ -4,13 +4,13 @@ import { runBatch } from './batch.ts';
 import { plantedDefects } from './planted.ts';
 
 /**
- * These seeds begin at 1 in every run. What is asked here is whether the checks see a known defect,
- * and other seeds would only change how long that takes.
+ * Fixed seeds from 1: this checks whether a known defect is found, and other seeds would only
+ * change how long that takes.
  */
 const firstSeed = 1;
 const seedsMax = 2_000;
 
-describe('the simulation finds what is broken on purpose', () => {
+describe('the simulation finds planted defects', () => {
   for (const { name, plant, isCheap, isDeadly, matches } of plantedDefects()) {
     test(`without ${name}`, async (context) => {
       const run = { firstSeed, seeds: seedsMax, violationsMax: 1 };

@@ -1,6 +1,6 @@
 /**
- * Defects planted on purpose, to see that the simulation finds them. Each is put between the code
- * and its ports: the code itself has no switch for being wrong.
+ * Defects planted on purpose, to check that the simulation finds them. Each is inserted between the
+ * code and its ports: the code itself has no switch for being wrong.
  */
 import { defineLifecycle, stepTable } from '../../src/kernel/lifecycle/item.ts';
 import type { Pipeline, StepFunction } from '../../src/pipeline/pipeline.ts';
@@ -13,15 +13,15 @@ import type { Plant } from './process.ts';
 export interface Planted {
   readonly name: string;
   readonly plant: Plant;
-  /** It is looked for where most jobs are of the cheap lane. */
+  /** It is searched in runs where most jobs use the batch lane. */
   readonly isCheap?: boolean;
-  /** It is looked for where processes die all the time. */
+  /** It is searched in runs where processes die all the time. */
   readonly isDeadly?: boolean;
-  /** How many statements it has changed; undefined where it works in another way. */
+  /** How many statements it has changed; undefined if it works in another way. */
   readonly matches?: () => number;
 }
 
-/** Made anew for each use: some count. */
+/** Created for each use: some count. */
 export function plantedDefects(): Planted[] {
   return [
     rewritten('the epoch check', [
@@ -42,14 +42,14 @@ export function plantedDefects(): Planted[] {
     { name: 'the flip', plant: { pipeline: withEarlyFlip } },
     { name: 'the rendezvous', plant: { pipeline: withoutRendezvous } },
     {
-      ...rewritten('the solitude of suspects', [
+      ...rewritten('the exclusive run of suspects', [
         [/ AND crashes < :crashes_below/, ''],
         [/:alone = 1 AND /, ''],
       ]),
       isDeadly: true,
     },
     {
-      ...rewritten('the answers that were kept', [
+      ...rewritten('the stored responses', [
         [/(?<=FROM results WHERE key \{amongKeys\})$/, ' AND 1 = 0'],
         [/(?<=FROM results WHERE results\.key = batch_lines\.key)/, ' AND 1 = 0'],
       ]),
@@ -105,7 +105,7 @@ function rewritten(name: string, rewrites: readonly Rewrite[]): Planted {
   return { name, plant, matches: () => Math.min(...matches) };
 }
 
-/** What happened is written down after the commit: a crash in between, and it is forgotten. */
+/** Events are written after the commit: a crash in between loses them. */
 function eventsAfterwards(): Planted {
   let matches = 0;
   const database = (inner: Database): Database => ({
@@ -113,7 +113,7 @@ function eventsAfterwards(): Planted {
     write: async (work) => {
       const held: ((transaction: Transaction) => Promise<unknown>)[] = [];
       const result = await inner.write((transaction) => {
-        held.length = 0; // The work may be run again.
+        held.length = 0; // The work may run again.
         return work({
           dialect: transaction.dialect,
           run: (statement, parameters) => transaction.run(statement, parameters),
@@ -148,7 +148,7 @@ const forgetfulLedger: NonNullable<Plant['ledger']> = (inner) => {
   };
 };
 
-/** The new generation is shown as soon as its text is there, before its chunks are. */
+/** The new generation is visible as soon as its text is stored, before its chunks are. */
 function withEarlyFlip(pipeline: Pipeline): Pipeline {
   const chunked = pipeline.steps.chunked as StepFunction;
   const early: StepFunction = async (context) => {

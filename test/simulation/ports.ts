@@ -1,6 +1,6 @@
 /**
- * The ports of one simulated process, with everything between it and the store that can go wrong.
- * Every answer passes the process's own door: after its death none does.
+ * The ports of one simulated process, with every fault between it and the store. Every response
+ * passes the process's own gate: after its death none does.
  */
 import type { Ledger } from '../../src/engine/item/ledger.ts';
 import { Failure } from '../../src/kernel/failure/failure.ts';
@@ -13,7 +13,9 @@ import type { SimulatedProcess } from './process.ts';
 const slowMsMax = 5_000;
 const lateReportMsMax = 150_000;
 
-/** Thrown in a transaction whose process has died: it is rolled back, and nobody hears of it. */
+/**
+ * Thrown in a transaction whose process has died: it is rolled back, and the error is not observed.
+ */
 class Crashed extends Error {}
 
 export function gatedDatabase(process: SimulatedProcess, inner: Database): Database {
@@ -63,7 +65,7 @@ function storeError(random: { chance(probability: number): boolean }): Error {
   return Object.assign(new Error('the store did not answer in time'), { code: 'ETIMEDOUT' });
 }
 
-/** The ledger as reached over a network: requests and answers get lost, come late, come twice. */
+/** The ledger as reached over a network: requests and responses are lost, late or duplicated. */
 export function gatedLedger(process: SimulatedProcess, own: Ledger): Ledger {
   const { faults, random } = process.setting;
   const lost = <T>(): Promise<T> =>
@@ -111,7 +113,7 @@ function tellVerdict(process: SimulatedProcess, report: Report, verdict: Verdict
   });
 }
 
-/** Sends a report again, as a network would: later, and no longer the same object. */
+/** Sends a report again, like a network: later, and as a copy. */
 function repeat(process: SimulatedProcess, own: Ledger, report: Report, first: Verdict): void {
   const { random, recorder } = process.setting;
   const again = { ...report, lease: { ...report.lease } };
@@ -121,20 +123,22 @@ function repeat(process: SimulatedProcess, own: Ledger, report: Report, first: V
       if (verdict === 'refused' || first === 'refused') return;
       recorder.violate('everyReportOnce', `item ${again.lease.itemId}: applied twice`);
     },
-    () => undefined, // The second sending may fail as any other: there is nobody to tell.
+    () => undefined, // The second sending may fail like any other, and has no observer.
   );
 }
 
-/** Nothing is handed back, but the bell rings: somebody looks for work that is not there. */
+/** Nothing is returned, but the signal fires: a worker looks for work that does not exist. */
 function wake(process: SimulatedProcess, own: Ledger): void {
   const rung = process.after(process.setting.random.whole(1, slowMsMax), () => own.handBack([]));
-  rung.catch(() => undefined); // A hint that is lost is a hint less.
+  rung.catch(() => undefined); // A lost signal is tolerated.
 }
 
 const lastMove = sql<{ old_epoch: number }>`
   SELECT old_epoch FROM watched_moves WHERE item_id = :id ORDER BY id DESC LIMIT 1`;
 
-/** Looks, in the transaction that applies a report, if the item moved from the report's epoch. */
+/**
+ * Checks, in the transaction that applies a report, that the item moved from the report's epoch.
+ */
 function fence(process: SimulatedProcess, report: Report): Report {
   const { itemId: id, epoch } = report.lease;
   return {

@@ -1,6 +1,6 @@
 /**
  * A process of the simulated world: a real engine behind simulated ports. A crash may come between
- * any two awaits: from then on nothing it has begun goes on. What it had committed, stays.
+ * any two awaits: from then on nothing it has started continues. Its commits stay.
  */
 import { Engine } from '../../src/engine/engine.ts';
 import type { Ledger } from '../../src/engine/item/ledger.ts';
@@ -16,20 +16,20 @@ import type { Recorder } from './recorder.ts';
 import type { Owner, Schedule } from './schedule.ts';
 import { type Host, worldOf } from './world.ts';
 
-/** What all processes of a run have in common. */
+/** State that all processes of a run share. */
 export interface Setting {
   readonly random: Random;
   readonly schedule: Schedule;
   readonly faults: Faults;
   readonly recorder: Recorder;
   readonly store: Database;
-  /** Who answers what the cheap lane asks; absent where nobody takes it. */
+  /** Answers the requests of the batch lane; absent if the lane is not used. */
   readonly batches?: SimulatedBatches | undefined;
-  /** Processes die all the time, and are started again at once. */
+  /** Processes die all the time, and are restarted immediately. */
   readonly isDeadly: boolean;
-  /** Builds the pipeline that a process runs, with its faults and its record of what was run. */
+  /** Builds the pipeline of a process, with its faults and its record of steps. */
   readonly pipelineOf: (process: SimulatedProcess) => Pipeline;
-  /** What is broken on purpose, between a process and its ports. */
+  /** The planted defect, between a process and its ports. */
   readonly plant: Plant;
   isAlive(host: string, pid: number, processStarted: string): boolean;
 }
@@ -117,7 +117,7 @@ export class SimulatedProcess implements Owner {
     );
   }
 
-  /** Ends as after SIGTERM; a process that cannot hand back what it has ends all the same. */
+  /** Ends as after SIGTERM, even if it cannot return its leases. */
   stop(): void {
     this.isStopping = true;
     const end = (): void => this.crash('stopped');
@@ -131,13 +131,13 @@ export class SimulatedProcess implements Owner {
     this.#onDeath(this);
   }
 
-  /** Stands still, as under a debugger or in a stopped container, and goes on as if nothing was. */
+  /** Stalls, as under a debugger or in a stopped container, and continues later. */
   stall(forMs: number): void {
     this.stalledUntil = this.setting.schedule.now + forMs;
     this.setting.recorder.tell(() => `${this.name} stalls for ${forMs} ms`);
   }
 
-  /** Brings an answer to the process: at once, or on its way for a while; never after its death. */
+  /** Delivers a response to the process: immediately or later; never after its death. */
   answer<T>(promise: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       promise.then(
@@ -147,7 +147,7 @@ export class SimulatedProcess implements Owner {
     });
   }
 
-  /** Does something after a while, if the process still lives. */
+  /** Runs something after a delay, if the process is still alive. */
   after<T>(delayMs: number, work: () => Promise<T>): Promise<T> {
     if (this.isDead) return never();
     if (delayMs === 0) return work();

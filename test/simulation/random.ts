@@ -1,4 +1,4 @@
-/** Chance from a seed: the same seed gives the same run. */
+/** Seeded random numbers: the same seed gives the same run. */
 export class Random {
   #a: number;
   #b: number;

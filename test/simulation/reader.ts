@@ -1,6 +1,6 @@
 /**
- * A reader that looks at random moments. Of each document it sees all chunks of one generation, and
- * what it sees is what was submitted; a document that was once there is there.
+ * A reader that reads at random moments. Of each document it sees all chunks of one generation,
+ * with the submitted content; a document that once existed still exists.
  */
 import { splitText } from '../../src/pipeline/chunk/split.ts';
 import { chunkIdOf } from '../../src/store/document/chunks.ts';
@@ -72,12 +72,12 @@ export class SimulatedReader {
     await this.#search(expected);
   }
 
-  /** After a deletion the numbers begin again; but nothing that is older than it comes back. */
+  /** After a deletion the numbers start again; but nothing older than the deletion returns. */
   #isLater(row: Seen & { readonly id: string }, seen: Seen | undefined): boolean {
     const deletedAt = this.#setting.recorder.deletions.get(row.id) ?? 0;
     if (row.generation_id <= deletedAt) return false;
     if (!seen || deletedAt >= seen.generation_id) return true;
-    // A deletion whose answer was lost may have happened all the same.
+    // A deletion whose response was lost may have happened.
     const mayBeginAgain = this.#setting.recorder.deletedDocuments.has(row.id);
     const isCounted = mayBeginAgain || row.generation >= seen.generation;
     return row.generation_id >= seen.generation_id && isCounted;
@@ -90,7 +90,7 @@ export class SimulatedReader {
     }
   }
 
-  /** Every chunk has the one word: searching for it finds each current chunk once, and no other. */
+  /** Every chunk has this word: searching for it finds each current chunk once, and no other. */
   async #search(expected: ReadonlyMap<string, readonly string[]>): Promise<void> {
     const { random, store } = this.#setting;
     const caller = random.pick(callers);

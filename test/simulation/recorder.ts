@@ -1,4 +1,4 @@
-/** What a run has to say for itself: violations, what was acknowledged, and its story. */
+/** The record of a run: violations, acknowledgements, and its log. */
 export interface Violation {
   readonly invariant: string;
   readonly detail: string;
@@ -15,11 +15,11 @@ const violationsKept = 20;
 export class Recorder {
   readonly violations: Violation[] = [];
   readonly acknowledged: Acknowledged[] = [];
-  /** Jobs that a person canceled, or took failed items out of: their end is not told by counts. */
+  /** Jobs that a person canceled or discarded failed items of: counts do not decide their end. */
   readonly touchedJobs = new Set<string>();
   /** Documents that a person asked to delete: they may be gone, and may come again. */
   readonly deletedDocuments = new Set<string>();
-  /** The newest item of each document that was there before a deletion that was acknowledged. */
+  /** The newest item of each document before an acknowledged deletion. */
   readonly deletions = new Map<string, number>();
   readonly failpoints = new Set<string>();
   readonly lines: string[] = [];

@@ -1,13 +1,13 @@
 /**
  * The simulation as a command: `npm run simulate -- --seeds N [--seed S] [--scenario NAME]`. With
- * one seed it tells the whole story of that run. The last line is `N seeds, V violations`. The
- * scenarios are `documents`, unless another is named, `cheap` (the same, most of them in the cheap
- * lane), `deadly` (processes die all the time, and some documents kill), `services` (steps have
- * places of their own) and `batch`.
+ * one seed it prints the whole log of that run. The last line is `N seeds, V violations`. The
+ * scenarios are `documents` (the default), `cheap` (the same, mostly in the batch lane), `deadly`
+ * (processes die all the time, and some documents kill), `services` (steps have slots at services)
+ * and `batch`.
  */
 import { parseArgs } from 'node:util';
 import { runBatch } from './batch.ts';
-import { seated } from './seated.ts';
+import { withServiceSlots } from './service-slots.ts';
 import { type RunResult, runSeed } from './simulation.ts';
 import { openStore } from './store.ts';
 import { runTaskSeeds } from './task-batch.ts';
@@ -34,7 +34,7 @@ const scenarios: Readonly<Record<string, () => Promise<number>>> = {
 };
 const isCheap = values.scenario === 'cheap';
 const isDeadly = values.scenario === 'deadly';
-const plant = values.scenario === 'services' ? seated() : undefined;
+const plant = values.scenario === 'services' ? withServiceSlots() : undefined;
 const scenario = scenarios[values.scenario];
 if (!scenario) {
   console.error(`--scenario takes one of ${Object.keys(scenarios).join(', ')}`);
@@ -103,7 +103,7 @@ async function runTasks(): Promise<number> {
   return batch.failed.length > 0 ? 1 : 0;
 }
 
-/** Runs the seed again, this time with its story. */
+/** Runs the seed again, with its log. */
 async function explain({ seed, violations }: RunResult): Promise<void> {
   const store = await openStore();
   const { lines } = await runSeed({ seed, store, isTracing: true, isCheap, isDeadly, plant });

@@ -1,11 +1,11 @@
 /**
- * Virtual time. One queue holds everything that is going to happen: timers, ends of turns, answers
- * on their way. One task runs, then all that it made ready; then the next in time, and chance
- * decides between those of the same moment. Where nothing is ready, time jumps.
+ * Virtual time. One queue holds everything that is going to happen: timers, ends of turns,
+ * responses on their way. One task runs, then everything that it made ready; then the next in time,
+ * in random order within the same moment. If nothing is ready, time jumps.
  */
 import type { Random } from './random.ts';
 
-/** Who a task belongs to: what belongs to the dead never runs, and the stalled run later. */
+/** The owner of a task: tasks of dead owners never run, and those of stalled ones run later. */
 export interface Owner {
   readonly isDead: boolean;
   readonly stalledUntil: number;
@@ -42,7 +42,7 @@ export class Schedule {
     };
   }
 
-  /** Runs task after task until `isOver` says so, or nothing is left. */
+  /** Runs task after task until `isOver` returns true, or nothing is left. */
   run(isOver: () => boolean): Promise<void> {
     return new Promise((resolve, reject) => {
       const turn = (): void => {
@@ -50,7 +50,7 @@ export class Schedule {
           const task = isOver() ? undefined : this.#next();
           task?.run();
           this.turns++;
-          // An immediate comes after every promise that this task has settled.
+          // An immediate runs after every promise that this task has settled.
           if (task) setImmediate(turn);
           else resolve();
         } catch (error) {

@@ -9,10 +9,10 @@ import { openStore } from './store.ts';
 /** The short version of `npm run simulate`, with other seeds in each run. */
 const seed = firstSeed(import.meta.url);
 const seeds = 100;
-/** Items of one document that end in one commit left chunks of a replaced version behind. */
+/** Items of one document that ended in one commit left chunks of a replaced version. */
 const violatedOnce = [5_008_697];
 const cheapSeeds = 40;
-/** Paid work is not in every seed: so many may be run until some was. */
+/** Not every seed has paid work: up to this many are run until some has. */
 const cheapSeedsMax = 400;
 
 describe('the simulated world', () => {
@@ -31,7 +31,7 @@ describe('the simulated world', () => {
     });
   }
 
-  test(`pays for nothing twice in the cheap lane in ${cheapSeeds} seeds`, async (context) => {
+  test(`pays for nothing twice in the batch lane in ${cheapSeeds} seeds`, async (context) => {
     const passed = ['paid.before-commit', 'paid.after-commit', 'batch.after-submit'];
     const left = (batch: BatchResult) => passed.filter((name) => !batch.failpoints.has(name));
     const more = {
@@ -64,7 +64,7 @@ describe('the simulated world', () => {
     assert.deepEqual(await stories(), await stories());
   });
 
-  test('is another for another seed', async () => {
+  test('differs for another seed', async () => {
     const store = await openStore();
     const first = await runSeed({ seed, store, isTracing: true });
     const second = await runSeed({ seed: seed + 1, store, isTracing: true });

@@ -1,9 +1,10 @@
 /**
- * One run: people, processes and trouble for a while; then the trouble stops, and everything that
- * was accepted has to end within a bounded time. Nothing here is real but the code under test.
+ * One run: people, processes and faults for a while; then the faults stop, and everything accepted
+ * must end within a bounded time. Only the code under test is real.
  */
 import { newestSequence } from '../../src/store/delivery/events.ts';
 import { sql } from '../../src/store/driver/statement.ts';
+import { checkAlways } from './always.ts';
 import { SimulatedBatches } from './cheap-lane.ts';
 import { allItems, readEvidence } from './evidence.ts';
 import { type FaultCounts, Faults } from './fault.ts';
@@ -14,7 +15,6 @@ import { Random } from './random.ts';
 import { SimulatedReader } from './reader.ts';
 import { Recorder, type Violation } from './recorder.ts';
 import { nobody, Schedule } from './schedule.ts';
-import { checkStanding } from './standing.ts';
 import { simulatedPipeline } from './steps.ts';
 import type { SimulatedStore } from './store.ts';
 import { User } from './user.ts';
@@ -24,7 +24,7 @@ export interface RunOptions {
   readonly store: SimulatedStore;
   readonly plant?: Plant | undefined;
   readonly isTracing?: boolean | undefined;
-  /** Most jobs are of the cheap lane. */
+  /** Most jobs use the batch lane. */
   readonly isCheap?: boolean | undefined;
   /** Processes die all the time, and some documents kill. */
   readonly isDeadly?: boolean | undefined;
@@ -42,7 +42,7 @@ export interface RunResult {
   readonly zombieSteps: number;
   readonly refusedReports: number;
   readonly reads: number;
-  /** How often a suspect was claimed, to run alone, and how many were blamed in the end. */
+  /** How often a suspect was claimed to run alone, and how many were blamed in the end. */
   readonly suspectsClaimed: number;
   readonly blamed: number;
 }
@@ -125,7 +125,7 @@ class Simulation {
     this.#schedule.push(nobody, this.#random.whole(5_000, 60_000), () => this.#heal());
   }
 
-  /** Again and again, at odd times; until the trouble stops, or until the end. */
+  /** Repeatedly, at random times; until the faults stop, or until the end. */
   #every(gapMs: number, act: () => void, isLasting = false): void {
     const next = (): void => {
       this.#schedule.push(nobody, this.#random.whole(1, 2 * gapMs), () => {
@@ -138,15 +138,15 @@ class Simulation {
   }
 
   #heal(): void {
-    this.#recorder.tell(() => 'the trouble stops');
+    this.#recorder.tell(() => 'the faults stop');
     this.#healedAt = this.#schedule.now;
     this.#faults.stop();
     this.#fleet.heal();
   }
 
-  /** Looks at the store as it is between two commits, and whether all is over. */
+  /** Checks the store between two commits, and whether everything has ended. */
   async #look(): Promise<void> {
-    if (await this.#isAnythingNew()) await this.#checkStanding();
+    if (await this.#isAnythingNew()) await this.#checkAlways();
     if (this.#recorder.violations.length > 0) this.#isOver = true;
     if (this.#healedAt <= this.#schedule.now) await this.#lookForTheEnd();
   }
@@ -157,8 +157,8 @@ class Simulation {
     return this.#lastSequence !== last;
   }
 
-  async #checkStanding(): Promise<void> {
-    await checkStanding(this.#setting.store, this.#recorder);
+  async #checkAlways(): Promise<void> {
+    await checkAlways(this.#setting.store, this.#recorder);
     await this.#reader.look();
   }
 
@@ -175,15 +175,15 @@ class Simulation {
       this.#recorder.violate('everythingEndsInTime', `${open?.count} items are still open`);
       this.#isOver = true;
     }
-    // Nobody has anything to do for a while: the machines sleep, and the run goes on.
+    // Nothing is ready for a while: time passes for the machines, and the run continues.
     if (!open || open.ready > 0 || open.leased > 0 || this.#fleet.isAnyStalled()) return;
     this.#schedule.now = Math.max(this.#schedule.now, open.due_at ?? 0);
   }
 
   async #judge(): Promise<void> {
     const isBroken = (): boolean => this.#recorder.violations.length > 0;
-    if (!isBroken()) await this.#checkStanding();
-    // What broke on the way is told by itself; what follows from it would only hide it.
+    if (!isBroken()) await this.#checkAlways();
+    // An earlier violation is reported on its own; its consequences would only hide it.
     if (isBroken()) return;
     const evidence = await readEvidence(this.#setting.store, this.#recorder);
     for (const [name, invariant] of Object.entries(final)) {
@@ -191,7 +191,7 @@ class Simulation {
     }
   }
 
-  /** Nothing of this run may touch the store when the next one has it. */
+  /** Nothing of this run may touch the store when the next one uses it. */
   async #drain(): Promise<void> {
     this.#isOver = true;
     this.#fleet.end();

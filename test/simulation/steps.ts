@@ -1,6 +1,6 @@
 /**
- * The real pipeline of a document, with a fake embedder and faults around each step. Every time a
- * step's function is called, the simulation looks at the store: is that step already there?
+ * The real document pipeline, with a fake embedder and faults around each step. Each time a step
+ * function is called, the simulation checks whether that step is already committed.
  */
 import type { BlobStore } from '../../src/blob/blob.ts';
 import { Failure } from '../../src/kernel/failure/failure.ts';
@@ -55,7 +55,7 @@ export function simulatedPipeline(process: SimulatedProcess): Pipeline {
   return { ...pipeline, steps: Object.fromEntries(steps), timeoutMs: () => timeoutMs };
 }
 
-/** Only the cheap lane costs something here. */
+/** Only the batch lane costs something here. */
 function laneOf(process: SimulatedProcess) {
   const { setting, database, world } = process;
   const { batches } = setting;
@@ -92,7 +92,7 @@ async function pause(process: SimulatedProcess, mostMs: number): Promise<void> {
 
 const waits = [undefined, 0, -1, 100, 500, 2_000, 5_000, 9_000, 90_000, Number.NaN, 7_200_000];
 
-/** The ways in which a step fails by itself. */
+/** The ways in which a step itself fails. */
 const failures: readonly (readonly [FaultKind, (retryAfterMs?: number) => unknown])[] = [
   ['step_rate_limited', (ms) => new Failure('rate_limited', 'slow down', { retryAfterMs: ms })],
   ['step_transient', (ms) => new Failure('http_5xx', 'it is down', { retryAfterMs: ms })],
@@ -126,7 +126,7 @@ async function recordInvocation(
   );
 }
 
-/** A document that kills whoever reads it. */
+/** A document that kills its worker. */
 async function die(process: SimulatedProcess, step: string, { item }: StepContext): Promise<void> {
   if (step !== 'content_extracted') return;
   const [row] = await process.setting.store.run(stored, { id: item.id });

@@ -1,6 +1,6 @@
 /**
  * The store of the simulated world: the real one, in memory, opened once and emptied for each run.
- * Triggers write down each move of an item, as the database saw it, for the invariants to judge.
+ * Triggers record each move of an item, as the database saw it, for the invariants.
  */
 import { item } from '../../src/kernel/lifecycle/item.ts';
 import type { World } from '../../src/kernel/world.ts';

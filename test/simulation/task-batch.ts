@@ -1,4 +1,4 @@
-/** Runs seed after seed of the scenario of batch tasks. */
+/** Runs seed after seed of the batch task scenario. */
 import { openStore } from './store.ts';
 import { runTaskSeed, type TaskRun, type TaskRunOptions } from './task-simulation.ts';
 
@@ -13,7 +13,7 @@ export interface TaskBatch {
 export async function runTaskSeeds(options: {
   readonly firstSeed: number;
   readonly seeds: number;
-  /** Goes on after those until this says so, up to a number of seeds. */
+  /** Continues after those until this returns true, up to a number of seeds. */
   readonly more?: { readonly until: (batch: TaskBatch) => boolean; readonly seedsMax: number };
   readonly violationsMax: number;
   readonly plant?: TaskRunOptions['plant'];

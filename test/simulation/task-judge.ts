@@ -1,4 +1,4 @@
-/** What must hold of batch tasks when all is over, by the provider's truth. */
+/** The invariants of batch tasks at the end, compared with the provider's records. */
 import { batchTask } from '../../src/kernel/lifecycle/batch-task.ts';
 import type { Event } from '../../src/observe/event.ts';
 import type { BatchTaskRow } from '../../src/store/batch/tasks.ts';
@@ -23,12 +23,12 @@ export function judgeTasks(evidence: TaskEvidence): string[] {
   return [...bought(evidence), ...evidence.tasks.flatMap((task) => judge(task, evidence))];
 }
 
-/** Where a job can be known again, none is begun twice. */
+/** If a job can be recognized, none is started twice. */
 function bought({ truth, tasks }: TaskEvidence): string[] {
   return [...truth.begun].flatMap(([token, times]) => {
     const task = tasks.find(({ key }) => token.includes(key));
     const isKnown = task?.provider !== 'NONE';
-    return isKnown && times > 1 ? [`${token} was begun ${times} times`] : [];
+    return isKnown && times > 1 ? [`${token} was started ${times} times`] : [];
   });
 }
 

@@ -1,7 +1,7 @@
 /**
- * A provider of the simulated world. It outlives every process, and does what providers do: it may
- * carry a request out and lose its answer, limit the rate, fail for a while, be slow, or bring a
- * part of the results. It counts what it was made to begin, by token.
+ * A provider of the simulated world. It outlives every process, and behaves like real ones: it may
+ * carry out a request and lose its response, limit the rate, fail for a while, be slow, or return a
+ * part of the results. It counts the jobs it started, by token.
  */
 import { Failure } from '../../src/kernel/failure/failure.ts';
 import type {
@@ -24,11 +24,11 @@ export interface TruthJob {
 }
 
 export interface Trouble {
-  /** How likely a call goes wrong, each time. */
+  /** The probability that a call fails. */
   rate: number;
 }
 
-/** Less than the bound of a call. */
+/** Less than the timeout of a call. */
 const slowMsMax = 50_000;
 
 export class TruthProvider {
@@ -45,7 +45,7 @@ export class TruthProvider {
     this.#trouble = trouble;
   }
 
-  /** The provider as a process sees it; `hear` never resolves for the dead. */
+  /** The provider as a process sees it; `hear` never resolves for dead processes. */
   adapter(
     recognizedBy: BatchProvider['recognizedBy'],
     hear: <T>(answer: Promise<T>) => Promise<T>,
@@ -93,7 +93,7 @@ export class TruthProvider {
     return this.#names.get(token);
   }
 
-  /** With an id of its maker, a second request of the same begins nothing. */
+  /** With an id of the client, a repeated request starts nothing. */
   #begin({ token, sources }: NewBatchJob, own: string | undefined): string {
     if (own !== undefined && this.jobs.has(own)) return own;
     const id = own ?? this.#random.uuid();
@@ -137,13 +137,13 @@ export class TruthProvider {
     const foreign = { id: 'https://foreign.example/', isOk: true as const, value: {} };
     for (const line of lines.reverse()) {
       yield line;
-      // Some things come twice, and some are none of ours.
+      // Some lines come twice, and some are unknown.
       if (this.#random.chance(this.#trouble.rate)) yield line;
       if (this.#random.chance(this.#trouble.rate)) yield foreign;
     }
   }
 
-  /** Carries a request out at some moment, and answers at a later one; or does not. */
+  /** Carries out a request at some moment, and answers at a later one; or does not. */
   #call<T>(work: () => T): Promise<T> {
     const random = this.#random;
     const isTroubled = random.chance(this.#trouble.rate);

@@ -10,7 +10,7 @@ import { runTaskSeeds, type TaskBatch } from './task-batch.ts';
 const seed = firstSeed(import.meta.url);
 const seeds = 100;
 const seedsMax = 500;
-/** Known defects are looked for from seed 1 on in every run: see `planted.test.ts`. */
+/** Known defects are searched from seed 1 in every run: see `planted.test.ts`. */
 const plantedSeedsMax = 300;
 
 function found(batch: TaskBatch): string[] {
@@ -50,22 +50,22 @@ function rewriting(...rewrites: readonly Rewrite[]): (options: BatchOptions) => 
   };
 }
 
-/** Reconcilers meet at every task, as if each had stood still for longer than its hold. */
+/** Reconcilers meet at every task, as if each had stalled for longer than its lock. */
 const shortHold: Rewrite = [
   /next_at = :held_until(?=[^`]*state = :state)/,
   "next_at = CASE WHEN state = 'in_progress' THEN :now + 1 ELSE :held_until END",
 ];
 
-/** Each defect between the code and its ports, so that the code has no switch for being wrong. */
+/** Each defect is between the code and its ports: the code itself has no switch for being wrong. */
 const planted: Readonly<Record<string, (options: BatchOptions) => BatchOptions>> = {
-  'the epoch of whoever took a task': rewriting([/epoch = epoch \+ 1, /, '']),
-  'the comparison of the state with what is believed': rewriting(shortHold, [
+  'the epoch of the process that took a task': rewriting([/epoch = epoch \+ 1, /, '']),
+  'the comparison of the state with the expected one': rewriting(shortHold, [
     /state = :from_state AND epoch = :epoch/,
     'TRUE',
   ]),
 };
 
-describe('batch tasks under trouble', () => {
+describe('batch tasks under faults', () => {
   test(`keep every promise in ${seeds} seeds`, { timeout: patience.testMs }, async (context) => {
     const isEnough = (batch: TaskBatch) => unpassed(batch).length === 0 && batch.crashes > seeds;
     const more = { until: isEnough, seedsMax };
@@ -76,14 +76,16 @@ describe('batch tasks under trouble', () => {
     assert.ok(batch.crashes > seeds, 'there were crashes');
   });
 
-  test('end once, even where two reconcilers meet at every task', async () => {
+  test('end once, even if two reconcilers meet at every task', async () => {
     const plant = rewriting(shortHold);
     const batch = await runTaskSeeds({ firstSeed: seed, seeds: 40, violationsMax: 1, plant });
     assert.deepEqual(found(batch), []);
   });
 
   for (const [name, plant] of Object.entries(planted)) {
-    test(`are found out without ${name}`, { timeout: patience.testMs }, async (context) => {
+    test(`without ${name} are found to be broken`, {
+      timeout: patience.testMs,
+    }, async (context) => {
       const batch = await runTaskSeeds({
         firstSeed: 1,
         seeds: plantedSeedsMax,

@@ -1,8 +1,7 @@
 /**
- * The life of batch tasks under trouble: processes that die between any two awaits and at every
- * failpoint, commits whose answer is lost, deliveries at the same time, two reconcilers, providers
- * that lose answers. Then the trouble stops, and every task has to end as its provider's truth has
- * it.
+ * Batch tasks under faults: processes that die between any two awaits and at every failpoint,
+ * commits whose response is lost, concurrent deliveries, two reconcilers, providers that lose
+ * responses. Then the faults stop, and every task has to end as its provider's records say.
  */
 import { createHash } from 'node:crypto';
 import type { BlobStore } from '../../src/blob/blob.ts';
@@ -34,7 +33,7 @@ export interface TaskRun {
 export interface TaskRunOptions {
   readonly seed: number;
   readonly store: SimulatedStore;
-  /** What is broken on purpose. */
+  /** The planted defect. */
   readonly plant?: ((options: BatchOptions) => BatchOptions) | undefined;
 }
 
@@ -109,7 +108,7 @@ class TaskSimulation {
     this.#look();
   }
 
-  /** All over, or too late. */
+  /** Everything has ended, or it is too late. */
   #look(): void {
     this.#schedule.push(nobody, 300_000, async () => {
       const open = await this.#options.store.database.run(openTasks);
@@ -147,7 +146,7 @@ class TaskSimulation {
   }
 
   #startProcess(): void {
-    // What is left of a run is drained, and begins nothing.
+    // The rest of a run is drained and starts nothing.
     if (this.#isOver) return;
     const owner = { isDead: false, stalledUntil: 0 };
     this.#processes.add(owner);
@@ -156,7 +155,7 @@ class TaskSimulation {
     const signal = new AbortController().signal;
     const again = (work: () => Promise<unknown>, gapMs: number): void => {
       this.#schedule.push(owner, this.#random.whole(1, gapMs), () => {
-        // What a loop throws is told, and the loop goes on.
+        // An error of a loop is reported, and the loop continues.
         void work()
           .catch(() => undefined)
           .then(() => again(work, gapMs));
@@ -185,7 +184,7 @@ class TaskSimulation {
     };
   }
 
-  /** The dead hear nothing. */
+  /** A dead process receives nothing. */
   #hear<T>(owner: Owner & { isDead: boolean }, answer: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const tell = (run: () => void) => (): void => {
@@ -219,7 +218,7 @@ class TaskSimulation {
             return value;
           }),
         ).then((value) => {
-          if (this.#random.chance(this.#trouble.rate / 4)) throw new Error('the answer was lost');
+          if (this.#random.chance(this.#trouble.rate / 4)) throw new Error('the response was lost');
           return value;
         });
       },

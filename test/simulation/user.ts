@@ -1,4 +1,4 @@
-/** The people of the simulated world, who submit, pause, cancel and retry whenever they like. */
+/** The people of the simulated world, who submit, pause, cancel and retry at random. */
 import { Failure } from '../../src/kernel/failure/failure.ts';
 import { sql } from '../../src/store/driver/statement.ts';
 import { callers, corpora, randomSource } from './content.ts';
@@ -6,7 +6,7 @@ import type { Setting, SimulatedProcess } from './process.ts';
 
 export interface UserOptions {
   readonly setting: Setting;
-  /** A process that is up and takes requests, if there is one. */
+  /** A running process that accepts requests, if there is one. */
   readonly reach: () => SimulatedProcess | undefined;
   /** How many different documents there are. */
   readonly places: number;
@@ -24,7 +24,7 @@ const documents = sql<{ id: string; caller: string; newest_id: number }>`
   GROUP BY documents.id, documents.caller ORDER BY documents.id`;
 
 const sourcesMax = 4;
-/** Of a job that is stopped in the middle of much work. */
+/** For a job that is stopped in the middle of much work. */
 const manySourcesMax = 24;
 const submissionsMax = 8;
 
@@ -37,7 +37,7 @@ export class User {
     this.#submissionsLeft = options.setting.random.whole(1, submissionsMax);
   }
 
-  /** Does one thing. What comes of it is told, and refusals are part of life. */
+  /** Does one thing. The outcome is logged; refusals are expected. */
   async act(): Promise<void> {
     const { random } = this.#options.setting;
     const process = this.#options.reach();
@@ -70,7 +70,7 @@ export class User {
     recorder.tell(() => `${process.name} accepts ${jobKey} with items ${itemIds.join(' ')}`);
   }
 
-  /** Resumes what is paused: for the end, when people come back to what they left. */
+  /** Resumes paused jobs: at the end, when people return to their work. */
   async resumeAll(): Promise<void> {
     const process = this.#options.reach();
     if (!process) return;

@@ -1,4 +1,4 @@
-/** Access with a clock that a test owns, by itself or with a Membership server of its own. */
+/** Access with a clock that the test controls, alone or with its own Membership server. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { type AccessOptions, openAccess } from '../../src/access/access.ts';
@@ -40,7 +40,7 @@ export async function withMembership(t: Cleanup, options: Partial<AccessOptions>
   return { ...bundle, membership, answer, claim };
 }
 
-/** Three failures in a row, each with a key of its own. */
+/** Three consecutive failures, each with its own key. */
 export async function openCircuit(bundle: Awaited<ReturnType<typeof withMembership>>) {
   bundle.answer({ status: 500 });
   for (const key of ['fail-1', 'fail-2', 'fail-3']) await bundle.codeOf(key);

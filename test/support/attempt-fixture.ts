@@ -43,7 +43,7 @@ export function setupAttempt(t: Cleanup, replaced: { flags?: CancellationFlags }
 
 export type AttemptSetup = ReturnType<typeof setupAttempt>;
 
-/** Brings a fresh registry to a status, and returns the id of the attempt that it had. */
+/** Brings a fresh registry to a status, and returns the id of its attempt. */
 export function bringTo({ registry }: AttemptSetup, status: AttemptStatus): string {
   if (status === 'idle') return '';
   const { attemptId } = registry.start();

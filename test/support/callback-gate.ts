@@ -1,15 +1,18 @@
-/** The way from workers to the orchestrator: a test can cut it, and have it lose and double. */
+/**
+ * A proxy between workers and the orchestrator: a test can cut it, and make it lose or duplicate
+ * calls.
+ */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** `lose`: the call arrives, its answer does not. `double`: it arrives twice. `cut`: never. */
+/** `lose`: the call arrives, its response does not. `double`: it arrives twice. `cut`: never. */
 export type GateMode = 'open' | 'lose' | 'double' | 'cut';
 
 export class CallbackGate {
   mode: GateMode = 'open';
-  /** Calls of completion that arrived at the orchestrator, and what it said to them. */
+  /** Completion calls that reached the orchestrator, by its response. */
   readonly said = new Map<string, number>();
-  /** Completions that were treated by a mode other than `open`. */
+  /** Completions handled in a mode other than `open`. */
   disturbed = 0;
   #targetOf: () => string = () => '';
   readonly #server = createServer((request, response) => {
@@ -24,7 +27,7 @@ export class CallbackGate {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Asked for at every call: an orchestrator may come back elsewhere. */
+  /** Evaluated for every call: an orchestrator may restart at another address. */
   leadTo(target: () => string): void {
     this.#targetOf = target;
   }

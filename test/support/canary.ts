@@ -1,12 +1,11 @@
 /**
- * Secrets that are planted where real ones are, and a search for them in all that is told: logs,
- * events, errors, metrics, pages. A secret counts as found in whatever way it was written down, and
- * if only a part of it was.
+ * Secrets planted in place of real ones, and a search for them in all output: logs, events, errors,
+ * metrics, pages. A secret counts as found in every encoding, and if only a part of it was written.
  */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 
-/** Where a secret may stand, each with its own canary, so that a find says which way it came. */
+/** Where a secret may be, each with its own canary, so that a finding shows its origin. */
 export const canaryPlaces = [
   'api_key',
   'url_userinfo',
@@ -33,8 +32,8 @@ export function makeCanaries(seed: string): Canaries {
   return Object.fromEntries(canaryPlaces.map((place) => [place, secretOf(place)])) as Canaries;
 }
 
-/** Something that was told, and where. */
-export interface Told {
+/** A piece of output, and where it was found. */
+export interface Output {
   readonly where: string;
   readonly content: unknown;
 }
@@ -42,19 +41,19 @@ export interface Told {
 export interface Leak {
   readonly where: string;
   readonly place: CanaryPlace;
-  /** How it was written: `text`, `base64` or `hex`. */
+  /** Its encoding: `text`, `base64` or `hex`. */
   readonly form: string;
 }
 
-/** Fails with every place and way, but without the secrets; also if nothing was looked through. */
-export function assertNoCanary(canaries: Canaries, told: readonly Told[]): void {
-  assert.ok(told.length > 0, 'nothing was looked through');
+/** Fails with every place and encoding, but without the secrets; also if there was no output. */
+export function assertNoCanary(canaries: Canaries, told: readonly Output[]): void {
+  assert.ok(told.length > 0, 'there was no output to search');
   const leaks = findCanaries(canaries, told);
   const lines = leaks.map(({ where, place, form }) => `${place} in ${where}, as ${form}`);
   assert.deepEqual(lines, []);
 }
 
-export function findCanaries(canaries: Canaries, told: readonly Told[]): Leak[] {
+export function findCanaries(canaries: Canaries, told: readonly Output[]): Leak[] {
   const forms = canaryPlaces.map((place) => ({ place, forms: formsOf(canaries[place]) }));
   return told.flatMap(({ where, content }) => {
     const text = textsOf(content).join('\n');
@@ -70,7 +69,7 @@ export function findCanaries(canaries: Canaries, told: readonly Told[]): Leak[] 
   });
 }
 
-/** So many characters in a row count as the secret: logs cut keys short, and that is no excuse. */
+/** This many characters in a row count as the secret: a truncated key is still a leak. */
 const partCharacters = 12;
 
 function formsOf(secret: string) {
@@ -85,7 +84,7 @@ function formsOf(secret: string) {
   };
 }
 
-/** As it reads within a longer text: what depends on the neighbours is cut off. */
+/** As it appears within a longer text, without the characters that depend on its neighbours. */
 function base64At(secret: string, offset: number): string {
   const text = Buffer.from('\0'.repeat(offset) + secret).toString('base64');
   return text
@@ -94,7 +93,7 @@ function base64At(secret: string, offset: number): string {
     .slice(0, 24);
 }
 
-/** Every text in a value, however deep: names, messages, causes, bytes, what is not enumerable. */
+/** Every text in a value at any depth: names, messages, causes, bytes, non-enumerable fields. */
 function textsOf(value: unknown, seen: Set<object> = new Set()): string[] {
   if (typeof value === 'string') return [value, decoded(value)];
   if (typeof value === 'symbol' || typeof value === 'function') return [String(value)];
@@ -110,7 +109,7 @@ function textsOf(value: unknown, seen: Set<object> = new Set()): string[] {
   return [...inner, ...own].flatMap((part) => textsOf(part, seen));
 }
 
-/** What percent signs or backslashes hide. */
+/** Decodes percent signs and backslashes. */
 function decoded(text: string): string {
   return text.replace(/(?:%|\\x|\\u00)([0-9a-f]{2})/gi, (_, code: string) =>
     String.fromCharCode(Number.parseInt(code, 16)),

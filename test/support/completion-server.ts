@@ -1,4 +1,4 @@
-/** A provider of completions on a free port of this machine, that answers as the test says. */
+/** A provider of completions on a free port of this machine, with responses of the test. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -22,7 +22,7 @@ export type Answering = (call: CompletionCall, response: ServerResponse) => void
 export interface CompletionServer {
   readonly url: string;
   readonly calls: readonly CompletionCall[];
-  /** What the next calls are answered with. */
+  /** The response to the next calls. */
   answer: Answering;
   close(): Promise<void>;
 }
@@ -51,7 +51,7 @@ export async function startCompletionServer(answer: Answering): Promise<Completi
   return running;
 }
 
-/** An answer as providers give it. */
+/** A response as providers give it. */
 export function withContent(content: string, finish = 'stop'): Answering {
   return withMessage({ content }, finish);
 }

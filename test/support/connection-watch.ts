@@ -1,6 +1,6 @@
 /**
- * Refuses every connection and every lookup but those to allowed ports of 127.0.0.1, and writes
- * down what was refused. As a module for `--import`, it watches a process from its start.
+ * Refuses every connection and lookup except to allowed ports of 127.0.0.1, and records what was
+ * refused. As a module for `--import`, it watches a process from its start.
  */
 import dns from 'node:dns';
 import { appendFileSync } from 'node:fs';
@@ -60,7 +60,7 @@ interface Target {
   readonly path?: string;
 }
 
-/** Sockets are given what `net` has normalized, or what a caller wrote. */
+/** Sockets get arguments normalized by `net`, or those of the caller. */
 function targetOf([first, second]: readonly unknown[]): Target {
   const given = Array.isArray(first) ? first[0] : first;
   if (given instanceof Object) return given as Target;

@@ -1,6 +1,6 @@
 /**
- * A large job at work in two engines on one store, and a person who stops it: what contends in a
- * service with two orchestrators contends here.
+ * A large job that runs in two engines on one store, and a person who stops it: the same contention
+ * as in a service with two orchestrators.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { realWorld } from '../../src/app/world.ts';
@@ -19,19 +19,19 @@ const caller = 'ann';
 const gates = ['a.test', 'b.test', 'c.test'];
 const gateConcurrency = 16;
 const stepMs = 3;
-/** One of so many fetches is refused for a moment, so that items wait for a time as well. */
+/** One in this many fetches is refused for a moment, so that items also wait for a time. */
 const busyPart = 20;
 
 export interface ControlScene {
   readonly engines: readonly Engine[];
   readonly errors: readonly string[];
   submit(items: number): Promise<string>;
-  /** Resolves when so many items of the job are done. */
+  /** Resolves when this many items of the job are done. */
   untilDone(key: string, count: number): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** A third of the items has no gate; the others stand in line at one of three. */
+/** A third of the items has no gate; the others wait at one of three. */
 export async function openControlScene(databases: readonly Database[]): Promise<ControlScene> {
   const errors: string[] = [];
   const [first] = databases;
@@ -95,7 +95,7 @@ function pipeline(): Pipeline {
 const deadlocks = sql<{ count: number }>`
   SELECT deadlocks AS count FROM pg_stat_database WHERE datname = current_database()`;
 
-/** How many deadlocks the server has resolved in this database; 0 on an embedded store. */
+/** The number of deadlocks resolved in this database; 0 on an embedded store. */
 export async function countDeadlocks(database: Database): Promise<number> {
   if (database.dialect.name !== 'postgres') return 0;
   return (await database.run(deadlocks))[0]?.count ?? 0;
@@ -122,7 +122,7 @@ export interface Settled {
   readonly withoutCause: number;
 }
 
-/** Waits until nothing of a stopped job is left to be moved, and tells where its items are. */
+/** Waits until no item of a stopped job is left to move, and returns where its items are. */
 export async function settled(database: Database, key: string): Promise<Settled> {
   for (;;) {
     const row = await getJob(database, key);

@@ -1,4 +1,4 @@
-/** An engine on a fresh store, with steps that a test makes up, and time that it owns. */
+/** An engine on a fresh store, with steps defined by the test, and time that it controls. */
 import { Engine } from '../../src/engine/engine.ts';
 import type { Ledger } from '../../src/engine/item/ledger.ts';
 import type { StepName } from '../../src/kernel/lifecycle/item.ts';
@@ -25,7 +25,7 @@ export interface StartOptions {
 export class EngineFixture {
   readonly store: StoreFixture;
   readonly errors: string[] = [];
-  /** The steps that were run, in the order in which they began. */
+  /** The steps that ran, in the order in which they began. */
   readonly runs: string[] = [];
   readonly #running = new Set<Engine>();
 
@@ -62,7 +62,7 @@ export class EngineFixture {
     await engine.stop();
   }
 
-  /** Leaves an engine behind as a crash does: its timers and promises go on to nowhere. */
+  /** Abandons an engine as a crash does: its timers and promises have no effect. */
   abandon(engine: Engine): void {
     this.#running.delete(engine);
   }
@@ -79,7 +79,7 @@ export class EngineFixture {
     await this.world.until(line, async () => (await this.store.story()).includes(line));
   }
 
-  /** How often each step was completed, as the history has it. */
+  /** How often each step was completed, according to the history. */
   async completions(): Promise<Record<string, number>> {
     const counts: Record<string, number> = {};
     for (const { kind, itemId, step } of await this.store.events()) {

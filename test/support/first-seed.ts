@@ -1,6 +1,6 @@
 /**
- * Where the seeds of a test begin. It is another number in each run, so that runs add up, unless
- * `TEST_SEED` gives it again. `npm test` prints it, and a file that fails prints how to replay it.
+ * The first seed of a test. It differs in each run, so that runs add up, unless `TEST_SEED` sets
+ * it. `npm test` prints it, and a file that fails prints how to replay it.
  */
 export const seedVariable = 'TEST_SEED';
 

@@ -1,4 +1,4 @@
-/** The commands of a guide, taken from its Markdown and run by bash as they stand there. */
+/** Extracts the commands of a guide from its Markdown and runs them with bash, unchanged. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
@@ -41,7 +41,7 @@ export function shellBlocks(page: string): Block[] {
 
 export interface GuideRun {
   readonly code: number | null;
-  /** What each block printed, in their order; of those that were not reached nothing. */
+  /** The output of each block, in order; nothing for blocks that were not reached. */
   readonly outputs: readonly string[];
   /** Everything that helps to understand a failure. */
   readonly report: string;
@@ -56,7 +56,7 @@ export interface GuideOptions {
 
 const marker = '@@ block ';
 
-/** Runs the blocks in one shell of an ordinary user, and stops at the first command that fails. */
+/** Runs the blocks in one shell of an ordinary user, and stops at the first failed command. */
 export async function followGuide(
   t: Cleanup,
   blocks: readonly Block[],
@@ -68,7 +68,7 @@ export async function followGuide(
   writeFileSync(script, `set -e -o pipefail\n${marked.join('')}`);
   if (identity) spawnSync('chown', ['-hR', `${identity.uid}:${identity.gid}`, home]);
   const env = { PATH: process.env.PATH, HOME: home, LANG: 'C.UTF-8', NO_COLOR: '1' };
-  // A group of its own: whatever the guide has started ends with it.
+  // Its own process group: everything that the guide starts ends with it.
   const shell = spawn('bash', [script], {
     ...{ cwd: home, detached: true, stdio: ['ignore', 'pipe', 'pipe'], ...identity },
     env: { ...env, ...environment },

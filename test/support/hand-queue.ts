@@ -1,10 +1,10 @@
-/** A queue that a test delivers from by hand: it can lose, double and hold back what is in it. */
+/** A queue that a test delivers from by hand: it can lose, duplicate and hold back messages. */
 import type { ConsumeOptions, Consumer, Message, Queue } from '../../src/queue/queue.ts';
 
 export class HandQueue implements Queue {
   readonly name: string;
   readonly waiting = new Map<string, Message>();
-  /** Every message that was added while none of its id was there. */
+  /** Every added message whose id was not in the queue. */
   readonly added: Message[] = [];
   isAway = false;
 
@@ -41,7 +41,7 @@ export class HandQueue implements Queue {
 
   async close(): Promise<void> {}
 
-  /** Takes the oldest message, as a worker that finishes it would. */
+  /** Takes the oldest message, like a worker that finishes it. */
   take(): Message {
     const [message] = this.waiting.values();
     if (!message) throw new Error('nothing is in the queue');

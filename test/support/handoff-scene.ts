@@ -1,4 +1,4 @@
-/** An engine whose pages are fetched elsewhere, and a test that is the worker. */
+/** An engine whose pages are fetched by a service, with the test as its worker. */
 import assert from 'node:assert/strict';
 import type { Engine } from '../../src/engine/engine.ts';
 import { HandoffBroker, keyOfMessage } from '../../src/handoff/orchestrator/broker.ts';
@@ -21,7 +21,7 @@ export const workerPid = 500;
 const stage = 'scraping';
 
 /** The pages of these scenes are only words. */
-export const asTold: ReadResult = (_, payload) => payload;
+export const asSent: ReadResult = (_, payload) => payload;
 
 export class Scene {
   readonly bench: EngineFixture;
@@ -36,28 +36,28 @@ export class Scene {
     this.broker = this.#broker();
     this.callbacks = new Callbacks({
       ...{ database: store.database, world, broker: this.broker },
-      read: asTold,
+      read: asSent,
     });
     store.livingPids.add(workerPid);
   }
 
-  /** The next so many writes of the exchange are refused, as by a store that is away. */
+  /** The next writes of the broker are refused, as by a store that is away. */
   failWrites(times: number): void {
     this.#refusals = times;
   }
 
   #refusals = 0;
 
-  /** Whether the exchange reaches its store. */
+  /** Whether the broker cannot reach its store. */
   isAway = false;
 
-  /** Writes of the exchange wait until the latch is opened. */
+  /** Writes of the broker wait until the latch is opened. */
   holdWrites(latch: Latch): void {
     this.#held = latch;
   }
 
   #held: Latch | undefined;
-  /** Writes that have come so far, held or not. */
+  /** Writes so far, held or not. */
   writes = 0;
 
   #database(): Database {
@@ -90,7 +90,7 @@ export class Scene {
     return broker;
   }
 
-  /** An engine whose pages are fetched elsewhere. */
+  /** An engine whose pages are fetched by a service. */
   start(pid = 1): Promise<Engine> {
     const broker = pid === 1 ? this.broker : this.#broker();
     const fetched = (context: StepContext) => this.#ask(context, broker);
@@ -114,7 +114,7 @@ export class Scene {
     };
   }
 
-  /** Takes a message, and begins with what it asks for. */
+  /** Takes a message, and begins its request. */
   async begin(id = 'w1', pid = workerPid, isAlone = false) {
     await this.bench.world.until('a message', () => this.queue.waiting.size > 0);
     const { id: message, jobId = '' } = this.queue.take();
@@ -124,10 +124,10 @@ export class Scene {
     return { jobId, handoff, begun };
   }
 
-  /** Begins, and returns what completes it. */
+  /** Begins, and returns the function that completes it. */
   async beginOne(id?: string, pid?: number, isAlone?: boolean) {
     const { jobId, handoff, begun } = await this.begin(id, pid, isAlone);
-    if (begun.status !== 'begun') assert.fail('the question was gone');
+    if (begun.status !== 'begun') assert.fail('the request was gone');
     const complete = (more: Partial<Completion> = { value: { page: 'a page' } }) =>
       this.callbacks.complete(jobId, { stage, handoff, epoch: begun.epoch, ...more });
     return { jobId, handoff, begun, complete };
@@ -139,8 +139,8 @@ export class Scene {
   }
 }
 
-/** What is stored of the only question. */
-export async function questionOf(scene: Scene) {
+/** The stored row of the only request. */
+export async function requestOf(scene: Scene) {
   const { database } = scene.bench.store;
   const read = sql<{ handoff: string; begun: number; jobId: string }>`
     SELECT handoffs.key AS handoff, handoffs.epoch AS begun, jobs.key AS "jobId"

@@ -1,4 +1,4 @@
-/** What strangers may send: each input is small enough to be accepted, and made to take long. */
+/** Hostile input: each is small enough to be accepted, and made to take long. */
 import { gzipSync } from 'node:zlib';
 import { limits } from '../../src/kernel/limits/limits.ts';
 
@@ -41,7 +41,7 @@ export const bodies: Readonly<Record<string, string>> = {
   'a glob of stars': crawling(`/${'*a'.repeat(400)}`),
 };
 
-/** Files for `POST /jobs/upload`. What becomes of them is up to the parsers and chunkers. */
+/** Files for `POST /jobs/upload`. Parsers and chunkers decide their outcome. */
 export const files: Readonly<Record<string, string | Buffer>> = {
   'indented.md': lines(60, () => `${' '.repeat(4200)}- item`),
   'nested.md': lines(1500, (n) => `${'  '.repeat(n)}- item`),
@@ -83,7 +83,7 @@ export const files: Readonly<Record<string, string | Buffer>> = {
 const page = (body: string): string => `<title>Page</title><p>Some words here.</p>${body}`;
 const linkTo = (path: string): string => `<a href="${path}">x</a>`;
 
-/** A site for each of these is crawled with these globs: paths to what it answers. */
+/** A site for each of these is crawled with these globs: paths and their responses. */
 export interface HostileSite {
   readonly pages: Readonly<Record<string, string | Buffer>>;
   readonly headers?: Readonly<Record<string, string>>;
@@ -145,7 +145,7 @@ export const sites: Readonly<Record<string, HostileSite>> = {
   'a redirect to itself': { pages: { '/': '' }, headers: { location: '/' } },
 };
 
-/** Requests that are only read. */
+/** Read-only requests. */
 export const readings: readonly { readonly path: string; readonly body?: object }[] = [
   { path: `/jobs?cursor=${'9'.repeat(64)}` },
   { path: `/jobs/${'%2e'.repeat(4000)}` },

@@ -1,6 +1,6 @@
 import type { Ledger } from '../../src/engine/item/ledger.ts';
 
-/** The ledger, with some of its answers replaced. */
+/** The ledger, with some of its methods replaced. */
 export const ledgerOver = (own: Ledger, changes: Partial<Ledger>): Ledger => ({
   claim: (...request) => own.claim(...request),
   claimSeated: (...request) => own.claimSeated(...request),

@@ -1,12 +1,12 @@
-/** Other work on the machine, to find tests that depend on its speed. */
+/** Load on the machine, to find tests that depend on its speed. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 
 const perCore = 4;
-/** Ends by itself when the process that started it is gone, however it went. */
+/** Ends when its parent process is gone. */
 const program = 'const parent = process.ppid; while (process.ppid === parent);';
 
-/** Keeps every core busy, several times over; returns how to stop that. */
+/** Keeps every core busy, several times over; returns the function that stops it. */
 export function startLoad(): () => void {
   const count = perCore * availableParallelism();
   const children = Array.from({ length: count }, (): ChildProcess => {

@@ -1,11 +1,11 @@
-/** Brings onto the machine what the tests need and npm cannot give. */
+/** Installs what the tests need and npm cannot provide. */
 import { spawnSync } from 'node:child_process';
 import { findPostgres, whyNoPgvector } from './postgres.ts';
 import { findExecutable } from './server.ts';
 
 interface Tool {
   readonly name: string;
-  /** The Debian package that holds it. */
+  /** The Debian package that contains it. */
   readonly package: string;
   isPresent(): boolean;
 }
@@ -30,7 +30,7 @@ const tools: readonly Tool[] = [
   },
 ];
 
-/** Tests that need one of these are skipped without it, and say so. */
+/** Tests that need one of these are skipped without it, with the reason. */
 function optionalTools(): readonly Tool[] {
   const [, version = ''] = /\/(\d+)\/bin\//.exec(findPostgres('initdb') ?? '') ?? [];
   return [
@@ -48,13 +48,13 @@ function optionalTools(): readonly Tool[] {
 }
 
 /**
- * Installs what is absent. Where it cannot, it says so: the tests that need it fail, and those that
+ * Installs what is missing. If it cannot, it says so: the tests that need it fail, and those that
  * need an optional tool are skipped.
  */
 export function prepareMachine(print: (line: string) => void): void {
   const absent = tools.filter((tool) => !tool.isPresent());
   if (absent.length > 0) install(absent, 'Tests that need it will fail.', print);
-  // Debian 12 has no pgvector: a package that the lists do not name is not asked for each time.
+  // Debian 12 has no pgvector: a package that the lists do not have is not requested each time.
   const offered = optionalTools().filter((tool) => !tool.isPresent() && isOffered(tool.package));
   if (offered.length > 0) install(offered, 'Tests that need it are skipped.', print);
 }
@@ -72,7 +72,7 @@ function install(absent: readonly Tool[], without: string, print: (line: string)
   else print(`${names} could not be installed: ${problem}\n${without}`);
 }
 
-/** What went wrong, or undefined. */
+/** The error, or undefined. */
 export function installPackages(packages: readonly string[]): string | undefined {
   const install = ['install', '-y', '--no-install-recommends', ...packages];
   const problem = refreshPackageLists() ?? runAptGet(install);

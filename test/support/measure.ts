@@ -1,6 +1,6 @@
 /**
- * Measures that hold on a busy machine. Other processes only ever add time, and to CPU time hardly
- * any: so the best of a few tries counts, and only what misses its bound is tried again.
+ * Measurements that hold on a busy machine. Other processes only ever add time, and hardly any CPU
+ * time: so the best of a few tries counts, and only a missed bound is tried again.
  */
 import assert from 'node:assert/strict';
 
@@ -17,7 +17,7 @@ export function assertCpuMs(boundMs: number, work: () => void, what = 'it'): voi
   assert.ok(best < boundMs, `${what} takes ${Math.round(best)} ms of CPU time, not ${boundMs}`);
 }
 
-/** The bound is on what `measure` returns. Returns the best, for the report. */
+/** The bound is on the value of `measure`. Returns the best, for the report. */
 export async function assertBestMs(
   boundMs: number,
   measure: () => Promise<number>,

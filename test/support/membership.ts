@@ -1,4 +1,4 @@
-/** A Membership service on loopback: answers as a test tells it, and remembers the questions. */
+/** A Membership service on loopback: answers as a test says, and records requests. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -20,9 +20,9 @@ export interface Question {
 export interface MembershipServer {
   readonly url: string;
   readonly questions: readonly Question[];
-  /** What it answers from now on; a promise makes whoever asks wait. */
+  /** The response from now on; a promise makes the caller wait. */
   reply: (key: string) => Reply | Promise<Reply>;
-  /** Resolves when so many questions have come in all. */
+  /** Resolves when this many requests have come in total. */
   asked(count: number): Promise<void>;
   stop(): Promise<void>;
 }

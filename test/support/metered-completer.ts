@@ -1,16 +1,16 @@
-/** A model that costs something, in memory: it counts what it was asked. */
+/** A model with costs, in memory: it counts its requests. */
 import { Failure } from '../../src/kernel/failure/failure.ts';
 import type { Completer, CompletionRequest } from '../../src/provider/completion/completion.ts';
 import type { Prices, Tokens } from '../../src/provider/prices.ts';
 
 export interface MeteredCompleter extends Completer {
-  /** The passage of every question, each time it was answered. */
+  /** The passage of every request, each time it was answered. */
   readonly asked: string[];
-  /** Called before each answer; throws to refuse it. */
+  /** Called before each response; throws to refuse it. */
   before: (request: CompletionRequest) => void | Promise<void>;
-  /** What it answers; cut short where it is empty. */
+  /** The response; truncated if it is empty. */
   answer: string;
-  /** Of every question, and of every answer. */
+  /** Of every request, and of every response. */
   tokens: Tokens;
 }
 

@@ -1,11 +1,11 @@
-/** An embedder that costs something, in memory: it counts what it was asked for. */
+/** An embedder with costs, in memory: it counts its requests. */
 import type { Embedder } from '../../src/provider/embedding/embedding.ts';
 import { fakeTokens, fakeVector } from './openai-server.ts';
 
 export interface MeteredEmbedder extends Embedder {
-  /** Every text, each time it was asked for. */
+  /** Every text, each time it was requested. */
   readonly asked: string[];
-  /** Called before each answer; throws to refuse it. */
+  /** Called before each response; throws to refuse it. */
   before: (texts: readonly string[]) => void | Promise<void>;
 }
 

@@ -12,9 +12,9 @@ export const gatewayFolder = fileURLToPath(new URL('../../deploy/nginx', import.
 export interface GatewayOptions {
   /** Where each service listens on 127.0.0.1. */
   readonly ports: Readonly<Record<'orchestrator' | 'scraper' | 'chunking' | 'embedding', number>>;
-  /** Lines for the server of the place, beside the port. */
+  /** Lines for the server block, beside the port. */
   readonly listen?: string;
-  /** What is written otherwise in the rules, for instance shorter times: from → to. */
+  /** Replacements in the rules, for example shorter times: from → to. */
   readonly changes?: Readonly<Record<string, string>>;
 }
 
@@ -28,7 +28,7 @@ export interface Gateway {
 
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const directory = makeDirectory();
-  // The workers of nginx are another user where this one is root.
+  // The workers of nginx run as another user if this one is root.
   chmodSync(directory, 0o755);
   try {
     return await withFreePort((port) => startOn(port, directory, options));
@@ -64,12 +64,12 @@ async function startOn(
   };
 }
 
-/** What nginx itself says of the configuration of a place: undefined if nothing is wrong. */
+/** nginx's own check of a configuration: undefined if it is valid. */
 export function checkPlace(place: string): string | undefined {
   return checkedIn((directory) => writeConfiguration(directory, place, { changes: {} }));
 }
 
-/** The same of a folder that somebody has installed; only its logs are written elsewhere. */
+/** The same for an installed folder; only its logs are written elsewhere. */
 export function checkInstalled(installed: string): string | undefined {
   return checkedIn((directory) => {
     const folder = join(directory, 'etc');
@@ -94,7 +94,7 @@ export function listPlaces(): string[] {
   return readdirSync(join(gatewayFolder, 'places')).sort();
 }
 
-/** Major, minor, patch, as one number that can be compared: 1.27.3 is 1027003. */
+/** Major, minor, patch, as one comparable number: 1.27.3 is 1027003. */
 export function nginxVersion(): number {
   const { stderr } = spawnSync(findNginx(), ['-v'], { encoding: 'utf8' });
   const [, ...parts] = /nginx\/(\d+)\.(\d+)\.(\d+)/.exec(stderr) ?? [];
@@ -108,7 +108,7 @@ interface Filling {
   readonly changes: Readonly<Record<string, string>>;
 }
 
-/** The folder as somebody would install it, with the addresses of the test in the place's files. */
+/** The folder as installed, with the addresses of the test. */
 function writeConfiguration(directory: string, place: string, filling: Filling): string {
   const { ports = {}, port, listen = '', changes } = filling;
   const folder = join(directory, 'etc');

@@ -1,7 +1,7 @@
 /**
- * A metered server that speaks OpenAI's embeddings interface, in this process, on a free port of
- * 127.0.0.1. Its vectors follow from the texts alone. It writes down what it was asked for, and a
- * test may say how it answers.
+ * A metered server with OpenAI's embeddings interface, in this process, on a free port of
+ * 127.0.0.1. Its vectors follow from the texts alone. It records its requests, and a test may set
+ * its responses.
  */
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -18,7 +18,7 @@ export interface EmbeddingRequest {
 export interface ScriptedAnswer {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The body; that of a good answer where absent. */
+  /** The body; that of a valid response if absent. */
   readonly body?: unknown;
 }
 
@@ -30,7 +30,7 @@ export type Script = (
 export interface OpenaiServer {
   readonly url: string;
   readonly requests: readonly EmbeddingRequest[];
-  /** Every text that was answered well, each time it was. */
+  /** Every text that was answered successfully, each time it was. */
   readonly answered: readonly string[];
   script: Script;
   close(): Promise<void>;
@@ -95,7 +95,7 @@ async function readRequest(incoming: IncomingMessage): Promise<EmbeddingRequest>
   };
 }
 
-/** A token for each word, as good a count as any. */
+/** One token per word. */
 export function fakeTokens(text: string): number {
   return text.split(/\s+/).filter(Boolean).length;
 }
@@ -114,7 +114,7 @@ export function goodBody({ texts, dimensions, model }: EmbeddingRequest) {
     object: 'list',
     model,
     usage: { prompt_tokens: tokens, total_tokens: tokens },
-    // Out of order: the place is what counts.
+    // Out of order: only the index counts.
     data: texts
       .map((text, index) => {
         const { buffer } = fakeVector(text, dimensions);

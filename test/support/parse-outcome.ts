@@ -1,4 +1,4 @@
-/** Parses files as the pipeline would, and holds what comes of them to what is expected. */
+/** Parses files as the pipeline would, and compares the result with the expected one. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Failure } from '../../src/kernel/failure/failure.ts';

@@ -1,17 +1,17 @@
-/** Writes small PDFs, honest and otherwise, so that no foreign file need be kept. */
+/** Writes small PDFs, valid and hostile ones, so that no third-party file is needed. */
 import { createHash } from 'node:crypto';
 
 export interface PdfOptions {
   /** Added to the catalog, such as an action. */
   readonly catalog?: string;
-  /** What the page tree says of itself. */
+  /** The declared number of pages. */
   readonly count?: number;
-  /** Locks the file as the first version of the format's protection does. */
+  /** Encrypts the file with the first version of PDF encryption. */
   readonly passwords?: { readonly user: string; readonly owner: string };
   /** Object `5 + pages` and following. */
   readonly objects?: readonly string[];
   readonly resources?: string;
-  /** How the contents are packed, such as `/FlateDecode`: they are given as packed. */
+  /** The filters of the contents, such as `/FlateDecode`; the contents are given encoded. */
   readonly filters?: string;
 }
 

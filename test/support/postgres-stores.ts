@@ -1,7 +1,7 @@
 /**
- * A Postgres server for a test file, and a database of it, migrated and empty, for every test. To
- * make one takes longer than most tests do, so one that a test has neither altered nor filled is
- * emptied and used again: its rows go, and its ids begin anew.
+ * A Postgres server for a test file, and a migrated, empty database of it for every test. Creating
+ * one takes longer than most tests, so one that a test has neither altered nor filled is emptied
+ * and reused: its rows are deleted, and its ids restart.
  */
 import pg from 'pg';
 import { item } from '../../src/kernel/lifecycle/item.ts';
@@ -53,7 +53,7 @@ export class PostgresStores {
     return store;
   };
 
-  /** One that nobody has migrated. */
+  /** A database without migrations. */
   async makeEmpty(): Promise<string> {
     if (!this.#server) throw new Error('the server has not been started');
     return this.#server.createDatabase();

@@ -14,7 +14,7 @@ import {
 import { makeDirectory, removeDirectory } from './temporary.ts';
 
 export interface PostgresOptions {
-  /** False gives up fsync for speed. A test that kills the server must not. */
+  /** False disables fsync for speed. A test that kills the server must not. */
   readonly durable?: boolean;
   readonly settings?: Readonly<Record<string, string | number>>;
 }
@@ -22,7 +22,7 @@ export interface PostgresOptions {
 export interface Postgres {
   readonly url: string;
   readonly port: number;
-  /** The postmaster's process id; another one after a restart. */
+  /** The postmaster's process id; it changes after a restart. */
   readonly pid: number;
   /** A fresh, empty database, in the server's locale unless another is named; returns its URL. */
   createDatabase(name?: string, locale?: string): Promise<string>;
@@ -52,7 +52,7 @@ export function findPostgres(executable: 'initdb' | 'postgres'): string | undefi
   return findExecutable(executable, executableFolders());
 }
 
-/** Undefined where the Postgres that tests start has the extension; else why tests are skipped. */
+/** Undefined if the Postgres of the tests has the extension; else why tests are skipped. */
 export function whyNoPgvector(): string | undefined {
   const config = findExecutable('pg_config', executableFolders());
   const folder = config && execFileSync(config, ['--sharedir'], { encoding: 'utf8' }).trim();

@@ -1,4 +1,4 @@
-/** What Linux says about another process. */
+/** What Linux reports about another process. */
 import { existsSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -8,7 +8,7 @@ export function isStopped(pid: number | undefined): boolean {
   return stat.slice(stat.lastIndexOf(')') + 2).startsWith('T');
 }
 
-/** Whether it has written a file of this name into the folder that it runs in. */
+/** Whether it has written a file of this name into its working directory. */
 export function hasWritten(pid: number | undefined, name: string): boolean {
   return existsSync(join(readlinkSync(`/proc/${pid}/cwd`), name));
 }

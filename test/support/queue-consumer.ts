@@ -1,6 +1,6 @@
 /**
- * A consumer in a process of its own, which says on its output what happens to it, and on whose
- * input it is told to finish, or to keep its only thread busy.
+ * A consumer in its own process, which reports on its output what happens, and reads from its input
+ * when to finish, or to keep its only thread busy.
  */
 import { createInterface } from 'node:readline';
 import { realWorld } from '../../src/app/world.ts';
@@ -37,7 +37,7 @@ await queue.consume({
 });
 say('ready');
 
-/** The thread does nothing else meanwhile, and takes no CPU time from others. */
+/** Blocks the thread without using CPU time. */
 const blockFor = (durationMs: number): void => {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, durationMs);
 };

@@ -3,7 +3,7 @@ import { findExecutable, startServer, withFreePort } from './server.ts';
 import { makeDirectory, removeDirectory } from './temporary.ts';
 
 export interface RedisOptions {
-  /** Keep what was written over a restart, with an fsync per write. */
+  /** Keeps writes over a restart, with an fsync per write. */
   readonly appendonly?: boolean;
   readonly settings?: Readonly<Record<string, string | number>>;
 }
@@ -11,9 +11,9 @@ export interface RedisOptions {
 export interface Redis {
   readonly url: string;
   readonly port: number;
-  /** Another one after a restart. */
+  /** It changes after a restart. */
   readonly pid: number;
-  /** `immediate` kills it, as a crash would. */
+  /** `immediate` kills it, like a crash. */
   restart(mode?: 'fast' | 'immediate'): Promise<void>;
   stop(): Promise<void>;
 }
@@ -71,7 +71,7 @@ function settingArgs(port: number, directory: string, options: RedisOptions): st
   return Object.entries(settings).flatMap(([name, value]) => [`--${name}`, String(value)]);
 }
 
-/** Asks in Redis' own words, so that the fixtures need no client. */
+/** Uses the Redis protocol directly, so that the fixtures need no client. */
 export async function answersPing(port: number, answer = /^\+PONG/): Promise<boolean> {
   const socket = connect({ port, host: '127.0.0.1' }).setTimeout(2_000, () => socket.destroy());
   socket.write('PING\r\n');

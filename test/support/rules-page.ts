@@ -1,6 +1,6 @@
 /**
  * The page of rules: tables with the columns id, rule, code and test. A place in the code is a path
- * in backticks, with a symbol in parentheses if it has one; a test is a path and a quoted title.
+ * in backticks, with an optional symbol in parentheses; a test is a path and a quoted title.
  */
 export interface Rule {
   readonly id: string;
@@ -9,7 +9,7 @@ export interface Rule {
   readonly tests: readonly { readonly path: string; readonly title: string }[];
 }
 
-/** What the check asks of the repository: the text of a file, or undefined where there is none. */
+/** Reads a file of the repository; undefined if it does not exist. */
 export type ReadFile = (path: string) => string | undefined;
 
 const place = /`([^`]+)`(?: \(`([^`]+)`\))?/g;
@@ -26,7 +26,7 @@ export function readRules(page: string): Rule[] {
 function readRow(line: string): Rule {
   const cells = line.split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll('\\|', '|'));
   const [, id = '', rule = '', code = '', test = ''] = cells;
-  if (cells.length !== 6) throw new Error(`this row has not four cells: ${line}`);
+  if (cells.length !== 6) throw new Error(`this row does not have four cells: ${line}`);
   const places = [...code.matchAll(place)];
   const proofs = [...test.matchAll(proof)];
   for (const [cell, found] of [
@@ -60,8 +60,8 @@ function checkIds(rules: readonly Rule[]): string[] {
   const seen = new Set<string>();
   const broken: string[] = [];
   for (const { id, rule } of rules) {
-    if (!/^[a-z]+-\d+$/.test(id)) broken.push(`${id} is no id: write it like job-12`);
-    if (seen.has(id)) broken.push(`${id} is there twice: the next free number is meant`);
+    if (!/^[a-z]+-\d+$/.test(id)) broken.push(`${id} is not an id: write it like job-12`);
+    if (seen.has(id)) broken.push(`${id} is used twice: take the next free number`);
     if (rule === '') broken.push(`${id} has no rule`);
     seen.add(id);
   }
@@ -83,7 +83,7 @@ function checkTests({ id, tests }: Rule, readFile: ReadFile): string[] {
   return tests.flatMap(({ path, title }) => {
     const text = readFile(path);
     if (text === undefined) return [`${id} names ${path}, which does not exist`];
-    if (!/\.test\.ts$|^test\/contract\//.test(path)) return [`${id}: ${path} is no file of tests`];
+    if (!/\.test\.ts$|^test\/contract\//.test(path)) return [`${id}: ${path} is not a test file`];
     if (["'", '"', '`'].some((quote) => text.includes(`${quote}${title}${quote}`))) return [];
     return [`${id} names the test "${title}", which is not in ${path}`];
   });
@@ -96,7 +96,7 @@ function checkLinks(page: string, readFile: ReadFile): string[] {
     .map((path) => `the page links to ${path}, which does not exist`);
 }
 
-/** As a whole word, also one that begins with a hash as a private method does. */
+/** As a whole word, also for a private method, which begins with a hash. */
 function hasWord(text: string, word: string): boolean {
   const letter = /[\w$]/;
   for (let at = text.indexOf(word); at !== -1; at = text.indexOf(word, at + 1)) {

@@ -1,6 +1,6 @@
 /**
- * An S3 server in memory, on loopback: fauxqs, which does not look at signatures. So each is made
- * again here, by Amazon's own signer, and compared; and so is the hash of each body.
+ * An S3 server in memory, on loopback: fauxqs, which does not check signatures. So each signature
+ * is computed here by Amazon's own signer, and compared; and so is the hash of each body.
  */
 import assert from 'node:assert/strict';
 import { createHash, createHmac, type Hash, type Hmac } from 'node:crypto';
@@ -32,17 +32,17 @@ export interface S3Trouble {
   readonly on: RegExp;
   readonly status: number;
   times: number;
-  /** It is carried out, and then answered so. */
+  /** It is carried out first. */
   readonly isAfter?: boolean;
 }
 
 export interface S3Server {
   readonly endpoint: string;
   readonly objects: Objects;
-  /** `PUT /archive/ab/…`, in the order in which they came. */
+  /** `PUT /archive/ab/…`, in order of arrival. */
   readonly calls: string[];
   readonly troubles: S3Trouble[];
-  /** Called with each call before it is carried out. */
+  /** Called before each call is carried out. */
   onCall: (call: string) => Promise<void> | void;
 }
 
@@ -87,7 +87,7 @@ export async function startS3(t: Cleanup): Promise<S3Server> {
   return server;
 }
 
-/** They are handed in, so that a test can make an object old. */
+/** Passed in, so that a test can make an object old. */
 async function storesOf(): Promise<Record<'s3Store' | 'sqsStore' | 'snsStore', unknown>> {
   const load = async (path: string, name: string): Promise<unknown> => {
     const url = new URL(path, import.meta.resolve('fauxqs'));

@@ -1,4 +1,4 @@
-/** What the store itself finds: the current passages with any of the words, none of them folded. */
+/** What the store itself finds: the current passages with any of the words, without folding. */
 import { wordsOf } from '../../src/pipeline/word/terms.ts';
 import type { Database } from '../../src/store/driver/database.ts';
 import { getPassages, listMatching } from '../../src/store/search/passages.ts';

@@ -1,7 +1,7 @@
 /**
  * A real server in a temporary directory on a free port of 127.0.0.1. It never outlives the test
- * process: it is killed when the process exits, and where the system can (setpriv on Linux), also
- * when the process is killed.
+ * process: it is killed when the process exits and, if the system supports it (setpriv on Linux),
+ * also when the process is killed.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
@@ -18,7 +18,7 @@ export interface ServerCommand {
   readonly args: readonly string[];
   readonly directory: string;
   readonly identity?: Identity;
-  /** Resolves once the server serves; throws or answers false while it does not. */
+  /** Resolves with true once the server serves; throws or resolves with false before. */
   ready(): Promise<boolean>;
 }
 
@@ -66,7 +66,9 @@ export async function startServer(command: ServerCommand): Promise<Server> {
   return { pid, stop: (signal) => stopServer(command.name, child, signal) };
 }
 
-/** Some other process may take the port between the look and the start; then another is tried. */
+/**
+ * Another process may take the port between the check and the start; then another port is tried.
+ */
 export async function withFreePort<Result>(
   start: (port: number) => Promise<Result>,
 ): Promise<Result> {
@@ -90,7 +92,7 @@ export async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** Postgres, for one, refuses to run as root; its own user serves then. */
+/** Postgres, for one, refuses to run as root; then its own user is used. */
 export function unprivilegedIdentity(): Identity | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const id = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
@@ -98,8 +100,8 @@ export function unprivilegedIdentity(): Identity | undefined {
 }
 
 /**
- * For a server that starts long after its port was chosen: one below those that the system hands
- * out, so that no connection and no other test takes it meanwhile.
+ * For a server that starts long after its port was chosen: a port below the ephemeral range, so
+ * that no connection and no other test takes it meanwhile.
  */
 export async function lastingPort(): Promise<number> {
   for (let attempt = 1; ; attempt += 1) {
@@ -116,7 +118,7 @@ export async function lastingPort(): Promise<number> {
   }
 }
 
-/** The first of the folders, and then of the PATH, that holds the executable. */
+/** The first of the folders, and then of the PATH, that contains the executable. */
 export function findExecutable(name: string, folders: readonly string[] = []): string | undefined {
   const path = (process.env.PATH ?? '').split(delimiter);
   return [...folders, ...path, '/usr/sbin', '/usr/local/bin', '/opt/homebrew/bin']
@@ -124,7 +126,7 @@ export function findExecutable(name: string, folders: readonly string[] = []): s
     .find((file) => existsSync(file));
 }
 
-/** With setpriv, the kernel ends the server when this process dies, however it dies. */
+/** With setpriv, the kernel ends the server when this process dies. */
 function underParent(executable: string, args: readonly string[]): [string, ...string[]] {
   const setpriv = process.platform === 'linux' ? findExecutable('setpriv') : undefined;
   if (setpriv === undefined) return [executable, ...args];
@@ -145,7 +147,7 @@ function hasEnded(child: ChildProcess): boolean {
   return child.exitCode !== null || child.signalCode !== null;
 }
 
-/** Servers write to pipes, which must be drained; the last of it explains a failed start. */
+/** Servers write to pipes, which must be drained; the last output explains a failed start. */
 function collectOutput(child: ChildProcess): () => string {
   let text = '';
   const append = (chunk: Buffer) => {

@@ -1,4 +1,4 @@
-/** Documents for a fleet of services, and whether each of them is there, once, in the end. */
+/** Documents for a fleet of services, and a check that each of them exists once in the end. */
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,14 +10,14 @@ import { until } from './wait.ts';
 export interface Pages {
   readonly host: string;
   url(name: string): string;
-  /** How often each page was asked for. */
+  /** How often each page was requested. */
   readonly asked: ReadonlyMap<string, number>;
-  /** Pages whose name matches are not answered until they are let go. */
+  /** Matching pages are not answered until released. */
   hold(pattern: RegExp): void;
   letGo(): void;
-  /** How many requests are held back. */
+  /** The number of held requests. */
   readonly held: number;
-  /** The next so many requests for pages whose name matches are answered with this status. */
+  /** The next requests for matching pages get this status. */
   refuse(pattern: RegExp, status: number, times: number): void;
   close(): void;
 }
@@ -80,7 +80,7 @@ function pageOf(name: string): string {
   );
 }
 
-/** A site is a tree, so that it is found step by step: page 7 leads to 71, 72 and so on to 80. */
+/** A site is a tree, so that it is found step by step: page 7 links to 71, 72 and so on to 80. */
 const branches = 10;
 const sitePages = 500;
 
@@ -92,7 +92,7 @@ function linksOf(name: string): string[] {
   return all.filter((number) => number < sitePages).map((number) => `${site}-${number}`);
 }
 
-/** Requests to the orchestrator in the name of a person; they wait while it is away. */
+/** Requests to the orchestrator with a user key; they wait while it is away. */
 export async function ask<Answer = Record<string, unknown>>(
   address: string,
   path: string,
@@ -100,7 +100,7 @@ export async function ask<Answer = Record<string, unknown>>(
 ): Promise<{ status: number; body: Answer }> {
   const response = await fetch(`${address}${path}`, {
     method: body === undefined ? 'GET' : 'POST',
-    // A connection that is kept would be one to an orchestrator that was killed meanwhile.
+    // A kept connection would belong to an orchestrator that was killed meanwhile.
     headers: { 'x-api-key': userKey, 'content-type': 'application/json', connection: 'close' },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
@@ -122,7 +122,7 @@ interface JobBody {
   readonly items_failed: number;
 }
 
-/** Waits for the end of a job, over restarts of all that could tell of it. */
+/** Waits for the end of a job, across restarts of services. */
 export async function ended(services: Services, id: string): Promise<JobBody> {
   let last: unknown;
   const look = async () => {
@@ -148,7 +148,7 @@ export interface Verdict {
   readonly questions: number;
 }
 
-/** Looks into the store itself: every document is there once and whole, and nothing else is. */
+/** Checks the store itself: every document exists once and is complete, and nothing else exists. */
 export async function judge(
   { databaseUrl }: Services,
   corpus: string,

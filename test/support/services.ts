@@ -13,7 +13,7 @@ import { until } from './wait.ts';
 
 const cli = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 export const internalKey = 'the-internal-key-of-the-tests';
-/** That of a person. */
+/** The key of a user. */
 export const userKey = 'the-key-of-a-person';
 const hash = createHash('sha256').update(userKey).digest('hex');
 
@@ -25,7 +25,7 @@ export interface ServicesOptions {
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-/** One process of a role; killed and started anew, it keeps its port. */
+/** One process of a role; it keeps its port across restarts. */
 export class RoleProcess {
   readonly role: Part;
   readonly name: string;
@@ -48,7 +48,7 @@ export class RoleProcess {
     return this.#child?.pid;
   }
 
-  /** The end of what it has said. */
+  /** The end of its output. */
   get output(): string {
     return this.#output.slice(-4000);
   }

@@ -1,4 +1,4 @@
-/** An attempt on a fresh store, with parsers that a test can hold up and count. */
+/** An attempt on a fresh store, with parsers that a test can hold and count. */
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { realWorld } from '../../src/app/world.ts';
@@ -26,14 +26,14 @@ export interface SessionSetup {
   readonly session: AttemptSession;
   readonly database: Database;
   readonly directory: string;
-  /** What was told, in order. */
+  /** The published events, in order. */
   readonly news: News[];
   readonly lines: string[];
   /** The names of the sources that were parsed to the end. */
   readonly parsed: string[];
   upload(name: string, text: string | Uint8Array, caller?: string): Promise<string>;
   file(name: string, text: string): string;
-  /** Resolves when the attempt is next told to be so. */
+  /** Resolves when such an event is next published. */
   told(what: { status?: AttemptStatus; phase?: AttemptPhase }): Promise<void>;
   rows<Row>(text: string): Promise<Row[]>;
   count(table: string): Promise<number>;

@@ -1,8 +1,8 @@
 /**
- * A source file as the style rules see it: the same text three times, of the same length and with
- * the same lines, so that a place in one is the same place in the others. `code` has comments and
- * literals blanked, `uncommented` only comments. TypeScript's own parser is not to be had from
- * JavaScript any more, and the rules need no tree: this scanner only tells code from what is not.
+ * A source file as the style rules see it: the same text three times, with equal length and lines,
+ * so that positions match. `code` has comments and literals blanked, `uncommented` only comments.
+ * TypeScript's own parser is no longer available from JavaScript, and the rules need no tree: this
+ * scanner only separates code from the rest.
  */
 export interface Source {
   readonly path: string;
@@ -34,7 +34,7 @@ export function readSource(path: string, text: string): Source {
   };
 }
 
-/** The slash of a tag is no division and begins no pattern. */
+/** The slash of a tag is not a division and begins no pattern. */
 function tagless(text: string): string {
   return text.replaceAll('</', '< ').replaceAll('/>', ' >');
 }
@@ -53,7 +53,7 @@ interface Range extends Span {
 
 function scan(text: string): Range[] {
   const ranges: Range[] = [];
-  // One entry per template literal that is open, with the depth of braces inside its `${ }`.
+  // One entry per open template literal, with the depth of braces inside its `${ }`.
   const templates: number[] = [];
   let index = 0;
   const add = ({ kind, end }: Span) => {

@@ -1,4 +1,4 @@
-/** A collector of OpenTelemetry, on a free port of this machine, that keeps what it is sent. */
+/** An OpenTelemetry collector on a free port of this machine, which keeps what it receives. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Cleanup } from './temporary.ts';

@@ -1,4 +1,4 @@
-/** A fresh store for one test, and the short words that the contract tests are written in. */
+/** A fresh store for one test, and the short helpers that the contract tests use. */
 import assert from 'node:assert/strict';
 import { Commands } from '../../src/engine/command/commands.ts';
 import { leaseOf } from '../../src/engine/item/ledger.ts';
@@ -29,9 +29,9 @@ export type StoreTest = readonly [title: string, run: (store: StoreFixture) => P
 
 export interface Opened {
   readonly database: Database;
-  /** Another session with the same store; undefined where a store is one session's own. */
+  /** Another session on the same store; undefined if a store has only one session. */
   readonly openAnother?: (() => Promise<Database>) | undefined;
-  /** What is to be removed once every session has ended. */
+  /** Cleanup after every session has ended. */
   readonly remove?: (() => void | Promise<void>) | undefined;
 }
 
@@ -84,7 +84,7 @@ export class StoreFixture {
     t.after(() => this.#release());
   }
 
-  /** What was taken last is given back first. */
+  /** Releases in reverse order. */
   onRelease(release: () => Promise<void>): void {
     this.#releases.push(release);
   }
@@ -110,7 +110,7 @@ export class StoreFixture {
     return this.#take(worker, { count }, database);
   }
 
-  /** Claims an item that must run alone, if one was alone at no more than so many deaths. */
+  /** Claims an item that must run alone, if it was alone at no more than this many deaths. */
   claimSuspect(worker = 'worker', suspectLoneDeathsMax = 0): Promise<ClaimedRow[]> {
     return this.#take(worker, { suspectLoneDeathsMax });
   }
@@ -135,7 +135,7 @@ export class StoreFixture {
     );
   }
 
-  /** A report of whoever claimed the row, who believes that its progress is still the row's. */
+  /** A report by the worker that claimed the row, with the row's progress. */
   async report(row: ClaimedRow, move: Move, more: Partial<Report> = {}): Promise<Verdict> {
     const lease = leaseOf(row, 'worker');
     const report = { lease, expect: row.progress, move, events: [], ...more };
@@ -143,7 +143,7 @@ export class StoreFixture {
     return verdict as Verdict;
   }
 
-  /** Clicks forward along these steps, and returns the row with its new progress. */
+  /** Commits these steps, and returns the row with its new progress. */
   async click(row: ClaimedRow, ...steps: readonly string[]): Promise<ClaimedRow> {
     let { progress } = row;
     for (const step of steps) {
@@ -212,7 +212,7 @@ export class StoreFixture {
     return (await this.events(after)).map(({ kind, step }) => (step ? `${kind} ${step}` : kind));
   }
 
-  /** Everything that says where items and jobs stand. */
+  /** All rows that define the state of items and jobs. */
   async standing(): Promise<Record<string, unknown[]>> {
     const [items, jobs, turns, suspects, benches, timers, lines, claims] = await Promise.all([
       this.rows('SELECT * FROM items ORDER BY id'),

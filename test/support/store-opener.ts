@@ -11,7 +11,7 @@ import { makeDirectory, removeDirectory } from './temporary.ts';
 
 export const openSqliteFile = sqliteFiles();
 
-/** Each is a copy of one that was migrated: that takes longer than most tests do. */
+/** Each is a copy of a migrated one: migrating takes longer than most tests. */
 function sqliteFiles(): OpenStore {
   let making: Promise<string> | undefined;
   return async (t) => {
@@ -41,7 +41,7 @@ export const openSqliteMemory: OpenStore = async (t) => {
   return ready(new StoreFixture(t, { database }));
 };
 
-/** With a worker, so that an item which is claimed belongs to somebody. */
+/** With a worker, so that a claimed item belongs to one. */
 async function ready(store: StoreFixture): Promise<StoreFixture> {
   await store.register('worker', 1000);
   return store;

@@ -7,7 +7,7 @@ export interface Cleanup {
   after(release: () => void | Promise<void>): void;
 }
 
-/** A fresh directory that is gone after the test. */
+/** A fresh directory that is removed after the test. */
 export function temporaryDirectory(t: Cleanup): string {
   const directory = makeDirectory();
   t.after(() => removeDirectory(directory));

@@ -1,4 +1,4 @@
-/** Runs one test file in a process group of its own, so that nothing it started outlives it. */
+/** Runs one test file in its own process group, so that nothing it started outlives it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -14,16 +14,19 @@ export interface TestFailure {
 export interface FileResult {
   readonly file: string;
   readonly passed: number;
-  /** Why each test that was skipped was skipped. */
+  /** Why each skipped test was skipped. */
   readonly skipped: readonly string[];
   readonly failures: readonly TestFailure[];
   readonly durationMs: number;
-  /** The end of what the file wrote to stdout and stderr. */
+  /** The end of the file's output. */
   readonly output: string;
 }
 
 const outputCharactersMax = 20_000;
-/** A process that left the group may hold the pipes open forever: the end of the output is lost. */
+/**
+ * A process that left the group may hold the pipes open forever: then the end of the output is
+ * lost.
+ */
 const drainMs = 2_000;
 const reporter = fileURLToPath(new URL('./test-reporter.ts', import.meta.url));
 /** Hundreds of processes load the same modules: they are compiled once. */
@@ -74,7 +77,7 @@ export async function runTestFile(file: string): Promise<FileResult> {
   return tally.result(file, code ?? signal, performance.now() - startedAt);
 }
 
-/** Ends every test file that still runs; for when the runner itself is told to stop. */
+/** Ends every running test file, when the runner itself is stopped. */
 export function killTestFiles(): void {
   for (const child of running) killGroup(child);
 }
@@ -133,7 +136,7 @@ function killGroup(child: ChildProcess): void {
   try {
     process.kill(-child.pid, 'SIGKILL');
   } catch (error) {
-    // Nobody is left in the group: that is what was wanted.
+    // The group is empty, as intended.
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * What one test file tells the runner, over the channel between the two: that a test has begun or
- * ended, at once, and how it ended, in the order of the file.
+ * Messages of one test file to the runner: the begin and end of a test immediately, and the results
+ * in the order of the file.
  */
 import { AssertionError } from 'node:assert';
 import type { TestEvent } from 'node:test/reporters';
@@ -29,13 +29,13 @@ export default async function* report(events: AsyncIterable<TestEvent>): AsyncGe
       if (message) send(message);
     }
   }
-  // Node reads a reporter as text; ours has sent all it has to say.
+  // Node reads a reporter as text; this one has already sent everything.
   yield '';
 }
 
 type Ended = Extract<TestEvent, { type: 'test:pass' | 'test:fail' }>;
 
-/** A group counts only when it failed by itself, in a hook: its tests count on their own. */
+/** A group counts only if it failed itself, in a hook: its tests count on their own. */
 function messageOf(event: Ended, name: string): TestMessage | undefined {
   const { details, skip, todo } = event.data;
   const isSuite = details.type === 'suite';
@@ -52,7 +52,7 @@ function messageOf(event: Ended, name: string): TestMessage | undefined {
   return { kind: 'failed', name, detail: describe(error.cause ?? error) };
 }
 
-/** The error in full, without the frames of Node itself; an assertion's message says it all. */
+/** The error in full, without the frames of Node itself; for an assertion its message suffices. */
 function describe(error: unknown): string {
   const text = error instanceof AssertionError ? error.stack : undefined;
   const lines = (text ?? inspect(error, { depth: 8 })).split('\n');

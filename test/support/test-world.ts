@@ -1,7 +1,7 @@
 /**
- * A world whose clock stands still until a test moves it. Work is done in real turns of the event
- * loop; time passes only in `advance` and `until`, which jump from timer to timer and let all that
- * follows from one settle before the next. A backoff of minutes costs a test nothing.
+ * A world whose clock stands still until a test moves it. Work runs in real turns of the event
+ * loop; time passes only in `advance` and `until`, which jump from timer to timer and let
+ * everything settle in between. A backoff of minutes costs a test nothing.
  */
 import { limits } from '../../src/kernel/limits/limits.ts';
 import type { World } from '../../src/kernel/world.ts';
@@ -12,12 +12,12 @@ interface Timer {
   readonly dueAt: number;
 }
 
-/** So many turns in a row without work under way count as rest. */
+/** This many consecutive turns without running work count as settled. */
 const quietTurns = 3;
 const longestMs = 48 * 60 * 60 * 1000;
 
 export class TestWorld implements World {
-  /** What `random` answers: the middle, unless a test says otherwise. */
+  /** The value of `random`: the middle by default. */
   chance = 0.5;
   readonly #timers = new Set<Timer>();
   #now = Date.UTC(2030, 0, 1);
@@ -72,7 +72,7 @@ export class TestWorld implements World {
     return this.#timers.size;
   }
 
-  /** The same database, judged by this world's clock, and waited for by `settle`. */
+  /** The same database with this world's clock, awaited by `settle`. */
   watch(database: Database): Database {
     return {
       dialect: database.dialect,
@@ -90,7 +90,7 @@ export class TestWorld implements World {
     return work.finally(() => this.#end());
   }
 
-  /** Resolves when nothing is under way that would end without time passing. */
+  /** Resolves when no work is running that would end without time passing. */
   async settle(): Promise<void> {
     for (let quiet = 0; quiet < quietTurns; ) {
       await turn();
@@ -99,7 +99,7 @@ export class TestWorld implements World {
     }
   }
 
-  /** Resolves when no work is under way. To look again and again would keep a core busy. */
+  /** Resolves when no work is running. Polling would keep a core busy. */
   #rest(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#waiting.push(resolve);
@@ -112,7 +112,7 @@ export class TestWorld implements World {
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
-  /** Lets so much time pass, with all that happens in it. */
+  /** Lets this much time pass, with everything that happens in it. */
   async advance(durationMs: number): Promise<void> {
     const end = this.#now + durationMs;
     await this.settle();
@@ -130,7 +130,7 @@ export class TestWorld implements World {
     }
   }
 
-  /** Moves the clock alone: what was due is late, as after a long sleep of the machine. */
+  /** Moves only the clock: due timers are late, as after a sleep of the machine. */
   skip(durationMs: number): void {
     this.#now += durationMs;
   }
@@ -159,7 +159,7 @@ export interface Latch {
   open(): void;
 }
 
-/** Something that a test opens, and a step waits for; or the other way round. */
+/** Opened by a test and awaited by a step; or the other way round. */
 export function makeLatch(): Latch {
   const { promise, resolve } = Promise.withResolvers<void>();
   return { opened: promise, open: () => resolve() };

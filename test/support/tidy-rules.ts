@@ -13,11 +13,11 @@ export interface Finding {
 
 export type Rule = (source: Source) => Finding[];
 
-/** A pattern that must not occur, where it is banned, and why. */
+/** A forbidden pattern, where it is forbidden, and why. */
 export interface BannedText {
   readonly rule: string;
   readonly pattern: RegExp;
-  /** Which view of the file is searched: comments and literals, only code, or all. */
+  /** Which view of the file is searched: everything, only code, or all but comments. */
   readonly view: 'text' | 'code' | 'uncommented';
   isBannedIn(path: string): boolean;
   readonly message: string;
@@ -32,11 +32,11 @@ export interface SizeLimits {
 export interface ImportTables {
   /** Per folder of src/: the folders, or single files, that it may import from. */
   readonly folders: Readonly<Record<string, readonly string[]>>;
-  /** Single files that are held to a shorter list. The files of src/ itself may import anything. */
+  /** Single files with a shorter list. The files of src/ itself may import anything. */
   readonly files: Readonly<Record<string, readonly string[]>>;
-  /** Packages and guarded modules of Node: the folders, or files, they may enter by. */
+  /** Packages and guarded modules of Node: the folders, or files, that may import them. */
   readonly packages: Readonly<Record<string, readonly string[]>>;
-  /** Folders that import no package but these: they decide, and touch nothing. */
+  /** Folders that import no package but these: they decide, and have no effects. */
   readonly pureFolders: Readonly<Record<string, readonly string[]>>;
 }
 
@@ -75,7 +75,7 @@ export function nameRule(bannedWords: readonly string[]): Rule {
       }
       const word = name.split('-').find((part) => bannedWords.includes(part.replace(/s$/, '')));
       if (word === undefined) return [];
-      return [at(source, 'name', 1, `\`${word}\` says nothing: name the thing the file holds`)];
+      return [at(source, 'name', 1, `\`${word}\` says nothing: name what the file contains`)];
     });
 }
 
@@ -89,7 +89,7 @@ export function bannedTextRule(ban: BannedText): Rule {
   };
 }
 
-/** SQL that writes a state column stands in one module per table: no path goes around it. */
+/** SQL that writes a state column belongs to one module per table. */
 export function stateWriteRule(
   columns: readonly string[],
   writers: Readonly<Record<string, readonly string[]>>,
@@ -128,7 +128,7 @@ export function importRule(tables: ImportTables): Rule {
   };
 }
 
-/** The workbench runs in a browser: its own packages, and of src/ only what is said here. */
+/** The workbench runs in a browser: its own packages, and of src/ only what is listed here. */
 export function webImportRule(tables: {
   readonly packages: readonly string[];
   readonly sources: readonly string[];
@@ -192,8 +192,8 @@ export function importsOf(source: Source): { line: number; specifier: string }[]
 }
 
 /**
- * Functions by their indentation, which the formatter guarantees: from the line where one begins to
- * the next line of the same indentation that closes its braces. Groups of tests do not count.
+ * Finds functions by their indentation, which the formatter guarantees: from the first line to the
+ * next line of the same indentation that closes its braces. Groups of tests do not count.
  */
 export function functionsOf(source: Source): { line: number; length: number }[] {
   const lines = source.code.split('\n');
@@ -254,7 +254,7 @@ function inSrc(place: string): string {
   return `src/${place}`;
 }
 
-/** Places are folders, or files with their ending. */
+/** Places are folders, or files with their extension. */
 function isWithin(path: string, places: readonly string[]): boolean {
   return places.some((place) => path === place || path.startsWith(`${place}/`));
 }

@@ -4,14 +4,14 @@ import { patience } from './patience.ts';
 export interface UntilOptions {
   /** What is awaited, as it should read after "timed out waiting for". */
   readonly what: string;
-  /** For what takes longer than one event, such as a whole job; never shorter. */
+  /** For waits longer than one event, such as a whole job; never shorter. */
   readonly patienceMs?: number;
   readonly intervalMs?: number;
 }
 
 /**
- * Asks again and again until the answer is truthy, and returns it. An error counts as "not yet",
- * and is named when time runs out. For tests of whole processes: within one, tests await events.
+ * Polls until the result is truthy, and returns it. An error counts as "not yet", and is named when
+ * time runs out. For tests of whole processes: within one process, tests await events.
  */
 export async function until<Answer>(
   condition: () => Answer | Promise<Answer>,

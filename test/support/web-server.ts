@@ -1,4 +1,4 @@
-/** A web site on loopback for one test: pages by path, and what was asked of it. */
+/** A web site on loopback for one test: pages by path, and a record of requests. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,7 +10,7 @@ export interface WebServer {
   /** `127.0.0.1:PORT`, to be allowed by name. */
   readonly host: string;
   readonly origin: string;
-  /** The paths in the order in which they were asked for. */
+  /** The paths in the order of the requests. */
   readonly asked: readonly string[];
 }
 
@@ -30,7 +30,7 @@ export async function serveWeb(t: Cleanup, respond: Respond): Promise<WebServer>
   return { host, origin: `http://${host}`, asked };
 }
 
-/** A site of fixed pages; what it does not have is a 404. */
+/** A site of fixed pages; any other path is a 404. */
 export function pagesOf(pages: Readonly<Record<string, string>>): Respond {
   return (request, response) => {
     const body = pages[(request.url ?? '').split('?')[0] ?? ''];

@@ -15,7 +15,7 @@ function setup() {
   return { world, breaker, fail, open };
 }
 
-test('a circuit opens at the last failure that it bears, and not before', async () => {
+test('a circuit opens at the last allowed failure, and not before', async () => {
   const { breaker, fail } = setup();
   await fail();
   await fail();
@@ -24,7 +24,7 @@ test('a circuit opens at the last failure that it bears, and not before', async 
   assert.deepEqual([breaker.circuit, breaker.waitMs()], ['open', 30_000]);
 });
 
-test('calls that were under way when it opened change nothing when they end', async () => {
+test('calls that were running when it opened change nothing when they end', async () => {
   const { world, breaker, open } = setup();
   const [failing, succeeding] = [makeLatch(), makeLatch()];
   const late = [
@@ -40,7 +40,7 @@ test('calls that were under way when it opened change nothing when they end', as
   assert.deepEqual([breaker.circuit, breaker.waitMs()], ['open', 20_000]);
 });
 
-test('while one asks whether it may close, the others wait a little', async () => {
+test('while one call probes whether it may close, the others wait a little', async () => {
   const { world, breaker, open } = setup();
   await open();
   world.skip(30_000);

@@ -1,6 +1,6 @@
 /**
- * Spares a service that fails: after so many failures in a row nobody asks it for a time, then one
- * asks, and its answer decides. What was begun before the circuit last changed decides nothing.
+ * A circuit breaker: after several consecutive failures no call is made for a time, then one call
+ * probes, and its result decides. Calls started before the last state change decide nothing.
  */
 import type { World } from '../../kernel/world.ts';
 
@@ -9,7 +9,7 @@ export type Circuit = 'closed' | 'open' | 'half_open';
 export interface BreakerOptions {
   readonly failuresMax: number;
   readonly openMs: number;
-  /** How long others are kept away while one asks. */
+  /** How long other calls are blocked during a probe. */
   readonly probeMs: number;
 }
 
@@ -31,7 +31,7 @@ export class Breaker {
     return this.#coolingMs(this.#openedAt) > 0 ? 'open' : 'half_open';
   }
 
-  /** For how long nobody may ask; 0 if `run` may be called now. */
+  /** How long calls are blocked; 0 if `run` may be called now. */
   waitMs(): number {
     if (this.#openedAt === undefined) return 0;
     return this.#coolingMs(this.#openedAt) || (this.#isProbing ? this.#options.probeMs : 0);

@@ -1,6 +1,6 @@
 /**
- * Wrong keys from one source. Each may cost Membership a question, so a source that brings too many
- * is not listened to for a while; keys that are already known to be good are not affected.
+ * Limits wrong keys from one address. Each may cost a request to Membership, so an address with too
+ * many is blocked for a while; keys that are already known to be valid are not affected.
  */
 import { limits } from '../../kernel/limits/limits.ts';
 import type { World } from '../../kernel/world.ts';
@@ -15,9 +15,9 @@ export class FailedKeyLimiter {
     this.#window = new MemoryWindow(world);
   }
 
-  /** For how long the source is not listened to; 0 if it is. */
+  /** How long the address is blocked; 0 if it is not. */
   async waitMs(source: string): Promise<number> {
-    // With no room at all nothing is added: this only looks.
+    // With a limit of zero nothing is added: this only reads.
     const { count } = await this.#take(source, 0);
     return count < guessesMax ? 0 : (await this.#take(source, guessesMax)).freesInMs;
   }

@@ -1,4 +1,4 @@
-/** Whether a request is within its caller's limit, as the strategies and the window have it. */
+/** Decides whether a request is within its caller's limit, with the strategies and the window. */
 import { limits } from '../../kernel/limits/limits.ts';
 import type { World } from '../../kernel/world.ts';
 import { type CallerContext, localCaller } from '../caller.ts';
@@ -13,14 +13,14 @@ import { MemoryWindow, type RateWindow } from './window.ts';
 
 export interface RateDecision {
   readonly allowed: boolean;
-  /** All that the window admits: the caller's requests and the burst on top of them. */
+  /** The caller's requests plus the burst. */
   readonly limit: number;
   readonly remaining: number;
-  /** In which so many are admitted. */
+  /** The window of the limit. */
   readonly windowSeconds: number;
-  /** When one more request than now will be possible. */
+  /** When one more request will be possible. */
   readonly resetAtMs: number;
-  /** At least 1 for a request that was not allowed, else 0. */
+  /** At least 1 for a refused request, else 0. */
   readonly retryAfterSeconds: number;
 }
 
@@ -28,9 +28,9 @@ export interface LimitOptions {
   readonly world: World;
   readonly rateCapacity?: number | undefined;
   readonly rateFloor?: number | undefined;
-  /** Requests in an hour by tier. */
+  /** Requests per hour by tier. */
   readonly rateTiers?: Readonly<Record<string, number>> | undefined;
-  /** A window of several processes, which goes on with the given one where it cannot be reached. */
+  /** A shared window, which falls back to the given local one during an outage. */
   readonly windowFor?: ((pool: Pool, near: RateWindow) => RateWindow) | undefined;
 }
 
@@ -55,7 +55,7 @@ export function openLimits(options: LimitOptions): Admit {
     embed: windowIn('embed'),
   };
   return async (caller, pool) => {
-    // The owner of the machine shares with nobody, so nothing is counted.
+    // The owner of the machine is the only caller, so nothing is counted.
     if (caller === localCaller) return unlimited(capacity, world);
     const { shownId: callerId } = caller;
     const window = windows[pool];

@@ -1,9 +1,9 @@
-/** Each service has a capacity of its own, so each has a pool in which requests are counted. */
+/** Each service has its own capacity, so each has its own pool of counted requests. */
 export type Pool = 'jobs' | 'scrape' | 'chunk' | 'embed';
 
 /**
- * Searching costs what embedding costs. What is put on a queue is mostly a page; the service whose
- * queue holds texts says so itself. All that is not named belongs to the jobs.
+ * Search costs as much as embedding. A queued request is mostly a page; a service whose queue holds
+ * texts names its own pool. All other routes belong to the jobs pool.
  */
 const poolOfPath: Readonly<Record<string, Pool>> = {
   '/scrape': 'scrape',
@@ -14,7 +14,7 @@ const poolOfPath: Readonly<Record<string, Pool>> = {
   '/search': 'embed',
 };
 
-/** Takes a route with its method or without: `POST /search` and `/search` are the same. */
+/** Takes a route with or without method: `POST /search` and `/search` are the same. */
 export function poolOf(route: string): Pool {
   const path = route.replace(/^[A-Z]+ /, '');
   return Object.hasOwn(poolOfPath, path) ? (poolOfPath[path] ?? 'jobs') : 'jobs';

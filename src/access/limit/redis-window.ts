@@ -1,13 +1,16 @@
 /**
- * The window of several processes: one sorted set per caller, with a member per request and its
- * time as the score. One script looks and writes: two processes never both take the last place.
+ * A window shared by several processes: one sorted set per caller, with a member per request and
+ * its time as the score. One script checks and writes, so two processes never both take the last
+ * slot.
  */
 import type { Redis } from 'ioredis';
 import { limits } from '../../kernel/limits/limits.ts';
 import type { Attempts } from '../membership/redis-answers.ts';
 import type { RateClaim, RateWindow, Taken } from './window.ts';
 
-/** Answers: allowed or not, the count, the time until there is room, how many callers share. */
+/**
+ * Returns: allowed or not, the count, the time until there is room, the number of active callers.
+ */
 export const takeScript = {
   numberOfKeys: 2,
   lua: `
@@ -38,19 +41,19 @@ return { allowed, count, (leaving or now) + window - now, redis.call('ZCARD', KE
 
 type TakeReply = readonly [allowed: number, count: number, freesInMs: number, active: number];
 
-/** The command that ioredis makes of the script. */
+/** The command that ioredis creates from the script. */
 interface TakingRedis {
   takeRequest(...args: readonly (string | number)[]): Promise<TakeReply>;
 }
 
 export interface RedisWindowOptions {
   readonly link: Attempts;
-  /** Windows of different names count apart. */
+  /** Windows with different names count separately. */
   readonly pool: string;
-  /** This process's own requests: goes on alone while Redis is away. */
+  /** This process's own requests: used during a Redis outage. */
   readonly near: RateWindow;
   readonly now: (() => number) | undefined;
-  /** A name that no other process has: two requests of one moment are two members. */
+  /** Unique per process: two requests at the same moment are two members. */
   readonly writer: string;
 }
 
@@ -63,7 +66,7 @@ export class RedisWindow implements RateWindow {
     this.#options = options;
   }
 
-  /** As of the last answer from Redis: one request late at most, and no round trip of its own. */
+  /** From the last response of Redis: at most one request late, without its own round trip. */
   activeCallers(callerId: string): number {
     return this.#active ?? this.#options.near.activeCallers(callerId);
   }
@@ -80,7 +83,7 @@ export class RedisWindow implements RateWindow {
     }
     const [allowed, count, freesInMs, active] = together;
     this.#active = Math.max(1, active);
-    // What was let through is noted here too, so that an outage begins with it and not with none.
+    // An allowed request is also recorded locally, so that an outage starts with the current count.
     if (allowed === 1) await near.take({ ...claim, limit: Number.POSITIVE_INFINITY });
     return { isAllowed: allowed === 1, count, freesInMs: Math.min(freesInMs, claim.windowMs) };
   }

@@ -1,7 +1,7 @@
 /**
- * What several processes keep together: how much each caller has asked for, and what Membership
- * answered. Redis holds nothing that cannot be done without. While it is away, each process counts
- * its own requests, from what it has seen so far, and asks Membership itself.
+ * State shared by several processes: request counts, and responses of Membership. Redis holds only
+ * what is optional. During an outage each process counts its own requests, starting from what it
+ * has seen, and asks Membership itself.
  */
 import type { Redis } from 'ioredis';
 import { limits } from '../../kernel/limits/limits.ts';
@@ -20,15 +20,15 @@ export interface RedisOptions {
   readonly url: string;
   readonly world: World;
   readonly log: Log;
-  /** Milliseconds since 1970; absent: Redis' own clock, the one that all processes share. */
+  /** Milliseconds since 1970; absent: the clock of Redis, which all processes share. */
   readonly now?: (() => number) | undefined;
-  /** How long a command may take before the request goes on without it. */
+  /** Timeout of a command, after which the request continues without it. */
   readonly commandTimeoutMs?: number | undefined;
 }
 
 const words = {
   redis: 'Redis',
-  meanwhile: 'each process counts requests and remembers keys by itself until it is back',
+  meanwhile: 'each process counts requests and caches keys separately until it is back',
   after: '; requests are counted together again',
 };
 
@@ -63,12 +63,12 @@ export class RedisLink implements AccessRemote {
     return new RedisWindow({ link: this, pool, near, now, writer: world.uuid() });
   }
 
-  /** Resolves when Redis can be used, or when the first attempt to reach it has failed. */
+  /** Resolves when Redis can be used, or the first connection has failed. */
   async settled(): Promise<void> {
     await settled(this.#client);
   }
 
-  /** What the call answers; without Redis, what `otherwise` does. */
+  /** The result of the call; without Redis, that of `otherwise`. */
   async attempt<T>(
     call: (client: Redis) => Promise<T>,
     otherwise: () => T | Promise<T>,
@@ -90,7 +90,7 @@ export class RedisLink implements AccessRemote {
   }
 }
 
-/** Nothing waits in line for a connection, and nothing is sent twice. */
+/** No command is queued for a connection, and none is sent twice. */
 function connect({ url, commandTimeoutMs }: RedisOptions): Redis {
   return connectRedis(url, {
     commandTimeout: commandTimeoutMs ?? limits.redis.commandTimeoutMs,

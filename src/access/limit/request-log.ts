@@ -1,4 +1,4 @@
-/** Times in the order in which they came, in a ring that grows and shrinks with what it holds. */
+/** Timestamps in order of arrival, in a ring buffer that grows and shrinks. */
 const placesMin = 16;
 
 export class RequestLog {
@@ -10,7 +10,7 @@ export class RequestLog {
     return this.#count;
   }
 
-  /** How many it could hold before it grows. */
+  /** The current capacity of the ring. */
   get places(): number {
     return this.#ring.length;
   }
@@ -19,7 +19,7 @@ export class RequestLog {
     return this.at(this.#count - 1);
   }
 
-  /** Of those that are held, 0 is the oldest. */
+  /** Index 0 is the oldest. */
   at(index: number): number | undefined {
     if (index < 0 || index >= this.#count) return undefined;
     return this.#ring[(this.#first + index) % this.#ring.length];
@@ -31,13 +31,13 @@ export class RequestLog {
     this.#count += 1;
   }
 
-  /** Forgets what is as old as this or older. */
+  /** Removes entries at or before this time. */
   dropUntil(time: number): void {
     let dropped = 0;
     while (dropped < this.#count && (this.at(dropped) ?? time) <= time) dropped += 1;
     this.#first = (this.#first + dropped) % this.#ring.length;
     this.#count -= dropped;
-    // A quarter, so that a count around the edge does not move everything at each request.
+    // A quarter, so that a count around the threshold does not resize at each request.
     const quarter = this.#ring.length / 4;
     if (quarter >= placesMin && this.#count <= quarter) this.#resize(this.#ring.length / 2);
   }

@@ -1,6 +1,6 @@
 /**
- * How much a caller may ask for. Today all callers share the capacity fairly; when Membership names
- * a tier or limits of its own, those hold instead.
+ * How many requests a caller may send. By default all callers share the capacity fairly; if
+ * Membership gives a tier or limits, those apply instead.
  */
 import { limits } from '../../kernel/limits/limits.ts';
 import type { CallerContext } from '../caller.ts';
@@ -9,12 +9,12 @@ import { claimedLimit } from '../membership/claims.ts';
 export interface RateLimit {
   readonly requests: number;
   readonly windowSeconds: number;
-  /** What may come on top of the requests. */
+  /** Allowed on top of the requests. */
   readonly burst: number;
 }
 
 export interface Strategy {
-  /** `activeCallers`: how many callers were seen within the window, this one included. */
+  /** `activeCallers`: the number of callers seen within the window, including this one. */
   limitOf(caller: CallerContext, activeCallers: number): RateLimit;
 }
 
@@ -34,7 +34,7 @@ export const standardShare: FairShareOptions = {
   internalFactor: limits.rate.internalFactor,
 };
 
-/** An equal part of the capacity for each active caller, never less than the floor. */
+/** An equal share of the capacity for each active caller, never below the floor. */
 export function fairShareStrategy(options: FairShareOptions): Strategy {
   const { capacity, floor, burstFactor, internalFactor } = options;
   return {
@@ -46,7 +46,7 @@ export function fairShareStrategy(options: FairShareOptions): Strategy {
   };
 }
 
-/** The limits in the claims, or those of the tier. A tier that is not known has the floor. */
+/** The limits in the claims, or those of the tier. An unknown tier has the floor. */
 export function membershipTierStrategy(
   tiers: Readonly<Record<string, number>>,
   floor: number,
@@ -62,7 +62,7 @@ export function membershipTierStrategy(
   };
 }
 
-/** Fair share until Membership says something about the caller. */
+/** Fair share until Membership gives claims about the caller. */
 export function compositeStrategy(fairShare: Strategy, membershipTier: Strategy): Strategy {
   return {
     limitOf(caller, activeCallers) {

@@ -20,7 +20,7 @@ function setup(bounds = { callersMax: 100, loggedRequestsMax: 10_000 }) {
 }
 
 describe('the window in memory', () => {
-  test('forgets callers whose requests have all left it', async () => {
+  test('forgets callers without requests in the window', async () => {
     const { world, window, take } = setup();
     await take(1, { callerId: 'short', windowMs: 1_000 });
     world.skip(1_000);
@@ -32,7 +32,7 @@ describe('the window in memory', () => {
     assert.equal(window.activeCallers('a'), 1);
   });
 
-  test('gives back memory that a busy hour took', async () => {
+  test('releases memory after a busy hour', async () => {
     const { world, window, take } = setup();
     await take(1000, { limit: 1000 });
     assert.equal(window.size.places, 1024);
@@ -43,7 +43,7 @@ describe('the window in memory', () => {
     assert.ok(window.size.places <= 64, `${window.size.places} places`);
   });
 
-  test('holds no more callers than it may: who was not seen for longest makes room', async () => {
+  test('holds a bounded number of callers and evicts the least recently seen', async () => {
     const { window, take } = setup({ callersMax: 3, loggedRequestsMax: 10_000 });
     for (const callerId of ['a', 'b', 'c', 'a', 'd']) await take(6, { callerId });
     assert.equal(window.size.callers, 3);
@@ -52,7 +52,7 @@ describe('the window in memory', () => {
     assert.ok(window.activeCallers('a') <= 4);
   });
 
-  test('holds no more requests than it may, whatever the limits are', async () => {
+  test('holds a bounded number of requests for any limits', async () => {
     const { window, take } = setup({ callersMax: 100, loggedRequestsMax: 256 });
     for (let caller = 0; caller < 20; caller += 1) {
       await take(100, { callerId: `caller-${caller}`, limit: 1000 });
@@ -60,7 +60,7 @@ describe('the window in memory', () => {
     assert.ok(window.size.places <= 256, `${window.size.places} places`);
   });
 
-  test('counts on when the clock is set back, and neither frees nor freezes', async () => {
+  test('keeps counting when the clock is set back, and neither frees nor freezes', async () => {
     const { world, take } = setup();
     assert.equal(await take(12), 10);
     world.skip(-24 * hour);

@@ -1,6 +1,6 @@
 /**
- * A window that slides: counted are the requests of the time that ends now, so there is no moment
- * at which a caller's count begins anew. A request that was refused is not counted.
+ * A sliding window: it counts the requests of the time that ends now, so there is no moment at
+ * which a count resets. A refused request is not counted.
  */
 import { limits } from '../../kernel/limits/limits.ts';
 import type { World } from '../../kernel/world.ts';
@@ -10,20 +10,20 @@ export interface RateClaim {
   readonly callerId: string;
   readonly limit: number;
   readonly windowMs: number;
-  /** Services of ours have a pool of their own: they take no share from the others. */
+  /** Pawl's services have their own pool: they take no share from the others. */
   readonly isSharing: boolean;
 }
 
 export interface Taken {
   readonly isAllowed: boolean;
-  /** The caller's requests within the window, with this one if it was allowed. */
+  /** The caller's requests within the window, including this one if it was allowed. */
   readonly count: number;
-  /** Until so much of the window has passed that one more than now is allowed. */
+  /** Time until one more request is allowed. */
   readonly freesInMs: number;
 }
 
 export interface RateWindow {
-  /** How many share the capacity: those seen within the window, and this one. */
+  /** The number of active callers: those seen within the window, and this one. */
   activeCallers(callerId: string): number;
   take(claim: RateClaim): Promise<Taken>;
 }
@@ -38,13 +38,13 @@ interface Held {
   windowMs: number;
 }
 
-/** The window of one process. Callers stand in the order in which they were last seen. */
+/** The window of one process. Callers are in the order in which they were last seen. */
 export class MemoryWindow implements RateWindow {
   readonly #world: World;
   readonly #bounds: WindowBounds;
   readonly #held = new Map<string, Held>();
   readonly #seenAt = new Map<string, number>();
-  /** Places in all logs together: what they take in memory. */
+  /** Capacity of all logs together: their memory use. */
   #places = 0;
   #clockAt: number;
   #elapsedMs = 0;
@@ -55,7 +55,7 @@ export class MemoryWindow implements RateWindow {
     this.#clockAt = world.now();
   }
 
-  /** For those who watch memory. */
+  /** For memory tests. */
   get size(): { readonly callers: number; readonly places: number } {
     return { callers: this.#held.size, places: this.#places };
   }
@@ -87,7 +87,7 @@ export class MemoryWindow implements RateWindow {
     return { isAllowed, count: log.count, freesInMs: leavesAt - now };
   }
 
-  /** Callers whose requests have all left the window go; then, if it must be, others too. */
+  /** Evicts callers without requests in the window; then, if necessary, others. */
   #makeRoom(present: string, now: number): void {
     for (const [callerId, { log, windowMs }] of this.#held) {
       const isIdle = (log.newest ?? Number.NEGATIVE_INFINITY) + windowMs <= now;
@@ -99,7 +99,7 @@ export class MemoryWindow implements RateWindow {
     }
   }
 
-  /** Time that only passes: a clock that is set back must neither free nor freeze the window. */
+  /** Monotonic time: a clock that is set back must neither free nor freeze the window. */
   #tick(): number {
     const clockAt = this.#world.now();
     this.#elapsedMs += Math.max(0, clockAt - this.#clockAt);

@@ -1,4 +1,4 @@
-/** What Membership answered, kept for a while under the hash of the key. */
+/** Responses of Membership, cached under the hash of the key. */
 import { limits } from '../../kernel/limits/limits.ts';
 import type { World } from '../../kernel/world.ts';
 import type { Claims } from './claims.ts';
@@ -11,7 +11,7 @@ export interface KnownAnswer {
   readonly ttlMs: number;
 }
 
-/** A cache that several processes use. It never throws: without it, Membership is asked. */
+/** A cache shared by several processes. It never throws: without it, Membership is asked. */
 export interface AnswerCache {
   get(hash: string): Promise<KnownAnswer | undefined>;
   set(hash: string, known: KnownAnswer): Promise<void>;
@@ -23,7 +23,7 @@ interface Held {
   readonly ttlMs: number;
 }
 
-/** The cache of this process. The answer that was not used for longest makes room. */
+/** The cache of this process. Evicts the least recently used response. */
 export class MemoryAnswers {
   readonly #world: World;
   readonly #held = new Map<string, Held>();
@@ -41,7 +41,7 @@ export class MemoryAnswers {
     if (held === undefined) return undefined;
     this.#held.delete(hash);
     const ageMs = this.#world.now() - held.heldAt;
-    // A clock that was set back must not make a revoked key valid for longer.
+    // A clock that was set back must not extend the validity of a revoked key.
     if (ageMs < 0 || ageMs >= held.ttlMs) return undefined;
     this.#held.set(hash, held);
     return held.answer;

@@ -1,6 +1,6 @@
 /**
- * What Membership says about a caller. Today that is nothing; every claim is optional, and one that
- * comes has the right shape or the whole reply is refused.
+ * The claims of Membership about a caller. Every claim is optional; a claim with the wrong shape
+ * makes the whole reply invalid.
  */
 import { limits } from '../../kernel/limits/limits.ts';
 import type { CallerContext } from '../caller.ts';
@@ -8,7 +8,7 @@ import type { KeyHash } from '../key.ts';
 
 export type Claims = Readonly<Record<string, unknown>>;
 
-/** The claims of a reply, or undefined for what is no reply. No body is no claims. */
+/** The claims of a reply, or undefined if it is invalid. No body means no claims. */
 export function readReply(text: string): Claims | undefined {
   if (text.trim() === '') return {};
   let value: unknown;
@@ -61,11 +61,11 @@ function member(value: object, name: string): unknown {
 
 export interface Naming {
   readonly internalIds: ReadonlySet<string>;
-  /** What the list of keys calls the caller. */
+  /** The caller's name in the key list. */
   readonly name?: string | undefined;
 }
 
-/** Claims of the right shape, and the key's hash, make a caller. A static key may have a name. */
+/** Makes a caller from valid claims and the hash of the key. A static key may have a name. */
 export function callerOf(
   hash: Pick<KeyHash, 'callerId'>,
   claims: Claims,
@@ -88,7 +88,7 @@ export function callerOf(
   };
 }
 
-/** A type that Membership may yet invent gives no rights. */
+/** An unknown type gives no rights. */
 function callerTypeOf(claim: unknown): CallerContext['callerType'] {
   return claim === 'user' || claim === 'service' ? claim : 'unknown';
 }
@@ -99,7 +99,7 @@ export interface ClaimedLimit {
   readonly burst: number;
 }
 
-/** The limits in the claims, brought within what can be counted; undefined where there are none. */
+/** The limits in the claims, clamped to the countable range; undefined if there are none. */
 export function claimedLimit(claims: Claims): ClaimedLimit | undefined {
   const { rate_limits: limit } = claims;
   if (!(limit instanceof Object)) return undefined;

@@ -1,7 +1,7 @@
 /**
- * Asks Membership whether a key is valid. An answer is kept for a minute, and one question per key
- * is under way. A Membership that cannot be asked is a failure of its own: it makes no key invalid,
- * and none valid.
+ * Asks Membership whether a key is valid. A response is cached for a minute, and there is one
+ * request per key at a time. If Membership cannot be reached, that is its own failure: it makes no
+ * key invalid, and none valid.
  */
 import { readBoundedText } from '../../concurrency/bounded.ts';
 import { Failure } from '../../kernel/failure/failure.ts';
@@ -16,7 +16,7 @@ export interface MembershipOptions {
   readonly url: string;
   readonly world: World;
   readonly fetch: typeof fetch;
-  /** Answers that other processes got. */
+  /** Responses that other processes received. */
   readonly answers?: AnswerCache | undefined;
 }
 
@@ -46,7 +46,7 @@ export class Membership {
     return { circuit: this.#breaker.circuit, retryAfterMs: this.#breaker.waitMs() };
   }
 
-  /** What this process already knows: needs no turn of the event loop. */
+  /** The cached response of this process: needs no turn of the event loop. */
   recall(hash: KeyHash): Answer | undefined {
     return this.#near.get(hash.hex);
   }
@@ -55,7 +55,7 @@ export class Membership {
     const underWay = this.#underWay.get(hash.hex);
     if (underWay !== undefined) return underWay;
     if (this.#underWay.size >= bounds.callsMax) {
-      return Promise.reject(this.#unavailable('is being asked about too many keys at once'));
+      return Promise.reject(this.#unavailable('has too many concurrent key checks'));
     }
     const asking = this.#lookUp(key, hash).finally(() => this.#underWay.delete(hash.hex));
     this.#underWay.set(hash.hex, asking);
@@ -76,15 +76,16 @@ export class Membership {
   }
 
   async #call(key: string): Promise<Answer> {
-    if (this.#breaker.waitMs() > 0) throw this.#unavailable('did not answer lately');
+    if (this.#breaker.waitMs() > 0) throw this.#unavailable('did not answer recently');
     let reply: Claims | 'invalid';
     try {
       reply = await this.#breaker.run(() => this.#post(key));
     } catch (error) {
-      throw this.#unavailable('could not be asked', error);
+      throw this.#unavailable('could not be reached', error);
     }
     if (reply === 'invalid') return { isValid: false };
-    // One account with odd claims says nothing about the service: the circuit does not count it.
+    // One account with invalid claims says nothing about the service: the circuit does not count
+    // it.
     const bad = findBadClaim(reply);
     if (bad === undefined) return { isValid: true, claims: reply };
     throw this.#unavailable(`answered with a ${bad} of the wrong shape`);
@@ -93,14 +94,14 @@ export class Membership {
   async #post(key: string): Promise<Claims | 'invalid'> {
     const { world, fetch } = this.#options;
     const deadline = new AbortController();
-    const late = (): void => deadline.abort(new Error(`no answer within ${bounds.timeoutMs} ms`));
+    const late = (): void => deadline.abort(new Error(`no response within ${bounds.timeoutMs} ms`));
     const cancel = world.setTimer(late, bounds.timeoutMs);
     try {
       const response = await fetch(this.#address, {
         method: 'POST',
         headers: { 'content-type': 'application/json', accept: 'application/json' },
         body: JSON.stringify({ api_key: key }),
-        // The key goes to the address that was configured and to no other.
+        // The key is sent only to the configured address.
         redirect: 'manual',
         signal: deadline.signal,
       });
@@ -110,7 +111,7 @@ export class Membership {
         throw new Error(`status ${response.status}`);
       }
       const claims = readReply(await readBody(response));
-      if (claims === undefined) throw new Error('the body is no JSON object');
+      if (claims === undefined) throw new Error('the body is not a JSON object');
       return claims;
     } finally {
       cancel();
@@ -135,7 +136,7 @@ function addressOf(url: string): string {
   return `${url.replace(/\/+$/, '')}/auth`;
 }
 
-/** The body as it is after decompression, counted while it comes. */
+/** The body after decompression, counted while it arrives. */
 function readBody({ body }: Response): Promise<string> {
   const { replyBytesMax } = bounds;
   return readBoundedText(body, replyBytesMax, () => new Error(`more than ${replyBytesMax} bytes`));

@@ -1,4 +1,4 @@
-/** Membership's answers in Redis: one key each, under the hash, which ends by itself. */
+/** Responses of Membership in Redis: one key each, under the hash, with an expiry. */
 import type { Redis } from 'ioredis';
 import { limits } from '../../kernel/limits/limits.ts';
 import type { Answer, AnswerCache } from './answers.ts';
@@ -31,7 +31,7 @@ export function redisAnswers(link: Attempts): AnswerCache {
   };
 }
 
-/** What another version wrote, or nobody should have written, is as good as nothing. */
+/** An entry of another version, or an invalid one, is ignored. */
 function readAnswer(text: string): Answer | undefined {
   if (text === 'false') return { isValid: false };
   const claims = text === '' ? undefined : readReply(text);

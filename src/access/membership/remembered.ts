@@ -1,4 +1,4 @@
-/** Answers that are good for some seconds, the oldest of too many forgotten first. */
+/** Values cached for some seconds; the oldest are evicted first. */
 import { limits } from '../../kernel/limits/limits.ts';
 
 interface Entry<T> {
@@ -16,7 +16,7 @@ export class Remembered<T> {
     this.#now = now;
   }
 
-  /** What is remembered, else what `look` finds. If that fails, an answer that is too old holds. */
+  /** The cached value, else the result of `look`. If that fails, an expired value is used. */
   async get(key: string, look: () => Promise<T>): Promise<T> {
     const entry = this.#entries.get(key);
     if (entry && entry.until > this.#now()) return entry.value;
@@ -29,7 +29,7 @@ export class Remembered<T> {
     }
   }
 
-  /** Nothing that was read before now is remembered. */
+  /** Drops everything read before now. */
   clear(): void {
     this.#edition += 1;
     this.#entries.clear();

@@ -1,8 +1,7 @@
 /**
- * The sources of one attempt, and how far each has come. A source that has come through a phase is
- * not worked on in that phase again, so that a resumed attempt redoes nothing. What is large
- * (bytes, text, chunks) is in files of the workspace; a source has come through only when its file
- * is whole.
+ * The sources of one attempt and their progress. A source that has completed a phase is not
+ * processed in that phase again, so that a resumed attempt repeats nothing. Large parts (bytes,
+ * text, chunks) are in files of the workspace; a phase is complete only when its file is complete.
  */
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,7 +10,7 @@ import { isToBeRead, type Plan, type SourceFailure } from './plan.ts';
 import type { StagedSource } from './staging.ts';
 import { workspaceFailure } from './workspace.ts';
 
-/** What preflight found. */
+/** The result of preflight. */
 export interface Taken {
   readonly hash: string;
   readonly bytes: number;
@@ -19,13 +18,13 @@ export interface Taken {
   readonly ms: number;
 }
 
-/** What parsing found; the text itself is in a file. */
+/** The result of parsing; the text itself is in a file. */
 export interface TextFacts {
   readonly title: string | null;
   readonly language: string | null;
   readonly contentHash: string;
   readonly meta: string;
-  /** Files of a mail. */
+  /** Number of files attached to a mail. */
   readonly attachments: number;
   readonly bytes: number;
   readonly ms: number;
@@ -42,7 +41,7 @@ export interface Work {
   readonly plan?: Plan;
   readonly text?: TextFacts;
   readonly cut?: CutFacts;
-  /** It could not be read or cut. The others go on without it. */
+  /** It could not be parsed or chunked. The others continue without it. */
   readonly failure?: SourceFailure;
 }
 
@@ -71,7 +70,9 @@ export class Batch {
     return this.#works.get(id);
   }
 
-  /** The source is taken out of the attempt. What was skipped because of it takes its place. */
+  /**
+   * Removes the source from the attempt. A duplicate that was skipped because of it replaces it.
+   */
   forget(id: string): void {
     const gone = this.#works.get(id);
     this.#works.delete(id);
@@ -121,7 +122,7 @@ export class Batch {
     return JSON.parse(await this.#read(`${id}.chunks`));
   }
 
-  /** Whole or not at all: nobody takes the half of a file for a source that has come through. */
+  /** Atomic: a partial file must not look like a completed phase. */
   async #write(name: string, content: Uint8Array | string): Promise<void> {
     const path = join(this.#folder, name);
     try {

@@ -10,28 +10,28 @@ const unknown: Known = {
 };
 
 const cases: readonly [title: string, known: Partial<Known>, plan: Plan['do'], why?: string][] = [
-  ['what nobody has seen is added', {}, 'add'],
-  ['what has changed replaces what the corpus has of it', { isInCorpus: true }, 'replace'],
+  ['a new source is added', {}, 'add'],
+  ['a changed source replaces its document', { isInCorpus: true }, 'replace'],
   [
-    'what has not changed is skipped',
+    'an unchanged source is skipped',
     { isInCorpus: true, sameBytes: ['upload:a.txt'] },
     'skip',
     'unchanged',
   ],
   [
-    'what the corpus has under another name is skipped',
+    'a source that the corpus has under another name is skipped',
     { sameBytes: ['upload:b.txt'] },
     'skip',
     'in_corpus',
   ],
   [
-    'what has changed into a copy of another document still replaces what it was',
+    'a source that changed into a copy of another document still replaces its document',
     { isInCorpus: true, sameBytes: ['upload:b.txt'] },
     'replace',
   ],
-  ['what is staged twice is read once', { sameInBatch: 'b.txt' }, 'skip', 'in_batch'],
+  ['a source staged twice is read once', { sameInBatch: 'b.txt' }, 'skip', 'in_batch'],
   [
-    'what is staged twice and has not changed says the latter',
+    'a source staged twice and unchanged reports that it is unchanged',
     { sameInBatch: 'b.txt', isInCorpus: true, sameBytes: ['upload:a.txt'] },
     'skip',
     'unchanged',
@@ -48,7 +48,7 @@ for (const [title, known, expected, why] of cases) {
   });
 }
 
-test('a repeated source knows what becomes of it without the one that it repeats', () => {
+test('a duplicate source knows its plan without the source it repeats', () => {
   const plan = planFor({ ...unknown, sameInBatch: 'b.txt', isInCorpus: true });
   assert.deepEqual(plan.do === 'skip' && plan.otherwise, { do: 'replace' });
 });

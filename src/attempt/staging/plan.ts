@@ -1,4 +1,4 @@
-/** What will happen to a staged source, decided from what is known of it before it is parsed. */
+/** Decides what will happen to a staged source, before it is parsed. */
 import type { FailureCode } from '../../kernel/failure/failure.ts';
 
 export interface SourceFailure {
@@ -13,7 +13,7 @@ export type Plan =
       readonly do: 'skip';
       readonly why: SkipReason;
       readonly of: string;
-      /** What happens to it if the source that it repeats is taken back. */
+      /** The plan if the source that it repeats is removed. */
       readonly otherwise?: Plan;
     }
   | { readonly do: 'refuse'; readonly failure: SourceFailure };
@@ -22,15 +22,15 @@ export type SkipReason = 'unchanged' | 'in_corpus' | 'in_batch';
 
 export interface Known {
   readonly source: string;
-  /** The documents of the corpus that have the same bytes, by their sources. */
+  /** The documents of the corpus with the same bytes, by their sources. */
   readonly sameBytes: readonly string[];
   /** Whether the corpus has a document of this source. */
   readonly isInCorpus: boolean;
-  /** The name of an earlier source of this batch that has the same bytes. */
+  /** The name of an earlier source of this batch with the same bytes. */
   readonly sameInBatch: string | undefined;
 }
 
-/** The first row that fits decides. */
+/** The first matching row decides. */
 const rows: readonly (readonly [isSo: (known: Known) => boolean, plan: (known: Known) => Plan])[] =
   [
     [
@@ -44,7 +44,7 @@ const rows: readonly (readonly [isSo: (known: Known) => boolean, plan: (known: K
         return { do: 'skip', why: 'in_batch', of: sameInBatch, otherwise };
       },
     ],
-    // The corpus has the text under another name; but a document that it had must not stay old.
+    // The corpus has the text under another name; but an outdated document must still be replaced.
     [
       ({ sameBytes, isInCorpus }) => sameBytes.length > 0 && !isInCorpus,
       ({ sameBytes }) => ({ do: 'skip', why: 'in_corpus', of: sameBytes[0] ?? '' }),
@@ -63,7 +63,7 @@ export function isToBeRead(plan: Plan | undefined): boolean {
 }
 
 const skipped: Readonly<Record<SkipReason, (of: string) => string>> = {
-  unchanged: () => 'skipped: the corpus has exactly this',
+  unchanged: () => 'skipped: the corpus has exactly this content',
   in_corpus: (of) => `skipped: the corpus has the same content as ${of}`,
   in_batch: (of) => `skipped: it has the same content as ${of}, which is staged as well`,
 };
@@ -73,6 +73,6 @@ export function explain(plan: Plan): string {
   if (plan.do === 'skip') return skipped[plan.why](plan.of);
   if (plan.do === 'refuse') return `refused: ${plan.failure.message}`;
   return plan.do === 'replace'
-    ? 'will replace what the corpus has of it'
+    ? 'will replace the document in the corpus'
     : 'will be added to the corpus';
 }

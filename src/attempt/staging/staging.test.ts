@@ -22,7 +22,7 @@ async function setup(t: Cleanup) {
 const hasCode = (code: string) => (error: unknown) =>
   error instanceof Failure && error.code === code;
 
-test('a sent file lies on disk as it was sent, for nobody else to read', async (t) => {
+test('an uploaded file is stored unchanged, readable only by its owner', async (t) => {
   const { staging, upload } = await setup(t);
   const id = await upload('a.txt', 'x'.repeat(5000));
   assert.equal(readFileSync(staging.pathOf(id), 'utf8'), 'x'.repeat(5000));
@@ -30,7 +30,7 @@ test('a sent file lies on disk as it was sent, for nobody else to read', async (
   assert.equal(staging.list('me')[0]?.bytes, 5000);
 });
 
-test('a file that breaks off leaves nothing, neither in the list nor on disk', async (t) => {
+test('an interrupted upload leaves nothing, neither in the list nor on disk', async (t) => {
   const { staging, upload, files, names } = await setup(t);
   await upload('whole.txt', 'whole');
   const pieces = async function* () {
@@ -43,7 +43,7 @@ test('a file that breaks off leaves nothing, neither in the list nor on disk', a
   assert.equal(files().length, 1);
 });
 
-test('a file beyond the bound is refused within one piece, and leaves nothing', async (t) => {
+test('a file above the limit is refused within one chunk, and leaves nothing', async (t) => {
   const { staging, files, names } = await setup(t);
   let sent = 0;
   const piece = Buffer.alloc(1024 * 1024);
@@ -68,7 +68,7 @@ const givenNames: readonly [given: string, kept: string][] = [
   [`${'x'.repeat(600)}.txt`, `${'x'.repeat(496)}.txt`],
 ];
 for (const [given, kept] of givenNames) {
-  test(`a file called ${JSON.stringify(given).slice(0, 30)} leads nowhere`, async (t) => {
+  test(`a file called ${JSON.stringify(given).slice(0, 30)} cannot leave its folder`, async (t) => {
     const { upload, names } = await setup(t);
     await upload(given, 'text');
     assert.deepEqual(names(), [kept]);
@@ -80,7 +80,7 @@ test('a file without a name is refused', async (t) => {
   await assert.rejects(upload('..', 'text'), hasCode('bad_request'));
 });
 
-test('what is staged again under the same name takes the place of the first', async (t) => {
+test('staging again under the same name replaces the first', async (t) => {
   const { staging, upload, files } = await setup(t);
   await upload('a.txt', 'old');
   const id = await upload('a.txt', 'new');
@@ -91,7 +91,7 @@ test('what is staged again under the same name takes the place of the first', as
   assert.deepEqual(files(), [id]);
 });
 
-test('a path is a file that is there, and an address is a complete one', async (t) => {
+test('a path must be an existing file, and an address a complete one', async (t) => {
   const { staging, file, directory, names } = await setup(t);
   const path = file('a.txt', 'text');
   await staging.stagePath('me', path);
@@ -105,7 +105,7 @@ test('a path is a file that is there, and an address is a complete one', async (
   await assert.rejects(staging.stageUrl('me', 'ftp://example.com/'), hasCode('invalid_url'));
 });
 
-test('a source is taken back by whoever staged it, and by nobody else', async (t) => {
+test('a source can be removed by its own caller, and by nobody else', async (t) => {
   const { session, upload, names, files } = await setup(t);
   const id = await upload('a.txt', 'text');
   await assert.rejects(session.remove('other', [id]), hasCode('source_unknown'));
@@ -115,7 +115,7 @@ test('a source is taken back by whoever staged it, and by nobody else', async (t
   await assert.rejects(session.remove('me', [id]), hasCode('source_unknown'));
 });
 
-test('more than so many sources are not staged', async (t) => {
+test('sources above the limit are not staged', async (t) => {
   const { staging } = await setup(t);
   for (let count = 0; count < limits.attempt.sourcesMax; count += 1) {
     await staging.stageUrl('me', `http://example.com/${count}`);

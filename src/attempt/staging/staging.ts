@@ -1,7 +1,6 @@
 /**
- * What people have brought for the next attempt: files that were sent, files that lie on this
- * machine, addresses. Sent files are on disk, each whole or not at all, in a folder of this process
- * that a later start removes.
+ * Sources for the next attempt: uploaded files, files on this machine, addresses. Uploaded files
+ * are on disk, complete or absent, in a folder of this process that a later start removes.
  */
 import { createHash } from 'node:crypto';
 import { open, rm, stat } from 'node:fs/promises';
@@ -18,11 +17,11 @@ export interface StagedSource {
   readonly id: string;
   readonly caller: string;
   readonly kind: StagedKind;
-  /** What makes it the same document next time. */
+  /** Identifies the same document next time. */
   readonly source: string;
-  /** What people call it. */
+  /** The displayed name. */
   readonly name: string;
-  /** Not known of an address before it was fetched. */
+  /** Null for an address before it was fetched. */
   readonly bytes: number | null;
   readonly gate?: string | undefined;
   readonly stagedAt: number;
@@ -31,9 +30,9 @@ export interface StagedSource {
 export interface StagingOptions {
   readonly workspaces: Workspaces;
   readonly world: World;
-  /** Whether an attempt works on the source now, so that it cannot be taken away. */
+  /** Whether an attempt works on the source now, so that it cannot be removed. */
   readonly isAtWorkOn: (source: StagedSource) => boolean;
-  /** Whether an attempt works on the source, or would when it is resumed. */
+  /** Whether an attempt works on the source, or would after a resume. */
   readonly isInNeedOf: (source: StagedSource) => boolean;
 }
 
@@ -42,27 +41,27 @@ export interface SentFile {
   readonly pieces: AsyncIterable<Uint8Array>;
 }
 
-/** What one request brings: all of it is staged at the end, or nothing. */
+/** One staging request: everything is staged at the end, or nothing. */
 export interface StagingRequest {
-  /** Takes a file as it comes. What breaks off leaves nothing. */
+  /** Receives a file as a stream. An interrupted upload leaves nothing. */
   upload(file: SentFile): Promise<StagedSource>;
-  /** A file of this machine. It is read when the attempt runs, not now. */
+  /** A file on this machine. It is read when the attempt runs, not now. */
   path(path: string): Promise<StagedSource>;
   url(address: string): Promise<StagedSource>;
-  /** Stages it all. Whatever was staged under the same names before is replaced. */
+  /** Stages everything. Earlier sources with the same names are replaced. */
   commit(): Promise<readonly StagedSource[]>;
-  /** Nothing of it is staged, and what was staged before stays. */
+  /** Nothing is staged, and earlier sources stay. */
   drop(): Promise<void>;
 }
 
 export class Staging {
   readonly #options: StagingOptions;
   readonly #sources = new Map<string, StagedSource>();
-  /** How many sources of requests that have not ended each caller has. */
+  /** The number of sources in open requests, by caller. */
   readonly #coming = new Map<string, number>();
-  /** The name of the folder, once there is one. */
+  /** The name of the folder, once it exists. */
   #folder: string | undefined;
-  /** Of files that are whole, and of those that are still coming, by caller. */
+  /** Bytes of complete and incoming files, by caller. */
   readonly #bytes = new Map<string, number>();
   #isClosed = false;
 
@@ -70,7 +69,7 @@ export class Staging {
     this.#options = options;
   }
 
-  /** In the order in which they came. */
+  /** In the order of staging. */
   list(caller: string): StagedSource[] {
     return [...this.#sources.values()].filter((source) => source.caller === caller);
   }
@@ -132,7 +131,7 @@ export class Staging {
     return source;
   }
 
-  /** Those of the sources, if the caller may take them back now. */
+  /** The sources, if the caller may remove them now. */
   removable(caller: string, ids: readonly string[]): StagedSource[] {
     const found = ids.map((id) => {
       const source = this.#sources.get(id);
@@ -140,28 +139,28 @@ export class Staging {
       throw new Failure('source_unknown', `nothing is staged under ${id}`);
     });
     if (!found.some((source) => this.#options.isAtWorkOn(source))) return found;
-    const message = 'an attempt is at work on what was staged: stop it first';
+    const message = 'an attempt is working on the staged sources: stop it first';
     throw new Failure('action_not_allowed', message);
   }
 
-  /** All that one caller has staged is another's from now on. */
+  /** Moves all staged sources of one caller to another. */
   adopt(from: string, to: string): void {
     for (const source of this.list(from)) this.#sources.set(source.id, { ...source, caller: to });
   }
 
-  /** The sources have been dealt with, or taken back. */
+  /** The sources have been processed or removed. */
   async drop(sources: readonly StagedSource[]): Promise<void> {
     for (const source of sources) {
       if (this.#sources.delete(source.id)) await this.#forget(source);
     }
   }
 
-  /** Where a sent file is. */
+  /** The path of an uploaded file. */
   pathOf(id: string): string {
     return join(this.#folderPath(), id);
   }
 
-  /** The application ends: nothing that was staged outlives it. */
+  /** The application closes: staged sources are not kept. */
   abandon(): void {
     this.#isClosed = true;
     this.#sources.clear();
@@ -187,7 +186,7 @@ export class Staging {
 
   async #takePath(caller: string, path: string): Promise<StagedSource> {
     this.#checkRoom(caller);
-    if (!isAbsolute(path)) throw new Failure('bad_request', 'the path of a file is absolute');
+    if (!isAbsolute(path)) throw new Failure('bad_request', 'the path of a file must be absolute');
     const source = normalize(path);
     const found = await stat(source).catch((error: NodeJS.ErrnoException) => {
       const code = error.code === 'ENOENT' ? 'source_missing' : 'source_unreadable';
@@ -204,7 +203,7 @@ export class Staging {
     const source = canonicalUrl(url);
     if (source.length > limits.job.sourceUrlCharactersMax) {
       const bound = limits.job.sourceUrlCharactersMax;
-      throw new Failure('invalid_url', `an address has ${source.length} of ${bound} characters`);
+      throw new Failure('invalid_url', `the address has ${source.length} of ${bound} characters`);
     }
     const gate = gateOf(url);
     const id = this.#newId();
@@ -225,7 +224,7 @@ export class Staging {
     return createHash('sha256').update(this.#options.world.uuid()).digest('hex').slice(0, 16);
   }
 
-  /** Made again where somebody has removed it: then what was in it is gone, and more can come. */
+  /** Created again if it was removed: its content is lost, but new files can be staged. */
   #folderPath(): string {
     const { workspaces, world } = this.#options;
     if (this.#folder === undefined || !workspaces.has(this.#folder)) {
@@ -241,7 +240,10 @@ export class Staging {
     if (this.#isClosed) throw closing();
     const { sourcesMax } = limits.attempt;
     if (this.list(caller).length + (this.#coming.get(caller) ?? 0) >= sourcesMax) {
-      throw new Failure('too_many_sources', `${sourcesMax} sources are staged, which is the most`);
+      throw new Failure(
+        'too_many_sources',
+        `${sourcesMax} sources are staged, which is the maximum`,
+      );
     }
     this.#checkBytes(caller);
   }
@@ -252,7 +254,7 @@ export class Staging {
     else this.#bytes.delete(caller);
   }
 
-  /** A caller has its own bound, so that one alone does not take the room of all. */
+  /** Each caller has its own limit, so that one alone cannot use all of the space. */
   #checkBytes(caller: string): void {
     const { stagedBytesMax, stagedBytesAllMax } = limits.attempt;
     if ((this.#bytes.get(caller) ?? 0) > stagedBytesMax) {
@@ -260,11 +262,11 @@ export class Staging {
     }
     const all = [...this.#bytes.values()].reduce((sum, bytes) => sum + bytes, 0);
     if (all <= stagedBytesAllMax || this.#makeRoom()) return;
-    const message = `all callers together have staged ${stagedBytesAllMax} bytes, the most`;
-    throw new Failure('payload_too_large', `${message}: try again when some of it is imported`);
+    const message = `all callers together have staged ${stagedBytesAllMax} bytes, the maximum`;
+    throw new Failure('payload_too_large', `${message}: try again when some of them are imported`);
   }
 
-  /** What was staged long ago, and no attempt needs, goes. True: some of it did. */
+  /** Removes old sources that no attempt needs. True: space was freed. */
   #makeRoom(): boolean {
     const { world, isInNeedOf } = this.#options;
     const oldest = world.now() - limits.attempt.stagedMsMax;
@@ -273,13 +275,13 @@ export class Staging {
     );
     for (const source of left) {
       this.#sources.delete(source.id);
-      // The room is free at once. A file that cannot be removed goes with the folder, at the end.
+      // The space counts as free now. A file that cannot be removed is deleted with the folder.
       void this.#forget(source).catch(() => undefined);
     }
     return left.length > 0;
   }
 
-  /** Streams to the disk, and stops within one piece of a bound. */
+  /** Streams to disk, and stops within one chunk of the limit. */
   async #receive(
     path: string,
     { caller, name, pieces }: SentFile & { readonly caller: string },
@@ -312,7 +314,7 @@ export class Staging {
 }
 
 function closing(): Failure {
-  return new Failure('machine_busy', 'the application is about to end');
+  return new Failure('machine_busy', 'the application is closing');
 }
 
 async function removeFile(path: string): Promise<void> {
@@ -321,13 +323,13 @@ async function removeFile(path: string): Promise<void> {
   });
 }
 
-/** A name may have folders in it, but leads nowhere; and nothing in it steers what shows it. */
+/** A name may contain folders, but cannot leave them, and has no control characters. */
 function nameOf(given: string): string {
   const parts = given
     .split(/[\\/]/)
     .map((part) => part.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '').trim());
   const name = parts.filter((part) => !/^\.*$/.test(part)).join('/');
   if (name === '') throw new Failure('bad_request', 'every file needs a name');
-  // The end of a long name says what kind of file it is.
+  // Keep the end of a long name: its extension gives the file type.
   return name.slice(-limits.attempt.nameCharactersMax);
 }

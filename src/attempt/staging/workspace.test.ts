@@ -27,7 +27,7 @@ test('a workspace is a folder that only its owner may enter', (t) => {
   assert.equal(statSync(workspaces.pathOf('one')).mode & 0o777, 0o700);
 });
 
-test('what is removed is gone with its files, and what is abandoned keeps them', async (t) => {
+test('a removed workspace is gone with its files, and an abandoned one keeps them', async (t) => {
   const { open, names } = setup(t);
   const workspaces = open();
   for (const id of ['one', 'two']) {
@@ -41,7 +41,7 @@ test('what is removed is gone with its files, and what is abandoned keeps them',
   assert.equal(names().length, 1);
 });
 
-test('a start removes what dead processes have left, and nothing of the living', async (t) => {
+test('a start removes workspaces of dead processes, and none of live ones', async (t) => {
   const { open, names, lines } = setup(t);
   open({ pid: 7, isAlive: () => false }).create('of-the-dead');
   open({ pid: 8 }).create('of-the-living');
@@ -58,7 +58,7 @@ test('a start removes what dead processes have left, and nothing of the living',
   assert.ok(lines.some((line) => line.includes('removed 1 workspaces')));
 });
 
-test('a pid that was given to another process does not keep a workspace', async (t) => {
+test('a reused pid does not keep a workspace', async (t) => {
   const { open, names } = setup(t);
   open({ pid: 7, processStarted: '1' }).create('old');
   const isAlive: Liveness['isAlive'] = (_, started) => started === '2';
@@ -66,13 +66,13 @@ test('a pid that was given to another process does not keep a workspace', async 
   assert.deepEqual(names(), []);
 });
 
-test('after the machine was started anew, all of its workspaces are abandoned', async (t) => {
+test('after a reboot, all workspaces of the machine are abandoned', async (t) => {
   const { open } = setup(t);
   open({ host: 'machine/first/pids' }).create('old');
   assert.equal(await open({ host: 'machine/second/pids' }).removeAbandoned(), 1);
 });
 
-test('of a machine that cannot be asked, only what was silent for long is removed', async (t) => {
+test('for another machine, only workspaces that were silent for long are removed', async (t) => {
   const { open, world, folder, names } = setup(t);
   const far = open({ host: 'elsewhere/boot/pids' });
   far.create('of-far-away');
@@ -87,18 +87,18 @@ test('of a machine that cannot be asked, only what was silent for long is remove
   assert.equal(await near.removeAbandoned(), 1);
 });
 
-test('what was not made by Pawl is left alone', async (t) => {
+test('files that Pawl did not create are not touched', async (t) => {
   const { open, folder, names } = setup(t);
   mkdirSync(join(folder, 'notes'), { recursive: true });
   assert.equal(await open({ isAlive: () => false }).removeAbandoned(), 0);
   assert.deepEqual(names(), ['notes']);
 });
 
-test('where no folder was ever made, there is nothing to remove', async (t) => {
+test('without a folder, there is nothing to remove', async (t) => {
   assert.equal(await setup(t).open().removeAbandoned(), 0);
 });
 
-test('a workspace that cannot be made fails without saying where', (t) => {
+test('a workspace that cannot be created fails without revealing its path', (t) => {
   const { folder, open } = setup(t);
   writeFileSync(folder, 'in the way');
   assert.throws(

@@ -1,9 +1,10 @@
 /**
- * Scratch folders, one for each attempt. The name of a folder says which process owns it, so that
- * a later start can tell, without asking anyone, which of them nobody will come back for. It says
- * so from the moment the folder exists: no crash can leave one whose owner is unknown.
+ * Scratch folders, one per attempt. The name of a folder identifies the process that owns it, so
+ * that a later start can tell which folders are abandoned. It does so from the moment the folder
  *
- * No path leaves this folder of the code: failures name the trouble, not the place.
+ * exists: no crash can leave one with an unknown owner.
+ *
+ * No path leaves this folder of the code: failures name the problem, not the path.
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, statSync, utimesSync } from 'node:fs';
@@ -17,7 +18,7 @@ import type { Log } from '../../observe/log.ts';
 import type { WorkspaceOwner } from '../registry.ts';
 
 export interface WorkspacesOptions {
-  /** Holds nothing but workspaces. */
+  /** Holds only workspaces. */
   readonly folder: string;
   readonly liveness: Liveness;
   readonly world: World;
@@ -50,7 +51,7 @@ export class Workspaces implements WorkspaceOwner {
     return path !== undefined && statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
   }
 
-  /** Where the files of the workspace are. */
+  /** The path of the workspace files. */
   pathOf(id: string): string {
     const path = this.#paths.get(id);
     if (path !== undefined) return path;
@@ -68,12 +69,12 @@ export class Workspaces implements WorkspaceOwner {
     this.#forget(id);
   }
 
-  /** Resolves when the files of all that was removed are gone. */
+  /** Resolves when the files of all removed workspaces are gone. */
   async settled(): Promise<void> {
     while (this.#removals.size > 0) await Promise.all(this.#removals);
   }
 
-  /** Removes what processes have left that are no more. Returns how many folders. */
+  /** Removes workspaces of dead processes. Returns the number of folders. */
   async removeAbandoned(): Promise<number> {
     const { folder, world, liveness, log } = this.#options;
     const oldest = world.now() - limits.attempt.silentMsMax;
@@ -84,7 +85,7 @@ export class Workspaces implements WorkspaceOwner {
       .filter(({ name, path }) => isAbandoned(ownerFate(name, liveness), path, oldest));
     for (const { path } of left) this.#removeFolder(path);
     await this.settled();
-    if (left.length > 0) log.info(`removed ${left.length} workspaces that nobody came back for`);
+    if (left.length > 0) log.info(`removed ${left.length} workspaces of ended processes`);
     return left.length;
   }
 
@@ -99,13 +100,15 @@ export class Workspaces implements WorkspaceOwner {
     const removal = rm(path, { recursive: true, force: true, maxRetries: 3 })
       .catch((error) => {
         const { code } = toFailure(error);
-        this.#options.log.error(`a workspace could not be removed (${code}); the next start will`);
+        this.#options.log.error(
+          `a workspace could not be removed (${code}); the next start will remove it`,
+        );
       })
       .finally(() => this.#removals.delete(removal));
     this.#removals.add(removal);
   }
 
-  /** Others that cannot see this process know by the time of the folder that it lives. */
+  /** Processes on other machines see by the time of the folder that this one is alive. */
   #touchLater(): void {
     const { world, log } = this.#options;
     this.#cancelTouch = world.setTimer(() => {
@@ -113,7 +116,7 @@ export class Workspaces implements WorkspaceOwner {
       try {
         for (const path of this.#paths.values()) utimesSync(path, now, now);
       } catch (error) {
-        log.error(`a workspace could not be kept (${toFailure(error).code})`);
+        log.error(`a workspace could not be touched (${toFailure(error).code})`);
       }
       this.#touchLater();
     }, limits.attempt.touchMs);
@@ -122,7 +125,7 @@ export class Workspaces implements WorkspaceOwner {
 
 type Fate = 'alive' | 'dead' | 'unknown' | 'foreign';
 
-/** What is told of a file operation that failed: never where. */
+/** The description of a failed file operation, without its path. */
 export function withoutPath<T>(what: string, run: () => T): T {
   try {
     return run();
@@ -131,7 +134,7 @@ export function withoutPath<T>(what: string, run: () => T): T {
   }
 }
 
-/** The cause is left out: it has the path in it, and what logs a failure logs its causes. */
+/** The cause is omitted: it contains the path, and logging a failure logs its causes. */
 export function workspaceFailure(what: string, error: unknown): Failure {
   if (error instanceof Failure) return error;
   const { code } = toFailure(error);
@@ -143,7 +146,7 @@ function ownerName({ host, pid, processStarted }: Liveness): string {
   return [...hostMarks(host), pid, processStarted || 'x'].join('.');
 }
 
-/** The machine, its boot and the namespace of its pids, each short enough for a name. */
+/** The machine, its boot and its pid namespace, each short enough for a name. */
 function hostMarks(host: string): string[] {
   const [machine = '', boot = '', ...namespace] = host.split('/');
   return [machine, boot, namespace.join('/')].map((part) =>
@@ -158,7 +161,7 @@ function ownerFate(name: string, liveness: Liveness): Fate {
   if (pid === undefined) return 'foreign';
   const [ownMachine, ownBoot, ownNamespace] = hostMarks(liveness.host);
   if (machine !== ownMachine) return 'unknown';
-  // Since the machine has been started anew, none of its older processes is left.
+  // The machine has rebooted since, so its older processes are gone.
   if (boot !== ownBoot) return 'dead';
   if (namespace !== ownNamespace) return 'unknown';
   const startedAt = started === 'x' ? '' : (started ?? '');

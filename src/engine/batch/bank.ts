@@ -1,7 +1,7 @@
 /**
- * Answers of batches that their items do not come for: those were canceled, failed or are paused
- * while the batch went on. What came was paid for. It is kept and charged here as its step would
- * have done, so that whoever asks the same later does not pay again.
+ * Keeps batch responses whose items were canceled, failed or paused in the meantime. They were paid
+ * for, so they are stored and charged here as the step would have done, and the same request is not
+ * paid again later.
  */
 import { limits } from '../../kernel/limits/limits.ts';
 import type { Bank } from '../../pipeline/lane/bank.ts';
@@ -11,16 +11,16 @@ import { releaseIfOver } from '../../store/money/budgets.ts';
 
 export interface BankOptions {
   readonly database: Database;
-  /** By the step that asked. */
+  /** By the step that sent the request. */
   readonly banks?: Readonly<Record<string, Bank>> | undefined;
   readonly onError: (what: string, error: unknown) => void;
 }
 
-/** Returns for how many items something was kept. */
+/** Returns the number of items for which responses were stored. */
 export async function bankLeft(options: BankOptions, signal: AbortSignal): Promise<number> {
   const limit = limits.batch.pageMax;
   let banked = 0;
-  // Where there is no lane, there is nothing to look for.
+  // Without a batch lane there is nothing to look for.
   if (Object.keys(options.banks ?? {}).length === 0) return banked;
   for (let after = 0, isFull = true; isFull && !signal.aborted; ) {
     const page = await listLeft(options.database, { after, limit });
@@ -31,21 +31,21 @@ export async function bankLeft(options: BankOptions, signal: AbortSignal): Promi
   return banked;
 }
 
-/** One whose answers cannot be read does not keep the others from theirs. */
+/** Unreadable responses of one item do not affect the others. */
 async function bankItem(row: LeftRow, { database, banks, onError }: BankOptions): Promise<boolean> {
   const { id, job_id: jobId, caller, corpus, source } = row;
   let isBanked = false;
   try {
     for (const [step, lines] of await answeredLines(database, id)) {
       const bank = banks?.[step];
-      // A lane that is not configured any more: the lines stay for when it is again.
+      // The lane is no longer configured: its lines stay until it is.
       if (!bank) continue;
       await bank({ id, jobId, payer: { caller, corpus }, source }, lines);
       await database.write((transaction) => releaseIfOver(transaction, { itemId: id, step }));
       isBanked = true;
     }
   } catch (error) {
-    onError(`keeping the answers of batches for item ${id}`, error);
+    onError(`storing the batch responses of item ${id}`, error);
   }
   return isBanked;
 }

@@ -1,4 +1,4 @@
-/** Fetches the results of one job into the blob store, and notes them in its entry. */
+/** Fetches the results of one job into the blob store and records them in its entry. */
 import type { BlobStore } from '../../blob/blob.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import type { ProviderJob } from '../../kernel/provider-state.ts';
@@ -12,7 +12,7 @@ export interface CollectedJob {
   readonly collected: Collected;
 }
 
-/** Throws what the provider's interface or the store throws; the results are then read again. */
+/** Throws errors of the provider and the store; the results are then read again. */
 export async function collectJob(
   { planned, entry, answer }: { planned: PlannedJob; entry: ProviderJob; answer: PollAnswer },
   { row, blobs }: { readonly row: BatchTaskRow; readonly blobs: BlobStore },
@@ -20,7 +20,7 @@ export async function collectJob(
   const expected = await expectedOf(planned, row, blobs);
   const collected = await collectResults(answer.results?.() ?? [], { expected, blobs });
   if (collected.ok === 0) {
-    const why = collected.firstError ?? answer.detail ?? 'nothing was asked for';
+    const why = collected.firstError ?? answer.detail ?? 'no request was sent';
     return { entry: failed(entry, `${answer.said} without a result: ${why}`), collected };
   }
   return { entry: completed(entry, collected, row.provider === null), collected };
@@ -41,7 +41,7 @@ export function failed(entry: ProviderJob, error: string): ProviderJob {
   return { ...entry, status: 'FAILED', error: error.slice(0, limits.batch.errorCharactersMax) };
 }
 
-/** Completions tell by their status that some failed, transcriptions by their results. */
+/** Completions report partial failure by status, transcriptions by their results. */
 function completed(entry: ProviderJob, collected: Collected, isCompletion: boolean): ProviderJob {
   if (!isCompletion) return { ...entry, status: 'COMPLETED', result: resultEntry(collected) };
   const status = collected.failed > 0 ? 'PARTIAL_COMPLETE' : 'COMPLETED';

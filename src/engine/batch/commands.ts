@@ -1,4 +1,4 @@
-/** What people do with batch tasks: submit and cancel. The rest is the reconciler's. */
+/** User commands on batch tasks: submit and cancel. The reconciler does the rest. */
 import { type BlobStore, getPieces, putParts } from '../../blob/blob.ts';
 import { Failure } from '../../kernel/failure/failure.ts';
 import { batchTask } from '../../kernel/lifecycle/batch-task.ts';
@@ -43,7 +43,7 @@ export interface BatchTaskBody {
 
 export interface SubmittedTask {
   readonly key: string;
-  /** The same request had made it before. */
+  /** The same request has created it before. */
   readonly isReplayed: boolean;
 }
 
@@ -60,7 +60,7 @@ export class BatchCommands {
     this.#options = options;
   }
 
-  /** Accepts a task. When this resolves, the intent is on disk; the provider hears of it later. */
+  /** Accepts a task. When this resolves, the intent is on disk; the provider is called later. */
   async submit(
     caller: string,
     body: unknown,
@@ -86,8 +86,8 @@ export class BatchCommands {
   }
 
   /**
-   * Ends a task here at once, and at the provider as soon as that can be reached. Results that it
-   * has brought by then are kept.
+   * Ends a task here immediately, and at the provider as soon as it can be reached. Results
+   * received by then are kept.
    */
   async cancel(caller: string, key: string): Promise<void> {
     const { database, onEnd, ring, holdMs = limits.batch.holdMs } = this.#options;
@@ -97,9 +97,9 @@ export class BatchCommands {
       checkCancel(row);
       const now = database.now();
       const told = taskEvent('batch_task_canceled', row);
-      // The epoch is one that this command has raised.
+      // This command has raised the epoch.
       const isCancelDue = row.epoch > 1;
-      // A submitter may be at it: what it begins is known when its hold is over.
+      // A submitter may be working on it: its jobs are known when its lock expires.
       const heldUntil = Math.min(row.next_at, now + holdMs);
       const nextAt = row.state === 'pending' ? Math.max(now, heldUntil) : now;
       const change = { event: 'cancel', isCancelDue, nextAt, told, now } as const;
@@ -134,7 +134,7 @@ export class BatchCommands {
   async #completion(body: BatchTaskBody): Promise<PlannedTask> {
     const { providers, blobs } = this.#options;
     const { models = [], requests = [], dataset_ids: datasets } = body;
-    if (models.length === 0) throw bad('name at least one of models');
+    if (models.length === 0) throw bad('name at least one model in models');
     const servedBy = servedByModels(models, body.task_type, providers);
     checkRequests(requests);
     const key = await putParts(blobs, linesOf(requests));
@@ -151,14 +151,14 @@ export class BatchCommands {
   }
 }
 
-/** The model that recordings are transcribed with where the task names none. */
+/** The default model for recordings. */
 export function defaultModels({ split }: BatchProvider): readonly string[] {
   return split === 'model' || split === 'source_and_model' ? ['long'] : [];
 }
 
 function checkModels({ name, modelsMax }: BatchProvider, models: readonly string[]): void {
   if (modelsMax === undefined || models.length <= modelsMax) return;
-  const rule = modelsMax === 0 ? 'leave models out' : `name at most ${modelsMax} of models`;
+  const rule = modelsMax === 0 ? 'omit models' : `name at most ${modelsMax} of models`;
   throw bad(`${name} cannot use ${models.join(', ')}: ${rule}`);
 }
 
@@ -187,7 +187,7 @@ export function unknown(key: string): Failure {
   return new Failure('batch_task_unknown', `there is no batch task ${key}`);
 }
 
-/** The merged results of a task, in pieces: they may be larger than what a process should hold. */
+/** The merged results of a task, in pieces: they may be too large for memory. */
 export function outputOf(
   { key, state, output_key: output }: BatchTaskRow,
   blobs: BlobStore,
@@ -217,9 +217,9 @@ function readBody(body: unknown): BatchTaskBody {
     if (!isText) throw bad(`${name} must be a text`);
   }
   const { urls, requests } = asked as { urls?: unknown[]; requests?: unknown };
-  if (urls !== undefined && urls.length === 0) throw bad('urls must name at least one');
+  if (urls !== undefined && urls.length === 0) throw bad('urls must have at least one entry');
   if ((urls === undefined) === (requests === undefined)) {
-    throw bad('give urls to transcribe, or requests to answer, and not both');
+    throw bad('give either urls to transcribe or requests to answer, not both');
   }
   if (requests !== undefined && !Array.isArray(requests)) throw bad('requests must be a list');
   if ((urls?.length ?? 0) > limits.batch.jobsPerTaskMax) {
@@ -247,7 +247,7 @@ function checkRequests(requests: readonly unknown[]): void {
     if (typeof id !== 'string' || !idPattern.test(id)) {
       throw bad(`request ${index + 1}: custom_id must be 1 to 64 letters, digits, _ and -`);
     }
-    if (seen.has(id)) throw bad(`request ${index + 1}: custom_id ${id} is there twice`);
+    if (seen.has(id)) throw bad(`request ${index + 1}: custom_id ${id} is used twice`);
     if (typeof input !== 'string' || input === '') {
       throw bad(`request ${id}: input must be a text`);
     }
@@ -255,7 +255,7 @@ function checkRequests(requests: readonly unknown[]): void {
   }
 }
 
-/** An address with a scheme. Which schemes it takes is for the provider to say. */
+/** An address with a scheme. The provider decides which schemes it accepts. */
 function isSource(url: string): boolean {
   return url.length <= limits.fetch.urlCharactersMax && /^[a-z][a-z0-9+.-]*:\/\/[^/\s]/i.test(url);
 }

@@ -1,6 +1,7 @@
 /**
- * Ends tasks that are too old. Every process does so, whether or not it has the provider: the bound
- * holds for tasks that nobody serves. A process that has the provider ends their jobs there.
+ * Ends tasks that are too old. Every process does so, with or without the provider's settings: the
+ * limit also holds for tasks that no process serves. A process with the settings ends their jobs at
+ * the provider.
  */
 import { Failure } from '../../kernel/failure/failure.ts';
 import { limits } from '../../kernel/limits/limits.ts';
@@ -23,7 +24,7 @@ export async function expireOld(options: BatchOptions): Promise<number> {
   for (const row of rows) {
     const message =
       row.state === 'pending'
-        ? `it was not taken by its provider within ${hours} h`
+        ? `the provider did not accept it within ${hours} h`
         : `the task has been in progress for more than ${hours} h`;
     const waited = row.wait_reason === null ? '' : `: ${row.wait_reason}`;
     await giveUp(row, options, new Failure('batch_expired', `${message}${waited}`));
@@ -32,8 +33,8 @@ export async function expireOld(options: BatchOptions): Promise<number> {
 }
 
 /**
- * Fails a task. Where its provider may know of it, its jobs are ended there, and whoever waits for
- * the task waits until that is confirmed: until then its results may come, and it may be charged.
+ * Fails a task. If its provider may know it, its jobs are ended there, and waiting items wait until
+ * that is confirmed: until then results may arrive, and may be charged.
  */
 export async function giveUp(
   row: BatchTaskRow,
@@ -53,7 +54,7 @@ export async function giveUp(
   });
 }
 
-/** Only somebody who took the task before can have begun anything. */
+/** Only a process that took the task before can have begun a job. */
 function mayBeAtProvider({ state, epoch }: BatchTaskRow): boolean {
   return state === 'in_progress' || epoch > 1;
 }

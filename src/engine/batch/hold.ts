@@ -1,7 +1,7 @@
 /**
- * A hold on a batch task, renewed while its process works on the task. However slow a provider is,
- * no other process takes the task meanwhile; a process that dies loses it within one hold. The
- * renewal is fenced by the epoch: whoever has lost the task is stopped by the signal.
+ * A lock on a batch task, renewed while its process works on the task. No other process takes the
+ * task meanwhile, even if the provider is slow; a process that dies loses it when the lock expires.
+ * The renewal is fenced by the epoch: the signal stops a process that has lost the task.
  */
 import { limits } from '../../kernel/limits/limits.ts';
 import { renewHold } from '../../store/batch/taking.ts';
@@ -29,14 +29,14 @@ export class Hold {
     this.#schedule();
   }
 
-  /** Whether a call that begins now ends before anybody else may take the task. */
+  /** Whether a call that begins now ends before another process may take the task. */
   get isLongEnough(): boolean {
     const { database, holdMs = limits.batch.holdMs } = this.#options;
     const reserveMs = limits.batch.holdReserveFactor * holdMs;
     return !this.signal.aborted && database.now() + reserveMs <= this.#heldUntil;
   }
 
-  /** Stops the renewal. Called before the task moves on: a late renewal must not move it back. */
+  /** Stops the renewal. Called before the task is moved: a late renewal must not move it back. */
   async release(): Promise<void> {
     this.#isReleased = true;
     this.#cancelTimer();
@@ -64,8 +64,8 @@ export class Hold {
       if (isOurs) this.#heldUntil = heldUntil;
       else this.#lost.abort();
     } catch (error) {
-      // The store may be back before the hold ends.
-      onError(`renewing the hold on batch task ${this.#row.key}`, error);
+      // The store may be back before the lock expires.
+      onError(`renewing the lock on batch task ${this.#row.key}`, error);
       if (database.now() >= this.#heldUntil) this.#lost.abort();
     }
   }

@@ -1,8 +1,8 @@
 /**
- * The cheap lane: what items have left to batch tasks is gathered into tasks, and when a task ends,
- * each line goes its own way. One that failed fails its item only. What did not come back (a task
- * that expired, or broke off half-way) is sent once more, in tasks of half the size. What several
- * documents ask is asked for one of them: the others wait until its answer is kept, and find it.
+ * The batch lane: lines of items are gathered into batch tasks, and when a task ends, each line is
+ * handled separately. A failed line fails only its item. A line without a result (the task expired
+ * or stopped half-way) is sent once more, in tasks of half the size. A request shared by several
+ * documents is sent for one of them: the others wait until its response is stored, and use it.
  */
 import { type BlobStore, putParts } from '../../blob/blob.ts';
 import { limits } from '../../kernel/limits/limits.ts';
@@ -36,7 +36,9 @@ export interface LaneOptions {
   readonly gatherMs?: number | undefined;
 }
 
-/** Makes tasks of what has waited long enough, or is enough. Returns how many. */
+/**
+ * Creates tasks from lines that have waited long enough, or are numerous enough. Returns how many.
+ */
 export async function gatherLines(options: LaneOptions): Promise<number> {
   const { database, gatherMs = limits.batch.gatherMs } = options;
   const known = await listKnown(database);
@@ -48,7 +50,7 @@ export async function gatherLines(options: LaneOptions): Promise<number> {
   await database.write(dropUnwanted);
   let made = 0;
   for (const group of groups) {
-    // A process that has the provider's settings gathers them.
+    // A process with the provider's settings gathers them.
     const isServed = isSpoken(group)
       ? options.providers.names.includes(group.model)
       : options.providers.has(group.model, group.task_type);
@@ -82,13 +84,13 @@ async function makeTask(group: UnassignedGroup, options: LaneOptions): Promise<b
     const taskId = await insertBatchTask(transaction, task);
     const ids = lines.map(({ id }) => id);
     const assigned = await assignLines(transaction, taskId, ids);
-    // Another process has gathered some of them: this task is undone, and theirs stands.
+    // Another process has gathered some of them: this task is rolled back in favour of the other.
     if (assigned !== ids.length) throw new Error('lines were gathered twice at once');
     return true;
   });
 }
 
-/** One task for all, or one for each recording, as its provider begins its jobs. */
+/** One task for all, or one per recording, depending on how the provider starts jobs. */
 async function makeTranscriptions(group: UnassignedGroup, options: LaneOptions): Promise<boolean> {
   const { database, world, providers } = options;
   const { model: provider, caller } = group;
@@ -116,7 +118,7 @@ async function makeTranscriptions(group: UnassignedGroup, options: LaneOptions):
   });
 }
 
-/** Its model is the name of a provider. */
+/** For recordings the model is the name of a provider. */
 function isSpoken({ task_type: taskType }: Pick<UnassignedGroup, 'task_type'>): boolean {
   return taskType === transcription;
 }
@@ -127,7 +129,7 @@ function sourceOf({ request }: LineRow): string {
 
 async function* requestLines(lines: readonly LineRow[]): AsyncGenerator<Uint8Array, void> {
   for (const { id, request } of lines) {
-    // The key is ours: under it the answer will be kept.
+    // The key is our own: the response is stored under it.
     const { key: _, ...asked } = JSON.parse(request);
     yield Buffer.from(`${JSON.stringify({ ...asked, custom_id: nameOf(id) })}\n`);
   }

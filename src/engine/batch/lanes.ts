@@ -1,7 +1,7 @@
 /**
- * Tasks that need the same providers form a lane. Each lane has room of its own, so that a provider
- * that hangs delays no other. A process has the lanes of the providers that it has settings of, and
- * leaves all other tasks alone.
+ * Tasks that need the same providers form a lane. Each lane has its own concurrency, so that a
+ * hanging provider delays no other. A process has the lanes of the providers it has settings for,
+ * and ignores all other tasks.
  */
 import { limits } from '../../kernel/limits/limits.ts';
 import {
@@ -39,11 +39,11 @@ async function assignOlder({ database, providers }: BatchOptions): Promise<strin
 }
 
 export interface PoolOptions {
-  /** Tasks of one lane that are worked on at once. */
+  /** Concurrent tasks of one lane. */
   readonly size: number;
   readonly take: (transaction: Transaction, taking: ServedTaking) => Promise<BatchTaskRow[]>;
   readonly work: (row: BatchTaskRow) => Promise<void>;
-  /** For messages: what the work is. */
+  /** For messages: a description of the work. */
   readonly what: string;
 }
 
@@ -57,7 +57,7 @@ export class TaskPool {
     this.#pool = pool;
   }
 
-  /** Starts what is due as far as there is room, and does not wait for it. */
+  /** Starts due tasks up to the concurrency limit, without waiting for them. */
   async fill(lanes: readonly string[]): Promise<{ taken: number; isFull: boolean }> {
     const taken = await Promise.all(lanes.map((lane) => this.#fillLane(lane)));
     return {
@@ -66,7 +66,7 @@ export class TaskPool {
     };
   }
 
-  /** Resolves when nothing is under way. */
+  /** Resolves when no task is running. */
   async drain(): Promise<void> {
     await Promise.all([...this.#running.values()].flatMap((running) => [...running]));
   }
@@ -82,7 +82,7 @@ export class TaskPool {
     const taking = { servedBy: lane, limit, now, heldUntil: now + holdMs };
     const rows = await database.write((transaction) => take(transaction, taking));
     for (const row of rows) {
-      // What fails is due again when its hold ends: nothing is lost but time.
+      // A failed task is due again when its lock expires.
       const working: Promise<void> = work(row)
         .catch((error: unknown) => onError(`${what} batch task ${row.key}`, error))
         .finally(() => running.delete(working));
@@ -92,7 +92,7 @@ export class TaskPool {
   }
 }
 
-/** Works off all that is due in the lanes of this process. Returns how many tasks there were. */
+/** Works off all due tasks in the lanes of this process. Returns how many. */
 export async function workOff(
   pool: TaskPool,
   options: BatchOptions,

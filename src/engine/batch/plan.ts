@@ -1,4 +1,4 @@
-/** What a task asks for, and the provider's jobs that follow from it: the same in every attempt. */
+/** What a task asks for, and the provider's jobs that follow from it: the same in every try. */
 import { type BlobStore, getPieces } from '../../blob/blob.ts';
 import { Failure } from '../../kernel/failure/failure.ts';
 import { isSameHost } from '../../kernel/name/origin.ts';
@@ -14,7 +14,7 @@ import type {
 } from '../../provider/batch/batch-provider.ts';
 import type { BatchTaskRow } from '../../store/batch/tasks.ts';
 
-/** What is stored of what was asked for. */
+/** The stored input of a task. */
 export interface TaskInput {
   readonly dataset_ids: readonly string[];
   readonly models: readonly string[];
@@ -32,7 +32,7 @@ export function inputOf(row: Pick<BatchTaskRow, 'input'>): TaskInput {
 
 export const transcription = 'transcription';
 
-/** The configured providers, found by their name or by the name of a model. */
+/** The configured providers, found by their name or by a model name. */
 export class BatchProviders {
   readonly #providers: readonly BatchProvider[];
 
@@ -52,12 +52,12 @@ export class BatchProviders {
     return this.#named(name, taskType) ?? this.#raise(`${name} for ${taskType}`);
   }
 
-  /** Whether this process has all of these providers, which are named with commas. */
+  /** Whether this process has all of these comma-separated providers. */
   serves(servedBy: string): boolean {
     return servedBy.split(',').every((name) => this.names.includes(name));
   }
 
-  /** Those of the named ones that are configured. */
+  /** The configured ones among the named providers. */
   among(servedBy: string): BatchProviders {
     const names = servedBy.split(',');
     return new BatchProviders(this.#providers.filter(({ name }) => names.includes(name)));
@@ -71,19 +71,19 @@ export class BatchProviders {
     return this.#find(model, taskType) ?? this.#raise(`the model ${model}`);
   }
 
-  /** Whether a provider has the model; with an address, only a provider of that host counts. */
+  /** Whether a provider has the model; with an address, only a provider on that host counts. */
   has(model: string, taskType: string, url?: string): boolean {
     const found = this.#find(model, taskType);
     if (!found) return false;
     return found.url === undefined || url === undefined || isSameHost(found.url, url);
   }
 
-  /** Where a provider transcribes; undefined: only its adapter knows. */
+  /** The address where a provider transcribes; undefined if only its adapter knows. */
   urlOf(name: string): string | undefined {
     return this.#named(name, transcription)?.url;
   }
 
-  /** Whoever of them transcribes what stands at this address. */
+  /** The provider that transcribes at this address. */
   transcriberOf(address: string): string | undefined {
     return this.#providers.find(
       (each) => each.taskTypes.includes(transcription) && each.refuses?.(address) === undefined,
@@ -108,12 +108,12 @@ export class BatchProviders {
     const known = this.names.join(', ') || 'none';
     throw new Failure(
       'provider_unknown',
-      `no provider is configured for ${what}; there is: ${known}`,
+      `no provider is configured for ${what}; configured: ${known}`,
     );
   }
 }
 
-/** The names of the providers that a task needs; undefined where this process lacks one. */
+/** The names of the providers that a task needs; undefined if this process lacks one. */
 export function servedByOf(
   task: Pick<BatchTaskRow, 'provider' | 'task_type' | 'input'>,
   providers: BatchProviders,
@@ -125,7 +125,7 @@ export function servedByOf(
   return servedByModels(models, taskType, providers);
 }
 
-/** The same for models that this process has. */
+/** The same for models of this process. */
 export function servedByModels(
   models: readonly string[],
   taskType: string,
@@ -146,7 +146,7 @@ export function planJobs(
   blobs: BlobStore,
 ): PlannedJob[] {
   const input = inputOf(row);
-  // A model that two providers have stays with the one that the task was made for.
+  // A model that two providers have stays with the provider that the task was made for.
   const providers = row.served_by === null ? configured : configured.among(row.served_by);
   const common = {
     taskType: row.task_type,
@@ -184,7 +184,7 @@ export function planJobs(
   return plans[provider.split]();
 }
 
-/** Letters, digits and dashes: every provider takes it as a name. */
+/** Letters, digits and dashes: every provider accepts it as a name. */
 export function tokenOf({ key }: Pick<BatchTaskRow, 'key'>, index: number): string {
   return `pawl-${key}-${index}`;
 }
@@ -197,15 +197,15 @@ export async function* readRequests(
   for await (const line of readLines(await getPieces(blobs, key))) yield JSON.parse(line);
 }
 
-/** How many results the jobs of a task are to bring, for one job. */
+/** The number of results expected from one job. */
 export function askedOf({ job }: PlannedJob, row: Pick<BatchTaskRow, 'input'>): number {
   return job.sources.length > 0 ? job.sources.length : (inputOf(row).requests ?? 0);
 }
 
-/** How a submission went for one job. */
+/** The outcome of a submission for one job. */
 export type Begun = { readonly id: string } | { readonly error: string };
 
-/** The state with which a task goes into progress. */
+/** The initial provider state of a task in progress. */
 export function firstState(
   row: BatchTaskRow,
   planned: readonly PlannedJob[],
@@ -213,7 +213,7 @@ export function firstState(
 ): ProviderState {
   const { dataset_ids: datasets, invalid_urls: invalid = [] } = inputOf(row);
   const jobs = planned.map(({ job, provider }, index) =>
-    firstEntry(row, { job, provider }, begun[index] ?? { error: 'it was never begun' }),
+    firstEntry(row, { job, provider }, begun[index] ?? { error: 'it was never started' }),
   );
   if (row.provider === null) {
     return { task_type: row.task_type, input_dataset_ids: datasets, jobs };
@@ -251,7 +251,7 @@ function fileNameOf(source: string): string {
   return path.split('/').at(-1) || source;
 }
 
-/** A job as its provider is asked about it. */
+/** A job as its provider identifies it. */
 export function refOf({ job }: PlannedJob, entry: ProviderJob): BatchJobRef {
   const { taskType, token, model, sources } = job;
   return { taskType, token, model, sources, externalId: entry.external_job_id };

@@ -1,7 +1,7 @@
 /**
- * Brings what we believe of tasks in progress together with what their providers say. It owns every
- * move after `in_progress`. A task is taken, its jobs are asked about, one table decides for each
- * (`kernel/batch-decision.ts`), the output is on disk, and then the state moves. The move is a
+ * Reconciles the stored state of tasks in progress with their providers. It owns every move after
+ * `in_progress`. It takes a task, polls its jobs, decides for each by one table
+ * (`kernel/batch-decision.ts`), writes the output to disk, and then moves the state. The move is a
  * compare-and-set: of two reconcilers one makes it, and the other changes nothing.
  */
 import { putParts } from '../../blob/blob.ts';
@@ -47,7 +47,7 @@ import {
 } from './submit.ts';
 import { windDownPool } from './wind-down.ts';
 
-/** Does all that is due but submissions. Returns how many tasks were asked about. */
+/** Does everything that is due, except submissions. Returns the number of tasks polled. */
 export async function reconcile(options: BatchOptions, signal: AbortSignal): Promise<number> {
   await expireOld(options);
   const [, polled] = await Promise.all([
@@ -73,7 +73,7 @@ export function pollPool(options: BatchOptions, signal: AbortSignal): TaskPool {
   });
 }
 
-/** A bounded number at a time. */
+/** With bounded concurrency. */
 async function atOnce<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const left = [...items].reverse();
   const lane = async (): Promise<void> => {
@@ -105,7 +105,7 @@ interface Judged {
   readonly collected?: Collected;
   /** What the job adds to the counts of its task. */
   readonly results?: Results;
-  /** Why it waits for longer than usual, and for how long at least. */
+  /** Why it waits longer than usual, and the minimum wait. */
   readonly wait?: string;
   readonly waitMs?: number | undefined;
   readonly isError?: boolean;
@@ -141,13 +141,13 @@ class Reconciliation {
     else await this.#end(event, { state: next, judged, planned });
   }
 
-  /** Asks the provider, decides, and returns what the job is from now on. */
+  /** Polls the provider, decides, and returns the new entry of the job. */
   async #judge(job: PlannedJob, index: number, entry: ProviderJob): Promise<Judged> {
     const { world } = this.#options;
     failpoint(world, 'batch.before-poll');
     const answer = await job.provider.poll(refOf(job, entry), this.#hold.signal);
     failpoint(world, 'batch.after-poll');
-    if (answer.said === 'unknown') this.#tell(`a state without a name here: ${answer.detail}`);
+    if (answer.said === 'unknown') this.#tell(`unknown provider status: ${answer.detail}`);
     const action = batchDecisions[stateOfStatus[entry.status]][answer.said];
     if (action === 'collect') return this.#collect(job, entry, answer);
     if (action === 'resubmit') return this.#resubmit(job, index, entry, answer);
@@ -163,7 +163,7 @@ class Reconciliation {
         return { entry: { ...entry, status: 'RUNNING', ...withoutErrors(entry) } };
       case 'fail':
         return {
-          entry: failed(entry, answer.detail ?? 'the provider says that it failed'),
+          entry: failed(entry, answer.detail ?? 'the provider reports a failure'),
           results: { ...nothing, failed: askedOf(job, this.#row) },
         };
       case 'wait':
@@ -196,7 +196,7 @@ class Reconciliation {
       return { ...job, results: job.collected };
     } catch (error) {
       const { code, message, retryAfterMs } = toFailure(error);
-      // A store that cannot be written is no fault of the provider: the task comes again.
+      // A store that cannot be written is not the provider's fault: the task is due again.
       if (code === 'storage_full' || code === 'internal_error') throw error;
       if (failures[code].kind === 'rate_limited') {
         return { entry, ...this.#waiting(message, retryAfterMs) };
@@ -205,7 +205,9 @@ class Reconciliation {
     }
   }
 
-  /** The provider had no room for the job, and has not begun it. After a wait it is begun again. */
+  /**
+   * The provider had no capacity and has not started the job. It is submitted again after a wait.
+   */
   async #resubmit(
     planned: PlannedJob,
     index: number,
@@ -216,7 +218,7 @@ class Reconciliation {
     if (noted.refusedId !== entry.external_job_id) {
       const refusals = noted.refusals ?? 0;
       this.#noted[index] = { ...noted, refusedId: entry.external_job_id, refusals: refusals + 1 };
-      const reason = answer.detail ?? 'the provider has no room for it';
+      const reason = answer.detail ?? 'the provider has no capacity for it';
       return { entry, ...this.#waiting(reason, answer.retryAfterMs, refusals) };
     }
     if (!this.#hold.isLongEnough) return { entry };
@@ -251,7 +253,7 @@ class Reconciliation {
     return { ...this.#noted } as unknown as JsonObject;
   }
 
-  /** Some jobs are still under way. */
+  /** Some jobs are still running. */
   async #goOn(
     before: ProviderState,
     state: ProviderState,
@@ -316,7 +318,7 @@ class Reconciliation {
         told: taskEvent(endEvents[event], this.#row, { ...all, ...(isFailed && { reason }) }),
         now,
       },
-      // Where a job was given up, whoever waits for it waits until it has ended at the provider.
+      // If a job was abandoned, its waiters wait until it has ended at the provider.
       isCancelDue ? undefined : { collected, reason },
     );
   }
@@ -370,7 +372,7 @@ const endEvents: Readonly<Record<BatchTaskEvent, NewEvent['kind']>> = {
   cancel: 'batch_task_canceled',
 };
 
-/** Three errors in a row fail a job: a good answer begins the count again. */
+/** Three consecutive errors fail a job: a good response resets the count. */
 function withoutErrors({ transient_failures: errors }: ProviderJob): Partial<ProviderJob> {
   return errors === undefined ? {} : { transient_failures: 0 };
 }

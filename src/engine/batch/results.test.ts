@@ -23,12 +23,12 @@ async function merged(folder: string, merge: 'flat' | 'by_model'): Promise<unkno
 }
 
 describe('the merged output of a task', () => {
-  test('is one list where jobs have no models of their own', async (t) => {
+  test('is one list if jobs have no models of their own', async (t) => {
     const output = await merged(temporaryDirectory(t), 'flat');
     assert.deepEqual(output, { transcriptions: [one, one, two] });
   });
 
-  test('is a list for each model where a job has one', async (t) => {
+  test('is one list per model if a job has one', async (t) => {
     const output = await merged(temporaryDirectory(t), 'by_model');
     assert.deepEqual(output, {
       long: { transcriptions: [one] },

@@ -1,7 +1,7 @@
 /**
- * What a provider's job brought, line by line into the blob store. Every result is matched by its
- * id: of two with the same the first counts, one that nobody asked for is told and left out, and
- * what did not come back is written down as missing. Nothing is held in memory but ids.
+ * Writes the results of a provider's job to the blob store, line by line. Results are matched by
+ * id: the first of two counts, an unknown one is reported and skipped, and a missing one is
+ * recorded as missing. Only ids are held in memory.
  */
 import { type BlobStore, getPieces, putParts } from '../../blob/blob.ts';
 import { limits } from '../../kernel/limits/limits.ts';
@@ -19,7 +19,7 @@ export interface Collected {
   readonly places: ReadonlyMap<string, ResultPlace>;
   /** The first error, for a job that brought nothing else. */
   readonly firstError: string | undefined;
-  /** What was odd: at most a few sentences, and how often. */
+  /** Unexpected lines: at most a few sentences, and their number. */
   readonly oddities: readonly string[];
   readonly odd: number;
   /** The results themselves, if they are few and small. */
@@ -27,7 +27,7 @@ export interface Collected {
 }
 
 const odditiesMax = 5;
-/** Beside one for each answer that was asked for. */
+/** In addition to one line per requested response. */
 const oddLinesMax = 10_000;
 
 export async function collectResults(
@@ -61,14 +61,14 @@ class Collector {
   ): AsyncGenerator<Uint8Array, void> {
     for await (const line of lines) {
       if (this.#odd > this.#expected.size + oddLinesMax) {
-        this.#oddities.push(`more than ${this.#odd} odd lines: the rest was not read`);
+        this.#oddities.push(`more than ${this.#odd} unexpected lines: the rest was not read`);
         break;
       }
       if (line.id === undefined) {
         if (line.isEnd) this.#oddities.push(line.odd);
         else if (line.odd !== '') this.#tell(line.odd);
       } else if (!this.#expected.has(line.id)) {
-        this.#tell(`a result for ${line.id.slice(0, 100)}, which nobody asked for`);
+        this.#tell(`a result for ${line.id.slice(0, 100)}, which was not requested`);
       } else if (this.#places.has(line.id)) {
         this.#tell(`a second result for ${line.id.slice(0, 100)}`);
       } else {
@@ -77,7 +77,7 @@ class Collector {
     }
     for (const id of this.#expected) {
       if (this.#places.has(id)) continue;
-      yield this.#add({ id, isOk: false, error: 'no result came back', isRetryable: true });
+      yield this.#add({ id, isOk: false, error: 'no result was returned', isRetryable: true });
     }
   }
 
@@ -133,12 +133,12 @@ function entryOf(line: Entry): JsonObject {
   return { id, error: error.slice(0, limits.batch.errorCharactersMax), retryable: isRetryable };
 }
 
-/** What a job of a transcription remembers of its results: themselves, or where they are. */
+/** What a transcription job stores of its results: the results, or their location. */
 export function resultEntry({ inline, blobKey, ok, failed }: Collected): readonly JsonObject[] {
   return inline ?? [{ blob_key: blobKey, ok, failed }];
 }
 
-/** Whether some of what a job was asked for failed. */
+/** Whether some requests of a job failed. */
 export function isPartly({ status, result }: ProviderJob): boolean {
   if (status === 'PARTIAL_COMPLETE') return true;
   return result?.some(({ error, failed }) => error !== undefined || Number(failed) > 0) ?? false;
@@ -150,15 +150,15 @@ export interface Merging {
   readonly taskType: string;
   readonly merge: 'flat' | 'by_model';
   readonly blobs: BlobStore;
-  /** The recordings of each job; none for a job that answers requests. */
+  /** The recordings of each job; empty for a job that answers requests. */
   readonly sources: readonly (readonly string[])[];
 }
 
 /**
- * The output of a task, as it is stored: `{"transcriptions": […]}`, or for each model
- * `{"MODEL": {"transcriptions": […]}}`; for completions the list is called `completions`. A
- * recording that failed is listed with its error, whether its provider has a job for each recording
- * or one for all of them.
+ * The stored output of a task: `{"transcriptions": […]}`, or per model `{"MODEL":
+ * {"transcriptions": […]}}`; for completions the list is called `completions`. A failed recording
+ * is listed with its error, both for providers with one job per recording and for those with one
+ * job for all.
  */
 export async function* mergedOutput(
   jobs: readonly ProviderJob[],
@@ -167,7 +167,7 @@ export async function* mergedOutput(
   const list = lists[taskType] ?? 'results';
   const ended = jobs
     .map((job, index) => withFailures(job, sources[index] ?? []))
-    // A job that was given up may have brought results before it ended.
+    // An abandoned job may have brought results before it ended.
     .filter((job) => job.status !== 'FAILED' || hasResults(job));
   if (merge === 'flat') {
     yield Buffer.from(`{"${list}":[`);
@@ -184,10 +184,10 @@ export async function* mergedOutput(
   yield Buffer.from(ended.length === 0 ? '{}' : '}');
 }
 
-/** A failed job without results of its own: each of its recordings failed as it did. */
+/** A failed job without results: each of its recordings gets the job's error. */
 function withFailures(job: ProviderJob, sources: readonly string[]): ProviderJob {
   if (job.status !== 'FAILED' || hasResults(job) || sources.length === 0) return job;
-  const { error = 'the provider says that it failed' } = job;
+  const { error = 'the provider reports a failure' } = job;
   const isRetryable = isGivenUp(job);
   const result = sources.map((id) => entryOf({ id, isOk: false, error, isRetryable }));
   return { ...job, result };

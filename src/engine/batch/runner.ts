@@ -46,7 +46,7 @@ export class BatchRunner {
         await Promise.all([polls.fill(lanes), windDowns.fill(lanes)]);
       }),
       this.#loop('cheap lane', lookIntervalMs, () => gatherLines({ ...options, gatherMs })),
-      this.#loop('answers of batches', lookIntervalMs, () =>
+      this.#loop('batch responses', lookIntervalMs, () =>
         bankLeft({ ...options, banks }, signal),
       ),
       this.#loop('batch presence', presenceMs, () => this.#announce()),
@@ -60,12 +60,12 @@ export class BatchRunner {
     for (const loop of this.#loops) loop.start();
   }
 
-  /** Something may be due at once. */
+  /** Something may be due now. */
   wake(): void {
     if (this.#isStarted) void this.#submitter.runNow();
   }
 
-  /** Calls under way are broken off: what they would have brought is asked for again. */
+  /** Running calls are aborted: their results are requested again. */
   async stop(): Promise<void> {
     const { database, onError } = this.#options;
     this.#ending.abort();
@@ -73,7 +73,7 @@ export class BatchRunner {
     await Promise.all(this.#pools.map((pool) => pool.drain()));
     if (!this.#isStarted) return;
     this.#isStarted = false;
-    // A process that cannot say so is forgotten soon.
+    // If this write fails, the announcement of the process expires soon.
     await database
       .write((transaction) => withdraw(transaction, this.#process))
       .catch((error: unknown) => onError('batch presence', error));
@@ -85,7 +85,7 @@ export class BatchRunner {
     return database.write((transaction) => announce(transaction, present));
   }
 
-  /** Each task has its own time; the loops only look for those whose time has come. */
+  /** Each task has its own due time; the loops only check which are due. */
   #loop(name: string, intervalMs: number, run: () => Promise<unknown>): Loop {
     const { world, onError } = this.#options;
     return new Loop({ name, intervalMs, world, onError, runOnce: async () => void (await run()) });

@@ -1,8 +1,8 @@
 /**
- * Hands pending tasks to their providers. The intent is on disk already; what a provider answers is
- * noted as it comes; the move to `in_progress` is a compare-and-set on `pending`. A task that is
- * delivered twice is submitted once. After a crash the next attempt first looks for what the last
- * one may have begun, as far as the provider lets it be known (`recognizedBy`).
+ * Submits pending tasks to their providers. The intent is already on disk; each response of the
+ * provider is recorded as it arrives; the move to `in_progress` is a compare-and-set on `pending`.
+ * A task that is delivered twice is submitted once. After a crash the next try first looks for jobs
+ * that the last one may have started, as far as the provider allows (`recognizedBy`).
  */
 import type { BlobStore } from '../../blob/blob.ts';
 import { backoffMs, ceilingMs, defaultPolicy } from '../../kernel/backoff.ts';
@@ -44,15 +44,15 @@ export interface BatchOptions {
   readonly providers: BatchProviders;
   readonly onError: (what: string, error: unknown) => void;
   readonly pollIntervalMs?: number | undefined;
-  /** How long a task is held without a sign of life. */
+  /** How long a task stays locked without a renewal. */
   readonly holdMs?: number | undefined;
-  /** Runs in the transaction that ends a task: whoever waits for it goes on. */
+  /** Runs in the transaction that ends a task: its waiting items continue. */
   readonly onEnd?: ((transaction: Transaction, ended: EndedTask) => Promise<void>) | undefined;
 }
 
 export interface EndedTask {
   readonly row: BatchTaskRow;
-  /** Where each result stands, by its id; empty where the task failed as a whole. */
+  /** The location of each result, by id; empty if the whole task failed. */
   readonly results: ReadonlyMap<string, ResultPlace>;
   readonly blobKey: string | undefined;
   readonly reason: string;
@@ -66,7 +66,7 @@ export interface ResultPlace {
   readonly isRetryable: boolean;
 }
 
-/** Submits what is due. Returns how many tasks were taken. */
+/** Submits due tasks. Returns how many were taken. */
 export function submitDue(options: BatchOptions, signal: AbortSignal): Promise<number> {
   return workOff(submissionPool(options, signal), options, signal);
 }
@@ -106,16 +106,16 @@ async function submitTask(row: BatchTaskRow, options: SubmissionOptions): Promis
   await new Submission(row, planned, options).run();
 }
 
-/** What is noted about a submission, by the place of the job. */
+/** Records of a submission, by the index of the job. */
 export interface Notes {
   [index: number]: {
     id?: string;
     error?: string;
     notes?: Record<string, string>;
-    /** The job that the provider had no room for, and how many there were. */
+    /** The job that the provider refused for lack of capacity, and how many there were. */
     refusedId?: string;
     refusals?: number;
-    /** It was given up, and no longer runs at the provider. */
+    /** It was abandoned, and no longer runs at the provider. */
     isEnded?: boolean;
   };
 }
@@ -133,7 +133,7 @@ class Submission {
     this.#noted = JSON.parse(row.submission);
   }
 
-  /** Jobs of one provider are begun one after the other; a provider does not wait for another. */
+  /** Jobs of one provider are started one after the other; providers do not wait for each other. */
   async run(): Promise<void> {
     const jobs = [...this.#planned.entries()];
     const byProvider = Map.groupBy(jobs, ([, { provider }]) => provider.name);
@@ -142,12 +142,12 @@ class Submission {
     if (failures.some(({ code }) => code === 'lease_lost')) return this.#afterLoss();
     const [failure] = failures;
     if (!failure) return this.#conclude();
-    // What was begun meanwhile must be found by whoever submits the rest.
+    // Jobs started so far must be found by the process that submits the rest.
     if (this.#options.signal.aborted) await this.#save();
     else await this.#tryLater(failure);
   }
 
-  /** Returns why some of the jobs are not begun yet. */
+  /** Returns why some of the jobs are not started yet. */
   async #beginAll(jobs: readonly (readonly [number, PlannedJob])[]): Promise<Failure | undefined> {
     for (const [index, planned] of jobs) {
       const noted = this.#entry(index);
@@ -161,7 +161,7 @@ class Submission {
         noted.error = failure.message;
       }
       if (index < this.#planned.length - 1 && !(await this.#save())) {
-        return new Failure('lease_lost', 'the task was taken away');
+        return new Failure('lease_lost', 'another process took the task');
       }
     }
     return undefined;
@@ -175,12 +175,12 @@ class Submission {
   async #begin({ provider, job }: PlannedJob, index: number): Promise<string> {
     const { world, hold } = this.#options;
     const context = this.#context(provider, index);
-    // Only an earlier attempt can have begun it; the first need not ask.
+    // Only an earlier try can have started it; the first need not look.
     if (this.#row.epoch > 1) {
       const found = await provider.find(job, context);
       if (found !== undefined) return found;
     }
-    // A submitter that may lose the task before it hears the answer must not ask.
+    // A submitter that may lose the task before the response arrives must not submit.
     if (!hold.isLongEnough) {
       throw new Failure('lease_lost', 'the time to submit this task has run out');
     }
@@ -195,13 +195,13 @@ class Submission {
     entry.notes ??= {};
     const notes = entry.notes;
     return {
-      // Where a job cannot be known again, its answer is waited for, even by a process that stops.
+      // If a job cannot be recognized later, its response is awaited even by a stopping process.
       signal: recognizedBy === 'none' ? new AbortController().signal : this.#options.signal,
       intendedAt: this.#row.created_at,
       notes,
       note: async (name, value) => {
         notes[name] = value;
-        if (!(await this.#save())) throw new Failure('lease_lost', 'the task was taken away');
+        if (!(await this.#save())) throw new Failure('lease_lost', 'another process took the task');
       },
     };
   }
@@ -272,11 +272,13 @@ class Submission {
     if (!isOurs) await this.#afterLoss();
   }
 
-  /** Another has the task, or it has ended: what was begun here must not be charged for nothing. */
+  /**
+   * Another process has the task, or it has ended: jobs started here must not be charged in vain.
+   */
   async #afterLoss(): Promise<void> {
     const { database } = this.#options;
     const stored = await getBatchTask(database, this.#row.key, this.#row.caller);
-    // Whoever has it while it is pending looks for what was begun here.
+    // The process that has a pending task looks for jobs started here.
     if (!stored || stored.state === 'pending') return;
     const known = providerStateOf(stored)?.jobs.map((job) => job.external_job_id) ?? [];
     const begun = Object.entries(this.#noted).flatMap(([index, { id }]) =>
@@ -290,7 +292,7 @@ class Submission {
     for (const [index, id] of begun) await this.#cancelDouble(Number(index), id);
   }
 
-  /** Two submitters have begun the same job: the task knows the other one. */
+  /** Two submitters have started the same job: the task refers to the other one. */
   async #cancelDouble(index: number, id: string): Promise<void> {
     const planned = this.#planned[index];
     if (!planned) return;
@@ -298,22 +300,22 @@ class Submission {
     try {
       await planned.provider.cancel(ref, AbortSignal.timeout(limits.batch.callMs));
     } catch (error) {
-      this.#options.onError(`canceling ${id}, which was begun twice`, error);
+      this.#options.onError(`canceling ${id}, which was started twice`, error);
     }
   }
 }
 
-/** Waits that spend no try: the provider said when, or a person has to act. */
+/** Waits that use no try: the provider said when, or a person has to act. */
 function isWaitedFor(code: Failure['code']): boolean {
   return failures[code].kind === 'rate_limited' || code === 'provider_quota';
 }
 
-/** What a failure says to whoever asks why a task waits. */
+/** The text of a failure that explains why a task waits. */
 export function waitReasonOf({ code, message }: Failure): string {
   return code === 'provider_quota' ? `${message}. ${failures[code].advice}` : message;
 }
 
-/** Grows from wait to wait where the provider does not say for how long. */
+/** Grows with each wait if the provider gives no time. */
 export function growingWaitMs(world: World, waits: number): number {
   const { retryAfterMsDefault: baseMs, retryAfterMsMax: capMs } = limits.wait;
   return nextPollMs(world, ceilingMs({ attempt: waits, baseMs, factor: 2, capMs }));
@@ -324,7 +326,7 @@ export function errorOf({ code, message }: Failure): JsonObject {
   return { code, error_code: errorCode, kind, message };
 }
 
-/** Around the interval, each task at a time of its own. */
+/** Around the interval, with jitter per task. */
 export function nextPollMs(world: World, intervalMs = limits.batch.pollIntervalMs): number {
   const spread = 2 * limits.batch.pollJitterFactor * intervalMs;
   return Math.round(intervalMs + (world.random() - 0.5) * spread);

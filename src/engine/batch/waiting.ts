@@ -1,4 +1,4 @@
-/** Why a batch task is where it is: what it waits for, in a sentence for people. */
+/** Explains in a sentence what a batch task waits for. */
 import { batchTask } from '../../kernel/lifecycle/batch-task.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import { listUnassigned } from '../../store/batch/lines.ts';
@@ -9,7 +9,7 @@ import type { Database } from '../../store/driver/database.ts';
 
 export type Waiting = (row: BatchTaskRow) => string | null;
 
-/** Looks up once which providers are served, for any number of tasks. */
+/** Reads the served providers once, for any number of tasks. */
 export async function readWaiting(database: Database): Promise<Waiting> {
   const served = await servedProviders(database, database.now());
   return (row) => {
@@ -19,7 +19,7 @@ export async function readWaiting(database: Database): Promise<Waiting> {
   };
 }
 
-/** What waits for a provider that no running process serves, in a sentence for each. */
+/** One sentence for each kind of work whose provider no running process serves. */
 export async function unservedReasons(database: Database): Promise<string[]> {
   const now = database.now();
   const served = await servedProviders(database, now);
@@ -29,11 +29,11 @@ export async function unservedReasons(database: Database): Promise<string[]> {
   });
   const questions = (await listUnassigned(database, now))
     .filter(({ oldest }) => now - Number(oldest) > neglectedMs)
-    .map(({ count, model }) => `${count} questions for ${model} wait, and no process sends them`);
+    .map(({ count, model }) => `${count} requests for ${model} wait, and no process sends them`);
   return [...tasks, ...questions];
 }
 
-/** Questions are sent well before, by a process that has their provider. */
+/** A process with the provider's settings sends requests well before this. */
 const neglectedMs = 10 * limits.batch.gatherMs;
 
 const ending = 'its jobs are being ended at the provider';

@@ -1,9 +1,9 @@
 /**
- * Ends at the provider what Pawl has given up: tasks that were canceled, that are too old, or whose
- * polls failed too often. Each job is asked about and canceled while it runs, and its results are
- * collected when it has ended. Only then do those who wait for the task go on: the same questions
- * must not be asked again while the first batch may still be charged. A pass that cannot reach the
- * provider is repeated, by any process that has the provider's settings.
+ * Ends abandoned tasks at the provider: tasks that were canceled, are too old, or whose polls
+ * failed too often. Each job is polled and canceled while it runs, and its results are collected
+ * when it has ended. Only then do the waiting items continue: the same requests must not be sent
+ * again while the first batch may still be charged. A pass that cannot reach the provider is
+ * repeated, by any process with the provider's settings.
  */
 import { putParts } from '../../blob/blob.ts';
 import { windDownActions } from '../../kernel/batch-decision.ts';
@@ -42,10 +42,10 @@ export function windDownPool(options: BatchOptions, signal: AbortSignal): TaskPo
   });
 }
 
-/** What has become of a job in this pass. */
+/** The outcome of a job in this pass. */
 interface Outcome {
   readonly entry: ProviderJob | undefined;
-  /** Why it may still run, or bring something. */
+  /** Why it may still run, or bring results. */
   readonly wait?: string;
   readonly waitMs?: number | undefined;
   readonly collected?: Collected;
@@ -76,7 +76,7 @@ class WindDown {
     await this.#commit(planned, state, outcomes);
   }
 
-  /** A state that is damaged says nothing; its jobs are looked for by their tokens. */
+  /** A damaged state is ignored; its jobs are found by their tokens. */
   #state(): ProviderState | undefined {
     try {
       return providerStateOf(this.#row);
@@ -101,7 +101,7 @@ class WindDown {
     }
   }
 
-  /** A submission that was broken off may have begun the job without noting it. */
+  /** An interrupted submission may have started the job without recording it. */
   async #idOf({ provider, job }: PlannedJob, index: number): Promise<string | undefined> {
     const { id, notes = {}, error } = this.#noted[index] ?? {};
     if (id !== undefined) return id;
@@ -143,7 +143,7 @@ class WindDown {
     switch (windDownActions[answer.said]) {
       case 'collect': {
         const collected = await collectJob({ planned, entry, answer }, { row: this.#row, blobs });
-        // It stays failed where it was given up; what it brought is kept all the same.
+        // An abandoned job stays failed; its results are kept.
         const { status } = isGivenUp(entry) ? entry : collected.entry;
         return { ...collected, entry: { ...collected.entry, status } };
       }
@@ -211,14 +211,14 @@ class WindDown {
   ): ProviderState | undefined {
     if (outcomes.every(({ entry }) => entry === undefined)) return undefined;
     const found = outcomes.map(({ entry }) =>
-      entry ? { id: entry.external_job_id } : { error: 'it was never begun' },
+      entry ? { id: entry.external_job_id } : { error: 'it was never started' },
     );
     const state = before ?? firstState(this.#row, planned, found);
     const jobs = state.jobs.map((job, index) => ({ ...job, ...outcomes[index]?.entry }));
     return { ...state, jobs };
   }
 
-  /** Written again with what came now, beside what other jobs had brought before. */
+  /** Written again with the new results, beside those of other jobs. */
   async #outputOf(
     planned: readonly PlannedJob[],
     state: ProviderState | undefined,
@@ -234,7 +234,7 @@ class WindDown {
   }
 }
 
-/** It ended by the provider's own word, or was never begun. */
+/** The provider reported its end, or it was never started. */
 function isOver(entry: ProviderJob): boolean {
   const isOpen = entry.status === 'SUBMITTED' || entry.status === 'RUNNING';
   return !isOpen && !isGivenUp(entry);
@@ -243,5 +243,5 @@ function isOver(entry: ProviderJob): boolean {
 function reasonOf({ state, error }: BatchTaskRow): string {
   if (state === 'canceled') return 'canceled';
   const { message } = JSON.parse(error ?? '{}') as { message?: string };
-  return message ?? 'it was given up';
+  return message ?? 'it was abandoned';
 }

@@ -1,4 +1,4 @@
-/** Jobs that have come to the end of their money: paused, and resumed with more of it. */
+/** Jobs that have used up their budget: paused, and resumed with a higher one. */
 import { type Failure, pauseReasons } from '../../kernel/failure/failure.ts';
 import { job as jobMachine } from '../../kernel/lifecycle/job.ts';
 import { allowedActions } from '../../kernel/lifecycle/machine.ts';
@@ -12,12 +12,12 @@ import { jobEvent } from './rows.ts';
 export interface Pause {
   readonly row: JobRow;
   readonly reason: string;
-  /** Where nobody asked for it: the reason in one word, and in a sentence. */
+  /** Set for an automatic pause: the reason as a word and as a sentence. */
   readonly cause?: { readonly pauseReason: string; readonly message: string } | undefined;
   readonly now: number;
 }
 
-/** Stops a job where it is, under its fence. The items are moved by the sweep that it begins. */
+/** Pauses a job under its fence. The sweep that it starts moves the items. */
 export async function pauseJob(
   transaction: Transaction,
   { row, reason, cause, now }: Pause,
@@ -32,8 +32,8 @@ export async function pauseJob(
 }
 
 /**
- * A step found that its job may spend no more. False: the job has been given more money meanwhile,
- * and is not paused.
+ * A step found that its job may spend no more. False: the budget was raised meanwhile, and the job
+ * is not paused.
  */
 export function pauseForMoney(
   database: Database,

@@ -1,4 +1,4 @@
-/** What operators and owners change about callers: their keys, what is theirs, what is shared. */
+/** Commands of operators and owners on callers: keys, ownership, shares. */
 
 import { Failure } from '../../kernel/failure/failure.ts';
 import { limits } from '../../kernel/limits/limits.ts';
@@ -29,7 +29,7 @@ export interface CallerCommandOptions {
   readonly ring: (ring: Ring) => void;
 }
 
-/** What somebody has to agree to, because it cannot be taken back. */
+/** Confirmation of an action that cannot be undone. */
 export interface Confirmed {
   readonly isConfirmed?: boolean | undefined;
 }
@@ -49,8 +49,8 @@ export class CallerCommands {
   }
 
   /**
-   * From now on the key leads to the caller. A caller that could be reached by this key only, and
-   * owns something, becomes one with it: that has to be confirmed.
+   * Links the key to the caller. If the key was the only one of another caller that owns something,
+   * the two are merged: that has to be confirmed.
    */
   async link(id: string, hash: string, { isConfirmed }: Confirmed = {}): Promise<CallerRow> {
     const key = readKeyId(hash);
@@ -68,21 +68,23 @@ export class CallerCommands {
     return caller;
   }
 
-  /** The key leads to the caller no more. One that nobody could reach then has to be confirmed. */
+  /**
+   * Unlinks the key from the caller. If nothing else leads to the caller, that has to be confirmed.
+   */
   async unlink(id: string, hash: string, { isConfirmed }: Confirmed = {}): Promise<CallerRow> {
     const key = readKeyId(hash);
     return this.#write(async (transaction, now) => {
       const row = await knownCaller(transaction, id);
       if (!isConfirmed && (await isOnlyBy(transaction, row.id, key))) {
-        const message = `${key} is the only key of ${row.id}, and what it owns could be reached by`;
-        throw new Failure('action_not_allowed', `${message} nobody: confirm it, or link another`);
+        const message = `${key} is the only key of ${row.id}, which owns something:`;
+        throw new Failure('action_not_allowed', `${message} confirm it, or link another key first`);
       }
       if (await unlinkKey(transaction, { caller: row.id, key, now })) return row;
-      throw new Failure('caller_unknown', `the key ${key} does not lead to the caller ${row.id}`);
+      throw new Failure('caller_unknown', `the key ${key} does not belong to the caller ${row.id}`);
     });
   }
 
-  /** Gives all that a caller owns, or one corpus with its jobs, to another. */
+  /** Moves everything that a caller owns, or one corpus with its jobs, to another caller. */
   async move(
     from: string,
     to: string,
@@ -110,11 +112,11 @@ export class CallerCommands {
   async share({ owner, place, guest }: Share, access: ShareAccess): Promise<CallerRow> {
     return this.#write(async (transaction, now) => {
       const row = await ensureCaller(transaction, checkCallerId(guest), now);
-      if (row.id === owner) throw new Failure('bad_request', `${guest} owns this corpus already`);
+      if (row.id === owner) throw new Failure('bad_request', `${guest} already owns this corpus`);
       const shares = await listShares(transaction, place);
       const { sharesMax } = limits.caller;
       if (shares.length >= sharesMax && !shares.some(({ caller }) => caller === row.id)) {
-        const message = `a corpus is shared with up to ${sharesMax} callers`;
+        const message = `a corpus can be shared with at most ${sharesMax} callers`;
         throw new Failure('action_not_allowed', message);
       }
       await putShare(transaction, place, { guest: row.id, access, now });
@@ -135,7 +137,7 @@ export class CallerCommands {
     });
   }
 
-  /** Goes on with moves that are open, here and now. */
+  /** Continues open moves now, in this process. */
   async carryOut(): Promise<void> {
     if ((await carryOutMoves(this.#options.database)) > 0) this.#options.ring('news');
   }
@@ -165,11 +167,8 @@ async function isOnlyBy(reader: Reader, caller: string, key: string): Promise<bo
 }
 
 function wouldMerge(key: string, from: string, to: string): Failure {
-  const message = `the key ${key} already leads to the caller ${from}, which owns something`;
-  return new Failure(
-    'action_not_allowed',
-    `${message}: confirm that ${from} becomes part of ${to}`,
-  );
+  const message = `the key ${key} already belongs to the caller ${from}, which owns something`;
+  return new Failure('action_not_allowed', `${message}: confirm that ${from} is merged into ${to}`);
 }
 
 function ownedPlace(owned: readonly CorpusPlace[], caller: string, name: string): CorpusPlace {
@@ -181,16 +180,16 @@ function ownedPlace(owned: readonly CorpusPlace[], caller: string, name: string)
   throw new Failure('corpus_unknown', `${caller} has no corpus ${JSON.stringify(name)}`);
 }
 
-/** `sha256:` and 64 digits, as in PAWL_API_KEYS, or the 16 that are a caller's id. */
+/** `sha256:` and 64 digits, as in PAWL_API_KEYS, or the 16 digits of a caller id. */
 export function readKeyId(hash: string): string {
   const [, digits] = /^(?:sha256:)?([0-9a-f]{64}|[0-9a-f]{16})$/i.exec(hash) ?? [];
   if (digits !== undefined) return digits.slice(0, 16).toLowerCase();
-  // What was given is not repeated: it may be the key itself.
-  const message = 'a key is named by its hash: sha256: and 64 hexadecimal digits';
-  throw new Failure('bad_request', `${message}, or the first 16 of them, and never the key itself`);
+  // The input is not repeated: it may be the key itself.
+  const message = 'name a key by its hash: sha256: and 64 hexadecimal digits';
+  throw new Failure('bad_request', `${message}, or the first 16; never send the key itself`);
 }
 
 function checkCallerId(id: string): string {
   if (id.length <= limits.key.callerIdCharactersMax && /^[\x21-\x7e]+$/.test(id)) return id;
-  throw new Failure('bad_request', `${JSON.stringify(id)} is no caller id`);
+  throw new Failure('bad_request', `${JSON.stringify(id)} is not a caller id`);
 }

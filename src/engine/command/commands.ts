@@ -1,6 +1,4 @@
-/**
- * The one door through which anything is changed. API, CLI, library and workbench have no other.
- */
+/** All changes go through these commands: the API, CLI, library and workbench have no other way. */
 
 import { Failure } from '../../kernel/failure/failure.ts';
 import { type MoveTarget, place } from '../../kernel/lifecycle/item-wait.ts';
@@ -55,7 +53,7 @@ import { checkNoneOpen, failedItem, itemEvent, jobEvent, jobIdsOf, jobsOf } from
 export interface CommandOptions extends JobControlOptions {
   /** Throws for a source that could never be read. */
   readonly checkSource?: ((source: NewSource) => void) | undefined;
-  /** These items were taken away: whoever works on them in this process can stop. */
+  /** These items were taken away: work on them in this process can stop. */
   readonly revoke: (itemIds: readonly number[]) => void;
 }
 
@@ -68,7 +66,7 @@ export class Commands {
     this.#control = new JobControl(options);
   }
 
-  /** What commands have decided for jobs, and has still to be carried out on their items. */
+  /** Job commands that still have to be applied to items. */
   get sweeps(): JobSweeps {
     return this.#control.sweeps;
   }
@@ -99,29 +97,29 @@ export class Commands {
     );
   }
 
-  /** Accepts documents whose text and chunks were made before. All of them are on disk, or none. */
+  /** Accepts documents that are already parsed and chunked. All of them are on disk, or none. */
   submitParsed(submission: ParsedSubmission): Promise<readonly number[]> {
     return this.#write('submit', (transaction) =>
       insertParsed(transaction, submission, this.#options),
     );
   }
 
-  /** Ends all that is open of the job, running or not. What is done stays. */
+  /** Ends everything open of the job, running or not. Finished items stay. */
   cancel(caller: string, jobKey: string): Promise<CancelReceipt> {
     return this.#control.cancel(caller, jobKey);
   }
 
-  /** Stops the job where it is. Running steps are aborted, and run again after `resume`. */
+  /** Pauses the job. Running steps are aborted, and run again after `resume`. */
   pause(caller: string, jobKey: string): Promise<void> {
     return this.#control.pause(caller, jobKey);
   }
 
-  /** One that has come to the end of its budget goes on with a higher one only. */
+  /** A job that has used up its budget resumes only with a higher one. */
   resume(caller: string, jobKey: string, budgetCents?: number): Promise<void> {
     return this.#control.resume(caller, jobKey, budgetCents);
   }
 
-  /** Runs what failed or was canceled again, each item from where it stopped. */
+  /** Runs failed and canceled items again, each from where it stopped. */
   async retry(caller: string, jobKey: string): Promise<number> {
     return this.#control.change(caller, jobKey, 'retry', async (transaction, row, now) => {
       const ended = await listEnded(transaction, row.id);
@@ -133,7 +131,7 @@ export class Commands {
     });
   }
 
-  /** Embeds a corpus anew. Returns the key of the job; undefined where there is nothing to do. */
+  /** Re-embeds a corpus. Returns the key of the job; undefined if there is nothing to do. */
   async reembed(input: ReembedInput): Promise<string | undefined> {
     const { database, world } = this.#options;
     const budgetCents = checkBudget(input.budgetCents);
@@ -143,12 +141,12 @@ export class Commands {
     );
   }
 
-  /** Text of the corpus is sent to the addresses that are configured here, from now on. */
+  /** From now on, text of the corpus is sent to the addresses configured here. */
   acceptOrigins(key: CorpusKey, origins: ConfiguredOrigins): Promise<CorpusOrigins> {
     return this.#write('command', (transaction) => acceptOrigins(transaction, key, origins));
   }
 
-  /** What a corpus may cost in all. Null: what it costs. */
+  /** The total budget of a corpus. Null: none. */
   async setCorpusBudget(input: CorpusKey & { budgetCents: number | null }): Promise<void> {
     checkBudget(input.budgetCents ?? undefined);
     await this.#write('command', (transaction) => setCorpusBudget(transaction, input));
@@ -168,7 +166,7 @@ export class Commands {
     );
   }
 
-  /** Takes items out of the inbox for good. */
+  /** Removes items from the inbox permanently. */
   async discardItems(caller: string, ids: readonly number[]): Promise<number> {
     return this.#changeItems(caller, ids, async (transaction, rows, now) => {
       await holdFences(transaction, jobIdsOf(rows));
@@ -192,9 +190,9 @@ export class Commands {
   }
 
   /**
-   * Takes a document out of its corpus, with everything that was made of it; a mail goes with its
-   * files. Items that are at work on it are canceled, and a retry of an older one finds that it is
-   * gone: nothing brings it back but a new submission.
+   * Deletes a document with everything made of it; a mail is deleted with its files. Items that
+   * work on it are canceled, and a retry of an older one finds that it is deleted: only a new
+   * submission brings it back.
    */
   async deleteDocument(caller: string, documentId: string): Promise<void> {
     if (await this.#removeDocument(caller, documentId)) return;
@@ -230,8 +228,8 @@ export class Commands {
 
   /**
    * Deletes the documents of a corpus in a caller's namespace, one by one, and then the corpus,
-   * unless others have one of this name. Returns how many documents went. Interrupted, it can be
-   * called again.
+   * unless others have one with this name. Returns the number of documents. It can be called again
+   * after an interruption.
    */
   async deleteCorpus(caller: string, name: string): Promise<number> {
     const { database } = this.#options;
@@ -241,7 +239,7 @@ export class Commands {
     for (;;) {
       const documents = await listDocuments(database, page);
       if (documents.length === 0) break;
-      // The files of a mail go with it, and count as well.
+      // The files of a mail are deleted with it, and count as well.
       for (const { id } of documents) await this.#removeDocument(caller, id);
       deleted += documents.length;
     }
@@ -290,7 +288,7 @@ export class Commands {
       const job = jobs.get(id);
       if (!job || !jobMachine.final.includes(job.state)) continue;
       const moved = await moveJob(transaction, { id, from: job.state, event: 'retry', now });
-      events.push(jobEvent(job, 'job_retried', moved, { reason: 'asked to retry' }));
+      events.push(jobEvent(job, 'job_retried', moved, { reason: 'retry requested' }));
     }
     events.push(...(await settleJobs(transaction, deltas, now)));
     await appendEvents(transaction, events, now);

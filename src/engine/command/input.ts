@@ -1,4 +1,4 @@
-/** What commands are asked for, and what they answer. */
+/** Inputs and results of commands. */
 import type { Crawl } from '../../store/crawl/crawls.ts';
 import type { IdempotentRequest } from '../../store/job/idempotency.ts';
 import type { Submitter } from '../../store/job/moves.ts';
@@ -8,23 +8,23 @@ export interface SubmitInput {
   readonly caller: string;
   readonly corpus: string;
   readonly sources: readonly NewSource[];
-  /** The sources are where a crawl begins. */
+  /** The sources are the start of a crawl. */
   readonly crawl?: Crawl | undefined;
   readonly priority?: number | undefined;
   readonly force?: boolean | undefined;
-  /** What the job may cost: it is paused before it would cost more. */
+  /** The job is paused before it would cost more. */
   readonly budgetCents?: number | undefined;
-  /** How long it may run before what is open of it ends as failed. */
+  /** How long it may run before its open items fail. */
   readonly maxWallSeconds?: number | undefined;
   readonly idempotency?: IdempotentRequest | undefined;
   readonly lane?: 'now' | 'cheap' | undefined;
-  /** Where the end of the job is told. */
+  /** Receives the webhook when the job ends. */
   readonly webhookUrl?: string | undefined;
-  /** Who submits it, as far as is known beside the id. */
+  /** Identity of the submitter beyond the caller id. */
   readonly submitter?: Submitter | undefined;
 }
 
-/** What a cancel did: stopped, kept, and spent for nothing. */
+/** What a cancel did: stopped, kept, and spent in vain. */
 export interface CancelReceipt {
   readonly jobKey: string;
   readonly itemsCanceled: number;

@@ -1,7 +1,7 @@
 /**
- * Commands on a whole job. Each is decided by one small transaction that moves the job and fences
- * its items off: from its commit on no claim and no report of an earlier lease counts. The items
- * follow in a sweep (`job-sweeps.ts`), so the answer does not wait for them.
+ * Commands on a whole job. One small transaction moves the job and fences off its items: from its
+ * commit on, no claim and no report of an earlier lease counts. The items follow in a sweep
+ * (`job-sweeps.ts`), so the response does not wait for them.
  */
 import { Failure } from '../../kernel/failure/failure.ts';
 import type { job as jobMachine } from '../../kernel/lifecycle/job.ts';
@@ -21,16 +21,16 @@ import { endReembedding } from './reembed.ts';
 import { checkAction, jobEvent } from './rows.ts';
 
 export interface JobControlOptions extends JobSweepsOptions {
-  /** This job was stopped: whoever works on its items in this process can stop. */
+  /** This job was stopped: work on its items in this process can stop. */
   readonly revokeJob: (jobId: number) => void;
-  /** A sweep failed. Whoever runs an engine on the store tries it again. */
+  /** A sweep failed. Every process with an engine on the store retries it. */
   readonly onError?: ((what: string, error: unknown) => void) | undefined;
 }
 
 type Action = (typeof jobMachine.actions)[number];
 type Change<T> = (transaction: Transaction, row: JobRow, now: number) => Promise<T>;
 
-/** Jobs whose items are still being moved: what needs them at rest waits for their sweeps. */
+/** Jobs whose items are still being moved: commands that need settled items wait for the sweeps. */
 export class Unswept {
   readonly jobIds: readonly number[];
 
@@ -39,7 +39,7 @@ export class Unswept {
   }
 }
 
-/** Undefined: all items of these jobs are at rest. Asked under their fences. */
+/** Undefined: all items of these jobs are settled. Checked under their fences. */
 export async function unsweptAmong(
   transaction: Transaction,
   jobIds: readonly number[],
@@ -82,7 +82,7 @@ export class JobControl {
       await endReembedding(transaction, found);
       const moved = await moveJob(transaction, { id, from: state, event: 'cancel', now });
       await beginSweep(transaction, { id, sweep: 'cancel', now });
-      const reason = 'asked to cancel';
+      const reason = 'cancel requested';
       const event = jobEvent(found, 'job_canceled', moved, { reason, duration_ms: moved?.runMs });
       await appendEvents(transaction, [event], now);
       return found;
@@ -99,7 +99,7 @@ export class JobControl {
 
   async pause(caller: string, jobKey: string): Promise<void> {
     const row = await this.change(caller, jobKey, 'pause', async (transaction, found, now) => {
-      await pauseJob(transaction, { row: found, reason: 'asked to pause', now });
+      await pauseJob(transaction, { row: found, reason: 'pause requested', now });
       return found;
     });
     await this.#stopped(row);
@@ -113,7 +113,7 @@ export class JobControl {
       if (budget !== undefined) await setJobBudget(transaction, id, budget);
       const moved = await moveJob(transaction, { id, from: state, event: 'resume', now });
       await beginSweep(transaction, { id, sweep: 'resume', now });
-      const event = jobEvent(found, 'job_resumed', moved, { reason: 'asked to resume' });
+      const event = jobEvent(found, 'job_resumed', moved, { reason: 'resume requested' });
       await appendEvents(transaction, [event], now);
       return found;
     });
@@ -121,8 +121,8 @@ export class JobControl {
   }
 
   /**
-   * Changes a job under its fence: whatever was being reported on it is committed by then. What
-   * sets items going again begins with all of them at rest.
+   * Changes a job under its fence: reports in progress are committed by then. Commands that start
+   * items again require that all items are settled.
    */
   async change<T>(caller: string, jobKey: string, action: Action, change: Change<T>): Promise<T> {
     const { database } = this.#options;
@@ -132,7 +132,7 @@ export class JobControl {
     return this.whenSwept(() =>
       writeCommand(this.#options, 'command', async (transaction) => {
         await takeFences(transaction, [seen.id]);
-        // The corpus before the job, as a reservation does.
+        // The corpus before the job, in the lock order of a reservation.
         if (seen.type === 'reembed') await lockCorpusSettings(transaction, seen);
         const row = await lockJob(transaction, jobKey);
         if (!row) throw new Failure('job_unknown', `there is no job ${jobKey}`);
@@ -143,7 +143,7 @@ export class JobControl {
     );
   }
 
-  /** Tries again after the sweeps that were in the way. */
+  /** Tries again after the blocking sweeps. */
   async whenSwept<T>(attempt: () => Promise<T | Unswept>): Promise<T> {
     for (;;) {
       const result = await attempt();
@@ -157,7 +157,7 @@ export class JobControl {
     return this.#sweepSoon(row);
   }
 
-  /** Small jobs are swept before the answer; of large ones the answer does not wait for it. */
+  /** Small jobs are swept before the response; for large ones the response does not wait. */
   async #sweepSoon(row: JobRow): Promise<void> {
     const sweeping = this.sweeps.run(row.id).catch((error: unknown) => {
       this.#options.onError?.('sweep', error);

@@ -1,7 +1,7 @@
 /**
- * Carries out on the items of a job what a command has decided for it, a bounded number in each
- * transaction. The decision is on the job (`sweep`) until no item is left to move, so whoever comes
- * next can take over: after a crash, or beside this process.
+ * Applies a job command to the items of the job, a bounded number per transaction. The command
+ * stays on the job (`sweep`) until no item is left to move, so another process can take over after
+ * a crash or concurrently.
  */
 import type { Lifecycle } from '../../kernel/lifecycle/item.ts';
 import type { Sweep } from '../../kernel/lifecycle/job.ts';
@@ -31,7 +31,7 @@ export interface JobSweepsOptions {
   readonly lifecycle: Lifecycle;
   readonly world: World;
   readonly ring: (ring: Ring) => void;
-  /** Items in one transaction; `limits.sweep.itemsMax` where nothing is said. */
+  /** Items per transaction; `limits.sweep.itemsMax` by default. */
   readonly sweepItemsMax?: number | undefined;
 }
 
@@ -55,10 +55,10 @@ export class JobSweeps {
     return this.#options.sweepItemsMax ?? limits.sweep.itemsMax;
   }
 
-  /** Resolves when nothing of the job is left to be swept. */
+  /** Resolves when no item of the job is left to sweep. */
   run(jobId: number): Promise<void> {
     const before = this.#running.get(jobId);
-    // A run under way may have begun with an earlier decision: it ends first.
+    // A running sweep may have started with an earlier command: it ends first.
     const running = (before ?? Promise.resolve())
       .catch(() => undefined)
       .then(() => this.#sweep(jobId))
@@ -69,13 +69,13 @@ export class JobSweeps {
     return running;
   }
 
-  /** What others have left, and what this process is not at already. */
+  /** Runs sweeps that other processes left and that this process is not running already. */
   async runAll(): Promise<void> {
     const found = await listSweeps(this.#options.database, limits.sweep.jobsMax);
     for (const { id } of found) if (!this.#running.has(id)) await this.run(id);
   }
 
-  /** Gives what is under way a while to end. The rest is for whoever comes next. */
+  /** Gives running sweeps some time to end. Another process finishes the rest. */
   async stop(): Promise<void> {
     const { world } = this.#options;
     const running = Promise.allSettled(this.#running.values());
@@ -98,7 +98,7 @@ export class JobSweeps {
       const isOver = await database.write((transaction) =>
         endSweep(transaction, { id: jobId, sweep }),
       );
-      // What somebody else was moving just now was passed over: once more.
+      // Items that another process was moving were skipped: run once more.
       if (!isOver) await this.#pause();
     }
   }
@@ -123,7 +123,7 @@ export class JobSweeps {
     const { database, lifecycle } = this.#options;
     const { jobId, sweep } = page;
     await holdFences(transaction, [jobId]);
-    // Another command may have decided otherwise.
+    // A later command may have replaced this one.
     if ((await getJobById(transaction, jobId))?.sweep !== sweep) return [];
     const rows = await lockSwept(transaction, { ...page, limit: this.itemsMax });
     if (rows.length === 0) return rows;
@@ -146,7 +146,7 @@ export class JobSweeps {
   }
 }
 
-/** Whether the item has left a place at its gate, or wants one. */
+/** Whether the item has left a slot at its gate, or needs one. */
 function isAdmitted(sweep: Sweep): (row: OpenRow) => boolean {
   return sweep === 'resume' ? () => true : ({ gate_held }) => gate_held === 1;
 }

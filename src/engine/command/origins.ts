@@ -1,4 +1,4 @@
-/** The addresses that text of a corpus is sent to, and a person's word that they have changed. */
+/** The addresses that text of a corpus is sent to, and the command that accepts changed ones. */
 import { embedUse, type Origin } from '../../kernel/name/origin.ts';
 import {
   forgetOrigin,
@@ -9,16 +9,16 @@ import {
 import { type CorpusKey, getCorpusSettings } from '../../store/corpus/settings.ts';
 import type { Reader, Transaction } from '../../store/driver/database.ts';
 
-/** What this process is configured for. */
+/** The configuration of this process. */
 export interface ConfiguredOrigins {
-  /** Where a model would embed; undefined: here, or nowhere. */
+  /** The address where a model would embed; undefined: in this process, or nowhere. */
   embedderOrigin(model: string): Origin | undefined;
   readonly extractorOrigin: Origin | undefined;
 }
 
 export interface CorpusOrigins {
   readonly recorded: readonly OriginRow[];
-  /** Where this process would send the same. */
+  /** The addresses that this process would use. */
   readonly configured: readonly OriginRow[];
 }
 
@@ -35,7 +35,7 @@ export async function readOrigins(
   return { recorded: await listOrigins(reader, key), configured };
 }
 
-/** From this commit on, text of the corpus is sent to the addresses that are configured here. */
+/** From this commit on, text of the corpus is sent to the addresses configured here. */
 export async function acceptOrigins(
   transaction: Transaction,
   key: CorpusKey,
@@ -43,9 +43,9 @@ export async function acceptOrigins(
 ): Promise<CorpusOrigins> {
   const { configured } = await readOrigins(transaction, key, origins);
   for (const row of configured) await replaceOrigin(transaction, { ...key, ...row });
-  // Without a model nothing of it is sent anywhere: rules find the entities from now on.
+  // Without a model nothing is sent: from now on rules find the entities.
   if (!origins.extractorOrigin) await forgetOrigin(transaction, { ...key, use: 'entities' });
-  // Who transcribes is chosen by the recording: the next one says it.
+  // The provider of a transcription depends on the recording: the next one records it.
   await forgetOrigin(transaction, { ...key, use: 'recordings' });
   return readOrigins(transaction, key, origins);
 }

@@ -14,7 +14,7 @@ import {
 } from '../../store/caller/ownership-moves.ts';
 import type { Database, Transaction } from '../../store/driver/database.ts';
 
-/** Goes on with every move that is open. Returns how many rows were moved. */
+/** Continues every open move. Returns the number of rows moved. */
 export async function carryOutMoves(database: Database): Promise<number> {
   await reopenMerged(database);
   let moved = 0;
@@ -44,7 +44,9 @@ async function carryOut(database: Database, row: MoveRow): Promise<number> {
   return moved;
 }
 
-/** A process that did not know of a merge has written something under the old id: it follows. */
+/**
+ * A process that did not know of a merge has written rows under the old id: they are moved, too.
+ */
 async function reopenMerged(database: Database): Promise<void> {
   const open = new Set((await listOpenMoves(database)).map(({ from_caller }) => from_caller));
   for (const { from_caller: from, to_caller: to } of await listStragglers(database)) {

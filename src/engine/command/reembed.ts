@@ -1,4 +1,4 @@
-/** Beginning to embed a corpus anew, and calling it off. */
+/** Starts and cancels the re-embedding of a corpus. */
 
 import { Failure } from '../../kernel/failure/failure.ts';
 import { limits } from '../../kernel/limits/limits.ts';
@@ -18,14 +18,14 @@ import { insertSubmission } from '../../store/job/submit.ts';
 
 export interface ReembedInput extends CorpusKey {
   readonly model: string;
-  /** Where the model computes; undefined: in this process. */
+  /** The address of the model; undefined: in this process. */
   readonly origin?: Origin | undefined;
   readonly budgetCents?: number | undefined;
 }
 
 /**
- * From this commit on, whatever becomes current in the corpus has vectors of both models. Returns
- * the key of the job that sees to all the rest; that of one which already does, if there is one.
+ * From this commit on, every new current generation of the corpus has vectors of both models.
+ * Returns the key of the job that re-embeds the rest; an already running one, if there is one.
  */
 export async function beginReembedding(
   transaction: Transaction,
@@ -41,17 +41,17 @@ export async function beginReembedding(
     throw new Failure('action_not_allowed', message);
   }
   if (settings.model === null) {
-    throw new Failure('corpus_unknown', `there is nothing embedded in ${corpus}`);
+    throw new Failure('corpus_unknown', `nothing is embedded in ${corpus} yet`);
   }
   if (settings.model === model) {
     const message = `${corpus} is embedded with ${model}: set PAWL_EMBEDDER to another model first`;
     throw new Failure('action_not_allowed', message);
   }
   await setNextModel(transaction, { ...place, model });
-  // The command is a person's word for it: the address that is configured now is the one.
+  // The command confirms the address that is configured now.
   const use = embedUse(model);
   if (origin) await replaceOrigin(transaction, { ...place, use, url: origin.url });
-  // The first of them; the others follow with the last of these.
+  // The first page; the others follow with its last item.
   const sources = await listToReembed(transaction, { ...place, after: '' });
   if (sources.length === 0) {
     await flipModel(transaction, { ...place, model });
@@ -62,7 +62,7 @@ export async function beginReembedding(
   return key;
 }
 
-/** The job was canceled: the corpus stays with its model, and what was made for the other goes. */
+/** The job was canceled: the corpus keeps its model, and vectors of the other are removed. */
 export async function endReembedding(transaction: Transaction, job: JobRow): Promise<void> {
   if (job.type !== 'reembed') return;
   const place = placeOf(job);

@@ -1,4 +1,4 @@
-/** What commands look at before they change something, and what they tell of it. */
+/** Checks before a command, and events after it. */
 import { Failure } from '../../kernel/failure/failure.ts';
 import { job as jobMachine } from '../../kernel/lifecycle/job.ts';
 import { allowedActions } from '../../kernel/lifecycle/machine.ts';
@@ -24,11 +24,11 @@ export async function jobsOf(
   return jobs;
 }
 
-/** A corpus is not deleted under a job that works on it. */
+/** A corpus is not deleted while a job works on it. */
 export async function checkNoneOpen(reader: Reader, caller: string, corpus: string): Promise<void> {
   const open = await findOpenJob(reader, caller, corpus);
   if (!open) return;
-  const message = `job ${open.key} still works on ${corpus}: cancel it, or wait for it`;
+  const message = `job ${open.key} still works on ${corpus}: cancel it, or wait until it ends`;
   throw new Failure('action_not_allowed', message);
 }
 
@@ -40,7 +40,7 @@ export async function failedItem(
   const row = await getItem(transaction, id, caller);
   if (!row) throw new Failure('item_unknown', `there is no item ${id}`);
   if (row.failed_at !== null) return row;
-  throw new Failure('action_not_allowed', `item ${id} is ${row.step}, and not in the inbox`);
+  throw new Failure('action_not_allowed', `item ${id} is ${row.step}, not in the inbox`);
 }
 
 export function checkAction(row: JobRow, action: (typeof jobMachine.actions)[number]): void {
@@ -52,7 +52,7 @@ export function checkAction(row: JobRow, action: (typeof jobMachine.actions)[num
   );
 }
 
-/** The event of a move that a command made. Where nothing moved, somebody else was quicker. */
+/** The event of a command's move. If nothing moved, another process was first. */
 export function jobEvent(
   row: JobRow,
   kind: NewEvent['kind'],

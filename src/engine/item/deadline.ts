@@ -1,7 +1,7 @@
 /**
- * The wall clock of jobs. What is open of a job that has run for longer than it may ends as failed,
- * whoever holds it; what is done stays. A retry gives the job its whole time again. Any process may
- * see it first: under the locks, the next one finds that nothing is left to do.
+ * Job timeouts. Open items of a job that has run longer than allowed fail, even while leased;
+ * finished items stay. A retry gives the job its whole time again. Any process may detect it first:
+ * under the locks, the next one finds nothing left to do.
  */
 import { Failure } from '../../kernel/failure/failure.ts';
 import type { Lifecycle } from '../../kernel/lifecycle/item.ts';
@@ -27,18 +27,18 @@ import { errorRecord } from './error-record.ts';
 export interface DeadlineOptions {
   readonly database: Database;
   readonly lifecycle: Lifecycle;
-  /** These items were taken away: whoever works on them in this process can stop. */
+  /** These items were taken away: work on them in this process can stop. */
   readonly revoke: (itemIds: readonly number[]) => void;
 }
 
-/** Ends what is open of every job whose time is over. Returns how many items that were. */
+/** Ends the open items of every job that has timed out. Returns how many. */
 export async function endOverdue(options: DeadlineOptions): Promise<number> {
   const { database, revoke } = options;
   const page = { now: database.now(), limit: limits.loop.pruneBatchMax };
   let ended = 0;
   for (const { id } of await listOverdue(database, page)) {
     const before = ended;
-    // As a cancel: a bounded number at a time, so that other writers are not held up.
+    // Like a cancel: a bounded number at a time, so that other writers are not blocked.
     for (const part of sweptItems.cancel.keys()) {
       for (let after = 0; ; ) {
         const isFirst = ended === before;
@@ -63,7 +63,7 @@ type Ending = DeadlineOptions & {
   readonly isFirst: boolean;
 };
 
-/** What somebody else is moving just now is left to the next look. */
+/** Items that another process is moving are left to the next run. */
 async function endSome(transaction: Transaction, ending: Ending): Promise<number[]> {
   const { database, lifecycle, jobId, isFirst, part, after } = ending;
   const now = database.now();
@@ -113,7 +113,7 @@ function endOf(
   const { code, message } = failure;
   const step = lifecycle.ready(row.progress)[0] ?? lifecycle.stepOf(row.progress);
   const { stage } = lifecycle.row(step);
-  // A try that was under way counts; an item that waited has made none beside those that failed.
+  // A try in progress counts; a waiting item has made only the tries that failed.
   const attempt = row.attempt + (worker === null ? 0 : 1);
   const error = errorRecord({ step, stage, failure, message, attempt, worker, source, now });
   return {

@@ -1,14 +1,14 @@
-/** What is stored and told of a failure. */
+/** What is stored and published of a failure. */
 import { type Failure, failures } from '../../kernel/failure/failure.ts';
 import { redact } from '../../kernel/text/redact.ts';
 import type { ErrorRecord } from '../../store/item/items.ts';
 
-/** The name of an upload is its sender's: it stays with the item, and goes into no message. */
+/** The name of an upload is private: it stays with the item, and is replaced in messages. */
 export function toldOf(message: string, source: string): string {
   return source.startsWith('upload:') ? message.replaceAll(source, 'the upload') : message;
 }
 
-/** The inbox groups what failed by domain, so every failure of an address names it. */
+/** The inbox groups failures by domain, so every failure of an address names its domain. */
 function domainOf(source: string): { readonly domain?: string } {
   if (!/^https?:/i.test(source) || !URL.canParse(source)) return {};
   return { domain: new URL(source).hostname };
@@ -20,7 +20,7 @@ export function errorRecord(error: {
   readonly failure: Failure;
   readonly message: string;
   readonly attempt: number;
-  /** Null: nobody held it. */
+  /** Null: the item was not leased. */
   readonly worker: string | null;
   readonly source: string;
   readonly now: number;

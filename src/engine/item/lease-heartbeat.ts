@@ -1,7 +1,7 @@
 /**
- * Keeps a worker honest about its leases. It beats the heart; it stops work on items that were
- * taken away (canceled, paused, rescued); and it hands back leases that are stored but that nobody
- * here works on any more, because the report that would have ended them failed without a verdict.
+ * Maintains the leases of a worker. It sends heartbeats; stops work on items that were taken away
+ * (canceled, paused, rescued); and returns stored leases without work in this process, because the
+ * report that would have ended them failed with an unknown outcome.
  */
 import { limits } from '../../kernel/limits/limits.ts';
 import type { World } from '../../kernel/world.ts';
@@ -59,32 +59,32 @@ export class LeaseHeartbeat {
     try {
       await database.measureClock();
       if (!(await ledger.beat(worker, dispatcher.heldJobs()))) {
-        // We were given up while we were away: nothing we hold is ours any more.
+        // This worker was declared dead while it was away: it has lost all leases.
         dispatcher.abort(() => true, 'lost');
         await this.register();
       }
       this.#beatenAt = world.now();
     } catch (error) {
-      // Before others may take the leases, this worker stops on its own.
+      // Stops before others may take the leases.
       const silentMs = world.now() - this.#beatenAt;
       if (silentMs > (limits.lease.ttlMs * 2) / 3) dispatcher.abort(() => true, 'lost');
       throw error;
     }
   }
 
-  /** Compares the leases that are stored with the items that are being worked on. */
+  /** Compares the stored leases with the items in progress. */
   async compare(): Promise<void> {
     const { ledger, worker, dispatcher } = this.#options;
     const held = dispatcher.heldEpochs();
     const stored = await ledger.leases(worker);
     dispatcher.abort(
-      // Only what was held before the look: it may have been claimed anew meanwhile.
+      // Only items held before the query: they may have been claimed again meanwhile.
       (itemId, { epoch }) => held.get(itemId) === epoch && stored.get(itemId) !== epoch,
       'lost',
     );
     const heldNow = dispatcher.heldEpochs();
     const orphans = new Map([...stored].filter(([id, epoch]) => heldNow.get(id) !== epoch));
-    // Seen twice in a row: a claim that is just being answered looks the same for a moment.
+    // Seen twice in a row: a claim whose response is on its way looks the same for a moment.
     const lasting = [...orphans].filter(([id, epoch]) => this.#orphans.get(id) === epoch);
     this.#orphans = orphans;
     if (lasting.length === 0) return;

@@ -6,15 +6,15 @@ import { test } from 'node:test';
 import { until } from '../../../test/support/wait.ts';
 import { thisProcess } from './liveness.ts';
 
-test('this process is alive, and another that began at another time is not it', () => {
+test('this process is alive, and a process with another start time is a different one', () => {
   const { pid, processStarted, isAlive } = thisProcess();
   assert.equal(isAlive(pid, processStarted), true);
   assert.equal(isAlive(pid, `${processStarted}0`), false);
 });
 
-test('a process that is dead, but not yet buried by its parent, is dead', async (t) => {
-  if (process.platform !== 'linux') return t.skip('only Linux says so');
-  // The shell becomes a program that never asks how its child ended.
+test('a zombie process counts as dead', async (t) => {
+  if (process.platform !== 'linux') return t.skip('only Linux reports it');
+  // The shell becomes a program that never reaps its child.
   const parent = spawn('sh', ['-c', 'sleep 0 & echo $!; exec sleep 60']);
   t.after(() => parent.kill('SIGKILL'));
   const pid = Number(String((await once(parent.stdout, 'data'))[0]));

@@ -1,10 +1,13 @@
-/** Who this process is, so that another on the same machine can see at once that it has died. */
+/**
+ * Identifies this process, so that another process on the same machine can see its death
+ * immediately.
+ */
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 import process from 'node:process';
 
 export interface Liveness {
-  /** Machine, boot and process namespace: pids mean something only within one. */
+  /** Machine, boot and process namespace: pids are unique only within one. */
   readonly host: string;
   readonly pid: number;
   readonly processStarted: string;
@@ -26,22 +29,22 @@ function isRunning(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // Not ours to signal, but there.
+    // EPERM: it exists, but may not be signaled.
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
 
-/** A pid may have been given to another process; the time it began tells them apart. */
+/** A pid may be reused; the start time distinguishes the processes. */
 function startOf(pid: number): string {
   return statOf(pid)[19] ?? '';
 }
 
-/** Z: dead, and not yet buried by its parent, which may never do it. */
+/** Z: a zombie, which its parent may never reap. */
 function stateOf(pid: number): string {
   return statOf(pid)[0] ?? '';
 }
 
-/** What stands behind the name, which may itself have spaces and brackets. */
+/** The fields after the name, which may itself contain spaces and brackets. */
 function statOf(pid: number): string[] {
   const stat = read(`/proc/${pid}/stat`);
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ');

@@ -1,7 +1,7 @@
 /**
- * Takes the leases of workers that have died. On one machine a dead process is seen at once; from
- * afar, by its missing heartbeat. An item that was alone in the hands of too many dying workers is
- * taken to be the cause (docs/decisions/0064), and ends in the inbox instead of killing the next.
+ * Takes the leases of dead workers. On the same machine a dead process is seen immediately; on
+ * another, by its missing heartbeat. An item that was the only one of too many dying workers is
+ * taken to be the cause (docs/decisions/0064), and ends in the inbox.
  */
 import { Failure } from '../../kernel/failure/failure.ts';
 import type { Lifecycle } from '../../kernel/lifecycle/item.ts';
@@ -29,7 +29,7 @@ export interface RescuerOptions {
   readonly ring: (ring: Ring) => void;
 }
 
-/** Why a worker is given up, in a sentence, or undefined while it is not. */
+/** Why a worker counts as dead, in a sentence; undefined while it is alive. */
 export function whyDead(worker: WorkerRow, liveness: Liveness, now: number): string | undefined {
   const isHere = worker.host === liveness.host;
   if (isHere && !liveness.isAlive(worker.pid, worker.process_started)) {
@@ -40,7 +40,7 @@ export function whyDead(worker: WorkerRow, liveness: Liveness, now: number): str
   return `no heartbeat for ${Math.round(silentMs / 1000)} s`;
 }
 
-/** Releases every lease of every dead worker. Returns how many items go on. */
+/** Releases every lease of every dead worker. Returns the number of items that continue. */
 export async function rescue(options: RescuerOptions, self?: string): Promise<number> {
   const { database, liveness, world, ring } = options;
   let rescued = 0;
@@ -57,7 +57,9 @@ export async function rescue(options: RescuerOptions, self?: string): Promise<nu
   return rescued;
 }
 
-/** Looks again under the lock: the worker may have beaten, or been given up, in the meantime. */
+/**
+ * Checks again under the lock: the worker may have sent a heartbeat, or been given up, meanwhile.
+ */
 async function giveUp(
   transaction: Transaction,
   id: string,
@@ -116,14 +118,14 @@ type Why = (row: MovedRow) => Failure;
 const diedAgain: Why = ({ crashes, lone_deaths }) =>
   new Failure(
     'crashed_repeatedly',
-    `${crashes} workers died while they had this item, ${lone_deaths} of them had no other`,
+    `${crashes} workers died while they held this item; ${lone_deaths} of them held no other`,
   );
 
 const stuckAgain: Why = ({ stalls }) => {
   const minutes = limits.loop.stageStuckMs / 60_000;
   return new Failure(
     'stage_stuck',
-    `it was taken up ${stalls} times, and stood for ${minutes} min`,
+    `it was started ${stalls} times and made no progress for ${minutes} min`,
   );
 };
 

@@ -1,4 +1,4 @@
-/** What became of one step of an attempt, and what the history says of it. */
+/** The outcome of one step, and its entry in the history. */
 import { type Failure, failures } from '../../kernel/failure/failure.ts';
 import type { NewEvent } from '../../observe/event.ts';
 import type { Deferral, ModelUse, StepResult } from '../../pipeline/pipeline.ts';
@@ -13,9 +13,9 @@ export type StepOutcome =
       readonly step: string;
       readonly failure: Failure;
       readonly ms: number;
-      /** The step went well, but what it wanted to write was refused. */
+      /** The step succeeded, but its writes were refused. */
       readonly isEffect?: boolean;
-      /** What it hands back although it failed. */
+      /** The result that it returned although it failed. */
       readonly result?: StepResult;
     }
   | { readonly kind: 'lost'; readonly step: string }
@@ -24,7 +24,7 @@ export type StepOutcome =
 export type FailedStep = StepOutcome & { readonly kind: 'failed' };
 export type DeferredStep = StepOutcome & { readonly kind: 'deferred' };
 
-/** Of promises that have all come to an end: the first that was broken breaks all. */
+/** Values of settled promises: throws the first rejection. */
 export function valuesOf<T>(settled: readonly PromiseSettledResult<T>[]): T[] {
   return settled.map((each) => {
     if (each.status === 'rejected') throw each.reason;
@@ -32,7 +32,7 @@ export function valuesOf<T>(settled: readonly PromiseSettledResult<T>[]): T[] {
   });
 }
 
-/** What the history says of a step that was completed. */
+/** The history entry of a completed step. */
 export function detailOf(result: StepResult, ms: number): Record<string, unknown> {
   return {
     duration_ms: ms,
@@ -44,7 +44,7 @@ export function detailOf(result: StepResult, ms: number): Record<string, unknown
   };
 }
 
-/** What the history says of a step that failed: what it has cost stands there all the same. */
+/** The history entry of a failed step, including its cost. */
 export function failedDetail(
   { failure, ms, result }: FailedStep,
   { source, use }: { readonly source: string; readonly use: ModelUse | undefined },
@@ -58,7 +58,7 @@ export function failedDetail(
   };
 }
 
-/** All that a run of a step has used. Two models are told of as they are asked. */
+/** The total use of a step. Two models are listed in the order of their calls. */
 export function addUse(one: ModelUse | undefined, other: ModelUse): ModelUse {
   const models = one?.model.split(', ') ?? [];
   const sum = (name: 'tokensIn' | 'tokensOut' | 'costCents'): number =>
@@ -71,7 +71,7 @@ export function addUse(one: ModelUse | undefined, other: ModelUse): ModelUse {
   };
 }
 
-/** What the steps write, as one. */
+/** Combines the writes of the steps. */
 export function effectOf(
   results: readonly (StepResult | undefined)[],
   now: () => number,

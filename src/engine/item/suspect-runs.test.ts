@@ -20,7 +20,7 @@ function setup() {
 }
 
 describe('solitude', () => {
-  test('takes a suspect where nothing is held, and claims nothing beside it until it ends', () => {
+  test('takes a suspect only while idle, and claims nothing beside it until it ends', () => {
     const { solitude } = setup();
     assert.equal(solitude.next(fresh, 0), 'suspect');
     const end = solitude.begin(crashesMin);
@@ -29,7 +29,7 @@ describe('solitude', () => {
     assert.equal(solitude.next(none, 0), 'turns');
   });
 
-  test('lets others in beside a suspect that takes long, later the more workers died', async () => {
+  test('claims others beside a slow suspect, later the more workers died', async () => {
     const { world, solitude, wakes } = setup();
     for (const [crashes, alone] of [
       [crashesMin, aloneMsMin],
@@ -46,7 +46,7 @@ describe('solitude', () => {
     }
   });
 
-  test('the end of an earlier suspect does not end the solitude of the next', async () => {
+  test('the end of an earlier suspect does not end the exclusive run of the next', async () => {
     const { world, solitude } = setup();
     const end = solitude.begin(crashesMin);
     await world.advance(aloneMsMin);
@@ -55,26 +55,26 @@ describe('solitude', () => {
     assert.equal(solitude.next(none, 1), 'nothing');
   });
 
-  test('empties its places for a suspect, works as long, tries for twice the time', async () => {
+  test('empties its slots for a suspect, works as long, tries for twice the time', async () => {
     const { world, solitude } = setup();
     for (const ms of [drainMsMin, 2 * drainMsMin, 4 * drainMsMin]) {
       assert.equal(solitude.next(fresh, 3), 'nothing', `${ms} ms`);
       await world.advance(ms - 1);
       assert.equal(solitude.next(fresh, 1), 'nothing', 'they are not empty yet');
       await world.advance(1);
-      assert.equal(solitude.next(fresh, 1), 'turns', 'others are not kept waiting for longer');
+      assert.equal(solitude.next(fresh, 1), 'turns', 'others do not wait longer');
       await world.advance(ms);
     }
     assert.equal(solitude.next(fresh, 0), 'suspect');
   });
 
-  test('works on as soon as another worker has taken the suspect', () => {
+  test('continues as soon as another worker has taken the suspect', () => {
     const { solitude } = setup();
     assert.equal(solitude.next(fresh, 3), 'nothing');
     assert.equal(solitude.next(none, 3), 'turns');
   });
 
-  test('takes what was alone at deaths only after it has lived without it', async () => {
+  test('takes an item that was alone at deaths only after surviving without it', async () => {
     const { world, solitude, wakes } = setup();
     for (const [loneDeaths, uptimeMs] of uptimesMs.entries()) {
       const work = { hasTurn: true, suspectLoneDeaths: loneDeaths };

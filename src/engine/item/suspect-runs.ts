@@ -1,7 +1,8 @@
 /**
- * When a worker claims what, so that a suspect runs alone (docs/decisions/0064): it takes one only
- * while it holds nothing, and claims nothing beside it. Under load it lets its places become empty
- * first, for a bounded time, and works on for as long before it tries for twice the time.
+ * Decides when a worker claims what, so that a suspect runs alone (docs/decisions/0064): it takes
+ * one only while it holds nothing, and claims nothing beside it. Under load it first lets its slots
+ * run empty, for a bounded time, and then works normally for as long before it tries for twice the
+ * time.
  */
 import { limits } from '../../kernel/limits/limits.ts';
 import { aloneMs } from '../../kernel/suspicion.ts';
@@ -12,7 +13,7 @@ export type Next = 'turns' | 'suspect' | 'nothing';
 
 export interface SolitudeOptions {
   readonly world: World;
-  /** Something may be claimed that could not be before. */
+  /** There may be new items to claim. */
   readonly wake: () => void;
 }
 
@@ -33,7 +34,7 @@ export class Solitude {
   start(): void {
     const { world, wake } = this.#options;
     const [, ...later] = limits.suspect.uptimesMs;
-    // By timers and not by the clock, which may be set while the process runs.
+    // Timers, not the clock, which may be changed while the process runs.
     this.#uptimes = later.map((uptimeMs) =>
       world.setTimer(() => {
         this.loneDeathsMax += 1;
@@ -49,7 +50,7 @@ export class Solitude {
     this.loneDeathsMax = 0;
   }
 
-  /** What to claim, with so many items held. */
+  /** What to claim, with this many items held. */
   next({ hasTurn, suspectLoneDeaths }: Omit<Work, 'benches'>, held: number): Next {
     if (this.#endAlone) return 'nothing';
     const isSuspectDue = (suspectLoneDeaths ?? Number.POSITIVE_INFINITY) <= this.loneDeathsMax;
@@ -59,7 +60,7 @@ export class Solitude {
     return hasTurn && this.#phase !== 'draining' ? 'turns' : 'nothing';
   }
 
-  /** A suspect has been claimed. Nothing else is, until it ends or has been alone for long. */
+  /** A suspect has been claimed. Nothing else is, until it ends or its time alone is over. */
   begin(crashes: number): () => void {
     this.#giveUpDraining();
     const end = (): void => {

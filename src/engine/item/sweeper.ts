@@ -1,4 +1,4 @@
-/** The slow broom: stuck items, history past its keeping, fetched bytes that nobody needs. */
+/** Slow cleanup: stuck items, expired history, unreferenced fetched bytes. */
 import type { SweptBlobs } from '../../blob/blob.ts';
 import type { Lifecycle } from '../../kernel/lifecycle/item.ts';
 import { limits } from '../../kernel/limits/limits.ts';
@@ -15,16 +15,16 @@ import { pruneResults } from '../../store/money/paid-answers.ts';
 import { takeFrom } from './rescuer.ts';
 
 /**
- * Fences off whoever has held an item for so long without a click, and queues the item again; or
- * ends it, if that has happened too often. What a service elsewhere is seen to work on, or has
- * answered meanwhile, is not stuck: it may wait there for a provider, and that has its own bound.
+ * Fences off a holder without a committed step for too long, and queues the item again; or ends it
+ * if that happened too often. An item that a remote service works on or has answered is not stuck:
+ * it may wait there for a provider, with its own limit.
  */
 export async function requeueStuck(database: Database, lifecycle: Lifecycle): Promise<number> {
   let requeued = 0;
   for (const { id: worker } of await listWorkers(database)) {
     const stuck = {
       worker,
-      reason: `no click for ${limits.loop.stageStuckMs / 60_000} minutes`,
+      reason: `no committed step for ${limits.loop.stageStuckMs / 60_000} minutes`,
       stuck: {
         movedBefore: database.now() - limits.loop.stageStuckMs,
         beatAfter: database.now() - limits.handoff.silentMsMax,
@@ -37,13 +37,12 @@ export async function requeueStuck(database: Database, lifecycle: Lifecycle): Pr
   return requeued;
 }
 
-/** Of which the vectors go in one transaction. */
+/** Documents whose vectors are removed in one transaction. */
 const documentsAtOnce = 100;
 const dayMs = 24 * 60 * 60 * 1000;
 
 /**
- * Removes events of ended jobs that are older than the retention, and idempotency keys that no
- * longer count, a bounded number at a time.
+ * Removes expired events of ended jobs and expired idempotency keys, a bounded number at a time.
  */
 export function pruneHistory(database: Database): Promise<number> {
   const limit = limits.loop.pruneBatchMax;
@@ -59,7 +58,7 @@ export function pruneHistory(database: Database): Promise<number> {
   });
 }
 
-/** Forgets fetches that no document stands on, and removes the bytes that only they referred to. */
+/** Removes unreferenced fetches, and the bytes that only they referred to. */
 export async function sweepFetched(
   database: Database,
   blobs: SweptBlobs | undefined,
@@ -68,20 +67,20 @@ export async function sweepFetched(
   await database.write((transaction) => pruneFetches(transaction, limit));
   if (!blobs) return 0;
   const part = (await readPlace(database, 'blobs')) % blobs.parts;
-  // The requests and the partial results of a batch task are named inside its own state.
+  // The requests and partial results of a batch task are referenced only in its own state.
   const since = (await oldestOpenTask(database)) ?? database.now();
   const before = since - limits.loop.blobGraceMs;
   const used = (keys: readonly string[]) => usedBlobs(database, keys);
   const removed = await blobs.sweep({ part, before, limit, used });
-  // A part that had more than fits into one sweep is looked at again.
+  // A part with more than one sweep can remove is swept again.
   const next = removed < limit ? (part + 1) % blobs.parts : part;
   await database.write((transaction) => writePlace(transaction, 'blobs', next));
   return removed;
 }
 
 /**
- * Removes answers past their keeping, money that was set aside for calls nobody heard of again, and
- * vectors of models that corpora have turned from, a bounded number at a time.
+ * Removes expired responses, reservations of calls without an outcome, and vectors of former
+ * models, a bounded number at a time.
  */
 export async function pruneMoney(database: Database): Promise<void> {
   const now = database.now();

@@ -1,20 +1,20 @@
-/** The place of an attempt: in the process that made it, or at the service that its steps ask. */
+/** The slot of a run: in this process, or at the service that its steps use. */
 import type { StepService } from '../../kernel/lifecycle/stage.ts';
 import type { Pipeline, StepPlace } from '../../pipeline/pipeline.ts';
 
 export interface WorkerSlot {
-  /** False: there is no free place, or others wait for it. */
+  /** False: there is no free slot, or others wait for it. */
   moveTo(workplace: StepService): boolean;
 }
 
 export interface Seated {
-  /** The steps that can run where the attempt has its place. */
+  /** The steps that can run at the current slot. */
   readonly open: readonly string[];
-  /** Where the others would need one. */
+  /** The full service that the other steps need. */
   readonly full?: StepService | undefined;
 }
 
-/** Moves to where the steps are done, if there is room. What is done here needs no other place. */
+/** Moves to the slot of the next steps, if one is free. Steps that run here need no other slot. */
 export async function takeWorkerSlot(
   steps: readonly string[],
   item: StepPlace,

@@ -1,8 +1,9 @@
 /**
- * The orchestrator's side of handoffs. A step asks and waits here, while the lease of its item is
- * held as always. The question is on disk first, then its id goes on the queue of the service; what
- * comes back is on disk before the step hears of it. Queues are only told: a message that is lost
- * is sent again, one that comes twice finds the question taken, and a worker that dies is replaced.
+ * The orchestrator's side of handoffs. A step sends a request and waits here, while the lease of
+ * its item is held as usual. The request is first written to disk, then its id is put on the queue
+ * of the service; the response is on disk before the step receives it. Queues carry only
+ * notifications: a lost message is sent again, a duplicate finds the request taken, and a dead
+ * worker is replaced.
  */
 import type { AbortReason } from '../../engine/item/executor.ts';
 import type { Liveness } from '../../engine/item/liveness.ts';
@@ -17,7 +18,7 @@ import type { Queue } from '../../queue/queue.ts';
 import type { Database } from '../../store/driver/database.ts';
 import { sweepAlone } from '../../store/driver/sweep-lock.ts';
 import {
-  type HandoffStanding,
+  type HandoffState,
   handoffStandings,
   listUnbegun,
   openHandoff,
@@ -58,7 +59,7 @@ export interface Asked {
   readonly progress: StepContext['progress'];
 }
 
-/** Who works on a question, so that another process on its machine can see that it has died. */
+/** Identifies the worker of a request, so that another process on its machine can see its death. */
 export interface WorkerName {
   readonly id: string;
   readonly host: string;
@@ -66,7 +67,7 @@ export interface WorkerName {
   readonly process_started: string;
 }
 
-/** What is stored of an answer. */
+/** The stored part of a response. */
 export interface StoredResponse {
   readonly value: Json;
   readonly failure?: WireFailure | undefined;
@@ -76,7 +77,7 @@ interface Waiting {
   readonly question: Question;
   readonly asked: Asked;
   key: string;
-  /** When it was asked, or last had a worker. */
+  /** When it was sent, or last had a worker. */
   askedAt: number;
   /** When its id was last put on the queue. */
   toldAt: number;
@@ -87,9 +88,9 @@ interface Waiting {
 export class HandoffBroker {
   readonly #options: HandoffBrokerOptions;
   readonly #waiting = new Map<string, Waiting>();
-  /** Questions that are not on disk yet, because the store is away. */
+  /** Requests that are not on disk yet, because the store is away. */
   readonly #unopened = new Set<Waiting>();
-  /** When this process last saw the store, and since when it does. */
+  /** When this process last saw the store, and since when without interruption. */
   #seenAt = Number.NEGATIVE_INFINITY;
   #seenSince = Number.NEGATIVE_INFINITY;
   readonly #refill: Refill;
@@ -121,7 +122,7 @@ export class HandoffBroker {
     await Promise.all([this.#refill, ...this.#loops].map((loop) => loop.stop()));
   }
 
-  /** Resolves with the answer, whoever gives it. An abort leaves the question to who comes next. */
+  /** Resolves with the response of any worker. An abort leaves the request to the next holder. */
   async ask(question: Question, asked: Asked): Promise<Reply> {
     const { signal } = asked;
     signal.throwIfAborted();
@@ -133,12 +134,12 @@ export class HandoffBroker {
     };
     const abort = (): void => {
       reject(signal.reason);
-      // While it is being written it has no key; who writes it gives it up.
+      // While it is being written it has no key; the writer then gives it up.
       if (waiting.key !== '') void this.#giveUp(waiting);
     };
     signal.addEventListener('abort', abort, { once: true });
     try {
-      // Together: an abort while the question is being written must find somebody who hears it.
+      // Both at once: an abort while the request is being written must be noticed.
       return await Promise.race([promise, this.#tryOpen(waiting).then(() => promise)]);
     } finally {
       signal.removeEventListener('abort', abort);
@@ -147,7 +148,7 @@ export class HandoffBroker {
     }
   }
 
-  /** An answer has been stored by this process. */
+  /** This process has stored a response. */
   answer(key: string, reply: Reply): void {
     const waiting = this.#waiting.get(key);
     if (!waiting) return;
@@ -158,10 +159,10 @@ export class HandoffBroker {
     this.#waiting.get(key)?.asked.progress(done, total);
   }
 
-  /** Why the worker of a question is taken for dead; undefined while it is not. */
-  #whyDead({ worker, beat_at }: HandoffStanding): string | undefined {
+  /** Why the worker of a request counts as dead; undefined while it is alive. */
+  #whyDead({ worker, beat_at }: HandoffState): string | undefined {
     const { liveness, database } = this.#options;
-    if (worker === null) return 'nobody has begun';
+    if (worker === null) return 'no worker has begun';
     const now = database.now();
     const silentMs = now - Math.max(beat_at ?? 0, this.#heardSince(now));
     if (silentMs > limits.handoff.silentMsMax) return `no heartbeat for ${silentMs} ms`;
@@ -170,14 +171,14 @@ export class HandoffBroker {
   }
 
   /**
-   * Nobody could beat while the store or this process was away: silence counts from when both are
-   * here again.
+   * Heartbeats could not arrive while the store or this process was away: silence counts from when
+   * both are back.
    */
   #heardSince(now: number): number {
     return now - this.#seenAt > limits.handoff.beatMs ? now : this.#seenSince;
   }
 
-  /** Puts the question on disk, or leaves that to the next look: the store may be away. */
+  /** Writes the request to disk, or leaves that to the next poll: the store may be away. */
   async #tryOpen(waiting: Waiting): Promise<void> {
     try {
       await this.#open(waiting);
@@ -220,7 +221,7 @@ export class HandoffBroker {
     else if (standing.worker === null) this.#tell(waiting, standing.epoch);
   }
 
-  /** Puts the id on its queue. One that is away is told when it is back. */
+  /** Puts the id on its queue. An unavailable queue gets it later. */
   #tell(waiting: Waiting, epoch: number): void {
     const { kind } = waiting.question;
     waiting.toldAt = this.#options.world.now();
@@ -239,7 +240,7 @@ export class HandoffBroker {
     for (const waiting of all) {
       if (this.#waiting.get(waiting.key) !== waiting) continue;
       await this.#settle(waiting, byKey.get(waiting.key)).catch((error: unknown) => {
-        // A store that is away is no answer: the next look may find one.
+        // A store outage is not a response: the next poll may find one.
         if (isRetried(toFailure(error).code)) this.#options.onError('handoff', error);
         else waiting.reject(error);
       });
@@ -253,13 +254,13 @@ export class HandoffBroker {
     this.#seenAt = now;
   }
 
-  async #settle(waiting: Waiting, standing: HandoffStanding | undefined): Promise<void> {
+  async #settle(waiting: Waiting, standing: HandoffState | undefined): Promise<void> {
     const { world } = this.#options;
-    // Somebody else has given it up, or has used its answer for a step that was lost: once more.
+    // Another process has withdrawn it, or used its response for a lost step: open it again.
     if (!standing) return this.#open(waiting);
     if (standing.answered_at !== null) return this.#fetch(waiting);
     if (standing.worker !== null) {
-      // The time without a worker counts from when there was one.
+      // The time without a worker starts when the last worker is gone.
       waiting.askedAt = world.now();
       const reason = this.#whyDead(standing);
       if (reason !== undefined) await this.#replace(waiting, standing, reason);
@@ -270,8 +271,8 @@ export class HandoffBroker {
     if (isOverdue) this.#tell(waiting, standing.epoch);
   }
 
-  /** The worker has died: the next is asked, unless the question is what they die of. */
-  async #replace(waiting: Waiting, { key, epoch }: HandoffStanding, reason: string): Promise<void> {
+  /** The worker has died: another one gets the request, unless the request itself kills workers. */
+  async #replace(waiting: Waiting, { key, epoch }: HandoffState, reason: string): Promise<void> {
     const released = await this.#options.database.write(async (transaction) => {
       const row = await releaseHandoff(transaction, { key, epoch, hasDied: true });
       const isOver = row !== undefined && isBlamed(row.deaths);
@@ -282,11 +283,11 @@ export class HandoffBroker {
     if (!released.isOver) return this.#tell(waiting, released.epoch);
     const { deaths } = released;
     const alone = `${limits.suspect.loneDeathsMax} of them with no other`;
-    const message = `${deaths} workers died at this question, ${alone}; of the last, ${reason}`;
+    const message = `${deaths} workers died on this request, ${alone}; the last one: ${reason}`;
     waiting.reject(new Failure('crashed_repeatedly', message));
   }
 
-  /** No worker has come: the item's place goes to one that may be luckier. */
+  /** No worker is running: the slot of the item goes to another item. */
   async #park(waiting: Waiting): Promise<void> {
     const { kind } = waiting.question;
     const withdrawn = await this.#options.database.write((transaction) =>
@@ -295,7 +296,7 @@ export class HandoffBroker {
     if (!withdrawn) return;
     await this.#untell(waiting, withdrawn.epoch);
     const { stage } = requestKinds[kind];
-    const message = `no worker of the stage ${stage} has begun for a while`;
+    const message = `no worker of the ${stage} stage has begun for a while`;
     const retryAfterMs = limits.handoff.parkedMs;
     waiting.reject(new Failure('service_busy', message, { retryAfterMs }));
   }
@@ -308,7 +309,7 @@ export class HandoffBroker {
   }
 
   /**
-   * If the item was taken away because it has ended, or waits for a person, nobody wants to know.
+   * If the item was taken away because it has ended or waits for a person, the request is removed.
    */
   async #giveUp(waiting: Waiting): Promise<void> {
     const { database, onError } = this.#options;
@@ -329,7 +330,9 @@ export class HandoffBroker {
     await this.#deliver(waiting, { value, bytes, failure: failure && verdictOf(failure) });
   }
 
-  /** What went well is removed with the click that uses it, what failed as it is told. */
+  /**
+   * A successful response is removed in the commit that uses it, a failed one when it is delivered.
+   */
   async #deliver(waiting: Waiting, reply: Reply): Promise<void> {
     const whole = await this.#options.payloads.unpack(reply);
     if (reply.failure) {
@@ -346,12 +349,12 @@ export class HandoffBroker {
   }
 }
 
-/** From the first ones on, a question is answered alone (docs/decisions/0064). */
+/** Above the first threshold, a request runs alone (docs/decisions/0064). */
 function isBlamed(deaths: number): boolean {
   return deaths >= limits.suspect.crashesMin + limits.suspect.loneDeathsMax;
 }
 
-/** What waits for a worker, for a queue that has lost it. */
+/** Requests that wait for a worker, for a queue that has lost its messages. */
 async function openRequests(
   database: Database,
   { queue, from, limit }: Parameters<OpenRequests['list']>[0],
@@ -364,7 +367,7 @@ async function openRequests(
   return { messages, next: rows.length < limit ? undefined : rows.at(-1)?.id };
 }
 
-/** A message of a worker that was given up is not the one of the next. */
+/** The epoch distinguishes the message for the next worker from that of a dead one. */
 export function messageId(key: string, epoch: number): string {
   return `${key}.${epoch}`;
 }

@@ -1,8 +1,7 @@
 /**
- * What workers tell the orchestrator: that they begin, that they live, and how it ended. Each is
- * one transaction with the question locked. What comes late, twice, or from a worker that another
- * has taken over from changes nothing, and is told so with a 200: an error would only make it come
- * again.
+ * Callbacks of workers to the orchestrator: begin, heartbeat and result. Each is one transaction
+ * with the request locked. A late or duplicate callback, or one of a replaced worker, changes
+ * nothing and gets a 200 that says so: an error would only cause a retry.
  */
 import { retryPolicyFor } from '../../kernel/backoff.ts';
 import { Failure, pauseReasons } from '../../kernel/failure/failure.ts';
@@ -35,12 +34,12 @@ export type Begun =
       readonly status: 'begun';
       readonly epoch: number;
       readonly kind: string;
-      /** How many workers have had it, and given it back or died. */
+      /** How many workers had it and returned it or died. */
       readonly releases?: number | undefined;
       readonly request: Json;
       readonly bytes?: Uint8Array | undefined;
     }
-  /** Workers died at it: to be begun alone, by a process that has lived for so long. */
+  /** Workers died on it: it must run alone, in a process that has been up for this long. */
   | { readonly status: 'alone'; readonly uptimeMs: number }
   | { readonly status: 'gone' };
 
@@ -48,13 +47,13 @@ export interface Beat {
   readonly handoff: string;
   readonly epoch: number;
   readonly progress?: { readonly done: number; readonly total: number } | undefined;
-  /** The worker ends, and gives the question back. */
+  /** The worker stops and returns the request. */
   readonly isLeaving?: boolean | undefined;
 }
 
 export interface Completion {
   readonly stage: Stage;
-  /** Absent: the only question of the job in this stage that is not answered. */
+  /** Absent: the only unanswered request of the job in this stage. */
   readonly handoff?: string | undefined;
   readonly epoch?: number | undefined;
   readonly itemId?: number | undefined;
@@ -65,16 +64,16 @@ export interface Completion {
 
 export interface Completed {
   /**
-   * The next status; of a failure `job_failed`, `document_failed` where the job has others,
-   * `job_paused` or `retry_scheduled`; `already_advanced` for what came late or twice.
+   * The next status; for a failure `job_failed`, `document_failed` if the job has other documents,
+   * `job_paused` or `retry_scheduled`; `already_advanced` for a late or duplicate callback.
    */
   readonly status: string;
 }
 
-/** The same door for workers in this process and for those behind HTTP. */
+/** The same client interface for workers in this process and over HTTP. */
 export interface OrchestratorClient {
   begin(jobKey: string, handoff: string, worker: WorkerName, isAlone?: boolean): Promise<Begun>;
-  /** False: nobody wants to know any more. */
+  /** False: the response is no longer needed. */
   beat(jobKey: string, beat: Beat): Promise<boolean>;
   complete(jobKey: string, completion: Completion): Promise<Completed>;
 }
@@ -82,9 +81,9 @@ export interface OrchestratorClient {
 export interface CallbackOptions {
   readonly database: Database;
   readonly world: World;
-  /** Absent where nothing is handed to others: then no question is ever open. */
+  /** Absent if nothing is handed to other processes: then no request is ever open. */
   readonly broker?: HandoffBroker | undefined;
-  /** How results are read, and refused. */
+  /** Reads and validates results. */
   readonly read?: ReadResult | undefined;
 }
 
@@ -105,8 +104,8 @@ export class Callbacks implements OrchestratorClient {
     return database.write(async (transaction): Promise<Begun> => {
       const row = await questionOf(transaction, jobKey, handoff);
       if (!row || row.answered_at !== null || (await isOver(transaction, row))) return gone;
-      // Of two deliveries, the second finds the first at work; if that dies, who asked sees it, and
-      // asks again.
+      // Of two deliveries, the second finds the first at work; if that one dies, the orchestrator
+      // notices and asks again.
       if (isSuspect(row.deaths) && !isAlone) {
         return { status: 'alone', uptimeMs: uptimeMsFor(row.deaths - limits.suspect.crashesMin) };
       }
@@ -171,7 +170,7 @@ async function askedBy(transaction: Transaction, { key, kind }: HandoffRow): Pro
   return { kind, request: JSON.parse(await readRequest(transaction, key)) as Json };
 }
 
-/** What becomes of the document, and of its job, by the function that will decide it. */
+/** The next status of the document and its job, from the function that will decide it. */
 async function statusAfter(
   transaction: Transaction,
   { attempt, job_id, stage }: HandoffRow,
@@ -196,7 +195,7 @@ async function jobIdOf(transaction: Transaction, key: string): Promise<number> {
   throw new Failure('job_unknown', `there is no job ${key}`);
 }
 
-/** A question of this job. A job that nobody knows is told apart from one that has none. */
+/** A request of this job. An unknown job is distinguished from one without requests. */
 async function questionOf(
   transaction: Transaction,
   jobKey: string,
@@ -208,7 +207,7 @@ async function questionOf(
   return undefined;
 }
 
-/** The question that is answered, if it is still to be. */
+/** The open request that is being answered, if any. */
 async function openRequest(
   transaction: Transaction,
   jobKey: string,
@@ -226,14 +225,14 @@ async function openRequest(
 }
 
 /**
- * Whether nobody has begun after the worker of this epoch. One that was given up is heard as long
- * as that holds: what it has worked for, and perhaps paid for, is as good as what the next would.
+ * Whether no later worker has begun. Until then a worker that was given up may still answer: its
+ * result, perhaps paid for, is as good as the next one's.
  */
 function isLast(row: HandoffRow, epoch: number): boolean {
   return epoch === row.epoch || (row.worker === null && epoch === row.epoch - 1);
 }
 
-/** The item has ended without the answer: the question goes, too. */
+/** The item has ended without the response: removes the request. */
 async function isOver(transaction: Transaction, { key, waits_on }: HandoffRow): Promise<boolean> {
   if (waits_on !== null) return false;
   await removeHandoff(transaction, key);
@@ -251,10 +250,10 @@ async function onlyRequest(
     ({ kind, item_id }) => isMeant?.(kind) !== false && (itemId ?? item_id) === item_id,
   );
   const [only, other] = open;
-  // Of one document it is all the same which of its questions has failed.
+  // If all belong to one document, it does not matter which of its requests failed.
   const isOfOne = open.every(({ item_id }) => item_id === only?.item_id);
   if (!other || (failure && isOfOne)) return only;
-  const several = isOfOne ? 'several questions are open' : 'several documents of this job are';
+  const several = isOfOne ? 'several requests are open' : 'several documents of this job are open';
   const message = `${several} in the stage ${stage}: name the handoff`;
   throw new Failure('bad_request', message);
 }

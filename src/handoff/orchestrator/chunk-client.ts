@@ -1,4 +1,4 @@
-/** Texts are cut by the chunking service; one that is too much for a request is cut here. */
+/** The chunking service chunks texts; a text that is too large for a request is chunked here. */
 import { Failure, type FailureCode, toFailure } from '../../kernel/failure/failure.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import type { Chunker } from '../../pipeline/chunk/chunker.ts';
@@ -17,12 +17,12 @@ export function remoteChunker(post: Post, here: Chunker): Chunker {
 }
 
 const awayCodes: readonly FailureCode[] = ['network_error', 'provider_unavailable'];
-/** The service is there, but has not the time or the room. */
+/** The service is up, but the text exceeds its time or size limits. */
 const tooMuchCodes: readonly FailureCode[] = ['timeout_soft', 'payload_too_large'];
 
 /**
- * A service that is away is waited for: that is no fault of the document. Undefined: it is there,
- * and this text is too much for it.
+ * A service that is away is waited for: that is not the document's fault. Undefined: it is up, and
+ * this text is too large for it.
  */
 async function asked(post: Post, text: string, signal: AbortSignal) {
   try {

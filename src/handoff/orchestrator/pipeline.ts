@@ -93,7 +93,7 @@ function rulesFor({ item, reader }: StepContext, rules: Extractor): Extractor {
       const url = await getOrigin(reader, { caller, corpus, use: 'entities' });
       if (url === undefined) return rules.extract(input, context);
       const message =
-        `the entities of ${corpus} are found by a model at ${url}, and this orchestrator has ` +
+        `the entities of ${corpus} come from a model at ${url}, and this orchestrator has ` +
         'none: set PAWL_EXTRACTOR and PAWL_EXTRACTOR_URL here as in the embedding service, or ' +
         `accept rules with \`pawl corpora origins ${corpus} --accept\``;
       const retryAfterMs = limits.handoff.parkedMs;
@@ -111,13 +111,13 @@ function asking(broker: HandoffBroker, context: StepContext, step: string): Ask 
   };
 }
 
-const askedBy = (step: string): string => `asked by ${step}`;
+const askedBy = (step: string): string => `requested by ${step}`;
 
 async function jobKeyOf({ item, reader, scratch }: StepContext): Promise<string> {
   const known = scratch.get('job') as string | undefined;
   if (known !== undefined) return known;
   const job = await getJobById(reader, item.jobId);
-  if (!job) throw new Failure('job_unknown', `the job of ${item.source} is gone`);
+  if (!job) throw new Failure('job_unknown', `the job of ${item.source} was deleted`);
   scratch.set('job', job.key);
   return job.key;
 }

@@ -9,7 +9,7 @@ import { Refill } from './refill.ts';
 
 const message = (id: string): Message => ({ id, kind: 'scrape' });
 
-/** A queue that can be away and can be emptied, and a disk with open questions. */
+/** A queue that can be away and can be emptied, and a disk with open requests. */
 function setup(t: { after(run: () => Promise<void>): void }) {
   const world = new TestWorld();
   const open: Message[] = [];
@@ -50,7 +50,7 @@ function setup(t: { after(run: () => Promise<void>): void }) {
   return { world, open, errors, added, state, queue, refill, flush };
 }
 
-test('what was open before the start is put on its queue, in order and in pages', async (t) => {
+test('requests open before the start are put on their queue, in order and in pages', async (t) => {
   const { world, open, added, queue, refill } = setup(t);
   const { refillPageMax } = limits.queue;
   for (let at = 0; at < 2 * refillPageMax + 1; at += 1) open.push(message(String(at)));
@@ -67,7 +67,7 @@ test('what was open before the start is put on its queue, in order and in pages'
   assert.equal((await queue.depth()).waiting, open.length);
 });
 
-test('what is put goes at once, in order, and gathers while the queue is busy', async (t) => {
+test('messages are added at once, in order, and gather while the queue is busy', async (t) => {
   const { world, added, refill } = setup(t);
   refill.start();
   await world.settle();
@@ -75,10 +75,10 @@ test('what is put goes at once, in order, and gathers while the queue is busy', 
   for (const id of ['a', 'b', 'c', 'd']) refill.put('q', [message(id)]);
   await world.settle();
   assert.deepEqual(added.flat(), ['a', 'b', 'c', 'd']);
-  assert.equal(added.length, 1, 'those of one turn go together');
+  assert.equal(added.length, 1, 'messages of one turn go together');
 });
 
-test('a queue that was emptied is full again within seconds', async (t) => {
+test('an emptied queue is full again within seconds', async (t) => {
   const { world, open, queue, refill, flush } = setup(t);
   open.push(message('a'), message('b'));
   refill.start();
@@ -89,21 +89,21 @@ test('a queue that was emptied is full again within seconds', async (t) => {
   assert.equal((await queue.depth()).waiting, 2);
 });
 
-test('nothing is listed while nothing is lost, but for once in a minute', async (t) => {
+test('nothing is listed while nothing is lost, except once a minute', async (t) => {
   const { world, open, state, refill, queue } = setup(t);
   refill.start();
   await world.settle();
   assert.equal(state.lists, 1);
   await world.advance(limits.queue.refillMs - limits.queue.fillCheckMs);
   assert.equal(state.lists, 1);
-  // Asked by a process that died before it could tell.
+  // Opened by a process that died before it could notify.
   open.push(message('forgotten'));
   await world.advance(2 * limits.queue.fillCheckMs);
   assert.equal(state.lists, 2);
   assert.equal((await queue.depth()).waiting, 1);
 });
 
-test('a queue that is away is told of once, and filled when it is back', async (t) => {
+test('an unavailable queue is reported once, and filled when it is back', async (t) => {
   const { world, open, errors, state, queue, refill } = setup(t);
   state.isAway = true;
   refill.start();
@@ -120,7 +120,7 @@ test('a queue that is away is told of once, and filled when it is back', async (
   assert.equal(errors.length, 2);
 });
 
-test('what a failed put had is found on disk', async (t) => {
+test('messages of a failed put are found on disk', async (t) => {
   const { world, open, state, queue, refill } = setup(t);
   refill.start();
   await world.settle();
@@ -133,7 +133,7 @@ test('what a failed put had is found on disk', async (t) => {
   assert.equal((await queue.depth()).waiting, 1);
 });
 
-test('more than may be on their way are left to the disk', async (t) => {
+test('messages above the limit are left to the disk', async (t) => {
   const { world, open, queue, refill } = setup(t);
   refill.start();
   await world.settle();

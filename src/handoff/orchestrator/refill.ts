@@ -1,8 +1,8 @@
 /**
- * Keeps queues in step with the questions on disk. What is asked goes on its queue at once, in the
- * order of asking; a queue that has lost what was in it is filled again; and from time to time all
- * that is open is added once more, whatever is known. Adding is idempotent, so that whoever is
- * unsure adds: a message may come twice, and none is missing for long.
+ * Keeps queues in sync with the requests on disk. A new request is queued immediately, in the order
+ * of opening; a queue that has lost its messages is filled again; and periodically all open
+ * requests are added once more. Adding is idempotent: a message may come twice, and none is missing
+ * for long.
  */
 
 import { Loop } from '../../engine/loop.ts';
@@ -16,9 +16,9 @@ export interface OpenPage {
   readonly next: number | undefined;
 }
 
-/** The questions on disk that wait for a worker. */
+/** The requests on disk that wait for a worker. */
 export interface OpenRequests {
-  /** Those of one queue, in the order of asking, from a place on. */
+  /** Requests of one queue, in the order of opening, after a position. */
   list(page: {
     readonly queue: string;
     readonly from: number;
@@ -48,7 +48,7 @@ export class Refill {
     await Promise.all([...this.#lanes.values()].map((lane) => lane.stop()));
   }
 
-  /** Questions that are on disk now. Nothing is waited for: what fails is left to the next fill. */
+  /** Adds requests that are on disk, without waiting: the next fill repeats a failed add. */
   put(queue: string, messages: readonly Message[]): void {
     this.#lanes.get(queue)?.put(messages);
   }
@@ -56,7 +56,7 @@ export class Refill {
 
 type LaneOptions = Omit<RefillOptions, 'queues'> & { readonly queue: Queue };
 
-/** One queue, and what is on its way to it. */
+/** One queue, and the messages on their way to it. */
 class Lane {
   readonly #options: LaneOptions;
   readonly #loop: Loop;
@@ -91,7 +91,7 @@ class Lane {
   put(messages: readonly Message[]): void {
     if (this.#stopping.signal.aborted) return;
     if (this.#waiting.length + messages.length > limits.queue.putsWaitingMax) {
-      // They are on disk: a fill costs less than a list without end.
+      // They are on disk: a fill costs less than an unbounded list.
       this.#waiting = [];
       this.#isDue = true;
       return;
@@ -102,7 +102,7 @@ class Lane {
     });
   }
 
-  /** All of one turn together, then what came meanwhile: so the order of asking is kept. */
+  /** All messages of one turn together, then those that came meanwhile, in the order of opening. */
   async #addAll(): Promise<void> {
     await new Promise<void>((resolve) => this.#options.world.afterTurn(resolve));
     while (this.#waiting.length > 0) {
@@ -122,7 +122,7 @@ class Lane {
       await this.#fill();
       if (this.#stopping.signal.aborted) return;
       this.#filledAt = world.now();
-      // Whoever began before the loss does not know that it is made good.
+      // A fill that began before the loss cannot know that this one repaired it.
       if (isLost) await queue.endFill();
     });
   }
@@ -138,7 +138,7 @@ class Lane {
     }
   }
 
-  /** What failed is due again; that a queue is away is told once, and not with every attempt. */
+  /** A failed run is due again; an outage of the queue is reported once, not for every try. */
   async #attempt(run: () => Promise<void>): Promise<void> {
     const { queue, onError } = this.#options;
     try {

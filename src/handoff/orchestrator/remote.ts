@@ -1,4 +1,6 @@
-/** The ports of the pipeline, answered by services: the same steps ask, and do not know who. */
+/**
+ * The ports of the pipeline, implemented by services: the same steps use them without a difference.
+ */
 import { Failure } from '../../kernel/failure/failure.ts';
 import { type Origin, originOf } from '../../kernel/name/origin.ts';
 import type { Entity, Extractor, Relation } from '../../pipeline/entity/extraction.ts';
@@ -15,7 +17,7 @@ import { answered, fromWire, type Question, type Reply, type WireFailure } from 
 import { Shape } from '../shape.ts';
 import { readAnswer, readParsed, readRobots, readShown, visitRequest } from '../visit-wire.ts';
 
-/** Asks for one step of one item. */
+/** Sends a request for one step of one item. */
 export type Ask = (question: Question, signal?: AbortSignal) => Promise<Reply>;
 
 type Scratch = Map<string, unknown>;
@@ -36,7 +38,7 @@ export function remoteVisitor(ask: Ask, scratch: Scratch): Visitor {
     const told = shape.part('answer');
     const answer = told && readAnswer(told, bytes);
     if (failure) return { answer, failure };
-    if (!answer) throw new Failure('step_output_invalid', 'a visit came back without an answer');
+    if (!answer) throw new Failure('step_output_invalid', 'a visit came back without a response');
     const shown = shape.part('shown');
     if (!shown) return { answer };
     const text = shape.part('parsed') ?? shape.part('parseFailure');
@@ -45,7 +47,7 @@ export function remoteVisitor(ask: Ask, scratch: Scratch): Visitor {
   };
 }
 
-/** Robots.txt and sitemaps: each hop is judged here before it is asked for. */
+/** Robots.txt and sitemaps: each redirect is checked here before it is requested. */
 export function remoteFetcher(ask: Ask): Fetcher {
   return {
     get: async ({ url: first, accept, bounds, redirectsMax, beforeHop, signal }) => {
@@ -72,7 +74,7 @@ export function remoteFetcher(ask: Ask): Fetcher {
   };
 }
 
-/** What came with the page need not be asked for; plain text needs nobody else. */
+/** Text that came with the page is used directly; plain text is parsed here. */
 export function remoteParser(
   ask: Ask,
   { scratch, here, isHere }: { scratch: Scratch; here: Parser; isHere: IsHere },
@@ -94,19 +96,19 @@ export function remoteParser(
 
 export type IsHere = (input: Placed) => boolean;
 
-/** What an embedder says of itself. */
+/** The description of an embedder. */
 export type EmbedderTraits = Pick<Embedder, 'model' | 'meter' | 'origin'>;
 
 /**
- * A model that this process is not configured for, at the address that a corpus has on record. This
- * process sends no text there: a worker that is configured for the address does, or none.
+ * A model that this process is not configured for, at the recorded address of a corpus. This
+ * process sends no text there: only a worker configured for the address does.
  */
 export function recordedEmbedder(model: string, url: string): EmbedderTraits {
   const price = priceOf(model.replace(/@\d+$/, ''))?.input;
   return { model, meter: { centsPerMillionTokens: price }, origin: originOf(url, true) };
 }
 
-/** The same model as `own`, computed elsewhere. */
+/** The same model as `own`, computed in another process. */
 export function remoteEmbedder(ask: Ask, own: EmbedderTraits): Embedder {
   const { model, meter, origin } = own;
   return {
@@ -129,7 +131,7 @@ export function remoteEmbedder(ask: Ask, own: EmbedderTraits): Embedder {
   };
 }
 
-/** Who answers elsewhere sends the text to this address, or refuses. */
+/** The worker sends text to this address, or refuses. */
 function urlOf(origin: Origin | undefined): string | null {
   return origin?.url ?? null;
 }
@@ -137,12 +139,12 @@ function urlOf(origin: Origin | undefined): string | null {
 function splitVectors(bytes: Uint8Array, count: number, wanted: number): Uint8Array[] {
   const size = count === 0 ? 0 : bytes.length / count;
   if (count !== wanted || !Number.isInteger(size)) {
-    throw new Failure('step_output_invalid', `${count} vectors came back for ${wanted} texts`);
+    throw new Failure('step_output_invalid', `${count} vectors were returned for ${wanted} texts`);
   }
   return Array.from({ length: count }, (_, place) => bytes.slice(place * size, (place + 1) * size));
 }
 
-/** Rules and lists, applied elsewhere. */
+/** Rules and lists, applied in another process. */
 export function remoteExtractor(ask: Ask): Extractor {
   return {
     model: undefined,

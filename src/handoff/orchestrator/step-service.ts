@@ -1,6 +1,6 @@
 /**
- * Which service a step will ask, so that it has a place there before it runs: a step that is run
- * sets money aside, and leaves a question behind.
+ * Decides which service a step will use, so that it has a slot there before it runs: a running step
+ * reserves money and opens a request.
  */
 import type { StepService } from '../../kernel/lifecycle/stage.ts';
 import type { DocumentLane } from '../../pipeline/document.ts';
@@ -14,7 +14,7 @@ import type { IsHere } from './remote.ts';
 
 export interface StepServiceOptions {
   readonly isHere: IsHere;
-  /** What is left to batch tasks asks no service. */
+  /** Steps in the batch lane use no service. */
   readonly lane?: DocumentLane | undefined;
 }
 
@@ -25,7 +25,7 @@ export function workplacesOf(
     workplaceOf: async (step, place) => (await rules[step]?.(place, options)) ?? 'here',
     expected: (next, sourceKind) => {
       if (next.includes('fetched')) return sourceKind === 'url' ? 'scraping' : 'here';
-      // Whoever has not been cut into chunks is, before it waits for anybody.
+      // An unchunked document is chunked first, before it waits for a service.
       const isEmbeddedNext = next.some((step) => embeddingSteps.has(step));
       return isEmbeddedNext && !next.includes('chunked') ? 'embedding' : 'here';
     },
@@ -56,7 +56,7 @@ async function embeddingUnless(
   return hasLane && (await isCheapLane(reader, item.jobId)) ? 'here' : 'embedding';
 }
 
-/** Whether the text came with the page, or nobody else is needed to find it. */
+/** Whether the text came with the page, or can be extracted here. */
 async function isTextHere({ item, reader, scratch }: StepPlace, isHere: IsHere): Promise<boolean> {
   if (scratch.has('read')) return true;
   if (item.sourceKind === 'inline') {

@@ -11,7 +11,7 @@ const worker = { id: 'w', host: 'machine', pid: 1, process_started: '7' };
 const uptimeMs = 10_000;
 const message = (id: string) => ({ id: `${id}.0`, kind: 'visit', jobId: 'job' });
 
-/** A worker, and an orchestrator of which one question is a suspect. */
+/** A worker, and an orchestrator with one suspect request. */
 async function setup(work: Work) {
   const world = new TestWorld();
   const queue = new EmbeddedQueue({ name: 'scrape_jobs', world });
@@ -37,7 +37,7 @@ async function setup(work: Work) {
   return { world, queue, begins, completed };
 }
 
-test('a question that workers died at waits until its worker has lived for long', async () => {
+test('a request that workers died on waits until its worker has been up for long', async () => {
   const { world, queue, begins, completed } = await setup(async () => ({ value: {} }));
   await queue.add([message('suspect')]);
   await world.advance(uptimeMs - 1);
@@ -46,7 +46,7 @@ test('a question that workers died at waits until its worker has lived for long'
   assert.equal(begins.at(-1), 'suspect alone');
 });
 
-test('such a question is answered alone, and nothing is begun beside it', async () => {
+test('such a request runs alone, and nothing is begun beside it', async () => {
   const running = new Set<string>();
   const seen: string[][] = [];
   const latches = new Map(['first', 'suspect'].map((name) => [name, makeLatch()]));

@@ -22,7 +22,7 @@ const loose = (kind: string): Message => {
 class Orchestrator implements OrchestratorClient {
   begun: Begun = begun;
   isWanted = true;
-  /** Thrown by the next so many calls. */
+  /** Errors thrown by the next calls. */
   readonly away: unknown[] = [];
   readonly calls: string[] = [];
   readonly completions: Completion[] = [];
@@ -54,7 +54,7 @@ class Orchestrator implements OrchestratorClient {
   }
 }
 
-/** What workers of one queue keep for each other. */
+/** The response store shared by the workers of one queue. */
 class Kept implements ResponseStore {
   readonly all = new Map<string, string>();
 
@@ -104,7 +104,7 @@ const failing = (
 };
 
 describe('a worker', () => {
-  test('begins, does what is asked, and calls back with the epoch that it was given', async () => {
+  test('begins, does the work, and calls back with the epoch it was given', async () => {
     const { world, queue, client, isIdle } = await open(async ({ request }) => ({
       value: { saw: request.source },
       bytes: Buffer.from('bytes'),
@@ -121,14 +121,14 @@ describe('a worker', () => {
     assert.equal(String(completion?.bytes), 'bytes');
   });
 
-  test('tells of each try how long it took, without the waits in between', async () => {
+  test('reports the duration of each try, without the waits between them', async () => {
     const { world, queue, tried, isIdle } = await open(failing('provider_unavailable', 3));
     await queue.add([loose('embed')]);
     await world.until('the end', isIdle);
     assert.deepEqual(tried, Array(4).fill({ kind: 'embed', durationMs: 0 }));
   });
 
-  test('has a name of its own for each run, and the same for each try to begin', async () => {
+  test('has its own name for each run, and the same name for each try to begin', async () => {
     const { world, queue, client, isIdle } = await open(failing('http_404', 0));
     client.away.push(Object.assign(new Error('refused'), { code: 'ECONNREFUSED' }));
     await queue.add([asked, { ...asked, id: 'token.1' }]);
@@ -138,7 +138,7 @@ describe('a worker', () => {
     for (const id of client.workers) assert.match(id, /^w\./);
   });
 
-  test('leaves alone what nobody wants to know any more', async () => {
+  test('skips work whose response is no longer needed', async () => {
     const work = failing('http_404', 0);
     const { world, queue, client, isIdle } = await open(work);
     client.begun = { status: 'gone' };
@@ -168,7 +168,7 @@ describe('a worker', () => {
     });
   }
 
-  test('tells with a failure where it happened, who tried, and how long to stay away', async () => {
+  test('reports a failure with its place, its worker and the time to wait', async () => {
     const context = { domain: 'example.org', status: 503 };
     const { world, queue, client, isIdle } = await open(async () => {
       throw new Failure('http_5xx', 'example.org answered 503', { retryAfterMs: 7000, context });
@@ -180,7 +180,7 @@ describe('a worker', () => {
     assert.equal(failure?.retry_after_ms, 7000);
   });
 
-  test('tries loose work again by itself, and waits for a provider without a try', async () => {
+  test('retries standalone work itself, and waits for a provider without a try', async () => {
     const spent = failing('provider_unavailable', 99);
     const first = await open(spent);
     await first.queue.add([loose('embed')]);
@@ -205,7 +205,7 @@ describe('a worker', () => {
     );
   });
 
-  test('calls back until the orchestrator is there again, and does its work once', async () => {
+  test('calls back until the orchestrator is available again, and does its work once', async () => {
     const work = failing('http_404', 0);
     const { world, queue, client, errors, isIdle } = await open(work);
     const refused = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
@@ -218,7 +218,7 @@ describe('a worker', () => {
     assert.equal(errors.filter((error) => error.startsWith('orchestrator')).length, 2);
   });
 
-  test('beats while it works, tells how far it is, and stops when it is given up', async () => {
+  test('sends heartbeats with its progress, and stops when it is given up', async () => {
     const { world, queue, client, isIdle } = await open(async (_, { signal, progress }) => {
       progress(3, 12);
       await new Promise((_, reject) => {
@@ -235,7 +235,7 @@ describe('a worker', () => {
     assert.equal(world.pendingTimers, 0);
   });
 
-  test('that is stopped gives back what it is at', async () => {
+  test('that is stopped returns its request', async () => {
     const { world, queue, client, consumer } = await open(
       (_, { signal }) =>
         new Promise((_, reject) => {
@@ -251,7 +251,7 @@ describe('a worker', () => {
     assert.deepEqual(await queue.depth(), { waiting: 1, active: 0 });
   });
 
-  test('whose answer is refused says that there is none, and works once', async () => {
+  test('whose response is refused reports that, and works once', async () => {
     const work = failing('http_404', 0);
     const { world, queue, client, isIdle } = await open(work);
     client.away.push(undefined, new Failure('payload_too_large', 'it answered 413'));
@@ -267,7 +267,7 @@ describe('a worker', () => {
     assert.equal(client.completions[1]?.failure?.code, 'bad_request');
   });
 
-  test('waits for a blob store that is away, on the way in and on the way out', async () => {
+  test('waits for a blob store that is away, before and after its work', async () => {
     const away = new Failure('provider_unavailable', 'the bucket is away');
     const refusals = { pack: 9, unpack: 3 };
     const own = payloadsBy();
@@ -289,7 +289,7 @@ describe('a worker', () => {
     assert.deepEqual(errors, Array(2).fill('blob store: Failure: the bucket is away'));
   });
 
-  test('that cannot find the bytes of a question says so', async () => {
+  test('that cannot find the bytes of a request reports that', async () => {
     const { world, queue, client, isIdle } = await open(failing('http_404', 0));
     client.begun = { ...begun, request: { source: 'a', blob: 'elsewhere' } };
     await queue.add([asked]);
@@ -298,7 +298,7 @@ describe('a worker', () => {
     assert.equal(client.completions[0]?.failure?.code, 'source_missing');
   });
 
-  test('that leaves before it could tell what it paid for leaves that to the next', async () => {
+  test('that stops before it could report a paid response leaves it to the next', async () => {
     const kept = new Kept();
     const paid: Work = async () => ({ value: { cost: 7 }, bytes: Buffer.from('vectors') });
     const first = await open(paid, payloadsBy(), kept);
@@ -323,7 +323,7 @@ describe('a worker', () => {
     assert.equal(kept.all.size, 0);
   });
 
-  test('keeps no failure, nor what costs nothing', async () => {
+  test('stores no failure, and nothing that costs nothing', async () => {
     const kept = new Kept();
     const writes: string[] = [];
     kept.write = async (handoff) => void writes.push(handoff);
@@ -337,7 +337,7 @@ describe('a worker', () => {
     assert.deepEqual([failed.client.completions.length, writes], [1, []]);
   });
 
-  test('does loose work for nobody, and calls back where a job was named', async () => {
+  test('does standalone work, and calls back if a job was named', async () => {
     const { world, queue, client, isIdle } = await open(failing('http_404', 0));
     const visit = { kind: 'visit', request: { source: 'a' } };
     await queue.add([{ ...visit, id: 'one' }]);
@@ -349,7 +349,7 @@ describe('a worker', () => {
     assert.equal(client.completions[0]?.handoff, undefined);
   });
 
-  test('refuses what it does not do, and large bytes where there is no blob store', async () => {
+  test('refuses unknown work, and large bytes without a blob store', async () => {
     const { world, queue, client, isIdle } = await open(async () => ({
       value: {},
       bytes: new Uint8Array(limits.handoff.bytesMax + 1),
@@ -365,13 +365,13 @@ describe('a worker', () => {
     assert.equal(client.completions[1]?.failure?.code, 'bad_request');
   });
 
-  test('gives back what it lacks settings for, until nobody seems to have them', async () => {
+  test('returns work that it lacks settings for, until no worker seems to have them', async () => {
     const work: Work = async () => {
       throw new Unconfigured('a-model', 'PAWL_EMBEDDER');
     };
     const { client, queue, world, errors } = await open(work);
     await queue.add([asked]);
-    await world.until('it to be given back', () => client.calls.includes('leave 3'));
+    await world.until('it to be returned', () => client.calls.includes('leave 3'));
     assert.equal(client.completions.length, 0);
     assert.match(errors.join(), /set PAWL_EMBEDDER/);
     client.begun = { ...begun, releases: limits.handoff.declinesMax } as Begun;

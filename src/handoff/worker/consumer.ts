@@ -1,8 +1,8 @@
 /**
- * A worker of a service. It takes ids from its queue, asks the orchestrator what is wanted, does
- * it, and calls back. What it reports as failed has failed for good, unless it asks for another
- * try: the orchestrator waits for that, where people can see it (docs/decisions/0091). Work that
- * nobody keeps it tries again by itself, by the same table.
+ * A worker of a service. It takes ids from its queue, asks the orchestrator for the request, does
+ * the work, and calls back. A reported failure is final, unless the worker asks for a retry: the
+ * orchestrator then waits, visible to people (docs/decisions/0091). Standalone work, which no
+ * orchestrator tracks, is retried here, by the same table.
  */
 import { backoffMs, retryPolicyFor } from '../../kernel/backoff.ts';
 import { Failure, isAntiBot, toFailure } from '../../kernel/failure/failure.ts';
@@ -32,13 +32,13 @@ export interface WorkerOptions {
   readonly client: OrchestratorClient;
   readonly works: Works;
   readonly payloads: Payloads;
-  /** Where paid answers are kept until the orchestrator has them. */
+  /** Stores paid responses until the orchestrator has them. */
   readonly answers?: ResponseStore | undefined;
   readonly world: World;
   readonly worker: WorkerName;
   readonly places: number;
   readonly onError: (what: string, error: unknown) => void;
-  /** Told of each try at a question, with how long it took; the waits in between are not in it. */
+  /** Called for each try of a request, with its duration; waits between tries are not included. */
   readonly onTry?: ((tried: Tried) => void) | undefined;
 }
 
@@ -49,20 +49,20 @@ export interface Tried {
 
 type Packed = Pick<Completion, 'value' | 'bytes' | 'failure'>;
 
-/** `leave`: it is to be tried again, but not here. */
+/** `leave`: it must be tried again, but by another worker. */
 interface Next {
   readonly do: 'retry' | 'wait' | 'leave';
   readonly waitMs: number;
 }
 
-/** A reply, and whether the orchestrator is asked to try again where it is a failure. */
+/** A reply, and whether the orchestrator is asked to retry its failure. */
 interface Tested extends Reply {
   readonly isLeft?: boolean | undefined;
 }
 
 const finish: Settled = { do: 'finish' };
 
-/** Workers have died at the question: it is answered with no other beside it. */
+/** Workers have died on the request: it must run alone. */
 interface Lone {
   readonly do: 'alone';
   readonly uptimeMs: number;
@@ -85,7 +85,7 @@ export function startWorker(options: WorkerOptions): Promise<Consumer> {
   });
 }
 
-/** What the runs of one process share. */
+/** State shared by the runs of one process. */
 interface WorkerProcess {
   readonly runs: RunLock;
   readonly startedAt: number;
@@ -95,7 +95,7 @@ class Run {
   readonly #options: WorkerOptions;
   readonly #process: WorkerProcess;
   readonly #delivery: Delivery;
-  /** Of two runs in one process, each has its own: they must not pass for each other. */
+  /** Each run of a process has its own name, so that runs are distinguishable. */
   readonly #worker: WorkerName;
 
   constructor(options: WorkerOptions, process: WorkerProcess, delivery: Delivery) {
@@ -119,7 +119,7 @@ class Run {
     return again.do === 'alone' ? { do: 'again', afterMs: 0 } : again;
   }
 
-  /** A question that the orchestrator keeps. */
+  /** A request that the orchestrator tracks. */
   async #runAsked(isAlone: boolean): Promise<Settled | Lone> {
     const { client, onError } = this.#options;
     const { message, signal } = this.#delivery;
@@ -145,7 +145,7 @@ class Run {
       }
       failpoint(this.#options.world, 'handoff.before-callback');
       const { status } = await this.#report(jobId, { handoff, epoch }, { kind, reply });
-      // What came too late was paid for all the same: it is kept for whoever is asked next.
+      // A late response was paid for: it is kept for the next worker.
       if (isPaid(kind) && status !== 'already_advanced') {
         await this.#options.answers?.remove(handoff);
       }
@@ -161,7 +161,7 @@ class Run {
     }
   }
 
-  /** Work that came with its request: only a job that was named hears of the end. */
+  /** Work that came with its message: only a named job is notified of the end. */
   async #runLoose(request: Readonly<Record<string, unknown>>): Promise<Settled> {
     const { message, signal } = this.#delivery;
     const reply = await this.#answer({ kind: message.kind, request }, signal, false);
@@ -171,7 +171,7 @@ class Run {
     return finish;
   }
 
-  /** The reply, good or bad: nothing is thrown but what ends the run itself. */
+  /** The reply, success or failure: throws only what ends the run itself. */
   async #answer(
     asked: Omit<Question, 'kind'> & { kind: string },
     signal: AbortSignal,
@@ -185,7 +185,7 @@ class Run {
       let reply: Reply;
       try {
         if (!work || !isRequestKind(kind)) {
-          throw new Failure('bad_request', `this service does not answer ${kind}`);
+          throw new Failure('bad_request', `this service does not handle ${kind}`);
         }
         const progress = (done: number, total: number) => this.#progress(done, total);
         const payload = { value: asked.request, bytes: asked.bytes };
@@ -203,20 +203,20 @@ class Run {
         const failure = this.#witnessed(reply.failure, failed + 1);
         return { ...reply, failure, isLeft: next !== undefined };
       }
-      // What was waited for as it was asked to be is no try that failed.
+      // A requested wait is not a failed try.
       if (next.do === 'retry') failed += 1;
       await pause(world, next.waitMs, signal);
       signal.throwIfAborted();
     }
   }
 
-  /** When to try once more, and why; undefined where the orchestrator is to hear of it. */
+  /** When to retry here, and why; undefined if the failure is reported to the orchestrator. */
   #next(kind: string, failure: Failure, attempt: number): Next | undefined {
     if (!isRequestKind(kind)) return undefined;
     const { world } = this.#options;
     const { stage } = requestKinds[kind];
-    // A site that asks for less, or defends itself, slows down all of its pages: that is for the
-    // orchestrator to do.
+    // A site with a rate limit or anti-bot protection slows down all of its pages: the orchestrator
+    // does that.
     const isOfSite =
       stage === 'scraping' && (failure.kind === 'rate_limited' || isAntiBot(failure.code));
     const now = world.now();
@@ -231,7 +231,7 @@ class Run {
     return { do: isOfSite || isLong ? 'leave' : reaction.do, waitMs };
   }
 
-  /** Who has tried, and how often, is told with what went wrong. */
+  /** Adds the worker and the number of tries to the failure. */
   #witnessed(failure: Failure, tries: number): Failure {
     if (failure instanceof Unconfigured) return failure;
     const { code, message, retryAfterMs, cause } = failure;
@@ -254,12 +254,12 @@ class Run {
       return await tell(packed);
     } catch (error) {
       this.#delivery.signal.throwIfAborted();
-      // The answer would be refused each time. That there is none must be known all the same.
+      // The response would be refused each time, so a failure is reported instead.
       return tell({ value: {}, failure: toWire(refusedAnswer(error)) });
     }
   }
 
-  /** What a worker has been answered that died, or left, before it could tell. */
+  /** A response of a worker that died or left before it could report it. */
   async #kept(handoff: string): Promise<Reply | undefined> {
     const kept = await this.#options.answers?.read(handoff);
     if (kept === undefined) return undefined;
@@ -274,7 +274,7 @@ class Run {
     await answers.write(handoff, JSON.stringify({ value: packed.value, bytes }));
   }
 
-  /** A store of blobs that is away for a while does not cost what was worked for. */
+  /** A temporary outage of the blob store must not lose finished work. */
   async #packed(reply: Tested): Promise<Packed> {
     const { payloads } = this.#options;
     const { value, bytes } = await this.#insist('blob store', () => payloads.pack(reply));
@@ -283,7 +283,7 @@ class Run {
     return { value, bytes, failure: { ...toWire(failure), ...(isLeft && { retry: true }) } };
   }
 
-  /** Whoever is asked may be away: until it answers, or the time of the run is over. */
+  /** Repeats a call until it is answered, or the time of the run is over. */
   async #insist<T>(whom: string, call: () => Promise<T>): Promise<T> {
     const { world, onError } = this.#options;
     const { signal } = this.#delivery;
@@ -306,7 +306,7 @@ class Run {
     this.#told = { done, total };
   }
 
-  /** Beats until it is called off; aborts the work when the orchestrator has given it up. */
+  /** Sends heartbeats until stopped; aborts the work when the orchestrator has given it up. */
   #keepBeating(
     jobId: string,
     question: { handoff: string; epoch: number },
@@ -317,7 +317,7 @@ class Run {
     const beat = (): void => {
       client.beat(jobId, { ...question, progress: this.#told }).then(
         (isWanted) => {
-          if (!isWanted) given.abort(new Failure('lease_lost', 'somebody else was asked'));
+          if (!isWanted) given.abort(new Failure('lease_lost', 'another worker has the request'));
         },
         (error: unknown) => onError('heartbeat', error),
       );
@@ -328,12 +328,12 @@ class Run {
   }
 }
 
-/** So many workers have had it that none seems to be configured for it. */
+/** So many workers had it that none seems to be configured for it. */
 function isLastTry({ releases = 0 }: { readonly releases?: number | undefined }): boolean {
   return releases >= limits.handoff.declinesMax;
 }
 
-/** Whether the orchestrator may take the same call later: it did not refuse it. */
+/** Whether the orchestrator may accept the same call later: it did not refuse it. */
 function isRetriedCall(error: unknown): boolean {
   const { kind } = toFailure(error);
   return kind === 'transient' || kind === 'rate_limited';
@@ -342,6 +342,6 @@ function isRetriedCall(error: unknown): boolean {
 function refusedAnswer(error: unknown): Failure {
   const failure = toFailure(error);
   if (failure.code !== 'payload_too_large') return failure;
-  const message = `the page and its text are too large to be handed over: ${failure.message}`;
+  const message = `the page and its text are too large to be sent: ${failure.message}`;
   return new Failure('source_too_large', message, { cause: error });
 }

@@ -37,17 +37,17 @@ const answers: readonly [string, FailureCode, (response: ServerResponse) => void
   ["a gateway's page", 'network_error', (response) => response.end('<html>Back soon</html>')],
   ['nothing at all', 'network_error', (response) => response.destroy()],
   [
-    'more than an answer may be',
+    'more than a response may have',
     'payload_too_large',
     (response) => {
       const part = Buffer.alloc(8 * mebibyte, ' ');
       const parts = Math.ceil(limits.handoff.bodyBytesMax / part.length) + 1;
       for (let count = 0; count < parts; count += 1) response.write(part);
-      // It has no end.
+      // It never ends.
     },
   ],
   [
-    'half an answer',
+    'half a response',
     'network_error',
     (response) => {
       response.writeHead(200, { 'content-length': 100 }).write('{"status":');
@@ -65,7 +65,7 @@ describe('a request to a service', () => {
     });
   }
 
-  test('that nobody takes, or nobody answers in time, finds the service away', async () => {
+  test('that is not accepted, or not answered in time, reports the service as away', async () => {
     const reasons = [
       new DOMException('timed out', 'TimeoutError'),
       Object.assign(new Error('connect'), { code: 'UND_ERR_CONNECT_TIMEOUT' }),
@@ -77,7 +77,7 @@ describe('a request to a service', () => {
     }
   });
 
-  test('that is aborted by who asked says so, and not that the service is away', async (t) => {
+  test('that its sender aborts says so, and not that the service is away', async (t) => {
     const url = await listen(t, () => undefined);
     const controller = new AbortController();
     const asked = postTo(url)('/chunk', {}, controller.signal);
@@ -94,16 +94,16 @@ const chunk = {
 const { signal } = new AbortController();
 
 describe('a text for the chunking service', () => {
-  const outcomes: Readonly<Record<string, 'waited for' | 'cut here' | 'tried again'>> = {
+  const outcomes: Readonly<Record<string, 'waited for' | 'chunked here' | 'tried again'>> = {
     'nothing at all': 'waited for',
     "a gateway's page": 'waited for',
-    'half an answer': 'waited for',
+    'half a response': 'waited for',
     '502': 'waited for',
     '503': 'waited for',
-    // The service is there; what it does not manage is done here.
-    '504': 'cut here',
-    '413': 'cut here',
-    // The text may be the cause: it is not asked without end.
+    // The service is up; a text that it cannot handle is chunked here.
+    '504': 'chunked here',
+    '413': 'chunked here',
+    // The text may be the cause: it is not retried forever.
     '500': 'tried again',
   };
   for (const [what, outcome] of Object.entries(outcomes)) {
@@ -112,9 +112,9 @@ describe('a text for the chunking service', () => {
       assert.ok(answer);
       const post = postTo(await listen(t, answer));
       const asked = remoteChunker(post, async () => [chunk])(text, signal);
-      if (outcome === 'cut here') return assert.deepEqual(await asked, [chunk]);
+      if (outcome === 'chunked here') return assert.deepEqual(await asked, [chunk]);
       const failure = await asked.then(
-        () => assert.fail('it was cut'),
+        () => assert.fail('it was chunked'),
         (error) => error,
       );
       const { awayMs } = limits.handoff;

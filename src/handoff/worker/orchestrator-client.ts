@@ -1,4 +1,6 @@
-/** The orchestrator's door, as a worker in another process reaches it: signed, over HTTP. */
+/**
+ * The client that a worker in another process uses to reach the orchestrator: signed, over HTTP.
+ */
 import { readBoundedText } from '../../concurrency/bounded.ts';
 import { Failure, type FailureCode, toFailure } from '../../kernel/failure/failure.ts';
 import { limits } from '../../kernel/limits/limits.ts';
@@ -14,10 +16,10 @@ export interface LinkOptions {
   readonly fetch?: typeof fetch | undefined;
 }
 
-/** Throws what is transient where the service is away, and what is fatal where it refuses. */
+/** Throws a transient failure if the service is away, and a fatal one if it refuses. */
 export type Post = (path: string, body: Json, signal?: AbortSignal) => Promise<Json>;
 
-/** Signed requests to a service of ours. `what` names it in messages. */
+/** Signed requests to a Pawl service. `what` names it in messages. */
 export function servicePost({ url, key, world, fetch = globalThis.fetch }: LinkOptions): Post {
   const { origin, pathname } = new URL(url);
   const prefix = pathname.replace(/\/+$/, '');
@@ -30,7 +32,7 @@ export function servicePost({ url, key, world, fetch = globalThis.fetch }: LinkO
         method: 'POST',
         headers: {
           'content-type': 'application/json',
-          // The service may stand behind a prefix of a gateway, which it does not see.
+          // A gateway may add a path prefix that the service does not see.
           ...signedHeaders(key, { method: 'POST', path, body }, world.now()),
         },
         body,
@@ -53,10 +55,12 @@ function readText({ body }: Response, origin: string): Promise<string> {
   return readBoundedText(body, bodyBytesMax, () => new Failure('payload_too_large', message));
 }
 
-/** No answer, half of one, or the page of somebody in between: whoever was asked is not there. */
+/** No response, half of one, or a page of a proxy: the service is not reachable. */
 function unheard(error: unknown, origin: string): Failure {
   const { message } = toFailure(error);
-  return new Failure('network_error', `${origin} gave no answer: ${message}`, { cause: error });
+  return new Failure('network_error', `${origin} gave no valid response: ${message}`, {
+    cause: error,
+  });
 }
 
 const codeOfStatus: Readonly<Record<number, FailureCode>> = {
@@ -129,7 +133,7 @@ export function orchestratorLink(options: LinkOptions): OrchestratorClient {
   };
 }
 
-/** A job that is not there any more is not waited for. */
+/** Undefined if the job no longer exists. */
 async function orGone(answer: Promise<Json>): Promise<Json | undefined> {
   return answer.catch((error: unknown) => {
     if (error instanceof Failure && error.code === 'job_unknown') return undefined;

@@ -16,7 +16,7 @@ async function setup() {
   return { lock, entered, note };
 }
 
-test('runs share the process; one that is alone waits for them, and keeps others out', async () => {
+test('runs share the process; an exclusive run waits for them, and keeps others out', async () => {
   const { lock, entered, note } = await setup();
   const first = await note('first', lock.enter(signal));
   const second = await note('second', lock.enter(signal));
@@ -33,7 +33,7 @@ test('runs share the process; one that is alone waits for them, and keeps others
   assert.deepEqual(entered, ['first', 'second', 'lone', 'third', 'other lone']);
 });
 
-test('one that gives up waiting to be alone lets the others in', async () => {
+test('a run that stops waiting for exclusive access lets the others in', async () => {
   const { lock, entered, note } = await setup();
   const first = await note('first', lock.enter(signal));
   const controller = new AbortController();

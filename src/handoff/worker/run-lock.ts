@@ -1,19 +1,19 @@
 /**
- * The runs of one worker process. Most share it; one that asks to be alone waits until the others
- * have ended, and keeps new ones out until it has ended itself.
+ * A lock for the runs of one worker process. Most runs share it; an exclusive run waits until the
+ * others have ended, and keeps new ones out until it has ended itself.
  */
 export class RunLock {
   #inside = 0;
   #isClosed = false;
   #waiting: (() => void)[] = [];
 
-  /** Resolves with what ends the run. */
+  /** Resolves with the function that ends the run. */
   async enter(signal: AbortSignal): Promise<() => void> {
     await this.#until(() => !this.#isClosed && this.#begin(), signal);
     return () => this.#end();
   }
 
-  /** The same for a run that is alone. It must not be inside already. */
+  /** The same for an exclusive run. It must not hold the lock already. */
   async enterAlone(signal: AbortSignal): Promise<() => void> {
     await this.#until(() => !this.#isClosed && this.#close(), signal);
     try {
@@ -48,7 +48,7 @@ export class RunLock {
     this.#tell();
   }
 
-  /** Tries until it succeeds. It looks and takes in one: nobody else comes in between. */
+  /** Repeats until it succeeds. The check and the acquisition are one synchronous step. */
   async #until(take: () => boolean, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     while (!take()) {

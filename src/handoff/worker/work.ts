@@ -1,6 +1,6 @@
 /**
- * What services do: a question in, a reply out. The consumers of queues and the synchronous routes
- * run the same functions; neither knows a database.
+ * The work of services: request in, reply out. Queue consumers and the synchronous routes run the
+ * same functions; neither uses a database.
  */
 import { Failure, isRetried, toFailure } from '../../kernel/failure/failure.ts';
 import { limits } from '../../kernel/limits/limits.ts';
@@ -74,8 +74,8 @@ async function visit(request: Json, tools: ScraperTools, signal: AbortSignal): P
 }
 
 /**
- * The text, or why there is none; nothing at all where a second try may do better. The files of a
- * mail are asked for apart: with a visit only the page's own bytes travel.
+ * The text, or why there is none; undefined if a retry may succeed. The files of a mail are
+ * requested separately: a visit returns only the bytes of the page.
  */
 async function parsedOf(
   input: ParseInput,
@@ -92,7 +92,7 @@ async function parsedOf(
   }
 }
 
-/** Thrown at the second hop: whoever asked judges where a redirect leads before it is followed. */
+/** Thrown at the second hop: the orchestrator checks a redirect before it is followed. */
 class Redirected extends Error {
   readonly to: URL;
 
@@ -132,7 +132,7 @@ async function getBeside(
   }
 }
 
-/** This process lacks the settings that the question needs. Another worker may have them. */
+/** This process lacks the settings for the request. Another worker may have them. */
 export class Unconfigured extends Failure {
   constructor(model: string, variable: string) {
     const message = `${model} is not configured in this service: set ${variable} to it`;
@@ -141,13 +141,13 @@ export class Unconfigured extends Failure {
 }
 
 export interface EmbeddingTools {
-  /** For texts that are meant for this address; any that is configured, where it is undefined. */
+  /** For texts meant for this address; undefined: any configured address. */
   readonly embedderOf: (model: string, url: string | undefined) => Embedder;
-  /** Whether this process was told how to reach the model. */
+  /** Whether the model is configured in this process. */
   readonly isConfigured: (model: string) => boolean;
   /** Rules and lists. */
   readonly extractor: Extractor;
-  /** The model that finds entities, where one is configured. */
+  /** The model that extracts entities, if one is configured. */
   readonly completer?: Completer | undefined;
 }
 
@@ -180,7 +180,7 @@ export function embeddingWorks(tools: EmbeddingTools): Works {
   };
 }
 
-/** Absent in what an orchestrator of an earlier version asks. */
+/** Absent in requests of an older orchestrator. */
 function urlIn(shape: Shape): string | undefined {
   return shape.textOrNull('url') ?? undefined;
 }
@@ -190,10 +190,10 @@ interface Addressed {
   readonly origin?: Origin | undefined;
 }
 
-/** The orchestrator asked for one host: its texts are not sent to another. */
+/** The orchestrator requested one host: its texts are not sent to another. */
 export function checkAddress({ model, origin }: Addressed, url: string | undefined): void {
   if (url === undefined || (origin && isSameHost(origin.url, url))) return;
-  const here = origin ? `is configured at ${origin.url}` : 'computes on its own';
+  const here = origin ? `is configured at ${origin.url}` : 'runs it locally';
   const message = `the text is meant for ${model} at ${url}, and this service ${here}`;
   throw new Failure('origin_not_configured', `${message}: set the same address in both`);
 }

@@ -19,7 +19,7 @@ import { failureGroups } from './table.ts';
 const codes = Object.keys(failures) as FailureCode[];
 const kinds: readonly FailureKind[] = ['rate_limited', 'transient', 'schema_invalid', 'fatal'];
 
-test('every row is whole: a known kind, a plausible status, words for people', () => {
+test('every row is complete: a known kind, a plausible status, a title and advice', () => {
   for (const code of codes) {
     const { kind, httpStatus, errorCode, title, advice } = failures[code];
     assert.ok(kinds.includes(kind), code);
@@ -30,7 +30,7 @@ test('every row is whole: a known kind, a plausible status, words for people', (
   }
 });
 
-test('codes are snake case, and no code stands in two groups', () => {
+test('codes are snake case, and no code is in two groups', () => {
   const grouped = Object.values(failureGroups).flatMap((group) => Object.keys(group));
   assert.equal(new Set(grouped).size, grouped.length);
   assert.deepEqual(grouped.toSorted(), codes.toSorted());
@@ -44,7 +44,7 @@ test('a failure is retried if and only if it is transient or rate limited', () =
   }
 });
 
-test('a status of 429 means the caller, and is always a rate limit', () => {
+test('a status of 429 refers to the caller, and is always a rate limit', () => {
   for (const code of codes.filter((name) => failures[name].httpStatus === 429)) {
     assert.equal(failures[code].kind, 'rate_limited', code);
   }
@@ -65,22 +65,22 @@ test('the permanent classes are never retried, the transient ones and anti-bot s
   assert.deepEqual(codes.filter(isAntiBot), ['captcha', '403_waf', '503_shield']);
 });
 
-test('an outage is of what all documents need, and is waited out', () => {
+test('an outage affects all documents, and is retried until it ends', () => {
   const outages = codes.filter(isOutage);
   assert.deepEqual(outages.toSorted(), [
     ...['neo4j_unavailable', 'qdrant_unavailable', 'queue_unavailable'],
     ...['storage_failed', 'storage_full', 'store_busy', 'store_gone', 'store_read_only'],
   ]);
   for (const code of outages) assert.equal(failures[code].kind, 'transient', code);
-  // What a document may bring about by itself is bounded.
+  // A condition that one document can cause has a bounded number of retries.
   const own: readonly FailureCode[] = [
     ...(['replaced_meanwhile', 'qdrant_failed', 'neo4j_failed', 'machine_busy'] as const),
   ];
   for (const code of own) assert.deepEqual([isOutage(code), isRetried(code)], [false, true], code);
-  assert.match(failuresPage(), /`store_busy`.*\| transient \| until it is over \|/);
+  assert.match(failuresPage(), /`store_busy`.*\| transient \| until it ends \|/);
 });
 
-test('every error code that outside tools group by is used', () => {
+test('every error code that external tools group by is used', () => {
   const used = new Set<string>(codes.map((code) => failures[code].errorCode));
   const promised = [
     ...['E_URL_BAD', 'E_ROBOTS', 'E_403_WAF', 'E_429_RATE', 'E_5XX_ORIGIN', 'E_PARSE'],
@@ -89,13 +89,13 @@ test('every error code that outside tools group by is used', () => {
   for (const errorCode of promised) assert.ok(used.has(errorCode), errorCode);
 });
 
-test('only the signs of a firewall are called one', () => {
+test('only signs of a firewall give the firewall code', () => {
   const walls = codes.filter((code) => failures[code].errorCode === 'E_403_WAF');
   assert.deepEqual(walls, ['403_waf']);
   assert.equal(failures.http_403.errorCode, 'E_403_ORIGIN');
 });
 
-test('a failure carries its kind, its cause, its wait and its place', () => {
+test('a failure carries its kind, cause, wait and context', () => {
   const cause = new Error('refused');
   const context = { domain: 'example.com', attempt: 2 };
   const failure = new Failure('http_429', 'slow down', { cause, retryAfterMs: 5, context });
@@ -107,7 +107,7 @@ test('a failure carries its kind, its cause, its wait and its place', () => {
   assert.equal('cause' in new Failure('http_429', 'slow down'), false);
 });
 
-test('a failure passes through unchanged, also from below a wrapper', () => {
+test('a failure passes through unchanged, also inside a wrapper', () => {
   const failure = new Failure('captcha', 'a captcha was shown');
   assert.equal(toFailure(failure), failure);
   assert.equal(toFailure(new Error('fetching', { cause: failure })), failure);
@@ -133,7 +133,7 @@ const recognized: Partial<Record<FailureCode, readonly Error[]>> = {
   machine_busy: ['EMFILE', 'ENOMEM', '53200', '57014'].map(withCode),
 };
 
-test('what runtimes, networks and databases throw becomes the failure that it is', () => {
+test('errors of runtimes, networks and databases become the right failure', () => {
   for (const [code, errors] of Object.entries(recognized)) {
     for (const error of errors) {
       const failure = toFailure(error);
@@ -144,7 +144,7 @@ test('what runtimes, networks and databases throw becomes the failure that it is
   }
 });
 
-test('a wrapped error is recognized by what it wraps, and both messages are kept', () => {
+test('a wrapped error is recognized by its cause, and both messages are kept', () => {
   const wrapped = new TypeError('fetch failed', { cause: withCode('ECONNREFUSED') });
   assert.equal(toFailure(wrapped).code, 'network_error');
   assert.equal(toFailure(wrapped).message, 'fetch failed: it said ECONNREFUSED');
@@ -171,7 +171,7 @@ test('a full SQLite database is recognized by its number', () => {
   assert.equal(toFailure(busy).code, 'store_busy');
 });
 
-test('anything else is a defect: fatal, with the cause kept', () => {
+test('an unrecognized error is a defect: fatal, with its cause', () => {
   const loop: Error & { cause?: unknown } = new Error('circular');
   loop.cause = loop;
   for (const thrown of [new TypeError('x is undefined'), 'text', 7, null, undefined, {}, loop]) {
@@ -183,7 +183,7 @@ test('anything else is a defect: fatal, with the cause kept', () => {
   assert.equal(toFailure('text').message, 'text');
 });
 
-test('a code is told from a word that is none, and from what every object has', () => {
+test('isFailureCode refuses unknown words and property names of every object', () => {
   assert.equal(isFailureCode('http_403'), true);
   assert.equal(isFailureCode('http_418'), false);
   assert.equal(isFailureCode('constructor'), false);

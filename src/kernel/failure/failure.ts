@@ -1,11 +1,11 @@
-/** What can go wrong, as values with a code, and the one place where exceptions become them. */
+/** Failures as values with a code, and the one place that converts exceptions to failures. */
 
 import { redact } from '../text/redact.ts';
 import { type FailureCode, type FailureKind, failureGroups, failures } from './table.ts';
 
 export { type FailureCode, type FailureKind, type FailureRow, failures } from './table.ts';
 
-/** Where it happened. Never a key, never the text of a document. */
+/** Where it happened. Never contains a key or document text. */
 export interface FailureContext {
   readonly domain?: string | undefined;
   readonly url?: string | undefined;
@@ -16,11 +16,11 @@ export interface FailureContext {
 
 export interface FailureOptions {
   readonly cause?: unknown;
-  /** How long the other side asked us to stay away. */
+  /** How long the other side asked us to wait. */
   readonly retryAfterMs?: number | undefined;
-  /** How often whoever reports it has tried, where that was more than once. */
+  /** How often the reporting worker has tried, if more than once. */
   readonly tries?: number | undefined;
-  /** Whoever tried has decided: it is recorded, and not judged a second time. */
+  /** The worker has decided: the failure is recorded without a second decision. */
   readonly isFinal?: boolean | undefined;
   readonly context?: FailureContext | undefined;
 }
@@ -39,7 +39,7 @@ export class Failure extends Error {
     this.retryAfterMs = options.retryAfterMs;
     this.tries = options.tries ?? 1;
     this.isFinal = options.isFinal ?? false;
-    this.context = toldContext(options.context ?? {});
+    this.context = redactedContext(options.context ?? {});
   }
 
   get kind(): FailureKind {
@@ -47,7 +47,7 @@ export class Failure extends Error {
   }
 }
 
-function toldContext(context: FailureContext): FailureContext {
+function redactedContext(context: FailureContext): FailureContext {
   return context.url === undefined ? context : { ...context, url: redact(context.url) };
 }
 
@@ -55,22 +55,22 @@ export function isFailureCode(code: string): code is FailureCode {
   return Object.hasOwn(failures, code);
 }
 
-/** Whether the engine tries again by itself. */
+/** Whether the engine retries automatically. */
 export function isRetried(code: FailureCode): boolean {
   const { kind } = failures[code];
   return kind === 'transient' || kind === 'rate_limited';
 }
 
-/** No fault of the document: its job is paused with this reason, and nothing of it fails. */
+/** Not the document's fault: its job is paused with this reason, and no document fails. */
 export const pauseReasons: Partial<Record<FailureCode, string>> = {
   budget_exhausted: 'budget_reached',
   provider_quota: 'quota_exhausted',
 };
 
 /**
- * Trouble of what all documents need, and of none of them: the document waits until it is over, and
- * spends no retry. What one document alone may bring about does not stand here: it would come again
- * without end.
+ * Failures of something that all documents need: the document waits until the outage ends and uses
+ * no retry. A failure that one document can cause is not listed, because it would be retried
+ * forever.
  */
 const outageCodes: readonly FailureCode[] = [
   ...(['store_busy', 'storage_full', 'storage_failed', 'queue_unavailable'] as const),
@@ -84,12 +84,12 @@ export function isOutage(code: FailureCode): boolean {
 
 const antiBotCodes: readonly FailureCode[] = ['captcha', '403_waf', '503_shield'];
 
-/** A site defends itself: its domain is slowed down and the session is changed. */
+/** The site shows anti-bot protection: its domain is slowed down and the session is changed. */
 export function isAntiBot(code: FailureCode): boolean {
   return antiBotCodes.includes(code);
 }
 
-/** What runtimes, networks and databases call their errors, in the order of the failure table. */
+/** Error names and codes of runtimes, networks and databases, in the order of the failure table. */
 const codesOfErrors: Partial<Record<FailureCode, readonly string[]>> = {
   invalid_url: ['ERR_INVALID_URL'],
   package_missing: ['ERR_MODULE_NOT_FOUND'],
@@ -110,11 +110,11 @@ const codesOfErrors: Partial<Record<FailureCode, readonly string[]>> = {
   source_missing: ['ENOENT', 'ENOTDIR'],
   source_unreadable: ['EACCES', 'EPERM', 'EISDIR', 'ELOOP', 'ENAMETOOLONG'],
   source_too_large: ['EFBIG', 'ERR_FS_FILE_TOO_LARGE', 'ERR_STRING_TOO_LONG'],
-  // 53100 is Postgres for a full disk.
+  // 53100: Postgres, disk full.
   storage_full: ['ENOSPC', 'EDQUOT', 'SQLITE_FULL', '53100'],
   store_damaged: ['SQLITE_CORRUPT', 'SQLITE_NOTADB'],
   store_read_only: ['EROFS', 'SQLITE_READONLY', 'SQLITE_CANTOPEN'],
-  // Postgres: a NUL in a text, and one that is escaped in JSON.
+  // Postgres: a NUL character in a text, and one escaped in JSON.
   bad_request: ['22021', '22P05'],
   store_busy: [
     ...['SQLITE_BUSY', 'SQLITE_LOCKED'],
@@ -122,13 +122,13 @@ const codesOfErrors: Partial<Record<FailureCode, readonly string[]>> = {
     ...['40001', '40P01', '55P03'],
     // Shut down, crashed, still starting, idle for too long.
     ...['57P01', '57P02', '57P03', '57P05', '25P03'],
-    // Out of connections; a connection that broke; a server that only reads, after a failover.
+    // Out of connections; broken connection; read-only server after a failover.
     ...['53000', '53300', '08000', '08001', '08003', '08004', '08006', '25006'],
   ],
   machine_busy: [
     ...['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN'],
-    // Postgres: out of memory, and a statement that took longer than the server allows. One
-    // document may bring these about by its size, so they are no outage.
+    // Postgres: out of memory, and statement timeout. One document can cause these by its size, so
+    // they are not an outage.
     ...['53200', '57014'],
   ],
 };
@@ -150,14 +150,14 @@ const sqliteNames: ReadonlyMap<number, string> = new Map([
   [26, 'SQLITE_NOTADB'],
 ]);
 
-/** `fetch` and drivers wrap the error that says what happened: so far down is it looked for. */
+/** `fetch` and drivers wrap the original error: the search for it stops at this depth. */
 const causesMax = 8;
 
-/** Exceptions become failures in one place. What is not recognized is a defect: never retried. */
+/** Converts exceptions to failures. An unrecognized exception is a defect and is never retried. */
 export function toFailure(error: unknown): Failure {
   let inner = error;
   for (let depth = 0; depth < causesMax && inner instanceof Object; depth += 1) {
-    // A failure below a wrapper keeps its code; one that was thrown as such passes unchanged.
+    // A failure inside a wrapper keeps its code; a failure itself passes unchanged.
     if (inner instanceof Failure) return inner;
     const code = codeOf(inner);
     if (code !== undefined) return new Failure(code, messageOf(error, inner), { cause: error });
@@ -173,7 +173,7 @@ function codeOf(error: object): FailureCode | undefined {
     const found = typeof key === 'string' ? failureOfError.get(key) : undefined;
     if (found !== undefined) return found;
   }
-  // Some parts of the runtime say so in words only.
+  // Some parts of the runtime give only a message.
   const { message } = error as { message?: unknown };
   return /too many open files|\bE[MN]FILE\b/.test(String(message)) ? 'machine_busy' : undefined;
 }
@@ -183,7 +183,7 @@ function causeOf(error: object): unknown {
   return error instanceof AggregateError ? error.errors[0] : undefined;
 }
 
-/** The wrapper says what was attempted, what it wraps says why it failed. */
+/** The wrapper says what was attempted, its cause says why it failed. */
 function messageOf(outer: unknown, inner: unknown): string {
   const [attempted, why] = [outer, inner].map((error) =>
     error instanceof Error ? withInstall(error.message) || error.name : String(error),
@@ -203,7 +203,7 @@ export function failuresPage(): string {
   const sections = Object.entries(failureGroups).flatMap(([title, group]) => [
     `## ${title}`,
     '',
-    '| code | error code | kind | retried | HTTP | what it says | what you can do |',
+    '| code | error code | kind | retried | HTTP | what happened | what to do |',
     '| --- | --- | --- | --- | --- | --- | --- |',
     ...Object.entries(group).map(([code, row]) => {
       const retried = retriedCell(code as FailureCode);
@@ -217,7 +217,7 @@ export function failuresPage(): string {
 }
 
 function retriedCell(code: FailureCode): string {
-  if (isOutage(code)) return 'until it is over';
+  if (isOutage(code)) return 'until it ends';
   return isRetried(code) ? 'yes' : 'no';
 }
 
@@ -230,10 +230,10 @@ const pageHead = [
   '',
   '| kind | what Pawl does |',
   '| --- | --- |',
-  '| rate_limited | waits as long as it was asked to and tries again; this spends no retry |',
-  '| transient | tries again after a growing, random time, up to the retries of the step; ' +
-    'what is retried until it is over spends none |',
-  '| schema_invalid | stops at once: the same input would give the same output |',
-  '| fatal | stops at once |',
+  '| rate_limited | waits as long as requested and tries again; this uses no retry |',
+  '| transient | tries again after a growing, random delay, up to the retries of the step; ' +
+    'outages are retried until they end and use no retry |',
+  '| schema_invalid | stops immediately: the same input would give the same output |',
+  '| fatal | stops immediately |',
   '',
 ];

@@ -1,11 +1,11 @@
-/** What is answered to whoever asks: the rows of the failure table about requests and access. */
+/** The rows of the failure table about requests and access. */
 import { type FailureRow, row } from './row.ts';
 
-/** What a caller asks for. */
+/** Failures of requests. */
 export const asking = {
   bad_request: row('E_BAD_REQUEST', 'fatal', 400, {
     title: 'Bad request',
-    advice: 'Correct the request as the detail says.',
+    advice: 'Change the field that the detail names, then send the request again.',
   }),
   usage_error: row('E_USAGE', 'fatal', 400, {
     title: 'Wrong usage',
@@ -17,7 +17,7 @@ export const asking = {
   }),
   corpus_name_invalid: row('E_CORPUS_NAME', 'fatal', 400, {
     title: 'Invalid corpus name',
-    advice: 'Use 1 to 64 of a-z, 0-9, dot, dash and underscore, beginning with a letter or digit.',
+    advice: 'Use 1 to 64 of a-z, 0-9, dot, dash and underscore, starting with a letter or digit.',
   }),
   sources_empty: row('E_SOURCES_EMPTY', 'fatal', 400, {
     title: 'No sources given',
@@ -25,7 +25,7 @@ export const asking = {
   }),
   too_many_sources: row('E_SOURCES_MANY', 'fatal', 400, {
     title: 'Too many sources',
-    advice: 'Submit them as several smaller jobs.',
+    advice: 'Split them into several smaller jobs.',
   }),
   payload_too_large: row('E_PAYLOAD', 'fatal', 413, {
     title: 'Request too large',
@@ -37,14 +37,14 @@ export const asking = {
   }),
   action_not_allowed: row('E_ACTION', 'fatal', 409, {
     title: 'Not possible now',
-    advice: 'Look at the present state: it lists the actions that are allowed.',
+    advice: 'Read the current state: it lists the allowed actions.',
   }),
   corpus_unknown: row('E_UNKNOWN', 'fatal', 404, {
     title: 'No such corpus',
     advice: 'Check the name in the list of corpora, or ingest something into it first.',
   }),
   corpus_ambiguous: row('E_AMBIGUOUS', 'fatal', 409, {
-    title: 'More than one corpus of this name',
+    title: 'Several corpora have this name',
     advice: 'Use one of the full names that the message lists, such as handbook@ann.',
   }),
   caller_unknown: row('E_UNKNOWN', 'fatal', 404, {
@@ -65,7 +65,7 @@ export const asking = {
   }),
   enqueued_unknown: row('E_UNKNOWN', 'fatal', 404, {
     title: 'No such result',
-    advice: 'Fetch results within the hour, with the key that enqueued them, or enqueue it again.',
+    advice: 'Fetch results within an hour and with the key that enqueued them, or enqueue again.',
   }),
   document_unknown: row('E_UNKNOWN', 'fatal', 404, {
     title: 'No such document',
@@ -73,7 +73,7 @@ export const asking = {
   }),
   source_unknown: row('E_UNKNOWN', 'fatal', 404, {
     title: 'No such staged source',
-    advice: 'Check the id in the list of what is staged.',
+    advice: 'Check the id in the list of staged sources.',
   }),
   batch_task_unknown: row('E_UNKNOWN', 'fatal', 404, {
     title: 'No such batch task',
@@ -93,7 +93,7 @@ export const asking = {
     advice: 'Send fewer or shorter headers.',
   }),
   request_too_slow: row('E_REQUEST_SLOW', 'fatal', 408, {
-    title: 'Request came too slowly',
+    title: 'Request was too slow',
     advice: 'Send the whole request without long pauses.',
   }),
   too_many_streams: row('E_STREAMS', 'rate_limited', 429, {
@@ -102,7 +102,7 @@ export const asking = {
   }),
   too_many_uploads: row('E_UPLOADS', 'rate_limited', 429, {
     title: 'Too many uploads at once',
-    advice: 'Wait until an upload of yours has ended, then send the next.',
+    advice: 'Wait until one of your uploads has ended, then send the next.',
   }),
   unauthorized: row('E_UNAUTHORIZED', 'fatal', 401, {
     title: 'Key missing or invalid',
@@ -110,20 +110,20 @@ export const asking = {
   }),
   forbidden: row('E_FORBIDDEN', 'fatal', 403, {
     title: 'Not permitted',
-    advice: 'Use a key that may do this: internal routes need the internal key.',
+    advice: 'Use a key with this permission: internal routes need the internal key.',
   }),
   membership_unavailable: row('E_MEMBERSHIP', 'transient', 503, {
     title: 'Membership unavailable',
-    advice: 'Retry in half a minute, and check the Membership service if it goes on.',
+    advice: 'Retry in half a minute. If it fails again, check the Membership service.',
   }),
-  /** The gateway's word for it: a process that is away cannot say so itself. */
+  /** Sent by the gateway, because the service itself is down. */
   service_unavailable: row('E_SERVICE', 'transient', 503, {
     title: 'Service unavailable',
-    advice: 'Retry in a moment, and check that the service behind the gateway runs.',
+    advice: 'Retry in a moment. If it fails again, check that the service behind the gateway runs.',
   }),
   rate_limit_hit: row('E_LIMIT', 'rate_limited', 429, {
     title: 'Too many requests',
-    advice: 'Wait as long as the Retry-After header says, then go on more slowly.',
+    advice: 'Wait as long as the Retry-After header says, then send requests more slowly.',
   }),
   queue_full: row('E_QUEUE_FULL', 'rate_limited', 429, {
     title: 'Queue is full',

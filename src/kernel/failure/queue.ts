@@ -1,4 +1,4 @@
-/** What queues may answer: the rows of the failure table about what wakes other processes. */
+/** The rows of the failure table about queues between processes. */
 import type { FailureRow } from './row.ts';
 
 export const queueFailures = {
@@ -7,13 +7,13 @@ export const queueFailures = {
     kind: 'transient',
     httpStatus: 503,
     title: 'Queue unavailable',
-    advice: 'Nothing is lost: retry in a moment, and check that Redis runs and can be reached.',
+    advice: 'Check that Redis runs and is reachable, then retry. Nothing is lost.',
   },
   queue_evicts: {
     errorCode: 'E_QUEUE_EVICTS',
     kind: 'fatal',
     httpStatus: 500,
     title: 'Redis may drop messages',
-    advice: 'Set its maxmemory-policy to noeviction, then start Pawl again.',
+    advice: 'Set maxmemory-policy to noeviction in Redis, then restart Pawl.',
   },
 } as const satisfies Record<string, FailureRow>;

@@ -1,4 +1,4 @@
-/** What a row of the failure table says. */
+/** One row of the failure table. */
 
 export type FailureKind = 'rate_limited' | 'transient' | 'schema_invalid' | 'fatal';
 
@@ -7,7 +7,7 @@ export interface FailureRow {
   readonly kind: FailureKind;
   readonly httpStatus: number;
   readonly title: string;
-  /** One sentence: what the person can do. */
+  /** One sentence: what to do. */
   readonly advice: string;
 }
 

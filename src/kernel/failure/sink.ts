@@ -1,4 +1,4 @@
-/** The rows of the failure table about sinks: what keeps copies outside the store. */
+/** The rows of the failure table about sinks, which keep copies outside the store. */
 import type { FailureRow } from './row.ts';
 
 export const sinkFailures = {
@@ -9,20 +9,20 @@ export const sinkFailures = {
     title: 'Qdrant unavailable',
     advice: 'Check that Qdrant runs at PAWL_QDRANT_URL, then retry.',
   },
-  // It is there, and cannot do this: perhaps because of what it was given.
+  // Qdrant is reachable but failed, possibly because of its input.
   qdrant_failed: {
     errorCode: 'E_QDRANT',
     kind: 'transient',
     httpStatus: 502,
     title: 'Qdrant failed',
-    advice: 'Look at the log of Qdrant for what the message says, then retry.',
+    advice: 'Check the log of Qdrant for the error in the message, then retry.',
   },
   qdrant_refused: {
     errorCode: 'E_QDRANT',
     kind: 'fatal',
     httpStatus: 502,
-    title: 'Qdrant refused',
-    advice: 'Check PAWL_QDRANT_KEY, and what Qdrant says in the message, then retry.',
+    title: 'Qdrant refused the request',
+    advice: 'Check PAWL_QDRANT_KEY and the error of Qdrant in the message, then retry.',
   },
   neo4j_unavailable: {
     errorCode: 'E_NEO4J',
@@ -36,20 +36,20 @@ export const sinkFailures = {
     kind: 'transient',
     httpStatus: 502,
     title: 'Neo4j failed',
-    advice: 'Look at the log of Neo4j for what the message says, then retry.',
+    advice: 'Check the log of Neo4j for the error in the message, then retry.',
   },
   neo4j_write_lock: {
     errorCode: 'E_NEO4J',
     kind: 'transient',
     httpStatus: 503,
     title: 'Neo4j is locked',
-    advice: 'Look for a long transaction in Neo4j and end it, then retry.',
+    advice: 'Find the long transaction in Neo4j and end it, then retry.',
   },
   neo4j_refused: {
     errorCode: 'E_NEO4J',
     kind: 'fatal',
     httpStatus: 502,
-    title: 'Neo4j refused',
-    advice: 'Check PAWL_NEO4J_USER and PAWL_NEO4J_PASSWORD, and what Neo4j says, then retry.',
+    title: 'Neo4j refused the request',
+    advice: 'Check PAWL_NEO4J_USER, PAWL_NEO4J_PASSWORD and the error of Neo4j, then retry.',
   },
 } as const satisfies Record<string, FailureRow>;

@@ -1,7 +1,7 @@
 /**
- * The one closed table of failures. A code fixes how the engine reacts (`kind`), the status an API
- * answers with, the code that outside tools group by (`errorCode`, which several codes may share),
- * and what people read. A code is never renamed: it is stored, counted and matched by others.
+ * The one closed table of failures. A code fixes how the engine reacts (`kind`), the HTTP status,
+ * the code that external tools group by (`errorCode`, which several codes may share), and the text
+ * that people read. A code is never renamed: others store, count and match it.
  */
 import { asking } from './provider.ts';
 import { queueFailures } from './queue.ts';
@@ -11,7 +11,7 @@ import { storeFailures } from './store.ts';
 
 export type { FailureKind, FailureRow } from './row.ts';
 
-/** Getting hold of a source. Statuses of 502 and 504 speak of the origin, not of the caller. */
+/** Fetching a source. Statuses of 502 and 504 refer to the origin, not to the caller. */
 const fetching = {
   invalid_url: row('E_URL_BAD', 'fatal', 400, {
     title: 'Invalid URL',
@@ -31,10 +31,10 @@ const fetching = {
   }),
   connection_timeout: row('E_TIMEOUT', 'transient', 504, {
     title: 'Connection timed out',
-    advice: 'Check that the server is up and that no firewall is in the way, then retry.',
+    advice: 'Check that the server is up and that no firewall blocks it, then retry.',
   }),
   timeout_soft: row('E_TIMEOUT', 'transient', 504, {
-    title: 'Took too long',
+    title: 'Timed out',
     advice: 'Retry later, or use the asynchronous route for slow or large inputs.',
   }),
   certificate_invalid: row('E_CERTIFICATE', 'fatal', 502, {
@@ -43,15 +43,15 @@ const fetching = {
   }),
   redirect_loop: row('E_REDIRECT', 'fatal', 502, {
     title: 'Too many redirects',
-    advice: 'Open the address in a browser and submit the one where it ends.',
+    advice: 'Open the address in a browser and submit the final address.',
   }),
   bad_response: row('E_RESPONSE', 'fatal', 502, {
-    title: 'The answer cannot be read',
+    title: 'Unreadable response',
     advice: 'Open the address in a browser, save the page, and submit it as a file.',
   }),
   browser_crash: row('E_BROWSER', 'transient', 503, {
     title: 'Browser crashed',
-    advice: 'Retry, and if it crashes again, give the machine more memory or fewer workers.',
+    advice: 'Retry. If it crashes again, add memory or run fewer workers.',
   }),
   captcha: row('E_CAPTCHA', 'transient', 502, {
     title: 'Captcha shown',
@@ -59,16 +59,16 @@ const fetching = {
   }),
   '403_waf': row('E_403_WAF', 'transient', 502, {
     title: 'Blocked by a firewall',
-    advice: 'Ask the owner of the site to admit Pawl, or submit the page as a file.',
+    advice: 'Ask the owner of the site to allow Pawl, or submit the page as a file.',
   }),
   '503_shield': row('E_503_SHIELD', 'transient', 502, {
-    title: 'Held off by a shield',
+    title: 'Blocked by DDoS protection',
     advice: 'Wait until the site lowers its protection, or submit the page as a file.',
   }),
-  // A site without any sign of a firewall: see `403_waf` for those.
+  // No sign of a firewall: `403_waf` covers those.
   http_403: row('E_403_ORIGIN', 'fatal', 502, {
     title: 'The site answered 403',
-    advice: 'Check that the page is public: without a login it must open in a private window.',
+    advice: 'Check that the page is public: it must open in a private window without a login.',
   }),
   http_404: row('E_404_ORIGIN', 'fatal', 422, {
     title: 'The site answered 404',
@@ -76,19 +76,19 @@ const fetching = {
   }),
   http_410: row('E_410_ORIGIN', 'fatal', 422, {
     title: 'The site answered 410',
-    advice: 'Discard this item: the site says that the page is gone for good.',
+    advice: 'Discard this item: the site says that the page is permanently gone.',
   }),
   http_429: row('E_429_RATE', 'rate_limited', 503, {
     title: 'The site answered 429',
-    advice: 'Nothing to do: Pawl goes on when the site allows it.',
+    advice: 'Nothing to do: Pawl continues when the site allows it.',
   }),
   domain_held: row('E_429_RATE', 'rate_limited', 503, {
-    title: 'The site is left alone for a while',
-    advice: 'Nothing to do: Pawl goes on at the pace that the site allows.',
+    title: 'Requests to the site are paused',
+    advice: 'Nothing to do: Pawl continues at the rate that the site allows.',
   }),
   http_4xx: row('E_4XX_ORIGIN', 'fatal', 502, {
-    title: 'The site refused',
-    advice: 'Open the address in a browser to see what the site asks for, then retry.',
+    title: 'The site refused the request',
+    advice: 'Open the address in a browser to see what the site requires, then retry.',
   }),
   http_5xx: row('E_5XX_ORIGIN', 'transient', 502, {
     title: 'The site is failing',
@@ -96,7 +96,7 @@ const fetching = {
   }),
 } as const satisfies Record<string, FailureRow>;
 
-/** Turning a source into text. */
+/** Converting a source to text. */
 const reading = {
   source_missing: row('E_SOURCE_MISSING', 'fatal', 422, {
     title: 'Source not found',
@@ -104,7 +104,7 @@ const reading = {
   }),
   source_unreadable: row('E_SOURCE_UNREADABLE', 'fatal', 422, {
     title: 'Source not readable',
-    advice: 'Check that it is a file which the user that runs Pawl may read, then retry.',
+    advice: 'Check that it is a file that the user that runs Pawl may read, then retry.',
   }),
   source_too_large: row('E_TOO_LARGE', 'fatal', 413, {
     title: 'Source too large',
@@ -132,17 +132,17 @@ const reading = {
   }),
   parse_error_strict: row('E_PARSE', 'fatal', 422, {
     title: 'Document is damaged',
-    advice: 'Open it in its own program, save it anew, and submit that copy.',
+    advice: 'Open it in its own program, save a new copy, and submit that copy.',
   }),
-  // Bombs, and honest documents that are too much: the bounds stand in limits.ts.
+  // Decompression bombs, and legitimate documents above a limit of limits.ts.
   parse_limit_exceeded: row('E_PARSE', 'fatal', 422, {
-    title: 'Document exceeds a bound',
+    title: 'Document exceeds a limit',
     advice: 'Split the document into smaller ones, or save it in a simpler format.',
   }),
-  // A parser may also die because the machine ran short, so this one is tried again.
+  // A parser may also crash because the machine ran out of memory, so this is retried.
   parse_crashed: row('E_PARSE', 'transient', 422, {
     title: 'Parser crashed',
-    advice: 'Open the document in its own program, save it anew, and submit that copy.',
+    advice: 'Open the document in its own program, save a new copy, and submit that copy.',
   }),
   parse_timeout: row('E_PARSE', 'fatal', 422, {
     title: 'Parsing took too long',
@@ -154,11 +154,11 @@ const reading = {
   }),
 } as const satisfies Record<string, FailureRow>;
 
-/** Providers that compute and sinks that keep. */
+/** Providers and sinks. */
 const delivering = {
   rate_limited: row('E_429_RATE', 'rate_limited', 503, {
     title: 'Provider limits the rate',
-    advice: 'Nothing to do: Pawl goes on when the provider allows it.',
+    advice: 'Nothing to do: Pawl continues when the provider allows it.',
   }),
   provider_unavailable: row('E_PROVIDER', 'transient', 503, {
     title: 'Provider unavailable',
@@ -173,29 +173,29 @@ const delivering = {
     advice: 'Check that the configured model exists and that the input fits it, then retry.',
   }),
   origin_not_configured: row('E_ORIGIN', 'fatal', 409, {
-    title: 'Address of the model not configured',
-    advice: 'Set the model and its address as the detail says, or accept the new address.',
+    title: 'Model address not configured',
+    advice: 'Configure the model and address that the detail names, or accept the new address.',
   }),
   provider_quota: row('E_PROVIDER_QUOTA', 'fatal', 402, {
     title: 'Provider account is empty',
     advice: 'Top up the account with the provider, then resume the job: what was paid is kept.',
   }),
-  // What is said may make sense the next time: a proxy's error page, an answer cut short.
+  // The next response may be valid: a proxy's error page, a truncated response.
   provider_protocol_error: row('E_PROVIDER_PROTOCOL', 'transient', 502, {
-    title: 'Provider answered nonsense',
+    title: 'Invalid provider response',
     advice: "Check the provider's address and its status page, then retry.",
   }),
   provider_rejected: row('E_PROVIDER_REJECTED', 'fatal', 502, {
-    title: 'Provider could not do it',
-    advice: 'Read what the provider says of this document, correct the document, then retry.',
+    title: 'Provider rejected the document',
+    advice: 'Read the error of the provider, correct the document, then retry.',
   }),
   provider_unknown: row('E_PROVIDER_UNKNOWN', 'fatal', 422, {
     title: 'Provider not configured',
-    advice: 'Give its address and key in the file that PAWL_BATCH_PROVIDERS names, then retry.',
+    advice: 'Add its address and key to the file that PAWL_BATCH_PROVIDERS names, then retry.',
   }),
   provider_state_invalid: row('E_PROVIDER_STATE', 'fatal', 500, {
     title: 'Stored provider state is damaged',
-    advice: "Look at the jobs in the provider's own console, then submit the task again.",
+    advice: "Check the jobs in the provider's own console, then submit the task again.",
   }),
   batch_expired: row('E_BATCH_EXPIRED', 'fatal', 504, {
     title: 'Batch took too long',
@@ -212,7 +212,7 @@ const delivering = {
   }),
   budget_exhausted: row('E_BUDGET', 'fatal', 402, {
     title: 'Budget exhausted',
-    advice: 'Raise the budget, then resume the job: the work that was paid for is kept.',
+    advice: 'Raise the budget, then resume the job: paid work is kept.',
   }),
 } as const satisfies Record<string, FailureRow>;
 
@@ -220,11 +220,12 @@ const delivering = {
 const running = {
   max_retries_exceeded: row('E_RETRIES', 'fatal', 502, {
     title: 'All retries failed',
-    advice: 'Look at the last error of this item, settle its cause, then retry.',
+    advice: 'Read the last error of this item, fix its cause, then retry.',
   }),
   timeout_hard: row('E_TIMEOUT', 'fatal', 504, {
     title: 'Job ran out of time',
-    advice: 'Retry the job: what is done stays. Or submit it again with a higher max_wall_seconds.',
+    advice:
+      'Retry the job: finished work is kept. Or submit it again with a higher max_wall_seconds.',
   }),
   stage_stuck: row('E_STUCK', 'fatal', 504, {
     title: 'No progress for too long',
@@ -232,7 +233,8 @@ const running = {
   }),
   crashed_repeatedly: row('E_CRASHED', 'fatal', 500, {
     title: 'Worker died several times',
-    advice: 'It killed processes even alone: try a machine with more memory, or discard it.',
+    advice:
+      'It crashed workers even when it ran alone: use a machine with more memory, or discard it.',
   }),
   lease_lost: row('E_LEASE', 'transient', 409, {
     title: 'Another worker took over',
@@ -244,11 +246,12 @@ const running = {
   }),
   service_busy: row('E_SERVICE', 'rate_limited', 503, {
     title: 'No worker is free',
-    advice: 'Nothing to do if workers are running: Pawl goes on when one is free. Else start some.',
+    advice:
+      'If workers are running, do nothing: Pawl continues when one is free. Otherwise start one.',
   }),
   service_failed: row('E_SERVICE', 'transient', 502, {
-    title: 'A service failed',
-    advice: 'Look at the log of the service that the message names, then retry.',
+    title: 'Service failed',
+    advice: 'Check the log of the service that the message names, then retry.',
   }),
   storage_full: row('E_STORAGE_FULL', 'transient', 503, {
     title: 'Storage is full',
@@ -256,23 +259,24 @@ const running = {
   }),
   storage_failed: row('E_STORAGE_FAILED', 'transient', 503, {
     title: 'Storage failed',
-    advice: 'Check the disk, then restart Pawl: what it acknowledged before is kept.',
+    advice: 'Check the disk, then restart Pawl: acknowledged work is kept.',
   }),
   store_busy: row('E_STORE_BUSY', 'transient', 503, {
     title: 'Store is busy',
-    advice: 'Retry in a moment; check that Postgres runs, or that no program holds the store.',
+    advice:
+      'Retry in a moment. Check that Postgres runs, or that no other program locks the store.',
   }),
   replaced_meanwhile: row('E_REPLACED', 'transient', 409, {
-    title: 'Replaced meanwhile',
-    advice: 'Nothing to do: Pawl begins again with what is there now.',
+    title: 'Document was replaced',
+    advice: 'Nothing to do: Pawl restarts with the current version.',
   }),
   index_full: row('E_INDEX_FULL', 'transient', 503, {
-    title: 'Corpus does not fit into memory',
-    advice: 'Split the corpus into smaller ones: its search index is too large for one.',
+    title: 'Corpus does not fit in memory',
+    advice: 'Split the corpus into smaller ones: its search index exceeds the memory limit.',
   }),
   machine_busy: row('E_MACHINE', 'transient', 503, {
-    title: 'Machine ran short',
-    advice: 'Give Pawl more memory or open files, or run fewer workers, then retry.',
+    title: 'Machine is out of resources',
+    advice: 'Raise the limits on memory or open files, or run fewer workers, then retry.',
   }),
   ...queueFailures,
   ...storeFailures,
@@ -282,7 +286,7 @@ const running = {
   }),
   internal_error: row('E_INTERNAL', 'fatal', 500, {
     title: 'Internal error',
-    advice: 'Report it with the request id or the item id: this is a defect in Pawl.',
+    advice: 'Report it with the request id or the item id: it is a defect in Pawl.',
   }),
 } as const satisfies Record<string, FailureRow>;
 

@@ -1,48 +1,51 @@
-/** The bounds of what services in different processes ask of each other. */
+/** Limits for requests between services in different processes. */
 import { hour, mebibyte, minute, second } from './unit.ts';
 
 export const handoffLimits = {
-  /** Questions that steps ask of services in other processes, and how those answer. */
+  /** Requests of steps to services in other processes, and their responses. */
   handoff: {
-    /** A worker is at it for no longer, redeliveries and the way back included. */
+    /** Maximum time of a worker on one request, including redeliveries and the response. */
     softMs: 3500 * second,
     beatMs: 10 * second,
-    /** A worker that is not heard of for so long has died, and another is asked. */
+    /** A worker without a heartbeat for this long is dead, and another gets the request. */
     silentMsMax: 90 * second,
-    /** How often a process looks for answers that others have taken in. */
+    /** How often a process checks for responses that other processes received. */
     lookMs: 250,
-    /** Unless somebody has begun by then, the question is put on its queue once more. */
+    /** If no worker has begun by then, the request is queued once more. */
     requeueMs: 5 * second,
-    /** If nobody begins for so long, the step gives its place to others for a while. */
+    /** If no worker begins for this long, the step gives its slot to others for a while. */
     unbegunMsMax: 60 * second,
     parkedMs: 15 * second,
-    /** Where nobody has begun for so long, people are told that nobody is there. */
+    /** If no worker has begun for this long, the stage is reported as down. */
     unheardMs: 10 * second,
-    /** A service that cannot be reached is tried again after this. */
+    /** An unreachable service is tried again after this. */
     awayMs: 3 * second,
-    /** A worker waits for so long itself where it is asked to come back later. */
+    /** The longest rate-limit wait that a worker waits for itself. */
     waitMsMax: 60 * second,
-    /** What a worker lacks the settings for goes back for another, so often and after this time. */
+    /**
+     * How often, and after what time, a request returns for another worker if this one lacks the
+     * settings.
+     */
     declinesMax: 30,
     declinedMs: 1 * second,
-    /** Bytes that travel with a question or an answer; more go by the blob store. */
+    /** Bytes sent inline with a request or response; more go through the blob store. */
     bytesMax: 16 * mebibyte,
-    /** An answer as JSON: such bytes, and beside them the longest text, escaped. */
+    /** A response as JSON: these bytes, plus the longest text, escaped. */
     bodyBytesMax: 64 * mebibyte,
-    /** An answer that is kept in Redis until the orchestrator has it, and the time for that. */
+    /** A response kept in Redis until the orchestrator has read it, and for how long. */
     keptCharactersMax: 12 * mebibyte,
     keptMs: 2 * second,
-    /** All of those that one process keeps in its memory. */
+    /** All such responses that one process keeps in memory. */
     memoryCharactersMax: 64 * mebibyte,
-    /** Questions that nobody can want any more are removed after this. */
+    /** Obsolete requests are removed after this. */
     ageMsMax: 2 * hour,
-    /** A callback that is not answered, and how long until the next. */
+    /** Timeout of a callback, and the delay before the next try. */
     callMs: 30 * second,
     callRetry: { baseMs: 200, factor: 2, capMs: 10 * second },
     messageCharactersMax: 2000,
-    /** How far a signature's time may be off. */
+    /** Maximum clock difference of a signature. */
     clockMsMax: 5 * minute,
-    /** Documents that one worker process is at, at once. */
+    /** Concurrent documents of one worker process. */
     placesScrape: 16,
     placesEmbed: 8,
   },

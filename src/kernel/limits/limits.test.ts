@@ -14,7 +14,7 @@ function numbersOf(value: object, path: string): [string, number][] {
   });
 }
 
-test('every bound is a finite number and none is negative', () => {
+test('every limit is a finite number and none is negative', () => {
   for (const [path, value] of numbersOf(limits, 'limits')) {
     assert.ok(Number.isFinite(value) && value >= 0, path);
     assert.ok(Number.isInteger(value) || path.endsWith('Factor'), `${path} is not whole`);
@@ -50,12 +50,12 @@ test('a step ends before its stage counts as stuck, and inline steps end soonest
   assert.ok(limits.fetch.connectMs < limits.step.syncMs.scraping);
 });
 
-test('a connection outlives the longest wait for an answer', () => {
+test('a connection outlives the longest wait for a response', () => {
   const longestMs = Math.max(...Object.values(limits.step.syncMs));
   assert.ok(limits.request.idleMs >= longestMs + 10_000);
 });
 
-test('a parser may use its heap, and rests with less than what it is killed for', () => {
+test('a parser may use its heap, and an idle one keeps less than the kill threshold', () => {
   const { heapMib, memoryBytesMax, restingMemoryBytesMax, reservedBytesMax } = limits.parser;
   assert.ok(heapMib * 1024 * 1024 < memoryBytesMax);
   assert.ok(restingMemoryBytesMax < memoryBytesMax);
@@ -76,18 +76,18 @@ test('a batch task is polled many times before it is too old, and outlives a day
   assert.ok(limits.batch.taskAgeMsMax < limits.job.wallClockMs);
 });
 
-test('the queue takes several of the largest jobs', () => {
+test('the queue accepts several of the largest jobs', () => {
   assert.ok(limits.rate.queueDepthMax >= 2 * limits.job.itemsMax);
   assert.ok(limits.job.crawlPagesMax <= limits.job.itemsMax);
 });
 
-test('inline text fits in a request even where every character of it must be escaped', () => {
+test('inline text fits in a request even if every character is escaped', () => {
   assert.ok(limits.request.bodyBytesMax >= 2 * limits.job.inlineTextBytesMax);
   assert.ok(limits.job.inlineTextBytesMax <= limits.document.sourceBytesMax);
   assert.ok(limits.document.sourceBytesMax <= limits.request.uploadBytesMax);
 });
 
-test('an answer of a service fits in a callback with its bytes and with its text', () => {
+test('a response of a service fits in a callback with its bytes and with its text', () => {
   const { bodyBytesMax, bytesMax } = limits.handoff;
   assert.ok(bodyBytesMax > (4 / 3) * bytesMax + 2 * limits.parser.textBytesMax);
 });
@@ -112,7 +112,7 @@ test('a guarded domain is visited more slowly than any other', () => {
   assert.ok(limits.fetch.guardedDomainConcurrencyMax <= limits.fetch.domainConcurrencyMax);
 });
 
-test('corpus names are lower case, begin with a letter or digit and end at their length', () => {
+test('corpus names are lower case, start with a letter or digit and have a maximum length', () => {
   const { namePattern, nameCharactersMax } = limits.corpus;
   for (const name of ['a', '0', 'my-corpus', 'v1.2_x', 'a'.repeat(nameCharactersMax)]) {
     assert.match(name, namePattern);
@@ -132,7 +132,7 @@ test('corpus names are lower case, begin with a letter or digit and end at their
   for (const name of refused) assert.doesNotMatch(name, namePattern);
 });
 
-test('a dead consumer loses its message long before a slow one does, which is asked first', () => {
+test('a dead consumer loses its message long before a slow one, which is aborted first', () => {
   const { softMs, visibilityMs, lockMs, renewMs, stalledMs } = limits.queue;
   assert.ok(3 * renewMs <= lockMs, 'two renewals may fail');
   assert.ok(lockMs + 2 * stalledMs <= 35_000, 'the dead are found');
@@ -141,7 +141,7 @@ test('a dead consumer loses its message long before a slow one does, which is as
   assert.equal(visibilityMs, 3_600_000);
 });
 
-test('a suspect can be alone for as long as any step, and its deaths have an uptime each', () => {
+test('a suspect can run alone for as long as any step; each of its deaths has an uptime', () => {
   const { aloneMsMax, uptimesMs, loneDeathsMax, drainMsMax } = limits.suspect;
   const steps = [limits.step.extractMs, limits.handoff.softMs, limits.step.workerMs.embedding];
   for (const stepMs of steps) assert.ok(stepMs <= aloneMsMax && stepMs <= drainMsMax);
@@ -152,13 +152,13 @@ test('a suspect can be alone for as long as any step, and its deaths have an upt
   );
 });
 
-test('a call to a batch provider ends before the hold of its task does', () => {
+test('a call to a batch provider ends before the lock on its task does', () => {
   const { holdMs, holdReserveFactor, holdRenewalsPerHold, callMs } = limits.batch;
   assert.ok(holdReserveFactor * holdMs >= 2 * callMs);
   assert.ok(holdRenewalsPerHold >= 3);
   assert.ok((1 - 1 / holdRenewalsPerHold) * holdMs >= holdReserveFactor * holdMs);
 });
 
-test('a process is seen several times before it counts as gone', () => {
+test('a process announces itself several times before it counts as gone', () => {
   assert.ok(limits.batch.presenceMsMax >= 3 * limits.batch.presenceMs);
 });

@@ -1,7 +1,7 @@
 /**
- * Every bound in Pawl, in one table: no loop, list, body, queue or retry is without one. Those of
- * what comes from outside, pages and files, stand in `source.ts`.
- * The unit stands last in the name. `limits.test.ts` holds the relations between them.
+ * All limits of Pawl in one table: every loop, list, body, queue and retry has one. Limits for
+ * external input (pages and files) are in `source.ts`. The unit is the last part of the name.
+ * `limits.test.ts` checks the relations between limits.
  */
 import { batchLimits } from './batch.ts';
 import { callerLimits } from './caller.ts';
@@ -17,16 +17,16 @@ import { textLimits } from './text.ts';
 import { day, hour, kibibyte, mebibyte, minute, second } from './unit.ts';
 
 export const limits = {
-  /** The right to work on an item. */
+  /** The exclusive right to work on an item. */
   lease: {
     heartbeatMs: 10 * second,
     /** Without a heartbeat for this long, the worker counts as dead. */
     ttlMs: 90 * second,
     claimBatchMax: 512,
     commitBatchMax: 512,
-    /** Items that one worker process holds at once. */
+    /** Items held by one worker process. */
     itemsInFlightMax: 64,
-    /** How often an item may be taken from a worker that it stood still at. */
+    /** How often a stalled item may be taken from its worker. */
     stallsMax: 3,
   },
 
@@ -34,32 +34,32 @@ export const limits = {
   loop: {
     rescueIntervalMs: 1 * second,
     sweepIntervalMs: 60 * second,
-    /** Thousands of objects in a bucket take their time; after this another process may sweep. */
+    /** A sweep of a large bucket is slow; after this, another process may sweep. */
     sweepMsMax: 30 * minute,
-    /** An idle dispatcher looks again after a time that grows from the first to the second. */
+    /** Poll interval of an idle dispatcher: grows from the first to the second. */
     pollMsMin: 50,
     pollMsMax: 1 * second,
-    /** How long a free place waits for others, to be filled together with them. */
+    /** How long a free slot waits, so that several slots are filled with one claim. */
     refillMs: 5,
     stageStuckMs: 30 * minute,
     shutdownGraceMs: 10 * second,
-    /** Rows that a sweep removes in one transaction, so that writers are not held up. */
+    /** Rows removed per transaction, so that writers are not blocked. */
     pruneBatchMax: 1000,
-    /** Fetched bytes that nobody refers to are kept for so long: a step may be about to. */
+    /** Unreferenced fetched bytes are kept this long: a step may be about to reference them. */
     blobGraceMs: 1 * day,
-    /** What other processes have written is told within this time. */
+    /** Events written by other processes are published within this time. */
     relayPollMs: 250,
-    /** Work on the event loop that strangers can make long pauses after this time. */
+    /** Work on the event loop whose length depends on user input yields after this time. */
     sliceMs: 15,
-    /** Nothing may hold the event loop for longer: what does is logged and counted. */
+    /** Longer blocking of the event loop is logged and counted. */
     stallMs: 250,
     stallLookMs: 50,
     stallLogMs: 1 * minute,
   },
 
-  /** What is told of an outage: it is over when nothing has failed for a while. */
+  /** Outage reports: an outage ends when nothing has failed for a while. */
   outage: {
-    /** Longer than a heartbeat that waits in vain for a connection. */
+    /** Longer than the connection timeout of a heartbeat. */
     quietMs: 30 * second,
     lookMs: 5 * second,
     remindMs: 5 * minute,
@@ -68,25 +68,25 @@ export const limits = {
   store: {
     busyTimeoutMs: 5 * second,
     cacheKib: 32 * kibibyte,
-    /** Of the connection that reads while another writes: it keeps nothing over a commit. */
+    /** Cache of the read connection; it keeps nothing across commits. */
     readerCacheKib: 4 * kibibyte,
     checkpointPages: 4000,
     fileCheckMs: 1 * second,
     connectionsMax: 10,
-    /**
-     * Commits of one process that are under way at once: one is prepared while another is flushed.
-     */
+    /** Concurrent commits of one process: one is prepared while another is flushed. */
     commitsMax: 3,
     connectTimeoutMs: 10 * second,
-    /** How long a transaction may do nothing. Far less than a lease: all others wait for it. */
+    /** Maximum idle time of a transaction. Far below the lease: all other writers wait for it. */
     idleTransactionMs: 10 * second,
-    /** How often a transaction that lost to a deadlock is run again. */
+    /** How often a transaction is retried after a deadlock. */
     conflictRetriesMax: 5,
-    /** Writes of one turn that go into one commit. */
+    /** Writes grouped into one commit. */
     worksPerCommitMax: 256,
-    /** After so many statements of a transaction, or rows of a job, others have their turn. */
+    /**
+     * After this many statements of a transaction, or rows of a job, the event loop gets a turn.
+     */
     statementsPerTurn: 250,
-    /** Items that are inserted with one statement. */
+    /** Items inserted with one statement. */
     itemsPerInsertMax: 1000,
   },
 
@@ -98,9 +98,9 @@ export const limits = {
     titleCharactersMax: 500,
     idempotencyKeyCharactersMax: 255,
     idempotencyTtlMs: 24 * hour,
-    /** The longest a job may take. */
+    /** The default maximum duration of a job. */
     wallClockMs: 7 * day,
-    /** Documents of a corpus that a job which embeds it anew takes at a time. */
+    /** Documents that a re-embedding job reads per page. */
     reembedPageMax: 10_000,
     crawlDepthMax: 20,
     crawlDepthDefault: 3,
@@ -112,7 +112,7 @@ export const limits = {
     crawlWildcardsMax: 32,
   },
 
-  /** Whose turn it is. A head start is counted in items of virtual time. */
+  /** Scheduling order. A head start is counted in items of virtual time. */
   fairness: {
     priorityMin: 0,
     priorityMax: 9,
@@ -120,11 +120,11 @@ export const limits = {
     headStart: 1000,
   },
 
-  /** How long one step may take: answered inline, and run by a worker. */
+  /** Timeouts of a step: answered inline, and run by a worker. */
   step: {
     syncMs: { scraping: 30 * second, chunking: 10 * second, embedding: 60 * second },
     workerMs: { scraping: 2 * minute, chunking: 2 * minute, embedding: 10 * minute },
-    /** The wait for a free parser included, and that may be long behind large documents. */
+    /** Includes the wait for a free parser, which can be long behind large documents. */
     extractMs: 15 * minute,
   },
 
@@ -139,25 +139,25 @@ export const limits = {
 
   text: textLimits,
 
-  /** The interactive attempt: what a person stages, and what is made of it before the commit. */
+  /** The interactive attempt: staged sources, and their processing before the commit. */
   attempt: {
-    /** Callers that have an attempt open at once. */
+    /** Callers with an open attempt. */
     callersMax: 16,
-    /** A paused one gives its place to another caller after so long. */
+    /** A paused attempt gives its slot to another caller after this. */
     pausedMsMax: 30 * minute,
-    /** Of one caller. */
+    /** Per caller. */
     sourcesMax: 1000,
     stagedBytesMax: 1024 * mebibyte,
-    /** Of all callers. */
+    /** Of all callers together. */
     stagedBytesAllMax: 4096 * mebibyte,
-    /** What was staged longer ago makes room for others, where there is none left. */
+    /** If space runs out, sources staged longer ago than this are removed. */
     stagedMsMax: 1 * day,
-    /** Text of one commit: some two seconds, which is less than others wait for the store. */
+    /** Text of one commit: about two seconds, less than the lock timeout of other writers. */
     textBytesMax: 64 * mebibyte,
-    /** Sources that are read or parsed at once. */
+    /** Sources read or parsed concurrently. */
     sourcesAtOnceMax: 4,
     nameCharactersMax: 500,
-    /** How often the folder of a living process is touched, and when silence means death. */
+    /** How often a live process touches its folder, and when silence means it is dead. */
     touchMs: 1 * hour,
     silentMsMax: 1 * day,
   },
@@ -167,93 +167,93 @@ export const limits = {
     nameDefault: 'default',
     nameCharactersMax: 64,
     namePattern: /^[a-z0-9][a-z0-9._-]{0,63}$/,
-    /** With the namespace that it lives in, where that is not the caller's own. */
+    /** Includes the namespace, if it is not the caller's own. */
     fullNamePattern: /^[a-z0-9][a-z0-9._-]{0,63}(@[\x21-\x7e\xb7]{1,132})?$/,
   },
 
-  /** How long a rate limit is waited for. */
+  /** How long to wait for a rate limit. */
   wait: {
     retryAfterMsDefault: 30 * second,
-    /** Such a wait spends no retry, so without a floor a `Retry-After: 0` would spin. */
+    /** Such a wait uses no retry, so without a minimum a `Retry-After: 0` would spin. */
     retryAfterMsMin: 1 * second,
     retryAfterMsMax: 1 * hour,
-    /** An outage is waited out by looking again after such a time. */
+    /** Bounds of the wait between two checks during an outage. */
     outageMsMin: 3 * second,
     outageMsMax: 15 * second,
   },
 
-  /** What a provider is asked for at most, where its configuration says nothing else. */
+  /** Default rate limits of a provider. */
   budget: {
     requestsPerMinute: 3000,
     tokensPerMinute: 1_000_000,
     concurrencyMax: 16,
     embeddingBatchMax: 96,
-    /** What is asked for within this time goes as one request, up to these bounds of it. */
+    /** Calls within this time are combined into one request, up to these limits. */
     gatherMs: 4,
     requestInputsMax: 512,
     requestTokensMax: 100_000,
     requestMs: 60 * second,
     answerBytesMax: 64 * mebibyte,
-    /** A refused batch is halved so often, at most, before all of it counts as refused. */
+    /** How often a refused batch is halved before all of it counts as refused. */
     halvingsMax: 3,
   },
 
-  /** Answers that were paid for, and are not asked for again. */
+  /** Cached responses that were paid for. */
   result: {
     ageMsMax: 180 * day,
     rowsMax: 500_000,
-    /** Keys that are looked up at once. */
+    /** Keys looked up per query. */
     pageMax: 500,
-    /** Money that is set aside for a call that is never heard of again comes back after this. */
+    /** Money reserved for a call without an outcome is released after this. */
     reservationMsMax: 10 * minute,
   },
 
-  /** What an estimate looks at before anything is paid. */
+  /** What an estimate reads before anything is paid. */
   estimate: {
-    /** So many files are read and cut; of more, these are a sample spread over all. */
+    /** Files that are read and chunked; of more files, a sample of this size is used. */
     filesReadMax: 200,
-    /** A page that was not read has from so many to so many tokens, and most often the middle. */
+    /** Assumed tokens of an unread page: least, likely, most. */
     pageTokens: { least: 200, likely: 1_200, most: 6_000 },
-    /** Of a crawl that was given a limit, so large a share of it at least. */
+    /** Minimum share of a crawl's page limit that an estimate assumes. */
     crawlPagesLeast: 1,
   },
 
-  /** Questions to a language model. */
+  /** Requests to a language model. */
   completion: {
     wholeMs: 2 * minute,
     answerBytesMax: 4 * mebibyte,
-    /** How much of a document is asked about at once. */
+    /** Size of a passage of a document in one request. */
     passageTokensMax: 3000,
-    /** Passages of one document that are asked about side by side. */
+    /** Concurrent passages of one document. */
     passagesAtOnceMax: 4,
     concurrencyMax: 16,
-    /** How long an answer is judged to be before it is there, beside its passage. */
+    /** Expected length of a response, relative to its passage. */
     answerFactor: 0.5,
     requestsPerMinute: 500,
     tokensPerMinute: 200_000,
-    /** Entities that an answer about one passage may have. */
+    /** Maximum number of entities in the response about one passage. */
     claimsMax: 2000,
   },
 
   ...batchLimits,
 
-  /** A caller's share of the service. */
+  /** Rate limits of a caller. */
   rate: {
     windowMs: 1 * hour,
     capacityRequests: 36_000,
     floorRequests: 600,
     burstFactor: 1.5,
     internalFactor: 20,
-    /** What a tier may ask for in a window, where Membership's claims give no number. */
+    /** Requests per window by tier, if Membership's claims give no number. */
     tiers: { free: 600, pro: 6000, enterprise: 36_000 },
     /** The largest limit and the longest window that Membership's claims can give. */
     claimedRequestsMax: 1_000_000,
     claimedWindowSecondsMax: 24 * 60 * 60,
-    /** Held in memory, for each pool; whoever was not seen for longest makes room. */
+    /** In memory, per pool; the least recently seen caller is evicted. */
     callersMax: 10_000,
     loggedRequestsMax: 4_000_000,
     queueDepthMax: 1_000_000,
-    /** What may be set instead. */
+    /** The highest value that may be configured. */
     queueDepthMost: 1_000_000_000,
     queueCountAgeMsMax: 1 * second,
     queueRetryAfterMs: 30 * second,
@@ -263,7 +263,7 @@ export const limits = {
 
   trace: {
     batchMax: 512,
-    /** Beyond so many that wait to be sent, spans are dropped. */
+    /** Spans beyond this many unsent ones are dropped. */
     spansHeldMax: 4096,
     waitMs: 2 * second,
     timeoutMs: 10 * second,
@@ -271,7 +271,7 @@ export const limits = {
 
   webhook: {
     timeoutMs: 15 * second,
-    /** A sender of which nothing is heard for so long has died. */
+    /** A sender that is silent for this long is dead. */
     leaseMs: 1 * minute,
     pollMs: 30 * second,
     atOnceMax: 16,
@@ -279,12 +279,12 @@ export const limits = {
     secretCharactersMin: 24,
   },
 
-  /** What a key may be. */
+  /** Valid length of a key. */
   key: {
     charactersMax: 512,
     internalCharactersMin: 24,
     callerIdCharactersMax: 128,
-    /** So many wrong keys may one source bring in so much time. */
+    /** Wrong keys that one address may send in this time. */
     guessesMax: 100,
     guessesWindowMs: 1 * minute,
   },
@@ -293,12 +293,12 @@ export const limits = {
     timeoutMs: 2 * second,
     cacheTtlMs: 60 * second,
     cachedKeysMax: 10_000,
-    /** So many failures in a row open the circuit, for so long. */
+    /** Consecutive failures that open the circuit, and for how long. */
     circuitFailuresMax: 3,
     circuitOpenMs: 30 * second,
-    /** A key that was refused may be made valid: it is asked about again after this time. */
+    /** A refused key may become valid: it is checked again after this time. */
     refusedTtlMs: 5 * second,
-    /** Questions under way at once; beyond that, callers are asked to come back. */
+    /** Concurrent requests; beyond that, callers are asked to come back. */
     callsMax: 256,
     retryAfterMs: 1 * second,
     replyBytesMax: 16 * kibibyte,
@@ -306,12 +306,12 @@ export const limits = {
     claimCharactersMax: 128,
   },
 
-  /** Redis holds what can be done without: nobody waits long for it. */
+  /** Redis is optional here, so timeouts are short. */
   redis: {
     connectTimeoutMs: 2 * second,
     commandTimeoutMs: 500,
     reconnectMsMax: 2 * second,
-    /** So many failures in a row, and it is left alone for so long. */
+    /** Consecutive failures after which Redis is not used, and for how long. */
     circuitFailuresMax: 3,
     circuitOpenMs: 5 * second,
   },
@@ -319,12 +319,12 @@ export const limits = {
   /** Messages between processes. */
   queue: queueLimits,
 
-  /** What orchestrators show each other of jobs. */
+  /** Job views that orchestrators share. */
   hotView: hotViewLimits,
 
   audit: {
     fieldCharactersMax: 256,
-    /** Refused callbacks that are told in a minute; of more only the number. */
+    /** Refused callbacks logged per minute; beyond that only their number. */
     refusalsMax: 60,
     refusalsWindowMs: 1 * minute,
   },
@@ -336,21 +336,21 @@ export const limits = {
   event: {
     pageMax: 1000,
     retentionDays: 30,
-    /** Events of a job that one command shows. */
+    /** Events of a job that one command prints. */
     shownMax: 1_000_000,
     streamCommentMs: 15 * second,
     streamsMax: 4000,
     streamsPerCallerMax: 1000,
-    /** Events that a stream reads at once while it catches up. */
+    /** Events read per page while a stream catches up. */
     streamPageMax: 100,
-    /** When a client comes back after the service told it to. */
+    /** Reconnect delay sent to a stream client. */
     streamRetryMs: 1 * second,
     streamAgeMsMax: 1 * hour,
-    /** How often the status of a job is looked up for its streams, at most. */
+    /** Minimum interval between status queries for the streams of a job. */
     statusLookMs: 250,
-    /** Looking takes one part in so many of the time, also where a job is large. */
+    /** Status queries use at most one part in this many of the time, also for large jobs. */
     statusLookShare: 10,
-    /** Jobs whose callers are remembered, so that each event need not ask. */
+    /** Jobs whose caller is cached, to avoid a query per event. */
     jobsRememberedMax: 10_000,
   },
 } as const;

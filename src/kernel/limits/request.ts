@@ -1,19 +1,19 @@
-/** The bounds of what comes over HTTP. */
+/** Limits for HTTP. */
 import { kibibyte, mebibyte, minute, second } from './unit.ts';
 
 export const requestLimits = {
-  /** JSON carries up to one inline document of the largest size, escaped, and its fields. */
+  /** The largest inline document, escaped, plus its fields. */
   bodyBytesMax: 24 * mebibyte,
-  /** The largest job has some nine for each of its documents. */
+  /** The largest job has about nine values per document. */
   jsonValuesMax: 1_500_000,
-  /** Of what is parsed at once: one entry of a list, or everything but the lists. */
+  /** Values parsed at once: one entry of a list, or everything but the lists. */
   jsonPartValuesMax: 100_000,
   jsonDepthMax: 64,
   /** Long lists are parsed in parts of about this size. */
   jsonPartBytes: 256 * kibibyte,
   jsonPartValues: 10_000,
   jsonScanBytes: 256 * kibibyte,
-  /** A wrong value is looked at up to so many of its parts, to say what is wrong with it. */
+  /** Values inspected to report what is wrong with a request. */
   wrongValuesMax: 2_000,
   wrongEntriesMax: 10,
   wrongCharactersMax: 200,
@@ -32,20 +32,20 @@ export const requestLimits = {
   keepAliveMs: 5 * second,
   uploadsPerCallerMax: 4,
   connectionsMax: 4096,
-  /** Those that have not made a whole request yet. */
+  /** Connections that have not sent a complete request yet. */
   silentConnectionsMax: 1024,
-  /** From this share of all on, connections that wait for nothing are closed. */
+  /** Above this share of all connections, idle ones are closed. */
   idleConnectionsFactor: 0.9,
-  /** A refused connection is closed so long after its answer, whatever the other side does. */
+  /** A refused connection is closed this long after its response. */
   lingerMs: 1 * second,
-  /** Entities in one answer: these lists have no cursor. */
+  /** Entities in one response: these lists have no cursor. */
   entitiesMax: 10_000,
-  /** Jobs that a list looks at for one page, where the status has to be worked out. */
+  /** Jobs that a list reads for one page if the status has to be computed. */
   jobsScannedMax: 1000,
-  /** How long, and of how many jobs, it is remembered where their items stand. */
+  /** How long item counts are cached, and for how many jobs. */
   standingsAgeMsMax: 250,
   standingsRememberedMax: 1000,
-  /** Places in the queue are counted up to this. */
+  /** Queue positions are counted up to this. */
   placesCountedMax: 10_000,
   pageItemsDefault: 50,
   pageItemsMax: 200,

@@ -1,38 +1,38 @@
-/** The bounds of a search, and of what is held in memory for it. */
+/** Limits for searches, and for what they hold in memory. */
 import { day, mebibyte, second } from './unit.ts';
 
 export const searchLimits = {
   topKDefault: 10,
   topKMax: 100,
   queryCharactersMax: 2000,
-  /** Vectors of queries that were paid for. */
+  /** Cached vectors of queries that were paid for. */
   queriesRememberedMax: 256,
   timeoutMs: 10 * second,
-  /** Passages that each list brings before the lists are fused. */
+  /** Passages from each list before the lists are fused. */
   candidatesMax: 500,
-  /** The first hits that lend their terms to the feedback query, and how many of them. */
+  /** Top hits used for the feedback query, and how many of their terms. */
   feedbackHits: 8,
   feedbackTerms: 20,
-  /** How often a search begins again because a document was replaced under it. */
+  /** How often a search restarts because a document was replaced during it. */
   restartsMax: 3,
-  /** At least so many of the nearest vectors are compared once more, by all their bytes. */
+  /** Minimum number of nearest vectors that are rescored at full precision. */
   rescoredMin: 48,
-  /** A search waits while the words of so many chunks are read into memory, and for no more. */
+  /** A search waits while the words of this many chunks are loaded, but not for more. */
   wordsAtOnceMax: 10_000,
-  /** A larger corpus is left to the database's own index: it would take too much memory. */
+  /** A larger corpus uses the database's own index: it would take too much memory. */
   wordsChunksMax: 4_000_000,
-  /** Vectors that are held in memory for scanning. */
+  /** Vectors held in memory for scanning. */
   mirrorBytesMax: 4096 * mebibyte - mebibyte,
-  /** Documents whose vectors are read at once. */
+  /** Documents whose vectors are read per page. */
   mirrorPageMax: 256,
-  /** After so many chunks, others have their turn. */
+  /** After this many chunks, the event loop gets a turn. */
   mirrorChunksAtOnce: 1000,
-  /** Corpora that are held in memory; the one that was not searched for longest makes room. */
+  /** Corpora held in memory; the least recently searched one is evicted. */
   mirrorPartitionsMax: 64,
-  /** Documents that a filter leaves are read so many at once. */
+  /** Documents of a filter are read in pages of this size. */
   allowedPageMax: 10_000,
-  /** A filter by heading that leaves more chunks than this is refused. */
+  /** A heading filter that matches more chunks than this is refused. */
   allowedChunksMax: 500_000,
-  /** Beyond this the history may have gaps: what is held is read anew. */
+  /** Beyond this age the event history may have gaps: the mirror is read again. */
   mirrorAgeMsMax: 1 * day,
 } as const;

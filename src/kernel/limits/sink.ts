@@ -1,50 +1,49 @@
-/** The bounds of what is kept outside the store: in sinks, and in a bucket. */
+/** Limits for data outside the store: sinks and buckets. */
 import { mebibyte, minute, second } from './unit.ts';
 
 export const sinkLimits = {
-  /** Qdrant and Neo4j. */
   sink: {
-    /** Chunks, entities or relations that go in one request. */
+    /** Chunks, entities or relations in one request. */
     batchMax: 128,
     callMs: 30 * second,
     searchMs: 10 * second,
     answerBytesMax: 32 * mebibyte,
     errorCharactersMax: 500,
-    /** Generations or places that one query names; more are asked for in several queries. */
+    /** Generations or documents named in one query; more are split into several queries. */
     namedMax: 10_000,
     collectionNameMax: 255,
-    /** How often the log is read for what was deleted, and what it is read in. */
+    /** How often the log is read for deletions, and in which page size. */
     pollMs: 1 * second,
     pageMax: 200,
-    /** So many events may pass without a change before it is written down that they were read. */
+    /** Events without a change before the cursor is stored. */
     eventsSkippedMax: 1000,
-    /** How often it is compared whether a sink still has what was delivered. */
+    /** How often a sink is compared with what was delivered. */
     compareMs: 10 * minute,
-    /** Documents that are delivered at once when a sink is filled. */
+    /** Concurrent documents when a sink is filled. */
     fillAtOnce: 8,
     connectionsMax: 50,
   },
 
-  /** Vectors that Postgres searches by pgvector. */
+  /** Vectors that Postgres searches with pgvector. */
   points: {
-    /** Among so many, all are compared; above that, the index is asked. */
+    /** Up to this many, all are compared; above that, the index is used. */
     exactMax: 10_000,
-    /** What pgvector can index, at two bytes each. */
+    /** Maximum dimensions that pgvector can index as half-precision vectors. */
     dimensionsMax: 4000,
-    /** How many of the nearest the index looks for at once. */
+    /** Nearest vectors requested from the index per query. */
     lookedForMax: 500,
-    /** The index is left after so many points that a filter has refused. */
+    /** The index scan ends after this many vectors that the filter refused. */
     scannedMax: 20_000,
-    /** Generations whose older vectors get their points in one commit. */
+    /** Generations whose older vectors are backfilled in one commit. */
     fillGenerations: 50,
-    /** How often it is looked which models need an index. */
+    /** How often to check which models need an index. */
     pollMs: 10 * second,
   },
 
   /** A bucket of blobs. */
   bucket: {
     callMs: 2 * minute,
-    /** Pages of a thousand names that one sweep of a part looks at. */
+    /** Pages of a thousand names that one sweep lists. */
     listPagesMax: 1000,
     attemptsMax: 4,
     retryBaseMs: 200,

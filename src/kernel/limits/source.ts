@@ -1,87 +1,95 @@
-/** The bounds of what comes from outside: how it is fetched, parsed and cut. */
+/** Limits for external input: fetching, parsing and chunking. */
 import { hour, kibibyte, mebibyte, second } from './unit.ts';
 
 export const sourceLimits = {
-  /** The processes that turn bytes into text, each at one document at a time. */
+  /** Parser processes, each with one document at a time. */
   parser: {
     startMs: 30 * second,
-    /** CPU time of a document. */
+    /** CPU time per document. */
     documentMs: 30 * second,
-    /** It may wait so many times as long, unless it meanwhile uses this share of its CPU time. */
+    /**
+     * Wall-clock limit as a multiple of the CPU limit, unless the process uses this share of its
+     * CPU time.
+     */
     waitFactor: 4,
     waitCpuFactor: 0.01,
-    /** After so much CPU time a document gives up its place in the line, and keeps its process. */
+    /** After this much CPU time a document gives up its slot, and keeps its process. */
     sliceCpuMs: 3 * second,
-    /** Text recognition takes about half a second a page. */
+    /** OCR takes about half a second per page. */
     slowDocumentMs: 90 * second,
     heapMib: 512,
-    /** Killed above this. Low enough that between two looks none grows beyond a gibibyte. */
+    /**
+     * A process above this is killed. Low enough that none exceeds a gibibyte between two checks.
+     */
     memoryBytesMax: 768 * mebibyte,
     memoryLookMs: 25,
-    /** What the system itself refuses, should we look too late: reserved, not only used, memory. */
+    /**
+     * Limit enforced by the system in case a check comes too late: reserved memory, not used
+     * memory.
+     */
     reservedBytesMax: 1536 * mebibyte,
-    /** A process that keeps more than this between documents makes room for a new one. */
+    /** An idle process that keeps more than this is replaced. */
     restingMemoryBytesMax: 400 * mebibyte,
     documentsPerProcessMax: 1000,
-    /** Folders of killed processes that are removed at a start. */
+    /** Folders of killed processes that are removed at start. */
     leftoversMax: 1000,
     idleMs: 60 * second,
-    /** Plain text up to this is read where it is: to hand it over would cost more. */
+    /** Plain text up to this size is read in this process: handing it over would cost more. */
     inProcessBytesMax: 1 * mebibyte,
-    /** Markdown may hold HTML and front matter, which take longer. */
+    /** Markdown may contain HTML and front matter, which take longer. */
     markdownInProcessBytesMax: 64 * kibibyte,
     textBytesMax: 20 * mebibyte,
     headerBytesMax: 1 * mebibyte,
-    /** So much of what a dying process said is looked at. */
+    /** Characters kept of the last output of a dying process. */
     lastWordsCharactersMax: 4000,
   },
 
-  /** What one document may be. */
+  /** Limits of one document. */
   document: {
     sourceBytesMax: 64 * mebibyte,
-    /** Fetched bytes up to this stand in the store itself, larger ones in a blob. */
+    /** Fetched bytes up to this are stored in a row, larger ones in a blob. */
     rowBytesMax: 64 * kibibyte,
     chunkTokensMax: 256,
     chunkOverlapTokens: 32,
     chunksMax: 20_000,
     headingCharactersMax: 1000,
-    /** A longer table header or fence is not repeated in each chunk, however few tokens it has. */
+    /** A longer table header or fence is not repeated in each chunk, even with few tokens. */
     frameCharactersMax: 2000,
     entitiesMax: 20_000,
-    /** Runs of capitals that are weighed; about what twenty megabytes of prose have. */
+    /** Runs of capitalized words that are scored; about 20 MB of prose. */
     candidatesMax: 500_000,
-    /** Places of one entity that are kept; all of them are counted. */
+    /** Stored mentions of one entity; all of them are counted. */
     mentionsPerEntityMax: 1000,
     entityAliasesMax: 20,
     entityNameCharactersMax: 300,
     relationsMax: 500,
   },
 
-  /** What a parser takes in and gives out, whatever the file says of itself. */
+  /** Input and output limits of a parser, independent of what the file declares. */
   parse: {
     textCharactersMax: 20 * mebibyte,
     pdfPagesMax: 2000,
-    /** Pages that are handed to the parser at once: between them it can be told to stop. */
+    /** Pages passed to the parser together: it can be stopped between two groups. */
     pdfBatchPages: 64,
-    /** Up to so many words times blocks, and lines drawn, tables are looked for on a page. */
+    /** Table detection is skipped on pages above this many words times blocks, or lines drawn. */
     pdfTableWorkMax: 5_000_000,
     pdfRulesMax: 2000,
-    /** To recognize the text of a page takes about half a second. */
+    /** OCR takes about half a second per page. */
     ocrPagesMax: 100,
     imagePixelsMax: 50_000_000,
-    /** Of a page that is drawn to be recognized. */
+    /** Size of a page that is rendered for OCR. */
     ocrPixelsMax: 25_000_000,
     zipEntriesMax: 10_000,
     zipNameCharactersMax: 1024,
     zipEntryBytesMax: 128 * mebibyte,
-    /** Of all entries together, by what the archive says and by what comes out. */
+    /** All entries together, both declared and actual size. */
     zipBytesMax: 200 * mebibyte,
-    /** Of an entry that comes to more than a mebibyte. Sheets of zeros reach a hundred. */
+    /** For entries above one mebibyte. Sheets of zeros reach a ratio of a hundred. */
     zipRatioMax: 300,
     xmlDepthMax: 256,
     /** A thousand printed pages have half as many. */
     xmlElementsMax: 1_000_000,
-    /** Of a Word document that is read through a tree; longer ones are read in one pass. */
+    /** Word documents up to this are read through a tree; longer ones in one pass. */
     docxTreeBytesMax: 2 * mebibyte,
     cellsMax: 1_000_000,
     columnsMax: 4096,
@@ -89,22 +97,22 @@ export const sourceLimits = {
     jsonDepthMax: 200,
     lineCharactersMax: 8 * mebibyte,
     mailDepthMax: 64,
-    /** Read from a container of an old Office format, whose streams may be forged to overlap. */
+    /** Read from an OLE container, whose streams may be forged to overlap. */
     oleBytesMax: 256 * mebibyte,
   },
 
-  /** The files of a mail, each of which becomes a document. */
+  /** Files attached to a mail; each becomes a document. */
   attachment: {
-    /** Of one mail. */
+    /** Per mail. */
     filesMax: 100,
-    /** Of one mail together with all mails that are attached to it. */
+    /** Per mail, including all mails attached to it. */
     filesAllMax: 1000,
-    /** All files of one mail together: as much as a mail itself may have. */
+    /** All files of one mail together: the maximum size of a mail. */
     bytesMax: 64 * mebibyte,
-    /** A file of a mail that is attached to a mail has depth 2. */
+    /** A file in a mail that is attached to a mail has depth 2. */
     depthMax: 5,
     nameCharactersMax: 200,
-    /** A picture that the text refers to is decoration up to this: a logo, a line, an icon. */
+    /** A referenced image up to this size is decoration: a logo, a line, an icon. */
     decorationBytesMax: 32 * kibibyte,
   },
 
@@ -114,60 +122,60 @@ export const sourceLimits = {
     /** RFC 9309 asks for at least five. */
     robotsRedirectsMax: 5,
     urlCharactersMax: 8192,
-    /** Other ports of public hosts are reached only if host and port are allowed by name. */
+    /** Other ports of public hosts are reached only if host and port are explicitly allowed. */
     portsAllowed: [80, 443, 8000, 8008, 8080, 8081, 8443, 8888],
     connectMs: 10 * second,
-    /** Addresses of one name that are tried one after the other. */
+    /** Addresses of one host name that are tried in turn. */
     addressesTriedMax: 3,
     headersMs: 30 * second,
-    /** Without a byte for this long, the other side counts as gone. */
+    /** Without a byte for this long, the server counts as gone. */
     idleMs: 20 * second,
     /** From the first lookup to the last byte, over all redirects. */
     wholeMs: 60 * second,
     headerBytesMax: 64 * kibibyte,
-    /** As they come, before any decompression. */
+    /** Size on the wire, before decompression. */
     wireBytesMax: 64 * mebibyte,
-    /** So much of an error page is read, to tell a shield from a plain refusal. */
+    /** Bytes read of an error page, to distinguish a shield from a plain refusal. */
     errorBytesMax: 64 * kibibyte,
     robotsBytesMax: 512 * kibibyte,
     robotsTtlMs: 24 * hour,
-    /** Characters of rules that the links of one page are compared with, all together. */
+    /** Characters of robots rules that the links of one page are compared with. */
     robotsComparedMax: 64 * mebibyte,
     sitemapsMax: 20,
-    /** Their share of the step that reads the first page of a crawl. */
+    /** Time for sitemaps within the step that reads the first page of a crawl. */
     sitemapsMs: 30 * second,
     sitemapBytesMax: 16 * mebibyte,
-    /** A site may ask for more time between requests, but not for standing still. */
+    /** A longer crawl delay of a site is capped, so that the crawl does not stop. */
     crawlDelayMsMax: 60 * second,
     slowestDomainIntervalMs: 120 * second,
     domainConcurrencyMax: 2,
     domainIntervalMs: 500,
-    /** What an owner may allow for a domain at most. */
+    /** The highest concurrency that an owner may allow for a domain. */
     paceConcurrencyMax: 256,
-    /** Once a site shows that it defends itself against robots. */
+    /** Concurrency once a site shows anti-bot protection. */
     guardedDomainConcurrencyMax: 1,
     guardedDomainIntervalMs: 10 * second,
   },
 
-  /** Pages that are shown by a browser, because they come without their text. */
+  /** Pages rendered by a browser, because their text comes from scripts. */
   browser: {
     launchMs: 20 * second,
-    /** From the first byte to the text, and how long of it the page may go on loading. */
+    /** From the first byte to the text, and the part of it for loading. */
     renderMs: 20 * second,
     settleMs: 12 * second,
-    /** A page that asks for nothing for so long has loaded. */
+    /** A page without requests for this long has loaded. */
     quietMs: 500,
     closeMs: 5 * second,
     requestsMax: 200,
-    /** Of one answer, and of all together. */
+    /** Per response, and all together. */
     answerBytesMax: 8 * mebibyte,
     bytesMax: 32 * mebibyte,
     pagesAtOnceMax: 2,
-    /** Then a new process takes over: browsers grow with what they have seen. */
+    /** Then a new process is started: browsers grow with use. */
     pagesPerProcessMax: 100,
     idleMs: 60 * second,
     scriptMemoryMib: 512,
-    /** A page that shows fewer words, and has scripts, is taken for an empty shell. */
+    /** A page with fewer words, and with scripts, is taken for an empty shell. */
     shellWordsMax: 40,
   },
 } as const;

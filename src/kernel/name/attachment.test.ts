@@ -3,14 +3,14 @@ import { test } from 'node:test';
 import { limits } from '../limits/limits.ts';
 import { attachmentNameOf, attachmentSource, safeFileName } from './attachment.ts';
 
-test('the source of an attachment leads back to its name, also in a mail within a mail', () => {
+test('the source of an attachment gives back its name, also in a mail within a mail', () => {
   const inner = attachmentSource('https://a.example/b.eml?c#d', 'e.eml');
   assert.equal(inner, 'https://a.example/b.eml?c#d#attachment/e.eml');
   assert.equal(attachmentNameOf(attachmentSource(inner, 'f #1?.pdf')), 'f #1?.pdf');
   assert.equal(attachmentNameOf('/mails/b.eml'), undefined);
 });
 
-test('a safe name has no folders and nothing that steers what shows it', () => {
+test('a safe name has no folders and no control characters', () => {
   const rows: readonly [given: string, safe: string][] = [
     ['report.pdf', 'report.pdf'],
     ['../../etc/passwd', '.._.._etc_passwd'],

@@ -1,22 +1,22 @@
-/** How the files of a mail are named: as sources of documents of their own. */
+/** How attached files of a mail are named: as sources of their own documents. */
 import { limits } from '../limits/limits.ts';
 
 const mark = '#attachment/';
 
-/** The source of a file that is attached to a mail, whatever the mail's own source is. */
+/** The source of a file attached to a mail, for every kind of mail source. */
 export function attachmentSource(mail: string, name: string): string {
   return `${mail}${mark}${name}`;
 }
 
-/** The name of the file, if the source is that of an attachment. */
+/** The file name, if the source is an attachment. */
 export function attachmentNameOf(source: string): string | undefined {
   const at = source.lastIndexOf(mark);
   return at < 0 ? undefined : source.slice(at + mark.length);
 }
 
 /**
- * A name without folders, without control characters and without characters that change how the
- * text around them is shown. Empty where nothing is left of it.
+ * A name without folders, control characters and characters that change how the surrounding text is
+ * displayed. Empty if nothing remains.
  */
 export function safeFileName(given: string): string {
   const name = given
@@ -26,6 +26,6 @@ export function safeFileName(given: string): string {
     .replace(/[\\/]/g, '_')
     .trim();
   if (/^\.*$/.test(name)) return '';
-  // The end of a long name says what kind of file it is.
+  // Keep the end of a long name: its extension gives the file type.
   return name.slice(-limits.attachment.nameCharactersMax).toWellFormed().trim();
 }

@@ -7,7 +7,7 @@ const rows: readonly [title: string, seen: Sighting, decision: IdentityDecision]
   ['a known key', { hasName: false, byKey: 'k' }, { do: 'know', caller: 'k' }],
   ['a key and a name that were never seen', { hasName: true }, { do: 'create' }],
   [
-    'a known key that is named for the first time keeps its caller',
+    'a known key that gets its first name keeps its caller',
     { hasName: true, byKey: 'k' },
     { do: 'link', caller: 'k', what: 'name' },
   ],
@@ -22,17 +22,17 @@ const rows: readonly [title: string, seen: Sighting, decision: IdentityDecision]
     { do: 'know', caller: 'n' },
   ],
   [
-    'a nameless caller whose key turns out to be of another is merged into it',
+    'a nameless caller whose key belongs to another caller is merged into it',
     { hasName: true, byKey: 'k', byName: 'n' },
     { do: 'merge', caller: 'n', from: 'k' },
   ],
   [
-    'a key that changes hands takes nothing with it',
+    'a key that passes to another caller transfers nothing',
     { hasName: true, byKey: 'k', byName: 'n', isNamedOtherwise: true },
     { do: 'link', caller: 'n', what: 'key' },
   ],
   [
-    'a key that is given to somebody new takes nothing with it',
+    'a key that is given to a new caller transfers nothing',
     { hasName: true, byKey: 'k', isNamedOtherwise: true },
     { do: 'create' },
   ],

@@ -1,7 +1,7 @@
 /**
- * Which caller a request comes from. A key's hash and, where Membership or the list of keys gives
- * one, a name are identities: they lead to a caller, and may change without changing who owns what.
- * A name is stronger than a key: it comes from whoever knows the accounts.
+ * Decides which caller a request comes from. Identities are the hash of a key and, if Membership or
+ * the key list gives one, a name. They lead to a caller and may change without changing ownership.
+ * A name is stronger than a key, because it comes from the system that manages accounts.
  */
 
 export type IdentityKind = 'key' | 'name' | 'membership';
@@ -12,23 +12,23 @@ export interface Identity {
 }
 
 export interface Sighting {
-  /** The caller that the key leads to, if it was seen before. */
+  /** The caller of this key, if it was seen before. */
   readonly byKey?: string | undefined;
   /** That caller has another name from the same authority. */
   readonly isNamedOtherwise?: boolean | undefined;
   /** Whether the request comes with a name. */
   readonly hasName: boolean;
-  /** The caller that the name leads to. */
+  /** The caller of this name. */
   readonly byName?: string | undefined;
 }
 
 export type IdentityDecision =
   /** Nothing to change. */
   | { readonly do: 'know'; readonly caller: string }
-  /** Neither was seen before, or the key has been given to somebody new. */
+  /** Neither was seen before, or the key was given to a new caller. */
   | { readonly do: 'create' }
   | { readonly do: 'link'; readonly caller: string; readonly what: 'key' | 'name' }
-  /** Two callers turn out to be one. */
+  /** Two callers are the same. */
   | { readonly do: 'merge'; readonly caller: string; readonly from: string };
 
 export function decideCaller(seen: Sighting): IdentityDecision {
@@ -36,7 +36,7 @@ export function decideCaller(seen: Sighting): IdentityDecision {
   if (!hasName) return byKey === undefined ? { do: 'create' } : { do: 'know', caller: byKey };
   if (byName !== undefined) {
     if (byKey === byName) return { do: 'know', caller: byName };
-    // A key that was somebody else's by name brings nothing of theirs along.
+    // A key that belonged to another named caller transfers nothing.
     if (byKey === undefined || isNamedOtherwise) {
       return { do: 'link', caller: byName, what: 'key' };
     }

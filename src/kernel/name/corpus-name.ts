@@ -1,28 +1,28 @@
 /**
- * A corpus lives where it was begun: in the namespace of one caller, under one name. That place
- * never changes, so neither do the ids of its documents. Who owns it and who may read it is kept
- * apart. A caller names a corpus of its own namespace `NAME`, and any other `NAME@NAMESPACE`.
+ * A corpus stays where it was created: in the namespace of one caller, under one name. This place
+ * never changes, so document ids never change. Ownership and read access are stored separately. A
+ * caller refers to a corpus of its own namespace as `NAME`, and to any other as `NAME@NAMESPACE`.
  */
 
 export interface CorpusPlace {
-  /** The namespace: the caller under whom the corpus was begun. */
+  /** The namespace: the caller that created the corpus. */
   readonly caller: string;
   readonly corpus: string;
 }
 
-/** Where the corpus lives that this caller, in full, calls so. */
+/** The place of the corpus that this caller refers to by this full name. */
 export function placeOf({ caller, corpus: name }: CorpusPlace): CorpusPlace {
   const at = name.indexOf('@');
   if (at < 0) return { caller, corpus: name };
   return { caller: name.slice(at + 1), corpus: name.slice(0, at) };
 }
 
-/** The full name under which a caller knows a corpus. Jobs and items carry it. */
+/** The full name of a corpus for a caller. Jobs and items carry it. */
 export function nameFor(caller: string, place: CorpusPlace): string {
   return place.caller === caller ? place.corpus : `${place.corpus}@${place.caller}`;
 }
 
-/** The same corpus for another caller: what was `a` of ann is `a@ann` for bob. */
+/** The same corpus for another caller: `a` of ann is `a@ann` for bob. */
 export function renamedFor(caller: string, job: CorpusPlace): string {
   return nameFor(caller, placeOf(job));
 }

@@ -25,14 +25,14 @@ const cases: readonly (readonly [
   [here, 'https://127.0.0.1:8080/v1', true, true, 'other'],
 ];
 
-test('text leaves only for the recorded host, or for a first one', () => {
+test('text is sent only to the recorded host, or to a first one', () => {
   for (const [recorded, url, isNamed, isBegun, decision] of cases) {
     const facts = { recorded, configured: { url, isNamed }, isBegun };
     assert.equal(decideOrigin(facts), decision, JSON.stringify(facts));
   }
 });
 
-test('an address is stored without a password, a query or a last slash', () => {
+test('an address is stored without a password, a query or a trailing slash', () => {
   const { url } = originOf('https://me:secret@models.example:443/v1/?key=1', true);
   assert.equal(url, 'https://models.example/v1');
   assert.ok(isSameHost(url, 'https://models.example/v2'));

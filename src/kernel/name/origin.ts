@@ -1,14 +1,14 @@
 /**
- * Where the text of a corpus may be sent. A corpus remembers the address that computed for it; a
+ * Decides where the text of a corpus may be sent. A corpus records the address of its model; a
  * process that is configured for another host, or for none, sends nothing. The decision is pure:
  * `pipeline/corpus-origin.ts` carries it out.
  */
 
-/** The address of a model that computes on another host. */
+/** The address of a model on another host. */
 export interface Origin {
-  /** Up to the version: `https://api.openai.com/v1`. Without a name, a password or a query. */
+  /** Up to the version: `https://api.openai.com/v1`. Without user name, password or query. */
   readonly url: string;
-  /** False: nobody named it, it is the vendor's default. */
+  /** False: not configured, so it is the vendor's default. */
   readonly isNamed: boolean;
 }
 
@@ -18,13 +18,15 @@ export function embedUse(model: string): OriginUse {
   return `embed ${model}`;
 }
 
-/** `record`: this is the first use. `unknown`: stored before addresses were, and not named now. */
+/**
+ * `record`: first use. `unknown`: stored before addresses were recorded, and not configured now.
+ */
 export type OriginDecision = 'same' | 'record' | 'unknown' | 'other';
 
 export interface OriginFacts {
   readonly recorded: string | undefined;
   readonly configured: Origin;
-  /** Whether text of the corpus was sent somewhere before addresses were recorded. */
+  /** Whether text of the corpus was sent before addresses were recorded. */
   readonly isBegun: boolean;
 }
 
@@ -33,7 +35,7 @@ export function decideOrigin({ recorded, configured, isBegun }: OriginFacts): Or
   return isBegun && !configured.isNamed ? 'unknown' : 'record';
 }
 
-/** Scheme, host and port: the path of an interface says nothing about who reads the text. */
+/** Compares scheme, host and port: the path does not change who reads the text. */
 export function isSameHost(one: string, other: string): boolean {
   return hostOf(one) === hostOf(other);
 }

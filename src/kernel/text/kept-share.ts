@@ -1,8 +1,8 @@
 /** How much of a document was read: its kept share, from 0 to 1. */
 
 /**
- * A document whose kept share is below this was read in part, and somebody should look. An index of
- * the store repeats the number: a change needs a migration.
+ * A document whose kept share is below this was read in part and needs a check. An index of the
+ * store repeats the number: a change needs a migration.
  */
 export const partlyReadBelow = 0.8;
 
@@ -11,7 +11,7 @@ export function isPartlyRead(keptShare: number | null): boolean {
   return keptShare !== null && keptShare < partlyReadBelow;
 }
 
-/** Rounded down, so that a document that was read in part never shows the threshold itself. */
+/** Rounded down, so that a partly read document never shows the threshold itself. */
 export function keptPercent(keptShare: number): number {
   return Math.floor(Math.round(1000 * keptShare) / 10);
 }

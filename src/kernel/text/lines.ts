@@ -1,4 +1,4 @@
-/** Lines of text out of bytes that come in pieces. Empty lines are skipped. */
+/** Splits chunks of bytes into lines of text. Empty lines are skipped. */
 const newline = 10;
 
 export async function* readLines(
@@ -14,7 +14,7 @@ export async function* readLines(
       start = end + 1;
       if (line !== '') yield line;
     }
-    // A copy: the reader of the pieces may use the same memory for the next one.
+    // A copy: the reader may reuse the memory for the next piece.
     held.push(Uint8Array.from(piece.subarray(start)));
   }
   const last = Buffer.concat(held).toString();

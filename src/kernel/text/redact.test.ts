@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { Failure, toFailure } from '../failure/failure.ts';
 import { redact } from './redact.ts';
 
-describe('an address that is told', () => {
+describe('a redacted address', () => {
   const rows: readonly [text: string, told: string][] = [
     ['http://a.example/b', 'http://a.example/b'],
     ['http://a.example/?token=SECRET', 'http://a.example/?token=…'],
@@ -20,10 +20,10 @@ describe('an address that is told', () => {
     ['what? it = that', 'what? it = that'],
   ];
   for (const [text, told] of rows) {
-    test(`${text} reads ${told}`, () => assert.equal(redact(text), told));
+    test(`${text} becomes ${told}`, () => assert.equal(redact(text), told));
   }
 
-  test('in a failure holds no secret, however it came there', () => {
+  test('in a failure contains no secret, in any field', () => {
     const url = 'http://user:SECRET@a.example/?token=SECRET';
     const context = { url, status: 500 };
     const failure = new Failure('network_error', `${url} is down`, { context });

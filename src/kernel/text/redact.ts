@@ -1,7 +1,7 @@
 /**
- * Addresses as they may be told: what stands in a query or before an @ is often a key or a
- * password, and has no place in messages, events and logs. The names of parameters stay, so that
- * an address can be recognized.
+ * Redacts addresses. A query or the part before an @ often holds a key or a password, which must
+ * not appear in messages, events and logs. Parameter names stay, so that the address can be
+ * recognized.
  */
 const address = /\bhttps?:\/\/[^\s"'<>]+/gi;
 const hidden = '…';

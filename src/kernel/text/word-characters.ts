@@ -1,4 +1,4 @@
-/** Letters, digits and the marks on them. What was found out about a character is remembered. */
+/** Letters, digits and combining marks. The result for each character is cached. */
 export function wordCodes(): (code: number) => boolean {
   const kinds = new Int8Array(0x10000);
   return (code) => {

@@ -9,7 +9,7 @@ import { fromSignedBytes } from '../../provider/embedding/vector-bytes.ts';
 import type { Generation, Sink, SinkChunk, Standing } from '../../sink/sink.ts';
 import {
   buriedUpTo,
-  getStanding,
+  getSinkDocument,
   listSinkEntities,
   listSinkRelations,
   listVectorChunks,
@@ -112,7 +112,7 @@ export async function readStanding(
 ): Promise<Standing> {
   const { documentId, caller, corpus } = of;
   const buried = await buriedUpTo(reader, documentId);
-  const row = await getStanding(reader, documentId);
+  const row = await getSinkDocument(reader, documentId);
   const { title = null, language = null } = row ?? {};
   const key = { documentId, caller, corpus, title, language };
   if (!row) return { ...key, current: undefined, asOf: buried, models: undefined };

@@ -1,6 +1,6 @@
 /** Figures about what Pawl leans on: Membership, Redis, and the receivers of webhooks. */
 import { Gauge, type Registry } from 'prom-client';
-import type { AccessStanding } from '../../access/access.ts';
+import type { AccessStatus } from '../../access/access.ts';
 import { day } from '../../kernel/limits/unit.ts';
 import { countDeliveries } from '../../store/delivery/deliveries.ts';
 import type { Database } from '../../store/driver/database.ts';
@@ -8,7 +8,7 @@ import type { Database } from '../../store/driver/database.ts';
 /** What is not configured has no figure. Returns what writes them down before a reading. */
 export function addStandingGauge(
   registers: Registry[],
-): (standing: AccessStanding | undefined) => void {
+): (standing: AccessStatus | undefined) => void {
   const ready = new Gauge({
     name: 'pawl_dependency_ready',
     help: 'Membership answers; Redis counts requests for all. 0: Pawl does without for a while',

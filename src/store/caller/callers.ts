@@ -1,6 +1,6 @@
 /**
- * Callers and the identities that lead to them. Jobs, corpora and documents belong to a caller; a
- * key's hash or a name from Membership only points to one. All writes are serialized by one lock.
+ * Callers and their identities. Jobs, corpora and documents belong to a caller; the hash of a key
+ * or a name from Membership only points to one. One lock serializes all writes.
  */
 
 import { Failure } from '../../kernel/failure/failure.ts';
@@ -13,7 +13,7 @@ import { beginMove } from './ownership-moves.ts';
 
 export interface CallerRow {
   readonly id: string;
-  /** What Membership or the list of keys last called it: shown in place of the id. */
+  /** The latest name from Membership or the key list: shown in place of the id. */
   readonly name: string | null;
   readonly origin: 'local' | 'key' | 'name' | 'membership' | 'share' | 'store';
   readonly merged_into: string | null;
@@ -25,7 +25,7 @@ export interface IdentityRow extends Identity {
   readonly created_at: number;
 }
 
-/** What a request says about who sent it. */
+/** The identities that a request comes with. */
 export interface Sight {
   /** The first 16 digits of the key's SHA-256. */
   readonly key: string;
@@ -35,7 +35,7 @@ export interface Sight {
 export type KnownCaller = Pick<CallerRow, 'id' | 'name'>;
 
 export interface Met extends KnownCaller {
-  /** What had to be changed. */
+  /** Events for what was changed. */
   readonly events: readonly NewEvent[];
 }
 
@@ -64,7 +64,7 @@ function nameColumns(named: Sight['named']) {
 
 const lock = sql`SELECT pg_advisory_xact_lock(7324)`;
 
-/** One process at a time changes who is who. SQLite has one writer anyway. */
+/** One process at a time changes identities. SQLite has one writer anyway. */
 export async function lockCallers(transaction: Transaction): Promise<void> {
   if (transaction.dialect.name === 'postgres') await transaction.run(lock);
 }
@@ -73,11 +73,11 @@ const namesOf = sql<IdentityRow>`
   SELECT * FROM caller_identities WHERE caller = :caller ORDER BY kind, subject`;
 const byId = sql<CallerRow>`SELECT * FROM callers WHERE id = :id`;
 const setName = sql`UPDATE callers SET name = :name WHERE id = :id`;
-/** Somebody has come under the id that a corpus was shared with. */
+/** A request has come under an id that a corpus was shared with. */
 const claimShared = sql`
   UPDATE callers SET origin = :origin WHERE id = :id AND origin = 'share'`;
 
-/** Takes note of a request: creates, links or merges callers as it turns out to be necessary. */
+/** Records a request: creates, links or merges callers as needed. */
 export async function meetCaller(
   transaction: Transaction,
   sight: Sight,
@@ -126,9 +126,9 @@ async function isNamedOtherwise(
 }
 
 /**
- * A caller whose id is the name that is now claimed. An operator may name any. Membership has names
- * of its own, which may be somebody else's id: it gets one that an older store or a share has under
- * this name, and that nobody has claimed.
+ * A caller whose id equals the claimed name. An operator may use any such id. Names of Membership
+ * may equal another caller's id, so they may only take an id from an older store or a share that is
+ * not claimed yet.
  */
 async function adoptable(transaction: Transaction, named: Identity): Promise<string | undefined> {
   if (named.kind === 'name') return (await getCaller(transaction, named.subject))?.id;
@@ -142,7 +142,7 @@ const insert = sql<{ id: string }>`
   INSERT INTO callers (id, origin, created_at) VALUES (:id, :origin, :now)
   ON CONFLICT (id) DO NOTHING RETURNING id`;
 
-/** Under the id that is shown, unless somebody has it. */
+/** Uses the displayed id, unless it is taken. */
 async function createCaller(
   transaction: Transaction,
   { key, named }: Sight,
@@ -151,7 +151,7 @@ async function createCaller(
   const wanted = named?.subject ?? key;
   const origin = named?.kind ?? 'key';
   const [row] = await transaction.run(byId, { id: wanted });
-  // Somebody has shared a corpus with this key before it was ever used.
+  // A corpus was shared with this key before its first use.
   if (row?.origin === 'share' && !named) return wanted;
   for (let n = 1; ; n += 1) {
     const id = n === 1 ? wanted : `${wanted}~${n}`;
@@ -178,7 +178,10 @@ const repoint = sql`UPDATE caller_identities SET caller = :to WHERE caller = :fr
 const merge = sql`
   UPDATE callers SET merged_into = :to WHERE id = :from OR merged_into = :from`;
 
-/** From this commit on, whatever leads to `from` leads to `to`, with all that `from` owns. */
+/**
+ * From this commit on, every identity of `from` leads to `to`, which also owns everything of
+ * `from`.
+ */
 export async function mergeCallers(
   transaction: Transaction,
   { from, to, now }: { readonly from: string; readonly to: string; readonly now: number },
@@ -197,7 +200,7 @@ const byEither = sql<CallerRow & { readonly place: number }>`
   WHERE kind IN ('membership', 'name', 'key') AND subject = :id
   ORDER BY place LIMIT 1`;
 
-/** By its id, or by a name or a key's hash that leads to it; one that was merged is the other. */
+/** Finds a caller by id, name or key hash; a merged caller resolves to the remaining one. */
 export async function getCaller(reader: Reader, id: string): Promise<CallerRow | undefined> {
   const [row] = await reader.run(byEither, { id });
   if (!row || row.merged_into === null) return row;
@@ -208,7 +211,7 @@ export function unknownCaller(id: string): Failure {
   return new Failure('caller_unknown', `there is no caller ${JSON.stringify(id)}`);
 }
 
-/** The caller of this id. One that was never seen is created: a corpus may be shared beforehand. */
+/** The caller with this id. An unknown one is created: a corpus may be shared in advance. */
 export async function ensureCaller(
   transaction: Transaction,
   id: string,
@@ -241,12 +244,12 @@ export function listIdentities(reader: Reader, caller: string): Promise<Identity
 const ofKey = sql<IdentityRow>`
   SELECT * FROM caller_identities WHERE kind = 'key' AND subject = :key`;
 
-/** The caller that a key leads to now. */
+/** The current caller of a key. */
 export async function callerOfKey(reader: Reader, key: string): Promise<string | undefined> {
   return (await reader.run(ofKey, { key }))[0]?.caller;
 }
 
-/** From now on the key leads to this caller; where it led to another, that one is left as it is. */
+/** Links the key to this caller. A previous caller of the key stays as it is. */
 export async function linkKey(
   transaction: Transaction,
   { caller, key, now }: { readonly caller: string; readonly key: string; readonly now: number },
@@ -261,7 +264,7 @@ const unlink = sql<{ caller: string }>`
   DELETE FROM caller_identities WHERE kind = 'key' AND subject = :key AND caller = :caller
   RETURNING caller`;
 
-/** The key leads to nobody any more. If it is used again, it is a new caller's. */
+/** Unlinks the key. If it is used again, it belongs to a new caller. */
 export async function unlinkKey(
   transaction: Transaction,
   { caller, key, now }: { readonly caller: string; readonly key: string; readonly now: number },

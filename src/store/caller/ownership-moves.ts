@@ -1,8 +1,8 @@
 /**
- * Moving what one caller owns to another. Who owns the corpora changes in the transaction that
- * begins the move, so searches see all or nothing of it; documents stay in their namespace. Jobs,
- * items and what was spent follow in bounded transactions. A move that was interrupted goes on, and
- * one that has ended is looked at again for what a process with an old answer has still written.
+ * Moves what one caller owns to another. Ownership of corpora changes in the transaction that
+ * begins the move, so searches see all of it or nothing; documents stay in their namespace. Jobs,
+ * items and spending follow in bounded transactions. An interrupted move continues, and a finished
+ * one is checked again for rows that a process with a stale cache has written.
  */
 import { type CorpusPlace, placeOf, renamedFor } from '../../kernel/name/corpus-name.ts';
 import type { NewEvent } from '../../observe/event.ts';
@@ -14,14 +14,14 @@ import { sql, sqlRows } from '../driver/statement.ts';
 export interface Move {
   readonly from: string;
   readonly to: string;
-  /** Only this corpus; everything where absent. */
+  /** Only this corpus; everything if absent. */
   readonly place?: CorpusPlace | undefined;
-  /** Nobody comes as `from` any more. */
+  /** `from` no longer exists as a caller. */
   readonly isMerge?: boolean | undefined;
   readonly now: number;
 }
 
-/** Changes the owner of the corpora, and leaves a record of what is to follow. */
+/** Changes the owner of the corpora and records the move. */
 export async function beginMove(transaction: Transaction, move: Move): Promise<void> {
   const { from, to, place, isMerge, now } = move;
   await moveCorpora(transaction, move);
@@ -42,7 +42,7 @@ const begun = sql<CorpusPlace>`
     WHERE corpus_owners.namespace = :from AND corpus_owners.corpus = own.corpus)
   UNION ALL SELECT namespace, corpus FROM corpus_owners WHERE owner = :from`;
 
-/** All corpora that are a caller's, by where they live. */
+/** All corpora of a caller, by place. */
 export function listOwned(reader: Reader, caller: string): Promise<CorpusPlace[]> {
   return reader.run(begun, { from: caller });
 }
@@ -54,7 +54,7 @@ async function moveCorpora(transaction: Transaction, { from, to, place, isMerge 
   for (const each of owned.filter(isMeant)) {
     await setOwner(transaction, each, to);
     await moveBudget(transaction, each, { from, to });
-    // If `from` begins a corpus of this name again, it is another one, in a namespace of its own.
+    // If `from` creates a corpus with this name again, it is another one, in its own namespace.
     if (!isMerge && each.caller === from) await makeRoom(transaction, each);
   }
 }
@@ -65,7 +65,7 @@ const ownersLike = sql<{ namespace: string }>`
 async function makeRoom(transaction: Transaction, { caller, corpus }: CorpusPlace): Promise<void> {
   const rows = await transaction.run(ownersLike, { corpus });
   const taken = new Set(rows.map(({ namespace }) => namespace));
-  // No caller's id has this character, so nobody else's namespace is named so.
+  // No caller id contains this character, so the namespace cannot belong to another caller.
   let n = 2;
   while (taken.has(`${caller}·${n}`)) n += 1;
   await setOwner(transaction, { caller: `${caller}·${n}`, corpus }, caller);
@@ -77,7 +77,7 @@ const putBudget = sql`
   INSERT INTO corpus_settings (caller, corpus, budget_cents) VALUES (:caller, :corpus, :cents)
   ON CONFLICT (caller, corpus) DO UPDATE SET budget_cents = excluded.budget_cents`;
 
-/** What a corpus may cost is a caller's own limit, kept under the name it has for that caller. */
+/** The budget of a corpus is a limit of its caller, stored under the caller's name for it. */
 async function moveBudget(
   transaction: Transaction,
   place: CorpusPlace,
@@ -105,7 +105,7 @@ const dropOwnShares = sql`
     SELECT owner FROM corpus_owners WHERE corpus_owners.namespace = corpus_shares.namespace
       AND corpus_owners.corpus = corpus_shares.corpus), namespace) = :to`;
 
-/** What was shared with one is shared with the other; what is its own is not shared with it. */
+/** Shares move along; a corpus is not shared with its own owner. */
 async function moveShares(transaction: Transaction, pair: { from: string; to: string }) {
   await transaction.run(widenShares, pair);
   await transaction.run(copyShares, pair);
@@ -157,7 +157,7 @@ const moveItem = sqlRows({ id: 'int', corpus: 'text' })`
 const moveJob = sqlRows({ id: 'int', corpus: 'text' })`
   UPDATE jobs SET caller = :to, corpus = :corpus {rows} WHERE jobs.id = :id`;
 
-/** Moves some jobs with their items, the items first. Returns how many rows it wrote. */
+/** Moves some jobs with their items, items first. Returns the number of rows written. */
 export async function moveSomeJobs(
   transaction: Transaction,
   part: Part,
@@ -177,7 +177,7 @@ export async function moveSomeJobs(
     items.map(({ id, job_id }) => ({ id, corpus: nameOfJob(job_id) })),
     { to },
   );
-  // These jobs have more items than one transaction takes: the others come with the next.
+  // These jobs have more items than fit in one transaction: the others follow in the next.
   if (items.length === limit) return items.length;
   await transaction.each(
     moveJob,
@@ -202,7 +202,7 @@ const lateItems = sql<{ id: number; corpus: string }>`
     AND (jobs.ended_at IS NULL OR jobs.ended_at >= :since)
   ORDER BY items.id LIMIT :limit`;
 
-/** Items that a job has found while it was moved. */
+/** Moves items that a job added during the move. */
 export async function moveLateItems(
   transaction: Transaction,
   { from_caller: from, to_caller: to, created_at: since }: Part & Pick<MoveRow, 'created_at'>,
@@ -228,7 +228,7 @@ const addSpent = sql`
 const dropSpent = sql`
   DELETE FROM spending WHERE caller = :from AND corpus = :corpus AND day = :day`;
 
-/** What was spent goes with what it was spent on. Returns how many rows went. */
+/** Moves spending along with its corpus. Returns the number of rows moved. */
 export async function moveSomeSpending(
   transaction: Transaction,
   part: Part,
@@ -258,8 +258,9 @@ const moveLines = sql<{ id: number }>`
 const dropReserved = sql`DELETE FROM reservations WHERE caller = :from`;
 
 /**
- * What has no corpus: keys of requests, batch tasks and what waits for them. A key that both have
- * used stays with each. Money that is set aside under the old name is set aside again when needed.
+ * Moves rows without a corpus: idempotency keys, batch tasks and their waiting lines. A key that
+ * both callers used stays with each. Money reserved under the old name is reserved again when
+ * needed.
  */
 export async function moveSomeOthers(
   transaction: Transaction,

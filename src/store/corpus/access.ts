@@ -1,7 +1,7 @@
 /**
- * Who owns a corpus, and with whom it is shared. A corpus belongs to the caller whose namespace it
- * lives in, unless a row of `corpus_owners` says otherwise: so ownership moves in one write, and
- * documents stay where they are.
+ * Ownership and shares of a corpus. A corpus belongs to the caller whose namespace it is in, unless
+ * a row of `corpus_owners` names another: so ownership moves in one write, and documents stay where
+ * they are.
  */
 import type { CorpusPlace } from '../../kernel/name/corpus-name.ts';
 import type { Reader, Transaction } from '../driver/database.ts';
@@ -10,13 +10,13 @@ import { sql } from '../driver/statement.ts';
 export type ShareAccess = 'read' | 'write';
 export type CorpusAccess = ShareAccess | 'own';
 
-/** A corpus outside of the caller's own namespace; `away`: inside, but no longer the caller's. */
+/** A corpus outside the caller's own namespace; `away`: inside, but owned by another caller. */
 export interface Holding {
   readonly namespace: string;
   readonly corpus: string;
   readonly access: CorpusAccess | 'away';
   readonly owner: string;
-  /** What the owner is called, if not by its id. */
+  /** The owner's display name, if it differs from the id. */
   readonly owner_name: string | null;
 }
 
@@ -70,7 +70,7 @@ const exists = sql<{ name: string }>`
       AND corpus_settings.corpus = :corpus AND model IS NOT NULL)
     OR EXISTS (SELECT 1 FROM jobs WHERE jobs.caller = :caller AND jobs.corpus = :corpus))`;
 
-/** Whether the caller has begun a corpus of this name in its own namespace. */
+/** Whether the caller has created a corpus with this name in its own namespace. */
 export async function hasOwnCorpus(reader: Reader, place: CorpusPlace): Promise<boolean> {
   const { caller, corpus } = place;
   return (await reader.run(exists, { caller, corpus })).length > 0;
@@ -78,7 +78,7 @@ export async function hasOwnCorpus(reader: Reader, place: CorpusPlace): Promise<
 
 export interface ShareRow {
   readonly caller: string;
-  /** What that caller is called, if not by its id. */
+  /** The caller's display name, if it differs from the id. */
   readonly name: string | null;
   readonly access: ShareAccess;
   readonly created_at: number;
@@ -121,7 +121,7 @@ export async function removeShare(
 const unshareAll = sql`
   DELETE FROM corpus_shares WHERE namespace = :caller AND corpus = :corpus`;
 
-/** The corpus is deleted: nobody owns or shares it any more. */
+/** The corpus is deleted: removes its owner and shares. */
 export async function forgetAccess(
   transaction: Transaction,
   { caller, corpus }: CorpusPlace,

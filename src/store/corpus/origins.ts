@@ -1,4 +1,4 @@
-/** The addresses that compute for a corpus: one for each use of a model elsewhere. */
+/** The model addresses of a corpus: one for each use of a remote model. */
 import type { OriginUse } from '../../kernel/name/origin.ts';
 import type { Reader, Transaction } from '../driver/database.ts';
 import { sql } from '../driver/statement.ts';
@@ -34,7 +34,7 @@ const given = `${insert} VALUES (:caller, :corpus, :use, :url)
   ON CONFLICT (caller, corpus, purpose) DO UPDATE`;
 const record = sql<{ url: string }>`${given} SET url = corpus_origins.url RETURNING url`;
 
-/** The first address stays. Returns the one that holds. */
+/** The first address stays. Returns the recorded one. */
 export async function recordOrigin(
   transaction: Transaction,
   { caller, corpus, use, url }: OriginKey & { readonly url: string },

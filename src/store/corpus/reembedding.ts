@@ -1,7 +1,7 @@
 /**
- * The turn of a corpus from one model to the next: when every current document has all its vectors
- * of the next one. Every flip of a document holds the corpus' settings, and the turn locks them:
- * whatever became current before is seen by the turn, and whatever comes after sees it.
+ * Switches a corpus from one model to the next, when every current document has all vectors of the
+ * next model. Every flip of a document takes a shared lock on the corpus settings, and the switch
+ * locks them exclusively: the switch sees every earlier flip, and every later flip sees the switch.
  */
 
 import { limits } from '../../kernel/limits/limits.ts';
@@ -21,7 +21,7 @@ const incomplete = sql<{ id: string }>`
         AND vectors.model = :model)
   LIMIT 1`;
 
-/** Turns the corpus to its next model if nothing is missing for it. Returns the event of it. */
+/** Switches the corpus to its next model if no vector is missing. Returns the event. */
 export async function turnToNextModel(
   transaction: Transaction,
   job: CorpusKey,
@@ -39,7 +39,7 @@ const documentsAfter = sql<{ source: string }>`
   SELECT source FROM documents WHERE caller = :caller AND corpus = :corpus AND id > :after
   ORDER BY id LIMIT :limit`;
 
-/** Some documents of a corpus, in the order in which it is embedded anew. */
+/** One page of documents of a corpus, in the order of re-embedding. */
 export async function listToReembed(
   reader: Reader,
   { caller, corpus, after }: CorpusKey & { readonly after: string },
@@ -58,7 +58,7 @@ export interface LastItem extends CorpusKey {
   readonly documentId: string;
 }
 
-/** With the last item that a job has so far, the documents that come after it, if there are any. */
+/** With the last item of a job, adds the next page of documents, if there is one. */
 export async function addToReembed(
   transaction: Transaction,
   { id, jobId, documentId, caller, corpus }: LastItem,
@@ -77,8 +77,8 @@ const lastItem = sql<{ id: number; document_id: string }>`
   SELECT id, document_id FROM items WHERE job_id = :job_id ORDER BY id DESC LIMIT 1`;
 
 /**
- * The same for a job of which all items have ended, and the last not well: it failed, or its
- * document was deleted. False: there are no others, and the job has come to its end.
+ * The same for a job whose items have all ended and whose last item failed, or lost its document.
+ * Returns false if there are no more documents: the job has ended.
  */
 export async function goOnReembedding(
   transaction: Transaction,
@@ -110,7 +110,7 @@ const holdOld = sql<{ old_model: string }>`
 const forgetOld = sql`
   UPDATE corpus_settings SET old_model = NULL WHERE caller = :caller AND corpus = :corpus`;
 
-/** Corpora that still hold vectors of a model they have turned from. */
+/** Corpora that still have vectors of their previous model. */
 export function listTurned(
   reader: Reader,
 ): Promise<{ caller: string; corpus: string; old_model: string }[]> {
@@ -118,8 +118,8 @@ export function listTurned(
 }
 
 /**
- * Removes vectors of the old model of some documents. Returns how many vectors went. The corpus may
- * have turned back since it was listed: then nothing goes.
+ * Removes vectors of the old model from some documents. Returns the number of vectors removed.
+ * Removes nothing if the corpus has switched back since it was listed.
  */
 export async function pruneOldVectors(
   transaction: Transaction,
@@ -137,7 +137,7 @@ const pruneAll = sql`
   DELETE FROM vectors WHERE model = :model AND generation_id IN (
     SELECT generation_id FROM documents WHERE caller = :caller AND corpus = :corpus)`;
 
-/** Removes the vectors of a model from what is current in a corpus. */
+/** Removes the vectors of a model from the current documents of a corpus. */
 export async function pruneVectorsOf(
   transaction: Transaction,
   key: CorpusKey & { readonly model: string },

@@ -1,7 +1,6 @@
 /**
- * What holds for a caller's corpus as a whole: the model whose vectors are searched, the one that
- * is to follow it, and what may be spent on it. A corpus has the model it was begun with until it
- * is embedded anew, whatever is configured meanwhile.
+ * Settings of a whole corpus: the model that is searched, the next model, and the budget. A corpus
+ * keeps the model it started with until it is re-embedded, regardless of the configured one.
  */
 import type { Reader, Transaction } from '../driver/database.ts';
 import { sql } from '../driver/statement.ts';
@@ -9,7 +8,7 @@ import { sql } from '../driver/statement.ts';
 export interface CorpusSettings {
   /** Null until the first document has been embedded. */
   readonly model: string | null;
-  /** While the corpus is being embedded anew. */
+  /** Set while the corpus is being re-embedded. */
   readonly next_model: string | null;
   readonly budget_cents: number | null;
 }
@@ -33,7 +32,7 @@ export async function getCorpusSettings(
   return (await reader.run(get, { caller, corpus }))[0] ?? none;
 }
 
-/** Nobody changes the settings until the commit; others may hold them so at the same time. */
+/** A shared lock until the commit: nobody changes the settings. */
 export async function holdCorpusSettings(
   transaction: Transaction,
   { caller, corpus }: CorpusKey,
@@ -54,7 +53,7 @@ const pin = sql<{ model: string }>`
     SET model = COALESCE(corpus_settings.model, excluded.model)
   RETURNING model`;
 
-/** The first model stays. Returns the one that holds. */
+/** The first model stays. Returns the recorded one. */
 export async function pinModel(
   transaction: Transaction,
   { caller, corpus, model }: CorpusKey & { readonly model: string },
@@ -67,7 +66,7 @@ const setBudget = sql`
   VALUES (:caller, :corpus, :budget_cents)
   ON CONFLICT (caller, corpus) DO UPDATE SET budget_cents = excluded.budget_cents`;
 
-/** Null: the corpus may cost what it costs. */
+/** Null: no budget. */
 export async function setCorpusBudget(
   transaction: Transaction,
   { caller, corpus, budgetCents }: CorpusKey & { readonly budgetCents: number | null },
@@ -81,8 +80,8 @@ const setNext = sql`
   WHERE caller = :caller AND corpus = :corpus`;
 
 /**
- * From now on whatever becomes current has a vector of this model, too. Null: no longer. What is
- * left of it, where the corpus turns back to it, is not removed any more.
+ * From now on every new current generation also has a vector of this model; null ends that. If the
+ * corpus returns to a model, leftover vectors of it are no longer removed.
  */
 export async function setNextModel(
   transaction: Transaction,
@@ -95,7 +94,7 @@ const flip = sql<{ model: string }>`
   UPDATE corpus_settings SET old_model = model, model = next_model, next_model = NULL
   WHERE caller = :caller AND corpus = :corpus AND next_model = :model RETURNING model`;
 
-/** The model that was to follow is the one that is searched from now on. */
+/** The next model becomes the model that is searched. */
 export async function flipModel(
   transaction: Transaction,
   { caller, corpus, model }: CorpusKey & { readonly model: string },

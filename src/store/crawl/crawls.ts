@@ -1,7 +1,7 @@
 /**
  * The frontier of a crawl. A page becomes an item of the job in the transaction in which it is
- * found, so the frontier is the job itself: its open items. What is kept here beside them is which
- * addresses have been found, so that each becomes one item, and how far from the start they are.
+ * found, so the frontier is the job itself: its open items. This table stores only the addresses
+ * found, so that each becomes one item, and their distance from the start.
  */
 import type { Reader, Transaction } from '../driver/database.ts';
 import { sql, sqlRows } from '../driver/statement.ts';
@@ -14,7 +14,7 @@ export interface Crawl {
   readonly site: string;
   readonly depthMax: number;
   readonly pagesMax: number;
-  /** Globs over addresses; none means all. */
+  /** Globs for addresses; an empty list means all. */
   readonly include: readonly string[];
   readonly exclude: readonly string[];
 }
@@ -52,7 +52,7 @@ const putPage = sqlRows({ job_id: 'int', url: 'text', depth: 'int' })<{ url: str
   SELECT :job_id, :url, :depth {rows} WHERE TRUE
   ON CONFLICT (job_id, url) DO NOTHING RETURNING url`;
 
-/** Begins a crawl whose first pages are already items of the job. */
+/** Starts a crawl whose first pages are already items of the job. */
 export async function insertCrawl(
   transaction: Transaction,
   jobId: number,
@@ -73,7 +73,9 @@ export async function insertCrawl(
   );
 }
 
-/** The crawl that found this page, and how far from its start. Undefined: no crawl did. */
+/**
+ * The crawl that found this page, and its distance from the start. Undefined: not part of a crawl.
+ */
 export async function crawlOf(
   reader: Reader,
   { jobId, url }: { readonly jobId: number; readonly url: string },
@@ -90,7 +92,7 @@ export async function crawlOf(
   };
 }
 
-/** The start of a crawl led to another domain: that is the one to stay within. */
+/** The start address redirected to another domain: the crawl stays within that one. */
 export async function moveSite(
   transaction: Transaction,
   { jobId, site }: { readonly jobId: number; readonly site: string },
@@ -98,7 +100,7 @@ export async function moveSite(
   await transaction.run(setSite, { job_id: jobId, site });
 }
 
-/** An address that is no item of its own but is known: one that another redirects to. */
+/** Records an address that has no item: the target of a redirect. */
 export async function markKnown(
   transaction: Transaction,
   { jobId, url, depth }: { readonly jobId: number; readonly url: string; readonly depth: number },
@@ -106,7 +108,7 @@ export async function markKnown(
   await transaction.each(putPage, [{ job_id: jobId, url, depth }]);
 }
 
-/** Makes items of the pages that are new to the crawl, up to its limit. Returns how many. */
+/** Creates items for the pages that are new to the crawl, up to its limit. Returns how many. */
 export async function addPages(
   transaction: Transaction,
   { jobId, pages, now }: { jobId: number; pages: readonly FoundPage[]; now: number },
@@ -127,7 +129,7 @@ export async function addPages(
   return added.length;
 }
 
-/** Tries as many as there is room for, and again with the next while some of them were known. */
+/** Inserts as many as fit, and repeats with the next ones while some of them were known. */
 async function insertNew(
   transaction: Transaction,
   { jobId, pages, crawl }: { jobId: number; pages: readonly FoundPage[]; crawl: CrawlRow },

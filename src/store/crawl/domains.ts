@@ -1,4 +1,4 @@
-/** Who is at work, and how fast each domain may be read: for people who look at the service. */
+/** Active workers, and the rate limits of domains: for status pages. */
 import type { Reader } from '../driver/database.ts';
 import { sql } from '../driver/statement.ts';
 import { listLeases } from '../item/items.ts';
@@ -9,7 +9,7 @@ import { listWorkers } from '../item/workers.ts';
 export interface WorkerStanding {
   readonly worker: string;
   readonly beatAt: number;
-  /** Items under its leases. */
+  /** Items leased by it. */
   readonly items: number;
 }
 
@@ -28,9 +28,9 @@ export interface DomainStanding {
   readonly concurrency: number;
   readonly intervalMs: number;
   readonly nextAt: number;
-  /** Items of this caller that have come through the gate. */
+  /** Items of this caller that hold a slot at the gate. */
   readonly held: number;
-  /** Items behind the gate, whoever's they are; counted up to a bound. */
+  /** Items of all callers that wait at the gate; counted up to a limit. */
   readonly waiting: number;
 }
 
@@ -51,7 +51,7 @@ const domains = sql<DomainRow>`
 
 const waitingMax = 10_000;
 
-/** The domains that the caller reads from now: what others read is not theirs to know. */
+/** The domains that the caller reads from now: domains of other callers are private. */
 export async function listDomainStandings(
   reader: Reader,
   asked: { readonly caller: string; readonly limit: number },

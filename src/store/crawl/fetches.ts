@@ -1,4 +1,4 @@
-/** Where the raw bytes of a generation are, and which bytes and rows nobody needs any more. */
+/** Locates the raw bytes of a generation, and finds bytes and rows that are no longer needed. */
 import { readCursor, setCursor } from '../delivery/cursors.ts';
 import type { Reader, Transaction } from '../driver/database.ts';
 import { sql } from '../driver/statement.ts';
@@ -8,9 +8,9 @@ export interface FetchRow {
   readonly blob_key: string;
   readonly media_type: string;
   readonly bytes: number;
-  /** The encoding of the bytes where it is certain; null for what is no text, or says nothing. */
+  /** The encoding of the bytes if it is certain; null for binary content or an unknown encoding. */
   readonly charset: string | null;
-  /** The bytes themselves where they are few; null where a blob has them. */
+  /** The bytes themselves if they are few; null if they are in a blob. */
   readonly body: Uint8Array | null;
 }
 
@@ -33,7 +33,7 @@ export async function getFetch(
   return (await reader.run(get, { generation_id: generationId }))[0];
 }
 
-/** An item that failed or was canceled may be retried, and then needs what it was made of. */
+/** A failed or canceled item may be retried, and then needs its source. */
 const sweepOf = (
   table: 'fetches' | 'inputs',
   { id, kept }: { id: 'generation_id' | 'item_id'; kept: '=' | '<=' },
@@ -51,14 +51,14 @@ const sweepOf = (
 });
 const sweeps = [
   sweepOf('fetches', { id: 'generation_id', kept: '=' }),
-  // What came with a submission that found nothing new is kept as long as what it found.
+  // Inputs of a submission that found nothing new are kept as long as the matching content.
   sweepOf('inputs', { id: 'item_id', kept: '<=' }),
 ];
 
 /**
- * Forgets what was fetched by items, or came with them, that are done and whose generation is not
- * the current one: they found nothing new, or were replaced or deleted. Looks at the rows after a
- * place, and moves the place on; at the end it begins anew. Returns how many rows went.
+ * Removes fetches and inputs of done items whose generation is not the current one: unchanged,
+ * replaced or deleted. Reads the rows after a cursor and advances it; at the end it starts over.
+ * Returns the number of rows removed.
  */
 export async function pruneFetches(transaction: Transaction, limit: number): Promise<number> {
   let pruned = 0;
@@ -79,15 +79,15 @@ const used = sql<{ blob_key: string }>`
 const uploaded = sql<{ body: string }>`
   SELECT DISTINCT inputs.body FROM inputs JOIN items ON items.id = inputs.item_id
   WHERE inputs.kind = 'blob' AND inputs.body {amongKeys} AND items.step <> 'done'`;
-/** What batch tasks brought back: whole, and line by line until each item has taken its own. */
+/** Outputs of batch tasks: whole, and by line until each item has used its own. */
 const outputs = sql<{ output_key: string }>`
   SELECT DISTINCT output_key FROM batch_tasks WHERE output_key {amongKeys}`;
 const answers = sql<{ result_key: string }>`
   SELECT DISTINCT result_key FROM batch_lines WHERE result_key {amongKeys}`;
 
 /**
- * Those of the blobs that something refers to. Whatever else comes to keep bytes as blobs is to be
- * asked here, or its bytes are swept.
+ * The blobs that something refers to. Every new use of blobs must be added here, or its bytes are
+ * swept.
  */
 export async function usedBlobs(
   reader: Reader,
@@ -107,19 +107,19 @@ export async function usedBlobs(
   ]);
 }
 
-type Broom = 'fetches' | 'inputs' | 'blobs';
+type SweepCursor = 'fetches' | 'inputs' | 'blobs';
 
-/** How far a broom has come: kept, so that many short runs together sweep everything. */
-export async function readPlace(reader: Reader, broom: Broom): Promise<number> {
-  return (await readCursor(reader, `sweep:${broom}`)) ?? 0;
+/** The cursor of a sweep, stored so that many short runs together sweep everything. */
+export async function readPlace(reader: Reader, cursor: SweepCursor): Promise<number> {
+  return (await readCursor(reader, `sweep:${cursor}`)) ?? 0;
 }
 
 export async function writePlace(
   transaction: Transaction,
-  broom: Broom,
+  cursor: SweepCursor,
   place: number,
 ): Promise<void> {
-  await setCursor(transaction, { name: `sweep:${broom}`, seq: place });
+  await setCursor(transaction, { name: `sweep:${cursor}`, seq: place });
 }
 
 const sameBytes = sql<{ source: string; blob_key: string }>`

@@ -1,4 +1,4 @@
-/** The last robots.txt of each origin, as it was answered. */
+/** The last robots.txt response of each origin. */
 import type { Reader, Transaction } from '../driver/database.ts';
 import { sql } from '../driver/statement.ts';
 

@@ -1,4 +1,4 @@
-/** How far a reader of the log, or a broom, has come: a name and a number. */
+/** Cursors of log readers and sweeps: a name and a number. */
 import type { Reader, Transaction } from '../driver/database.ts';
 import { sql } from '../driver/statement.ts';
 
@@ -16,7 +16,7 @@ export interface Cursor {
   readonly seq: number;
 }
 
-/** Undefined: it has not begun. */
+/** Undefined: not started. */
 export async function readCursor(reader: Reader, name: string): Promise<number | undefined> {
   return (await reader.run(get, { name }))[0]?.seq;
 }
@@ -25,7 +25,7 @@ export async function setCursor(transaction: Transaction, cursor: Cursor): Promi
   await transaction.run(set, { ...cursor });
 }
 
-/** Never back, whoever comes late. */
+/** Never moves back, even for a late writer. */
 export async function raiseCursor(transaction: Transaction, cursor: Cursor): Promise<void> {
   await transaction.run(raise, { ...cursor });
 }

@@ -1,7 +1,6 @@
 /**
- * What is to be told of ended jobs, and whether it has been. A delivery is due at a time until it
- * has ended; a sender that takes it puts that time off, so that another one takes it up if nothing
- * is heard of it.
+ * Webhook deliveries for ended jobs. A delivery has a due time until it has ended; a sender that
+ * takes it postpones that time, so that another sender takes over if the first one dies.
  */
 import type { EventKind } from '../../observe/event.ts';
 import type { Reader, Transaction } from '../driver/database.ts';
@@ -31,11 +30,11 @@ export interface EndRow extends JobRow {
   readonly kind: EventKind;
   readonly at: number;
   readonly webhook_url: string | null;
-  /** What the job's caller is called, if not by its id. */
+  /** The display name of the job's caller, if it differs from the id. */
   readonly caller_name: string | null;
 }
 
-/** Locks the row, and makes it where it is not: of two readers one waits for the other. */
+/** Locks the row and creates it if missing: of two readers one waits for the other. */
 const lockCursor = sql<{ seq: number }>`
   INSERT INTO cursors (name, seq) VALUES ('outbox', 0)
   ON CONFLICT (name) DO UPDATE SET seq = cursors.seq RETURNING seq`;
@@ -50,8 +49,8 @@ const ends = sql<EndRow>`
   ORDER BY events.seq LIMIT :limit`;
 
 /**
- * The ends of jobs since the log was last read for them, each to one reader only: what it does with
- * them commits with the place it has come to.
+ * Job ends since the last read, each to one reader only: its writes commit together with the new
+ * cursor.
  */
 export async function takeEnds(transaction: Transaction, limit: number): Promise<EndRow[]> {
   const after = (await transaction.run(lockCursor))[0]?.seq ?? 0;
@@ -93,7 +92,7 @@ const take = sql<DeliveryRow>`
     {skipLocked})
   RETURNING *`;
 
-/** Takes what is due, until the given time. */
+/** Takes due deliveries and postpones them until the given time. */
 export function takeDue(
   transaction: Transaction,
   due: { now: number; until: number; limit: number },
@@ -106,7 +105,7 @@ const settle = sql`
     is_delivered = :is_delivered
   WHERE key = :key AND attempt = :attempt`;
 
-/** Writes how a try ended, unless another one has begun since. */
+/** Records how a try ended, unless another one has begun since. */
 export async function settleDelivery(
   transaction: Transaction,
   row: Pick<DeliveryRow, 'key' | 'attempt' | 'due_at' | 'status' | 'error' | 'is_delivered'>,
@@ -138,7 +137,7 @@ export function listDeliveries(
 
 const nextDue = sql<{ due_at: number | null }>`SELECT MIN(due_at) AS due_at FROM deliveries`;
 
-/** When the next one is due; null if none is. */
+/** When the next one is due; null if there is none. */
 export async function nextDueAt(reader: Reader): Promise<number | null> {
   return (await reader.run(nextDue))[0]?.due_at ?? null;
 }
@@ -152,9 +151,9 @@ const counted = sql<{ waiting: number; retrying: number; failed: number }>`
 
 export interface DeliveryCounts {
   readonly waiting: number;
-  /** Those that failed at least once, and are tried again. */
+  /** Failed at least once, and will be retried. */
   readonly retrying: number;
-  /** Those that were given up, of what was made since a time. */
+  /** Failed finally, created since the given time. */
   readonly failed: number;
 }
 
@@ -173,7 +172,7 @@ const prune = sql<{ key: string }>`
     ORDER BY created_at LIMIT :limit)
   RETURNING key`;
 
-/** Forgets deliveries that ended before a time. Returns how many went. */
+/** Removes deliveries that ended before a time. Returns how many. */
 export async function pruneDeliveries(
   transaction: Transaction,
   page: { before: number; limit: number },

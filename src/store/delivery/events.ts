@@ -1,7 +1,7 @@
 /**
- * The append-only history. Sequence numbers have no gaps and rise in the order of the commits: they
- * come from one row that is locked until the commit, so whoever has read up to N has missed nothing
- * below it. That makes the log an outbox, too: a consumer keeps its place in `cursors`.
+ * The append-only history. Sequence numbers have no gaps and rise in commit order: they come from
+ * one row that is locked until the commit, so a reader that has read up to N has missed nothing
+ * below it. The log is therefore also an outbox: a consumer keeps its position in `cursors`.
  */
 import type { Event, EventKind, NewEvent } from '../../observe/event.ts';
 import type { Reader, Transaction } from '../driver/database.ts';
@@ -26,7 +26,7 @@ const values = ':at, :kind, :job_id, :item_id, :step, :attempt, :worker, :detail
 
 const insert = sqlRows(columns)`${into} SELECT :first + :place, ${values} {rows}`;
 
-/** In one round trip, so that the row that orders all commits is locked as briefly as can be. */
+/** In one round trip, to keep the lock on the sequence row as short as possible. */
 const reserveAndInsert = sqlRows(columns)`
   WITH reserved AS (
     UPDATE sequence SET value = value + :count WHERE name = 'events' RETURNING value)
@@ -80,7 +80,7 @@ const listOfJobAfter = sql<EventRow>`
   SELECT * FROM events WHERE job_id = :job_id AND seq > :after ORDER BY seq LIMIT :limit`;
 const newestOfJob = sql<{ value: number | null }>`
   SELECT MAX(seq) AS value FROM events WHERE job_id = :job_id`;
-/** By the index of each job: the log itself is mostly that of others. */
+/** Uses the index of each job: most of the log belongs to other callers. */
 const newestOfCaller = sql<{ value: number | null }>`
   SELECT MAX((SELECT MAX(seq) FROM events WHERE events.job_id = jobs.id)) AS value
   FROM jobs WHERE jobs.caller = :caller`;
@@ -101,7 +101,7 @@ export async function newestSequence(reader: Reader): Promise<number> {
   return (await reader.run(newest))[0]?.value ?? 0;
 }
 
-/** The newest event of a job or of a caller: the log of others is nobody's business. */
+/** The newest event of a job or of a caller: logs of other callers are private. */
 export async function newestOwn(
   reader: Reader,
   of: { readonly jobId: number } | { readonly caller: string },
@@ -129,7 +129,7 @@ function toEvent(row: EventRow): Event {
 
 const oldest = sql<{ seq: number; at: number }>`
   SELECT seq, at FROM events WHERE seq > :after ORDER BY seq LIMIT :limit`;
-// Never the newest event, whatever its age: where the log ends must stay readable.
+// Never removes the newest event, regardless of age: the end of the log must stay readable.
 const prune = sql<{ seq: number }>`
   DELETE FROM events WHERE seq {amongIds}
     AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.id = events.job_id AND jobs.ended_at IS NULL)
@@ -138,9 +138,9 @@ const prune = sql<{ seq: number }>`
 const place = 'sweep:events';
 
 /**
- * Forgets history of ended jobs from before a time. Returns how many events went. Numbers rise with
- * time, so it looks no further than the first event that is young enough; what open jobs keep from
- * going is passed by, and looked at again when it begins anew.
+ * Removes events of ended jobs from before a time. Returns how many. Numbers rise with time, so it
+ * stops at the first event that is young enough; events of open jobs are skipped and checked again
+ * when it starts over.
  */
 export async function pruneEvents(
   transaction: Transaction,

@@ -1,13 +1,13 @@
 /**
- * What sinks are told of: generations as they are delivered, which of them are, and how far the log
- * has been read for each sink. A row says that a generation is in a sink, whole.
+ * What sinks contain: which generations are delivered, and the log position of each sink. A row
+ * means that a generation is completely in a sink.
  */
 
 import type { Reader, Transaction } from '../driver/database.ts';
 import { sql, sqlRows } from '../driver/statement.ts';
 import { forgetCursor, raiseCursor, readCursor } from './cursors.ts';
 
-/** Of entities there is one delivery, under no model. */
+/** Entities are delivered once, without a model. */
 export const noModel = '';
 
 const insertDelivery = sqlRows({ generation_id: 'int', sink: 'text', model: 'text' })`
@@ -50,13 +50,13 @@ export async function deliveredModels(
 
 const forget = sql`DELETE FROM sink_deliveries WHERE sink = :sink`;
 
-/** The sink has lost what it had: everything is to be delivered again. */
+/** The sink has lost its content: everything must be delivered again. */
 export async function forgetDeliveries(transaction: Transaction, sink: string): Promise<void> {
   await transaction.run(forget, { sink });
   await forgetCursor(transaction, `sink:${sink}`);
 }
 
-/** Up to which event the sink knows all. Undefined: it has not been filled yet. */
+/** The event up to which the sink is complete. Undefined: not filled yet. */
 export function readSinkPlace(reader: Reader, sink: string): Promise<number | undefined> {
   return readCursor(reader, `sink:${sink}`);
 }
@@ -76,11 +76,11 @@ const changes = sql<{ seq: number; kind: string; detail: string | null }>`
 
 export interface SinkChange {
   readonly seq: number;
-  /** Undefined: a corpus is gone, or has another model. */
+  /** Undefined: a corpus was deleted or has another model. */
   readonly documentId: string | undefined;
-  /** A corpus has another model, for all its documents. */
+  /** The corpus has another model, for all its documents. */
   readonly isTurned: boolean;
-  /** Of a document that was deleted, which the store no longer knows. */
+  /** Set for a deleted document, which the store no longer knows. */
   readonly deletedFrom: { readonly caller: string; readonly corpus: string } | undefined;
 }
 
@@ -100,7 +100,7 @@ export async function listSinkChanges(
   });
 }
 
-export interface StandingRow {
+export interface SinkDocumentRow {
   readonly id: string;
   readonly caller: string;
   readonly corpus: string;
@@ -118,27 +118,30 @@ const standing = `SELECT documents.id, documents.caller, documents.corpus, docum
     corpus_settings.model, corpus_settings.next_model
   FROM documents LEFT JOIN corpus_settings ON corpus_settings.caller = documents.caller
     AND corpus_settings.corpus = documents.corpus`;
-const standingOf = sql<StandingRow>`${standing} WHERE documents.id = :id`;
-const standings = sql<StandingRow>`
+const standingOf = sql<SinkDocumentRow>`${standing} WHERE documents.id = :id`;
+const standings = sql<SinkDocumentRow>`
   ${standing} WHERE documents.id > :after ORDER BY documents.id LIMIT :limit`;
 
-/** A document with the models that its corpus has now. */
-export async function getStanding(reader: Reader, id: string): Promise<StandingRow | undefined> {
+/** A document with the current models of its corpus. */
+export async function getSinkDocument(
+  reader: Reader,
+  id: string,
+): Promise<SinkDocumentRow | undefined> {
   return (await reader.run(standingOf, { id }))[0];
 }
 
 /** All documents of all corpora, in pages. */
-export function listStandings(
+export function listSinkDocuments(
   reader: Reader,
   page: { after: string; limit: number },
-): Promise<StandingRow[]> {
+): Promise<SinkDocumentRow[]> {
   return reader.run(standings, page);
 }
 
 const tombstone = sql<{ as_of: number }>`
   SELECT as_of FROM tombstones WHERE document_id = :id`;
 
-/** The newest submission that a deletion has outlived; 0 where there was none. */
+/** The newest submission that a deletion covers; 0 if there was none. */
 export async function buriedUpTo(reader: Reader, documentId: string): Promise<number> {
   return (await reader.run(tombstone, { id: documentId }))[0]?.as_of ?? 0;
 }
@@ -158,12 +161,12 @@ export interface DeliveredSize {
   readonly chunks: number;
 }
 
-/** How much of what is current in each corpus was delivered to a sink. */
+/** How much of the current content of each corpus was delivered to a sink. */
 export function listDeliveredSizes(reader: Reader, sink: string): Promise<DeliveredSize[]> {
   return reader.run(sizes, { sink });
 }
 
-/** Every corpus with each model that it has or will have. */
+/** Every corpus with its current model and its next one. */
 export async function listCorpusModels(
   reader: Reader,
 ): Promise<{ corpus: string; model: string }[]> {

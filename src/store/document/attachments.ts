@@ -1,9 +1,9 @@
 /**
- * The files of mails. A file becomes an item of the mail's job in the transaction in which the mail
- * is read, with its bytes where fetched bytes are: so it is added exactly once, and the mail is not
- * parsed again for it. Each is a document of its own. A row here says which mail it belongs to, and
- * which submission of the mail was the last to name it, with which content: when the indexed
- * content is another, and is no older, the document goes.
+ * Files attached to mails. A file becomes an item of the mail's job in the transaction in which the
+ * mail is read, and its bytes are stored like fetched bytes: so it is added exactly once, and the
+ * mail is not parsed again for it. Each is its own document. A row stores the mail it belongs to,
+ * the latest submission of the mail that named it, and the content hash of that mail. If the
+ * indexed content of the mail differs and is not older, the document is removed.
  */
 
 import { limits } from '../../kernel/limits/limits.ts';
@@ -35,7 +35,7 @@ export interface AttachmentRow {
   readonly document_id: string;
   /** The document of the mail. */
   readonly mail_id: string;
-  /** The mail that is attached to no other. */
+  /** The outermost mail. */
   readonly root_id: string;
   readonly mail_source: string;
   /** The content hash of the mail that named the file. */
@@ -71,7 +71,7 @@ const put = sqlRows({
   WHERE excluded.as_of > attachments.as_of
   RETURNING document_id`;
 
-/** Undefined: the document is no file of a mail. */
+/** Undefined: the document is not an attachment. */
 export async function getAttachment(
   reader: Reader,
   documentId: string,
@@ -84,12 +84,12 @@ interface Addition {
   readonly files: readonly NewAttachment[];
   /** Of the mail. */
   readonly contentHash: string;
-  /** The mail is the one that is indexed: only files that the corpus lacks are added. */
+  /** The mail is already indexed: only files that the corpus lacks are added. */
   readonly isUnchanged: boolean;
   readonly now: number;
 }
 
-/** Makes items of the files of a mail, as far as bounds allow. Returns how many. */
+/** Creates items for the files of a mail, up to the limits. Returns how many. */
 export async function addAttachments(
   transaction: Transaction,
   { mail, files, contentHash, isUnchanged, now }: Addition,
@@ -131,7 +131,7 @@ async function lackingAmong(
   );
 }
 
-/** Returns the files that no newer submission has named, as far as bounds allow. */
+/** Returns the files that no newer submission has named, up to the limits. */
 async function insertRows(
   transaction: Transaction,
   mail: MailItem,
@@ -165,7 +165,7 @@ const ofMails = sql<{ document_id: string }>`
   SELECT document_id FROM attachments WHERE mail_id {amongKeys} ORDER BY document_id`;
 const removeRows = sql`DELETE FROM attachments WHERE document_id {amongKeys}`;
 
-/** The documents of all files of these mails, and of the mails among those files, and so on. */
+/** The documents of all files of these mails, including files of attached mails. */
 export async function listAttachmentsBelow(
   reader: Reader,
   mailIds: readonly string[],
@@ -180,7 +180,7 @@ export async function listAttachmentsBelow(
   return [...found];
 }
 
-/** Forgets that these documents are files of mails. */
+/** Removes the attachment rows of these documents. */
 export async function forgetAttachments(
   transaction: Transaction,
   documentIds: readonly string[],
@@ -194,7 +194,7 @@ const goneFrom = sql<{ document_id: string }>`
   WHERE attachments.mail_id = :mail_id AND attachments.as_of <= documents.as_of
     AND attachments.mail_hash <> documents.content_hash`;
 
-/** Files that the indexed version of a mail does not have, and all that is below them. */
+/** Files that the indexed version of a mail does not have, and everything below them. */
 export async function listGone(reader: Reader, mailId: string): Promise<string[]> {
   const gone = (await reader.run(goneFrom, { mail_id: mailId })).map((row) => row.document_id);
   if (gone.length === 0) return [];

@@ -1,12 +1,10 @@
-/**
- * Chunks with their vectors and search rows: all keyed by the generation they belong to.
- */
+/** Chunks with their vectors and search rows, all keyed by their generation. */
 import { hash } from 'node:crypto';
 import type { Reader, Transaction } from '../driver/database.ts';
 import { sql, sqlRows } from '../driver/statement.ts';
 
 export interface NewChunk {
-  /** By its heading and text, and unique within its document: see `chunkIdOf`. */
+  /** Derived from heading and text, unique within its document: see `chunkIdOf`. */
   readonly key: string;
   readonly ordinal: number;
   readonly heading: string;
@@ -14,7 +12,7 @@ export interface NewChunk {
   readonly startOffset: number;
   readonly endOffset: number;
   readonly tokenCount: number;
-  /** The page or slide on which it begins, where its document has any. */
+  /** The page or slide on which it begins, if the document has pages. */
   readonly page?: number | undefined;
 }
 
@@ -49,8 +47,8 @@ const insertChunk = sqlRows({
     :end_offset, :token_count, :page {rows}`;
 
 /**
- * The id of a chunk is its own, also where two documents share a paragraph. It stays the same when
- * the document is ingested again with the same heading and text at that place.
+ * Chunk ids are unique even if two documents share a paragraph. The id stays the same when the
+ * document is ingested again with the same heading and text at that place.
  */
 export function chunkIdOf(documentId: string, key: string): string {
   return hash('sha256', `${documentId}\0${key}`).slice(0, 24);
@@ -133,7 +131,7 @@ export function listChunks(reader: Reader, generationId: number): Promise<ChunkR
 const ofIndexed = `FROM chunks JOIN documents ON documents.id = chunks.document_id
     AND documents.generation_id = chunks.generation_id
   WHERE chunks.generation_id {amongIds}`;
-// In the order of their numbers: out of order, each run of them would be written by itself.
+// In the order of their numbers: out of order, FTS5 writes each run separately.
 const indexSqlite = sql`
   INSERT INTO chunk_search (rowid, title, heading, text)
   SELECT chunks.id, COALESCE(documents.title, ''), chunks.heading, chunks.text ${ofIndexed}
@@ -144,7 +142,7 @@ const indexPostgres = sql`
     setweight(to_tsvector('english', chunks.heading), 'B') || to_tsvector('english', chunks.text)
   ${ofIndexed}`;
 
-/** Makes a generation findable if, by the end of the transaction, it is the current one. */
+/** Makes a generation searchable if it is the current one at the end of the transaction. */
 export function indexGeneration(transaction: Transaction, generationId: number): void {
   const statement = transaction.dialect.name === 'sqlite' ? indexSqlite : indexPostgres;
   transaction.runLast(statement, generationId);
@@ -163,7 +161,7 @@ const pruneRest = generationTables.map(
   (table) => sql`DELETE FROM ${table} WHERE generation_id = :generation_id`,
 );
 
-/** Removes everything of a generation but its text. */
+/** Removes everything of a generation except its text. */
 export async function pruneGeneration(
   transaction: Transaction,
   generationId: number,

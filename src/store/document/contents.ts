@@ -1,12 +1,12 @@
 /**
- * What is in a corpus now, and what has changed in it since: for readers that keep a copy of their
- * own. Every change of what is current has its event, committed with it.
+ * The current content of a corpus, and its changes since an event: for readers that keep their own
+ * copy. Every change of the current content has an event in the same commit.
  */
 import type { Reader } from '../driver/database.ts';
 import type { Dialect } from '../driver/dialect.ts';
 import { sql } from '../driver/statement.ts';
 
-/** The kinds of events after which other chunks are current than before. */
+/** The event kinds that change which chunks are current. */
 export const contentKinds = "('generation_flipped', 'document_deleted', 'corpus_deleted')";
 
 interface ChangeRow {
@@ -59,7 +59,7 @@ export function listCurrent(
   return reader.run(ofCorpus, page);
 }
 
-/** Those of the documents that are in the corpus. */
+/** The subset of the documents that is in the corpus. */
 export function getCurrent(
   reader: Reader,
   filter: { caller: string; corpus: string; ids: readonly string[] },
@@ -74,18 +74,18 @@ export interface GenerationVectorRow {
   readonly vector: Uint8Array;
 }
 
-/** The vectors of a generation side by side, and their ordinals in the same order. */
+/** The concatenated vectors of a generation, and their ordinals in the same order. */
 export interface JoinedVectorsRow {
   readonly generation_id: number;
-  /** With commas between them. */
+  /** Separated by commas. */
   readonly ordinals: string;
   readonly vectors: Uint8Array;
 }
 
 const highBytes = 'substr(vector, 1, CAST(:dimensions AS INTEGER))';
-/** One row for a generation: a row for each vector takes three times as long to hand over. */
+/** One row per generation: one row per vector takes three times as long to transfer. */
 const joined = {
-  // What is joined as text is taken as the bytes it is made of, whatever they are.
+  // `group_concat` joins as text; the cast returns the original bytes.
   sqlite: `group_concat(ordinal) AS ordinals,
     CAST(group_concat(${highBytes}, '') AS BLOB) AS vectors`,
   postgres: `string_agg(CAST(ordinal AS TEXT), ',' ORDER BY ordinal) AS ordinals,
@@ -101,7 +101,7 @@ const joinedVectors = {
   postgres: vectorsOf(joined.postgres),
 };
 
-/** The high bytes of the vectors that have so many dimensions. */
+/** The high bytes of the vectors with this many dimensions. */
 export function listVectors(
   reader: Reader & { readonly dialect: Dialect },
   filter: { model: string; dimensions: number; generationIds: readonly number[] },
@@ -135,7 +135,7 @@ const vectorsAt = sql<GenerationVectorRow>`
   WHERE vectors.generation_id = place.generation_id AND vectors.ordinal = place.ordinal
     AND vectors.model = :model`;
 
-/** Whole vectors, in any order. */
+/** Full vectors. Order is not guaranteed. */
 export function getVectors(
   reader: Reader,
   { model, places }: { model: string; places: readonly (readonly [number, number])[] },

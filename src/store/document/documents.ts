@@ -1,8 +1,8 @@
 /**
  * Documents and their generations. A generation is made by one item and carries its id. It is
- * written beside the current one; `flip` makes it the current one in the transaction of the click;
- * what it replaced is pruned by the next click. A reader joins on `generation_id`, and so sees all
- * of one generation and nothing of another.
+ * written beside the current one; `flip` makes it current in the transaction of the step; the next
+ * commit prunes what it replaced. Readers join on `generation_id`, so they see exactly one
+ * generation.
  */
 import { hash } from 'node:crypto';
 import { Failure } from '../../kernel/failure/failure.ts';
@@ -21,26 +21,25 @@ export interface DocumentRow {
   readonly generation: number;
   readonly generation_id: number;
   /**
-   * The newest submission whose content this is: the one that made it, or one that found it
-   * unchanged.
+   * The newest submission with this content: the one that made it, or one that found it unchanged.
    */
   readonly as_of: number;
   readonly content_hash: string;
   readonly chunk_count: number;
   readonly text_bytes: number;
-  /** Of its text, from 0 to 1. Null: it was read before this was measured. */
+  /** Share of the text that was kept, from 0 to 1. Null: read before this was measured. */
   readonly kept_share: number | null;
   readonly created_at: number;
   readonly updated_at: number;
 }
 
-/** One source in one corpus is one document, whoever asks and however often. */
+/** One source in one corpus is one document. */
 export function documentIdOf(caller: string, corpus: string, source: string): string {
   return hash('sha256', `${caller}\0${corpus}\0${source}`).slice(0, 32);
 }
 
 const byId = sql<DocumentRow>`SELECT * FROM documents WHERE id = :id`;
-/** Written with its number, and not as a parameter: only then the index is used. */
+/** A literal, not a parameter: only then is the index used. */
 export const partlyRead = `documents.kept_share < ${partlyReadBelow}`;
 const ofCorpus = (chosen: string) => sql<DocumentRow & { readonly meta: string | null }>`
   SELECT documents.*, texts.meta FROM documents
@@ -67,7 +66,7 @@ export async function getDocument(reader: Reader, id: string): Promise<DocumentR
   return (await reader.run(byId, { id }))[0];
 }
 
-/** What a document says of itself: author, date, canonical address, pages, warnings. */
+/** Metadata of a document: author, date, canonical address, pages, warnings. */
 export type Meta = Readonly<Record<string, string | number | boolean | readonly string[]>>;
 
 export interface ListedDocument extends DocumentRow {
@@ -93,7 +92,7 @@ export async function listDocuments(
 const metaOf = sql<{ meta: string }>`
   SELECT meta FROM texts WHERE generation_id = :generation_id`;
 
-/** What the current generation of a document says of itself. */
+/** The metadata of the current generation of a document. */
 export async function getMeta(
   reader: Reader,
   { generation_id }: Pick<DocumentRow, 'generation_id'>,
@@ -111,7 +110,7 @@ export async function hasCorpus(reader: Reader, name: string): Promise<boolean> 
 const holdCorpus = sql<{ name: string }>`
   SELECT name FROM corpora WHERE name = :name {forShare}`;
 
-/** From here to the commit the corpus stays. */
+/** The corpus exists from here to the commit. */
 export async function ensureCorpus(
   transaction: Transaction,
   name: string,
@@ -127,7 +126,7 @@ export async function ensureCorpus(
 
 const lockCorpusRow = sql`SELECT name FROM corpora WHERE name = :name {forUpdate}`;
 
-/** Nobody submits to the corpus until the commit, and whoever was about to has committed. */
+/** Waits for open submissions to the corpus and blocks new ones until the commit. */
 export async function lockCorpus(transaction: Transaction, name: string): Promise<void> {
   await transaction.run(lockCorpusRow, { name });
 }
@@ -139,7 +138,7 @@ const removeCorpus = sql<{ name: string }>`
       OR substr(jobs.corpus, 1, length(:name) + 1) = :name || '@'))
   RETURNING name`;
 
-/** Forgets a corpus that has no documents left, and to which nobody is about to add any. */
+/** Removes a corpus that has no documents left and no submission in progress. */
 export async function deleteCorpus(transaction: Transaction, name: string): Promise<boolean> {
   return (await transaction.run(removeCorpus, { name })).length > 0;
 }
@@ -175,7 +174,7 @@ export async function getText(reader: Reader, generationId: number): Promise<Tex
   return (await reader.run(textOf, { generation_id: generationId }))[0];
 }
 
-/** A newer submission's generation is never replaced by an older one's that took longer. */
+/** The generation of a newer submission is never replaced by a slower, older one. */
 const flipRow = sql<{ generation: number }>`
   INSERT INTO documents (id, caller, corpus, source, title, language, generation, generation_id,
     as_of, content_hash, chunk_count, text_bytes, kept_share, created_at, updated_at)
@@ -212,7 +211,7 @@ export async function isSuperseded(reader: Reader, id: string, itemId: number): 
   return (await reader.run(newerThan, { id, item_id: itemId })).length > 0;
 }
 
-/** Makes the generation current. Undefined: a newer one is, or the document was deleted. */
+/** Makes the generation current. Undefined: a newer one is current, or the document was deleted. */
 export async function flip(
   transaction: Transaction,
   row: Flip,
@@ -239,8 +238,8 @@ export async function confirm(
 }
 
 /**
- * The confirming submission kept the same text, but another share of its source. It changes nothing
- * if a newer submission has confirmed the text since.
+ * The confirming submission kept the same text, but another share of its source. Changes nothing if
+ * a newer submission has confirmed the text since.
  */
 export async function remeasure(
   transaction: Transaction,
@@ -251,7 +250,7 @@ export async function remeasure(
   for (const { generation_id } of rows) await transaction.run(measureText, { generation_id, meta });
 }
 
-/** An item that is still open may need what it has written, even if it can no longer win. */
+/** An open item may need its own generation, even if it can no longer become current. */
 const stale = sql<{ generation_id: number }>`
   SELECT texts.generation_id FROM texts
   JOIN items ON items.id = texts.generation_id
@@ -266,15 +265,15 @@ const lockRow = sql<{ generation_id: number | null }>`
   SELECT generation_id FROM documents WHERE id = :id {forUpdate}`;
 
 /**
- * Nobody flips or prunes the document until the commit. Two items that end at once would otherwise
- * each leave it to the other to clear away what neither of them is. Returns the current generation.
+ * Blocks flips and prunes of the document until the commit. Otherwise two items that end at the
+ * same time would each leave the cleanup to the other. Returns the current generation.
  */
 export async function lockDocument(transaction: Transaction, id: string): Promise<number | null> {
   const [row] = await transaction.run(lockRow, { id });
   return row?.generation_id ?? null;
 }
 
-/** The generations of a document that the current one has outlived, and that nobody works on. */
+/** The generations of a document that are older than the current one and not in use. */
 export async function staleGenerations(reader: Reader, documentId: string): Promise<number[]> {
   const rows = await reader.run(stale, { document_id: documentId });
   return rows.map(({ generation_id }) => generation_id);
@@ -283,7 +282,7 @@ export async function staleGenerations(reader: Reader, documentId: string): Prom
 const removeDocument = sql`DELETE FROM documents WHERE id = :id`;
 const allGenerations = sql<{ generation_id: number }>`
   SELECT generation_id FROM texts WHERE document_id = :document_id`;
-/** What came with submissions: nothing of it is left in the store. */
+/** Removes the inputs of submissions. */
 const removeInputs = sql`
   DELETE FROM inputs WHERE item_id IN (SELECT id FROM items WHERE document_id = :id)`;
 const removeValidators = sql`DELETE FROM validators WHERE document_id = :id`;
@@ -293,8 +292,8 @@ const bury = sql`
   ON CONFLICT (document_id) DO UPDATE SET as_of = excluded.as_of`;
 
 /**
- * Takes a document out of its corpus. Returns the generations to prune. From now on nothing that
- * was submitted before can bring it back, not even by a retry.
+ * Removes a document from its corpus. Returns the generations to prune. From now on no earlier
+ * submission can bring it back, not even by a retry.
  */
 export async function deleteDocument(transaction: Transaction, id: string): Promise<number[]> {
   await transaction.run(removeDocument, { id });

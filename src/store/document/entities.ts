@@ -1,7 +1,7 @@
 /**
- * Entities with the places where they are named, and the pairs that are named together. They belong
- * to a generation, and are seen while it is the current one. Places point into the document's text,
- * so that they need no chunks.
+ * Entities with their mentions, and pairs that are mentioned together. They belong to a generation
+ * and are visible while it is current. Mentions are offsets in the document's text, so they need no
+ * chunks.
  */
 import type { Reader, Transaction } from '../driver/database.ts';
 import { sql, sqlRows } from '../driver/statement.ts';
@@ -10,12 +10,12 @@ export interface NewEntity {
   readonly kind: string;
   readonly name: string;
   readonly aliases: readonly string[];
-  /** How often it is named; not all of the places need to be kept. */
+  /** Number of mentions; not all of them are stored. */
   readonly mentions: number;
   readonly places: readonly { readonly start: number; readonly end: number }[];
 }
 
-/** By the places of the two in the list of entities. */
+/** Refers to the two entities by their position in the list of entities. */
 export interface NewRelation {
   readonly one: number;
   readonly other: number;
@@ -72,7 +72,7 @@ export interface EntityFilter {
   readonly limit: number;
 }
 
-/** An entity as a whole corpus has it. */
+/** An entity across a whole corpus. */
 export interface EntityRow {
   readonly kind: string;
   readonly name: string;
@@ -92,7 +92,7 @@ const ofCorpusByKind = sql<EntityRow>`
     COUNT(*) AS documents FROM ${current} AND entities.kind = :kind
   GROUP BY entities.kind, entities.name ${order}`;
 
-/** The entities of a corpus, the most often named first. */
+/** The entities of a corpus, most mentioned first. */
 export function listEntities(reader: Reader, filter: EntityFilter): Promise<EntityRow[]> {
   const { kind, ...rest } = filter;
   return kind === undefined
@@ -100,7 +100,7 @@ export function listEntities(reader: Reader, filter: EntityFilter): Promise<Enti
     : reader.run(ofCorpusByKind, { ...rest, kind });
 }
 
-/** An entity as one document has it. */
+/** An entity within one document. */
 export interface DocumentEntity extends NewEntity {
   readonly ordinal: number;
 }
@@ -140,7 +140,7 @@ function placesOf(numbers: readonly number[]): { start: number; end: number }[] 
 export interface RelatedRow {
   readonly kind: string;
   readonly name: string;
-  /** In how many passages, and in how many documents, the two are named together. */
+  /** In how many passages, and in how many documents, the two are mentioned together. */
   readonly weight: number;
   readonly documents: number;
 }
@@ -158,7 +158,7 @@ const relatedTo = sql<RelatedRow>`
   GROUP BY partner.kind, partner.name
   ORDER BY weight DESC, documents DESC, partner.kind, partner.name LIMIT :limit`;
 
-/** What is named together with an entity, the most often first. */
+/** Entities mentioned together with an entity, most frequent first. */
 export function listRelated(
   reader: Reader,
   filter: { caller: string; corpus: string; name: string; limit: number },

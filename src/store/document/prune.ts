@@ -1,4 +1,4 @@
-/** What generations leave behind, and when it goes. */
+/** Removes what old generations leave behind. */
 import type { Lifecycle } from '../../kernel/lifecycle/item.ts';
 import type { NewEvent } from '../../observe/event.ts';
 import { ownerOfCorpus } from '../corpus/access.ts';
@@ -15,9 +15,9 @@ import {
 } from './documents.ts';
 
 /**
- * Removes what the current generation of a document has replaced, and nobody works on; and the
- * `own` generation of an item that ends, unless it is the current one. Another item of the same
- * commit may have removed its text already, before its chunks were written.
+ * Removes generations of a document that were replaced and are not in use; and the `own` generation
+ * of an item that ends, unless it is the current one. Another item of the same commit may have
+ * removed its text before its chunks were written.
  */
 export async function pruneReplaced(
   transaction: Transaction,
@@ -33,7 +33,7 @@ export async function pruneReplaced(
 
 /**
  * Removes the documents of files that the indexed version of a mail does not have. Items that still
- * work on one of them end without effect, because its tombstone is newer than they are.
+ * work on one of them end without effect, because its tombstone is newer.
  */
 export async function removeGoneAttachments(
   transaction: Transaction,
@@ -51,7 +51,7 @@ export async function removeGoneAttachments(
   return events;
 }
 
-/** Removes a document that no item works on any more, with all its generations. */
+/** Removes a document without open items, with all its generations. */
 export async function removeDocument(transaction: Transaction, id: string): Promise<NewEvent[]> {
   const document = await getDocument(transaction, id);
   const generations = await deleteDocument(transaction, id);
@@ -72,7 +72,7 @@ export interface EndedItem {
   readonly progress: number;
 }
 
-/** Items were ended that had nothing left to do but to prune: it is done here in their place. */
+/** Prunes for items that were ended and had only pruning left. */
 export async function pruneInPlaceOf(
   transaction: Transaction,
   items: readonly EndedItem[],

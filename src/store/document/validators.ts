@@ -1,7 +1,7 @@
 /**
- * What a page said of its version when it was last read. It speaks of the document's content only
+ * The HTTP validators of a page when it was last read. They describe the document's content only
  * while the item that read it is the newest that made or confirmed that content (`as_of`): a page
- * that was read and could not be used must be read again, whatever its version.
+ * that was read but could not be used must be read again, regardless of its version.
  */
 import type { Reader, Transaction } from '../driver/database.ts';
 import { sql } from '../driver/statement.ts';
@@ -9,7 +9,7 @@ import { sql } from '../driver/statement.ts';
 export interface ValidatorsRow {
   readonly document_id: string;
   readonly as_of: number;
-  /** Where the last redirect led. */
+  /** The address after the last redirect. */
   readonly url: string;
   readonly etag: string | null;
   readonly last_modified: string | null;
@@ -27,7 +27,7 @@ const put = sql`
     etag = excluded.etag, last_modified = excluded.last_modified, fetched_at = excluded.fetched_at
   WHERE excluded.as_of >= validators.as_of`;
 
-/** The version of the document's current content, and the hash of that content. */
+/** The validators of the document's current content, and the hash of that content. */
 export async function currentValidators(
   reader: Reader,
   documentId: string,

@@ -1,4 +1,4 @@
-/** A document as callers look at it: its passages, and where its content comes from. */
+/** A document as shown to callers: its passages, and where its content comes from. */
 import { placeOf } from '../../kernel/name/corpus-name.ts';
 import { buriedUpTo } from '../delivery/sinks.ts';
 import type { Reader } from '../driver/database.ts';
@@ -59,9 +59,8 @@ export async function getValidators(
 }
 
 /**
- * A corpus is in a caller's namespace if a document of that namespace is in it, or a job of this or
- * another caller has submitted one. One that belongs to somebody else by now is asked for by where
- * it lives.
+ * A corpus is in a caller's namespace if it contains a document of that namespace, or a job of any
+ * caller has submitted one. A corpus that now belongs to another caller is queried by its place.
  */
 const corporaOf = (chosen: string) => sql<CorpusRow>`
   SELECT own.name, own.created_at, COUNT(documents.id) AS documents,
@@ -98,7 +97,7 @@ export async function getCorpus(
   return corpus && { ...corpus, ...sizes, updated_at: null };
 }
 
-/** The corpora that are a caller's, by name: of others not even the name is told. */
+/** The corpora of a caller, by name. Names of other corpora are private. */
 export function listCorpora(
   reader: Reader,
   page: { caller: string; after: string; limit: number },
@@ -110,7 +109,7 @@ const runsOf = sql<ItemRow>`
   SELECT * FROM items WHERE document_id = :document_id AND id < :before
   ORDER BY id DESC LIMIT :limit`;
 
-/** The items of a document, newest first. The generation of one is gone once the next is there. */
+/** The items of a document, newest first. A generation is removed once the next one is current. */
 export function listRuns(
   reader: Reader,
   page: { readonly document_id: string; readonly before: number; readonly limit: number },

@@ -1,4 +1,4 @@
-/** The port that both databases serve. Queries are written against it, and know no driver. */
+/** The port that both databases implement. Queries use only this port, never a driver. */
 import type { Dialect } from './dialect.ts';
 import type { Columns, Parameters, RowOf, RowsStatement, Statement } from './statement.ts';
 
@@ -10,28 +10,28 @@ export interface Reader {
 export interface Transaction extends Reader {
   readonly dialect: Dialect;
   /**
-   * Runs the statement for every row, and returns what it returned, in any order. `same` holds the
-   * parameters that are the same for all rows.
+   * Runs the statement for every row and returns all results. Order is not guaranteed. `same` holds
+   * parameters shared by all rows.
    */
   each<Row, Column extends Columns>(
     statement: RowsStatement<Row, Column>,
     rows: readonly RowOf<Column>[],
     same?: Parameters,
   ): Promise<Row[]>;
-  /** The same, but its end is waited for with the commit only: one way to the server less. */
+  /** The same, but the result is awaited with the commit only: saves one round trip. */
   eachLater<Column extends Columns>(
     statement: RowsStatement<never, Column>,
     rows: readonly RowOf<Column>[],
     same?: Parameters,
   ): Promise<void>;
   /**
-   * Runs the statement once, after everything else in the transaction, with all `ids` that it was
-   * given: what costs as much for one as for many is done for the whole commit together.
+   * Runs the statement once at the end of the transaction, with all `ids` it was given: work that
+   * costs the same for one id as for many is done once per commit.
    */
   runLast(statement: Statement<never>, id: number): void;
   /**
-   * Runs an `UPDATE` for every row and says of each whether it changed something. The statement
-   * has the key column `id`, returns it, and no two rows have the same.
+   * Runs an `UPDATE` for every row and returns for each whether it changed something. The statement
+   * has the key column `id` and returns it; ids are unique among the rows.
    */
   hits<Column extends Columns & { id: 'int' }>(
     statement: RowsStatement<{ id: number }, Column>,
@@ -42,17 +42,17 @@ export interface Transaction extends Reader {
 
 export interface Database extends Reader {
   readonly dialect: Dialect;
-  /** How many commits may be under way at once with profit. */
+  /** The number of concurrent commits that improve throughput. */
   readonly commitsMax: number;
   /**
-   * Runs the work in one transaction, and resolves when it is on disk. The work may be run again
-   * (after a deadlock, or when a neighbour in the same commit failed), so it changes nothing but
-   * the database.
+   * Runs the work in one transaction, and resolves when it is on disk. The work may run again
+   * (after a deadlock, or when a neighbour in the same commit failed), so it must have no effect
+   * outside the database.
    */
   write<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
-  /** The time by which leases are judged, in milliseconds. */
+  /** The clock for leases, in milliseconds. */
   now(): number;
-  /** Compares this machine's clock with the database's, if that has one of its own. */
+  /** Compares this machine's clock with the database's, if the database has its own. */
   measureClock(): Promise<void>;
   close(): Promise<void>;
 }

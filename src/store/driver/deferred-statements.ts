@@ -1,4 +1,4 @@
-/** What a transaction leaves to its end: statements, each with the ids it is to be run for. */
+/** Statements that a transaction runs at its end, each with the ids it applies to. */
 import type { Parameters, Statement } from './statement.ts';
 
 export class DeferredStatements {
@@ -10,7 +10,7 @@ export class DeferredStatements {
     else this.#ids.set(statement, [id]);
   }
 
-  /** What there is, which is forgotten with that. */
+  /** Returns and clears the deferred statements. */
   take(): (readonly [statement: Statement<never>, parameters: Parameters])[] {
     const deferred = [...this.#ids].map(
       ([statement, ids]) => [statement, { ids: JSON.stringify(ids) }] as const,

@@ -1,9 +1,9 @@
-/** What differs between the two databases, as a short list of named facts. */
+/** The differences between the two databases, as a short list of named facts. */
 import type { Columns, ColumnType } from './statement.ts';
 
 export interface Dialect {
   readonly name: 'sqlite' | 'postgres';
-  /** Words that stand as `{name}` in a statement. */
+  /** Replacements for `{name}` in a statement. */
   readonly facts: Readonly<Record<string, string>>;
   placeholder(index: number): string;
   rowsClause(columns: Columns): string;
@@ -18,19 +18,19 @@ export const sqliteDialect: Dialect = {
     real: 'REAL',
     json: 'TEXT',
     bytes: 'BLOB',
-    /** Others may be claiming at the same time; take what nobody holds. */
+    /** Several claims may run at the same time; take only unlocked rows. */
     skipLocked: '',
     forUpdate: '',
     forShare: '',
     amongIds: 'IN (SELECT value FROM json_each(:ids))',
     amongKeys: 'IN (SELECT value FROM json_each(:keys))',
-    /** Pairs of a generation and an ordinal, as rows. */
+    /** Pairs of generation and ordinal, as rows. */
     places: `(SELECT value ->> 0 AS generation_id, value ->> 1 AS ordinal
       FROM json_each(:places)) AS place`,
     clustered: 'WITHOUT ROWID',
     claimHasItem: 'EXISTS (SELECT 1 FROM json_each(claims.items) WHERE value = items.id)',
     greatest: 'MAX',
-    /** Its own knows the letters of English only, as that of Postgres does in some locales. */
+    /** The built-in function lowers only ASCII, as in some locales of Postgres. */
     lower: 'lower_of',
   },
   placeholder: (index) => `?${index}`,
@@ -57,7 +57,7 @@ export const postgresDialect: Dialect = {
     skipLocked: 'FOR UPDATE SKIP LOCKED',
     forUpdate: 'FOR UPDATE',
     forShare: 'FOR SHARE',
-    // As an array, so that the planner looks the ids up one by one and never reads the whole table.
+    // As an array, so that the planner looks up each id and never reads the whole table.
     amongIds: '= ANY (ARRAY(SELECT jsonb_array_elements_text(:ids)::bigint))',
     amongKeys: '= ANY (ARRAY(SELECT jsonb_array_elements_text(:keys)))',
     places: `(SELECT (value ->> 0)::bigint AS generation_id, (value ->> 1)::bigint AS ordinal

@@ -1,4 +1,4 @@
-/** Whether the store is sound: what `pawl doctor` asks. */
+/** Checks the store for `pawl doctor`. */
 import type { Database } from './database.ts';
 import { sql } from './statement.ts';
 
@@ -9,7 +9,7 @@ const synchronous = sql<{ synchronous: number }>`PRAGMA synchronous`;
 const synchronousNormal = 1;
 const version = sql<{ version: number }>`SELECT MAX(version) AS version FROM migrations`;
 
-/** What is wrong with the store's pages; empty where all is well. */
+/** What is wrong with the store's pages; empty if nothing is. */
 export async function findDamage(database: Database): Promise<string[]> {
   if (database.dialect.name === 'postgres') {
     await database.run(selectOne);
@@ -24,7 +24,7 @@ export interface Durability {
   readonly found: string;
 }
 
-/** Whether a commit is on disk when it returns. For Postgres, that is its own setting. */
+/** Whether a commit is on disk when it returns. For Postgres, this is a server setting. */
 export async function readDurability(database: Database): Promise<Durability> {
   if (database.dialect.name === 'postgres') {
     const setting = sql<{ synchronous_commit: string }>`SHOW synchronous_commit`;
@@ -34,7 +34,7 @@ export async function readDurability(database: Database): Promise<Durability> {
   }
   const mode = (await database.run(journalMode))[0]?.journal_mode;
   const level = (await database.run(synchronous))[0]?.synchronous;
-  // The log itself is flushed after every commit (`sqlite.ts`); this is for the checkpoints.
+  // The log is flushed after every commit (`sqlite.ts`); this level concerns checkpoints.
   const isFlushed = level !== undefined && level >= synchronousNormal;
   const found = `journal ${mode}, ${isFlushed ? 'flushed after every commit' : 'not flushed'}`;
   return { isDurable: mode === 'wal' && isFlushed, found };

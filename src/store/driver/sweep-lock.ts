@@ -1,7 +1,6 @@
 /**
- * Of several processes on one Postgres, one sweeps at a time. The lock is held by a transaction
- * that does nothing else, and is gone with it, however that ends. An embedded store has one writer
- * at a time anyway.
+ * Of several processes on one Postgres, one sweeps at a time. The lock is held by an otherwise idle
+ * transaction and ends with it, even after a crash. An embedded store has one writer anyway.
  */
 import { limits } from '../../kernel/limits/limits.ts';
 import type { Database } from './database.ts';
@@ -10,11 +9,11 @@ import { sql } from './statement.ts';
 const tryLock = sql<{ held: boolean }>`
   SELECT pg_try_advisory_xact_lock(7301, hashtext(:name)) AS held`;
 
-/** It holds no row that others wait for, so it may do nothing for as long as a sweep may take. */
+/** The transaction holds no row that others wait for, so it may idle for the length of a sweep. */
 const mayIdle = sql`
   SET LOCAL idle_in_transaction_session_timeout = ${String(limits.loop.sweepMsMax)}`;
 
-/** Undefined: another process is at it. */
+/** Undefined: another process is sweeping. */
 export async function sweepAlone<T>(
   database: Database,
   name: string,

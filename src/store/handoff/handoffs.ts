@@ -1,50 +1,50 @@
 /**
- * A handoff is a step's question to a service in another process. It is on disk before it is asked,
- * and its answer is on disk before the step goes on: whoever holds the item by then finds both. The
- * epoch rises when a worker begins and when it is given up: what an earlier one still says comes
- * too late.
+ * A handoff is a step's request to a service in another process. The request is on disk before it
+ * is sent, and its response is on disk before the step continues: the current holder of the item
+ * finds both. The epoch rises when a worker begins and when it is given up: messages of an earlier
+ * worker are refused.
  */
 import type { Reader, Transaction } from '../driver/database.ts';
 import { sql } from '../driver/statement.ts';
 
 export interface NewHandoff {
-  /** Nobody can guess it. */
+  /** Unguessable. */
   readonly key: string;
   readonly itemId: number;
   readonly jobId: number;
   readonly step: string;
   readonly stage: string;
   readonly kind: string;
-  /** What tells two questions of one step apart. */
+  /** Distinguishes two requests of one step. */
   readonly hash: string;
   readonly request: string;
   readonly requestBytes: Uint8Array | null;
 }
 
-/** Where a question stands. */
-export interface HandoffStanding {
+/** The state of a request. */
+export interface HandoffState {
   readonly key: string;
   readonly epoch: number;
-  /** Who is at it, as JSON; null while nobody is. */
+  /** The worker on it, as JSON; null if there is none. */
   readonly worker: string | null;
   readonly beat_at: number | null;
   readonly answered_at: number | null;
-  /** Workers that died at it. */
+  /** Workers that died on it. */
   readonly deaths: number;
 }
 
-export interface HandoffRow extends HandoffStanding {
+export interface HandoffRow extends HandoffState {
   readonly item_id: number;
   readonly job_id: number;
   readonly step: string;
   readonly stage: string;
   readonly kind: string;
   readonly job_key: string;
-  /** One on a line, the last ones: workers that have had it, or were refused it. */
+  /** One per line, newest last: workers that had it, or were refused it. */
   readonly past_workers: string;
-  /** Tries of the item at its present steps that have failed. */
+  /** Failed tries of the item at its current steps. */
   readonly attempt: number;
-  /** Null: the item or its job has ended, and nobody wants to know any more. */
+  /** Null: the item or its job has ended, and the response is no longer needed. */
   readonly waits_on: string | null;
 }
 
@@ -55,8 +55,8 @@ const row = `${standing}, item_id, job_id, step, stage, kind, past_workers,
   (SELECT items.waits_on FROM items JOIN jobs ON jobs.id = items.job_id
     WHERE items.id = handoffs.item_id AND jobs.state <> 'canceled') AS waits_on`;
 
-/** The update changes nothing: it is there to lock the question, and to return it. */
-const openRow = sql<HandoffStanding>`
+/** The update changes nothing: it locks the row and returns it. */
+const openRow = sql<HandoffState>`
   INSERT INTO handoffs (key, item_id, job_id, step, stage, kind, request_hash, request,
     request_bytes, created_at)
   VALUES (:key, :item_id, :job_id, :step, :stage, :kind, :hash, :request, :request_bytes, :now)
@@ -64,25 +64,25 @@ const openRow = sql<HandoffStanding>`
   RETURNING handoffs.key, handoffs.epoch, handoffs.worker, handoffs.beat_at, handoffs.answered_at,
     handoffs.deaths`;
 
-/** The question, as it is asked now or was asked before. */
+/** Opens the request, or returns the one opened before. */
 export async function openHandoff(
   transaction: Transaction,
   { itemId, jobId, requestBytes, ...rest }: NewHandoff,
   now: number,
-): Promise<HandoffStanding> {
+): Promise<HandoffState> {
   const ids = { item_id: itemId, job_id: jobId, request_bytes: requestBytes };
   const [found] = await transaction.run(openRow, { ...rest, ...ids, now });
-  return found as HandoffStanding;
+  return found as HandoffState;
 }
 
-const standingsOf = sql<HandoffStanding>`
+const handoffStates = sql<HandoffState>`
   SELECT ${standing} FROM handoffs WHERE key {amongKeys}`;
 
 export async function handoffStandings(
   reader: Reader,
   keys: readonly string[],
-): Promise<HandoffStanding[]> {
-  return keys.length === 0 ? [] : reader.run(standingsOf, { keys: JSON.stringify(keys) });
+): Promise<HandoffState[]> {
+  return keys.length === 0 ? [] : reader.run(handoffStates, { keys: JSON.stringify(keys) });
 }
 
 const unbegun = sql<{ id: number; key: string; epoch: number; kind: string; job_key: string }>`
@@ -91,7 +91,7 @@ const unbegun = sql<{ id: number; key: string; epoch: number; kind: string; job_
   FROM handoffs WHERE stage = :stage AND answered_at IS NULL AND worker IS NULL AND id > :after
   ORDER BY id LIMIT :limit`;
 
-/** Questions of a stage that wait for a worker, in the order of asking. */
+/** Requests of a stage that wait for a worker, oldest first. */
 export function listUnbegun(reader: Reader, page: { stage: string; after: number; limit: number }) {
   return reader.run(unbegun, page);
 }
@@ -108,7 +108,7 @@ export async function lockHandoff(
   return (await transaction.run(lockRow, { key }))[0];
 }
 
-/** The first questions of a job in a stage that are not answered: enough to tell one from more. */
+/** The first unanswered requests of a job in a stage: enough to distinguish one from several. */
 export function lockOpenHandoffs(
   transaction: Transaction,
   { jobId, stage }: { jobId: number; stage: string },
@@ -131,10 +131,10 @@ const begunRow = sql<BegunRow>`SELECT ${begunColumns} FROM handoffs WHERE key = 
 const setPast = sql`UPDATE handoffs SET past_workers = :past WHERE key = :key`;
 
 /**
- * Gives the question to a worker, under a new epoch. The one that has it gets the same again: its
- * request may have come twice, or be repeated by somebody else. Undefined: another worker has it,
- * or this one had it, or was refused it, before. Each run of a worker has a name of its own, so
- * none asks a second time in good faith. The row is locked.
+ * Assigns the request to a worker, under a new epoch. The worker that has it gets the same epoch
+ * again: its message may arrive twice, or be replayed by somebody else. Undefined: another worker
+ * has it, or this one had it or was refused it before. Each run of a worker has its own name, so no
+ * honest worker asks a second time. The row is locked.
  */
 export async function beginHandoff(
   transaction: Transaction,
@@ -150,13 +150,13 @@ export async function beginHandoff(
   return undefined;
 }
 
-/** Workers that have had the question, or were refused it, as far as they are remembered. */
+/** The number of workers that had the request or were refused it, as far as remembered. */
 export function releasesOf({ past_workers: past }: HandoffRow): number {
   return past.split(newline).length - 1;
 }
 
 const newline = '\n';
-/** A recorded request can be repeated for some minutes, in which few workers have a question. */
+/** A recorded message can be replayed for a few minutes, in which few workers get a request. */
 const pastWorkersMax = 50;
 
 const beatRow = sql<{ key: string }>`
@@ -164,7 +164,7 @@ const beatRow = sql<{ key: string }>`
   WHERE key = :key AND epoch = :epoch AND worker IS NOT NULL AND answered_at IS NULL
   RETURNING key`;
 
-/** False: the worker has been given up, or nobody wants to know any more. */
+/** False: the worker was given up, or the response is no longer needed. */
 export async function beatHandoff(
   transaction: Transaction,
   beat: { key: string; epoch: number; now: number },
@@ -178,7 +178,9 @@ const releaseRow = sql<{ epoch: number; deaths: number }>`
   WHERE key = :key AND epoch = :epoch AND worker IS NOT NULL AND answered_at IS NULL
   RETURNING epoch, deaths`;
 
-/** Takes the question from a worker that leaves, or has died. Undefined: somebody was quicker. */
+/**
+ * Takes the request from a worker that leaves or has died. Undefined: another process did it first.
+ */
 export async function releaseHandoff(
   transaction: Transaction,
   { key, epoch, hasDied }: { key: string; epoch: number; hasDied: boolean },
@@ -188,7 +190,7 @@ export async function releaseHandoff(
 
 const requestOf = sql<{ request: string }>`SELECT request FROM handoffs WHERE key = :key`;
 
-/** What was asked, as JSON. */
+/** The request body, as JSON. */
 export async function readRequest(reader: Reader, key: string): Promise<string> {
   return (await reader.run(requestOf, { key }))[0]?.request ?? '{}';
 }
@@ -225,7 +227,7 @@ export async function removeHandoff(transaction: Transaction, key: string): Prom
   await transaction.run(removeRow, { key });
 }
 
-/** What a step has asked goes with the click that used the answers. */
+/** The requests of a step are removed in the commit that used the responses. */
 export async function removeHandoffsOfStep(
   transaction: Transaction,
   { itemId, step }: { itemId: number; step: string },
@@ -234,8 +236,8 @@ export async function removeHandoffsOfStep(
 }
 
 /**
- * Undefined: somebody has begun, or has even answered, and the question stays. One that workers
- * died at stays, too: it will be asked again, and the deaths must be known by then.
+ * Undefined: a worker has begun or even answered, and the request stays. A request that workers
+ * died on stays, too: it will be sent again, and the deaths must be known by then.
  */
 export async function withdrawHandoff(
   transaction: Transaction,
@@ -254,9 +256,10 @@ const removeOver = sql<{ key: string; epoch: number; kind: string }>`
   RETURNING key, epoch, kind`;
 
 /**
- * Removes the question if nobody wants to know any more: its item or its job has ended, or waits
- * for a person and nobody has begun. What a worker has begun is of use when the job is resumed. The
- * job is asked as well: its items follow it a little later (`engine/command/job-sweeps.ts`).
+ * Removes the request if its response is no longer needed: its item or job has ended, or waits for
+ * a person and no worker has begun. A begun request is still useful when the job is resumed. The
+ * job is checked as well, because its items follow it a little later
+ * (`engine/command/job-sweeps.ts`).
  */
 export async function removeUnwanted(
   transaction: Transaction,
@@ -272,7 +275,7 @@ const pruneRows = sql<{ key: string }>`
     ORDER BY created_at LIMIT :limit)
   RETURNING key`;
 
-/** Forgets questions of items that have ended. Returns how many went. */
+/** Removes requests of ended items. Returns how many. */
 export async function pruneHandoffs(
   transaction: Transaction,
   page: { before: number; limit: number },

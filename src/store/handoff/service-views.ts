@@ -1,4 +1,4 @@
-/** What items wait for at services in other processes, and whether anybody is there. */
+/** What items wait for at services in other processes, and whether a worker is running. */
 
 import type { StepService } from '../../kernel/lifecycle/stage.ts';
 import { limits } from '../../kernel/limits/limits.ts';
@@ -7,11 +7,11 @@ import { sql } from '../driver/statement.ts';
 
 export interface ServiceWait {
   readonly stage: StepService;
-  /** The steps that it is asked for; none, while the item waits on the bench. */
+  /** The requested steps; empty while the item waits in the service queue. */
   readonly steps: readonly string[];
-  /** Who is at it, as it names itself. */
+  /** The name of the worker on it. */
   readonly worker: string | null;
-  /** Questions have waited for a while, and no worker of the stage has begun with any. */
+  /** Requests have waited for a while, and no worker of the stage has begun any. */
   readonly isAway: boolean;
   readonly isBenched: boolean;
 }
@@ -29,7 +29,7 @@ const begun = sql<{ stage: string }>`
   SELECT DISTINCT stage FROM handoffs
   WHERE answered_at IS NULL AND worker IS NOT NULL AND beat_at > :beaten_after`;
 
-/** By item; an item that asks no service is not in it. */
+/** By item; items without a service request are absent. */
 export async function serviceWaits(
   reader: Reader,
   itemIds: readonly number[],
@@ -57,7 +57,7 @@ export async function serviceWaits(
   return waits;
 }
 
-/** Stages that are asked, and of which no worker is heard. */
+/** Stages with open requests and no live worker. */
 export async function stagesAway(reader: Reader, now: number): Promise<ReadonlySet<string>> {
   const { unheardMs, silentMsMax } = limits.handoff;
   const waiting = await reader.run(unbegun, { asked_before: now - unheardMs });

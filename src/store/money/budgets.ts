@@ -1,8 +1,8 @@
 /**
- * What may be spent. Before a paid call, its price is set aside; after it, what it has cost is
- * charged and the rest comes back. Whoever asks next sees both, in whichever process, so items that
- * run side by side overshoot a budget by no more than a misjudged price. Money that a dead process
- * has set aside comes back when its item runs again, or after a while.
+ * Budgets. Before a paid call, its price is reserved; after it, the actual cost is charged and the
+ * rest is released. Every process sees both, so concurrent items overshoot a budget by no more than
+ * a misjudged price. Money reserved by a dead process is released when its item runs again, or
+ * after a while.
  */
 import { getCorpusSettings, lockCorpusSettings } from '../corpus/settings.ts';
 import type { Reader, Transaction } from '../driver/database.ts';
@@ -11,18 +11,18 @@ import { getSpending } from './spending.ts';
 
 export interface Wish {
   readonly itemId: number;
-  /** Steps of one item may run side by side: each sets aside its own. */
+  /** Steps of one item may run concurrently: each reserves its own. */
   readonly step: string;
   readonly jobId: number;
   readonly caller: string;
   readonly corpus: string;
-  /** Undefined where the price is not known: then no budget can be kept. */
+  /** Undefined if the price is unknown: then no budget can be kept. */
   readonly cents: number | undefined;
   readonly now: number;
   readonly until: number;
 }
 
-/** Why there is no money for it. */
+/** Why the money does not suffice. */
 export interface Shortage {
   readonly of: 'job' | 'corpus';
   readonly budgetCents: number;
@@ -48,10 +48,12 @@ const put = sql`
   VALUES (:item_id, :step, :job_id, :caller, :corpus, :cents, :until)
   ON CONFLICT (item_id, step) DO UPDATE SET cents = excluded.cents, until = excluded.until`;
 
-/** Sets money aside for a step's next calls, in place of what it had; or says why it cannot. */
+/**
+ * Reserves money for a step's next calls, replacing its earlier reservation; or says why it cannot.
+ */
 export async function reserve(transaction: Transaction, wish: Wish): Promise<Shortage | undefined> {
   const { itemId, step, jobId, caller, corpus, now } = wish;
-  // The corpus before the job, as a flip does.
+  // The corpus before the job, in the same lock order as a flip.
   const known = await getCorpusSettings(transaction, { caller, corpus });
   const isLimited = known.budget_cents !== null;
   const settings = isLimited ? await lockCorpusSettings(transaction, { caller, corpus }) : known;
@@ -94,7 +96,7 @@ const hasBudget = sql<{ id: number }>`
     SELECT 1 FROM corpus_settings WHERE corpus_settings.caller = :caller
       AND corpus_settings.corpus = :corpus AND corpus_settings.budget_cents IS NOT NULL))`;
 
-/** Where there is no budget, nothing has to be set aside. */
+/** Without a budget, nothing has to be reserved. */
 export async function isBudgeted(
   reader: Reader,
   { jobId, caller, corpus }: { jobId: number; caller: string; corpus: string },
@@ -106,7 +108,7 @@ const extend = sql`
   UPDATE reservations SET until = {greatest}(until, :until)
   WHERE item_id = :item_id AND step = :step`;
 
-/** What was set aside is for somebody who takes longer than a call does. */
+/** The reservation belongs to work that takes longer than a call. */
 export async function extendReservation(
   transaction: Transaction,
   { itemId, step, until }: { itemId: number; step: string; until: number },
@@ -118,7 +120,7 @@ const settle = sql`
   UPDATE reservations SET cents = {greatest}(0, cents - :cents)
   WHERE item_id = :item_id AND step = :step`;
 
-/** So much of what was set aside has now been spent. */
+/** Charges a part of the reservation. */
 export async function settleReservation(
   transaction: Transaction,
   { itemId, step, cents }: { itemId: number; step: string; cents: number },
@@ -129,7 +131,7 @@ export async function settleReservation(
 const release = sql`
   DELETE FROM reservations WHERE item_id = :item_id AND step = :step`;
 
-/** Nothing more will be spent by the step for now. */
+/** The step spends nothing more for now. */
 export async function releaseReservation(
   transaction: Transaction,
   { itemId, step }: { itemId: number; step: string },
@@ -143,7 +145,7 @@ const releaseOver = sql`
     AND NOT EXISTS (SELECT 1 FROM batch_lines WHERE batch_lines.item_id = :item_id
       AND batch_lines.step = :step AND batch_lines.status = 'open')`;
 
-/** The item has ended, and nothing that it has asked for is still to be paid. */
+/** The item has ended, and none of its requests is still to be paid. */
 export async function releaseIfOver(
   transaction: Transaction,
   { itemId, step }: { itemId: number; step: string },

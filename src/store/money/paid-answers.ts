@@ -1,22 +1,25 @@
 /**
- * Answers that were paid for, by the hash of all that they depend on. They belong to no document
- * and to no generation: whoever asks the same of the same model again, later or elsewhere, finds
- * the answer here.
+ * Responses that were paid for, by the hash of everything they depend on. They belong to no
+ * document and no generation: the same request to the same model finds the response here, also
+ * later and in another process.
  */
 import { createHash } from 'node:crypto';
 import type { Reader, Transaction } from '../driver/database.ts';
 import { sql, sqlRows } from '../driver/statement.ts';
 
-/** What an answer depends on. */
-export interface Question {
-  /** The step with its version: it changes when the step makes something else of the answer. */
+/** What a response depends on. */
+export interface PaidRequest {
+  /**
+   * The step with its version: the version changes when the step processes the response
+   * differently.
+   */
   readonly step: string;
   /** With its parameters. */
   readonly model: string;
   readonly input: string;
 }
 
-export function keyOf({ step, model, input }: Question): string {
+export function keyOf({ step, model, input }: PaidRequest): string {
   return createHash('sha256').update(`${step}\0${model}\0${input}`).digest('base64url');
 }
 
@@ -24,7 +27,7 @@ export interface ResultRow {
   readonly key: string;
   readonly value: Uint8Array;
   readonly tokens: number;
-  /** Those of the answer; vectors have none. */
+  /** Tokens of the response; 0 for vectors. */
   readonly tokens_out: number;
 }
 
@@ -56,7 +59,7 @@ export async function putResults(
   rows: readonly ResultRow[],
   { model, now }: { model: string; now: number },
 ): Promise<void> {
-  // In the order of their keys, so that two commits never wait for each other in a circle.
+  // In key order, so that two commits cannot deadlock.
   const sorted = rows.toSorted((one, other) => (one.key < other.key ? -1 : 1));
   await transaction.each(
     put,
@@ -78,7 +81,7 @@ const prune = sql<{ key: string }>`
     ORDER BY created_at LIMIT :limit)
   RETURNING key`;
 
-/** Removes what is too old, and the oldest of what is too much, a bounded number at a time. */
+/** Removes expired responses, and the oldest above the size limit, a bounded number at a time. */
 export async function pruneResults(
   transaction: Transaction,
   { before, rowsMax, limit }: { before: number; rowsMax: number; limit: number },

@@ -1,7 +1,7 @@
 /**
- * What was spent: on an item, its job, and each day by each caller on each corpus. An answer is
- * charged in the transaction that stores it, so that what is stored and what is charged never
- * differ; a step that reports its own usage is charged with its click.
+ * Spending: per item, per job, and per day for each caller and corpus. A response is charged in the
+ * transaction that stores it, so that stored and charged responses never differ; a step that
+ * reports its own usage is charged in its commit.
  */
 import type { Reader, Transaction } from '../driver/database.ts';
 import { sql } from '../driver/statement.ts';
@@ -9,10 +9,10 @@ import { sql } from '../driver/statement.ts';
 export interface Spent {
   readonly tokensIn?: number;
   readonly tokensOut?: number;
-  /** Tokens among them whose price nobody knows. */
+  /** Tokens among them without a known price. */
   readonly tokensUnpriced?: number;
   readonly costCents?: number;
-  /** What was not paid, because it had been before. */
+  /** Tokens not paid again, because the response was cached. */
   readonly tokensSaved?: number;
   readonly savedCents?: number;
 }
@@ -70,7 +70,7 @@ const addRow = sql`
   ON CONFLICT (caller, corpus, day) DO UPDATE SET
     ${names.map((name) => `${name} = spending.${name} + excluded.${name}`).join(', ')}`;
 
-/** Adds to what the jobs' callers have spent on their corpora today. */
+/** Adds to today's spending of the jobs' callers on their corpora. */
 export async function addSpending(
   transaction: Transaction,
   spent: readonly (Spent & { readonly jobId: number })[],
@@ -107,7 +107,7 @@ const nothing: SpendingRow = {
   saved_cents: 0,
 };
 
-/** What a caller has spent on a corpus, or on all of them. */
+/** A caller's spending on one corpus, or on all. */
 export async function getSpending(
   reader: Reader,
   { caller, corpus }: { caller: string; corpus?: string | undefined },

@@ -1,6 +1,6 @@
 /**
- * The points nearest to a query. Every statement joins on the current generation of documents: it
- * shows one moment of the store, and nothing that is not current in it.
+ * The vectors nearest to a query. Every statement joins on the current generation of documents, so
+ * its result is one consistent snapshot of current content.
  */
 import { limits } from '../../kernel/limits/limits.ts';
 import type { Reader } from '../driver/database.ts';
@@ -12,9 +12,9 @@ export interface PointStanding {
   /** Null: there are no vectors of this model. */
   readonly model_id: number | null;
   readonly is_indexed: boolean;
-  /** There are vectors of one byte a dimension, which have no points. */
+  /** Some vectors have one byte per dimension, and those are not in pgvector. */
   readonly has_rough: boolean;
-  /** Chunks of the corpus, counted as far as `limits.points.exactMax` documents. */
+  /** Chunks of the corpus, counted up to `limits.points.exactMax` documents. */
   readonly chunks: number;
 }
 
@@ -51,7 +51,7 @@ export interface NearRequest {
   readonly modelId: number;
   readonly vector: ArrayLike<number>;
   readonly size: number;
-  /** Only among these; among all where absent. */
+  /** Only among these; among all if absent. */
   readonly within?: Within | undefined;
 }
 
@@ -74,19 +74,19 @@ type Build = (of: Shape) => Statement<NearRow>;
 
 export class PointReader {
   readonly #reader: Reader;
-  /** The database knows a statement by itself, and prepares it once: so each is made once. */
+  /** A statement is prepared once per object, so each object is created once. */
   readonly #statements = new Map<string, Statement<NearRow>>();
 
   constructor(reader: Reader) {
     this.#reader = reader;
   }
 
-  /** Compares with every point that there is, and finds exactly the nearest. */
+  /** Compares with every vector and finds exactly the nearest. */
   listExactly(request: NearRequest): Promise<NearRow[]> {
     return this.#ask(request, 'exact');
   }
 
-  /** Goes through the model's index: finds nearly all of the nearest, and perhaps too few. */
+  /** Uses the model's index: finds nearly all of the nearest, and possibly too few. */
   listNearly(request: NearRequest): Promise<NearRow[]> {
     return this.#ask(request, 'indexed');
   }
@@ -117,11 +117,10 @@ const scored = '1 - (point.embedding <=> CAST(:query AS halfvec)) AS score';
 const order = `ORDER BY point.embedding <=> CAST(:query AS halfvec),
   point.generation_id, point.ordinal`;
 
-// `OFFSET 0` keeps the planner from turning the order of the two tables around: it has no
-// statistics when it plans.
+// `OFFSET 0` keeps the planner from reordering the two tables: it has no statistics when it plans.
 const exact: Build = (of) => amongDocuments(of, '');
 
-// Not as a join, here and below: the list becomes a table of hashes, in which each is looked up.
+// Not a join, here and below: the list becomes a hash table for lookups.
 const listed = 'SELECT jsonb_array_elements_text(:ids)::bigint';
 const exactOfGenerations: Build = (of) =>
   amongDocuments(of, `AND (documents.generation_id IN (${listed})) IS TRUE`);

@@ -1,19 +1,21 @@
 /**
- * Chunks as search finds and shows them. Every statement joins on the current generation: what it
- * returns is of one moment, and none of it is of the past.
+ * Chunks as search finds and shows them. Every statement joins on the current generation, so its
+ * result is one consistent snapshot of current content.
  */
 import type { Reader } from '../driver/database.ts';
 import type { Dialect } from '../driver/dialect.ts';
 import { sql } from '../driver/statement.ts';
 
-/** Narrows a search. Patterns are those of `LIKE`, in lower case, with `\` before their signs. */
+/**
+ * Narrows a search. Patterns are `LIKE` patterns in lower case, with `\` as the escape character.
+ */
 export interface PassageFilter {
   readonly document_id: string | null;
-  /** As it stands: the path of an address minds its case. */
+  /** Unchanged: the path of an address is case-sensitive. */
   readonly source_prefix: string | null;
   readonly title_pattern: string | null;
   readonly heading_pattern: string | null;
-  /** How a source of the host begins, for each of the two schemes. */
+  /** The prefix of a source on the host, for each of the two schemes. */
   readonly plain_pattern: string | null;
   readonly secure_pattern: string | null;
   readonly language: string | null;
@@ -45,7 +47,7 @@ const isCurrent = `documents.id = chunks.document_id
     AND documents.generation_id = chunks.generation_id`;
 const inCorpus = 'documents.corpus = :corpus AND documents.caller = :caller';
 
-/** Nothing where there is no filter, so that nothing is asked of each row. */
+/** Empty without a filter, so that no condition is evaluated per row. */
 const filteredDocuments = `
     AND (CAST(:document_id AS TEXT) IS NULL OR documents.id = :document_id)
     AND (CAST(:source_prefix AS TEXT) IS NULL OR
@@ -119,7 +121,7 @@ const allowedDocuments = sql<AllowedDocument>`
   WHERE ${inCorpus} AND documents.id > :after ${filteredDocuments}
   ORDER BY documents.id LIMIT :limit`;
 
-/** The documents that a filter leaves, whatever it says of headings. */
+/** The documents that match a filter, ignoring its headings. */
 export function listAllowedDocuments(
   reader: Reader,
   { caller, corpus, filter, after, limit }: AllowedFilter & { readonly after: string },
@@ -131,7 +133,7 @@ const lastOfPage = sql<{ id: string | null }>`
   SELECT MAX(id) AS id FROM (SELECT id FROM documents WHERE ${inCorpus} AND id > :after
     ORDER BY id LIMIT :limit) AS page`;
 
-/** The last of the next documents of a corpus; undefined: there are none. */
+/** The last id of the next page of documents; undefined if there is none. */
 export async function lastDocumentOf(
   reader: Reader,
   page: { caller: string; corpus: string; after: string; limit: number },
@@ -144,7 +146,7 @@ const allowedChunks = sql<AllowedDocument & PlaceRow>`
   FROM documents JOIN chunks ON ${isCurrent}
   WHERE ${inCorpus} AND documents.id > :after AND documents.id <= :last ${filtered} LIMIT :limit`;
 
-/** The chunks that a filter leaves of some documents. */
+/** The chunks of some documents that match a filter. */
 export function listAllowedChunks(
   reader: Reader,
   of: AllowedFilter & { readonly after: string; readonly last: string },
@@ -168,7 +170,7 @@ export interface Passages {
   readonly filter?: PassageFilter | undefined;
 }
 
-/** Those of the passages that are still current and pass the filter, in any order. */
+/** The passages that are still current and match the filter. Order is not guaranteed. */
 export function getPassages(
   reader: Reader,
   { caller, corpus, places, filter }: Passages,

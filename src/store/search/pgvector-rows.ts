@@ -1,8 +1,7 @@
 /**
- * Points: the vectors once more, as pgvector's own type, where the extension is there. Triggers of
- * `vectors` keep them, in the transaction that changes those, whichever process does it; so there
- * is never a vector without its point, nor a point without its vector. What is current is said by
- * `documents`, as for everything else.
+ * A copy of the vectors in pgvector's own type, if the extension is installed. Triggers on
+ * `vectors` maintain it in the same transaction, in every process, so vectors and copies always
+ * match. As everywhere, `documents` says which of them are current.
  */
 import { limits } from '../../kernel/limits/limits.ts';
 import { readCursor, setCursor } from '../delivery/cursors.ts';
@@ -12,7 +11,7 @@ import { sql } from '../driver/statement.ts';
 const filledPlace = 'points:filled';
 const fillingPlace = 'points:filling';
 
-/** Two bytes a dimension. */
+/** Two bytes per dimension. */
 const bytesMax = limits.points.dimensionsMax * 2;
 
 const isPoint = `model.bytes % 2 = 0 AND model.bytes <= ${bytesMax}`;
@@ -30,9 +29,9 @@ const addModels = (rows: string): string => `
   ON CONFLICT DO NOTHING`;
 
 /**
- * A model's number stands in the text of statements, and in the condition of its index: there it
- * must be a constant. The bytes are put into a point as whole numbers: only the direction counts.
- * They are taken out of their storage once, and not again for each dimension.
+ * A model's number is part of the statement text and of its index condition, where it must be a
+ * constant. The bytes are copied as whole numbers, because only the direction counts. They are
+ * detoasted once, not once per dimension.
  */
 const preparations = [
   `CREATE TABLE vector_models (
@@ -91,7 +90,7 @@ const removals = [
 const lock = sql`SELECT pg_advisory_xact_lock(7302)`;
 const hasPoints = sql<{ has: boolean }>`SELECT to_regclass('vector_points') IS NOT NULL AS has`;
 
-/** Two processes may start at once; the second waits, and finds nothing to do. */
+/** Two processes may start at the same time; the second waits and finds nothing to do. */
 export async function lockPoints(transaction: Transaction): Promise<void> {
   await transaction.run(lock);
 }
@@ -100,7 +99,7 @@ export async function preparePoints(transaction: Transaction): Promise<void> {
   await lockPoints(transaction);
   const [points] = await transaction.run(hasPoints);
   if (points?.has) return;
-  // A table that was dropped by hand has left its triggers behind.
+  // A table that was dropped by hand leaves its triggers behind.
   for (const statement of [...removals, ...preparations]) await transaction.run(statement);
 }
 
@@ -109,7 +108,7 @@ export async function removePoints(transaction: Transaction): Promise<void> {
   for (const statement of removals) await transaction.run(statement);
 }
 
-/** Whether all vectors that were there before the triggers have their points. */
+/** Whether all vectors older than the triggers have been copied. */
 export async function arePointsFilled(reader: Reader): Promise<boolean> {
   return (await readCursor(reader, filledPlace)) !== undefined;
 }
@@ -117,13 +116,13 @@ export async function arePointsFilled(reader: Reader): Promise<boolean> {
 const generationsAfter = sql<{ generation_id: number }>`
   SELECT DISTINCT generation_id FROM vectors WHERE generation_id > :after
   ORDER BY generation_id LIMIT :limit`;
-/** Held, so that nobody removes a vector between the look at it and the writing of its point. */
+/** Locked, so that no vector is removed between reading it and writing its copy. */
 const older = `(SELECT generation_id, ordinal, model, vector FROM vectors
   WHERE generation_id > :after AND generation_id <= :last FOR KEY SHARE) AS added`;
 const fillModels = { text: addModels(older) };
 const fillPoints = { text: addPoints(older) };
 
-/** Makes points of some vectors that are older than the triggers. False: there are none left. */
+/** Copies some vectors that are older than the triggers. False: there are none left. */
 export async function fillSomePoints(database: Database): Promise<boolean> {
   if (await arePointsFilled(database)) return false;
   return database.write(async (transaction) => {
@@ -148,7 +147,7 @@ export interface PointModelRow {
   readonly id: number;
   readonly bytes: number;
   readonly is_indexed: boolean;
-  /** As far as they were counted. */
+  /** Counted up to a limit. */
   readonly points: number;
 }
 
@@ -158,14 +157,14 @@ const models = sql<PointModelRow>`
     LIMIT CASE WHEN is_indexed THEN 1 ELSE CAST(:limit AS BIGINT) END) AS counted) AS points
   FROM vector_models WHERE bytes % 2 = 0 AND bytes <= ${String(bytesMax)} ORDER BY id`;
 
-/** The models with points, of which up to a limit are counted. */
+/** The models with copied vectors, each counted up to a limit. */
 export function listPointModels(reader: Reader, limit: number): Promise<PointModelRow[]> {
   return reader.run(models, { limit });
 }
 
 /**
- * The condition of a model's index, and of the statements that go through it. The sum keeps the
- * planner from the primary key: without statistics it would take a model for a few rows, read all
+ * The condition of a model's index, and of the statements that use it. The addition keeps the
+ * planner from the primary key: without statistics it would assume few rows for a model, read all
  * of them, and sort.
  */
 export function indexedModel(column: string, id: number): string {
@@ -175,7 +174,7 @@ export function indexedModel(column: string, id: number): string {
 const markIndexed = sql<{ id: number }>`
   UPDATE vector_models SET is_indexed = :to WHERE id = :id AND is_indexed <> :to RETURNING id`;
 
-/** Whoever writes points waits while the index is made: the mark and the index are one commit. */
+/** Writers of vectors wait while the index is built: the flag and the index are one commit. */
 export async function setPointIndex(
   transaction: Transaction,
   { id, bytes }: PointModelRow,

@@ -10,18 +10,18 @@ const nothing: PgvectorSeen = {
 };
 
 const cases: readonly [string, Partial<PgvectorSeen>, PgvectorDecision][] = [
-  ['is used where it is installed', { installed: '0.8.1', is_visible: true }, 'use'],
+  ['is used if it is installed', { installed: '0.8.1', is_visible: true }, 'use'],
   ['is used in a later version', { installed: '1.0', is_visible: true }, 'use'],
-  ['is installed where it can be', { available: '0.8.0' }, 'create'],
-  ['is not there', {}, 'absent'],
-  ['is too old where it is installed', { installed: '0.7.4', is_visible: true }, 'too_old'],
+  ['is installed if possible', { available: '0.8.0' }, 'create'],
+  ['is not available', {}, 'absent'],
+  ['is too old if it is installed', { installed: '0.7.4', is_visible: true }, 'too_old'],
   ['is too old to be installed', { available: '0.5.1' }, 'too_old'],
   [
-    'is taken as it is installed, whatever newer one there is',
+    'is used as installed, even if a newer version is available',
     { installed: '0.6.0', available: '0.8.1', is_visible: true },
     'too_old',
   ],
-  ['is not used from a schema that is not searched', { installed: '0.8.1' }, 'hidden'],
+  ['is not used from a schema outside the search path', { installed: '0.8.1' }, 'hidden'],
 ];
 
 describe('pgvector', () => {
@@ -31,7 +31,7 @@ describe('pgvector', () => {
     });
   }
 
-  test('is left alone where it is set to off', () => {
+  test('is not used if it is set to off', () => {
     const seen = { ...nothing, installed: '0.8.1', is_visible: true };
     assert.equal(decidePgvector(seen, 'off'), 'off');
   });

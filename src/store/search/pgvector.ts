@@ -1,6 +1,6 @@
 /**
- * Whether Postgres can search vectors itself. The extension pgvector may be installed in the
- * database, or be there to be installed; where it is not, vectors are searched in memory.
+ * Decides whether Postgres can search vectors itself. The extension pgvector may be installed in
+ * the database, or available for installation; otherwise vectors are searched in memory.
  */
 import { limits } from '../../kernel/limits/limits.ts';
 import type { Database } from '../driver/database.ts';
@@ -9,7 +9,7 @@ import { lockPoints, preparePoints, removePoints } from './pgvector-rows.ts';
 
 export type PgvectorSetting = 'auto' | 'off';
 
-/** What a server says of the extension. */
+/** What the server reports about the extension. */
 export interface PgvectorSeen {
   /** Its version in this database, or null. */
   readonly installed: string | null;
@@ -17,7 +17,7 @@ export interface PgvectorSeen {
   readonly available: string | null;
   /** Its types are found without naming their schema. */
   readonly is_visible: boolean;
-  /** The store has a table of points, or what is left of one. */
+  /** The store has a table of copied vectors, or leftovers of one. */
   readonly has_points: boolean;
 }
 
@@ -27,7 +27,7 @@ type Refusal = 'off' | 'absent' | 'forbidden' | 'too_old' | 'hidden' | 'broken';
 export interface PgvectorStanding {
   readonly isUsed: boolean;
   readonly found: string;
-  /** What to do to have it, where something can be done. */
+  /** What to do to enable it, if something can be done. */
   readonly advice?: string | undefined;
 }
 
@@ -41,7 +41,7 @@ export function decidePgvector(seen: PgvectorSeen, setting: PgvectorSetting): Pg
   return isVisible ? 'use' : 'hidden';
 }
 
-/** Scans that go on until enough rows pass a filter came with this version. */
+/** Iterative index scans, which continue until enough rows match a filter, need this version. */
 const versionMin = [0, 8] as const;
 
 function isNewEnough(version: string): boolean {
@@ -58,7 +58,7 @@ const look = sql<PgvectorSeen>`
         AND tgrelid = to_regclass('vectors')) AS has_points`;
 const create = sql`CREATE EXTENSION IF NOT EXISTS vector`;
 
-/** Makes the store ready for it where that is possible. Undefined: this is no Postgres. */
+/** Prepares the store for pgvector if possible. Undefined: the store is not Postgres. */
 export async function openPgvector(
   database: Database,
   setting: PgvectorSetting,
@@ -66,8 +66,7 @@ export async function openPgvector(
   if (database.dialect.name !== 'postgres') return undefined;
   const [seen] = await database.run(look);
   if (!seen) return undefined;
-  // Its triggers would refuse every vector: the extension was dropped under them, or is out of
-  // their sight.
+  // Its triggers would refuse every vector: the extension was dropped, or left the search path.
   const isLost = seen.installed === null || !seen.is_visible;
   if (seen.has_points && isLost) await database.write(removePoints);
   const decision = decidePgvector(seen, setting);
@@ -93,7 +92,8 @@ async function tryCreate(
     return seen?.is_visible ? undefined : { why: 'hidden', reason: '' };
   } catch (error) {
     const { code = '', message } = error as { code?: string; message: string };
-    // What the server refuses is not needed; a server that is away is another matter.
+    // A refusal by the server is tolerated, because pgvector is optional; a connection error is
+    // not.
     if (!/^[0-9A-Z]{5}$/.test(code)) throw error;
     return { why: code === insufficientPrivilege ? 'forbidden' : 'broken', reason: message };
   }
@@ -116,7 +116,7 @@ const refusals: Readonly<Record<Refusal, readonly [found: string, advice?: strin
     'installed in a schema that is not on the search path',
     'put its schema on the search_path of this role, and start again',
   ],
-  broken: ['on this server, and could not be installed', 'mend it, or set PAWL_PGVECTOR to off'],
+  broken: ['on this server, and could not be installed', 'fix that, or set PAWL_PGVECTOR to off'],
 };
 
 function standingOf(

@@ -1,4 +1,4 @@
-/** The words of generations, packed: written with their search rows, and gone with their chunks. */
+/** The packed words of generations: written with their search rows, removed with their chunks. */
 import type { Reader, Transaction } from '../driver/database.ts';
 import { sql } from '../driver/statement.ts';
 
@@ -22,7 +22,7 @@ export interface GenerationWordsRow {
 const ofGenerations = sql<GenerationWordsRow>`
   SELECT generation_id, words FROM generation_words WHERE generation_id {amongIds}`;
 
-/** Of those generations that have them: they are younger than some stores. */
+/** Only generations that have them: older stores have generations without. */
 export function listWords(
   reader: Reader,
   generationIds: readonly number[],

@@ -31,7 +31,7 @@ const line = (id: string, content: string): string =>
 
 export const hostileTests: readonly BatchTest[] = [
   [
-    'results out of order, doubled, foreign and torn: each question has its own answer, once',
+    'unordered, duplicate, foreign and torn results: each request has its own response, once',
     async (bench) => {
       bench.openai.rewrite = () =>
         [
@@ -41,7 +41,7 @@ export const hostileTests: readonly BatchTest[] = [
           line('two', 'again'),
           line('somebody-elses', 'stolen'),
           '{"custom_id": 7}',
-          'this is no JSON',
+          'this is not JSON',
           `${line('one', 'first').slice(0, 20)}`,
         ].join('\n');
       const key = await finish(bench, questions);
@@ -52,10 +52,10 @@ export const hostileTests: readonly BatchTest[] = [
       const lines = output['gpt-4o-mini'].completions;
       assert.deepEqual(
         Object.fromEntries(lines.map(({ id, text, error }) => [id, text ?? error])),
-        { three: 'third', two: 'second', one: 'no result came back' },
+        { three: 'third', two: 'second', one: 'no result was returned' },
       );
       const told = await reasons(bench);
-      assert.ok(told.some((reason) => /somebody-elses, which nobody asked for/.test(reason)));
+      assert.ok(told.some((reason) => /somebody-elses, which was not requested/.test(reason)));
       assert.ok(told.some((reason) => /a second result for two/.test(reason)));
     },
   ],
@@ -64,7 +64,7 @@ export const hostileTests: readonly BatchTest[] = [
     async (bench) => {
       bench.openai.rewrite = (output) => {
         const bytes = Buffer.from(output);
-        const place = bytes.indexOf('answer to two');
+        const place = bytes.indexOf('response to two');
         bytes[place] = 0xff;
         return bytes;
       };
@@ -73,7 +73,7 @@ export const hostileTests: readonly BatchTest[] = [
     },
   ],
   [
-    'a page of HTML in place of a state counts as an error, and the next answer is believed',
+    'an HTML page instead of a status counts as an error, and the next response is used',
     async (bench) => {
       bench.openai.server.trouble({ on: /^GET .*batch_1$/, reply: htmlPage });
       const key = await finish(bench, questions, 4);
@@ -82,7 +82,7 @@ export const hostileTests: readonly BatchTest[] = [
     },
   ],
   [
-    'a page of HTML in place of the results: its lines are no results, and that is told',
+    'an HTML page instead of the results has no results, and that is reported',
     async (bench) => {
       bench.openai.server.trouble({ on: /content$/, reply: htmlPage });
       const key = await finish(bench, questions);
@@ -91,7 +91,7 @@ export const hostileTests: readonly BatchTest[] = [
     },
   ],
   [
-    'an answer about another job is not believed',
+    'a response about another job is not used',
     async (bench) => {
       const body = { id: 'batch_999', status: 'failed' };
       bench.openai.server.trouble({ on: /^GET .*batch_1$/, reply: { body } });
@@ -100,7 +100,7 @@ export const hostileTests: readonly BatchTest[] = [
     },
   ],
   [
-    'results that break off are read again from the start at the next poll',
+    'interrupted results are read again from the start at the next poll',
     async (bench) => {
       bench.openai.server.trouble({ on: /content$/, reply: breaksOff });
       const key = await finish(bench, questions, 4);
@@ -118,7 +118,7 @@ export const hostileTests: readonly BatchTest[] = [
     },
   ],
   [
-    'a state that nobody has heard of is polled on, and told',
+    'an unknown status is polled on, and reported',
     async (bench) => {
       const body = { id: 'batch_1', status: 'meditating' };
       bench.openai.server.trouble({ on: /^GET .*batch_1$/, reply: { body } });
@@ -139,7 +139,7 @@ export const hostileTests: readonly BatchTest[] = [
     },
   ],
   [
-    'a vector that is none fails its line alone',
+    'an invalid vector fails its line alone',
     async (bench) => {
       const odd: Record<string, readonly unknown[]> = {
         a: ['x'],
@@ -155,7 +155,7 @@ export const hostileTests: readonly BatchTest[] = [
     },
   ],
   [
-    'a result without end is read up to its bound, and what came before it is kept',
+    'an endless result is read up to its limit, and what came before it is kept',
     async (bench) => {
       bench.openai.server.trouble({
         on: /content$/,
@@ -182,7 +182,7 @@ export const hostileTests: readonly BatchTest[] = [
     },
   ],
   [
-    'a transcript that is no JSON is lost alone',
+    'a transcript that is not JSON is lost alone',
     async (bench) => {
       bench.azure.server.trouble({ on: /^GET \/content\/t-1\/0$/, reply: htmlPage });
       const key = await finish(bench, recordings);
@@ -190,7 +190,7 @@ export const hostileTests: readonly BatchTest[] = [
     },
   ],
   [
-    'the key does not follow a provider to another host',
+    'the key is not sent to another host of a provider',
     async (bench) => {
       const body = {
         self: `${bench.azure.server.url}/speechtotext/transcriptions/t-1`,

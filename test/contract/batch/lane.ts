@@ -4,7 +4,7 @@ import { limits } from '../../../src/kernel/limits/limits.ts';
 import { insertLines, linesOfStep } from '../../../src/store/batch/lines.ts';
 import type { BatchBench, BatchTest } from '../batch-suite.ts';
 
-/** An item that has left so many questions to a batch task. */
+/** An item with this many lines for a batch task. */
 export async function defer(
   bench: BatchBench,
   questions = 1,
@@ -72,7 +72,7 @@ export const laneTests: readonly BatchTest[] = [
     },
   ],
   [
-    'questions of many items go into one task, and two gatherers make no second one',
+    'requests of many items go into one task, and two gatherers make no second one',
     async (bench) => {
       for (let item = 0; item < 3; item += 1) await defer(bench);
       bench.store.world.skip(limits.batch.gatherMs);
@@ -82,7 +82,7 @@ export const laneTests: readonly BatchTest[] = [
     },
   ],
   [
-    'a failed line wakes its item with the failure, and the others with their answers',
+    'a failed line wakes its item with the failure, and the others with their responses',
     async (bench) => {
       const one = await defer(bench);
       const two = await defer(bench);
@@ -96,7 +96,7 @@ export const laneTests: readonly BatchTest[] = [
     },
   ],
   [
-    'what did not come back is sent once more in halves, and then fails',
+    'lines without a result are sent once more in halves, and then fail',
     async (bench) => {
       const items = [await defer(bench), await defer(bench)];
       bench.openai.answer = () => 'missing';
@@ -132,7 +132,7 @@ export const laneTests: readonly BatchTest[] = [
     },
   ],
   [
-    'questions of an item that was canceled first are never asked',
+    'requests of an item that was canceled first are never sent',
     async (bench) => {
       const { key } = await defer(bench);
       await bench.store.commands.cancel('ann', key);
@@ -141,7 +141,7 @@ export const laneTests: readonly BatchTest[] = [
     },
   ],
   [
-    'a task that is canceled wakes its items, and their lines have failed',
+    'a canceled task wakes its items, and their lines have failed',
     async (bench) => {
       const { id } = await defer(bench);
       await gather(bench);

@@ -19,7 +19,7 @@ const [one, two] = recordings.urls;
 
 export const lifecycleTests: readonly BatchTest[] = [
   [
-    'a task is found by the beginning of its id, in small letters or in capitals',
+    'a task is found by the beginning of its id, in lower or upper case',
     async (bench) => {
       const key = 'abcdef00-0000-4000-8000-000000000000';
       const { database } = bench.store;
@@ -40,7 +40,7 @@ export const lifecycleTests: readonly BatchTest[] = [
     },
   ],
   [
-    'a transcription goes state by state from submitted to completed',
+    'a transcription moves state by state from submitted to completed',
     async (bench) => {
       const key = await begin(bench, recordings);
       const seen = [(await bench.state(key)).jobs[0]?.status];
@@ -66,7 +66,7 @@ export const lifecycleTests: readonly BatchTest[] = [
     },
   ],
   [
-    'a completion goes state by state, with its output under the name of the model',
+    'a completion moves state by state, with its output under the name of the model',
     async (bench) => {
       const key = await begin(bench, questions);
       await bench.poll(3);
@@ -84,7 +84,7 @@ export const lifecycleTests: readonly BatchTest[] = [
     },
   ],
   [
-    'one of two recordings fails: partial_complete, and its error stands in the result',
+    'one of two recordings fails: partial_complete, with its error in the result',
     async (bench) => {
       bench.azure.transcribe = (url) => (url === one ? { text: 'words' } : { error: 'bad audio' });
       const key = await begin(bench, recordings);
@@ -144,7 +144,7 @@ export const lifecycleTests: readonly BatchTest[] = [
     },
   ],
   [
-    'two errors of a poll are survived, and counted',
+    'two poll errors are survived, and counted',
     async (bench) => {
       const key = await begin(bench, recordings);
       bench.azure.server.trouble({ on: /^GET .*t-1$/, reply: { status: 500 }, times: 2 });
@@ -161,7 +161,7 @@ export const lifecycleTests: readonly BatchTest[] = [
     },
   ],
   [
-    'the third error of a poll fails the job',
+    'the third poll error fails the job',
     async (bench) => {
       const key = await begin(bench, questions);
       bench.openai.server.trouble({ on: /^GET .*batch_1$/, reply: { status: 500 }, times: 3 });
@@ -179,7 +179,7 @@ export const lifecycleTests: readonly BatchTest[] = [
     },
   ],
   [
-    'a rate limit is no error: the task is asked about when it was asked to',
+    'a rate limit is not an error: the task is polled when it asks',
     async (bench) => {
       const key = await begin(bench, recordings);
       const headers = { 'retry-after': '600' };
@@ -187,7 +187,7 @@ export const lifecycleTests: readonly BatchTest[] = [
       await bench.poll();
       const calls = bench.azure.server.calls.length;
       await bench.poll(4);
-      assert.equal(bench.azure.server.calls.length, calls, 'nobody asks before the time');
+      assert.equal(bench.azure.server.calls.length, calls, 'it is not polled before that time');
       await bench.poll(5);
       assert.equal((await bench.state(key)).jobs[0]?.transient_failures, undefined);
       assert.equal((await bench.task(key)).state, 'completed');
@@ -222,7 +222,7 @@ export const lifecycleTests: readonly BatchTest[] = [
     },
   ],
   [
-    'a task of more than 26 hours fails, and its job is called off',
+    'a task of more than 26 hours fails, and its job is canceled',
     async (bench) => {
       bench.openai.pollsToGo = 10_000;
       const key = await begin(bench, questions);
@@ -237,7 +237,7 @@ export const lifecycleTests: readonly BatchTest[] = [
     },
   ],
   [
-    'two reconcilers at once finalize a task once',
+    'two concurrent reconcilers finalize a task once',
     async (bench) => {
       const key = await begin(bench, recordings);
       await bench.poll(2);
@@ -253,7 +253,7 @@ export const lifecycleTests: readonly BatchTest[] = [
     },
   ],
   [
-    'cancel ends the task at once, and reaches the provider',
+    'cancel ends the task immediately, and reaches the provider',
     async (bench) => {
       const key = await begin(bench, questions);
       bench.openai.server.trouble({ on: /cancel$/, reply: { status: 503 } });

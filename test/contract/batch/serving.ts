@@ -15,7 +15,7 @@ function stranger(bench: BatchBench): BatchFixture {
 
 const twoModels = { ...questions, models: ['gpt-4o-mini', 'other-mini'] };
 
-/** A process that has a second provider with models of its own. */
+/** A process with a second provider that has its own models. */
 async function withOther(bench: BatchBench) {
   const other = new OpenaiServer();
   await other.start(bench.cleanup);
@@ -45,7 +45,7 @@ export const servingTests: readonly BatchTest[] = [
     },
   ],
   [
-    'a task that nobody serves fails after 26 hours, and is canceled when its provider is back',
+    'a task that no process serves fails after 26 hours, and is canceled when its provider is back',
     async (bench) => {
       bench.openai.pollsToGo = 10_000;
       const key = await bench.submit(questions);
@@ -77,7 +77,7 @@ export const servingTests: readonly BatchTest[] = [
     },
   ],
   [
-    'a provider that hangs delays neither the submissions nor the polls of another',
+    'a hanging provider delays neither the submissions nor the polls of another',
     async (bench) => {
       const hangs = () => undefined;
       bench.azure.server.trouble({ on: /^POST .*transcriptions/, reply: hangs });
@@ -112,7 +112,7 @@ export const servingTests: readonly BatchTest[] = [
     },
   ],
   [
-    'in a task for two providers, what one has begun is kept while the other limits the rate',
+    'in a task for two providers, jobs of one are kept while the other limits the rate',
     async (bench) => {
       const { fixture, other } = await withOther(bench);
       const headers = { 'retry-after': '900' };
@@ -130,7 +130,7 @@ export const servingTests: readonly BatchTest[] = [
     },
   ],
   [
-    'a result that hangs does not delay other tasks of its provider',
+    'a hanging result does not delay other tasks of its provider',
     async (bench) => {
       const slow = await bench.submit(questions);
       const runner = new BatchRunner({ ...bench.options, pollIntervalMs: 0 });

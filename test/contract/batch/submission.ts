@@ -19,14 +19,14 @@ export const questions = {
   requests: [
     { custom_id: 'one', instruction: 'Answer.', input: 'What is a pawl?' },
     { custom_id: 'two', input: 'What is a ratchet?' },
-    { custom_id: 'three', input: 'What is a click?' },
+    { custom_id: 'three', input: 'What is a latch?' },
   ],
 };
 
 const version = 'api-version=2024-11-15';
 const creations = /^POST .*(?:transcriptions:submit|batches)$/;
 
-/** What a process does that dies before its commit: nothing of it is stored. */
+/** A process that dies before its commit stores nothing. */
 async function submitAndDie(bench: BatchBench): Promise<void> {
   const { database } = bench.options;
   const dying = {
@@ -54,7 +54,7 @@ function worldOf({ options: { world } }: BatchBench) {
 
 export const submissionTests: readonly BatchTest[] = [
   [
-    'a task is on disk before the provider hears of it, and then goes into progress',
+    'a task is on disk before the provider is called, and then moves to in_progress',
     async (bench) => {
       const key = await bench.submit(recordings);
       assert.equal((await bench.task(key)).state, 'pending');
@@ -66,7 +66,7 @@ export const submissionTests: readonly BatchTest[] = [
     },
   ],
   [
-    'the state of a transcription begins in the shape that others read',
+    'the state of a transcription starts in the documented shape',
     async (bench) => {
       const key = await bench.submit({
         ...recordings,
@@ -88,7 +88,7 @@ export const submissionTests: readonly BatchTest[] = [
     },
   ],
   [
-    'the state of a completion begins in the shape that others read',
+    'the state of a completion starts in the documented shape',
     async (bench) => {
       const key = await bench.submit(questions);
       await bench.deliver();
@@ -113,7 +113,7 @@ export const submissionTests: readonly BatchTest[] = [
     },
   ],
   [
-    'a task without one usable address fails, and says so',
+    'a task without a usable address fails, and says so',
     async (bench) => {
       const key = await bench.submit({ ...recordings, urls: ['nonsense', 'gs://bucket/a.wav'] });
       await bench.deliver();
@@ -123,7 +123,7 @@ export const submissionTests: readonly BatchTest[] = [
     },
   ],
   [
-    'a caller with as many open tasks as may be waits for one to end, others do not',
+    'a caller at the limit of open tasks waits for one to end, others do not',
     async ({ options }) => {
       const commands = new BatchCommands({ ...options, ring: () => undefined, openTasksMax: 1 });
       const first = await commands.submit('one', recordings);
@@ -146,7 +146,7 @@ export const submissionTests: readonly BatchTest[] = [
     },
   ],
   [
-    'a task that another submitter has moved on is left alone',
+    'a task that another submitter has moved on is skipped',
     async (bench) => {
       const key = await bench.submit(recordings);
       const { database, world } = bench.options;
@@ -167,7 +167,7 @@ export const submissionTests: readonly BatchTest[] = [
       `a ${kind} whose submitter died before its commit is found, and not submitted again`,
       async (bench) => {
         const key = await bench.submit(kind === 'completion' ? questions : recordings);
-        // Others of the same caller fill the first pages of the provider's list.
+        // Other batches of the same caller fill the first pages of the provider's list.
         for (let other = 0; other < 5; other += 1) {
           await bench.submit(kind === 'completion' ? questions : recordings);
         }
@@ -186,7 +186,7 @@ export const submissionTests: readonly BatchTest[] = [
     ],
   ),
   [
-    'a provider that limits the rate is waited for as long as it asks',
+    'a rate limit of a provider is waited for as long as it says',
     async (bench) => {
       const key = await bench.submit(recordings);
       const headers = { 'retry-after': '120' };
@@ -202,7 +202,7 @@ export const submissionTests: readonly BatchTest[] = [
     },
   ],
   [
-    'a provider that cannot be reached is tried again, and in the end the task fails',
+    'an unreachable provider is tried again, and in the end the task fails',
     async (bench) => {
       const key = await bench.submit(questions);
       const times = limits.batch.submitAttemptsMax;
@@ -218,7 +218,7 @@ export const submissionTests: readonly BatchTest[] = [
     },
   ],
   [
-    'a provider that refuses the request ends the task at once',
+    'a provider that refuses the request ends the task immediately',
     async (bench) => {
       const key = await bench.submit(recordings);
       const body = { error: { message: 'the locale is unknown' } };
@@ -229,21 +229,21 @@ export const submissionTests: readonly BatchTest[] = [
     },
   ],
   [
-    'what cannot be a task is refused with what is wrong with it',
+    'an invalid task is refused with the reason',
     async (bench) => {
       const bodies: readonly [unknown, RegExp][] = [
         ['x', /must be an object/],
         [{ urls: ['https://a.example'] }, /task_type must be/],
-        [{ task_type: 'transcription', urls: [] }, /urls must name/],
-        [{ task_type: 'transcription' }, /give urls to transcribe, or requests/],
+        [{ task_type: 'transcription', urls: [] }, /urls must have/],
+        [{ task_type: 'transcription' }, /give either urls to transcribe or requests/],
         [{ ...recordings, provider: 'ACME' }, /no provider is configured for ACME/],
         [{ ...questions, models: ['llama'] }, /no provider is configured for the model llama/],
-        [{ ...questions, models: [] }, /at least one of models/],
+        [{ ...questions, models: [] }, /at least one model/],
         [{ ...questions, requests: [{ custom_id: 'a b', input: 'x' }] }, /custom_id must be/],
         [{ ...questions, requests: [{ custom_id: 'a' }] }, /input must be a text/],
         [
           { ...questions, requests: [questions.requests[0], questions.requests[0]] },
-          /is there twice/,
+          /is used twice/,
         ],
       ];
       for (const [body, message] of bodies) await assert.rejects(bench.submit(body), { message });

@@ -1,4 +1,4 @@
-/** What is given up is ended at the provider, and nothing is paid twice meanwhile. */
+/** Abandoned tasks are ended at the provider, and nothing is paid twice meanwhile. */
 import assert from 'node:assert/strict';
 import { reconcile } from '../../../src/engine/batch/reconciler.ts';
 import { limits } from '../../../src/kernel/limits/limits.ts';
@@ -17,7 +17,7 @@ async function begin(bench: BatchBench, body: unknown): Promise<string> {
 const broken: Reply = { status: 500 };
 const asking = /^GET .*batches\/batch_1$/;
 
-/** The provider fails three polls of the first batch, and is well again. */
+/** The provider fails three polls of the first batch, and then works again. */
 async function giveUp(bench: BatchBench): Promise<void> {
   bench.openai.server.trouble({ on: asking, reply: broken, times: 3 });
   await bench.poll(3);
@@ -29,7 +29,7 @@ function paidTwice(bench: BatchBench): string[] {
 
 export const windDownTests: readonly BatchTest[] = [
   [
-    'a batch that was given up is canceled, and its questions are asked again only then',
+    'an abandoned batch is canceled, and only then are its requests sent again',
     async (bench) => {
       bench.openai.pollsToGo = 10_000;
       bench.openai.cancelPollsToGo = 3;
@@ -54,7 +54,7 @@ export const windDownTests: readonly BatchTest[] = [
     },
   ],
   [
-    'results that a batch has brought before it was canceled are kept, and not asked again',
+    'results that a batch had before it was canceled are kept, and not requested again',
     async (bench) => {
       bench.openai.pollsToGo = 10_000;
       bench.openai.isDoneAtCancel = ({ custom_id }) => custom_id === 'line-1';
@@ -71,7 +71,7 @@ export const windDownTests: readonly BatchTest[] = [
     },
   ],
   [
-    'a batch that ended while nobody could ask is collected, and not paid again',
+    'a batch that ended during an outage is collected, and not paid again',
     async (bench) => {
       const { id } = await defer(bench, 2);
       await gather(bench);
@@ -88,7 +88,7 @@ export const windDownTests: readonly BatchTest[] = [
     },
   ],
   [
-    'the results of a task that was given up are its output, and are counted',
+    'the results of an abandoned task are its output, and are counted',
     async (bench) => {
       const key = await begin(bench, questions);
       bench.openai.pollsToGo = 0;
@@ -104,7 +104,7 @@ export const windDownTests: readonly BatchTest[] = [
     },
   ],
   [
-    'three errors with good answers between them do not fail a job',
+    'three errors with good responses between them do not fail a job',
     async (bench) => {
       bench.openai.pollsToGo = 4;
       const key = await begin(bench, questions);
@@ -118,7 +118,7 @@ export const windDownTests: readonly BatchTest[] = [
     },
   ],
   [
-    'a key that is refused says nothing about the job: it is waited for, and that is shown',
+    'a refused key is not an error of the job: the task waits, and shows that',
     async (bench) => {
       const key = await begin(bench, questions);
       bench.openai.server.trouble({ on: asking, reply: { status: 401 }, times: 4 });
@@ -146,7 +146,7 @@ export const windDownTests: readonly BatchTest[] = [
       assert.equal(bench.openai.server.count(on), 1);
       assert.match((await bench.task(key)).wait_reason ?? '', /429/);
       await bench.poll(5);
-      assert.equal(bench.openai.server.count(on), 1, 'nobody asks before the time');
+      assert.equal(bench.openai.server.count(on), 1, 'it is not polled before that time');
       const gaps: number[] = [];
       for (let asked = 1; asked < 6; ) {
         const before = (await bench.task(key)).next_at;
@@ -190,7 +190,7 @@ export const windDownTests: readonly BatchTest[] = [
     },
   ],
   [
-    'a hold is renewed while a result is read, however long that takes',
+    'a lock is renewed while a slow result is read',
     async (bench) => {
       const key = await begin(bench, questions);
       const { world } = bench.store;
@@ -209,14 +209,14 @@ export const windDownTests: readonly BatchTest[] = [
         await world.advance(limits.batch.holdMs / 4);
         await reconcile(bench.options, bench.signal);
       }
-      assert.equal(bench.openai.server.count(/content$/), 1, 'nobody else reads it');
+      assert.equal(bench.openai.server.count(/content$/), 1, 'no other process reads it');
       release.open();
       await slow;
       assert.equal((await bench.task(key)).state, 'completed');
     },
   ],
   [
-    'a task has the counts of all its jobs, whenever each of them ended',
+    'a task has the counts of all its jobs, regardless of when each of them ended',
     async (bench) => {
       const models = ['gpt-4o-mini', 'gpt-4o', 'gpt-4.1'];
       const key = await begin(bench, { ...questions, models });
@@ -236,7 +236,7 @@ export const windDownTests: readonly BatchTest[] = [
     },
   ],
   [
-    'a job that was begun by a submitter who lost a canceled task is ended, too',
+    'a job started by a submitter that lost a canceled task is ended, too',
     async (bench) => {
       const key = await bench.submit(recordings);
       const begun = makeLatch();

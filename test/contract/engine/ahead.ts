@@ -11,7 +11,7 @@ import { failing } from './step.ts';
 
 const all = { mayRunAhead: () => true };
 
-/** A ledger whose reports reach the disk only once they are let go. */
+/** A ledger whose reports reach the disk only when released. */
 function held(): { ledger: (own: Ledger) => Ledger; release: () => void } {
   const { opened, open } = makeLatch();
   const ledger = (own: Ledger): Ledger =>
@@ -32,7 +32,7 @@ const timesRun = (bench: EngineFixture, step: string): number =>
 
 export const aheadTests: readonly EngineTest[] = [
   [
-    'free steps run while the clicks before them are on their way, and the history is the same',
+    'free steps run while the commits before them are pending, and the history is the same',
     async (bench) => {
       const { ledger, release } = held();
       await bench.start({}, { ...all, ledger });
@@ -57,7 +57,7 @@ export const aheadTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a step that is not free begins only when all before it is on disk',
+    'a step that is not free begins only when everything before it is on disk',
     async (bench) => {
       const seen: string[] = [];
       const persisted: StepFunction = async ({ item }) => {
@@ -72,7 +72,7 @@ export const aheadTests: readonly EngineTest[] = [
     },
   ],
   [
-    'what ran ahead of a write that was refused counts for nothing, and is done again',
+    'steps that ran ahead of a refused write do not count, and run again',
     async (bench) => {
       let refusals = 0;
       const written: string[] = [];
@@ -118,7 +118,7 @@ export const aheadTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a step that fails ahead of the clicks before it fails after them',
+    'a step that fails ahead of the commits before it fails after them',
     async (bench) => {
       const { ledger, release } = held();
       const persisted = failing(1, () => new Failure('step_output_invalid', 'no'));
@@ -158,7 +158,7 @@ export const aheadTests: readonly EngineTest[] = [
     },
   ],
   [
-    'what has killed a worker goes one committed step at a time, so that the next death names it',
+    'an item that killed a worker runs one committed step at a time, so the next death names it',
     async (bench) => {
       const { store, world } = bench;
       const { database, lifecycle } = store;
@@ -179,7 +179,7 @@ export const aheadTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a report that the store does not take ends the attempt with its error, whatever runs ahead',
+    'a report that the store refuses ends the run with its error, despite steps that ran ahead',
     async (bench) => {
       const ledger = (own: Ledger): Ledger =>
         ledgerOver(own, { report: () => Promise.reject(new Failure('store_busy', 'away')) });

@@ -1,4 +1,4 @@
-/** The files of mails, as documents of their own. */
+/** The files of mails, as their own documents. */
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import type { BlobStore } from '../../../src/blob/blob.ts';
@@ -89,7 +89,7 @@ async function countOf(bench: EngineFixture, { key }: Submitted): Promise<number
 
 export const attachmentTests: readonly EngineTest[] = [
   [
-    'the files of a mail are documents with their own names that say which mail they belong to',
+    'the files of a mail are documents with their own names that refer to the mail',
     async (bench) => {
       await bench.start({}, { pipeline: setup().pipeline });
       const job = await ingest(bench, mailWith(walrus, lantern));
@@ -106,7 +106,7 @@ export const attachmentTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a file that cannot be read fails alone, and is retried alone without the mail',
+    'an unreadable file fails alone, and is retried alone without the mail',
     async (bench) => {
       const { pipeline, parsed } = setup();
       const engine = await bench.start({}, { pipeline });
@@ -145,7 +145,7 @@ export const attachmentTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a mail in a mail brings its own files, up to a depth',
+    'a mail in a mail adds its own files, up to a depth',
     async (bench) => {
       await bench.start({}, { pipeline: setup().pipeline });
       const { depthMax } = limits.attachment;
@@ -166,7 +166,7 @@ export const attachmentTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a mail and the mails in it bring a bounded number of files',
+    'a mail and the mails in it add a bounded number of files',
     async (bench) => {
       await bench.start({}, { pipeline: setup().pipeline });
       const { filesAllMax, filesMax } = limits.attachment;
@@ -184,7 +184,7 @@ export const attachmentTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a mail that has changed replaces its files, and those that are gone leave the corpus',
+    'a changed mail replaces its files, and removed files leave the corpus',
     async (bench) => {
       await bench.start({}, { pipeline: setup().pipeline });
       const attached = writeMail({ text: 'An older letter', files: [lantern] });
@@ -205,7 +205,7 @@ export const attachmentTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a mail of which only a file has changed replaces that file, and nothing else',
+    'a mail in which only a file has changed replaces that file, and nothing else',
     async (bench) => {
       await bench.start({}, { pipeline: setup().pipeline });
       await ingest(bench, mailWith(walrus, lantern));
@@ -219,7 +219,7 @@ export const attachmentTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a mail that has not changed adds only files that the corpus lacks',
+    'an unchanged mail adds only files that the corpus lacks',
     async (bench) => {
       const engine = await bench.start({}, { pipeline: setup().pipeline });
       const mail = mailWith(walrus, lantern);
@@ -257,7 +257,7 @@ export const attachmentTests: readonly EngineTest[] = [
     },
   ],
   [
-    'files that only a replaced version has leave the corpus when the mail is as it was',
+    'files that only a replaced version has leave the corpus when the mail is restored',
     async (bench) => {
       const { pipeline } = setup();
       const latch = makeLatch();
@@ -354,7 +354,7 @@ export const attachmentTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a mail is deleted with its files, whatever they are waiting for',
+    'a mail is deleted with its files, in any of their states',
     async (bench) => {
       const engine = await bench.start({}, { pipeline: setup().pipeline });
       const attached = writeMail({ text: 'An older letter', files: [lantern] });
@@ -369,7 +369,7 @@ export const attachmentTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a corpus with mails is deleted whole',
+    'a corpus with mails is deleted completely',
     async (bench) => {
       const engine = await bench.start({}, { pipeline: setup().pipeline });
       await ingest(bench, mailWith(walrus, lantern));

@@ -1,4 +1,4 @@
-/** What one caller owns becomes another's: all of it, once, and whatever happens on the way. */
+/** Ownership moves from one caller to another: completely, once, and despite interruptions. */
 import assert from 'node:assert/strict';
 import { carryOutMoves } from '../../../src/engine/command/ownership-moves.ts';
 import { limits } from '../../../src/kernel/limits/limits.ts';
@@ -34,7 +34,7 @@ async function submit(bench: EngineFixture, caller: string, corpus: string, coun
   return { key: jobKey, caller, ids: [] };
 }
 
-/** Whose the jobs and the items are, and under which name of the corpus. */
+/** The owners of jobs and items, and their corpus names. */
 async function owners(bench: EngineFixture) {
   const of = (table: string) =>
     bench.store.rows<{ caller: string; corpus: string; count: number }>(
@@ -46,7 +46,7 @@ async function owners(bench: EngineFixture) {
   return { jobs: await lines('jobs'), items: await lines('items') };
 }
 
-/** A store whose writes fail after so many. */
+/** A store whose writes fail after this many. */
 function failingAfter(database: Database, writes: number): Database {
   let left = writes;
   const write: Database['write'] = (work) => {
@@ -64,7 +64,7 @@ function failingAfter(database: Database, writes: number): Database {
 
 export const callerTests: readonly EngineTest[] = [
   [
-    'a move that is interrupted goes on, and everything is moved once',
+    'an interrupted move continues, and everything is moved once',
     async (bench) => {
       const { database } = bench.store;
       const engine = await bench.start({ fetched: () => new Promise(() => undefined) });
@@ -103,7 +103,7 @@ export const callerTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a document that is worked on while its job moves ends where it was meant to',
+    'a document in progress while its job moves ends in the right corpus',
     async (bench) => {
       const { promise: released, resolve: release } = Promise.withResolvers<void>();
       let isHeld = false;
@@ -141,7 +141,7 @@ export const callerTests: readonly EngineTest[] = [
     },
   ],
   [
-    'what is still written under a caller that was merged follows',
+    'rows still written under a merged caller follow',
     async (bench) => {
       const { database } = bench.store;
       const now = bench.world.now();
@@ -159,7 +159,7 @@ export const callerTests: readonly EngineTest[] = [
       await bench.world.advance(limits.caller.settleMs);
       await carryOutMoves(database);
       assert.deepEqual(await listOpenMoves(database), []);
-      // A process that had not heard of it.
+      // A process that did not know of the merge.
       await submit(bench, '2222222222222222', 'late');
       await carryOutMoves(database);
       assert.deepEqual((await owners(bench)).jobs, [
@@ -169,7 +169,7 @@ export const callerTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a key that Membership gives to another account takes nothing with it',
+    'a key that Membership gives to another account transfers nothing',
     async (bench) => {
       const { database } = bench.store;
       const meet = (key: string, subject: string) =>
@@ -188,7 +188,7 @@ export const callerTests: readonly EngineTest[] = [
     },
   ],
   [
-    'two processes that see a key for the first time make one caller of it',
+    'two processes that see a key for the first time create one caller',
     async (bench) => {
       const { database } = bench.store;
       const named = { kind: 'membership', subject: 'acct_dave' } as const;

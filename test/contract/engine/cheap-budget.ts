@@ -1,4 +1,4 @@
-/** Budgets in the cheap lane: money is set aside for a batch before it is sent. */
+/** Budgets in the batch lane: money is reserved for a batch before it is sent. */
 import assert from 'node:assert/strict';
 import { pruneMoney } from '../../../src/engine/item/sweeper.ts';
 import { limits } from '../../../src/kernel/limits/limits.ts';
@@ -7,7 +7,7 @@ import type { EngineTest } from '../../support/engine-fixture.ts';
 
 export const cheapBudgetTests: readonly EngineTest[] = [
   [
-    'a job of the cheap lane is paused before its batches would cost more than its budget',
+    'a job of the batch lane is paused before its batches would exceed its budget',
     async (bench) => {
       const lane = new CheapLane(bench);
       const engine = await lane.start();
@@ -18,9 +18,9 @@ export const cheapBudgetTests: readonly EngineTest[] = [
       assert.deepEqual([paused.pause_reason, paused.items_failed], ['budget_reached', 0]);
       await lane.deliver();
       await bench.world.settle();
-      // Who had not gone to wait yet when the job was paused has asked nothing: perhaps nobody had.
+      // Items that did not wait yet when the job was paused have sent nothing: possibly none did.
       const { length } = lane.batches.answered;
-      assert.ok(length * sectionTokens <= 50, `${length} were asked`);
+      assert.ok(length * sectionTokens <= 50, `${length} were sent`);
       assert.equal(await bench.store.withoutCause(), 0);
       await engine.commands.resume('ann', job.key, 1000);
       await lane.answer();
@@ -31,7 +31,7 @@ export const cheapBudgetTests: readonly EngineTest[] = [
     },
   ],
   [
-    'money stays set aside for as long as a batch may take',
+    'money stays reserved for as long as a batch may take',
     async (bench) => {
       const lane = new CheapLane(bench);
       await lane.start();
@@ -45,7 +45,7 @@ export const cheapBudgetTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a model whose price nobody knows spends nothing of a budget',
+    'a model without a known price spends nothing of a budget',
     async (bench) => {
       const lane = new CheapLane(bench, { isPriced: false });
       await lane.start();
@@ -57,7 +57,7 @@ export const cheapBudgetTests: readonly EngineTest[] = [
     },
   ],
   [
-    'what was set aside for questions that were never sent, or that failed, comes back',
+    'money reserved for requests that were never sent, or that failed, is released',
     async (bench) => {
       const lane = new CheapLane(bench);
       const engine = await lane.start();

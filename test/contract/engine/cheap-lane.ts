@@ -1,4 +1,4 @@
-/** What the cheap lane costs: an answer of a batch is paid for once, and kept like any other. */
+/** What the batch lane costs: a response of a batch is paid once, and kept like any other. */
 import assert from 'node:assert/strict';
 import { limits } from '../../../src/kernel/limits/limits.ts';
 import type { StepFunction } from '../../../src/pipeline/pipeline.ts';
@@ -13,7 +13,7 @@ const nothingSaved = { tokens_saved: 0, saved_cents: 0 };
 
 export const cheapLaneTests: readonly EngineTest[] = [
   [
-    'where one of many questions fails, the others are charged, kept and never asked again',
+    'if one of many requests fails, the others are charged, kept and never sent again',
     async (bench) => {
       const lane = new CheapLane(bench);
       lane.batches.refusal = ({ input }) => (input.includes('Cleo') ? 'blocked' : undefined);
@@ -39,7 +39,7 @@ export const cheapLaneTests: readonly EngineTest[] = [
     },
   ],
   [
-    'of a document that was edited only what is new is asked, and the saving shows',
+    'for an edited document only new requests are sent, and the saving shows',
     async (bench) => {
       const lane = new CheapLane(bench);
       await lane.start();
@@ -74,7 +74,7 @@ export const cheapLaneTests: readonly EngineTest[] = [
     },
   ],
   [
-    'what was answered in one lane is not asked for in the other',
+    'a response of one lane is not requested again in the other',
     async (bench) => {
       const lane = new CheapLane(bench);
       await lane.start();
@@ -88,7 +88,7 @@ export const cheapLaneTests: readonly EngineTest[] = [
     },
   ],
   [
-    'what a document says twice is asked once',
+    'a repeated text is requested once',
     async (bench) => {
       const lane = new CheapLane(bench);
       await lane.start();
@@ -104,7 +104,7 @@ export const cheapLaneTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a crash between the answers of a batch and the click charges and asks for them once',
+    'a crash between the responses of a batch and the commit charges and sends them once',
     async (bench) => {
       const lane = new CheapLane(bench);
       const own = lane.pipeline.steps.embedded as StepFunction;
@@ -127,7 +127,7 @@ export const cheapLaneTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a job that was canceled and is retried waits for what it has asked, and asks nothing again',
+    'a canceled and retried job waits for its open requests, and repeats none',
     async (bench) => {
       const lane = new CheapLane(bench);
       const engine = await lane.start();
@@ -148,7 +148,7 @@ export const cheapLaneTests: readonly EngineTest[] = [
     },
   ],
   [
-    'what a batch answers while an item goes to wait for it wakes the item',
+    'a batch response that arrives while an item starts to wait wakes the item',
     async (bench) => {
       const lane = new CheapLane(bench);
       const own = lane.pipeline.steps.embedded as StepFunction;
@@ -172,7 +172,7 @@ export const cheapLaneTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a corpus that is begun in the cheap lane has the model of its vectors, and keeps it',
+    'a corpus started in the batch lane has the model of its vectors, and keeps it',
     async (bench) => {
       const lane = new CheapLane(bench);
       const engine = await lane.start();
@@ -196,10 +196,10 @@ export const cheapLaneTests: readonly EngineTest[] = [
     },
   ],
   [
-    'an answer that cannot be read is charged and not kept: a retry asks for it alone',
+    'an unreadable response is charged and not kept: a retry requests only that one',
     async (bench) => {
       const lane = new CheapLane(bench, { hasEntities: true });
-      lane.batches.content = () => 'no JSON at all';
+      lane.batches.content = () => 'not JSON at all';
       const engine = await lane.start();
       const job = await lane.submit({ page: sections('Ada') });
       await lane.answer();
@@ -232,7 +232,7 @@ export const cheapLaneTests: readonly EngineTest[] = [
     },
   ],
   [
-    'the answers for a long document are read some at a time',
+    'the responses for a long document are read in pages',
     async (bench) => {
       const lane = new CheapLane(bench);
       const { concurrencyMax } = limits.batch;
@@ -255,7 +255,7 @@ export const cheapLaneTests: readonly EngineTest[] = [
     },
   ],
   [
-    'what a batch answers for a job that was canceled is kept and charged all the same',
+    'batch responses for a canceled job are kept and charged',
     async (bench) => {
       const lane = new CheapLane(bench, { hasEntities: true });
       const engine = await lane.start();
@@ -282,7 +282,7 @@ export const cheapLaneTests: readonly EngineTest[] = [
     },
   ],
   [
-    'an answer is left to the item that is about to come for it',
+    'a response is left to the item that is about to use it',
     async (bench) => {
       const lane = new CheapLane(bench);
       const engine = await lane.start();
@@ -297,7 +297,7 @@ export const cheapLaneTests: readonly EngineTest[] = [
     },
   ],
   [
-    'what several documents ask at the same time is asked and paid for once',
+    'a request shared by several documents is sent and paid once',
     async (bench) => {
       const lane = new CheapLane(bench);
       await lane.start();
@@ -306,7 +306,7 @@ export const cheapLaneTests: readonly EngineTest[] = [
         await lane.submit({ three: sections('Ada', 'Cleo') }),
       ];
       await lane.answerLater();
-      // It comes when the batch is under way.
+      // It comes while the batch is running.
       jobs.push(await lane.submit({ four: sections('Cleo') }));
       await lane.answer();
       lane.batches.isBusy = false;
@@ -320,14 +320,14 @@ export const cheapLaneTests: readonly EngineTest[] = [
       const sum = (name: keyof (typeof sums)[number]) =>
         sums.reduce((total, each) => total + each[name], 0);
       assert.deepEqual([sum('cost_cents'), sum('tokens_in')], [21, 21]);
-      // Four of seven, and what was kept for `four` before `three` came for it.
+      // Four of seven, and what was kept for `four` before `three` used it.
       assert.equal(sum('tokens_saved'), 5 * sectionTokens);
       assert.equal(await lane.lines(), 0);
       assert.deepEqual(bench.errors, []);
     },
   ],
   [
-    'a document whose question was asked for another asks it where that came to nothing',
+    'a document whose request was sent for another sends it itself if that one failed',
     async (bench) => {
       const lane = new CheapLane(bench);
       lane.batches.refusal = () => 'blocked';
@@ -344,7 +344,7 @@ export const cheapLaneTests: readonly EngineTest[] = [
     },
   ],
   [
-    'an answer that another document waits for is not held back by what else its own waits for',
+    'a response that another document waits for is not delayed by other requests of its own',
     async (bench) => {
       const lane = new CheapLane(bench, { hasEntities: true });
       await lane.start();

@@ -1,4 +1,4 @@
-/** What a model that finds entities costs: its answers are paid for once. */
+/** What a model that finds entities costs: its responses are paid once. */
 import assert from 'node:assert/strict';
 import { Failure } from '../../../src/kernel/failure/failure.ts';
 import { limits } from '../../../src/kernel/limits/limits.ts';
@@ -16,7 +16,7 @@ import { meteredEmbedder } from '../../support/metered-embedder.ts';
 import type { Submitted } from '../../support/store-fixture.ts';
 import { submitTexts } from './money.ts';
 
-/** Two cents for each question with its answer: 100 tokens for one, 10 for the other. */
+/** Two cents for each request with its response: 100 tokens for one, 10 for the other. */
 const questionCents = 2;
 
 function pipelineOf(
@@ -35,7 +35,7 @@ function pipelineOf(
   });
 }
 
-/** So long that it is asked about in so many parts, none of which is as another. */
+/** So long that it is split into this many different passages. */
 function textOf(passages: number): string {
   const tokens = passages * limits.completion.passageTokensMax - 2000;
   return Array.from(
@@ -61,7 +61,7 @@ const one = { page: 'Ada Lovelace met a walrus.' };
 
 export const completionTests: readonly EngineTest[] = [
   [
-    'what a model answered is charged with its questions and its answers, and told',
+    'a model call is charged with its request and response tokens, and reported',
     async (bench) => {
       const completer = meteredCompleter();
       await bench.start({}, { pipeline: pipelineOf(bench, completer) });
@@ -86,7 +86,7 @@ export const completionTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a passage is asked about once, in whichever document, and the saving shows',
+    'a passage is requested once across documents, and the saving shows',
     async (bench) => {
       const completer = meteredCompleter();
       await bench.start({}, { pipeline: pipelineOf(bench, completer) });
@@ -99,7 +99,7 @@ export const completionTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a step that fails between passages asks about the rest only',
+    'a step that fails between passages requests only the rest',
     async (bench) => {
       const completer = meteredCompleter();
       let calls = 0;
@@ -118,12 +118,12 @@ export const completionTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a process that dies between passages leaves the answers to the next one',
+    'a process that dies between passages leaves the responses to the next one',
     async (bench) => {
       const completer = meteredCompleter();
       const dying = meteredCompleter();
       let calls = 0;
-      // The second few are never answered.
+      // The second group is never answered.
       dying.before = () => {
         calls += 1;
         return calls > limits.completion.passagesAtOnceMax
@@ -132,7 +132,7 @@ export const completionTests: readonly EngineTest[] = [
       };
       const first = await bench.start({}, { pipeline: pipelineOf(bench, dying), pid: 1 });
       const job = await submitTexts(bench, { page: textOf(7) });
-      await bench.world.until('the second few to be asked', async () => calls > 4);
+      await bench.world.until('the second group to be requested', async () => calls > 4);
       bench.abandon(first);
       bench.store.livingPids.delete(1);
       await bench.start({}, { pipeline: pipelineOf(bench, completer), pid: 2 });
@@ -145,7 +145,7 @@ export const completionTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a crash between the answer and the click pays nothing again',
+    'a crash between the response and the commit pays nothing again',
     async (bench) => {
       const completer = meteredCompleter();
       const pipeline = pipelineOf(bench, completer);
@@ -168,7 +168,7 @@ export const completionTests: readonly EngineTest[] = [
   ],
   ...['{"entities":"none"}', ''].map(
     (answer): EngineTest => [
-      `an answer of no use (${answer || 'cut short'}) is charged and not kept: a retry asks anew`,
+      `a useless response (${answer || 'cut short'}) is charged and not kept: a retry asks again`,
       async (bench) => {
         const completer = meteredCompleter();
         completer.answer = answer;
@@ -187,10 +187,10 @@ export const completionTests: readonly EngineTest[] = [
     ],
   ),
   [
-    'a job is paused before its questions would cost more than its budget, and goes on',
+    'a job is paused before its requests would exceed its budget, and continues',
     async (bench) => {
       const completer = meteredCompleter();
-      // 240 cents for each, of which there are four at once; somewhat more is set aside for them.
+      // 240 cents each, four of them concurrently; somewhat more is reserved for them.
       completer.tokens = { input: 4000, output: 2000 };
       const engine = await bench.start({}, { pipeline: pipelineOf(bench, completer) });
       const job = await submitTexts(bench, { page: textOf(7) }, { budgetCents: 1500 });
@@ -205,7 +205,7 @@ export const completionTests: readonly EngineTest[] = [
     },
   ],
   [
-    'two steps of a document that pay at once each set their own money aside',
+    'two concurrent paid steps of a document each reserve their own money',
     async (bench) => {
       const reservations: number[] = [];
       const both = Promise.withResolvers<void>();

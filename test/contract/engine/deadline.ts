@@ -9,7 +9,7 @@ import { makeLatch } from '../../support/test-world.ts';
 const minute = 60_000;
 const hang: StepFunction = () => new Promise(() => undefined);
 
-/** What is told of items that ran out of time: the job's own word, then one for each item. */
+/** The history of a timeout: one entry for the job, then one for each item. */
 async function overdueStory(bench: EngineFixture): Promise<string[]> {
   return (await bench.store.story()).filter((line) => /^(job_overdue|item_failed)/.test(line));
 }
@@ -23,7 +23,7 @@ async function endNow({ store }: EngineFixture): Promise<number[]> {
 
 export const deadlineTests: readonly EngineTest[] = [
   [
-    'what is open of a job past its time fails with advice, and what is done stays',
+    'open items of a timed-out job fail with advice, and done items stay',
     async (bench) => {
       const reasons: unknown[] = [];
       const late = makeLatch();
@@ -52,14 +52,14 @@ export const deadlineTests: readonly EngineTest[] = [
       assert.equal(message, 'the job ran for longer than its 60 s');
       assert.deepEqual([context.url, context.attempt], ['slow', 1]);
       assert.deepEqual(await overdueStory(bench), ['job_overdue', 'item_failed embedded']);
-      assert.equal(reasons.length, 1, 'the step was told to stop');
+      assert.equal(reasons.length, 1, 'the step was aborted');
       late.open();
       await bench.world.settle();
       assert.equal((await bench.store.item(job.ids[1])).step, 'failed');
     },
   ],
   [
-    'it ends an item wherever it stands, and frees its place at the gate',
+    'it ends an item in every state, and frees its slot at the gate',
     async (bench) => {
       const retrying: StepFunction = async ({ item }) => {
         if (item.source === 'again')
@@ -89,7 +89,7 @@ export const deadlineTests: readonly EngineTest[] = [
     },
   ],
   [
-    'the clock stands while a job is queued or paused, and begins anew with resume and retry',
+    'the clock stops while a job is queued or paused, and restarts with resume and retry',
     async (bench) => {
       const job = await bench.store.submit({ maxWallSeconds: 60 });
       await bench.world.advance(5 * minute);
@@ -127,7 +127,7 @@ export const deadlineTests: readonly EngineTest[] = [
     },
   ],
   [
-    'of two processes that see it at once, one ends the job, and it is told once',
+    'of two processes that see it at once, one ends the job, and it is reported once',
     async (bench) => {
       const job = await bench.store.submit({ items: 3, maxWallSeconds: 1 });
       await bench.store.claim(2);
@@ -142,7 +142,7 @@ export const deadlineTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a job of more documents than one transaction takes is ended to the last, and told of once',
+    'a job larger than one transaction is ended completely, and reported once',
     async (bench) => {
       const items = limits.loop.pruneBatchMax + 10;
       const job = await bench.store.submit({ items, maxWallSeconds: 1 });
@@ -156,16 +156,16 @@ export const deadlineTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a time that no job may take is refused',
+    'a time limit out of range is refused',
     async (bench) => {
       for (const maxWallSeconds of [0, 1.5, -1, Number.NaN, 7 * 24 * 3600 + 1]) {
         const refused = bench.store.submit({ maxWallSeconds });
-        await assert.rejects(refused, /max_wall_seconds is a whole number of seconds from 1 to/);
+        await assert.rejects(refused, /max_wall_seconds must be a whole number from 1 to/);
       }
     },
   ],
 ];
 
-/** Those of the first job hang; the next one at the gate gets through. */
+/** Items of the first job hang; the next one at the gate gets through. */
 const hangAtGate: StepFunction = (context) =>
   /\d$/.test(context.item.source) ? hang(context) : Promise.resolve({});

@@ -39,7 +39,7 @@ async function found(bench: EngineFixture, query: string): Promise<string[]> {
   return (await searchStore(bench.store.database, request)).map(({ text }) => text);
 }
 
-/** The pipeline, with a step that waits for the test when the document says so. */
+/** The pipeline, with a step that waits for the test if the document asks for it. */
 function holding(word: string, step: string): { pipeline: Pipeline; release: () => void } {
   const latch = makeLatch();
   const own = documents.steps[step] as StepFunction;
@@ -92,7 +92,7 @@ export const documentEngineTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a document that fails after it was chunked has no chunk in the counts of its job',
+    'a document that fails after chunking has no chunk in the counts of its job',
     async (bench) => {
       const embedded: StepFunction = () => Promise.reject(new Failure('provider_auth', 'no'));
       const pipeline = { ...documents, steps: { ...documents.steps, embedded } };
@@ -105,7 +105,7 @@ export const documentEngineTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a generation that a newer one has replaced before it was indexed is not counted',
+    'a generation that was replaced before it was indexed is not counted',
     async (bench) => {
       const { pipeline, release } = holding('walrus', 'indexed');
       await bench.start({}, { pipeline });
@@ -125,7 +125,7 @@ export const documentEngineTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a paragraph that two documents share has an id in each, which stays when it is read again',
+    'a paragraph shared by two documents has an id in each, which is stable on re-ingest',
     async (bench) => {
       await bench.start({}, { pipeline: documents });
       const idsOf = async (): Promise<string[]> => {
@@ -152,7 +152,7 @@ export const documentEngineTests: readonly EngineTest[] = [
     },
   ],
   [
-    'what a document says of itself is listed with it, without what no database takes',
+    'the metadata of a document is listed with it, without what no database accepts',
     async (bench) => {
       const meta = { author: 'A\0da \ud800', pages: 3, date: '1843-07-10' };
       const parser: Parser = async (...call) => ({ ...(await parse(...call)), meta });
@@ -166,7 +166,7 @@ export const documentEngineTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a document says how much of its source was kept, also when only that has changed',
+    'a document reports its kept share, also if only that has changed',
     async (bench) => {
       let kept_share: number | undefined;
       const parser: Parser = async (...call) => {
@@ -189,7 +189,7 @@ export const documentEngineTests: readonly EngineTest[] = [
     },
   ],
   [
-    'what is gone from a document that is ingested again is gone from the results',
+    'text removed from a document is gone from the results after re-ingest',
     async (bench) => {
       await bench.start({}, { pipeline: documents });
       await ingest(bench, 'The walrus sleeps.');
@@ -234,7 +234,7 @@ export const documentEngineTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a cancel between the flip and the end leaves nothing of what was replaced',
+    'a cancel between the flip and the end leaves nothing of the replaced generation',
     async (bench) => {
       const { pipeline, release } = holding('lantern', 'done');
       const engine = await bench.start({}, { pipeline });
@@ -291,7 +291,7 @@ export const documentEngineTests: readonly EngineTest[] = [
     },
   ],
   [
-    'what was submitted last is what is found, also when it equals what was there first',
+    'the last submission is found, also if it equals the first',
     async (bench) => {
       const { pipeline, release } = holding('walrus', 'indexed');
       await bench.start({}, { pipeline });
@@ -320,12 +320,12 @@ export const documentEngineTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a document with a zero character is taken or refused, the same way on every store',
+    'a document with a NUL character is accepted or refused, the same way on every store',
     async (bench) => {
       await bench.start({}, { pipeline: documents });
       const job = await submit(bench, 'The walrus sleeps.\n\n&#0; \u0000 The end.').catch(
         (error: unknown) => {
-          assert.ok(error instanceof Failure, `${String(error)} is no failure of the table`);
+          assert.ok(error instanceof Failure, `${String(error)} is not a failure of the table`);
         },
       );
       if (!job) return;
@@ -334,7 +334,7 @@ export const documentEngineTests: readonly EngineTest[] = [
     },
   ],
   [
-    'what came with a submission goes when it is replaced, and when its document is deleted',
+    'inputs of a submission are removed when it is replaced, or its document is deleted',
     async (bench) => {
       const { store } = bench;
       const bodies = async (): Promise<string[]> => {

@@ -1,4 +1,4 @@
-/** What is told of a job and its items, compared with what really happened, in virtual time. */
+/** Reported figures of a job and its items, compared with the truth, in virtual time. */
 import assert from 'node:assert/strict';
 import { Failure, type FailureCode, failures } from '../../../src/kernel/failure/failure.ts';
 import { limits } from '../../../src/kernel/limits/limits.ts';
@@ -13,7 +13,7 @@ import { failing } from './step.ts';
 
 const second = 1000;
 
-/** A step that takes so long. */
+/** A step that takes this long. */
 function taking(durationMs: number, end: () => void = () => undefined): StepFunction {
   return ({ world }) =>
     new Promise((resolve, reject) => {
@@ -51,7 +51,7 @@ async function detailOf(bench: EngineFixture, { key }: Submitted) {
   return jobDetailShape({ row, status: 'scraping', standings, causes: [], partlyRead: 0, now });
 }
 
-/** Of each move of the job: from, to, reason, attempt. */
+/** For each move of the job: from, to, reason, attempt. */
 async function movesOf(bench: EngineFixture): Promise<unknown[][]> {
   const events = await bench.store.events();
   return events
@@ -63,7 +63,7 @@ const down = (): Failure => new Failure('http_5xx', 'the site answers 500');
 
 export const figureTests: readonly EngineTest[] = [
   [
-    'the duration of a job leaves out its pauses, and the time until it is retried',
+    'the duration of a job excludes its pauses, and the time until it is retried',
     async (bench) => {
       let isBroken = true;
       const indexed: StepFunction = async ({ item }) => {
@@ -81,7 +81,7 @@ export const figureTests: readonly EngineTest[] = [
       assert.equal(await durationOf(bench, job), before);
       await engine.commands.resume('ann', job.key);
       await bench.untilJob(job, 'succeeded');
-      // What the pause interrupted was begun again, and so it took its time twice at the most.
+      // A step interrupted by the pause runs again, so it takes at most twice its time.
       const ended = await durationOf(bench, job);
       assert.ok(ended >= 4 && ended <= 5, `${ended} s`);
       await bench.world.advance(60 * second);
@@ -97,7 +97,7 @@ export const figureTests: readonly EngineTest[] = [
     },
   ],
   [
-    'the time left is what it takes, also after a pause and after a retry',
+    'the ETA is correct, also after a pause and after a retry',
     async (bench) => {
       let isBroken = true;
       const end = (): void => {
@@ -126,7 +126,7 @@ export const figureTests: readonly EngineTest[] = [
     },
   ],
   [
-    'an item that failed says how many tries were made',
+    'a failed item reports how many tries were made',
     async (bench) => {
       await bench.start({ fetched: failing(99, down) });
       const job = await bench.store.submit();
@@ -137,7 +137,7 @@ export const figureTests: readonly EngineTest[] = [
     },
   ],
   [
-    'tries that failed are not forgotten when a process ends and hands its items back',
+    'failed tries are kept when a process stops and returns its items',
     async (bench) => {
       let calls = 0;
       const fetched: StepFunction = () => {
@@ -162,7 +162,7 @@ export const figureTests: readonly EngineTest[] = [
     ] satisfies [FailureCode, string, number][]
   ).map(
     ([code, kind, spent]): EngineTest => [
-      `while an item waits after ${code}, it and its job name the failure; then they forget it`,
+      `while an item waits after ${code}, it and its job name the failure; then they clear it`,
       async (bench) => {
         await bench.start({ fetched: failing(1, () => new Failure(code, 'not now')) });
         const job = await bench.store.submit();
@@ -215,7 +215,7 @@ export const figureTests: readonly EngineTest[] = [
     },
   ],
   [
-    'every move of a job is told with from, to, the code that brought it, and the try',
+    'every move of a job is reported with from, to, the failure code, and the try',
     async (bench) => {
       const engine = await bench.start({ fetched: failing(6, down) });
       const job = await bench.store.submit();
@@ -235,7 +235,7 @@ export const figureTests: readonly EngineTest[] = [
         ['running', 'retry_pending', 'http_5xx', 3],
         ['retry_pending', 'running', due, 4],
         ['running', 'failed', 'http_5xx', 4],
-        ['failed', 'queued', 'asked to retry', 5],
+        ['failed', 'queued', 'retry requested', 5],
         ['queued', 'running', claimed, 5],
         ['running', 'retry_pending', 'http_5xx', 5],
         ['retry_pending', 'running', due, 6],
@@ -246,7 +246,7 @@ export const figureTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a job waits under the code of a waiting item, also when another item ended last',
+    'a job waits under the code of a waiting item, also if another item ended last',
     async (bench) => {
       const fetched: StepFunction = async (context) => {
         if (context.item.source === 'note-1') throw down();
@@ -260,7 +260,7 @@ export const figureTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a heartbeat refreshes the jobs that are worked on, and no others',
+    'a heartbeat refreshes the jobs in progress, and no others',
     async (bench) => {
       await bench.start({ fetched: () => new Promise(() => undefined) });
       const job = await bench.store.submit();
@@ -287,7 +287,7 @@ export const figureTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a step that failed tells the model it asked, and what it has used',
+    'a failed step reports its model and usage',
     async (bench) => {
       const embedded: StepFunction = async ({ used }) => {
         used?.({ model: 'm1' });
@@ -304,7 +304,7 @@ export const figureTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a failure of an address names its domain, whatever failed',
+    'a failure of an address names its domain, for every code',
     async (bench) => {
       const codes: readonly FailureCode[] = ['network_error', 'robots_disallowed', 'parse_timeout'];
       let code: FailureCode = 'network_error';

@@ -1,4 +1,4 @@
-/** Documents whose text is worked on by services, in a corpus that knows what computed for it. */
+/** Documents processed by services, in a corpus with a recorded model address. */
 import assert from 'node:assert/strict';
 import { HandoffBroker } from '../../../src/handoff/orchestrator/broker.ts';
 import { Callbacks } from '../../../src/handoff/orchestrator/callbacks.ts';
@@ -14,7 +14,7 @@ import { HandQueue } from '../../support/hand-queue.ts';
 import type { Submitted } from '../../support/store-fixture.ts';
 import { submitTexts } from './money.ts';
 
-/** An orchestrator that was not told of a model for entities, and a test that is its services. */
+/** An orchestrator without a model for entities, with the test as its services. */
 async function setup(bench: EngineFixture) {
   const { store, world } = bench;
   const { database } = store;
@@ -37,7 +37,7 @@ async function setup(bench: EngineFixture) {
   const pipeline = handoffPipeline({ documents, broker, embedder, parser: parse, isHere });
   const engine = await bench.start({}, { pipeline });
   const callbacks = new Callbacks({ database, world, broker });
-  /** Answers as a worker of another make does, when the question is there. */
+  /** Answers like a third-party worker, when the request exists. */
   const answer = async (job: Submitted, kind: string, value: Json): Promise<void> => {
     const isAsked = () => queue.added.some((message) => message.kind === kind);
     await world.until(kind, isAsked);
@@ -53,7 +53,7 @@ const corpus = { caller: 'ann', corpus: 'notes' } as const;
 
 export const handoffModelTests: readonly EngineTest[] = [
   [
-    'a text goes through services that answer as POST /embed does',
+    'a text passes through services that answer like POST /embed',
     async (bench) => {
       const { answer } = await setup(bench);
       const job = await submitTexts(bench, { page: 'Ada Lovelace met a walrus.' });
@@ -68,7 +68,7 @@ export const handoffModelTests: readonly EngineTest[] = [
     },
   ],
   [
-    'an orchestrator without a model waits where a corpus has one, and says what to set',
+    'an orchestrator without a model waits if a corpus has one, and says what to set',
     async (bench) => {
       const { engine, queue, answer } = await setup(bench);
       const url = 'https://models.example/v1';
@@ -81,12 +81,12 @@ export const handoffModelTests: readonly EngineTest[] = [
       const failed = (await bench.store.events()).find(({ kind }) => kind === 'step_failed');
       assert.match(
         String(failed?.detail?.message),
-        /by a model at https:\/\/models\.example\/v1, .* set PAWL_EXTRACTOR and PAWL_EXTRACTOR_URL/,
+        /from a model at https:\/\/models\.example\/v1, .* set PAWL_EXTRACTOR and PAWL_EXTRA/,
       );
       const { waits_on, attempt } = await bench.store.item(job.ids[0]);
       assert.deepEqual([waits_on, attempt], ['time', 0]);
-      assert.ok(!queue.added.some(({ kind }) => kind === 'entities'), 'rules were not asked');
-      // A person takes the configuration of this process for right.
+      assert.ok(!queue.added.some(({ kind }) => kind === 'entities'), 'rules were not used');
+      // A person accepts the configuration of this process.
       const none = { embedderOrigin: () => undefined, extractorOrigin: undefined };
       await engine.commands.acceptOrigins(corpus, none);
       await answer(job, 'entities', names);

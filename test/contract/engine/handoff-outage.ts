@@ -1,4 +1,4 @@
-/** Questions to other processes while the store, this process or a lease goes away. */
+/** Requests to other processes while the store, this process or a lease is away. */
 import assert from 'node:assert/strict';
 import { limits } from '../../../src/kernel/limits/limits.ts';
 import type { EngineTest } from '../../support/engine-fixture.ts';
@@ -10,7 +10,7 @@ const { crashesMin, loneDeathsMax, uptimesMs } = limits.suspect;
 
 export const handoffOutageTests: readonly EngineTest[] = [
   [
-    'a question that one worker after the other dies of fails its item, and not all of them',
+    'a request that kills one worker after the other fails its item, and not all items',
     async (bench) => {
       const scene = new Scene(bench);
       const engine = await scene.start();
@@ -21,7 +21,7 @@ export const handoffOutageTests: readonly EngineTest[] = [
       for (let pid = 600; pid < 600 + crashesMin; pid++) await scene.beginOne(`w${pid}`, pid);
       for (let death = 0; death < loneDeathsMax; death++) {
         const pid = 600 + crashesMin + death;
-        // Not beside others; and not by a process that has just begun, if it was alone before.
+        // Not beside others; and not by a process that has just started, if it was alone before.
         const { jobId, handoff, begun } = await scene.begin(`w${pid}`, pid);
         assert.deepEqual(begun, { status: 'alone', uptimeMs: uptimesMs[death] });
         const name = { id: `w${pid}`, host: 'machine', pid, process_started: '7' };
@@ -31,9 +31,9 @@ export const handoffOutageTests: readonly EngineTest[] = [
       await bench.untilJob(job, 'failed');
       const error = JSON.parse((await bench.store.item(job.ids[0])).error ?? '{}');
       assert.equal(error.code, 'crashed_repeatedly');
-      assert.match(error.message, /^5 workers died at this question, .*, process 604 has ended$/);
+      assert.match(error.message, /^5 workers died on this request, .*: process 604 has ended$/);
       assert.deepEqual([await scene.rows(), scene.queue.waiting.size], [0, 0]);
-      // Whoever tries it again begins anew.
+      // A retry starts with a clean record.
       await engine.commands.retry(job.caller, job.key);
       await scene.beginOne('w700', 700);
       const { complete } = await scene.beginOne();
@@ -42,7 +42,7 @@ export const handoffOutageTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a question that workers died at is known again when nobody has begun it for a while',
+    'a request that workers died on is recognized after nobody has begun it for a while',
     async (bench) => {
       const scene = new Scene(bench);
       await scene.start();
@@ -58,7 +58,7 @@ export const handoffOutageTests: readonly EngineTest[] = [
     },
   ],
   [
-    'an item that was only waited for is not blamed for the deaths of who waited',
+    'a waiting item is not blamed for the deaths of the processes that waited for it',
     async (bench) => {
       const scene = new Scene(bench);
       let engine = await scene.start();
@@ -82,7 +82,7 @@ export const handoffOutageTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a worker that was given up is heard until another has begun',
+    'a worker that was given up may answer until another has begun',
     async (bench) => {
       const scene = new Scene(bench);
       await scene.start();
@@ -98,7 +98,7 @@ export const handoffOutageTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a worker is not given up for a silence in which nobody could hear it',
+    'a worker is not given up for a silence during an outage of the orchestrator or store',
     async (bench) => {
       const scene = new Scene(bench);
       await scene.start();
@@ -109,7 +109,7 @@ export const handoffOutageTests: readonly EngineTest[] = [
       scene.isAway = true;
       await bench.world.advance(2 * silentMsMax);
       scene.isAway = false;
-      // The worker comes through with its next beat.
+      // The worker's next heartbeat arrives.
       await bench.world.advance(beatMs);
       assert.equal(scene.queue.waiting.size, 0);
       const other = { id: 'w2', host: 'afar', pid: 1, process_started: '7' };
@@ -125,7 +125,7 @@ export const handoffOutageTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a process that was asleep hears its workers before it judges them',
+    'a process that was asleep waits for heartbeats before it gives up workers',
     async (bench) => {
       const scene = new Scene(bench);
       await scene.start();
@@ -138,13 +138,13 @@ export const handoffOutageTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a store that is away for a moment costs no question, and the work is done once',
+    'a short store outage loses no request, and the work is done once',
     async (bench) => {
       const scene = new Scene(bench);
       await scene.start();
       const job = await bench.store.submit();
       const { complete } = await scene.beginOne('w1', 501);
-      // The worker is dead, and the store refuses to hear of it.
+      // The worker is dead, and the store refuses the write.
       scene.failWrites(3);
       await bench.world.until('the refusals', () => /handoff: /.test(String(bench.errors)));
       assert.deepEqual(await complete(), succeeded);
@@ -154,7 +154,7 @@ export const handoffOutageTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a store that is away at the moment of asking costs no try',
+    'a store outage at the moment of the request uses no try',
     async (bench) => {
       const scene = new Scene(bench);
       scene.failWrites(20);
@@ -169,7 +169,7 @@ export const handoffOutageTests: readonly EngineTest[] = [
     },
   ],
   [
-    'an item that is canceled while its question is being written leaves none behind',
+    'an item canceled while its request is being written leaves no request',
     async (bench) => {
       const scene = new Scene(bench);
       const engine = await scene.start();
@@ -178,7 +178,7 @@ export const handoffOutageTests: readonly EngineTest[] = [
       const job = await bench.store.submit();
       await bench.world.until('the write', () => scene.writes === 1);
       await engine.commands.cancel(job.caller, job.key);
-      // Long enough for the worker to see that its lease is gone.
+      // Long enough for the worker to notice the lost lease.
       await bench.world.advance(2 * limits.lease.heartbeatMs);
       latch.open();
       await bench.world.until('the second write', () => scene.writes === 2);
@@ -189,7 +189,7 @@ export const handoffOutageTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a process that ends while a question is being written hands its item back',
+    'a process that stops while a request is being written returns its item',
     async (bench) => {
       const scene = new Scene(bench);
       const engine = await scene.start();

@@ -1,4 +1,4 @@
-/** Requests to begin that are sent again: by a retry, or by somebody who recorded them. */
+/** Repeated begin calls: by a retry, or by an attacker who recorded them. */
 import assert from 'node:assert/strict';
 import { limits } from '../../../src/kernel/limits/limits.ts';
 import type { EngineTest } from '../../support/engine-fixture.ts';
@@ -13,7 +13,7 @@ async function deathsOf(scene: Scene): Promise<unknown[]> {
 
 export const handoffReplayTests: readonly EngineTest[] = [
   [
-    'a repeated begin gets the same epoch, and the worker at it completes as if nothing was',
+    'a repeated begin gets the same epoch, and the worker completes normally',
     async (bench) => {
       const scene = new Scene(bench);
       await scene.start();
@@ -45,7 +45,7 @@ export const handoffReplayTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a begin of a worker that has left is not taken again, and the next one gets the question',
+    'a begin of a worker that has left is refused, and the next one gets the request',
     async (bench) => {
       const scene = new Scene(bench);
       await scene.start();
@@ -61,7 +61,7 @@ export const handoffReplayTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a begin that was refused is refused when it is repeated, too',
+    'a refused begin is refused again when it is repeated',
     async (bench) => {
       const scene = new Scene(bench);
       await scene.start();

@@ -1,4 +1,4 @@
-/** How a question ends: what a callback says is recorded, and what it brings is looked at first. */
+/** How a request ends: a reported failure is recorded, and a result is validated first. */
 import assert from 'node:assert/strict';
 import { Callbacks, type Completion } from '../../../src/handoff/orchestrator/callbacks.ts';
 import { retryPolicyFor } from '../../../src/kernel/backoff.ts';
@@ -12,7 +12,7 @@ const late = { status: 'already_advanced' };
 
 export const handoffVerdictTests: readonly EngineTest[] = [
   [
-    'what a worker says has failed is recorded as it says, whatever the code',
+    'a failure reported by a worker is recorded unchanged, for every code',
     async (bench) => {
       const scene = new Scene(bench);
       await scene.start();
@@ -29,7 +29,7 @@ export const handoffVerdictTests: readonly EngineTest[] = [
     },
   ],
   [
-    'tries that a worker asks for are counted and told as in one process, until they are spent',
+    'retries that a worker requests are counted and reported as in one process, up to the limit',
     async (bench) => {
       const scene = new Scene(bench);
       await scene.start();
@@ -58,7 +58,7 @@ export const handoffVerdictTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a failure keeps where it happened and who tried, and is one of several where it is',
+    'a failure keeps its place and its worker, and is counted with others of its group',
     async (bench) => {
       const scene = new Scene(bench);
       await scene.start();
@@ -81,7 +81,7 @@ export const handoffVerdictTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a result that cannot be used is refused with what it lacks, and the next one counts',
+    'an invalid result is refused with what is missing, and the next one counts',
     async (bench) => {
       const scene = new Scene(bench);
       await scene.start();

@@ -1,9 +1,9 @@
-/** Steps whose work is done in another process, and all that can go wrong between the two. */
+/** Steps that run in another process, and everything that can go wrong in between. */
 import assert from 'node:assert/strict';
 import { Callbacks, type Completion } from '../../../src/handoff/orchestrator/callbacks.ts';
 import { limits } from '../../../src/kernel/limits/limits.ts';
 import type { EngineTest } from '../../support/engine-fixture.ts';
-import { asTold, questionOf, Scene, workerPid } from '../../support/handoff-scene.ts';
+import { asSent, requestOf, Scene, workerPid } from '../../support/handoff-scene.ts';
 
 const stage = 'scraping';
 const succeeded = { status: 'chunking' };
@@ -11,7 +11,7 @@ const late = { status: 'already_advanced' };
 
 export const handoffTests: readonly EngineTest[] = [
   [
-    'a step waits for its answer, goes on with it, and leaves no question behind',
+    'a step waits for its response, continues with it, and leaves no request behind',
     async (bench) => {
       const scene = new Scene(bench);
       await scene.start();
@@ -25,7 +25,7 @@ export const handoffTests: readonly EngineTest[] = [
     },
   ],
   [
-    'of two callbacks the first counts, and the second is told so',
+    'of two callbacks the first counts, and the second is reported as a duplicate',
     async (bench) => {
       const scene = new Scene(bench);
       await scene.start();
@@ -39,7 +39,7 @@ export const handoffTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a message that is delivered twice finds a worker that is at it',
+    'a message that is delivered twice finds the request taken',
     async (bench) => {
       const scene = new Scene(bench);
       await scene.start();
@@ -52,7 +52,7 @@ export const handoffTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a worker that dies is replaced, and what it says afterwards comes too late',
+    'a dead worker is replaced, and its late callback is refused',
     async (bench) => {
       const scene = new Scene(bench);
       await scene.start();
@@ -68,7 +68,7 @@ export const handoffTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a worker far away is given up after its silence, and not while it beats',
+    'a remote worker is given up after its silence, and not while it sends heartbeats',
     async (bench) => {
       const scene = new Scene(bench);
       await scene.start();
@@ -86,7 +86,7 @@ export const handoffTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a worker that leaves gives its question back at once',
+    'a worker that leaves returns its request immediately',
     async (bench) => {
       const scene = new Scene(bench);
       await scene.start();
@@ -101,7 +101,7 @@ export const handoffTests: readonly EngineTest[] = [
     },
   ],
   [
-    'an answer that came while nobody held the item is used by the next holder, and asked once',
+    'a response that came while no process held the item is used by the next holder',
     async (bench) => {
       const scene = new Scene(bench);
       const engine = await scene.start();
@@ -110,10 +110,10 @@ export const handoffTests: readonly EngineTest[] = [
       bench.abandon(engine);
       bench.store.livingPids.delete(1);
       await scene.broker.stop();
-      // The callback is taken in by another process than the one that asked.
+      // Another process than the sender receives the callback.
       const { database } = bench.store;
-      const elsewhere = new Callbacks({ database, world: bench.world, read: asTold });
-      const { handoff, jobId, begun } = { ...(await questionOf(scene)) };
+      const elsewhere = new Callbacks({ database, world: bench.world, read: asSent });
+      const { handoff, jobId, begun } = { ...(await requestOf(scene)) };
       const answer = { stage, handoff, epoch: begun, value: { page: 'kept' } } as const;
       assert.deepEqual(await elsewhere.complete(jobId, answer), succeeded);
       assert.deepEqual(await complete(), late);
@@ -124,15 +124,15 @@ export const handoffTests: readonly EngineTest[] = [
     },
   ],
   [
-    'an answer that another process took in reaches the step that waits here',
+    'a response received by another process reaches the step that waits here',
     async (bench) => {
       const scene = new Scene(bench);
       await scene.start();
       const job = await bench.store.submit();
       await scene.beginOne();
-      const { handoff, jobId, begun: epoch } = await questionOf(scene);
+      const { handoff, jobId, begun: epoch } = await requestOf(scene);
       const elsewhere = new Callbacks({
-        ...{ database: bench.store.database, world: bench.world, read: asTold },
+        ...{ database: bench.store.database, world: bench.world, read: asSent },
       });
       const value = { page: 'from afar' };
       assert.deepEqual(
@@ -144,7 +144,7 @@ export const handoffTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a message that was lost is sent again, and a queue that is away is told when it is back',
+    'a lost message is sent again, and an unavailable queue gets it when it is back',
     async (bench) => {
       const scene = new Scene(bench);
       scene.queue.isAway = true;
@@ -161,7 +161,7 @@ export const handoffTests: readonly EngineTest[] = [
     },
   ],
   [
-    'where no worker comes, the item gives its place to others, and goes on when one does',
+    'without a worker, the item gives its slot to others, and continues when one starts',
     async (bench) => {
       const scene = new Scene(bench);
       await scene.start();
@@ -180,7 +180,7 @@ export const handoffTests: readonly EngineTest[] = [
     },
   ],
   [
-    'what a worker has tried in vain is not tried again here',
+    'a final failure of a worker is not retried here',
     async (bench) => {
       const scene = new Scene(bench);
       await scene.start();
@@ -195,7 +195,7 @@ export const handoffTests: readonly EngineTest[] = [
     },
   ],
   [
-    'what a worker was told to wait for is asked again later, and spends no retry',
+    'a rate limit of a worker is waited for, and uses no retry',
     async (bench) => {
       const scene = new Scene(bench);
       await scene.start();
@@ -212,7 +212,7 @@ export const handoffTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a code that the table does not have fails the item for good, and its name is kept',
+    'an unknown code fails the item permanently, and its name is kept',
     async (bench) => {
       const scene = new Scene(bench);
       await scene.start();
@@ -229,7 +229,7 @@ export const handoffTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a canceled item takes its question with it, and a callback comes too late',
+    'a canceled item removes its request, and a callback is too late',
     async (bench) => {
       const scene = new Scene(bench);
       const engine = await scene.start();
@@ -243,7 +243,7 @@ export const handoffTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a paused job withdraws what nobody has begun, and finds what somebody was at',
+    'a paused job withdraws unbegun requests, and finds begun ones',
     async (bench) => {
       const scene = new Scene(bench);
       const engine = await scene.start();
@@ -290,7 +290,7 @@ export const handoffTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a callback without a handoff means the only open question of its stage',
+    'a callback without a handoff means the only open request of its stage',
     async (bench) => {
       const scene = new Scene(bench);
       await scene.start();

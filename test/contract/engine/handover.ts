@@ -15,7 +15,7 @@ async function workers(bench: EngineFixture): Promise<string[]> {
 
 export const handoverTests: readonly EngineTest[] = [
   [
-    'a graceful stop hands everything back, and the next engine goes on with no attempt charged',
+    'a graceful stop returns everything, and the next engine continues without using a try',
     async (bench) => {
       const first = await bench.start({ embedded: hang });
       const job = await bench.store.submit({ items: 3 });
@@ -39,7 +39,7 @@ export const handoverTests: readonly EngineTest[] = [
     },
   ],
   [
-    'what a dead engine held is taken over at the next start, and charged until it clicks',
+    'items of a dead engine are taken over at the next start, and charged until they commit',
     async (bench) => {
       const first = await bench.start({ embedded: hang }, { pid: 7 });
       const job = await bench.store.submit();
@@ -56,7 +56,7 @@ export const handoverTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a worker that was given up while it slept aborts its work, registers again, and goes on',
+    'a worker that was given up while asleep aborts its work, registers again, and continues',
     async (bench) => {
       const reasons: unknown[] = [];
       let calls = 0;
@@ -80,7 +80,7 @@ export const handoverTests: readonly EngineTest[] = [
     },
   ],
   [
-    'an item whose report was taken down but never answered is handed back, and goes on',
+    'an item whose report was stored but not acknowledged is returned, and continues',
     async (bench) => {
       let lost = false;
       await bench.start(
@@ -107,7 +107,7 @@ export const handoverTests: readonly EngineTest[] = [
     },
   ],
   [
-    'items whose claim was taken down but never answered are handed back, and go on',
+    'items whose claim was stored but not acknowledged are returned, and continue',
     async (bench) => {
       let lost = false;
       await bench.start(
@@ -131,7 +131,7 @@ export const handoverTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a worker whose heart cannot be heard stops its work before others may take it',
+    'a worker whose heartbeat fails stops its work before others may take it',
     async (bench) => {
       const reasons: unknown[] = [];
       const embedded: StepFunction = ({ signal }) => {

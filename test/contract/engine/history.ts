@@ -42,7 +42,7 @@ export const historyTests: readonly EngineTest[] = [
     ],
   ),
   [
-    'a lease that is lost to silence is in the history as timeout_soft',
+    'a lease lost to silence is in the history as timeout_soft',
     async ({ store }) => {
       const { ids } = await store.submit();
       await store.register('far', 7, 'elsewhere');

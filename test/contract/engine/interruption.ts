@@ -6,7 +6,7 @@ import { ledgerOver } from '../../support/ledger-over.ts';
 import { makeLatch, turn } from '../../support/test-world.ts';
 import { failing } from './step.ts';
 
-/** Steps of which `embedded` hangs on its first run, until it is aborted or let go. */
+/** Steps of which `embedded` hangs on its first run, until it is aborted or released. */
 function hanging(bench: EngineFixture): { steps: Steps; reasons: unknown[]; release: () => void } {
   const reasons: unknown[] = [];
   const latch = makeLatch();
@@ -28,7 +28,7 @@ async function untilHanging(bench: EngineFixture): Promise<void> {
 
 export const interruptionTests: readonly EngineTest[] = [
   [
-    'pause aborts the running step through its signal, and resume goes on from the same step',
+    'pause aborts the running step through its signal, and resume continues from the same step',
     async (bench) => {
       const { steps, reasons } = hanging(bench);
       const engine = await bench.start(steps);
@@ -50,7 +50,7 @@ export const interruptionTests: readonly EngineTest[] = [
     },
   ],
   [
-    'pause in another process aborts the step here, within a second or so',
+    'pause in another process aborts the step here, within about a second',
     async (bench) => {
       const { steps, reasons } = hanging(bench);
       await bench.start(steps);
@@ -82,7 +82,7 @@ export const interruptionTests: readonly EngineTest[] = [
     },
   ],
   [
-    'an item that is claimed again here ends its earlier attempt, and keeps its new lease',
+    'an item that is claimed again here ends its earlier run, and keeps its new lease',
     async (bench) => {
       const calls: { readonly signal: AbortSignal; readonly end: () => void }[] = [];
       const content_extracted: StepFunction = async ({ signal, item }) => {
@@ -118,7 +118,7 @@ export const interruptionTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a failed job that is retried goes on from its failed step, with all its retries',
+    'a failed job that is retried continues from its failed step, with all its retries',
     async (bench) => {
       const embedded = failing(1, () => new Failure('step_output_invalid', 'no'));
       const engine = await bench.start({ embedded });
@@ -133,7 +133,7 @@ export const interruptionTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a canceled job that is retried goes on from where it was stopped',
+    'a canceled job that is retried continues from where it was stopped',
     async (bench) => {
       const { steps } = hanging(bench);
       const engine = await bench.start(steps);
@@ -147,7 +147,7 @@ export const interruptionTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a stop leaves no timer behind, even when a step ignores its signal',
+    'a stop leaves no timer behind, even if a step ignores its signal',
     async (bench) => {
       const { steps } = hanging(bench);
       const engine = await bench.start(steps);
@@ -158,7 +158,7 @@ export const interruptionTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a stop while a claim is under way leaves no item that nothing moves',
+    'a stop during a claim leaves no stuck item',
     async (bench) => {
       const claiming = makeLatch();
       const answered = makeLatch();

@@ -45,7 +45,7 @@ async function setup(bench: EngineFixture, embedder: MeteredEmbedder = meteredEm
   return { engine, embedder };
 }
 
-/** A job of one document for each text, by the name of the text's place. */
+/** A job with one document per text, named by the key of the text. */
 export async function submitTexts(
   bench: EngineFixture,
   texts: Readonly<Record<string, string>>,
@@ -64,7 +64,7 @@ export async function submitTexts(
 
 const untilPaused = (bench: EngineFixture, job: Submitted) => bench.untilJob(job, 'paused');
 
-/** Ten documents of four tokens each: four cents for each of them. */
+/** Ten documents of four tokens each: four cents per document. */
 const ten = Object.fromEntries(
   Array.from({ length: 10 }, (_, index) => [`page-${index}`, `walrus number ${index} sleeps`]),
 );
@@ -86,7 +86,7 @@ function raise(engine: Engine, { key }: Submitted, cents: number): Promise<void>
 
 export const moneyTests: readonly EngineTest[] = [
   [
-    'what was paid is charged to the item, its job, the corpus and the caller, and told',
+    'a cost is charged to the item, its job, the corpus and the caller, and reported',
     async (bench) => {
       const { embedder } = await setup(bench);
       const job = await submitTexts(bench, { page: 'the walrus sleeps' });
@@ -112,7 +112,7 @@ export const moneyTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a step that fails after its first calls tells their model, tokens and cost',
+    'a step that fails after its first calls reports their model, tokens and cost',
     async (bench) => {
       const { embedder } = await setup(bench);
       let calls = 0;
@@ -139,7 +139,7 @@ export const moneyTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a text is paid for once, in whichever document and generation it stands, and the saving shows',
+    'a text is paid once across documents and generations, and the saving shows',
     async (bench) => {
       const { embedder } = await setup(bench);
       const first = await submitTexts(bench, { page: 'the walrus sleeps' });
@@ -156,7 +156,7 @@ export const moneyTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a crash between the answer and the click pays nothing again, and charges it once',
+    'a crash between the response and the commit pays nothing again, and charges it once',
     async (bench) => {
       const embedder = meteredEmbedder();
       const pipeline = pipelineOf(bench, embedder);
@@ -179,7 +179,7 @@ export const moneyTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a step that fails after it has paid for a part pays for the rest only',
+    'a step that fails after it has paid for a part pays only for the rest',
     async (bench) => {
       const { embedder } = await setup(bench);
       const body = Array.from({ length: 120 }, (_, index) => `# Part ${index}\n\nA walrus.`);
@@ -196,7 +196,7 @@ export const moneyTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a job is paused before it would cost more than its budget, and goes on with a higher one',
+    'a job is paused before it would exceed its budget, and continues with a higher one',
     async (bench) => {
       const { engine, embedder } = await setup(bench);
       const job = await submitTexts(bench, ten, { budgetCents: 18 });
@@ -223,7 +223,7 @@ export const moneyTests: readonly EngineTest[] = [
     },
   ],
   [
-    'what two processes spend side by side stays within the budget of a job',
+    'concurrent spending of two processes stays within the budget of a job',
     async (bench) => {
       const embedder = meteredEmbedder();
       let together = 0;
@@ -236,7 +236,7 @@ export const moneyTests: readonly EngineTest[] = [
       await bench.start({}, { pipeline, pid: 2, places: 4 });
       const job = await submitTexts(bench, ten, { budgetCents: 22 });
       await untilPaused(bench, job);
-      // Calls that were under way are still paid, kept and charged.
+      // Running calls are still paid, kept and charged.
       await bench.world.advance(1000);
       const { cost_cents } = await bench.store.job(job.key);
       assert.ok(cost_cents <= 22, `cost ${cost_cents}`);
@@ -268,7 +268,7 @@ export const moneyTests: readonly EngineTest[] = [
     },
   ],
   [
-    'an account that is empty pauses the job, and fails nothing',
+    'an empty account pauses the job, and fails nothing',
     async (bench) => {
       const { engine, embedder } = await setup(bench);
       embedder.before = () => {
@@ -284,7 +284,7 @@ export const moneyTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a cost that is not known is not taken for nothing, and no budget is kept without a price',
+    'an unknown cost is not counted as zero, and a budget needs a price',
     async (bench) => {
       const embedder = meteredEmbedder({ centsPerMillionTokens: Number.NaN });
       await setup(bench, embedder);
@@ -298,7 +298,7 @@ export const moneyTests: readonly EngineTest[] = [
     },
   ],
   [
-    'money that was set aside by a process that died comes back',
+    'money reserved by a dead process is released',
     async (bench) => {
       const { database } = bench.store;
       const job = await submitTexts(bench, { page: 'the walrus sleeps' }, { budgetCents: 10 });
@@ -323,7 +323,7 @@ export const moneyTests: readonly EngineTest[] = [
     },
   ],
   [
-    'answers are kept up to an age and a number, the newest longest',
+    'responses are kept up to an age and a number, the newest longest',
     async ({ store: { database } }) => {
       const rows = Array.from({ length: 6 }, (_, index) => ({
         key: keyOf({ step: 'embedded', model: 'm', input: `text ${index}` }),

@@ -12,7 +12,7 @@ async function errorOf(bench: EngineFixture, id: number | undefined) {
   return JSON.parse(error ?? '');
 }
 
-/** How long each wait for another try was to be. */
+/** The length of each wait for another try. */
 async function waits(bench: EngineFixture): Promise<number[]> {
   const events = await bench.store.events();
   const scheduled = events.filter(({ kind }) => kind === 'retry_scheduled');
@@ -23,7 +23,7 @@ const never: StepFunction = () => new Promise(() => undefined);
 
 export const outcomeTests: readonly EngineTest[] = [
   [
-    'rate_limited waits as long as it was asked to, and spends no retry, however often',
+    'rate_limited waits as long as requested, and uses no retry, however often',
     async (bench) => {
       const limited = () => new Failure('http_429', 'slow down', { retryAfterMs: 3000 });
       await bench.start({ fetched: failing(10, limited) });
@@ -37,7 +37,7 @@ export const outcomeTests: readonly EngineTest[] = [
     },
   ],
   [
-    'an outage is waited out, however long it takes, and spends no retry',
+    'an outage is retried until it ends, and uses no retry',
     async (bench) => {
       const away = () => new Failure('qdrant_unavailable', 'Qdrant cannot be reached');
       await bench.start({ persisted: failing(40, away) });
@@ -46,14 +46,17 @@ export const outcomeTests: readonly EngineTest[] = [
       const item = await bench.store.item(job.ids[0]);
       assert.deepEqual([item.waits_on, item.attempt], ['time', 0]);
       const told = (await bench.store.events()).find(({ kind }) => kind === 'retry_scheduled');
-      assert.match(String(told?.detail?.reason), /^qdrant_unavailable: looks again in .* s, until/);
+      assert.match(
+        String(told?.detail?.reason),
+        /^qdrant_unavailable: checked again in .* s until/,
+      );
       await bench.untilJob(job, 'succeeded');
       const { outageMsMin, outageMsMax } = limits.wait;
       assert.deepEqual(await waits(bench), Array(40).fill((outageMsMin + outageMsMax) / 2));
     },
   ],
   [
-    'what was replaced while a step worked begins again, and not without end',
+    'a document replaced during a step starts again, a bounded number of times',
     async (bench) => {
       const effect = () => Promise.reject(new Failure('replaced_meanwhile', 'it was replaced'));
       await bench.start({ persisted: async () => ({ effect }) });
@@ -91,7 +94,7 @@ export const outcomeTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a step further on has the retries of its own stage, whatever was spent before',
+    'a later step has the retries of its own stage, regardless of earlier ones',
     async (bench) => {
       const busy = () => new Failure('gpu_oom', 'no memory');
       await bench.start({ fetched: failing(3, busy), indexed: failing(99, busy) });
@@ -103,7 +106,7 @@ export const outcomeTests: readonly EngineTest[] = [
   ],
   ...(['step_output_invalid', 'http_404'] as const).map(
     (code): EngineTest => [
-      `${code} fails at once`,
+      `${code} fails immediately`,
       async (bench) => {
         await bench.start({ embedded: failing(1, () => new Failure(code, 'no')) });
         const job = await bench.store.submit();
@@ -114,7 +117,7 @@ export const outcomeTests: readonly EngineTest[] = [
     ],
   ),
   [
-    'what nobody expected is an internal error, and fails at once',
+    'an unexpected error is an internal error, and fails immediately',
     async (bench) => {
       await bench.start({ fetched: failing(1, () => new TypeError('x is not a function')) });
       const job = await bench.store.submit();
@@ -124,7 +127,7 @@ export const outcomeTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a step that throws before it has a promise fails like any other, and leaves no timer',
+    'a step that throws synchronously fails like any other, and leaves no timer',
     async (bench) => {
       const fetched: StepFunction = () => {
         throw new Failure('http_404', 'gone');
@@ -137,7 +140,7 @@ export const outcomeTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a step that writes what the store refuses ends in the inbox, and does not run for ever',
+    'a step whose writes the store refuses ends in the inbox, and does not run forever',
     async (bench) => {
       const fetched: StepFunction = async () => ({
         effect: async (transaction) => {
@@ -152,7 +155,7 @@ export const outcomeTests: readonly EngineTest[] = [
     },
   ],
   [
-    'what one step writes in vain does not keep others from their click',
+    'a refused write of one step does not block the commits of others',
     async (bench) => {
       const fetched: StepFunction = async ({ item }) => ({
         effect: async () => {
@@ -203,7 +206,7 @@ export const outcomeTests: readonly EngineTest[] = [
     },
   ],
   [
-    'while all that is unfinished waits for a retry, the job is retry_pending',
+    'while all unfinished items wait for a retry, the job is retry_pending',
     async (bench) => {
       const fetched = failing(1, () => new Failure('http_5xx', 'down'));
       await bench.start({ fetched });

@@ -8,7 +8,7 @@ import type { EngineFixture, EngineTest } from '../../support/engine-fixture.ts'
 const places = 16;
 const { refillMs } = limits.loop;
 
-/** A dispatcher whose items end when a test says so; and what was claimed, claim by claim. */
+/** A dispatcher whose items end when a test says so, and a record of its claims. */
 async function setup({ store, world, errors }: EngineFixture) {
   const { database, lifecycle } = store;
   const worker = 'porter';
@@ -42,7 +42,7 @@ async function setup({ store, world, errors }: EngineFixture) {
     for (const end of [...running.values()].slice(0, count)) end();
     await world.settle();
   };
-  /** What was claimed since this was last asked. */
+  /** The claims since the last call. */
   const claimed = (): number[] => claims.splice(0);
   const start = async (): Promise<void> => {
     dispatcher.start(worker);
@@ -53,7 +53,7 @@ async function setup({ store, world, errors }: EngineFixture) {
 
 export const placeTests: readonly EngineTest[] = [
   [
-    'where most places are taken, those that become free are filled together',
+    'if most slots are taken, free ones are filled together',
     async (bench) => {
       const { running, finish, claimed, start } = await setup(bench);
       await bench.store.submit({ items: 40 });
@@ -72,7 +72,7 @@ export const placeTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a dispatcher that was stopped leaves nothing behind, and can be started again',
+    'a stopped dispatcher leaves nothing behind, and can be started again',
     async (bench) => {
       const { dispatcher, running, finish, claimed, start } = await setup(bench);
       await bench.store.submit({ items: 40 });
@@ -80,7 +80,7 @@ export const placeTests: readonly EngineTest[] = [
         await start();
         assert.equal(running.size, places);
         claimed();
-        // Stopped while a free place waits for others.
+        // Stopped while a free slot waits for others.
         await finish(1);
         await dispatcher.stop();
         assert.deepEqual([running.size, bench.world.pendingTimers], [0, 0]);

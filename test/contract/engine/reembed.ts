@@ -30,7 +30,7 @@ async function vectors(bench: EngineFixture): Promise<Record<string, number>> {
   return Object.fromEntries(rows.map(({ model, count }) => [model, count]));
 }
 
-/** The source that a search by vectors finds first for exactly this text. */
+/** The first hit of a vector search for exactly this text. */
 async function nearest(bench: EngineFixture, query: string, { old, next }: Models) {
   const others: readonly Embedder[] = [old];
   const searcher = new Searcher({
@@ -55,7 +55,7 @@ async function begin(bench: EngineFixture) {
   return { key: jobKey, ids: [], caller: 'ann' };
 }
 
-/** As if a job took so many documents at a time at first. */
+/** As if the first page of a job had only this many documents. */
 async function keepFirst(bench: EngineFixture, job: { key: string }, count: number) {
   const { id } = await bench.store.job(job.key);
   const first = `SELECT id FROM items WHERE job_id = ${id} ORDER BY id LIMIT ${count}`;
@@ -75,7 +75,7 @@ async function keepFirst(bench: EngineFixture, job: { key: string }, count: numb
 
 export const reembedTests: readonly EngineTest[] = [
   [
-    'a corpus is searched with its old model until all of it has the new one, and then turns',
+    'a corpus is searched with its old model until all of it has the new one, and then switches',
     async (bench) => {
       const both = models();
       await ingestOld(bench, both);
@@ -105,7 +105,7 @@ export const reembedTests: readonly EngineTest[] = [
     },
   ],
   [
-    'what is ingested meanwhile has the vectors of both, and misses none after the turn',
+    'documents ingested meanwhile have vectors of both models, and miss none after the switch',
     async (bench) => {
       const both = models();
       await ingestOld(bench, both);
@@ -143,7 +143,7 @@ export const reembedTests: readonly EngineTest[] = [
     },
   ],
   [
-    'what was set aside for vectors that were missing at the flip comes back',
+    'money reserved for vectors that were missing at the flip is released',
     async (bench) => {
       const both = models();
       await ingestOld(bench, both);
@@ -156,7 +156,7 @@ export const reembedTests: readonly EngineTest[] = [
       };
       const steps = { ...pipeline.steps, indexed: held };
       await bench.start({}, { pipeline: { ...pipeline, steps }, pid: 2 });
-      // A heading is guessed for more tokens than it is charged for: something is left to return.
+      // The estimate for a heading exceeds its cost: something is left to release.
       const text = `# ${'Weather '.repeat(12)}\n\nSnow in April.`;
       const late = await submitTexts(bench, { late: text }, { budgetCents: 10_000 });
       await bench.world.until('late to be embedded with the old', async () => {
@@ -195,7 +195,7 @@ export const reembedTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a document that is deleted meanwhile does not keep the corpus from turning',
+    'a document that is deleted meanwhile does not keep the corpus from switching',
     async (bench) => {
       const both = models();
       await ingestOld(bench, both);
@@ -207,7 +207,7 @@ export const reembedTests: readonly EngineTest[] = [
     },
   ],
   [
-    'calling it off leaves the corpus as it was, and begins again only when asked',
+    'a cancel leaves the corpus as it was, and re-embedding restarts only on request',
     async (bench) => {
       const both = models();
       await ingestOld(bench, both);
@@ -238,7 +238,7 @@ export const reembedTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a job that holds the first documents only is given the others, and the corpus turns',
+    'a job with only the first page gets the other documents, and the corpus switches',
     async (bench) => {
       const both = models();
       await ingestOld(bench, both);
@@ -253,7 +253,7 @@ export const reembedTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a job goes on with the other documents where the last of the first has failed',
+    'a job continues with the next page if the last document of the first has failed',
     async (bench) => {
       const both = models();
       await ingestOld(bench, both);
@@ -280,7 +280,7 @@ export const reembedTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a job goes on with the other documents where the last of the first is deleted',
+    'a job continues with the next page if the last document of the first is deleted',
     async (bench) => {
       const both = models();
       await ingestOld(bench, both);
@@ -295,7 +295,7 @@ export const reembedTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a job of which every document has failed asks nothing for the others',
+    'a job in which every document has failed requests nothing for the others',
     async (bench) => {
       const both = models();
       await ingestOld(bench, both);
@@ -312,7 +312,7 @@ export const reembedTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a corpus that turns back keeps the vectors that were about to be removed',
+    'a corpus that switches back keeps the vectors that were about to be removed',
     async (bench) => {
       const both = models();
       await ingestOld(bench, both);
@@ -328,7 +328,7 @@ export const reembedTests: readonly EngineTest[] = [
       assert.equal(await prune(), 0);
       await bench.untilJob({ key: back ?? '', ids: [], caller: 'ann' }, 'succeeded');
       assert.equal((await getCorpusSettings(database, key)).model, 'old');
-      assert.equal(await prune(), 0, 'whoever began to remove them before hears of it');
+      assert.equal(await prune(), 0, 'a removal that began before stops');
       await pruneMoney(database);
       await pruneMoney(database);
       assert.deepEqual(await vectors(bench), { old: 3 });

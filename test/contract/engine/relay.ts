@@ -12,7 +12,7 @@ function append({ store }: EngineFixture, count: number): Promise<unknown> {
   return store.database.write((transaction) => appendEvents(transaction, events, 1));
 }
 
-/** A listener that keeps the sequence numbers it was told. */
+/** A listener that records the sequence numbers it receives. */
 function recorder() {
   const heard: number[] = [];
   const listener = (events: readonly Event[]): void => {
@@ -34,7 +34,7 @@ const upTo = (first: number, last: number): number[] =>
 
 export const relayTests: readonly EngineTest[] = [
   [
-    'every listener hears every event after its own start, once, in order',
+    'every listener gets every event after its own start, once, in order',
     async (bench) => {
       const engine = await bench.start();
       const early = recorder();
@@ -55,7 +55,7 @@ export const relayTests: readonly EngineTest[] = [
     },
   ],
   [
-    'what another process writes is heard within the poll',
+    'events of another process arrive within the poll interval',
     async (bench) => {
       const { relay } = makeRelay(bench);
       const { heard, listener } = recorder();
@@ -78,7 +78,7 @@ export const relayTests: readonly EngineTest[] = [
     },
   ],
   [
-    'who has stopped to listen hears nothing more, and no poll is left',
+    'a stopped listener gets nothing more, and no poll is left',
     async (bench) => {
       const { relay, commitSignal } = makeRelay(bench);
       const { heard, listener } = recorder();
@@ -92,7 +92,7 @@ export const relayTests: readonly EngineTest[] = [
     },
   ],
   [
-    'listeners that come at the same time miss nothing and hear nothing twice',
+    'concurrent new listeners miss nothing and get nothing twice',
     async (bench) => {
       const slow = makeLatch();
       const { database } = bench.store;
@@ -122,7 +122,7 @@ export const relayTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a look at the log that fails is made up for by the next',
+    'a failed read of the log is repaired by the next',
     async (bench) => {
       const { database } = bench.store;
       let isDown = false;

@@ -1,4 +1,4 @@
-/** Steps that wait for services, each service with places of its own; one of them is away. */
+/** Steps that wait for services, each with its own slots; one service is away. */
 import assert from 'node:assert/strict';
 import type { Engine } from '../../../src/engine/engine.ts';
 import type { StepService } from '../../../src/kernel/lifecycle/stage.ts';
@@ -8,7 +8,7 @@ import type { Submitted } from '../../support/store-fixture.ts';
 
 const places = 4;
 
-/** As between services: pages are read by a scraper, and texts are embedded by another service. */
+/** As between services: a scraper fetches pages, and another service embeds texts. */
 const stepServices: Pick<Pipeline, 'workplaceOf' | 'expected'> = {
   workplaceOf: async (step, { item }) => {
     if (step === 'embedded') return 'embedding';
@@ -20,11 +20,11 @@ const stepServices: Pick<Pipeline, 'workplaceOf' | 'expected'> = {
   },
 };
 
-/** A service that answers when a test says so, in the order in which it was asked. */
+/** A service that answers when a test says so, in the order of its requests. */
 class Service {
   readonly asked: { readonly source: string; readonly answer: () => void }[] = [];
   isAway = true;
-  /** The sources of which it was asked, from the first. */
+  /** The sources of its requests, in order. */
   readonly order: string[] = [];
 
   readonly step: StepFunction = async (context) => {
@@ -80,9 +80,9 @@ async function benched({ store }: EngineFixture, workplace: StepService): Promis
   return rows.filter((row) => row.workplace === workplace).length;
 }
 
-/** All but those that have a place there. */
-async function untilBenched(bench: EngineFixture, workplace: StepService, count: number) {
-  await bench.world.until(`${count} on the bench of ${workplace}`, async () => {
+/** All except those with a slot there. */
+async function untilQueued(bench: EngineFixture, workplace: StepService, count: number) {
+  await bench.world.until(`${count} in the queue of ${workplace}`, async () => {
     return (await benched(bench, workplace)) === count;
   });
 }
@@ -99,9 +99,9 @@ export const workplaceTests: readonly EngineTest[] = [
       scraper.isAway = false;
       await start();
       const job = await pagesOf(bench, 'ann', 5 * places);
-      await untilBenched(bench, 'embedding', 4 * places);
+      await untilQueued(bench, 'embedding', 4 * places);
       assert.equal(countRuns(bench, 'chunked'), 5 * places);
-      // What waits on the bench holds no lease, and was not begun.
+      // An item in a service queue holds no lease, and was not begun.
       assert.equal(embedding.asked.length, places);
       const leased = await bench.store.rows("SELECT id FROM items WHERE waits_on = 'worker'");
       assert.deepEqual([leased.length, await bench.store.withoutCause()], [places, 0]);
@@ -112,13 +112,13 @@ export const workplaceTests: readonly EngineTest[] = [
     },
   ],
   [
-    'whoever needs no service is not behind those that wait for one',
+    'an item that needs no service is not behind those that wait for one',
     async (bench) => {
       const { scraper, embedding, start } = setup(bench);
       embedding.isAway = false;
       await start();
       const pages = await pagesOf(bench, 'ann', 5 * places);
-      await untilBenched(bench, 'scraping', 4 * places);
+      await untilQueued(bench, 'scraping', 4 * places);
       const text = await bench.store.submit({ caller: 'bob', items: 2 });
       await bench.untilJob(text, 'succeeded');
       assert.equal(scraper.asked.length, places);
@@ -127,15 +127,15 @@ export const workplaceTests: readonly EngineTest[] = [
     },
   ],
   [
-    'on a bench callers keep their fair order, whoever came to it first',
+    'in a service queue callers keep their fair order, regardless of arrival',
     async (bench) => {
       const { embedding, start } = setup(bench);
       await start();
       const first = await bench.store.submit({ caller: 'ann', items: 4 * places });
-      await untilBenched(bench, 'embedding', 3 * places);
+      await untilQueued(bench, 'embedding', 3 * places);
       const sources = [{ kind: 'inline', source: 'from bob' } as const];
       const second = await bench.store.submit({ caller: 'bob', sources });
-      await untilBenched(bench, 'embedding', 3 * places + 1);
+      await untilQueued(bench, 'embedding', 3 * places + 1);
       embedding.answerOne();
       embedding.answerOne();
       await bench.world.until('the next two', () => embedding.order.length > places + 1);
@@ -146,14 +146,14 @@ export const workplaceTests: readonly EngineTest[] = [
     },
   ],
   [
-    'who comes to a service goes behind those that wait for it',
+    'a new item at a service goes behind those that wait for it',
     async (bench) => {
       const { embedding, start } = setup(bench);
       await start();
       const job = await bench.store.submit({ items: 2 * places });
-      await untilBenched(bench, 'embedding', places);
+      await untilQueued(bench, 'embedding', places);
       embedding.answerOne();
-      // A place is free, and whoever asks for it now is told that it is spoken for.
+      // A slot is free, but reserved for the waiting items.
       const late = await bench.store.submit({ items: 1 });
       await bench.world.until('the next', () => embedding.order.length > places);
       assert.ok(embedding.order[places]?.startsWith('note-'));
@@ -164,16 +164,16 @@ export const workplaceTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a job whose items wait on a bench can be paused, resumed and canceled',
+    'a job whose items wait in a service queue can be paused, resumed and canceled',
     async (bench) => {
       const { embedding, start } = setup(bench);
       const engine = await start();
       const job = await bench.store.submit({ items: 3 * places });
       const other = await bench.store.submit({ items: 3 * places });
-      await untilBenched(bench, 'embedding', 5 * places);
+      await untilQueued(bench, 'embedding', 5 * places);
       await engine.commands.pause(job.caller, job.key);
       await engine.commands.cancel(other.caller, other.key);
-      await untilBenched(bench, 'embedding', 0);
+      await untilQueued(bench, 'embedding', 0);
       assert.equal(await bench.store.withoutCause(), 0);
       embedding.comeBack();
       await engine.commands.resume(job.caller, job.key);
@@ -186,12 +186,12 @@ export const workplaceTests: readonly EngineTest[] = [
     },
   ],
   [
-    'what waits on a bench survives its process, and one that does everything itself takes it',
+    'a service queue survives its process, and a process without services takes it over',
     async (bench) => {
       const { embedding, start } = setup(bench);
       const engine = await start();
       const job = await bench.store.submit({ items: 3 * places });
-      await untilBenched(bench, 'embedding', 2 * places);
+      await untilQueued(bench, 'embedding', 2 * places);
       bench.abandon(engine);
       bench.store.livingPids.delete(1);
       embedding.isAway = false;

@@ -8,7 +8,7 @@ import { makeLatch } from '../../support/test-world.ts';
 
 const branches = ['chunked', 'embedded', 'entity_extracted'] as const;
 
-/** A step that fails so often, and then works. */
+/** A step that fails this often, and then works. */
 export function failing(times: number, failure: () => unknown): StepFunction {
   let calls = 0;
   return async () => {
@@ -51,7 +51,7 @@ export const stepTests: readonly EngineTest[] = [
     },
   ],
   [
-    'the three branches are in flight together, and meet at persisted',
+    'the three branches run concurrently, and meet at persisted',
     async (bench) => {
       let inFlight = 0;
       const together = makeLatch();
@@ -69,7 +69,7 @@ export const stepTests: readonly EngineTest[] = [
     },
   ],
   [
-    'many items are worked on at once, but no more than there are places',
+    'many items run concurrently, but no more than there are slots',
     async (bench) => {
       let inFlight = 0;
       let most = 0;
@@ -89,7 +89,7 @@ export const stepTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a branch that is done is not run again when its sibling fails and is retried',
+    'a completed branch does not run again when its sibling fails and is retried',
     async (bench) => {
       const embedded = failing(2, () => new Failure('gpu_oom', 'no memory'));
       await bench.start({ embedded });
@@ -100,7 +100,7 @@ export const stepTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a branch that is slow is waited for when its sibling has failed',
+    'a slow branch is awaited when its sibling has failed',
     async (bench) => {
       const slow = makeLatch();
       const chunked: StepFunction = async () => {
@@ -118,7 +118,7 @@ export const stepTests: readonly EngineTest[] = [
     },
   ],
   [
-    'at or past its target, a step is not run: an item goes on from what is stored',
+    'at or past its target, a step does not run: an item continues from what is stored',
     async (bench) => {
       const { store } = bench;
       await store.submit();
@@ -145,7 +145,7 @@ export const stepTests: readonly EngineTest[] = [
     },
   ],
   [
-    'what a step used is counted for the item, the job and the history',
+    'the usage of a step is counted for the item, the job and the history',
     async (bench) => {
       const embedded: StepFunction = async () => ({
         model: 'm1',
@@ -171,7 +171,7 @@ export const stepTests: readonly EngineTest[] = [
     },
   ],
   [
-    'a completed step names the attempt that succeeded',
+    'a completed step names the try that succeeded',
     async (bench) => {
       await bench.start({ fetched: failing(2, () => new Failure('http_5xx', 'down')) });
       const job = await bench.store.submit();

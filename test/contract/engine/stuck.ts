@@ -1,4 +1,4 @@
-/** Items that stand still, and items that only seem to. */
+/** Items that make no progress, and items that only seem to. */
 import assert from 'node:assert/strict';
 import { limits } from '../../../src/kernel/limits/limits.ts';
 import type { StepFunction } from '../../../src/pipeline/pipeline.ts';
@@ -10,7 +10,7 @@ const timeoutMs = 24 * 60 * 60 * 1000;
 
 const never: StepFunction = () => new Promise(() => undefined);
 
-/** Lets time pass in steps that are shorter than a lease, with some life in between. */
+/** Lets time pass in steps that are shorter than a lease, with activity in between. */
 async function pass(bench: EngineFixture, durationMs: number, each?: () => Promise<void>) {
   const stepMs = 60_000;
   for (let passed = 0; passed < durationMs; passed += stepMs) {
@@ -27,7 +27,7 @@ async function lost(bench: EngineFixture) {
 
 export const stuckTests: readonly EngineTest[] = [
   [
-    'an item that stands for half an hour is taken up again, and goes on',
+    'an item without progress for half an hour is queued again, and continues',
     async (bench) => {
       let calls = 0;
       const fetched: StepFunction = (context) =>
@@ -42,7 +42,7 @@ export const stuckTests: readonly EngineTest[] = [
     },
   ],
   [
-    'an item that stands each time it is taken up fails, and it is said of what',
+    'an item without progress at every try fails, with the reason',
     async (bench) => {
       await bench.start({ fetched: never }, { timeoutMs });
       const job = await bench.store.submit();
@@ -50,11 +50,11 @@ export const stuckTests: readonly EngineTest[] = [
       await bench.untilJob(job, 'failed');
       const error = JSON.parse((await bench.store.item(job.ids[0])).error ?? '{}');
       assert.deepEqual([error.code, error.stage], ['stage_stuck', 'scraping']);
-      assert.match(error.message, /taken up 3 times, and stood for 30 min/);
+      assert.match(error.message, /started 3 times and made no progress for 30 min/);
     },
   ],
   [
-    'an item that a worker elsewhere is at is not stuck, however long it waits there',
+    'an item with a remote worker is not stuck, however long it waits there',
     async (bench) => {
       const scene = new Scene(bench);
       await scene.start();

@@ -13,7 +13,7 @@ import type {
 const { crashesMin, loneDeathsMax, uptimesMs } = limits.suspect;
 const never = <T>(): Promise<T> => new Promise<T>(() => undefined);
 
-/** Engines on one store, of which one lives at a time; each dies when it is told to. */
+/** Engines on one store, one alive at a time; each dies on command. */
 class Mortals {
   readonly #bench: EngineFixture;
   #pid = 10;
@@ -23,7 +23,7 @@ class Mortals {
     this.#bench = bench;
   }
 
-  /** The process is gone: nothing of it reaches the store, and nothing reaches it. */
+  /** The process is gone: nothing reaches the store or the process. */
   kill(): void {
     this.#kill();
   }
@@ -39,7 +39,7 @@ class Mortals {
     const database: Database = {
       ...inner,
       run: (...asked) => (isDead ? never() : answer(inner.run(...asked))),
-      // What a process had begun as it died is rolled back.
+      // Open transactions of a dead process are rolled back.
       write: (work) =>
         isDead ? never() : answer(inner.write((tx) => Promise.race([work(tx), death]))),
     };
@@ -97,7 +97,7 @@ export const suspectTests: readonly EngineTest[] = [
     },
   ],
   [
-    'processes that are killed again and again end no document, however often it is',
+    'repeated random kills of processes fail no document',
     async (bench) => {
       const mortals = new Mortals(bench);
       const job = await bench.store.submit({ items: 4 });
@@ -148,7 +148,7 @@ export const suspectTests: readonly EngineTest[] = [
         ({ kind, itemId, step }) =>
           kind === 'step_started' && itemId === job.ids[0] && step === 'content_extracted',
       );
-      assert.equal(started.length, 2, 'it was handed back, and claimed again');
+      assert.equal(started.length, 2, 'it was returned, and claimed again');
       assert.deepEqual(bench.errors, []);
     },
   ],

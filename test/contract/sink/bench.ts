@@ -1,6 +1,6 @@
 /**
- * A store with a sink beside it, or without one, and the real steps that write to both. A document
- * is a list of labels: each is a chunk, an entity, and what readers see.
+ * A store with or without a sink, and the real steps that write to both. A document is a list of
+ * labels: each is a chunk, an entity, and what readers see.
  */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
@@ -28,11 +28,11 @@ export interface SinkCase {
   readonly keeps: 'vectors' | 'entities';
   readonly store: StoreFixture;
   readonly sink?: Sink | undefined;
-  /** Readers ask it alone: what the store has made current is seen when the sink has been told. */
+  /** Readers use only the sink: current content is visible once it is delivered. */
   readonly isLater?: boolean | undefined;
   /** What readers see of a corpus now; a word narrows it to headings that contain it. */
   seen(of: Corpus, heading?: string): Promise<string[]>;
-  /** Everything that is kept, current or not; undefined where it cannot be looked into. */
+  /** Everything that is stored, current or not; undefined if it cannot be listed. */
   kept?(): Promise<string[]>;
 }
 
@@ -60,7 +60,7 @@ export class SinkBench {
     return this.case.store;
   }
 
-  /** Makes a generation in the store, as far as the branches have met. Returns its id. */
+  /** Makes a generation in the store, up to `persisted`. Returns its id. */
   async make(source: string, labels: readonly string[], of = notes): Promise<number> {
     const { caller, corpus } = of;
     const sources = [{ kind: 'inline', source }] as const;
@@ -81,7 +81,7 @@ export class SinkBench {
     return id;
   }
 
-  /** Runs a step of the item that made the generation, and commits what it hands back. */
+  /** Runs a step of the item that made the generation, and commits its result. */
   async run(step: 'persisted' | 'indexed' | 'done', id: number): Promise<void> {
     const { effect } = (await this.#steps[step](await this.#context(id))) ?? {};
     await this.store.database.write(async (transaction) => {
@@ -110,7 +110,7 @@ export class SinkBench {
     for (const { caller, key } of this.#jobs) await this.store.commands.cancel(caller, key);
   }
 
-  /** What a process that has just been started does about the sink. */
+  /** What a new process does about the sink. */
   async sinkSync(): Promise<void> {
     for (const sink of this.#sinks) await new SinkSync(this.store.database, sink).run();
   }
@@ -146,7 +146,7 @@ export class SinkBench {
   }
 }
 
-/** Every vector was made before: nothing is to be embedded. */
+/** Every vector exists already: nothing is to be embedded. */
 const axes: Embedder = {
   model,
   embed: () => Promise.reject(new Error('there is nothing to embed')),

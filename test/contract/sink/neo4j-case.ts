@@ -1,4 +1,4 @@
-/** A Neo4j for a test: the one whose address is given, or one of our own. */
+/** A Neo4j for a test: the one whose address is given, or the fake one. */
 import neo4j from 'neo4j-driver';
 import { realWorld } from '../../../src/app/world.ts';
 import { openNeo4j } from '../../../src/sink/neo4j.ts';
@@ -9,7 +9,7 @@ import { openSqliteMemory } from '../../support/store-opener.ts';
 import type { Cleanup } from '../../support/temporary.ts';
 import type { SinkCase } from './bench.ts';
 
-/** A real server to run the same tests against, with nothing of Pawl's in it: that is removed. */
+/** A real server to run the same tests against, without data of Pawl: that is removed. */
 export const realNeo4j = process.env.PAWL_TEST_NEO4J_URL;
 const user = process.env.PAWL_TEST_NEO4J_USER ?? 'neo4j';
 const password = process.env.PAWL_TEST_NEO4J_PASSWORD ?? 'test-password';

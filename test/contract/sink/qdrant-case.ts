@@ -1,4 +1,4 @@
-/** A Qdrant for a test: the one whose address is given, or one of our own. */
+/** A Qdrant for a test: the one whose address is given, or the fake one. */
 
 import { realWorld } from '../../../src/app/world.ts';
 import { Mirror } from '../../../src/search/vector/mirror.ts';
@@ -11,7 +11,7 @@ import type { Cleanup } from '../../support/temporary.ts';
 import type { SinkCase } from './bench.ts';
 import { vectorsSeen } from './vectors-seen.ts';
 
-/** A real server to run the same tests against; what they make there is removed after each. */
+/** A real server to run the same tests against; the tests remove what they create. */
 export const realQdrant = process.env.PAWL_TEST_QDRANT_URL;
 const key = process.env.PAWL_TEST_QDRANT_KEY;
 

@@ -1,4 +1,4 @@
-/** A store without a sink: what it keeps itself is held to the same promises. */
+/** A store without a sink: its own content has the same guarantees. */
 import assert from 'node:assert/strict';
 import { PgvectorMaintenance } from '../../../src/engine/pgvector-maintenance.ts';
 import { Mirror } from '../../../src/search/vector/mirror.ts';
@@ -22,9 +22,9 @@ export function vectorCase(open: OpenStore): (t: Cleanup) => Promise<SinkCase> {
   };
 }
 
-/** The vectors of items that are not settled stay in the store, and so do their points. */
+/** The vectors of unsettled items stay in the store, and so do their pgvector copies. */
 const keptPoints = `
-  SELECT COALESCE(chunks.text, 'a vector without its point, or a point without its vector') AS text
+  SELECT COALESCE(chunks.text, 'a vector without its copy, or a copy without its vector') AS text
   FROM vectors FULL JOIN vector_points AS point
     ON point.generation_id = vectors.generation_id AND point.ordinal = vectors.ordinal
   LEFT JOIN chunks ON chunks.generation_id = vectors.generation_id
@@ -32,14 +32,14 @@ const keptPoints = `
   WHERE chunks.id IS NULL
     OR EXISTS (SELECT 1 FROM documents WHERE documents.generation_id = chunks.generation_id)`;
 
-/** Postgres with pgvector; `exactMax` 0 has everything found through the index. */
+/** Postgres with pgvector; `exactMax` 0 uses the index for everything. */
 export function pointCase(open: OpenStore, exactMax?: number): (t: Cleanup) => Promise<SinkCase> {
   return async (t) => {
     const store = await open(t);
     const { database } = store;
     assert.equal((await openPgvector(database, 'auto'))?.isUsed, true);
     await new PgvectorMaintenance(database).run();
-    const nobody = { search: () => Promise.reject(new Error('Postgres was not asked')) };
+    const nobody = { search: () => Promise.reject(new Error('Postgres did not search')) };
     const index = new PointIndex({ database, otherwise: nobody, exactMax });
     const seen: SinkCase['seen'] = async (of, heading) => {
       if (exactMax === 0) await indexAll(database);

@@ -1,4 +1,4 @@
-/** What a search by vectors finds in a corpus, as the labels of chunks. */
+/** What a vector search finds in a corpus, as the labels of chunks. */
 
 import { fromSignedBytes, toSignedBytes } from '../../../src/provider/embedding/vector-bytes.ts';
 import { readAllowed } from '../../../src/search/allowed.ts';
@@ -39,7 +39,7 @@ export async function vectorsSeen(
       ordinal,
     }));
     const rows = await getPassages(database, { ...of, places, filter });
-    // As the search does: what was replaced between the two is looked for again.
+    // Like the search: chunks replaced between the two queries are searched again.
     if (rows.length === places.length) return rows.map(({ text }) => text).sort();
   }
   throw new Error(`${of.corpus} was replaced ${turnsMax} times under one search`);

@@ -44,7 +44,7 @@ export const claimTests: readonly StoreTest[] = [
     },
   ],
   [
-    'what cannot be accepted is refused by its own code, and stores nothing',
+    'an invalid submission is refused by its own code, and stores nothing',
     async (store) => {
       await assert.rejects(store.submit({ corpus: 'No Good' }), { code: 'corpus_name_invalid' });
       await assert.rejects(store.submit({ sources: [] }), { code: 'sources_empty' });
@@ -54,7 +54,7 @@ export const claimTests: readonly StoreTest[] = [
     },
   ],
   [
-    'items are claimed in the order of their ranks, as many as were asked for',
+    'items are claimed in the order of their ranks, as many as requested',
     async (store) => {
       const { ids } = await store.submit({ items: 5 });
       const rows = await store.claim(3);
@@ -70,7 +70,7 @@ export const claimTests: readonly StoreTest[] = [
     },
   ],
   [
-    'a claim leases the item: worker, epoch, time, and a record of who took it',
+    'a claim leases the item: worker, epoch, time, and a claim record',
     async (store) => {
       await store.register('w1');
       const { key, ids } = await store.submit();
@@ -95,7 +95,7 @@ export const claimTests: readonly StoreTest[] = [
     },
   ],
   [
-    'a claim of an item at its branches begins all that are open',
+    'a claim of an item at its branches begins all open ones',
     async (store) => {
       await store.submit();
       const row = await store.click(
@@ -138,7 +138,7 @@ export const claimTests: readonly StoreTest[] = [
     },
   ],
   [
-    'whether there is a turn, and when the next item wakes, can be asked cheaply',
+    'whether an item is ready, and when the next one wakes, are cheap queries',
     async (store) => {
       const none = { hasTurn: false, suspectLoneDeaths: undefined, benches: new Set() };
       assert.deepEqual(await lookForWork(store.database), none);
@@ -169,7 +169,7 @@ export const claimTests: readonly StoreTest[] = [
     },
   ],
   [
-    'a wake-up takes no more items than it was allowed, the longest due first',
+    'a wake-up takes no more items than allowed, the longest due first',
     async (store) => {
       const { ids } = await store.submit({ items: 3 });
       for (const row of await store.claim(3)) await store.wait(row, 3000 - row.id);

@@ -29,7 +29,7 @@ const delivery = { kind: 'job_canceled', url: 'https://example.org/hook', body: 
 
 export const deliveryTests: readonly StoreTest[] = [
   [
-    'each end of a job is taken from the log once, with where to tell it',
+    'each end of a job is taken from the log once, with its webhook',
     async (store) => {
       const { database } = store;
       const { jobKey } = await endJob(store);
@@ -63,7 +63,11 @@ export const deliveryTests: readonly StoreTest[] = [
       const settle = (attempt: number) =>
         database.write((transaction) => settleDelivery(transaction, { ...ended, attempt }));
       await settle(7);
-      assert.equal(await nextDueAt(database), 150, 'a try that is not the last one says nothing');
+      assert.equal(
+        await nextDueAt(database),
+        150,
+        'a try that is not the last one changes nothing',
+      );
       await settle(1);
       assert.equal(await nextDueAt(database), null);
       const [listed] = await listDeliveries(database, { job_id, after: 0, limit: 5 });
@@ -81,7 +85,7 @@ export const deliveryTests: readonly StoreTest[] = [
     },
   ],
   [
-    'deliveries are counted by how they stand',
+    'deliveries are counted by state',
     async (store) => {
       const { database } = store;
       const { id: job_id } = await endJob(store);

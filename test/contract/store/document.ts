@@ -37,7 +37,7 @@ import { until } from '../../support/wait.ts';
 
 const documentId = documentIdOf('ann', 'notes', 'page');
 
-/** Submits the page anew, and returns the id of its generation. */
+/** Submits the page again, and returns the id of its generation. */
 async function newGeneration(store: StoreFixture): Promise<number> {
   const { ids } = await store.submit({ sources: [{ kind: 'inline', source: 'page' }] });
   return ids[0] as number;
@@ -101,7 +101,7 @@ async function found(store: StoreFixture, query: string): Promise<string[]> {
 
 export const documentTests: readonly StoreTest[] = [
   [
-    'the first flip makes the document, the next ones count its generations',
+    'the first flip creates the document, the next ones count its generations',
     async (store) => {
       const first = await newGeneration(store);
       const second = await newGeneration(store);
@@ -124,7 +124,7 @@ export const documentTests: readonly StoreTest[] = [
     },
   ],
   [
-    'a chunk and what is found of it have the page on which it begins, or none',
+    'a chunk and its search result have the page on which it begins, or none',
     async (store) => {
       for (const page of [12, undefined]) {
         const generation = await newGeneration(store);
@@ -168,7 +168,7 @@ export const documentTests: readonly StoreTest[] = [
     },
   ],
   [
-    'nothing of a query is read as syntax, and no query within the bound is an error',
+    'nothing in a query is read as syntax, and no query within the limit is an error',
     async (store) => {
       const first = await newGeneration(store);
       await write(store, first, 'walrus');
@@ -184,7 +184,7 @@ export const documentTests: readonly StoreTest[] = [
     },
   ],
   [
-    'a generation is stale when a newer one is current and nobody works on it',
+    'a generation is stale when a newer one is current and no item works on it',
     async (store) => {
       const [first, second, third] = [
         await newGeneration(store),
@@ -199,7 +199,7 @@ export const documentTests: readonly StoreTest[] = [
     },
   ],
   [
-    'the high bytes of vectors come side by side, whatever they are',
+    'the high bytes of vectors are concatenated, for all byte values',
     async (store) => {
       const [one, other] = [await newGeneration(store), await newGeneration(store)];
       const model = 'm';
@@ -233,7 +233,7 @@ export const documentTests: readonly StoreTest[] = [
     },
   ],
   [
-    'pruning takes a generation and leaves the others whole',
+    'pruning removes a generation and leaves the others complete',
     async (store) => {
       const first = await newGeneration(store);
       const second = await newGeneration(store);
@@ -264,7 +264,7 @@ export const documentTests: readonly StoreTest[] = [
     },
   ],
   [
-    'a deleted document is gone with all that was made of it',
+    'a deleted document is gone with everything made of it',
     async (store) => {
       const first = await newGeneration(store);
       await write(store, first, 'walrus');
@@ -313,7 +313,7 @@ export const documentTests: readonly StoreTest[] = [
     },
   ],
   [
-    'a corpus stays while anybody has a job that may add to it',
+    'a corpus stays while any caller has a job that may add to it',
     async (store) => {
       const isThere = () => hasCorpus(store.database, 'notes');
       await store.submit({ caller: 'bob' });
@@ -325,7 +325,7 @@ export const documentTests: readonly StoreTest[] = [
     },
   ],
   [
-    'a job that is submitted while its corpus is being deleted keeps it',
+    'a job submitted during the deletion of its corpus keeps the corpus',
     async (store) => {
       await flipTo(store, await newGeneration(store));
       await store.finish(await store.claimOne());
@@ -345,7 +345,7 @@ export const documentTests: readonly StoreTest[] = [
     },
   ],
   [
-    'a corpus is not deleted under a submission that has not committed yet',
+    'a corpus is not deleted during a submission that has not committed yet',
     async (store) => {
       const other = await store.openAnother?.();
       // An embedded store has one writer at a time.

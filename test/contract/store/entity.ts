@@ -21,7 +21,7 @@ const ada = entity('person', 'Ada', [0, 40]);
 const london = entity('location', 'London', [10]);
 const turing = entity('person', 'Turing', [20]);
 
-/** A document of its own, whose generation names these. */
+/** A new document, whose generation names these. */
 async function name(
   store: StoreFixture,
   source: string,
@@ -49,7 +49,7 @@ const filter = { caller: 'ann', corpus: 'notes', limit: 10 };
 
 export const entityTests: readonly StoreTest[] = [
   [
-    'entities are counted over the documents of a corpus, by kind if asked',
+    'entities are counted over the documents of a corpus, by kind on request',
     async (store) => {
       await name(store, 'one', { entities: [ada, london], relations: [] });
       await name(store, 'two', { entities: [turing, ada], relations: [] });
@@ -64,7 +64,7 @@ export const entityTests: readonly StoreTest[] = [
     },
   ],
   [
-    'the entities of a document come with their names and places',
+    'the entities of a document come with their names and mentions',
     async (store) => {
       const generation = await name(store, 'one', { entities: [london, ada], relations: [] });
       const all = await entitiesOfGeneration(store.database, generation, { limit: 10 });
@@ -78,7 +78,7 @@ export const entityTests: readonly StoreTest[] = [
     },
   ],
   [
-    'what is named together is found from either side, over documents',
+    'entities named together are found from either side, over documents',
     async (store) => {
       const entities = [ada, london, turing];
       const both = [
@@ -106,7 +106,7 @@ export const entityTests: readonly StoreTest[] = [
     },
   ],
   [
-    'a new generation replaces what the old one named, and a deleted document names nothing',
+    'a new generation replaces the entities of the old one, and a deleted document has none',
     async (store) => {
       const relations = [{ one: 0, other: 1, weight: 1 }];
       await name(store, 'one', { entities: [ada, london], relations });

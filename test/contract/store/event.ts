@@ -26,7 +26,7 @@ async function sequence(store: StoreFixture): Promise<number[]> {
 
 export const eventTests: readonly StoreTest[] = [
   [
-    'sequence numbers begin at 1, have no gaps, and follow the order of the batch',
+    'sequence numbers start at 1, have no gaps, and follow the order of the batch',
     async (store) => {
       await append(store.database, [event('a'), event('b')]);
       await append(store.database, [event('c')]);
@@ -39,7 +39,7 @@ export const eventTests: readonly StoreTest[] = [
     },
   ],
   [
-    'a transaction that is rolled back leaves no gap',
+    'a rolled back transaction leaves no gap',
     async (store) => {
       await append(store.database, [event('a')]);
       const failing = store.database.write(async (transaction) => {
@@ -52,7 +52,7 @@ export const eventTests: readonly StoreTest[] = [
     },
   ],
   [
-    'an event comes back as it was appended',
+    'an event is read as it was appended',
     async (store) => {
       const detail = { code: 'http_404', nested: { deep: [1, 'zwei'] } };
       const full: NewEvent = { ...event('fetched', 4), itemId: 5, attempt: 2, worker: 'w', detail };
@@ -61,7 +61,7 @@ export const eventTests: readonly StoreTest[] = [
     },
   ],
   [
-    'events are listed after a place, up to a bound, of all jobs or of one',
+    'events are listed after a position, up to a limit, of all jobs or of one',
     async (store) => {
       const steps = ['a', 'b', 'c', 'd', 'e'];
       await append(
@@ -77,7 +77,7 @@ export const eventTests: readonly StoreTest[] = [
     },
   ],
   [
-    'whoever reads on from where they were sees every event once, in order, while 8 write at once',
+    'a reader with a cursor sees every event once, in order, during 8 concurrent writers',
     async (store) => {
       const writers = 8;
       const perWriter = 25;
@@ -119,7 +119,7 @@ export const eventTests: readonly StoreTest[] = [
       store.world.skip(10);
       const recent = await store.submit();
       const [, last] = await store.claim(2);
-      if (!last) throw new Error('two were to be claimed');
+      if (!last) throw new Error('two items are claimed');
       await store.finish(last);
       const pruned = await store.database.write((transaction) =>
         pruneEvents(transaction, { before, limit: 1000 }),
@@ -135,7 +135,7 @@ export const eventTests: readonly StoreTest[] = [
     },
   ],
   [
-    'a bounded number of events is pruned at a time, the oldest first, and numbering goes on',
+    'a bounded number of events is pruned at a time, oldest first, and numbering continues',
     async (store) => {
       await append(
         store.database,
@@ -151,7 +151,7 @@ export const eventTests: readonly StoreTest[] = [
     },
   ],
   [
-    'what open jobs keep is passed by, and looked at again once they have ended',
+    'events of open jobs are skipped, and checked again once the jobs have ended',
     async (store) => {
       const open = await store.submit();
       const { id } = await store.job(open.key);
@@ -175,7 +175,7 @@ export const eventTests: readonly StoreTest[] = [
     },
   ],
   [
-    'nothing behind the first young event is looked at',
+    'nothing behind the first young event is read',
     async (store) => {
       await append(store.database, [event('young')], 10);
       await append(store.database, [event('old'), event('newest')], 1);

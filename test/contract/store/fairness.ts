@@ -5,7 +5,7 @@ import type { StoreFixture, StoreTest } from '../../support/store-fixture.ts';
 
 const { headStart } = limits.fairness;
 
-/** Whose items are claimed, in order, one letter each. */
+/** The callers of the claimed items, in order, one letter each. */
 async function served(store: StoreFixture, count: number): Promise<string> {
   const rows = await store.claim(count);
   return rows.map(({ caller }) => caller[0]).join('');
@@ -36,7 +36,7 @@ export const fairnessTests: readonly StoreTest[] = [
     },
   ],
   [
-    'many small jobs of one caller buy no more than one large job',
+    'many small jobs of one caller get no more than one large job',
     async (store) => {
       for (let index = 0; index < 10; index++) await store.submit({ caller: 'ann', items: 2 });
       await store.submit({ caller: 'bob', items: 20 });
@@ -55,7 +55,7 @@ export const fairnessTests: readonly StoreTest[] = [
     },
   ],
   [
-    'virtual time moves with what is served, never back',
+    'virtual time advances with served items, and never moves back',
     async (store) => {
       await store.submit({ items: 10 });
       await store.claim(6);
@@ -66,7 +66,7 @@ export const fairnessTests: readonly StoreTest[] = [
     },
   ],
   [
-    'a restart gives no caller the past: who was served before is not put behind a newcomer',
+    'a restart resets no caller: one that was served before is not put behind a newcomer',
     async (store) => {
       await store.submit({ caller: 'ann', items: 200 });
       await store.claim(200);

@@ -60,7 +60,7 @@ export const fetchTests: readonly StoreTest[] = [
     },
   ],
   [
-    'a crawl knows its pages, how far they are, and where it may go',
+    'a crawl knows its pages, their depth, and its bounds',
     async (store) => {
       const { jobId } = await beginCrawl(store);
       await find(store, jobId, 'a');
@@ -92,7 +92,7 @@ export const fetchTests: readonly StoreTest[] = [
     },
   ],
   [
-    'the version of a page counts for nothing while its content is not the current one',
+    'the validators of a page do not count while its content is not the current one',
     async (store) => {
       const row = { document_id: 'd', as_of: 1, url: root, etag: '"1"', last_modified: null };
       await store.database.write((transaction) =>
@@ -102,7 +102,7 @@ export const fetchTests: readonly StoreTest[] = [
     },
   ],
   [
-    'a domain that is held lets nothing through before its time',
+    'a held domain lets nothing through before its time',
     async (store) => {
       const name = 'example.org';
       const now = store.world.now();
@@ -123,7 +123,7 @@ export const fetchTests: readonly StoreTest[] = [
     },
   ],
   [
-    'what was fetched is kept with its encoding, and by whom it is used is known',
+    'fetched bytes are stored with their encoding, and their users are known',
     async (store) => {
       const small = new Uint8Array([1, 0, 255]);
       const known = { media_type: 'text/html', bytes: 3, charset: 'utf-8' };
@@ -165,7 +165,7 @@ export const fetchTests: readonly StoreTest[] = [
     },
   ],
   [
-    'fetches of done items are forgotten unless their generation is the current one',
+    'fetches of done items are removed unless their generation is the current one',
     async (store) => {
       const { ids } = await store.submit({ items: 4 });
       const [current = 0, unchanged = 0, failed = 0, open = 0] = ids;
@@ -207,7 +207,7 @@ export const fetchTests: readonly StoreTest[] = [
     },
   ],
   [
-    'a sweep goes from one part of the blobs to the next, and stays where there is more',
+    'a sweep moves from one part of the blobs to the next, and stays while there is more',
     async (store) => {
       const { pruneBatchMax, blobGraceMs } = limits.loop;
       const swept: Sweep[] = [];

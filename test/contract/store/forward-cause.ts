@@ -4,7 +4,7 @@ import type { StoreFixture, StoreTest } from '../../support/store-fixture.ts';
 
 interface Plant {
   readonly what: string;
-  /** Brings an item to the place from which its cause is then taken away. */
+  /** Brings an item to the state from which its next event is then removed. */
   readonly prepare: (store: StoreFixture) => Promise<unknown>;
   readonly spoil: string;
 }
@@ -31,25 +31,25 @@ const plants: readonly Plant[] = [
     spoil: 'UPDATE items SET waits_on = NULL',
   },
   {
-    what: 'an item that waits for its turn and does not stand in the queue',
+    what: 'an item that waits for its turn and is not in the queue',
     prepare: (store) => store.submit(),
     spoil: 'DELETE FROM turns',
   },
   {
-    what: 'an item that stands in the queue at another place than its own',
+    what: 'an item that is in the queue at another position than its own',
     prepare: (store) => store.submit(),
     spoil: 'UPDATE turns SET rank = rank + 1',
   },
-  { what: 'a sleeper without a timer', prepare: asleep, spoil: 'DELETE FROM timers' },
+  { what: 'a delayed item without a timer', prepare: asleep, spoil: 'DELETE FROM timers' },
   {
-    what: 'a sleeper whose timer is set for another time',
+    what: 'a delayed item whose timer is set for another time',
     prepare: asleep,
     spoil: 'UPDATE timers SET due_at = due_at + 1',
   },
   { what: 'a lease whose worker is gone', prepare: leased, spoil: 'DELETE FROM workers' },
-  { what: 'a lease that no claim leads to', prepare: leased, spoil: 'DELETE FROM claims' },
+  { what: 'a lease without a claim', prepare: leased, spoil: 'DELETE FROM claims' },
   {
-    what: 'a lease that only claims of other items lead to',
+    what: 'a lease with only claims of other items',
     prepare: leased,
     spoil: "UPDATE claims SET items = '[4711]'",
   },
@@ -59,12 +59,12 @@ const plants: readonly Plant[] = [
     spoil: "UPDATE jobs SET state = 'running'",
   },
   {
-    what: 'an item at a gate that is not in its line',
+    what: 'an item at a gate that is not in its queue',
     prepare: (store) => store.submit({ items: 5, gate: 'g' }),
     spoil: 'DELETE FROM lines',
   },
   {
-    what: 'a line at a gate whose places nobody holds',
+    what: 'a queue at a gate whose slots nobody holds',
     prepare: (store) => store.submit({ items: 5, gate: 'g' }),
     spoil: 'UPDATE items SET gate_held = 0',
   },
@@ -73,7 +73,7 @@ const plants: readonly Plant[] = [
 export const forwardCauseTests: readonly StoreTest[] = [
   ...plants.map(
     ({ what, prepare, spoil }): StoreTest => [
-      `${what} is counted as one that nothing moves`,
+      `${what} is counted as stuck`,
       async (store) => {
         await prepare(store);
         assert.equal(await store.withoutCause(), 0);
@@ -84,11 +84,11 @@ export const forwardCauseTests: readonly StoreTest[] = [
     ],
   ),
   [
-    'ended items need nothing that moves them',
+    'ended items need no next event',
     async (store) => {
       const { key } = await store.submit({ items: 3 });
       const [first, second] = await store.claim(2);
-      if (!first || !second) throw new Error('two were to be claimed');
+      if (!first || !second) throw new Error('two items are claimed');
       await store.finish(first);
       await store.fail(second);
       await store.commands.cancel('ann', key);
@@ -96,7 +96,7 @@ export const forwardCauseTests: readonly StoreTest[] = [
     },
   ],
   [
-    'items of jobs that have ended are not looked at by who asks all the time',
+    'items of ended jobs are not read by the frequent check',
     async (store) => {
       const { key } = await store.submit({ items: 3 });
       await store.commands.cancel('ann', key);

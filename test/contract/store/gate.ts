@@ -10,7 +10,7 @@ async function held(store: StoreFixture): Promise<number> {
   return (await store.rows('SELECT id FROM items WHERE gate_held = 1')).length;
 }
 
-/** All that the gate lets through now, and as soon as its pace allows. */
+/** Everything that the gate lets through now, and as soon as its rate limit allows. */
 async function claimAdmitted(store: StoreFixture) {
   const rows = await store.claim(100);
   store.world.skip(10 * intervalMs);
@@ -28,7 +28,7 @@ async function assertGoesOn(store: StoreFixture): Promise<void> {
 
 export const gateTests: readonly StoreTest[] = [
   [
-    'no more items of a domain are let through at once than it has places',
+    'no more items of a domain run concurrently than it has slots',
     async (store) => {
       await store.submit({ items: 10, gate });
       assert.equal(await held(store), concurrency);
@@ -39,7 +39,7 @@ export const gateTests: readonly StoreTest[] = [
     },
   ],
   [
-    'a domain does not hold up another, nor what has no gate',
+    'a domain blocks neither another domain nor items without a gate',
     async (store) => {
       await store.submit({ items: 10, gate });
       await store.submit({ items: 10, gate: 'other.org' });
@@ -48,7 +48,7 @@ export const gateTests: readonly StoreTest[] = [
     },
   ],
   [
-    'items of a domain begin as far apart as its pace asks',
+    'items of a domain begin with the delay of its rate limit',
     async (store) => {
       const start = store.world.now();
       await store.submit({ items: 10, gate });
@@ -64,7 +64,7 @@ export const gateTests: readonly StoreTest[] = [
     },
   ],
   [
-    'a wait for the pace is not counted as a wait for a retry',
+    'a wait for the rate limit is not counted as a wait for a retry',
     async (store) => {
       const { key } = await store.submit({ items: 2, gate });
       assert.equal((await store.job(key)).items_waiting, 0);
@@ -73,11 +73,11 @@ export const gateTests: readonly StoreTest[] = [
     },
   ],
   [
-    'who is past the fetch gives up the place, and the next is let in',
+    'an item past the fetch releases the slot, and the next is let in',
     async (store) => {
       const { ids } = await store.submit({ items: 4, gate });
       const [first] = await claimAdmitted(store);
-      if (!first) throw new Error('one was to be let in');
+      if (!first) throw new Error('one is let in');
       await store.click(first, 'fetched');
       assert.equal((await store.item(ids[0])).waits_on, 'worker');
       await assertGoesOn(store);
@@ -85,11 +85,11 @@ export const gateTests: readonly StoreTest[] = [
   ],
   ...(['fail', 'wait'] as const).map(
     (how): StoreTest => [
-      `a place is given up when its holder ${how}s`,
+      `a slot is released when its holder ${how}s`,
       async (store) => {
         await store.submit({ items: 4, gate });
         const [first] = await claimAdmitted(store);
-        if (!first) throw new Error('one was to be let in');
+        if (!first) throw new Error('one is let in');
         await (how === 'fail' ? store.fail(first) : store.wait(first, 3_600_000));
         await assertGoesOn(store);
       },
@@ -97,7 +97,7 @@ export const gateTests: readonly StoreTest[] = [
   ),
   ...(['cancel', 'pause'] as const).map(
     (action): StoreTest => [
-      `places are given up when their job is asked to ${action}`,
+      `slots are released when their job gets a ${action}`,
       async (store) => {
         const first = await store.submit({ items: 4, gate });
         await store.submit({ items: 4, gate });
@@ -109,11 +109,11 @@ export const gateTests: readonly StoreTest[] = [
     ],
   ),
   [
-    'a resumed item stands at its gate again, unless it is past it',
+    'a resumed item is at its gate again, unless it is past it',
     async (store) => {
       const { key, ids } = await store.submit({ items: 5, gate });
       const [first] = await claimAdmitted(store);
-      if (!first) throw new Error('one was to be let in');
+      if (!first) throw new Error('one is let in');
       await store.click(first, 'fetched');
       await store.commands.pause('ann', key);
       await store.commands.resume('ann', key);
@@ -123,11 +123,11 @@ export const gateTests: readonly StoreTest[] = [
     },
   ],
   [
-    'an item that was handed back keeps its place at the gate',
+    'a returned item keeps its slot at the gate',
     async (store) => {
       await store.submit({ items: 4, gate });
       const [first] = await claimAdmitted(store);
-      if (!first) throw new Error('one was to be let in');
+      if (!first) throw new Error('one is let in');
       await store.report(first, { to: 'turn' });
       assert.equal(await held(store), concurrency);
       assert.deepEqual(
@@ -137,7 +137,7 @@ export const gateTests: readonly StoreTest[] = [
     },
   ],
   [
-    'a woken retry stands behind its gate again',
+    'a woken retry is behind its gate again',
     async (store) => {
       const { ids } = await store.submit({ items: 4, gate });
       const rows = await claimAdmitted(store);
@@ -155,7 +155,7 @@ export const gateTests: readonly StoreTest[] = [
     },
   ],
   [
-    'a gate that is opened wider lets in as many at once',
+    'a gate with a raised limit lets in that many',
     async (store) => {
       await store.submit({ items: 10, gate });
       await store.database.write((transaction) =>

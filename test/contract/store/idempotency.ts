@@ -21,7 +21,7 @@ function take(store: StoreFixture, taking: Taking): Promise<string | undefined> 
 
 export const idempotencyTests: readonly StoreTest[] = [
   [
-    'a key is the job’s that took it, for its caller, and for the same request',
+    'a key belongs to the job that took it, for its caller, and for the same request',
     async (store) => {
       assert.equal(await take(store, { jobKey: 'one' }), undefined);
       assert.equal(await take(store, { jobKey: 'two' }), 'one');
@@ -41,7 +41,7 @@ export const idempotencyTests: readonly StoreTest[] = [
     },
   ],
   [
-    'of many at once, one takes the key and all others find its job',
+    'of many concurrent requests, one takes the key and all others find its job',
     async (store) => {
       const names = Array.from({ length: 40 }, (_, index) => `job-${index}`);
       const found = await Promise.all(names.map((jobKey) => take(store, { jobKey })));
@@ -51,7 +51,7 @@ export const idempotencyTests: readonly StoreTest[] = [
     },
   ],
   [
-    'a submission that is refused takes no key',
+    'a refused submission takes no key',
     async (store) => {
       const failing = store.database.write(async (transaction) => {
         const request = { caller: 'ann', key: 'k', hash: 'h', jobKey: 'one', now: start };
@@ -63,7 +63,7 @@ export const idempotencyTests: readonly StoreTest[] = [
     },
   ],
   [
-    'keys that no longer count are forgotten, a bounded number at a time',
+    'expired keys are removed, a bounded number at a time',
     async (store) => {
       for (const key of ['a', 'b', 'c']) await take(store, { jobKey: key, key });
       await take(store, { jobKey: 'd', key: 'd', now: later });

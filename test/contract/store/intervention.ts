@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import type { StoreFixture, StoreTest, Submitted } from '../../support/store-fixture.ts';
 
-/** A job with an item in every place: done, failed, leased, asleep, in the queue. */
+/** A job with an item in every state: done, failed, leased, delayed, queued. */
 async function spread(store: StoreFixture): Promise<Submitted> {
   const job = await store.submit({ items: 5 });
   const [done, failed, , asleep] = await store.claim(4);
-  if (!done || !failed || !asleep) throw new Error('four were to be claimed');
+  if (!done || !failed || !asleep) throw new Error('four items are claimed');
   await store.finish(done);
   await store.fail(failed);
   await store.wait(asleep, 5000);
@@ -33,7 +33,7 @@ async function assertQueues(store: StoreFixture, expected: Record<string, number
 
 export const interventionTests: readonly StoreTest[] = [
   [
-    'cancel ends all that is open, keeps what has ended, and says so in a receipt',
+    'cancel ends all open items, keeps ended ones, and returns a receipt',
     async (store) => {
       const job = await spread(store);
       const receipt = await store.commands.cancel('ann', job.key);
@@ -56,7 +56,7 @@ export const interventionTests: readonly StoreTest[] = [
     },
   ],
   [
-    'who held a canceled item is fenced off',
+    'the holder of a canceled item is fenced off',
     async (store) => {
       const job = await store.submit();
       const row = await store.claimOne();
@@ -68,7 +68,7 @@ export const interventionTests: readonly StoreTest[] = [
     },
   ],
   [
-    'pause makes all that is open wait for a person, and resume puts it back',
+    'pause makes all open items wait for a person, and resume returns them',
     async (store) => {
       const job = await spread(store);
       await store.commands.pause('ann', job.key);
@@ -93,7 +93,7 @@ export const interventionTests: readonly StoreTest[] = [
     },
   ],
   [
-    'who held a paused item is fenced off, also after the resume',
+    'the holder of a paused item is fenced off, also after the resume',
     async (store) => {
       const job = await store.submit();
       const row = await store.claimOne();
@@ -114,11 +114,11 @@ export const interventionTests: readonly StoreTest[] = [
     },
   ],
   [
-    'retry of a job brings back what failed and what was canceled, each where it stood',
+    'retry of a job restores failed and canceled items, each where it was',
     async (store) => {
       const job = await store.submit({ items: 3 });
       const [first, second] = await store.claim(2);
-      if (!first || !second) throw new Error('two were to be claimed');
+      if (!first || !second) throw new Error('two items are claimed');
       await store.fail(await store.click(first, 'fetched', 'content_extracted', 'embedded'));
       await store.commands.cancel('ann', job.key);
       assert.equal(await store.commands.retry('ann', job.key), 3);
@@ -149,7 +149,7 @@ export const interventionTests: readonly StoreTest[] = [
     },
   ],
   [
-    'an item of the inbox is retried alone, while its job goes on',
+    'an item of the inbox is retried alone, while its job continues',
     async (store) => {
       const job = await spread(store);
       assert.equal(await store.commands.retryItems('ann', [job.ids[1] as number]), 1);
@@ -160,7 +160,7 @@ export const interventionTests: readonly StoreTest[] = [
     },
   ],
   [
-    'an item of a paused job that is retried waits with the others for the resume',
+    'a retried item of a paused job waits with the others for the resume',
     async (store) => {
       const job = await spread(store);
       await store.commands.pause('ann', job.key);
@@ -180,7 +180,7 @@ export const interventionTests: readonly StoreTest[] = [
     },
   ],
   [
-    'a discarded item leaves the inbox for good, and counts as canceled',
+    'a discarded item leaves the inbox permanently, and counts as canceled',
     async (store) => {
       const job = await spread(store);
       assert.equal(await store.commands.discardItems('ann', [job.ids[1] as number]), 1);
@@ -202,7 +202,7 @@ export const interventionTests: readonly StoreTest[] = [
     },
   ],
   [
-    'nobody touches what belongs to another caller',
+    'a caller cannot change what belongs to another',
     async (store) => {
       const job = await spread(store);
       const before = await store.standing();
@@ -214,7 +214,7 @@ export const interventionTests: readonly StoreTest[] = [
     },
   ],
   [
-    'what the state does not allow is refused, and says what is possible',
+    'an action that the state does not allow is refused, with the possible ones',
     async (store) => {
       const { key } = await store.submit();
       await assert.rejects(store.commands.resume('ann', key), {

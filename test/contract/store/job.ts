@@ -40,7 +40,7 @@ export const jobTests: readonly StoreTest[] = [
     async (store) => {
       const { key } = await store.submit({ items: 3 });
       const [first, second, third] = await store.claim(3);
-      if (!first || !second || !third) throw new Error('three were to be claimed');
+      if (!first || !second || !third) throw new Error('three items are claimed');
       await store.finish(first);
       const toBranches = ['fetched', 'content_extracted', 'chunked'] as const;
       await store.click(second, ...toBranches);
@@ -56,7 +56,7 @@ export const jobTests: readonly StoreTest[] = [
     async (store) => {
       const { key } = await store.submit({ items: 2 });
       const [first, second] = await store.claim(2);
-      if (!first || !second) throw new Error('two were to be claimed');
+      if (!first || !second) throw new Error('two items are claimed');
       await store.fail(second, 'gpu_oom', 'embedding');
       assert.equal((await store.job(key)).state, 'running');
       await store.fail(first, 'http_404');
@@ -72,7 +72,7 @@ export const jobTests: readonly StoreTest[] = [
     async (store) => {
       const { key } = await store.submit({ items: 2 });
       const [first, second] = await store.claim(2);
-      if (!first || !second) throw new Error('two were to be claimed');
+      if (!first || !second) throw new Error('two items are claimed');
       await store.fail(first);
       await store.finish(second);
       const job = await store.job(key);
@@ -81,11 +81,11 @@ export const jobTests: readonly StoreTest[] = [
     },
   ],
   [
-    'a job waits when all that is unfinished waits, and runs again with the next claim',
+    'a job waits when all unfinished items wait, and runs again with the next claim',
     async (store) => {
       const { key } = await store.submit({ items: 2 });
       const [first, second] = await store.claim(2);
-      if (!first || !second) throw new Error('two were to be claimed');
+      if (!first || !second) throw new Error('two items are claimed');
       await store.wait(first, 1000);
       assert.equal((await store.job(key)).state, 'running');
       await store.finish(second);
@@ -106,7 +106,7 @@ export const jobTests: readonly StoreTest[] = [
     },
   ],
   [
-    'a canceled job is canceled, and a retried one is on its way again',
+    'a canceled job is canceled, and a retried one runs again',
     async (store) => {
       const { key } = await store.submit();
       await store.claimOne();
@@ -133,7 +133,7 @@ export const jobTests: readonly StoreTest[] = [
     },
   ],
   [
-    'a job is found by the beginning of its key, and by nothing that no key has in it',
+    'a job is found by the beginning of its key, and by no other characters',
     async (store) => {
       const { key } = await store.submit();
       await store.submit({ caller: 'bob' });
@@ -148,7 +148,7 @@ export const jobTests: readonly StoreTest[] = [
     },
   ],
   [
-    'where many jobs stand is one question',
+    'the item counts of many jobs are one query',
     async (store) => {
       const keys: string[] = [];
       for (let index = 0; index < 4; index++) keys.push((await store.submit()).key);
@@ -189,9 +189,9 @@ export const jobTests: readonly StoreTest[] = [
     },
   ],
   [
-    'a job is looked up by the beginning of its key, and not among all jobs of its caller',
+    'a job is looked up by the beginning of its key, without reading all jobs of its caller',
     async (store) => {
-      // The other plans by what a table holds, and of a small one it reads all.
+      // Postgres plans by table size, and reads all of a small table.
       if (store.database.dialect.name !== 'sqlite') return;
       const plans: string[] = [];
       const explained: Parameters<typeof findJobs>[0] = {

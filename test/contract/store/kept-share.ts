@@ -15,7 +15,7 @@ import type { StoreFixture, StoreTest } from '../../support/store-fixture.ts';
 const place = { caller: 'ann', corpus: 'notes' };
 const all = { ...place, after: '', limit: 9 };
 
-/** Submits a document that was read to this share. Returns the id of its item. */
+/** Submits a document with this kept share. Returns the id of its item. */
 async function read(store: StoreFixture, source: string, kept_share: number): Promise<number> {
   const { ids } = await store.submit({ sources: [{ kind: 'inline', source }] });
   const generation_id = ids[0] as number;
@@ -89,7 +89,7 @@ export const keptShareTests: readonly StoreTest[] = [
     },
   ],
   [
-    'a generation that was read as a whole takes the document out of the list',
+    'a fully read generation removes the document from the list',
     async (store) => {
       await read(store, 'a', 0.5);
       await read(store, 'a', 0.9);
@@ -112,7 +112,7 @@ export const keptShareTests: readonly StoreTest[] = [
     },
   ],
   [
-    'the newest submission of an unchanged text says how much of its source was kept',
+    'the newest submission of an unchanged text sets the kept share',
     async (store) => {
       const as_of = await read(store, 'a', 1);
       const row = { id: documentIdOf('ann', 'notes', 'a'), content_hash: 'a', meta: '{"n":1}' };

@@ -96,7 +96,7 @@ export const migrationTests: readonly StoreTest[] = [
     },
   ],
   [
-    'every state of a job can be stored, and no other; so can what an item waits on',
+    'every job state and every wait can be stored, and no other',
     async (store) => {
       await store.submit();
       const set = (text: string) =>
@@ -120,7 +120,7 @@ export const migrationTests: readonly StoreTest[] = [
     },
   ],
   [
-    'the store works on after its check was replaced, and another session sees the new one',
+    'the store works after its check was replaced, and another session sees the new one',
     async (store) => {
       await migrate(store.database, longer);
       const { key } = await store.submit({ items: 2 });

@@ -48,7 +48,7 @@ async function counts(store: StoreFixture): Promise<Record<string, number>> {
 
 export const parsedTests: readonly StoreTest[] = [
   [
-    'parsed documents go in with their sources, text and chunks, and stand in the queue',
+    'parsed documents are stored with their sources, text and chunks, and are queued',
     async (store) => {
       const ids = await store.commands.submitParsed(submission(both));
       assert.deepEqual(await counts(store), {
@@ -68,14 +68,14 @@ export const parsedTests: readonly StoreTest[] = [
       const job = await store.job('job');
       assert.equal(job.state, 'queued');
       assert.equal(job.items_total, 2);
-      // Nothing of it can be found yet.
+      // Nothing of it is searchable yet.
       assert.equal(job.chunks_indexed, 0);
       assert.ok(job.tokens_estimated > 0);
       assert.equal(await store.withoutCause(), 0);
     },
   ],
   [
-    'a parsed document begins with what comes after its text',
+    'a parsed document starts with the step after its text',
     async (store) => {
       await store.commands.submitParsed(submission(both));
       const after = (await store.events()).length;
@@ -93,7 +93,7 @@ export const parsedTests: readonly StoreTest[] = [
     },
   ],
   [
-    'the history says that the steps before were done, and how long they took',
+    'the history says that the earlier steps were done, and how long they took',
     async (store) => {
       const [id] = await store.commands.submitParsed(submission(both));
       const events = (await store.events()).filter(({ itemId }) => itemId === id);
@@ -108,7 +108,7 @@ export const parsedTests: readonly StoreTest[] = [
     },
   ],
   [
-    'a check that refuses in the end leaves nothing at all',
+    'a check that refuses in the end leaves nothing',
     async (store) => {
       const refuse = () => {
         throw new Error('too late');
@@ -118,7 +118,7 @@ export const parsedTests: readonly StoreTest[] = [
     },
   ],
   [
-    'a document that cannot be brought takes the whole batch with it',
+    'an invalid document fails the whole batch',
     async (store) => {
       const lost = { ...parsed('three', ['x']), read: () => Promise.reject(new Error('gone')) };
       const job = submission([...both, lost]);
@@ -127,7 +127,7 @@ export const parsedTests: readonly StoreTest[] = [
     },
   ],
   [
-    'what is current is found by its bytes, in its corpus and for its caller only',
+    'current content is found by its bytes, only in its corpus and for its caller',
     async (store) => {
       const [id] = await store.commands.submitParsed(submission(both));
       const find = (corpus: string, caller: string) =>
@@ -153,7 +153,7 @@ export const parsedTests: readonly StoreTest[] = [
     },
   ],
   [
-    'where a step was added before the text, the item begins there',
+    'if a step was added before the text, the item starts there',
     async (store) => {
       const steps = stepTable.map((row) =>
         row.step === 'content_extracted' ? { ...row, after: ['fetched', 'scanned'] } : row,

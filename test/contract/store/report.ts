@@ -10,7 +10,7 @@ const fetched = lifecycle.reach(0, 'fetched');
 const extracted = lifecycle.reach(fetched, 'content_extracted');
 const toFetched = { to: 'advance', progress: fetched } as const;
 
-/** An effect that leaves a mark, and an event of its own. */
+/** An effect that leaves a mark, and its own event. */
 const mark =
   (name: string) =>
   async (transaction: Transaction): Promise<NewEvent[]> => {
@@ -20,7 +20,7 @@ const mark =
 
 export const reportTests: readonly StoreTest[] = [
   [
-    'a click stores the progress, the step, what the step wrote and its events',
+    'a commit stores the progress, the step, its writes and its events',
     async (store) => {
       const { key, ids } = await store.submit();
       const row = await store.claimOne();
@@ -51,7 +51,7 @@ export const reportTests: readonly StoreTest[] = [
     },
   ],
   [
-    'a report under a stale epoch is refused: its effect does not happen, only the history knows',
+    'a report under a stale epoch is refused: no effect happens, only the history records it',
     async (store) => {
       await store.submit();
       const old = await store.claimOne();
@@ -86,7 +86,7 @@ export const reportTests: readonly StoreTest[] = [
     },
   ],
   [
-    'a report that expects another progress is refused, and a click is not taken twice',
+    'a report with another progress is refused, and a step is not committed twice',
     async (store) => {
       await store.submit();
       const row = await store.claimOne();
@@ -124,7 +124,7 @@ export const reportTests: readonly StoreTest[] = [
     },
   ],
   [
-    'a click and a wait of one lease in one batch keep the click',
+    'a commit and a wait of one lease in one batch keep the commit',
     async (store) => {
       const { ids } = await store.submit();
       const row = await store.claimOne();
@@ -140,7 +140,7 @@ export const reportTests: readonly StoreTest[] = [
     },
   ],
   [
-    'in one batch a stale report does not spoil the others',
+    'in one batch a stale report does not affect the others',
     async (store) => {
       const { ids } = await store.submit({ items: 3 });
       const rows = await store.claim(3);
@@ -157,7 +157,7 @@ export const reportTests: readonly StoreTest[] = [
     },
   ],
   [
-    'the last click ends the item and gives up the lease',
+    'the last commit ends the item and releases the lease',
     async (store) => {
       const { key, ids } = await store.submit();
       await store.finish(await store.claimOne());
@@ -183,7 +183,7 @@ export const reportTests: readonly StoreTest[] = [
     },
   ],
   [
-    'an item handed back stands in the queue again, with its progress and no attempt charged',
+    'a returned item is in the queue again, with its progress and no try used',
     async (store) => {
       const { ids } = await store.submit();
       const row = await store.click(await store.claimOne(), 'fetched');

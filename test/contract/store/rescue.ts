@@ -21,7 +21,7 @@ async function dieWith(
   await store.rescue();
 }
 
-/** Makes suspects of the next items: workers die that held all of them. */
+/** Makes suspects of the next items: workers that held all of them die. */
 async function suspect(store: StoreFixture, count: number): Promise<void> {
   for (let death = 1; death <= crashesMin; death += 1) {
     await dieWith(store, (worker) => store.claim(count, worker));
@@ -32,7 +32,7 @@ async function dieAlone(store: StoreFixture): Promise<void> {
   await dieWith(store, (worker) => store.claimSuspect(worker, loneDeathsMax));
 }
 
-/** Takes the next item from the first death in company to the last that it is alone at. */
+/** Takes the next item from the first death in company to the last lone one. */
 async function dieTillBlamed(store: StoreFixture): Promise<void> {
   await suspect(store, 1);
   for (let death = 1; death <= loneDeathsMax; death += 1) await dieAlone(store);
@@ -43,7 +43,7 @@ async function deathsOf(store: StoreFixture, id: number | undefined): Promise<nu
   return [crashes, lone_deaths];
 }
 
-/** The workers beside the one that every store begins with. */
+/** The workers beside the one that every store starts with. */
 async function others(store: StoreFixture): Promise<string[]> {
   const ids = (await listWorkers(store.database)).map(({ id }) => id);
   return ids.filter((id) => id !== 'worker').sort();
@@ -51,7 +51,7 @@ async function others(store: StoreFixture): Promise<string[]> {
 
 export const rescueTests: readonly StoreTest[] = [
   [
-    'the leases of a process that has ended are taken at once, each with its crash remembered',
+    'the leases of an ended process are taken immediately, each with its crash recorded',
     async (store) => {
       const { ids } = await store.submit({ items: 2 });
       await store.register('dead', 7);
@@ -73,7 +73,7 @@ export const rescueTests: readonly StoreTest[] = [
     },
   ],
   [
-    'a worker of another machine is given up when its heart has been silent for too long',
+    'a worker of another machine is given up when its heartbeat was silent for too long',
     async (store) => {
       await store.submit();
       await store.register('far', 7, 'elsewhere');
@@ -112,7 +112,7 @@ export const rescueTests: readonly StoreTest[] = [
     },
   ],
   [
-    'items that two workers died with wait apart, and are claimed by themselves',
+    'items that two workers died with wait separately, and are claimed alone',
     async (store) => {
       const { ids } = await store.submit({ items: 2 });
       await suspect(store, 2);
@@ -128,7 +128,7 @@ export const rescueTests: readonly StoreTest[] = [
     },
   ],
   [
-    'a suspect is taken by workers that have lived for longer, the more it was alone at deaths',
+    'a suspect is taken by workers with more uptime, the more it was alone at deaths',
     async (store) => {
       const { ids } = await store.submit();
       await suspect(store, 1);
@@ -171,7 +171,7 @@ export const rescueTests: readonly StoreTest[] = [
     },
   ],
   [
-    'a death with a suspect and company is charged to the suspect, and blames nobody',
+    'a death with a suspect and other items counts for the suspect, and blames nobody',
     async (store) => {
       const { ids } = await store.submit();
       await suspect(store, 1);
@@ -187,7 +187,7 @@ export const rescueTests: readonly StoreTest[] = [
     },
   ],
   [
-    'a suspect that comes back to the queue by itself is set apart when it is claimed',
+    'a suspect that returns to the queue is separated when it is claimed',
     async (store) => {
       const { ids } = await store.submit({ items: 2 });
       await suspect(store, 1);
@@ -204,7 +204,7 @@ export const rescueTests: readonly StoreTest[] = [
     },
   ],
   [
-    'a suspect leaves with its job, and comes back as one',
+    'a suspect leaves with its job, and returns as one',
     async (store) => {
       const { key, caller } = await store.submit();
       await suspect(store, 1);
@@ -217,7 +217,7 @@ export const rescueTests: readonly StoreTest[] = [
     },
   ],
   [
-    'an item that was alone at three deaths ends in the inbox, and its job settles',
+    'an item that was alone at three deaths ends in the inbox, and its job is updated',
     async (store) => {
       const { key, ids } = await store.submit();
       await suspect(store, 1);
@@ -228,7 +228,7 @@ export const rescueTests: readonly StoreTest[] = [
       assert.deepEqual([item.step, item.waits_on], ['failed', null]);
       const { code, message } = JSON.parse(item.error ?? '{}');
       assert.equal(code, 'crashed_repeatedly');
-      assert.match(message, /^5 workers died while they had this item, 3 of them had no other$/);
+      assert.match(message, /^5 workers died while they held this item; 3 of them held no other$/);
       const job = await store.job(key);
       assert.deepEqual([job.state, job.items_failed, job.failed_stage], ['failed', 1, 'scraping']);
       assert.deepEqual(await store.queues(), { turns: 0, timers: 0, lines: 0, claims: 0 });
@@ -236,7 +236,7 @@ export const rescueTests: readonly StoreTest[] = [
     },
   ],
   [
-    'a person who retries such an item forgives its crashes',
+    'a retry of such an item by a person clears its crashes',
     async (store) => {
       const { key, ids } = await store.submit();
       await dieTillBlamed(store);
@@ -247,7 +247,7 @@ export const rescueTests: readonly StoreTest[] = [
     },
   ],
   [
-    'an item that is blamed gives up its place at the gate',
+    'a blamed item releases its slot at the gate',
     async (store) => {
       await store.submit({ items: 1, gate: 'example.org' });
       await store.submit({ items: 3, gate: 'example.org' });
@@ -258,7 +258,7 @@ export const rescueTests: readonly StoreTest[] = [
     },
   ],
   [
-    'rescue spares the living and the one who asks',
+    'rescue spares live workers and the caller',
     async (store) => {
       await store.submit({ items: 2 });
       await store.register('alive', 7);
@@ -271,7 +271,7 @@ export const rescueTests: readonly StoreTest[] = [
     },
   ],
   [
-    'a worker that leaves in order leaves nothing: no lease, no claim, no row, no crash',
+    'a worker that stops gracefully leaves nothing: no lease, no claim, no row, no crash',
     async (store) => {
       const { ids } = await store.submit({ items: 2 });
       await store.register('leaving', 7);
@@ -287,7 +287,7 @@ export const rescueTests: readonly StoreTest[] = [
     },
   ],
   [
-    'a worker that was given up can claim nothing, and so nothing is lost with it',
+    'a worker that was given up can claim nothing, so nothing is lost with it',
     async (store) => {
       await store.submit();
       await store.register('zombie', 7);
@@ -299,7 +299,7 @@ export const rescueTests: readonly StoreTest[] = [
     },
   ],
   [
-    'a lease is handed back once, under its epoch alone',
+    'a lease is returned once, under its epoch alone',
     async (store) => {
       const { ids } = await store.submit();
       const row = await store.claimOne();

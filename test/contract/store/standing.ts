@@ -8,7 +8,7 @@ const { domainConcurrencyMax: concurrency, domainIntervalMs: intervalMs } = limi
 
 export const standingTests: readonly StoreTest[] = [
   [
-    'each worker is told of with the items that it holds, the busiest first',
+    'each worker is listed with its items, the busiest first',
     async (store) => {
       await store.submit({ items: 5 });
       await store.register('idle', 2);
@@ -25,7 +25,7 @@ export const standingTests: readonly StoreTest[] = [
     },
   ],
   [
-    'a domain is told of to those who read from it, with all that wait behind its gate',
+    'a domain is listed for callers that read from it, with all items behind its gate',
     async (store) => {
       await store.submit({ items: 6, gate });
       await store.submit({ items: 2, gate: 'other.org', caller: 'bob' });

@@ -91,14 +91,14 @@ export const statementTests: readonly StoreTest[] = [
     },
   ],
   [
-    'a cast and a time of day are not taken for parameters',
+    'a cast and a time of day are not read as parameters',
     async ({ database }) => {
       const rows = await database.run(sql<{ time: string }>`SELECT '12:30' AS time`);
       assert.equal(rows[0]?.time, '12:30');
     },
   ],
   [
-    'every type of column comes back as it went in, JSON as text',
+    'every type of column is read as it was written, JSON as text',
     async (store) => {
       await withThings(store, 1);
       const [row] = await store.rows<ReturnType<typeof thing>>('SELECT * FROM things');
@@ -110,7 +110,7 @@ export const statementTests: readonly StoreTest[] = [
     },
   ],
   [
-    'whole numbers beyond 32 bits come back as numbers',
+    'whole numbers beyond 32 bits are read as numbers',
     async (store) => {
       await withThings(store, 0);
       await store.database.write((transaction) =>
@@ -120,7 +120,7 @@ export const statementTests: readonly StoreTest[] = [
     },
   ],
   [
-    'a statement over many rows runs for each, and returns what each returned',
+    'a statement over many rows runs for each, and returns all results',
     async (store) => {
       await withThings(store, 0);
       const rows = await store.database.write((transaction) =>
@@ -130,7 +130,7 @@ export const statementTests: readonly StoreTest[] = [
     },
   ],
   [
-    'hits say of each row, in order, whether it changed something',
+    'hits say for each row, in order, whether it changed something',
     async (store) => {
       await withThings(store, 3);
       const changes = [3, 9, 1].map((id) => ({ id, size: id === 1 ? 5 : 99 }));
@@ -145,7 +145,7 @@ export const statementTests: readonly StoreTest[] = [
     },
   ],
   [
-    'a delete over many rows takes those rows and no others',
+    'a delete over many rows deletes those rows and no others',
     async (store) => {
       await withThings(store, 3);
       await store.database.write((transaction) =>
@@ -158,7 +158,7 @@ export const statementTests: readonly StoreTest[] = [
     },
   ],
   [
-    'no rows at all are no work and no error',
+    'an empty list of rows is no work and no error',
     async (store) => {
       await withThings(store, 1);
       await store.database.write(async (transaction) => {

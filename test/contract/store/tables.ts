@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type JobPage, listJobPage } from '../../../src/store/job/views.ts';
 import type { StoreFixture, StoreTest } from '../../support/store-fixture.ts';
 
-/** How the database would find the jobs of a page. */
+/** The query plan for the jobs of a page. */
 async function planOf(store: StoreFixture, page: Partial<JobPage>): Promise<string> {
   return store.database.write(async (transaction) => {
     const isPostgres = transaction.dialect.name === 'postgres';

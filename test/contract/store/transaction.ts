@@ -13,7 +13,7 @@ async function names(store: StoreFixture): Promise<string[]> {
 
 export const transactionTests: readonly StoreTest[] = [
   [
-    'what a write did is there when it resolves, and its result is handed on',
+    'a write is visible when it resolves, and its result is returned',
     async (store) => {
       const result = await store.database.write(async (transaction) => {
         await transaction.run(add, { name: 'a' });
@@ -24,7 +24,7 @@ export const transactionTests: readonly StoreTest[] = [
     },
   ],
   [
-    'a write that throws leaves nothing behind, and rejects with what it threw',
+    'a write that throws leaves nothing behind, and rejects with the error',
     async (store) => {
       const thrown = new Error('no');
       const write = store.database.write(async (transaction) => {
@@ -36,7 +36,7 @@ export const transactionTests: readonly StoreTest[] = [
     },
   ],
   [
-    'a statement that fails leaves nothing of its transaction behind',
+    'a failed statement leaves nothing of its transaction behind',
     async (store) => {
       const write = store.database.write(async (transaction) => {
         await transaction.run(add, { name: 'a' });
@@ -49,7 +49,7 @@ export const transactionTests: readonly StoreTest[] = [
     },
   ],
   [
-    'writes of one turn that go into one commit do not suffer from one that fails',
+    'writes of one turn in one commit are not affected by one that fails',
     async (store) => {
       const write = (name: string) =>
         store.database.write(async (transaction) => {
@@ -66,7 +66,7 @@ export const transactionTests: readonly StoreTest[] = [
     },
   ],
   [
-    'a transaction reads what it wrote, and others do not before it ends',
+    'a transaction reads its own writes, and others do not before it ends',
     async (store) => {
       if (!store.openAnother) return;
       const other = await store.openAnother();
@@ -80,7 +80,7 @@ export const transactionTests: readonly StoreTest[] = [
     },
   ],
   [
-    'many writes at once all happen, each exactly once',
+    'many concurrent writes all happen, each exactly once',
     async (store) => {
       const all = Array.from({ length: 300 }, (_, index) => `n${index}`);
       await Promise.all(
@@ -108,7 +108,7 @@ export const transactionTests: readonly StoreTest[] = [
     },
   ],
   [
-    'a sweep that takes longer than a transaction may do nothing keeps its lock',
+    'a sweep longer than the idle limit of a transaction keeps its lock',
     async (store) => {
       // An embedded store has no such lock.
       if (store.database.dialect.name !== 'postgres') return;

@@ -13,11 +13,11 @@ export type Outcome = string | 'expired' | undefined;
 export class AnthropicServer {
   readonly batches = new Map<string, Batch>();
   pollsToGo = 2;
-  /** The host that stands in its links, where that is another than it is reached at. */
+  /** The host in its links, if it differs from its address. */
   host: string | undefined;
   stopReason = 'end_turn';
   /** Undefined: an error; `expired`: not in time. */
-  answer: (id: string) => Outcome = (id) => `answer to ${id}`;
+  answer: (id: string) => Outcome = (id) => `response to ${id}`;
   readonly server: ProviderServer = new ProviderServer([
     [/^POST \/v1\/messages\/batches$/, (call) => this.#create(call)],
     [/^GET \/v1\/messages\/batches\/([\w-]+)$/, (_, [, id]) => this.#get(id)],

@@ -11,11 +11,11 @@ interface Transcription {
 
 export class AzureServer {
   readonly jobs = new Map<string, Transcription>();
-  /** What becomes of a recording: its words, or an error. */
+  /** The outcome of a recording: its words, or an error. */
   transcribe: (url: string) => { text: string } | { error: string } = (url) => ({
     text: `words of ${url}`,
   });
-  /** Polls that say NotStarted and Running before the last. */
+  /** Polls that return NotStarted and Running before the last. */
   pollsToGo = 2;
   lastStatus = 'Succeeded';
   pageSize = 2;
@@ -37,7 +37,7 @@ export class AzureServer {
     return this.server.start(t);
   }
 
-  /** The host that stands in its links, where that is another than it is reached at. */
+  /** The host in its links, if it differs from its address. */
   host: string | undefined;
 
   #self(id: string, more = ''): string {
@@ -108,7 +108,7 @@ export class AzureServer {
       kind: 'TranscriptionReport',
       links: { contentUrl: `${this.server.url}/report/${id}` },
     };
-    // Out of order, as they come.
+    // Out of order, as in reality.
     return this.#page([report, ...files.reverse()], query, this.#self(id, '/files'));
   }
 

@@ -1,4 +1,4 @@
-/** Documents of the cheap lane on a store; a provider in memory counts what it is asked. */
+/** Documents of the batch lane on a store; a provider in memory counts its requests. */
 import { bankLeft } from '../../../src/engine/batch/bank.ts';
 import { gatherLines, settleEnded } from '../../../src/engine/batch/lane.ts';
 import { BatchProviders } from '../../../src/engine/batch/plan.ts';
@@ -18,7 +18,7 @@ import type { Submitted } from '../store-fixture.ts';
 import { memoryBlobs } from './fixture.ts';
 import { MeteredBatches } from './metered-batches.ts';
 
-/** A cent for each token in a batch, and two at once. */
+/** A cent for each token in a batch, and two in the live lane. */
 const price = { input: 2_000_000, output: 0, batch: { input: 1_000_000, output: 1_000_000 } };
 
 export class CheapLane {
@@ -68,7 +68,7 @@ export class CheapLane {
     return submitTexts(this.bench, texts, { lane: 'cheap', ...more });
   }
 
-  /** All items that are open wait for a batch. */
+  /** Resolves when all open items wait for a batch. */
   untilWaiting(): Promise<void> {
     const { store, world } = this.bench;
     return world.until('the items to wait for a batch', async () => {
@@ -79,7 +79,7 @@ export class CheapLane {
     });
   }
 
-  /** What was left to batches is gathered, sent, and asked about once. */
+  /** Gathers, sends and polls lines once. */
   async deliver(): Promise<void> {
     const { signal } = new AbortController();
     await gatherLines({ ...this.#options, gatherMs: 0 });
@@ -87,7 +87,7 @@ export class CheapLane {
     await reconcile(this.#options, signal);
   }
 
-  /** What no item comes for is kept. Returns for how many. */
+  /** Stores responses without an item. Returns for how many items. */
   async bank(): Promise<number> {
     const { banks } = this.pipeline;
     return bankLeft({ ...this.#options, banks }, new AbortController().signal);
@@ -98,7 +98,7 @@ export class CheapLane {
     await this.deliver();
   }
 
-  /** As the loops of a process do, until the jobs have ended. */
+  /** Runs the loops of a process until the jobs have ended. */
   async finish(jobs: readonly Submitted[]): Promise<void> {
     const { store, world } = this.bench;
     for (const { key } of jobs) {
@@ -110,7 +110,7 @@ export class CheapLane {
     }
   }
 
-  /** The batch is sent, and takes its time. */
+  /** The batch is sent, and stays open. */
   async answerLater(): Promise<void> {
     this.batches.isBusy = true;
     await this.answer();
@@ -121,7 +121,7 @@ export class CheapLane {
   }
 }
 
-/** Sections, each a chunk of its own, of so many tokens with its heading. */
+/** Tokens of a section with its heading; each section is a chunk. */
 export const sectionTokens = 7;
 
 export function sections(...names: readonly string[]): string {
@@ -133,7 +133,7 @@ export const ten = Object.fromEntries(
   Array.from({ length: 10 }, (_, index) => [`page-${index}`, sections(`N${index}`)]),
 );
 
-/** What a job has cost, and what it did not have to. */
+/** What a job has cost, and what it saved. */
 export async function costs(bench: EngineFixture, { key }: Submitted) {
   const { tokens_in, cost_cents, tokens_saved, saved_cents } = await bench.store.job(key);
   return { tokens_in, cost_cents, tokens_saved, saved_cents };

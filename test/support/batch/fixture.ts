@@ -1,4 +1,4 @@
-/** Batch tasks on a store, with providers that a test brings, and time that it owns. */
+/** Batch tasks on a store, with providers of the test, and time that it controls. */
 import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { realWorld } from '../../../src/app/world.ts';
@@ -69,7 +69,7 @@ export class BatchFixture {
     return submitDue(this.options, this.signal);
   }
 
-  /** Lets one interval pass, and asks about what is due. */
+  /** Lets one interval pass, and polls due tasks. */
   async poll(times = 1): Promise<void> {
     for (let time = 0; time < times; time += 1) {
       this.store.world.skip(limits.batch.pollIntervalMs * 1.2);

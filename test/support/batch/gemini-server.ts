@@ -13,12 +13,12 @@ export class GeminiServer {
   readonly files = new Map<string, string>();
   readonly batches = new Map<string, Batch>();
   pollsToGo = 2;
-  /** The host that stands in its links, where that is another than it is reached at. */
+  /** The host in its links, if it differs from its address. */
   host: string | undefined;
   pageSize = 2;
   lastState = 'BATCH_STATE_SUCCEEDED';
   /** Undefined: an error. */
-  answer: (key: string) => string | undefined = (key) => `answer to ${key}`;
+  answer: (key: string) => string | undefined = (key) => `response to ${key}`;
   readonly server: ProviderServer = new ProviderServer([
     [/^POST \/upload\/v1beta\/files$/, () => this.#place()],
     [/^POST \/upload\/v1beta\/files\/(\d+)$/, (call, [, id]) => this.#upload(call, id)],

@@ -1,4 +1,4 @@
-/** Google Speech v2: long-running operations of batch recognition, and the trade for a token. */
+/** Google Speech v2: long-running operations of batch recognition, and the token exchange. */
 import { type Call, ProviderServer, type Reply } from './provider-server.ts';
 
 interface Operation {

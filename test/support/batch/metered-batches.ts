@@ -1,4 +1,4 @@
-/** A batch provider that costs something, in memory: it counts what it was asked for. */
+/** A batch provider with costs, in memory: it counts its requests. */
 import type {
   BatchProvider,
   BatchRequest,
@@ -8,19 +8,19 @@ import type {
 } from '../../../src/provider/batch/batch-provider.ts';
 import { fakeTokens, fakeVector } from '../openai-server.ts';
 
-/** Of every answer to a question; a vector has none. */
+/** Of every response to a request; a vector has none. */
 export const answerTokens = 10;
 
 export class MeteredBatches {
-  /** The text of every question that was answered, each time. */
+  /** The text of every answered request, each time. */
   readonly answered: string[] = [];
-  /** Why a question is not answered; undefined: it is. */
+  /** Why a request is not answered; undefined: it is. */
   refusal: (request: BatchRequest) => string | undefined = () => undefined;
-  /** What is answered to a question of a completion task. */
+  /** The response to a request of a completion task. */
   content: (request: BatchRequest) => string = () => '{"entities":[]}';
-  /** As an embedding task has it. */
+  /** The vector for an embedding task. */
   vector: (text: string) => readonly number[] = (text) => [...fakeVector(text)];
-  /** Jobs are under way, and stay so. */
+  /** Jobs are running, and stay so. */
   isBusy = false;
   /** So are those of this type. */
   slowType: string | undefined;
@@ -49,7 +49,7 @@ export class MeteredBatches {
   async #begin({ taskType, token, requests }: NewBatchJob): Promise<string> {
     const asked: BatchRequest[] = [];
     for await (const request of requests()) asked.push(request);
-    // Only now: several jobs are begun at once.
+    // Only now: several jobs are started concurrently.
     const id = `job-${this.#jobs.size + 1}`;
     this.#jobs.set(id, { taskType, requests: asked });
     this.#names.set(token, id);

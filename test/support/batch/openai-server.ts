@@ -14,9 +14,9 @@ interface Batch {
   readonly metadata: unknown;
   polls: number;
   isCanceled: boolean;
-  /** What it ended as. */
+  /** Its final status. */
   ended?: string;
-  /** Polls since it was asked to cancel. */
+  /** Polls since the cancel request. */
   cancelPolls?: number;
 }
 
@@ -33,21 +33,21 @@ export class OpenaiServer {
   readonly batches = new Map<string, Batch>();
   pollsToGo = 2;
   lastStatus = 'completed';
-  /** Polls that say `cancelling` after a cancel. */
+  /** Polls that return `cancelling` after a cancel. */
   cancelPollsToGo = 0;
-  /** Which lines a batch has answered by the time that it is canceled. */
+  /** Which lines a batch has answered when it is canceled. */
   isDoneAtCancel: (line: BatchLine) => boolean = () => false;
   /** Errors of a batch whose last status is `failed`. */
   errors: readonly Record<string, unknown>[] = [
     { code: 'invalid', message: 'the file has no valid line' },
   ];
   pageSize = 2;
-  /** What becomes of a line. */
+  /** The outcome of a line. */
   answer: (line: BatchLine) => LineOutcome = (line) =>
     line.url === '/v1/embeddings'
       ? { vector: [0.1, -0.2, 0.3] }
-      : { content: `answer to ${line.custom_id}` };
-  /** Rewrites the file of answers. */
+      : { content: `response to ${line.custom_id}` };
+  /** Rewrites the file of responses. */
   rewrite: (output: string) => string | Uint8Array = (output) => output;
   readonly server = new ProviderServer([
     [/^POST \/v1\/files$/, (call) => this.#upload(call)],
@@ -187,7 +187,7 @@ export class OpenaiServer {
     return { body: this.#shape(batch, 'cancelling') };
   }
 
-  /** Every question by its content, with how many batches were charged for it. */
+  /** Every request by its content, with how many batches were charged for it. */
   charges(): Map<string, number> {
     const charged = new Map<string, number>();
     for (const batch of this.batches.values()) {

@@ -1,6 +1,6 @@
 /**
- * The skeleton of a provider's server on a free port: routes, a record of calls, and trouble that a
- * test orders for the next call of a kind. The jobs it holds go from state to state as asked about.
+ * The skeleton of a provider's server on a free port: routes, a record of calls, and faults that a
+ * test orders for the next call of a kind. Its jobs advance with each poll.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -17,18 +17,18 @@ export interface Call {
 
 export type Reply =
   | { readonly status?: number; readonly headers?: Record<string, string>; readonly body?: unknown }
-  /** Writes the answer itself. */
+  /** Writes the response itself. */
   | ((response: ServerResponse) => void);
 
 export type Handler = (call: Call, match: RegExpExecArray) => Reply | Promise<Reply>;
 
 export interface Trouble {
-  /** Of the calls whose method and path match, this one is answered so. */
+  /** Calls whose method and path match get this response. */
   readonly on: RegExp;
   readonly reply: Reply;
-  /** How often; once where nothing is said. */
+  /** How often; once by default. */
   times?: number;
-  /** The call is carried out, and then answered so. */
+  /** The call is carried out first. */
   readonly isAfter?: boolean;
 }
 
@@ -59,7 +59,7 @@ export class ProviderServer {
     this.#troubles.push(trouble);
   }
 
-  /** Decides anew for each such call whether it is answered so. */
+  /** Decides for each such call whether it gets this response. */
   disturb(on: RegExp, reply: () => Reply | undefined): void {
     this.#disturbance = [on, reply];
   }
@@ -121,7 +121,7 @@ function send(response: ServerResponse, reply: Reply): void {
   response.end(isRaw ? body : JSON.stringify(body));
 }
 
-/** As proxies answer when they should not. */
+/** An error page of a proxy. */
 export const htmlPage: Reply = {
   headers: { 'content-type': 'text/html' },
   body: '<!doctype html><title>502</title>',

@@ -25,21 +25,21 @@ import { SarvamServer } from './sarvam-server.ts';
 export interface ProviderCase {
   readonly server: ProviderServer;
   make(): BatchProvider;
-  /** A task of two things. */
+  /** A task with two entries. */
   readonly body: Record<string, unknown>;
-  /** Their ids, as results have them. */
+  /** Their ids, as in the results. */
   readonly ids: readonly [string, string];
-  /** The call that begins a job, and the one that asks about it. */
+  /** The call that starts a job, and the one that polls it. */
   readonly begins: RegExp;
   readonly asks: RegExp;
   readonly jobs: () => number;
-  /** The second of the two things fails from now on. */
+  /** The second of the two entries fails from now on. */
   failSecond(): void;
   /** The provider forgets all jobs. */
   forget(): void;
-  /** Jobs that were called off. */
+  /** Canceled jobs. */
   canceled(): number;
-  /** What a job looks like when it was just begun. */
+  /** A job right after its start. */
   readonly firstJobs: readonly object[];
   /** The provider's clock. */
   setClock?(now: () => number): void;
@@ -176,7 +176,7 @@ function sarvam(): ProviderCase {
       sarvam.transcribe = (file) => (file === 'two.wav' ? undefined : 'words');
     },
     forget: () => sarvam.jobs.clear(),
-    // It has no way to end a job.
+    // It cannot end a job.
     canceled: () => 2,
     firstJobs: [1, 2].map((number) => ({
       external_job_id: `s-${number}`,

@@ -1,4 +1,4 @@
-/** Sarvam's batch speech to text: make, upload, start, ask, download. */
+/** Sarvam's batch speech to text: create, upload, start, poll, download. */
 import { type Call, ProviderServer, type Reply } from './provider-server.ts';
 
 interface Job {
@@ -13,7 +13,7 @@ const root = '\\/speech-to-text\\/job\\/v1';
 export class SarvamServer {
   readonly jobs = new Map<string, Job>();
   pollsToGo = 2;
-  /** The models that were asked for. */
+  /** The requested models. */
   readonly models: string[] = [];
   transcribe: (file: string) => string | undefined = (file) => `words of ${file}`;
   readonly server: ProviderServer = new ProviderServer([

@@ -1,6 +1,6 @@
 /**
- * A server on a free port that speaks Bolt 5.3 to Neo4j's official driver, with transactions one
- * after the other on a graph in memory (`graph.ts`). Trouble can be ordered for a statement.
+ * A server on a free port that speaks Bolt 5.3 to Neo4j's official driver, with serialized
+ * transactions on a graph in memory (`graph.ts`). A test can order faults for a statement.
  */
 
 import type { AddressInfo } from 'node:net';
@@ -35,7 +35,7 @@ export interface BoltTrouble {
   readonly on: RegExp;
   readonly code: string;
   times: number;
-  /** The statement is carried out, and the connection is cut instead of an answer. */
+  /** The statement is carried out, and then the connection is cut instead of a response. */
   readonly isAfter?: boolean;
 }
 
@@ -69,7 +69,7 @@ export class BoltServer {
     });
   }
 
-  /** Resolves when it is the caller's turn, with what ends the turn. */
+  /** Resolves when it is the caller's turn, with the function that ends the turn. */
   async begin(): Promise<() => void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const before = this.#turn;
@@ -90,7 +90,10 @@ class BoltError extends Error {
 
 interface OpenTransaction {
   readonly end: () => void;
-  /** What a rollback brings back; absent for a statement alone, which fails before it begins. */
+  /**
+   * The state that a rollback restores; absent for a single statement, which fails before it
+   * begins.
+   */
   readonly before?: Graph;
 }
 
@@ -204,7 +207,7 @@ class Connection {
     if (!this.#open) await this.#begin(true);
     const trouble = this.#server.troubles.find(({ on, times }) => times > 0 && on.test(text));
     if (trouble) trouble.times -= 1;
-    if (trouble && !trouble.isAfter) throw new BoltError(trouble.code, 'as it was ordered');
+    if (trouble && !trouble.isAfter) throw new BoltError(trouble.code, 'ordered by the test');
     const rows = runStatement(this.#server.graph, text, given);
     if (!rows) throw new BoltError('Neo.ClientError.Statement.SyntaxError', `unknown: ${text}`);
     this.#rows = rows;
@@ -249,7 +252,7 @@ class Connection {
   }
 }
 
-/** The names of columns are known even where there is no row. */
+/** The names of columns are known even if there is no row. */
 function columnsOf(text: string): Record<string, null> {
   const names = [...text.matchAll(/ AS (\w+)/g)].map(([, name = '']) => name);
   return text.includes('RETURN') ? Object.fromEntries(names.map((name) => [name, null])) : {};

@@ -1,7 +1,7 @@
 /**
- * A graph in memory that carries out Pawl's own statements, each by a function of its own: what is
- * not in the table is refused. Whether the Cypher says what the function does is read by people,
- * and shown by a real Neo4j, where one is given to the suite.
+ * A graph in memory that carries out Pawl's own statements, each by its own function: other
+ * statements are refused. That the Cypher matches the function is checked by review, and by a real
+ * Neo4j if one is given to the suite.
  */
 import * as statements from '../../../src/sink/neo4j-statements.ts';
 import type { Packed } from './pack-stream.ts';

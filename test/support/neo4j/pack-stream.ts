@@ -39,7 +39,7 @@ function packNumber(value: number): Buffer {
   return buffer;
 }
 
-/** A length, small ones in the mark itself, others after one of three marks. */
+/** A length: small ones in the marker itself, others after one of three markers. */
 function head(length: number, tiny: number, mark: number): Buffer {
   if (length < 16) return Buffer.from([tiny + length]);
   const buffer = Buffer.alloc(5);

@@ -1,4 +1,4 @@
-/** Points in memory, with the filters that Qdrant has for them. */
+/** Points in memory, with Qdrant's filters. */
 export interface Point {
   readonly id: string | number;
   vector: number[];
@@ -17,7 +17,7 @@ interface Condition {
   readonly has_id?: readonly (string | number)[];
 }
 
-/** How each kind of condition is judged; one that is not here is not used by Pawl. */
+/** How each kind of condition is evaluated; Pawl uses no other. */
 const judges: Readonly<Record<string, (point: Point, condition: Condition) => boolean>> = {
   match: ({ payload }, { key = '', match = {} }) =>
     match.any ? match.any.includes(payload[key]) : payload[key] === match.value,

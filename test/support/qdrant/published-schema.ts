@@ -1,6 +1,6 @@
 /**
  * Qdrant's published OpenAPI document, as its official client carries it: the client's types are
- * made from that document, and here they are read again to judge requests and answers by.
+ * generated from that document, and are read here to validate requests and responses.
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -27,7 +27,7 @@ export class PublishedSchema {
     return new Operation(this, found);
   }
 
-  /** What is wrong with a value; nothing, if nothing is. */
+  /** What is wrong with a value; empty if nothing is. */
   judge(value: unknown, type: TypeNode, place = 'body'): string[] {
     const node = this.resolve(type);
     switch (node.kind) {
@@ -36,7 +36,7 @@ export class PublishedSchema {
       case 'literal':
         return value === node.value ? [] : [`${place} is not ${JSON.stringify(node.value)}`];
       case 'list':
-        if (!Array.isArray(value)) return [`${place} is no list`];
+        if (!Array.isArray(value)) return [`${place} is not a list`];
         return value.flatMap((each, index) => this.judge(each, node.of, `${place}[${index}]`));
       case 'all':
         return node.of.flatMap((each) => this.judge(value, each, place));
@@ -69,7 +69,7 @@ export class PublishedSchema {
 
   #judgeUnion(value: unknown, of: readonly TypeNode[], place: string): string[] {
     const flat = of.flatMap((node) => (node.kind === 'union' ? node.of : [node]));
-    // "May be null" has become "any object, or null" on its way: only the null is meant.
+    // "May be null" became "any object, or null" in the generated types: only the null is meant.
     const choices = flat.length > 2 ? flat.filter((node) => !isAnyObject(node)) : flat;
     const found = choices.map((node) => this.judge(value, node, place));
     if (found.some((wrong) => wrong.length === 0)) return [];
@@ -81,7 +81,7 @@ export class PublishedSchema {
     { members, rest }: Extract<TypeNode, { kind: 'object' }>,
     place: string,
   ): string[] {
-    if (!isObject(value)) return [`${place} is no object`];
+    if (!isObject(value)) return [`${place} is not an object`];
     const wrong: string[] = [];
     for (const [name, { type, isOptional }] of members) {
       if (value[name] !== undefined)
@@ -91,7 +91,7 @@ export class PublishedSchema {
     for (const name of Object.keys(value)) {
       if (members.has(name)) continue;
       if (rest) wrong.push(...this.judge(value[name], rest, `${place}.${name}`));
-      // A real Qdrant would pass over it in silence, which helps nobody.
+      // A real Qdrant would ignore it silently.
       else wrong.push(`${place}.${name} is unknown`);
     }
     return wrong;
@@ -103,7 +103,7 @@ export class PublishedSchema {
     place: string,
   ): string[] {
     if (node.kind !== 'made') throw new Error(`${place}: a reference was not followed`);
-    if (node.name === 'Record') return isObject(value) ? [] : [`${place} is no object`];
+    if (node.name === 'Record') return isObject(value) ? [] : [`${place} is not an object`];
     if (node.name === 'OneOf') {
       const [tuple] = node.of;
       return this.#judgeUnion(value, tuple?.kind === 'made' ? tuple.of : [], place);
@@ -139,7 +139,7 @@ export class Operation {
   judgeAnswer(body: unknown): string[] {
     const content = ['responses', '200', 'content', 'application/json'];
     const type = this.#schema.member(this.#node, ...content);
-    return type ? this.#schema.judge(body, type, 'answer') : ['there is no such answer'];
+    return type ? this.#schema.judge(body, type, 'answer') : ['there is no such response'];
   }
 }
 
@@ -166,5 +166,5 @@ function judgeWord(value: unknown, name: string, place: string): string[] {
     never: false,
   };
   if (!(name in isRight)) throw new Error(`${place}: ${name} is not known here`);
-  return isRight[name] ? [] : [`${place} is no ${name}: ${JSON.stringify(value)?.slice(0, 60)}`];
+  return isRight[name] ? [] : [`${place} is not a ${name}: ${JSON.stringify(value)?.slice(0, 60)}`];
 }

@@ -1,7 +1,7 @@
 /**
- * A Qdrant for tests on a free port. It judges every request, and every answer of its own, by
- * Qdrant's published schema, stores points, and searches them exactly. It shows that a request is
- * one of Qdrant's; it is no proof of what a real Qdrant makes of it.
+ * A Qdrant for tests on a free port. It validates every request, and its own responses, by Qdrant's
+ * published schema, stores points, and searches them exactly. It shows that a request is valid; it
+ * does not prove how a real Qdrant handles it.
  */
 import { type Call, type Handler, ProviderServer, type Reply } from '../batch/provider-server.ts';
 import type { Cleanup } from '../temporary.ts';
@@ -40,10 +40,10 @@ const known = '/collections/{collection_name}';
 
 export class QdrantServer {
   readonly collections = new Map<string, Collection>();
-  /** What was wrong with requests, or with answers. */
+  /** Errors in requests or responses. */
   readonly wrongs: string[] = [];
   readonly http: ProviderServer;
-  /** The key that is asked for, if any. */
+  /** The required key, if any. */
   key: string | undefined;
   readonly #schema = new PublishedSchema();
 

@@ -1,6 +1,6 @@
 /**
- * Reads the types of a declaration file that was made from an OpenAPI document: objects, lists,
- * unions, literals and references to each other. Nothing else stands in such a file.
+ * Parses the types of a declaration file generated from an OpenAPI document: objects, lists,
+ * unions, literals and references. Such a file contains nothing else.
  */
 export type TypeNode =
   | { readonly kind: 'word'; readonly name: string }
@@ -28,7 +28,7 @@ export function readInterface(text: string, name: string): ObjectNode {
   if (start < 0) throw new Error(`there is no interface ${name}`);
   const body = text.slice(text.indexOf('{', start)).replace(/\/\*[\s\S]*?\*\//g, '');
   const node = new Reader(body).type();
-  if (node.kind !== 'object') throw new Error(`${name} is no object`);
+  if (node.kind !== 'object') throw new Error(`${name} is not an object`);
   return node;
 }
 

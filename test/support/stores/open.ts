@@ -11,7 +11,7 @@ import { gunzipSync } from 'node:zlib';
 import pg from 'pg';
 import type { Postgres } from '../postgres.ts';
 
-/** What a caller had in the store, by the ids of that time. */
+/** What a caller had in the store, by its ids at that time. */
 export interface Belongings {
   readonly key: string;
   readonly jobs: readonly string[];

@@ -1,4 +1,4 @@
-/** Processes that ask services: steps have places of their own, and items wait for them. */
+/** Processes that use services: steps have slots there, and items wait for them. */
 import type { StepService } from '../../src/kernel/lifecycle/stage.ts';
 import { ledgerOver } from '../support/ledger-over.ts';
 import type { Plant } from './process.ts';
@@ -10,8 +10,8 @@ function workplaceOf(step: string): StepService {
   return step === 'fetched' ? 'scraping' : 'here';
 }
 
-/** `onBench` is told of each item that finds no place. */
-export function seated(onBench: () => void = () => undefined): Plant {
+/** `onFull` is called for each item that finds no free slot. */
+export function withServiceSlots(onFull: () => void = () => undefined): Plant {
   return {
     pipeline: (inner) => ({
       ...inner,
@@ -25,7 +25,7 @@ export function seated(onBench: () => void = () => undefined): Plant {
     ledger: (inner) =>
       ledgerOver(inner, {
         report: (report) => {
-          if (report.move.to === 'turn' && report.move.bench) onBench();
+          if (report.move.to === 'turn' && report.move.bench) onFull();
           return inner.report(report);
         },
       }),

@@ -2,14 +2,14 @@ import type { Database } from '../../src/store/driver/database.ts';
 import { sql } from '../../src/store/driver/statement.ts';
 import { countWithoutCause } from '../../src/store/item/items.ts';
 import { allItems, allJobs } from './evidence.ts';
-import { standing } from './invariants.ts';
+import { always } from './invariants.ts';
 import type { Recorder } from './recorder.ts';
 
-/** Of a stopped job, what a claim has passed over or a dead worker held waits for the sweep. */
+/** In a stopped job, items skipped by a claim or held by a dead worker wait for the sweep. */
 const isUnswept = `NOT EXISTS (
   SELECT 1 FROM jobs WHERE jobs.id = items.job_id AND jobs.sweep IS NOT NULL)`;
 
-/** Where an item stands must be where it says, and nowhere else; a lease must lead to its claim. */
+/** An item must be where it says, and nowhere else; a lease must belong to a claim. */
 const misplaced = sql<{ id: number; place: string }>`
   WITH places AS (
     SELECT item_id AS id, 'turn' AS place FROM turns
@@ -17,10 +17,10 @@ const misplaced = sql<{ id: number; place: string }>`
     UNION ALL SELECT item_id, 'turn' FROM suspects
     UNION ALL SELECT item_id, 'time' FROM timers
     UNION ALL SELECT item_id, 'gate' FROM lines)
-  SELECT places.id, 'stands in the queue of ' || place || ', waits on ' || waits_on AS place
+  SELECT places.id, 'is in the queue of ' || place || ', waits on ' || waits_on AS place
     FROM places LEFT JOIN items ON items.id = places.id
     WHERE items.waits_on IS NOT places.place
-  UNION ALL SELECT id, 'stands nowhere, waits on ' || waits_on FROM items
+  UNION ALL SELECT id, 'is in no queue, waits on ' || waits_on FROM items
     WHERE waits_on IN ('turn', 'time', 'gate') AND ${isUnswept}
       AND NOT EXISTS (SELECT 1 FROM places WHERE places.id = items.id AND place = waits_on)
   UNION ALL SELECT id, 'is leased, and in no claim of ' || worker FROM items
@@ -28,9 +28,9 @@ const misplaced = sql<{ id: number; place: string }>`
       SELECT 1 FROM claims, json_each(claims.items) AS claimed
       WHERE claims.worker = items.worker AND claimed.value = items.id)`;
 
-export async function checkStanding(store: Database, recorder: Recorder): Promise<void> {
+export async function checkAlways(store: Database, recorder: Recorder): Promise<void> {
   const census = { items: await store.run(allItems), jobs: await store.run(allJobs) };
-  for (const [name, invariant] of Object.entries(standing)) {
+  for (const [name, invariant] of Object.entries(always)) {
     for (const detail of invariant(census)) recorder.violate(name, detail);
   }
   const stranded = await countWithoutCause(store);
