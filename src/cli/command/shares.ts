@@ -1,4 +1,4 @@
-/** `pawl corpora share` and `unshare`: who else may read a corpus, or write to it. */
+/** `pawl corpora share` and `unshare`: read and write access to a corpus for other callers. */
 import { Failure } from '../../kernel/failure/failure.ts';
 import type { ShareRow } from '../../store/corpus/access.ts';
 import { type Call, exits, usageError, withStore } from '../command.ts';
@@ -10,8 +10,8 @@ export function share(call: Call, args: readonly string[]): Promise<number> {
   return withStore(call, async (pawl) => {
     await pawl.share(name, guest, access);
     const may = access === 'write' ? 'may read and write' : 'may read';
-    const told = { name, caller_id: guest, access };
-    call.terminal.print(call.isJson ? JSON.stringify(told) : `${guest} ${may} ${name}`);
+    const result = { name, caller_id: guest, access };
+    call.terminal.print(call.isJson ? JSON.stringify(result) : `${guest} ${may} ${name}`);
     return exits.well;
   });
 }
@@ -23,8 +23,8 @@ export function unshare(call: Call, args: readonly string[]): Promise<number> {
     const sentence = removed
       ? `${name} is no longer shared with ${guest}`
       : `${name} was not shared with ${guest}`;
-    const told = { name, caller_id: guest, removed };
-    call.terminal.print(call.isJson ? JSON.stringify(told) : sentence);
+    const result = { name, caller_id: guest, removed };
+    call.terminal.print(call.isJson ? JSON.stringify(result) : sentence);
     return exits.well;
   });
 }
@@ -35,7 +35,7 @@ function named(args: readonly string[]): { readonly name: string; readonly guest
   throw usageError('name a corpus, and the caller to share it with');
 }
 
-/** Those of an owner: to others it is not told with whom a corpus is shared. */
+/** Shares are shown to the owner only. */
 export async function sharesOf(pawl: PawlClient, name: string): Promise<ShareRow[]> {
   try {
     return await pawl.shares(name);

@@ -9,7 +9,7 @@ export interface Column {
 
 const gap = '  ';
 
-/** Prints rows under their titles. A last cell that is too long goes on below itself. */
+/** Prints rows under their titles. A last cell that is too long wraps within its column. */
 export function printTable(
   terminal: Terminal,
   columns: readonly Column[],
@@ -38,13 +38,13 @@ export function printTable(
 
 const columnsMin = 30;
 
-/** Only plain text is broken: a colour would end with its line. */
+/** Only plain text is wrapped: a colour code would end at the line break. */
 function fit(text: string, columns: number): string[] {
   const isPlain = widthOf(text) === text.length;
   return isPlain && columns >= columnsMin ? wrap(text, columns) : [text];
 }
 
-/** Names on the left, what they stand for on the right. */
+/** Prints names on the left and their values on the right. */
 export function printPairs(
   terminal: Terminal,
   pairs: readonly (readonly [name: string, value: string])[],
