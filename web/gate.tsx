@@ -1,4 +1,4 @@
-/** Before anything can be shown: the service wants a key, or has refused the one it was given. */
+/** Shown before any page if the service requires a key, or has refused the one it got. */
 import { type FormEvent, useState } from 'react';
 import { Client } from '../src/client/http.ts';
 import { Failure } from '../src/kernel/failure/failure.ts';
@@ -25,10 +25,10 @@ export function Gate({ refusal }: { refusal: 'missing' | 'refused' }) {
   return (
     <main className="gate">
       <form className="card stack" onSubmit={(event) => void give(event)}>
-        <h1>{isRefused ? 'This key was refused' : 'A key is needed'}</h1>
+        <h1>{isRefused ? 'This key was refused' : 'API key required'}</h1>
         <p className="soft">
-          This service answers only to those who have a key. It is sent with every request as{' '}
-          <code>X-API-Key</code>, and goes nowhere else.
+          This service requires an API key. It is sent with every request as <code>X-API-Key</code>,
+          and to no other server.
         </p>
         <label className="field">
           <span>API key</span>
@@ -51,7 +51,7 @@ export function Gate({ refusal }: { refusal: 'missing' | 'refused' }) {
         </label>
         {error !== undefined && <Problem error={error} />}
         <button type="submit" className="button primary" disabled={key.trim() === ''}>
-          Go on
+          Continue
         </button>
       </form>
     </main>

@@ -7,7 +7,7 @@ import { followConnection, makeWorkbench, WorkbenchContext } from './workbench.t
 
 applyTheme();
 const place = document.getElementById('root');
-if (!place) throw new Error('the page has no place for the workbench');
+if (!place) throw new Error('the page has no element for the workbench');
 const workbench = makeWorkbench();
 followConnection(workbench);
 createRoot(place).render(

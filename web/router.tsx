@@ -1,6 +1,6 @@
 /**
- * The pages and their addresses. They stand behind a `#`: the paths themselves belong to the HTTP
- * interface, where `/jobs` answers to programs.
+ * Pages and their addresses. They are behind a `#`, because the paths themselves, such as `/jobs`,
+ * belong to the HTTP API.
  */
 import {
   createHashHistory,
@@ -34,7 +34,7 @@ const root = createRootRoute({
   ),
   notFoundComponent: () => (
     <div className="page">
-      <Empty title="There is no such page">The address may have been cut off.</Empty>
+      <Empty title="Page not found">The address may be incomplete.</Empty>
     </div>
   ),
 });

@@ -1,4 +1,4 @@
-/** What stands around every page: navigation, the state of the connection, keys, receipts. */
+/** The frame of every page: navigation, connection state, keyboard help, notices. */
 import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -11,7 +11,7 @@ import { useKeys } from './part/keys.ts';
 import { NoticeList } from './part/notice-list.tsx';
 import { ThemeSwitch } from './part/theme.tsx';
 import { count } from './part/wording.ts';
-import { useRefusal, useStanding, useWorkbench } from './workbench.ts';
+import { useConnectionState, useRefusal, useWorkbench } from './workbench.ts';
 
 const places = [
   { to: '/search', name: 'Search', icon: 'search', key: 's' },
@@ -55,7 +55,7 @@ function StepService() {
           ))}
         </nav>
         <div className="rail-foot">
-          <Standing />
+          <ConnectionStatus />
           <span className="row wide">
             <ThemeSwitch />
             <button type="button" className="button quiet" onClick={() => setHelp(true)}>
@@ -74,7 +74,7 @@ function StepService() {
   );
 }
 
-/** An attempt goes on when its page is left: it is seen from everywhere. */
+/** A running attempt is shown on every page, because it continues when its page is left. */
 function AttemptMark() {
   const { data } = useAttempt();
   const tone = data && marks[data.status];
@@ -103,18 +103,18 @@ function InboxCount() {
   );
 }
 
-const standings = {
+const connectionLabels = {
   connecting: { tone: 'plain', text: 'Connecting…' },
   live: { tone: 'ok', text: 'Live' },
   offline: { tone: 'bad', text: 'Offline' },
   refused: { tone: 'warn', text: 'Refused' },
 } as const;
 
-function Standing() {
-  const standing = useStanding();
-  const { tone, text } = standings[standing];
+function ConnectionStatus() {
+  const connection = useConnectionState();
+  const { tone, text } = connectionLabels[connection];
   return (
-    <span className="row" data-standing={standing}>
+    <span className="row" data-connection={connection}>
       <Badge tone={tone}>{text}</Badge>
     </span>
   );
@@ -122,37 +122,36 @@ function Standing() {
 
 const banners = {
   offline:
-    'Pawl cannot be reached. What is shown is the last that was known; ' +
-    'this page goes on by itself when the service is back.',
+    'Pawl is unreachable. This page shows the last known state and reconnects automatically.',
   refused:
-    'The service refuses to tell what happens: it may be starting, or its Membership service may ' +
-    'be away. Nothing is lost; this page tries again by itself.',
+    'The service refuses the event stream: it may be starting, or its Membership service ' +
+    'may be unreachable. Nothing is lost. This page retries automatically.',
 } as const;
 
 function Banner() {
-  const standing = useStanding();
-  if (standing !== 'offline' && standing !== 'refused') return null;
+  const connection = useConnectionState();
+  if (connection !== 'offline' && connection !== 'refused') return null;
   return (
     <div className="banner" role="status">
-      {banners[standing]}
+      {banners[connection]}
     </div>
   );
 }
 
 const helps: readonly (readonly [string, string])[] = [
-  ['?', 'these keys'],
+  ['?', 'this help'],
   ['/', 'search'],
   ...places.map(({ key, name }): readonly [string, string] => [`g ${key}`, `go to ${name}`]),
-  ['j k', 'next, previous in a list'],
-  ['Enter', 'open what is chosen'],
-  ['r', 'inbox: try again'],
+  ['j k', 'next, previous row'],
+  ['Enter', 'open the selected row'],
+  ['r', 'inbox: retry'],
   ['d', 'inbox: discard'],
-  ['R D', 'inbox: the same for all of that cause'],
+  ['R D', 'inbox: the same for all with this cause'],
 ];
 
 function KeyHelp({ onClose }: { onClose: () => void }) {
   return (
-    <Dialog title="Keys" onClose={onClose}>
+    <Dialog title="Keyboard shortcuts" onClose={onClose}>
       <table className="table">
         <tbody>
           {helps.map(([key, meaning]) => (

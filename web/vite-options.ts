@@ -1,6 +1,6 @@
 /**
- * How the workbench is built. The result is committed, so it must come out the same, byte for byte,
- * wherever it is built: nothing here depends on the machine, the folder or the time.
+ * The build of the workbench. Its output is committed, so the build must be reproducible byte for
+ * byte: nothing here depends on the machine, the folder or the time.
  */
 import { fileURLToPath } from 'node:url';
 import type { InlineConfig } from 'vite';

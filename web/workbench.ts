@@ -1,10 +1,10 @@
-/** What every part of the workbench works with, made once and passed down. */
+/** The services that every part of the workbench uses, created once and passed down. */
 import { QueryCache, QueryClient } from '@tanstack/react-query';
 import { createContext, use, useSyncExternalStore } from 'react';
 import { Client } from '../src/client/http.ts';
 import { Failure, isRetried } from '../src/kernel/failure/failure.ts';
 import { refreshAttempt } from './live/attempt.ts';
-import { Connection, type Standing } from './live/connection.ts';
+import { Connection, type ConnectionState } from './live/connection.ts';
 import { Discards } from './live/discards.ts';
 import { Keyring } from './live/keyring.ts';
 import { Live } from './live/live.ts';
@@ -31,7 +31,7 @@ export function makeWorkbench(): Workbench {
     queryCache: new QueryCache({ onError: (error) => noteRefusal(error, keyring) }),
     defaultOptions: {
       queries: {
-        // The service may be on this machine: a browser without a network can still reach it.
+        // The service may be local, and then the browser reaches it without a network.
         networkMode: 'always',
         retry: (count, error) => count < retriesMax && isWorthAgain(error),
         staleTime: 5000,
@@ -51,15 +51,15 @@ export function makeWorkbench(): Workbench {
   return { client, queries, connection, keyring, live, notices, discards };
 }
 
-/** What failed while the service was away is asked for again when it is back. */
+/** Retries failed queries when the service is reachable again. */
 export function followConnection({ connection, keyring, live, queries }: Workbench): void {
-  let before: Standing = connection.standing;
+  let before: ConnectionState = connection.state;
   connection.listen(() => {
-    const { standing } = connection;
-    const isBack = standing === 'live' && before !== 'live' && before !== 'connecting';
-    before = standing;
-    // What was told before the stream was there was told to nobody.
-    if (standing === 'live') void refreshAttempt(queries);
+    const { state } = connection;
+    const isBack = state === 'live' && before !== 'live' && before !== 'connecting';
+    before = state;
+    // Messages sent before the stream opened were not received.
+    if (state === 'live') void refreshAttempt(queries);
     const predicate = ({ queryKey, state }: { queryKey: readonly unknown[]; state: Status }) =>
       queryKey[0] !== 'jobs' || state.status === 'error';
     if (isBack) void queries.refetchQueries({ type: 'active', predicate });
@@ -75,7 +75,7 @@ export function followConnection({ connection, keyring, live, queries }: Workben
 
 const hiddenMsMax = 60_000;
 
-/** A browser allows few connections to one server: a page that nobody sees gives its own back. */
+/** Browsers limit the connections per server, so a hidden page closes its stream. */
 function pauseWhenHidden(live: Live, keyring: Keyring): void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isPaused = false;
@@ -113,9 +113,9 @@ export function useWorkbench(): Workbench {
   return workbench;
 }
 
-export function useStanding(): Standing {
+export function useConnectionState(): ConnectionState {
   const { connection } = useWorkbench();
-  return useSyncExternalStore(connection.listen, () => connection.standing);
+  return useSyncExternalStore(connection.listen, () => connection.state);
 }
 
 export function useRefusal(): Keyring['refusal'] {

@@ -1,8 +1,8 @@
-/** Commands with a second word, such as `pawl jobs pause`: a table of words and what they do. */
+/** Commands with subcommands, such as `pawl jobs pause`: a table from word to action. */
 import type { Call } from './command.ts';
 import { usageError } from './command.ts';
 
-/** Gets the arguments after its own word. */
+/** Receives the arguments after its own word. */
 export type Action = (call: Call, args: readonly string[]) => Promise<number>;
 
 export function chooseAction(
@@ -14,11 +14,11 @@ export function chooseAction(
     const action = Object.hasOwn(actions, word) ? actions[word] : undefined;
     if (action) return action(call, args);
     const words = Object.keys(actions).join(', ');
-    throw usageError(`pawl ${name} has no ${word}; there are: ${words}`);
+    throw usageError(`pawl ${name} has no ${word}; use one of: ${words}`);
   };
 }
 
-/** The one argument that an action needs. */
+/** The one argument that an action requires. */
 export function onlyArgument(args: readonly string[], what: string): string {
   const [argument, ...others] = args;
   if (argument === undefined) throw usageError(`name the ${what}`);

@@ -1,4 +1,4 @@
-/** Batch tasks as commands know them: in the store of this machine, or behind a service. */
+/** Batch tasks for commands: in the local store, or behind a service. */
 
 import { Client } from '../client/http.ts';
 import type { BodyOf } from '../contract/contract.ts';
@@ -22,14 +22,14 @@ export interface BatchClient {
     readonly state?: BatchTaskState | undefined;
     readonly limit?: number | undefined;
   }): Promise<BatchPage>;
-  /** By its id, or by the beginning of it. */
+  /** Finds a task by its id, or by an unambiguous prefix of it. */
   show(id: string): Promise<BatchTask>;
   cancel(id: string): Promise<BatchTask>;
-  /** The merged results, in pieces. */
+  /** The merged results, as a stream of bytes. */
   output(id: string): Promise<AsyncIterable<Uint8Array> | readonly Uint8Array[]>;
 }
 
-/** Opens what was named. A task may be the first thing in a store; a question does not make one. */
+/** Opens the store or the service. A submission may create the store; a read command never does. */
 export async function withBatch<T>(
   call: Call,
   { makesStore }: { readonly makesStore: boolean },
@@ -65,7 +65,7 @@ function localBatch(pawl: Pawl): BatchClient {
 
 function remoteBatch(client: Client): BatchClient {
   return {
-    // Whatever stands in the file is sent: the service says what is wrong with it.
+    // The file is sent as it is. The service validates it and reports errors.
     submit: (body) =>
       client.ask('POST /batch/tasks', { body: body as BodyOf<'POST /batch/tasks'> }),
     list: (query) => client.ask('GET /batch/tasks', { query }),
@@ -78,7 +78,7 @@ function remoteBatch(client: Client): BatchClient {
   };
 }
 
-/** By its whole id, or among the newest by the beginning of it. */
+/** Finds a task by its id, or among the newest by a prefix of it. */
 async function findTask(client: Client, id: string): Promise<BatchTask> {
   if (id.length === 36) return client.ask('GET /batch/tasks/:id', { params: { id } });
   const query = { limit: limits.request.pageItemsMax };

@@ -1,22 +1,22 @@
 /**
- * Whatever deletes, discards or sends text elsewhere needs somebody's word: an answer typed at a
- * terminal, or `--yes`. What comes through a pipe is not an answer.
+ * Commands that delete, discard or send text elsewhere need consent: an answer typed at a terminal,
+ * or `--yes`. Piped input is not an answer.
  */
 import { createInterface } from 'node:readline/promises';
 import { type Call, type Option, usageError } from './command.ts';
 
 export const consentOption: Readonly<Record<'yes', Option>> = {
-  yes: { type: 'boolean', meaning: 'do it without asking; needed where nobody can be asked' },
+  yes: { type: 'boolean', meaning: 'do not ask for confirmation; required without a terminal' },
 };
 
-/** False: somebody was asked, and did not say yes. */
+/** False if the user was asked and did not answer yes. */
 export async function hasConsent(call: Call, question: string): Promise<boolean> {
   if (call.flags.yes === true) return true;
   if (!call.terminal.isAnswering) {
-    throw usageError(`${question} Nobody can be asked here: add --yes to confirm`);
+    throw usageError(`${question} There is no terminal to ask on: add --yes to confirm`);
   }
   const prompt = createInterface({ input: process.stdin, output: process.stderr });
-  // The end of the input is no answer, and would leave the question open.
+  // The end of the input is not an answer, and would leave the prompt open.
   const ended = new Promise<string>((resolve) => prompt.once('close', () => resolve('')));
   const asked = prompt.question(`${question} [y/N] `, { signal: call.interrupt });
   try {

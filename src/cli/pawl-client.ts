@@ -1,4 +1,4 @@
-/** What commands need of Pawl: the store of this machine, or a service, both serve it. */
+/** The interface that commands use. The local store and a remote service both implement it. */
 import type { DocumentEntity, Job, Pawl, Spending } from '../index.ts';
 import type { DocumentRow, ListedDocument } from '../store/document/documents.ts';
 import type { ItemRow } from '../store/item/items.ts';
@@ -22,7 +22,7 @@ export type DocumentOf = Pick<
   | ('id' | 'corpus' | 'source' | 'title' | 'generation' | 'content_hash' | 'chunk_count')
   | ('text_bytes' | 'kept_share' | 'created_at' | 'updated_at')
 > & {
-  /** A service tells only the warnings in it. */
+  /** A service sends only the warnings from it. */
   readonly meta?: ListedDocument['meta'];
   readonly warnings?: readonly string[];
 };

@@ -1,4 +1,4 @@
-/** Callers and shares at the other end of a connection. */
+/** Callers and shares of a remote service. */
 import type { CallerClient } from '../access/caller-client.ts';
 import type { Client } from '../client/http.ts';
 import type { PawlClient } from './pawl-client.ts';

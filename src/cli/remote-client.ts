@@ -1,4 +1,4 @@
-/** Pawl at the other end of a connection, as commands know it. */
+/** A remote service behind the interface that commands use. */
 import { openAsBlob } from 'node:fs';
 import { relative } from 'node:path';
 import { Client, type ClientOptions } from '../client/http.ts';
@@ -195,10 +195,10 @@ function remoteJob(
   } satisfies JobClient;
 }
 
-/** Whoever draws progress asks ten times a second; the service need not hear each of them. */
+/** Progress is redrawn ten times per second. Not every redraw needs a request. */
 const countAgeMsMax = 1000;
 
-/** By its whole id, or among the newest by the beginning of it. */
+/** Finds a job by its id, or among the newest by a prefix of it. */
 async function findJob(client: Client, id: string): Promise<Job> {
   if (id.length === 36) return client.ask('GET /jobs/:id', { params: { id } });
   const query = { limit: limits.request.pageItemsMax };
@@ -220,7 +220,8 @@ async function submit(client: Client, sources: readonly NewSource[], options: Su
   };
   const kinds = new Set(sources.map(({ kind }) => kind));
   if (kinds.size > 1) {
-    const message = 'a service takes files, addresses or text in one job, not several of them';
+    const message =
+      'a job on a service takes either files, addresses or text: submit them separately';
     throw new Failure('usage_error', message);
   }
   if (kinds.has('file')) {
@@ -256,7 +257,7 @@ function whatOf(
   return { documents };
 }
 
-/** One job's answer has more in it, which commands do not print. */
+/** Drops fields of a job response that commands do not print. */
 function countersOf({ steps: _, ...counters }: JobCounters & { steps?: unknown }): JobCounters {
   return counters;
 }
@@ -355,7 +356,7 @@ interface SentCause {
   readonly last_at: string;
 }
 
-/** A service tells causes by domain, too; here they are by code. */
+/** A service groups causes by code and domain; commands show them by code. */
 function causesOf(causes: readonly SentCause[]): CauseRow[] {
   const byCode = new Map<string, CauseRow>();
   for (const { cause: code, count, first_at, last_at } of causes) {

@@ -1,6 +1,6 @@
 /**
- * A typed client of the HTTP interface, for Node and the browser: it needs nothing but `fetch`.
- * What can be asked, and what is answered, is the contract's; only its types are used here.
+ * A typed client of the HTTP API, for Node and browsers; it only needs `fetch`. Requests and
+ * responses are typed by the contract, which is imported for its types only.
  */
 
 import type {
@@ -17,7 +17,7 @@ import { Failure, isFailureCode, isRetried } from '../kernel/failure/failure.ts'
 import { type Sent, sentEvents } from './sent-events.ts';
 
 export interface ClientOptions {
-  /** Where the service is, such as `http://127.0.0.1:7300`. */
+  /** The address of the service, such as `http://127.0.0.1:7300`. */
   readonly url: string;
   /** Sent as `X-API-Key`. */
   readonly key?: string | undefined;
@@ -56,7 +56,7 @@ export interface Upload {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What is brought for the next attempt. */
+/** Files and addresses to stage for the next attempt. */
 export interface Staging {
   readonly files?: readonly { readonly name: string; readonly blob: Blob }[];
   readonly urls?: readonly string[];
@@ -64,14 +64,14 @@ export interface Staging {
 }
 
 export interface Following {
-  /** One job; where absent, everything that is the caller's. */
+  /** One job. If absent, everything that belongs to the caller. */
   readonly jobId?: string | undefined;
-  /** After this event; a job from its beginning, everything from now, where absent. */
+  /** Only events after this one. If absent: a job from its start, everything else from now. */
   readonly after?: number | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Told of progress within a step, which is not part of the history. */
+  /** Called with progress within a step, which is not part of the history. */
   readonly onProgress?: ((progress: Progress) => void) | undefined;
-  /** Told of the interactive attempt, which is not part of the history either. */
+  /** Called with the interactive attempt, which is not part of the history either. */
   readonly onAttempt?: ((news: AttemptNews) => void) | undefined;
 }
 
@@ -87,7 +87,7 @@ export interface Progress {
   readonly total: number;
 }
 
-/** How often in a row a broken stream is taken up again, and how long after. */
+/** How often in a row a broken stream is reopened, and after which delay. */
 const resumesMax = 8;
 const resumeMsMin = 250;
 const resumeMsMax = 5000;
@@ -103,7 +103,7 @@ export class Client {
     this.#fetch = own ?? globalThis.fetch.bind(globalThis);
   }
 
-  /** Asks a route of the contract: `client.ask('GET /jobs/:id', { params: { id } })`. */
+  /** Calls a route of the contract: `client.ask('GET /jobs/:id', { params: { id } })`. */
   async ask<Name extends RouteName>(
     name: Name,
     ...[asking]: Record<never, never> extends Asking<Name> ? [Asking<Name>?] : [Asking<Name>]
@@ -122,7 +122,7 @@ export class Client {
     return read(response) as Promise<AnswerOf<Name>>;
   }
 
-  /** The merged results of a batch task, as bytes of JSON in pieces. */
+  /** The merged results of a batch task, as a stream of JSON bytes. */
   async batchOutput(id: string, signal?: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
     const path = `/batch/tasks/${encodeURIComponent(id)}/output`;
     const response = await this.#send(path, { method: 'GET', ...(signal && { signal }) });
@@ -149,7 +149,7 @@ export class Client {
     return read(response) as Promise<AnswerOf<'POST /jobs/upload'>>;
   }
 
-  /** Stages files and addresses for the interactive attempt: all of them, or nothing. */
+  /** Stages files and addresses for the interactive attempt: all of them, or none. */
   async stage({ files = [], urls = [], signal }: Staging): Promise<AnswerOf<'POST /staging'>> {
     const form = new FormData();
     for (const { name, blob } of files) form.append('file', blob, name);
@@ -159,8 +159,8 @@ export class Client {
   }
 
   /**
-   * What happens, event by event, none left out and none twice. A connection that breaks is taken
-   * up again where it was. The stream of a job ends with the job.
+   * Yields events without gaps or duplicates. A broken connection is reopened at the last event.
+   * The stream of a job ends with the job.
    */
   async *follow(following: Following = {}): AsyncGenerator<Event> {
     let { after } = following;
@@ -204,7 +204,7 @@ export class Client {
     const response = await this.#fetch(`${this.#url}${address}`, { ...init, headers }).catch(
       (error: unknown) => {
         if (init.signal?.aborted) throw error;
-        const message = `there is no answer from ${this.#url}`;
+        const message = `no response from ${this.#url}`;
         throw new Failure('network_error', message, { cause: error });
       },
     );
@@ -236,7 +236,10 @@ async function read(response: Response): Promise<unknown> {
   return isJson ? response.json() : response.text();
 }
 
-/** A problem is the failure that the service had; anything else was not answered by Pawl. */
+/**
+ * A problem document becomes the failure that the service had. Anything else did not come from
+ * Pawl.
+ */
 async function failureOf(response: Response): Promise<Failure> {
   const { status } = response;
   const text = await response.text();

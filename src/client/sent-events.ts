@@ -20,7 +20,7 @@ export async function* sentEvents(response: Response): AsyncGenerator<Sent> {
       for (const block of blocks) yield readBlock(block);
     }
   } finally {
-    // Whoever leaves early ends the connection; one that has ended has nothing left to cancel.
+    // A consumer that stops early closes the connection. Cancelling an ended one is harmless.
     await reader.cancel().catch(() => undefined);
   }
 }
@@ -32,7 +32,7 @@ function readBlock(block: string): Sent {
     if (colon <= 0) continue;
     const name = line.slice(0, colon);
     const value = line.slice(colon + 1).replace(/^ /, '');
-    // A second line of the same field goes on with the first.
+    // A second line of the same field continues the first.
     const before = fields.get(name);
     fields.set(name, before === undefined ? value : `${before}\n${value}`);
   }

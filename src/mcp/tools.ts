@@ -1,6 +1,6 @@
 /**
- * What a language model may do with Pawl: search, ask why, look at a job, and hand in addresses and
- * text. Files of this machine it cannot name.
+ * The tools for a language model: search, explain a document, show a job, submit addresses and
+ * text. They cannot name files of this machine.
  */
 import { fromJsonSchema, McpServer } from '@modelcontextprotocol/server';
 import { type StdioServerHandle, serveStdio } from '@modelcontextprotocol/server/stdio';
@@ -33,7 +33,7 @@ const closed = { additionalProperties: false } as const;
 const tools = {
   search: tool({
     title: 'Search a corpus',
-    description: 'The best passages of a corpus for a question, each with its source.',
+    description: 'Returns the best passages of a corpus for a query, each with its source.',
     input: Search,
     isReadOnly: true,
     run: async (pawl, { corpus_name, query, top_k: topK, mode, filter, explain }) => {
@@ -42,10 +42,10 @@ const tools = {
     },
   }),
   ingest: tool({
-    title: 'Read into a corpus',
+    title: 'Add to a corpus',
     description:
-      'Submits web addresses, or texts, to be read into a corpus. Answers at once with a job; ' +
-      'job_status says how far it is.',
+      'Submits web addresses or texts to a corpus. Returns a job immediately; job_status ' +
+      'shows its progress.',
     input: Type.Object(
       {
         corpus_name: CorpusName,
@@ -69,8 +69,9 @@ const tools = {
     },
   }),
   job_status: tool({
-    title: 'Where a job stands',
-    description: 'How far a job is, what of it failed, why, and what to do about it.',
+    title: 'Status of a job',
+    description:
+      'Shows the progress of a job, its failures, their causes, and what to do about them.',
     input: Type.Object({ job_id: Type.String({ minLength: 1, maxLength: 64 }) }, closed),
     isReadOnly: true,
     run: async (pawl, { job_id }) => {
@@ -80,7 +81,9 @@ const tools = {
   }),
   why: tool({
     title: 'Why a document is, or is not, in the results',
-    description: 'Where a document stands, what keeps it out, or which passage answers a query.',
+    description:
+      'Shows the status of a document, what keeps it out of the results, or its best passage ' +
+      'for a query.',
     input: Type.Object(
       {
         corpus_name: CorpusName,
@@ -114,13 +117,13 @@ function serverOf(pawl: PawlClient): McpServer {
   return server;
 }
 
-/** A failure is an answer, too: its code and what to do about it, nothing of how it came about. */
+/** A failure is a tool result as well: its code and its advice, without internal details. */
 async function answer(run: () => Promise<unknown>) {
   try {
     return { content: [{ type: 'text' as const, text: JSON.stringify(await run()) }] };
   } catch (error) {
     const { code, message } = toFailure(error);
-    const told = { code, message, advice: failures[code].advice };
-    return { content: [{ type: 'text' as const, text: JSON.stringify(told) }], isError: true };
+    const problem = { code, message, advice: failures[code].advice };
+    return { content: [{ type: 'text' as const, text: JSON.stringify(problem) }], isError: true };
   }
 }

@@ -231,7 +231,7 @@ describe('pawl batch with --url', () => {
     assert.equal(submit.code, 0, submit.stderr);
     const { task_id: id } = JSON.parse(submit.stdout) as BatchTask;
     const shown = await place.run(['batch', 'show', id.slice(0, 8), ...url]);
-    assert.match(shown.stdout, /pending[\s\S]*nonsense[\s\S]*you can +cancel/);
+    assert.match(shown.stdout, /pending[\s\S]*nonsense[\s\S]*actions +cancel/);
     const canceled = await place.run(['batch', 'cancel', id, ...url]);
     assert.match(canceled.stdout, new RegExp(`canceled batch task ${id}`));
     const list = await place.readOne<List>(['batch', '--state', 'canceled', ...url]);

@@ -77,7 +77,7 @@ describe('pawl batch', () => {
     place.write('short.json', '{"openai": {}}');
     const cases: readonly [string[], Record<string, string>, number, RegExp][] = [
       [['batch', 'submit', 'broken.json'], {}, 64, /is not JSON/],
-      [['batch', 'submit', 'absent.json'], {}, 64, /cannot be read/],
+      [['batch', 'submit', 'absent.json'], {}, 64, /cannot read/],
       [['batch', 'submit', 'task.json'], {}, 1, /no provider is configured for AZURE/],
       [['batch', 'show', 'abc'], {}, 1, /no batch task abc/],
       [['batch', '--state', 'asleep'], {}, 64, /--state must be one of/],

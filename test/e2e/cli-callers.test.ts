@@ -55,7 +55,7 @@ test('what cannot be undone asks for --yes, and the key itself is never repeated
   assert.match(last.stderr, /only key of .*--yes/s);
   const asked = await run(on('callers', 'move', ann, dave));
   assert.equal(asked.code, 64);
-  assert.match(asked.stderr, /Give everything of .*--yes/s);
+  assert.match(asked.stderr, /Move everything of .*--yes/s);
   const merge = await run(on('callers', 'link', dave, hashed(had.ann.key)));
   assert.match(merge.stderr, /is merged into .*--yes/s);
   const secret = await run(on('callers', 'link', dave, 'a-secret-key'));

@@ -113,7 +113,7 @@ describe('pawl extract', { concurrency: 2 }, () => {
     assert.equal(code, 0, stderr);
     assert.match(stdout, /\ndropped \(invalid line\) {2}\{"a":\n/);
     assert.match(stderr, /^events\.ndjson: 1 of 2 lines was not read: not valid JSON\.$/m);
-    assert.match(stderr, /^events\.ndjson: partly read: 50 % of its text was kept\./m);
+    assert.match(stderr, /^events\.ndjson: partly read: 50 % of the text was kept\./m);
     const [shown] = linesOf((await place.run(['extract', 'events.ndjson', '--json'])).stdout);
     assert.equal(shown?.kept_share, 0.5);
     assert.deepEqual(shown?.warnings, ['1 of 2 lines was not read: not valid JSON.']);

@@ -155,7 +155,7 @@ describe('pawl --help', () => {
     for (const local of ['serve', 'extract', 'chunk', 'doctor', 'diagram']) {
       assert.doesNotMatch(await helpOf(local), /--url/, local);
     }
-    const [, but = ''] = /Every command but (.+) takes\n +--url URL/.exec(await helpOf()) ?? [];
+    const [, but = ''] = /every command except (.+)\n +--url URL/.exec(await helpOf()) ?? [];
     assert.equal(but, 'serve, extract, chunk, doctor, diagram');
   });
 });

@@ -48,15 +48,15 @@ describe('an ingest that is interrupted', { concurrency: 2 }, () => {
     ingesting.child.kill('SIGCONT');
     const stopped = await ingesting.finished;
     assert.equal(stopped.code, 130, stopped.stderr);
-    assert.match(stopped.stderr, /stopped; the same command goes on where it was/);
+    assert.match(stopped.stderr, /stopped; the same command resumes it/);
 
     // Everything was handed back: no lease is left for anyone to wait for.
     const items = await place.read(['doctor']);
-    assert.deepEqual(items.find(({ check }) => check === 'workers')?.found, 'none at work now');
+    assert.deepEqual(items.find(({ check }) => check === 'workers')?.found, 'no process is running');
 
     const resumed = await place.run(ingest);
     assert.equal(resumed.code, 0, resumed.stderr);
-    assert.match(resumed.stderr, new RegExp(`going on with 40 documents .*${id}`));
+    assert.match(resumed.stderr, new RegExp(`resuming 40 documents .*${id}`));
     assert.match(resumed.stdout, /40 documents indexed/);
     assert.deepEqual(await jobIds(place), [id]);
     await assertWhole(place);
@@ -69,7 +69,7 @@ describe('an ingest that is interrupted', { concurrency: 2 }, () => {
     assert.equal(killed.signal, 'SIGKILL');
     const resumed = await place.run(ingest);
     assert.equal(resumed.code, 0, resumed.stderr);
-    assert.match(resumed.stderr, /going on with 40 documents/);
+    assert.match(resumed.stderr, /resuming 40 documents/);
     assert.equal((await jobIds(place)).length, 1);
     await assertWhole(place);
   });
@@ -93,13 +93,13 @@ describe('another process', { concurrency: 2 }, () => {
     const paused = await place.run(['jobs', 'pause', id]);
     assert.equal(paused.code, 0, paused.stderr);
     ingesting.child.kill('SIGCONT');
-    await ingesting.seen(/paused; go on with: pawl jobs resume/);
+    await ingesting.seen(/paused; resume with: pawl jobs resume/);
     const [job] = await place.read(['jobs', 'show', id]);
     assert.deepEqual([job?.state, job?.actions], ['paused', ['cancel', 'resume']]);
 
     const resumed = await place.run(['jobs', 'resume', id]);
     assert.equal(resumed.code, 0, resumed.stderr);
-    assert.match(resumed.stdout, /a Pawl that is running goes on with it/);
+    assert.match(resumed.stdout, /a running Pawl process continues this job/);
     const { code, stdout, stderr } = await ingesting.finished;
     assert.equal(code, 0, stderr);
     assert.match(stdout, /40 documents indexed/);

@@ -44,7 +44,7 @@ describe('pawl doctor', { concurrency: 2 }, () => {
     const { code, of } = await look(openWorkplace(t), {});
     assert.equal(code, 0);
     assert.match(of('embedder')?.found ?? '', /^static-\d+, on this machine$/);
-    assert.match(of('extractor')?.found ?? '', /rules and lists/);
+    assert.match(of('extractor')?.found ?? '', /rules and word lists/);
   });
 
   test('asks the servers of models for their lists, and for nothing that is paid', async (t) => {
@@ -57,8 +57,8 @@ describe('pawl doctor', { concurrency: 2 }, () => {
     const place = openWorkplace(t);
     const well = await look(place, environment);
     assert.equal(well.code, 0);
-    assert.match(well.of('embedder')?.found ?? '', /has embed-small: its list of models/);
-    assert.match(well.of('extractor')?.found ?? '', /has finder:/);
+    assert.match(well.of('embedder')?.found ?? '', /lists embed-small/);
+    assert.match(well.of('extractor')?.found ?? '', /lists finder/);
     assert.deepEqual(asked, ['GET /v1/models', 'GET /v1/models']);
     const strange = await look(place, { ...environment, PAWL_EMBEDDER: 'openai:other' });
     assert.deepEqual([strange.code, strange.of('embedder')?.verdict], [0, 'warn']);
@@ -97,7 +97,7 @@ describe('pawl doctor', { concurrency: 2 }, () => {
     for (const name of ['AZURE', 'AWS', 'OPENAI', 'GEMINI']) {
       assert.match(of(name)?.found ?? '', /^its list of .* was asked for$/, name);
     }
-    assert.match(of('SARVAM')?.found ?? '', /^not asked/);
+    assert.match(of('SARVAM')?.found ?? '', /^not checked/);
     assert.match(of('ANTHROPIC')?.found ?? '', /answered 401/);
     assert.deepEqual(asked.sort(), [
       'GET /batches?limit=1',

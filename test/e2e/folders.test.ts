@@ -125,7 +125,7 @@ describe('a folder', () => {
     const url = ['--url', service.address];
     const sent = await place.run(['ingest', 'docs', '--corpus', 'notes', ...url]);
     assert.equal(sent.code, 2, sent.stderr);
-    assert.match(sent.stderr, /skipped .*docs\/loop: it cannot be read \(ELOOP\)/);
+    assert.match(sent.stderr, /skipped .*docs\/loop: not readable \(ELOOP\)/);
     assert.match(sent.stderr, /1 document/);
   });
 });

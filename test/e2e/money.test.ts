@@ -61,7 +61,7 @@ describe('a provider that costs something', () => {
     assert.equal(paused.code, 1, paused.stderr);
     assert.match(
       paused.stdout,
-      /paused: the budget of this job is reached; \d of 4 documents done/,
+      /paused: this job has reached its budget; \d of 4 documents done/,
     );
     const [, id] = /pawl jobs resume (\w+) --budget-cents N/.exec(paused.stdout) ?? [];
     const shown = await read(`jobs show ${id}`);

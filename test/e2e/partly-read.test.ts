@@ -19,7 +19,7 @@ describe('documents that were read in part', () => {
     const ingest = ['ingest', 'docs', '--corpus', 'notes'];
     const { stdout } = await place.run(ingest);
     const hint =
-      /^1 document was read in part: `pawl corpora documents notes --partly-read` lists/m;
+      /^1 document was only partly read: `pawl corpora documents notes --partly-read` lists/m;
     assert.match(stdout, hint);
     const listed = await place.run(['corpora', 'documents', 'notes', '--partly-read']);
     assert.match(listed.stdout, /^ *25 % +\S*events\.ndjson +3 of 4 lines were not read/m);

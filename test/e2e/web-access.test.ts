@@ -1,4 +1,4 @@
-/** Keys: asked for, refused, accepted; and what is shown while nobody can check one. */
+/** Keys in the workbench: required, refused, accepted; and the page while Membership is down. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Browser } from 'playwright-core';
@@ -27,26 +27,26 @@ function keyed(state: { isAway: boolean }): Access {
 }
 
 describe('a service with keys', () => {
-  test('asks for a key, refuses a wrong one, and goes on with a good one', async (t) => {
+  test('asks for a key, refuses a wrong one, and continues with a valid one', async (t) => {
     const { service } = await openBench(t, { access: keyed({ isAway: false }) });
     const { page, complaints } = await openView(t, { browser, address: service.address });
     await page.goto(service.address);
-    await page.getByRole('heading', { name: 'A key is needed' }).waitFor();
+    await page.getByRole('heading', { name: 'API key required' }).waitFor();
     await page.getByLabel('API key').fill('simsalabim');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'This key was refused' }).waitFor();
     assert.deepEqual(await findViolations(page), []);
     await page.getByLabel('API key').fill('sesame');
     await page.keyboard.press('Enter');
-    await page.getByText('Nothing has been submitted yet').waitFor();
-    await page.locator('[data-standing="live"]').waitFor();
+    await page.getByText('No jobs yet').waitFor();
+    await page.locator('[data-connection="live"]').waitFor();
     assert.equal(await page.evaluate('localStorage.length'), 0);
     await page.reload();
-    await page.getByText('Nothing has been submitted yet').waitFor();
+    await page.getByText('No jobs yet').waitFor();
     assert.deepEqual(complaints, []);
   });
 
-  test('says that Membership is away, and goes on when it is back', async (t) => {
+  test('shows that Membership is down, and recovers when it is back', async (t) => {
     const state = { isAway: true };
     const { service } = await openBench(t, { access: keyed(state) });
     const { page } = await openView(t, { browser, address: service.address });
@@ -55,13 +55,13 @@ describe('a service with keys', () => {
     await page.getByText('membership_unavailable').first().waitFor();
     assert.equal(await page.getByLabel('API key').count(), 0);
     state.isAway = false;
-    await page.locator('[data-standing="live"]').waitFor();
-    await page.getByText('Nothing has been submitted yet').waitFor();
+    await page.locator('[data-connection="live"]').waitFor();
+    await page.getByText('No jobs yet').waitFor();
   });
 });
 
 describe('the files of the workbench', () => {
-  test('come packed, with a strict policy, and are asked for once', async (t) => {
+  test('are compressed, have a strict policy, and are requested once', async (t) => {
     const { service } = await openBench(t);
     const index = await fetch(service.address);
     assert.equal(index.headers.get('content-security-policy'), policy);

@@ -1,4 +1,7 @@
-/** The one button: sources are staged, looked at, read, cut and stored at one stroke, or paused. */
+/**
+ * The attempt button: sources are staged, checked, read, chunked and stored in one transaction, or
+ * paused.
+ */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
@@ -19,24 +22,24 @@ async function chooseFiles(page: Page, files: readonly ReturnType<typeof fileOf>
   await page.getByLabel('choose them').setInputFiles([...files]);
 }
 
-describe('the one button', () => {
-  test('pauses and resumes an attempt, which outlives the page that began it', async (t) => {
+describe('the attempt button', () => {
+  test('pauses and resumes an attempt, which continues when its page is left', async (t) => {
     const { site } = suite;
     site.hold('/slow');
     const { page, visit, complaints } = await openView(t, suite);
     await visit('/add?corpus=birds');
     const urls = ['/heron', '/slow/owl', '/slow/wren'].map((path) => site.origin + path);
-    await page.getByLabel('Addresses, one for each line').fill(urls.join('\n'));
+    await page.getByLabel('Addresses, one per line').fill(urls.join('\n'));
     await page.getByRole('button', { name: 'Add 3 sources to birds' }).click();
     await at(page, 'running');
     await page.locator('[data-sources="3"]').waitFor();
-    await page.getByText('it would be lost if the service ended now').waitFor();
+    await page.getByText('if the service stops now, this import is lost').waitFor();
     assert.deepEqual(await findViolations(page), []);
     await draw(page, 'add-running-light');
     await page.getByRole('button', { name: 'Pause' }).click();
     await at(page, 'paused');
     await page.getByRole('listitem').filter({ hasText: 'preflight' }).waitFor();
-    // Elsewhere and back, and read anew: it is where it was, and nobody was asked anything.
+    // Leaving the page, returning and reloading shows the same state, without a prompt.
     await page.getByRole('navigation').getByRole('link', { name: 'Jobs' }).click();
     await page.getByRole('heading', { name: 'Jobs' }).waitFor();
     await page.getByRole('navigation').getByRole('link', { name: 'Add' }).click();
@@ -62,7 +65,7 @@ describe('the one button', () => {
     assert.deepEqual(complaints, []);
   });
 
-  test('says what became of each source, and tries again what was left out', async (t) => {
+  test('shows the result of each source, and retries failed ones', async (t) => {
     const { site } = suite;
     site.break('/gone');
     const { page, visit } = await openView(t, suite);
@@ -73,7 +76,7 @@ describe('the one button', () => {
     await at(page, 'complete');
     await page.getByText('it has the same content as heron.txt').waitFor();
     await page.getByRole('tab', { name: 'Addresses' }).click();
-    await page.getByLabel('Addresses, one for each line').fill(`${site.origin}/gone`);
+    await page.getByLabel('Addresses, one per line').fill(`${site.origin}/gone`);
     await page.getByRole('button', { name: 'Add 1 source to notes' }).click();
     await at(page, 'idle');
     await page.locator('[data-source="refused"]').getByText('http_404').waitFor();
@@ -83,7 +86,7 @@ describe('the one button', () => {
     await page.getByText('Document indexed — ready to search').waitFor();
   });
 
-  test('says how much of a file has been sent, and stops sending', async (t) => {
+  test('shows upload progress, and stops an upload', async (t) => {
     const { page, context, visit } = await openView(t, suite);
     await visit('/add?corpus=large');
     await chooseFiles(page, [fileOf('large.txt', 'The heron waits.\n'.repeat(300_000))]);
@@ -109,7 +112,7 @@ describe('the one button', () => {
     site.hold('/still');
     const { page, visit } = await openView(t, suite);
     await visit('/add?corpus=still');
-    await page.getByLabel('Addresses, one for each line').fill(`${site.origin}/still`);
+    await page.getByLabel('Addresses, one per line').fill(`${site.origin}/still`);
     await page.getByRole('button', { name: 'Add 1 source to still' }).click();
     await at(page, 'running');
     const question = page.waitForEvent('dialog');
@@ -125,11 +128,11 @@ describe('the one button', () => {
     await closed;
   });
 
-  test('shows the job of an attempt whose stop came after the commit', async (t) => {
+  test('shows the job of an attempt that was stopped after the commit', async (t) => {
     const { page, visit, complaints } = await openView(t, suite);
     const documents = [{ text: 'The heron waits.' }];
     const job_id = await postJob(suite.address, { corpus_name: 'late', documents });
-    // What the service answers then: the moment is too short to be met by a click.
+    // The response is faked, because the moment is too short to hit in a test.
     await page.route('**/attempt', async (route) => {
       const answer = await route.fetch();
       const json = { ...(await answer.json()), status: 'idle', sources: null, job_id };

@@ -1,4 +1,4 @@
-/** Batch tasks in the workbench: submitted, listed, followed live, read, canceled. */
+/** Batch tasks in the workbench: submitted, listed, followed live, shown, canceled. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Browser } from 'playwright-core';
@@ -52,13 +52,13 @@ async function setup(t: Cleanup) {
 }
 
 describe('the page of batch tasks', () => {
-  test('is empty with the next step, follows each task, and shows what came of it', async (t) => {
+  test('shows the next step when empty, follows each task, and shows its results', async (t) => {
     const { azure, address, submit } = await setup(t);
     const { page, visit, complaints } = await openView(t, { browser, address });
     await visit('/jobs');
     await page.keyboard.press('g');
     await page.keyboard.press('b');
-    await page.getByText('Nothing has been handed to a provider').waitFor();
+    await page.getByText('No batch tasks yet').waitFor();
     assert.deepEqual(await findProblems(page), []);
     await draw(page, 'batch-none-light');
     await submit(questions);
@@ -79,7 +79,7 @@ describe('the page of batch tasks', () => {
     assert.deepEqual(await findProblems(page), []);
     await draw(page, 'batch-task-light');
     const saving = page.waitForEvent('download');
-    await page.getByRole('button', { name: 'Save all of it' }).click();
+    await page.getByRole('button', { name: 'Download all' }).click();
     assert.match((await saving).suggestedFilename(), /^batch-.*\.json$/);
     assert.deepEqual(complaints, []);
   });
@@ -92,8 +92,8 @@ describe('the page of batch tasks', () => {
     await visit(`/batch/${id}`);
     await page.locator('tr').filter({ hasText: 'transcriptions/t-1' }).waitFor();
     await page.getByRole('button', { name: 'Cancel', exact: true }).click();
-    await page.getByRole('button', { name: 'Cancel the task' }).click();
-    await page.getByText('Its provider is told').waitFor();
+    await page.getByRole('button', { name: 'Cancel task' }).click();
+    await page.getByText('The provider is notified').waitFor();
     await page.getByText('canceled', { exact: true }).first().waitFor();
     assert.deepEqual(await findProblems(page), []);
     await draw(page, 'batch-task-narrow');
@@ -101,7 +101,7 @@ describe('the page of batch tasks', () => {
     await page.locator('.task-row').filter({ hasText: 'canceled' }).waitFor();
     assert.deepEqual(await findProblems(page), []);
     await visit('/batch?state=failed');
-    await page.getByText('No task is like that').waitFor();
+    await page.getByText('No task matches the filter').waitFor();
     await visit('/batch/nothing');
     await page.getByText('batch_task_unknown').waitFor();
     assert.equal(azure.server.count(/^POST /), 1);
@@ -109,7 +109,7 @@ describe('the page of batch tasks', () => {
   });
 });
 
-test('the page of a task says what the task waits for', async (t) => {
+test('the page of a task shows what the task waits for', async (t) => {
   const { azure, address, submit } = await setup(t);
   const reply = { status: 429, headers: { 'retry-after': '900' } };
   azure.server.trouble({ on: /transcriptions:submit$/, reply });
@@ -121,13 +121,13 @@ test('the page of a task says what the task waits for', async (t) => {
 });
 
 describe('the form of a batch task', () => {
-  test('submits questions, and says what the service refuses', async (t) => {
+  test('submits questions, and shows why the service refuses a task', async (t) => {
     const { address, openai } = await setup(t);
     const { page, visit, complaints } = await openView(t, { browser, address });
     await visit('/batch');
     await page.getByRole('link', { name: 'New task' }).click();
-    await page.getByLabel('Work').selectOption({ label: 'completion' });
-    const submit = page.getByRole('button', { name: 'Submit the task' });
+    await page.getByLabel('Task type').selectOption({ label: 'completion' });
+    const submit = page.getByRole('button', { name: 'Submit task' });
     assert.equal(await submit.isDisabled(), true);
     await page.getByLabel('Models').fill('nobody-has-this');
     await page.getByLabel('Questions or texts').fill('Who repaired the bridge?\nWhen was it?');
@@ -149,23 +149,23 @@ describe('the form of a batch task', () => {
     assert.deepEqual(complaints, []);
   });
 
-  test('submits recordings to the provider that was chosen', async (t) => {
+  test('submits recordings to the chosen provider', async (t) => {
     const { address, azure } = await setup(t);
     const options = { width: 390, colorScheme: 'dark' } as const;
     const { page, visit, complaints } = await openView(t, { browser, address }, options);
     await visit('/batch/new');
-    await page.getByLabel('Work').selectOption({ label: 'transcription by AZURE' });
+    await page.getByLabel('Task type').selectOption({ label: 'transcription by AZURE' });
     await page.getByLabel('Addresses').fill(recordings.urls.join('\n'));
     assert.deepEqual(await findProblems(page), []);
     await draw(page, 'batch-new-narrow');
-    await page.getByRole('button', { name: 'Submit the task' }).click();
+    await page.getByRole('button', { name: 'Submit task' }).click();
     await page.locator('tr').filter({ hasText: 'transcriptions/t-1' }).waitFor();
     assert.deepEqual(azure.jobs.get('t-1')?.contentUrls, recordings.urls.slice(0, 2));
     assert.deepEqual(complaints, []);
   });
 });
 
-test('a recording is added in the cheap lane, and found by what is said in it', async (t) => {
+test('a recording is added in the cheap lane, and found by its spoken words', async (t) => {
   const { address, bench } = await setup(t);
   const { page, visit, complaints } = await openView(t, { browser, address });
   await visit('/add?corpus=talks');
@@ -179,7 +179,7 @@ test('a recording is added in the cheap lane, and found by what is said in it', 
   await page.getByText('recordings are transcribed').waitFor();
   assert.deepEqual(await findProblems(page), []);
   await draw(page, 'add-cheap-light');
-  await page.getByRole('button', { name: 'Hand over as a job' }).click();
+  await page.getByRole('button', { name: 'Submit as a job' }).click();
   await page.getByText('Document indexed — ready to search').waitFor();
   const { body: jobs } = await bench.ask<{ items: { lane: string }[] }>('GET /jobs');
   assert.deepEqual(

@@ -1,6 +1,6 @@
 /**
- * A real Chromium on a real `pawl serve`. Where a page says something in the console that it should
- * not, or throws, the test fails: a strict policy that is broken shows there, too.
+ * A real Chromium on a real `pawl serve`. A test fails if its page throws or writes an unexpected
+ * console message, which includes violations of the content security policy.
  */
 import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
@@ -22,7 +22,7 @@ export interface Suite {
 }
 
 export interface SuiteOptions extends ServeOptions {
-  /** What the tests find in it. */
+  /** The handles that the tests use. */
   readonly fill?: () => Promise<void>;
 }
 
@@ -46,7 +46,7 @@ export function openSuite(options: SuiteOptions = {}): Suite {
     for (const release of releases) await release();
   });
   const get = (): Omit<Suite, 'address'> => {
-    assert.ok(opened, 'a suite is open when its first test begins');
+    assert.ok(opened, 'the suite is not open yet');
     return opened;
   };
   return {
@@ -77,7 +77,7 @@ export interface Serving {
   readonly place: StepService;
   readonly address: string;
   readonly started: Started;
-  /** Starts it again, on the same port and the same store. */
+  /** Starts it again on the same port and store. */
   again(): Promise<Started>;
 }
 
@@ -108,9 +108,9 @@ export async function serve(t: Cleanup, options: ServeOptions = {}): Promise<Ser
 export interface View {
   readonly page: Page;
   readonly context: BrowserContext;
-  /** What the page has complained about so far, connections that broke apart. */
+  /** The console errors so far, without those of broken connections. */
   readonly complaints: readonly string[];
-  /** Goes to a page of the workbench. */
+  /** Opens a page of the workbench. */
   visit(path: string): Promise<void>;
 }
 
@@ -137,12 +137,12 @@ export async function openView(
   });
   const visit = async (path: string): Promise<void> => {
     await page.goto(`${address}/#${path}`);
-    await page.locator('[data-standing="live"]').waitFor();
+    await page.locator('[data-connection="live"]').waitFor();
   };
   return { page, context, complaints, visit };
 }
 
-/** What axe finds, each with the first place where it finds it. */
+/** The axe violations, each with the first element that has it. */
 export async function findViolations(page: Page): Promise<string[]> {
   await page.evaluate(axe.source);
   const found = (await page.evaluate('axe.run(document, { resultTypes: ["violations"] })')) as {
@@ -153,24 +153,24 @@ export async function findViolations(page: Page): Promise<string[]> {
   );
 }
 
-/** What is wrong with the page as it is now, in both themes, wide and narrow. */
+/** The problems of the current page in both themes, wide and narrow. */
 export async function findProblems(page: Page): Promise<string[]> {
   const before = page.viewportSize();
   const problems: string[] = [];
-  for (const [colorScheme, width] of looks) {
+  for (const [colorScheme, width] of layouts) {
     await page.emulateMedia({ colorScheme });
     await page.setViewportSize({ width, height: 844 });
     const found = await findViolations(page);
     problems.push(...found.map((problem) => `${colorScheme}, ${width}: ${problem}`));
     const wide = (await page.evaluate('document.documentElement.scrollWidth')) as number;
-    if (wide > width) problems.push(`it is ${wide} wide, on a screen of ${width}`);
+    if (wide > width) problems.push(`the page is ${wide} wide, on a screen of ${width}`);
   }
   await page.emulateMedia({ colorScheme: 'light' });
   if (before) await page.setViewportSize(before);
   return problems;
 }
 
-const looks = [
+const layouts = [
   ['light', 1280],
   ['dark', 1280],
   ['light', 390],
@@ -178,7 +178,7 @@ const looks = [
 
 const screenshots = fileURLToPath(new URL('../../docs/screenshots/', import.meta.url));
 
-/** With PAWL_SCREENSHOTS=1 the pictures in `docs/screenshots/` are made anew. */
+/** PAWL_SCREENSHOTS=1 renews the images in `docs/screenshots/`. */
 export async function draw(page: Page, name: string): Promise<void> {
   if (process.env.PAWL_SCREENSHOTS !== '1') return;
   mkdirSync(screenshots, { recursive: true });

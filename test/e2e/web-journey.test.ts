@@ -1,9 +1,9 @@
-/** What people do with the workbench, from beginning to end. */
+/** User journeys through the workbench. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { openSuite, openView, postJob } from './web-browser.ts';
 
-/** The first test finds nothing in it; each of the others looks at a corpus of its own. */
+/** The first test starts with an empty store; each of the others uses its own corpus. */
 const suite = openSuite();
 
 const files = [
@@ -16,10 +16,10 @@ const files = [
 ].map(({ name, text }) => ({ name, mimeType: 'text/plain', buffer: Buffer.from(text) }));
 
 describe('the workbench', () => {
-  test('takes files, shows them become searchable, and opens what it finds', async (t) => {
+  test('adds files, shows them become searchable, and opens a result', async (t) => {
     const { page, visit, complaints } = await openView(t, suite);
     await visit('/jobs');
-    await page.getByText('Nothing has been submitted yet').waitFor();
+    await page.getByText('No jobs yet').waitFor();
     await page.getByRole('main').getByRole('link', { name: 'Add documents' }).first().click();
     await page.getByLabel('Name of the new corpus').fill('pets');
     await page.getByRole('tab', { name: 'Files' }).click();
@@ -28,7 +28,7 @@ describe('the workbench', () => {
     const preflight = page.locator('[data-preflight] li');
     await preflight.nth(3).waitFor();
     assert.equal(await preflight.count(), 4);
-    assert.match((await preflight.nth(3).textContent()) ?? '', /left outempty\.mdis empty/);
+    assert.match((await preflight.nth(3).textContent()) ?? '', /skippedempty\.mdis empty/);
     await page.getByRole('button', { name: 'Add 3 sources to pets' }).click();
     await page.locator('[data-attempt="complete"]').waitFor();
     await page.getByText('Document indexed — ready to search').waitFor();
@@ -40,11 +40,11 @@ describe('the workbench', () => {
     assert.match(page.url(), /#\/search\?.*q=harmonium/);
     await hit.getByRole('link', { name: 'The cat' }).click();
     await page.locator('.chunk.chosen').getByText('sleeps on the harmonium').waitFor();
-    await page.getByText('generation 1', { exact: true }).waitFor();
+    await page.getByText('version 1', { exact: true }).waitFor();
     assert.deepEqual(complaints, []);
   });
 
-  test('asks before it is left only when something would be lost', async (t) => {
+  test('asks before a page is left only if something would be lost', async (t) => {
     const { page, visit } = await openView(t, suite);
     const asked: string[] = [];
     page.on('dialog', (dialog) => {
@@ -52,7 +52,7 @@ describe('the workbench', () => {
       void dialog.dismiss();
     });
     await visit('/add');
-    await page.getByLabel('Addresses, one for each line').fill('https://example.org/kept');
+    await page.getByLabel('Addresses, one per line').fill('https://example.org/kept');
     await page.getByRole('navigation').getByRole('link', { name: 'Jobs' }).click();
     await page.getByRole('heading', { name: 'Jobs' }).waitFor();
     await page.getByRole('navigation').getByRole('link', { name: 'Add' }).click();
@@ -67,7 +67,7 @@ describe('the workbench', () => {
     assert.equal(asked.length, 1);
   });
 
-  test('shows the text of a document as text, whatever it says', async (t) => {
+  test('shows the text of a document as text, never as markup', async (t) => {
     const { page, visit, complaints } = await openView(t, suite);
     const text = '<script>x()</script> <img src=x onerror=x()> sings the parrot';
     const documents = [{ id: 'p', title: text, text }];
@@ -78,32 +78,30 @@ describe('the workbench', () => {
     assert.deepEqual(complaints, []);
   });
 
-  test('shows what failed with advice, and retries it when it has been mended', async (t) => {
+  test('shows failures with advice, and retries them after a fix', async (t) => {
     const { site } = suite;
     site.break('/lost');
     const { page, visit, complaints } = await openView(t, suite);
     await visit('/add?corpus=news');
-    await page
-      .getByLabel('Addresses, one for each line')
-      .fill(`${site.origin}/lost\nnot an address`);
-    await page.getByText('one address for each line, without spaces').waitFor();
+    await page.getByLabel('Addresses, one per line').fill(`${site.origin}/lost\nnot an address`);
+    await page.getByText('one address per line, without spaces').waitFor();
     await page.getByRole('button', { name: 'Add 1 source to news' }).waitFor();
-    await page.getByRole('button', { name: 'Hand over as a job' }).click();
+    await page.getByRole('button', { name: 'Submit as a job' }).click();
     await page.getByText('Could not fetch the URL. Check that it is accessible.').waitFor();
     await page.getByRole('navigation').getByRole('link', { name: /Inbox/ }).click();
     await page.getByText('http_404').first().waitFor();
     await page.locator('[id^="item "]').first().click();
-    await page.getByRole('link', { name: 'Every attempt, step by step' }).waitFor();
+    await page.getByRole('link', { name: 'All tries, step by step' }).waitFor();
     site.mend('/lost');
     await page.getByRole('button', { name: 'Retry', exact: true }).first().click();
-    await page.getByText('1 document will be tried again').waitFor();
-    await page.getByText('Nothing has failed').waitFor();
+    await page.getByText('Retrying 1 document').waitFor();
+    await page.getByText('No failed documents').waitFor();
     await visit('/jobs?corpus_name=news');
     await page.getByText('Document indexed — ready to search').waitFor();
     assert.deepEqual(complaints, []);
   });
 
-  test('lets a discard be undone, and sends it when it was not', async (t) => {
+  test('offers to undo a discard, and sends it otherwise', async (t) => {
     const { address } = suite;
     const documents = [
       { id: 'nothing', text: ' ' },
@@ -126,7 +124,7 @@ describe('the workbench', () => {
     assert.equal(causes[0]?.count, 1);
   });
 
-  test('pauses, resumes and cancels, each with its receipt', async (t) => {
+  test('pauses, resumes and cancels, each with a confirmation', async (t) => {
     const { site, address } = suite;
     site.hold('/slow');
     const urls = ['/fast', '/slow/1', '/slow/2', '/slow/3'].map((path) => site.origin + path);
@@ -135,17 +133,17 @@ describe('the workbench', () => {
     await visit(`/jobs/${id}`);
     await page.getByText('1 of 4').waitFor();
     await page.getByRole('button', { name: 'Pause', exact: true }).click();
-    await page.getByText('Every document stays where it is').waitFor();
+    await page.getByText('No document moves until you resume').waitFor();
     await page.getByText('Paused', { exact: true }).first().waitFor();
     await page.getByRole('button', { name: 'Resume', exact: true }).click();
-    await page.getByText('goes on from where it was').waitFor();
+    await page.getByText('continues from its last step').waitFor();
     await page.getByRole('button', { name: 'Cancel', exact: true }).click();
-    await page.getByRole('button', { name: 'Cancel the job' }).click();
+    await page.getByRole('button', { name: 'Cancel job' }).click();
     await page.getByText(/Stopped: 3 documents\. Kept: 1 document with 1 chunk/).waitFor();
     await page.getByRole('button', { name: 'Retry', exact: true }).waitFor();
     site.release('/slow');
     await page.getByRole('button', { name: 'Retry', exact: true }).click();
-    await page.getByText('3 documents will be tried again').waitFor();
+    await page.getByText('Retrying 3 documents').waitFor();
     await page.getByText('4 of 4').waitFor();
     assert.deepEqual(complaints, []);
   });

@@ -20,7 +20,7 @@ const documents = [
 ];
 
 describe('by keyboard alone', () => {
-  test('somebody adds, searches, opens, and clears the inbox', async (t) => {
+  test('a user adds, searches, opens, and clears the inbox', async (t) => {
     const { page, visit, complaints } = await openView(t, suite);
     await postJob(suite.address, { corpus_name: 'pets', documents });
     await visit('/jobs');
@@ -33,7 +33,7 @@ describe('by keyboard alone', () => {
     await press(page, 'j');
     await page.locator('button.item-row:focus').waitFor();
     await press(page, 'Enter');
-    await page.getByText('What came of it').waitFor();
+    await page.getByText('Result').waitFor();
 
     await press(page, '/');
     await page.locator('input[type="search"]:focus').waitFor();
@@ -52,18 +52,18 @@ describe('by keyboard alone', () => {
     const first = String(await focused(page));
     assert.match(first, /^item \d+$/);
     await press(page, 'Enter');
-    await page.getByText('Every attempt, step by step').waitFor();
+    await page.getByText('All tries, step by step').waitFor();
     await press(page, 'd');
     await page.getByRole('button', { name: 'Undo' }).waitFor();
     assert.deepEqual(await findViolations(page), []);
     assert.equal(await page.locator(`[id="${first}"]`).count(), 0);
     assert.match(String(await focused(page)), /^item \d+$/);
     await press(page, 'R');
-    await page.getByText('1 document will be tried again').waitFor();
+    await page.getByText('Retrying 1 document').waitFor();
     assert.deepEqual(complaints, []);
   });
 
-  test('a search is typed from the middle as from the end', async (t) => {
+  test('a query can be edited in the middle', async (t) => {
     const { page, visit } = await openView(t, suite);
     await visit('/search?corpus=pets');
     const field = page.locator('input[type="search"]:focus');
@@ -76,7 +76,7 @@ describe('by keyboard alone', () => {
     assert.equal(await field.inputValue(), 'the cat on the harmonium');
   });
 
-  test('what is chosen in a list stays chosen when others come on top of it', async (t) => {
+  test('the selected row stays selected when new rows appear above it', async (t) => {
     const { address } = suite;
     for (const id of ['older', 'newer']) {
       await postJob(address, { corpus_name: 'order', documents: [{ id, text: `An ${id} text.` }] });
@@ -95,11 +95,11 @@ describe('by keyboard alone', () => {
     assert.match(String(await focused(page)), /inline:top/);
   });
 
-  test('the keys are listed, and what has the focus can be seen', async (t) => {
+  test('the keys are listed, and the focus is visible', async (t) => {
     const { page, visit } = await openView(t, suite);
     await visit('/jobs');
     await press(page, '?');
-    await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
     assert.deepEqual(await findViolations(page), []);
     await press(page, 'Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });

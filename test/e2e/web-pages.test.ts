@@ -1,7 +1,4 @@
-/**
- * Every page, in both themes and on a narrow screen: nothing that axe finds, nothing that does not
- * fit.
- */
+/** Every page, in both themes and on a narrow screen: no axe violations, no overflow. */
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -31,7 +28,7 @@ async function ask(path: string): Promise<Listed> {
   return (await fetch(`${suite.address}${path}`)).json() as Promise<Listed>;
 }
 
-/** Sent as files, so that no path of this machine is in a picture. Resolves when it is done. */
+/** Uploaded as files, so that screenshots show no local path. Resolves when the job is done. */
 async function uploadSamples(address: string): Promise<string> {
   const folder = fileURLToPath(new URL('../../samples/', import.meta.url));
   const names = globSync('**/*.*', { cwd: folder }).sort();
@@ -42,7 +39,7 @@ async function uploadSamples(address: string): Promise<string> {
   );
 }
 
-/** A file that can be read in part only. */
+/** A file that can only be partly read. */
 const scraps = ['scraps.ndjson', Buffer.from('{"a":"A heron."}\n{"a":\n{\n')] as const;
 
 async function upload(
@@ -59,7 +56,7 @@ async function upload(
   return job_id;
 }
 
-/** A job that is done, one at work, one that failed; then the addresses of all pages. */
+/** Creates a finished, a running and a failed job; returns the addresses of all pages. */
 async function fill(): Promise<typeof pages> {
   const { address, site } = suite;
   const sample = await uploadSamples(address);
@@ -84,28 +81,28 @@ async function fill(): Promise<typeof pages> {
   const query = encodeURIComponent('refund for a late delivery');
   return [
     ['jobs', '/jobs', 'Could not fetch the URL. Check that it is accessible.'],
-    ['jobs-none', '/jobs?status=canceled', 'No job is like that'],
-    ['job', `/jobs/${sample}?item=5`, 'What came of it'],
-    ['job-moving', `/jobs/${moving}?item=${first + 2}`, 'What came of it'],
+    ['jobs-none', '/jobs?status=canceled', 'No job matches the filter'],
+    ['job', `/jobs/${sample}?item=5`, 'Result'],
+    ['job-moving', `/jobs/${moving}?item=${first + 2}`, 'Result'],
     ['job-failed', `/jobs/${lost}`, '2 documents: The site answered 404'],
     ['job-events', `/jobs/${sample}?tab=events`, 'job succeeded'],
     ['job-item-events', `/jobs/${sample}?tab=events&item=5`, 'events of document 5'],
-    ['job-lifecycle', `/jobs/${moving}?tab=lifecycle`, 'Its documents'],
+    ['job-lifecycle', `/jobs/${moving}?tab=lifecycle`, 'Documents'],
     ['job-unknown', '/jobs/nothing', 'No such job'],
     ['search', `/search?corpus=sample&q=${query}&explain=true`, 'How long a refund takes'],
     ['search-empty', '/search?corpus=sample', 'Search sample'],
     ['inbox', '/inbox', 'The site answered 404'],
-    ['add', '/add', 'Addresses, one for each line'],
-    ['corpora', '/corpora', 'Changed'],
+    ['add', '/add', 'Addresses, one per line'],
+    ['corpora', '/corpora', 'Updated'],
     ['corpus', '/corpora/sample', 'Returns and refunds'],
-    ['document', `/documents/${document?.document_id}`, 'generation 1'],
+    ['document', `/documents/${document?.document_id}`, 'version 1'],
     ['corpus-partly-read', '/corpora/scraps?partly_read=true', '33 % kept'],
-    ['document-partly-read', `/documents/${partly?.document_id}`, 'Read in part: 33 %'],
-    ['system', '/system', 'Pace of sites'],
+    ['document-partly-read', `/documents/${partly?.document_id}`, 'Partly read: 33 %'],
+    ['system', '/system', 'Crawl limits'],
   ];
 }
 
-/** All that it will show is there. */
+/** Waits until the page has loaded all its content. */
 async function settle(page: Page, text: string): Promise<void> {
   await page.getByRole('main').getByText(text).first().waitFor();
   await page.locator('.skeleton').first().waitFor({ state: 'detached' });
@@ -141,7 +138,7 @@ describe('every page', () => {
     });
   }
 
-  test('of a corpus filters the documents that were read in part, by key', async (t) => {
+  test('of a corpus filters partly read documents, by key', async (t) => {
     const { page, visit } = await openView(t, suite);
     await visit('/corpora/scraps');
     const filter = page.getByRole('button', { name: 'Partly read (1)' });
@@ -150,7 +147,7 @@ describe('every page', () => {
     await page.waitForURL(/partly_read=true/);
     assert.equal(await filter.getAttribute('aria-pressed'), 'true');
     await page.getByRole('link', { name: /scraps\.ndjson/ }).click();
-    const part = page.getByRole('region', { name: 'What was not read' });
+    const part = page.getByRole('region', { name: 'Unread parts' });
     await part.getByText('2 of 3 lines were not read: not valid JSON.').waitFor();
     await part.getByText("pawl extract 'scraps.ndjson' --dropped").waitFor();
     await visit('/corpora/sample');
@@ -158,14 +155,14 @@ describe('every page', () => {
     assert.equal(await page.getByRole('button', { name: /Partly read/ }).count(), 0);
   });
 
-  test('of a document leads to its own events, and back to those of all', async (t) => {
+  test('of a document links to its own events, and back to all events', async (t) => {
     const { page, visit } = await openView(t, suite);
     await visit(pages.find(([title]) => title === 'job')?.[1] ?? '');
-    await page.getByRole('link', { name: 'Its events' }).click();
+    await page.getByRole('link', { name: 'Events' }).click();
     await page.getByText('events of document 5').waitFor();
     const texts = await page.locator('[data-seq]').allInnerTexts();
     assert.ok(texts.length > 3 && texts.every((text) => /document 5\b/.test(text)), texts.join());
-    await page.getByRole('button', { name: 'Show those of all documents' }).click();
+    await page.getByRole('button', { name: 'Show events of all documents' }).click();
     await page.getByText(/^\d+ events, newest first\.$/).waitFor();
     await page
       .locator('[data-seq]')
@@ -174,7 +171,7 @@ describe('every page', () => {
       .waitFor();
   });
 
-  test('follows the system into the dark, and a switch overrules it', async (t) => {
+  test('follows the dark theme of the system, and a switch overrides it', async (t) => {
     const { page, visit } = await openView(t, suite, { colorScheme: 'dark' });
     await visit('/jobs');
     const theme = () => page.evaluate('document.documentElement.dataset.theme');

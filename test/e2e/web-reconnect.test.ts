@@ -1,4 +1,4 @@
-/** The service dies under an open page: the page goes on, misses nothing, repeats nothing. */
+/** The service is killed under an open page: the page recovers without gaps or duplicates. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
@@ -21,7 +21,7 @@ interface Element {
   scrollTop: number;
 }
 
-/** A long list keeps only what is seen in the page: it is scrolled through from top to bottom. */
+/** A virtual list renders only visible rows, so it is scrolled from top to bottom. */
 async function readSequence(page: Page): Promise<number[]> {
   const list = page.getByRole('region', { name: 'Events' });
   const seen: number[] = [];
@@ -44,7 +44,7 @@ async function readSequence(page: Page): Promise<number[]> {
 }
 
 describe('the workbench, when the service is killed', () => {
-  test('says so, goes on when it is back, misses nothing and repeats nothing', async (t) => {
+  test('shows it, and recovers without gaps or duplicates', async (t) => {
     const site = await openSite(t);
     site.hold('/slow');
     const environment = { PAWL_ALLOW_HOSTS: site.host };
@@ -58,22 +58,22 @@ describe('the workbench, when the service is killed', () => {
     await draw(page, 'kill-1-running');
     started.child.kill('SIGKILL');
     await started.finished;
-    await page.getByText('Pawl cannot be reached').waitFor();
+    await page.getByText('Pawl is unreachable').waitFor();
     await draw(page, 'kill-2-offline');
     await again();
     site.release('/slow');
     await page.getByText('Document indexed — ready to search').first().waitFor();
-    await page.locator('[data-standing="live"]').waitFor();
+    await page.locator('[data-connection="live"]').waitFor();
     await draw(page, 'kill-3-done');
     const answer = await fetch(`${address}/jobs/${id}/events?limit=1000`);
     const { items } = (await answer.json()) as Events;
-    const told = items.map(({ seq }) => seq).toReversed();
-    const isWhole = async () => (await readSequence(page)).length === told.length;
+    const expected = items.map(({ seq }) => seq).toReversed();
+    const isWhole = async () => (await readSequence(page)).length === expected.length;
     await until(isWhole, { what: 'the whole history in the page' });
-    assert.deepEqual(await readSequence(page), told);
-    const count = page.getByText(`${told.length} events, newest first.`);
+    assert.deepEqual(await readSequence(page), expected);
+    const count = page.getByText(`${expected.length} events, newest first.`);
     await count.waitFor();
-    // What comes after is told as it was before.
+    // Later events are shown as before.
     const later = { corpus_name: 'a', documents: [{ id: 'later', text: 'A later document.' }] };
     await page.getByRole('navigation').getByRole('link', { name: 'Jobs' }).click();
     await page.getByText('1 job', { exact: true }).waitFor();

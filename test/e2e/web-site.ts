@@ -1,4 +1,4 @@
-/** A small web site whose pages a test can break, mend and hold back. */
+/** A small web site whose pages a test can break, fix and delay. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Cleanup } from '../support/temporary.ts';
@@ -6,21 +6,21 @@ import type { Cleanup } from '../support/temporary.ts';
 export interface Site {
   readonly origin: string;
   readonly host: string;
-  /** Pages below this path answer 404 until it is mended. */
+  /** Pages below this path answer 404 until `mend` is called. */
   break(path: string): void;
   mend(path: string): void;
-  /** What this path answers from now on, instead of a page with text. */
+  /** The response of this path from now on, instead of a page with text. */
   serve(path: string, html: string): void;
   /** Pages below this path are not answered until they are released. */
   hold(path: string): void;
   release(path: string): void;
-  /** How many requests below this path are held back. */
+  /** The number of delayed requests below this path. */
   waiting(path: string): number;
 }
 
 export async function openSite(t: Cleanup): Promise<Site> {
   const broken = new Set<string>();
-  const held = new Map<string, (() => void)[]>();
+  const delayed = new Map<string, (() => void)[]>();
   const served = new Map<string, string>();
   const server = createServer((request, response) => {
     const url = request.url ?? '/';
@@ -29,9 +29,9 @@ export async function openSite(t: Cleanup): Promise<Site> {
       response.writeHead(isMissing ? 404 : 200, { 'content-type': 'text/html' });
       response.end(isMissing ? 'nothing' : (served.get(url) ?? pageOf(url)));
     };
-    const path = [...held.keys()].find((prefix) => url.startsWith(prefix));
+    const path = [...delayed.keys()].find((prefix) => url.startsWith(prefix));
     if (path === undefined) answer();
-    else held.get(path)?.push(answer);
+    else delayed.get(path)?.push(answer);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.after(() => {
@@ -45,11 +45,11 @@ export async function openSite(t: Cleanup): Promise<Site> {
     break: (path) => void broken.add(path),
     mend: (path) => void broken.delete(path),
     serve: (path, html) => void served.set(path, html),
-    hold: (path) => void held.set(path, []),
-    waiting: (path) => held.get(path)?.length ?? 0,
+    hold: (path) => void delayed.set(path, []),
+    waiting: (path) => delayed.get(path)?.length ?? 0,
     release: (path) => {
-      const waiting = held.get(path) ?? [];
-      held.delete(path);
+      const waiting = delayed.get(path) ?? [];
+      delayed.delete(path);
       for (const answer of waiting) answer();
     },
   };

@@ -1,7 +1,7 @@
 /**
- * The one interactive attempt and what is staged for it. The service tells of changes without
- * keeping them: what is shown is read anew, and only the last word on each source is remembered,
- * because a source that has been dealt with is staged no more.
+ * The interactive attempt and its staged sources. Change messages of the service carry no history,
+ * so the page reads the current state again. Only the last message about each source is kept,
+ * because a processed source is no longer staged.
  */
 import { type QueryClient, useQuery } from '@tanstack/react-query';
 import type { AnswerOf } from '../../src/contract/contract.ts';
@@ -10,7 +10,7 @@ import { useWorkbench } from '../workbench.ts';
 export type Attempt = AnswerOf<'GET /attempt'>;
 export type Staged = AnswerOf<'GET /staging'>['items'][number];
 
-const toldKey = ['told-sources'];
+const messagesKey = ['source-messages'];
 
 export function useAttempt() {
   const { client } = useWorkbench();
@@ -28,12 +28,12 @@ export function useStaging() {
   });
 }
 
-export type ToldSources = ReadonlyMap<string, Staged>;
+export type SourceMessages = ReadonlyMap<string, Staged>;
 
-/** What the stream said last of each source of the attempt that this page has seen. */
-export function useToldSources(): ToldSources {
-  const { data } = useQuery<ToldSources>({
-    queryKey: toldKey,
+/** The last stream message about each source of the current attempt. */
+export function useSourceMessages(): SourceMessages {
+  const { data } = useQuery<SourceMessages>({
+    queryKey: messagesKey,
     queryFn: () => new Map(),
     initialData: new Map(),
     staleTime: Number.POSITIVE_INFINITY,
@@ -42,18 +42,18 @@ export function useToldSources(): ToldSources {
   return data;
 }
 
-export function noteToldSource(queries: QueryClient, source: Staged): void {
-  queries.setQueryData<ToldSources>(toldKey, (before) =>
+export function noteSourceMessage(queries: QueryClient, source: Staged): void {
+  queries.setQueryData<SourceMessages>(messagesKey, (before) =>
     new Map(before ?? []).set(source.id, source),
   );
 }
 
-/** These were taken back; or, where none are named, a new attempt begins. */
-export function forgetToldSources(queries: QueryClient, ids?: readonly string[]): void {
+/** Forgets the named sources after their removal. Without names, a new attempt has begun. */
+export function forgetSourceMessages(queries: QueryClient, ids?: readonly string[]): void {
   const isKept = ([id]: readonly [string, Staged]): boolean =>
     ids !== undefined && !ids.includes(id);
-  queries.setQueryData<ToldSources>(
-    toldKey,
+  queries.setQueryData<SourceMessages>(
+    messagesKey,
     (before) => new Map([...(before ?? [])].filter(isKept)),
   );
 }

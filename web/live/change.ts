@@ -1,12 +1,12 @@
-/** What a run of events means for what is shown. */
+/** Derives from a run of events which queries have changed. */
 import type { Event } from '../../src/contract/schema/schema.ts';
 
 export interface Changes {
   isAny: boolean;
   readonly jobs: Set<string>;
-  /** Documents that moved, by the job they belong to. */
+  /** Documents that moved, by job. */
   readonly items: Map<string, Set<number>>;
-  /** Jobs that have got more documents. */
+  /** Jobs that received more documents. */
   readonly grown: Set<string>;
   hasNewJobs: boolean;
   inbox: boolean;
@@ -48,7 +48,7 @@ const documentKinds: ReadonlySet<Event['kind']> = new Set([
   'corpus_deleted',
 ]);
 
-/** After these a job has more items than before. */
+/** Events after which a job has more items. */
 const growthKinds: ReadonlySet<Event['kind']> = new Set([
   'job_accepted',
   'pages_found',

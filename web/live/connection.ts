@@ -1,8 +1,8 @@
 /**
- * What is known of the service from its answers: whether it can be reached, and what is left of the
- * caller's share. All requests go through here, so nothing has to ask for it.
+ * The connection state as seen from responses: whether the service is reachable, and the rest of
+ * the caller's rate limit. All requests go through here, so nothing has to poll for it.
  */
-export type Standing = 'connecting' | 'live' | 'offline' | 'refused';
+export type ConnectionState = 'connecting' | 'live' | 'offline' | 'refused';
 
 export interface Share {
   readonly limit: number;
@@ -12,11 +12,11 @@ export interface Share {
 
 export class Connection {
   readonly #listeners = new Set<() => void>();
-  #standing: Standing = 'connecting';
+  #state: ConnectionState = 'connecting';
   #share: Share | undefined;
 
-  get standing(): Standing {
-    return this.#standing;
+  get state(): ConnectionState {
+    return this.#state;
   }
 
   get share(): Share | undefined {
@@ -28,16 +28,16 @@ export class Connection {
     return () => this.#listeners.delete(listener);
   };
 
-  /** `fetch`, watched. Only the stream says that the page is live: it is what keeps it so. */
+  /** `fetch` that records the connection state. Only the stream marks the page as live. */
   fetch: typeof fetch = async (input, init) => {
     const isStream = /\/stream$/.test(new URL(String(input), location.href).pathname);
     try {
       const response = await fetch(input, init);
       this.#readShare(response.headers);
-      if (isStream) this.#stand(response.ok ? 'live' : 'refused');
+      if (isStream) this.#setState(response.ok ? 'live' : 'refused');
       return response;
     } catch (error) {
-      if (!init?.signal?.aborted) this.#stand('offline');
+      if (!init?.signal?.aborted) this.#setState('offline');
       throw error;
     }
   };
@@ -52,9 +52,9 @@ export class Connection {
     };
   }
 
-  #stand(standing: Standing): void {
-    if (this.#standing === standing) return;
-    this.#standing = standing;
+  #setState(state: ConnectionState): void {
+    if (this.#state === state) return;
+    this.#state = state;
     for (const listener of this.#listeners) listener();
   }
 }

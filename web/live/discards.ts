@@ -1,6 +1,6 @@
 /**
- * Discarding is final, so it waits a few seconds during which it can be undone. What waits is sent
- * at the latest when the page is left.
+ * Discarding is final, so it is delayed by a few seconds during which it can be undone. Pending
+ * discards are sent at the latest when the page is closed.
  */
 
 import { Client } from '../../src/client/http.ts';
@@ -33,7 +33,7 @@ export class Discards {
     addEventListener('pagehide', () => this.#sendAll());
   }
 
-  /** What is not to be shown any more: the id of an item, or a cause. */
+  /** The hidden entry: the id of an item, or a cause. */
   get names(): ReadonlySet<string> {
     return this.#names;
   }
@@ -53,7 +53,7 @@ export class Discards {
     this.#set(this.#waiting.filter((waiting) => waiting.name !== name));
   }
 
-  /** Sends what waits, before something is asked for that would take it along. */
+  /** Sends pending discards before a request that would otherwise include them. */
   async settle(): Promise<void> {
     await Promise.all(this.#waiting.map(({ name }) => this.#send(name)));
   }
@@ -70,7 +70,7 @@ export class Discards {
     this.undo(name);
   }
 
-  /** A page that is being left waits for no answer; the browser sends these all the same. */
+  /** A closing page cannot wait for a response; the browser sends these requests anyway. */
   #sendAll(): void {
     const lasting: typeof fetch = (input, init) => fetch(input, { ...init, keepalive: true });
     const { key } = this.#options.keyring;

@@ -1,4 +1,4 @@
-/** The documents of a job: a short list is read anew, of a long one only what has moved. */
+/** The documents of a job. A short list is read again; of a long one, only the changed rows. */
 import type { InfiniteData, QueryClient } from '@tanstack/react-query';
 import type { Client } from '../../src/client/http.ts';
 import type { AnswerOf } from '../../src/contract/contract.ts';
@@ -14,7 +14,7 @@ const itemsReadMax = 40;
 export interface Refreshing {
   readonly queries: QueryClient;
   readonly client: Client;
-  /** What is too much for one reading is left for the next. */
+  /** Rows beyond the limit are read next time. */
   readonly later: (jobId: string, itemId: number) => void;
 }
 

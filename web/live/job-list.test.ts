@@ -27,7 +27,7 @@ const idsOf = (list: JobPages): string[] =>
   list.pages.flatMap(({ items }) => items.map(({ job_id }) => job_id.slice(4)));
 
 describe('a list of jobs', () => {
-  test('shows a job that changed in its place, and leaves other pages as they are', () => {
+  test('replaces a changed job in its place, and leaves other pages as they are', () => {
     const done = job(7, { status: 'done' });
     const patched = patchPages(pages, new Map([[done.job_id, done]]), {});
     assert.equal(patched.pages[1]?.items[0]?.status, 'done');
@@ -35,18 +35,18 @@ describe('a list of jobs', () => {
     assert.deepEqual(idsOf(patched), ['9', '8', '7', '6']);
   });
 
-  test('drops a job that the filter does not want any more', () => {
+  test('drops a job that no longer matches the filter', () => {
     const done = job(8, { status: 'done' });
     const patched = patchPages(pages, new Map([[done.job_id, done]]), { status: 'scraping' });
     assert.deepEqual(idsOf(patched), ['9', '7', '6']);
   });
 
-  test('places new jobs on top, each once, newest first', () => {
+  test('puts new jobs on top, each once, newest first', () => {
     const placed = placeOnTop(pages, pageOf([11, 10, 9, 8], 'x'));
     assert.deepEqual(idsOf(placed), ['11', '10', '9', '8', '7', '6']);
   });
 
-  test('begins anew where there are so many new ones that some would be missing', () => {
+  test('reloads if there are more new jobs than one page', () => {
     assert.deepEqual(idsOf(placeOnTop(pages, pageOf([20, 19], 'x'))), ['20', '19']);
   });
 

@@ -1,6 +1,6 @@
 /**
- * A list of jobs can have been read hundreds of pages deep: it is never read anew as a whole. Jobs
- * that changed are read one by one and put in their place, new ones come on top.
+ * A list of jobs can be hundreds of pages long, so it is never reloaded as a whole. Changed jobs
+ * are read one by one and replaced in their place; new jobs are added on top.
  */
 import type { InfiniteData, QueryClient } from '@tanstack/react-query';
 import type { Client } from '../../src/client/http.ts';
@@ -29,7 +29,7 @@ export function isMatch(job: Job, filter: JobFilter): boolean {
   );
 }
 
-/** Each job in its place, as it is now; gone where the filter does not want it any more. */
+/** Replaces changed jobs in their place. A job that no longer matches the filter is dropped. */
 export function patchPages(
   pages: JobPages,
   jobs: ReadonlyMap<string, Job>,
@@ -45,7 +45,7 @@ export function patchPages(
   return { ...pages, pages: pages.pages.map(patch) };
 }
 
-/** New jobs on top of what is there; where they do not reach down to it, the list begins anew. */
+/** Adds new jobs on top. If they do not reach down to the known ones, the list is reloaded. */
 export function placeOnTop(pages: JobPages, newest: JobPage): JobPages {
   const [first, ...others] = pages.pages;
   const known = new Set(first?.items.map(({ job_id }) => job_id));
@@ -78,7 +78,7 @@ export async function refreshJobLists(
   }
 }
 
-/** A job that is not shown may be new, or may have come to match the filter. */
+/** A job that is not shown may be new, or may match the filter only now. */
 async function newestOf(
   client: Client,
   filter: JobFilter,

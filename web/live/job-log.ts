@@ -1,6 +1,6 @@
 /**
- * The history of a job, read on from where it was: by its cursor, so that no event is left out and
- * none is there twice, whatever happens to the connection.
+ * The event log of a job. It is read on by its cursor, so a broken connection causes neither gaps
+ * nor duplicates.
  */
 import { useQuery } from '@tanstack/react-query';
 import type { Event } from '../../src/contract/schema/schema.ts';

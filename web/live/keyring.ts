@@ -1,4 +1,4 @@
-/** The key that this browser sends, if one is asked for: for the session, or until forgotten. */
+/** The API key of this browser: kept for the session, or until the user removes it. */
 const place = 'pawl.key';
 
 export class Keyring {
@@ -9,7 +9,7 @@ export class Keyring {
     return sessionStorage.getItem(place) ?? localStorage.getItem(place) ?? undefined;
   }
 
-  /** Whether a person has to give a key before anything can be asked. */
+  /** Whether the user has to enter a key before any request. */
   get refusal(): 'none' | 'missing' | 'refused' {
     return this.#refusal;
   }

@@ -1,12 +1,12 @@
 /**
- * One stream of events for the whole page. It says what has changed; what is shown is then read
- * anew, so that an event is never applied twice, and none that was missed leaves a trace. The
- * stream itself resumes after the last event that came.
+ * One event stream for the whole page. Events only say what has changed; the page then reads the
+ * current state again, so a repeated or missed event does no harm. The stream resumes after the
+ * last received event.
  */
 import type { QueryClient } from '@tanstack/react-query';
 import type { AttemptNews, Client, Progress } from '../../src/client/http.ts';
 import type { Event } from '../../src/contract/schema/schema.ts';
-import { noteToldSource } from './attempt.ts';
+import { noteSourceMessage } from './attempt.ts';
 import { type Changes, noChanges, noteEvent, noteItem } from './change.ts';
 import { refreshItemLists } from './item-list.ts';
 import { refreshJobLists } from './job-list.ts';
@@ -15,15 +15,15 @@ import { refreshTaskLists } from './task-list.ts';
 export interface LiveOptions {
   readonly client: () => Client;
   readonly queries: QueryClient;
-  /** A stream that cannot be had is told of, and tried again. */
+  /** A failed stream is shown to the user and opened again. */
   readonly onError: (error: unknown) => void;
 }
 
-/** Between two readings, and before a stream that was given up is tried again. */
+/** The pause between two refreshes, and before a failed stream is opened again. */
 const restMs = 300;
 const againMs = 1000;
 const countMs = 2000;
-/** A list that was read further is left as it is until it is opened again. */
+/** A list with more pages than this is only refreshed when it is opened again. */
 const pagesReadAnewMax = 2;
 
 export class Live {
@@ -50,7 +50,7 @@ export class Live {
     this.#stop?.abort();
   }
 
-  /** Told of progress within a step, which is not part of the history. */
+  /** Called with progress within a step, which is not part of the history. */
   watch(watcher: (progress: Progress) => void): () => void {
     this.#watchers.add(watcher);
     return () => this.#watchers.delete(watcher);
@@ -76,7 +76,7 @@ export class Live {
     }
   }
 
-  /** From the newest event on. If there are fewer than were seen, it is another store. */
+  /** Starts at the newest event. If the number is lower than before, it is another store. */
   async #begin(client: Client): Promise<void> {
     const { newest_seq } = await client.ask('GET /events', { query: { limit: 1 } });
     const isOther = this.#after !== undefined && newest_seq < this.#after;
@@ -92,12 +92,12 @@ export class Live {
   }
 
   #hear(news: AttemptNews): void {
-    if (news.kind === 'attempt_source') noteToldSource(this.#options.queries, news.source);
+    if (news.kind === 'attempt_source') noteSourceMessage(this.#options.queries, news.source);
     Object.assign(this.#changes, { isAny: true, attempt: true });
     if (!this.#isFlushing) void this.#flush();
   }
 
-  /** One reading after the other, so that fast news never cancels a reading that is under way. */
+  /** One refresh at a time, so that frequent events never cancel a running refresh. */
   async #flush(): Promise<void> {
     this.#isFlushing = true;
     while (this.#changes.isAny) {
@@ -130,7 +130,7 @@ export class Live {
     ]);
   }
 
-  /** Counting a corpus is not cheap, so while documents stream in it is done now and then. */
+  /** Counting a corpus is expensive, so it is throttled while documents arrive. */
   async #refreshDocuments({ documents, documentIds }: Changes): Promise<void> {
     if (!documents) return;
     const { queries } = this.#options;

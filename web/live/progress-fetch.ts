@@ -1,4 +1,4 @@
-/** `fetch` that says how much of a body has been sent, which the browser's own does not tell. */
+/** `fetch` with upload progress, which the browser's own does not report. */
 export function progressFetch(onSent: (bytes: number) => void): typeof fetch {
   return (input, init = {}) =>
     new Promise((resolve, reject) => {
@@ -8,7 +8,7 @@ export function progressFetch(onSent: (bytes: number) => void): typeof fetch {
       for (const [name, value] of new Headers(init.headers)) request.setRequestHeader(name, value);
       request.upload.onprogress = ({ loaded }) => onSent(loaded);
       request.onload = () => resolve(responseOf(request));
-      request.onerror = () => reject(new TypeError('the request broke off'));
+      request.onerror = () => reject(new TypeError('the request was interrupted'));
       request.onabort = () => reject(new DOMException('stopped', 'AbortError'));
       request.onloadend = () => init.signal?.removeEventListener('abort', stop);
       init.signal?.addEventListener('abort', stop, { once: true });

@@ -1,4 +1,4 @@
-/** The batch tasks: a short list is read anew, of a long one only what has moved. */
+/** The batch tasks. A short list is read again; of a long one, only the changed rows. */
 import type { InfiniteData, QueryClient } from '@tanstack/react-query';
 import type { Client } from '../../src/client/http.ts';
 import type { AnswerOf } from '../../src/contract/contract.ts';

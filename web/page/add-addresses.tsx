@@ -1,4 +1,4 @@
-/** Addresses, one for each line, and what is known of each. */
+/** Addresses, one per line, each with its known status. */
 import { useQuery } from '@tanstack/react-query';
 import { useDeferredValue, useMemo } from 'react';
 import type { Why } from '../../src/contract/schema/schema.ts';
@@ -16,12 +16,12 @@ export interface AddressesProps {
 const askedMax = 20;
 
 const knowns: Readonly<Record<Why['verdict'], string>> = {
-  searchable: 'already in the corpus: read again, replaced if it has changed',
-  replacing: 'is being read just now',
-  pending: 'is on its way already',
+  searchable: 'already in the corpus: fetched again, replaced if changed',
+  replacing: 'is being read now',
+  pending: 'is already queued',
   failed: 'failed before: will be tried again',
   canceled: 'was canceled before',
-  deleted: 'was deleted before: will be there again',
+  deleted: 'was deleted before: will be added again',
   unknown: 'new',
 };
 
@@ -34,7 +34,7 @@ export function Addresses({ lines, corpus, onChange }: AddressesProps) {
   return (
     <>
       <label className="field">
-        <span>Addresses, one for each line</span>
+        <span>Addresses, one per line</span>
         <textarea
           className="input"
           rows={6}
@@ -48,7 +48,7 @@ export function Addresses({ lines, corpus, onChange }: AddressesProps) {
   );
 }
 
-/** The first few are asked about; a corpus that is not there yet knows nothing. */
+/** Only the first few addresses are looked up, and only in an existing corpus. */
 function useKnown(names: readonly string[], corpus: string) {
   const { client } = useWorkbench();
   const asked = names.slice(0, askedMax);

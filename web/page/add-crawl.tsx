@@ -1,4 +1,4 @@
-/** A whole site: where to begin, how far to go, what to leave out. */
+/** The form of a crawl: start address, limits, and path filters. */
 import type { BodyOf } from '../../src/contract/contract.ts';
 import { limits } from '../../src/kernel/limits/limits.ts';
 import { checkAddress } from './preflight.ts';
@@ -22,11 +22,12 @@ export const noCrawl: CrawlPlan = {
 };
 
 export function crawlProblem({ url, depth, limit }: CrawlPlan): string | undefined {
-  if (url.trim() === '') return 'say where the crawl begins';
+  if (url.trim() === '') return 'enter the start address';
   const { verdict, note } = checkAddress(url.trim());
   if (verdict !== 'ready') return `the address ${note}`;
-  if (!isWithin(depth, 0, crawlDepthMax)) return `a depth is from 0 to ${crawlDepthMax}`;
-  if (!isWithin(limit, 1, crawlPagesMax)) return `a limit is from 1 to ${crawlPagesMax} pages`;
+  if (!isWithin(depth, 0, crawlDepthMax)) return `depth must be from 0 to ${crawlDepthMax}`;
+  if (!isWithin(limit, 1, crawlPagesMax))
+    return `the limit must be from 1 to ${crawlPagesMax} pages`;
   return undefined;
 }
 
@@ -49,11 +50,11 @@ export function crawlBody(plan: CrawlPlan): NonNullable<BodyOf<'POST /jobs'>['cr
 const globsOf = (text: string): string[] => text.split(/[\s,]+/).filter((glob) => glob !== '');
 
 const fields = [
-  { name: 'url', label: 'Begin at', hint: 'https://example.org/docs/' },
-  { name: 'depth', label: 'Links away from there, at most', hint: '3' },
-  { name: 'limit', label: 'Pages, at most', hint: '1000' },
-  { name: 'include', label: 'Only paths like', hint: '/docs/*' },
-  { name: 'exclude', label: 'No paths like', hint: '/archive/*' },
+  { name: 'url', label: 'Start address', hint: 'https://example.org/docs/' },
+  { name: 'depth', label: 'Maximum depth', hint: '3' },
+  { name: 'limit', label: 'Maximum pages', hint: '1000' },
+  { name: 'include', label: 'Include paths', hint: '/docs/*' },
+  { name: 'exclude', label: 'Exclude paths', hint: '/archive/*' },
 ] as const;
 
 export interface CrawlFormProps {
@@ -77,8 +78,8 @@ export function CrawlForm({ plan, onChange }: CrawlFormProps) {
         </label>
       ))}
       <p className="soft">
-        Links and sitemaps are followed on the same site. robots.txt is heeded, and the site sets
-        the pace.
+        Pawl follows links and sitemaps on the same site. It obeys robots.txt and the crawl delay of
+        the site.
       </p>
     </div>
   );

@@ -1,4 +1,4 @@
-/** Files: dropped, or chosen. */
+/** The drop zone and file chooser. */
 import { type DragEvent, useId, useMemo, useState } from 'react';
 import { CheckedList } from './checked-list.tsx';
 import { checkFiles, type Lane } from './preflight.ts';

@@ -1,4 +1,4 @@
-/** Add: addresses, files, or a whole site. What will happen to each is said before it is sent. */
+/** Adds addresses, files, or a whole site. Each source is checked before it is sent. */
 import { useBlocker, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Problem } from '../part/basic.tsx';
@@ -11,7 +11,7 @@ import { AttemptView } from './attempt-view.tsx';
 import { CorpusPicker } from './corpus-picker.tsx';
 import { type Checked, checkFiles, checkLines, corpusProblem, type Lane } from './preflight.ts';
 import type { Plan } from './submission.ts';
-import { type OneButtonState, useOneButton } from './use-one-button.ts';
+import { type AttemptButtonState, useAttemptButton } from './use-attempt-button.ts';
 
 const ways = [
   { value: 'addresses', name: 'Addresses' },
@@ -50,7 +50,7 @@ function useDraft(names: readonly string[]) {
     sessionStorage.setItem(draft, text);
     setLines(text);
   };
-  /** Only what was sent is forgotten. */
+  /** Only sent sources are removed from the form. */
   const clear = (): void => {
     if (way === 'addresses') keep('');
     if (way === 'files') setFiles([]);
@@ -65,7 +65,7 @@ export function AddPage() {
   const names = corpora.data?.items.map(({ name }) => name) ?? [];
   const draft = useDraft(names);
   const { plan, problem } = planOf(draft);
-  const one = useOneButton({ plan, corpus: draft.corpus, onSent: draft.clear });
+  const one = useAttemptButton({ plan, corpus: draft.corpus, onSent: draft.clear });
   useLeaving({ ...one, files: draft.files.length });
   return (
     <div className="page narrow">
@@ -87,8 +87,8 @@ export function AddPage() {
   );
 }
 
-/** An idle attempt has something to say if sources are left, or if it stored some before a stop. */
-function isShown({ attempt, sources }: OneButtonState): boolean {
+/** An idle attempt is shown if sources are left, or if it stored some before it was stopped. */
+function isShown({ attempt, sources }: AttemptButtonState): boolean {
   return sources.length > 0 || attempt?.status !== 'idle' || attempt.job_id !== null;
 }
 
@@ -114,7 +114,7 @@ function LaneChoice({ lane, onChange }: LaneChoiceProps) {
       <Segments label="Lane" options={lanes} value={lane} onChange={onChange} />
       {lane === 'cheap' && (
         <span className="soft">
-          Models are asked at batch prices, and recordings are transcribed. Runs as a job.
+          Models run at batch prices, and recordings are transcribed. Runs as a job.
         </span>
       )}
     </div>
@@ -122,23 +122,23 @@ function LaneChoice({ lane, onChange }: LaneChoiceProps) {
 }
 
 interface ControlsProps extends Planned {
-  readonly one: OneButtonState;
+  readonly one: AttemptButtonState;
 }
 
-/** The one button; beside it the other way, which asks nothing more of the person. */
+/** The main button, and beside it the background job, which needs no further input. */
 function Controls({ one, plan, problem }: ControlsProps) {
   const isCrawl = plan?.kind === 'crawl';
   const isJobOnly = !one.isBusy && (isCrawl || plan?.lane === 'cheap');
-  const { text, deed } = one.button;
+  const { text, action } = one.button;
   return (
     <div className="row">
       {!isJobOnly && (
         <button
           type="button"
           className="button primary"
-          data-deed={deed ?? 'none'}
-          disabled={deed === undefined || one.isAsking}
-          onClick={() => deed && one.act(deed)}
+          data-action={action ?? 'none'}
+          disabled={action === undefined || one.isAsking}
+          onClick={() => action && one.act(action)}
         >
           {text}
         </button>
@@ -147,29 +147,28 @@ function Controls({ one, plan, problem }: ControlsProps) {
         <button
           type="button"
           className={isJobOnly ? 'button primary' : 'button'}
-          title="A job goes on by itself, retries, and puts what fails into the inbox"
+          title="A job runs in the background, retries, and puts failed documents into the inbox"
           onClick={() => void one.handOver(plan)}
         >
-          {isCrawl ? `Start crawling into ${plan.corpus}` : 'Hand over as a job'}
+          {isCrawl ? `Start crawling into ${plan.corpus}` : 'Submit as a job'}
         </button>
       )}
       {one.attempt?.occupied && (
-        <span className="soft">There is one attempt at a time. A job can be handed over now.</span>
+        <span className="soft">Only one attempt can run at a time. You can submit a job now.</span>
       )}
-      {one.button.deed === undefined && problem !== undefined && !one.isBusy && (
+      {one.button.action === undefined && problem !== undefined && !one.isBusy && (
         <span className="soft">{problem}</span>
       )}
     </div>
   );
 }
 
-const askFiles = 'The files that you chose have not been sent. Leave anyway?';
-const askSending = 'The files are still being sent. Leave anyway, and stop that?';
+const askFiles = 'The chosen files have not been sent. Leave anyway?';
+const askSending = 'The files are still being sent. Leave and stop sending?';
 
 /**
- * Only what would be lost is asked about. What was typed is kept, and the attempt goes on without
- * this page; but who closes the window may be about to end the service, and its phase says whether
- * that would lose something.
+ * Asks only if something would be lost. Typed text is kept, and the attempt runs without this page.
+ * But closing the window may also end the service, so a phase that would be lost asks as well.
  */
 function useLeaving({ isSending, attempt, files }: Leaving): void {
   const wouldLose = isSending || files > 0;
@@ -180,7 +179,7 @@ function useLeaving({ isSending, attempt, files }: Leaving): void {
   });
 }
 
-type Leaving = Pick<OneButtonState, 'isSending' | 'attempt'> & { readonly files: number };
+type Leaving = Pick<AttemptButtonState, 'isSending' | 'attempt'> & { readonly files: number };
 
 interface Planned {
   readonly plan?: Plan | undefined;
@@ -188,7 +187,7 @@ interface Planned {
   readonly problem?: string | undefined;
 }
 
-/** What would be sent: only what is ready. */
+/** The sources that would be sent: only valid ones. */
 function planOf({ way, corpus, lines, files, crawl, lane }: Draft): Planned {
   const problem = corpusProblem(corpus);
   if (problem !== undefined) return { problem };
@@ -206,5 +205,5 @@ function planOf({ way, corpus, lines, files, crawl, lane }: Draft): Planned {
 }
 
 const hints = { addresses: 'Paste at least one address.', files: 'Choose at least one file.' };
-const noneReady = 'Nothing of this can be sent as it is.';
+const noneReady = 'None of these sources can be sent.';
 const namesOf = (checked: readonly Checked[]): string[] => checked.map(({ name }) => name);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { attempt as machine } from '../../src/kernel/lifecycle/attempt.ts';
 import { allowedActions } from '../../src/kernel/lifecycle/machine.ts';
-import { type Circumstances, isOpen, oneButton } from './attempt-button.ts';
+import { attemptButton, type Circumstances, isOpen } from './attempt-button.ts';
 
 const at = (status: (typeof machine.states)[number], more: Partial<Circumstances> = {}) => ({
   attempt: { status, occupied: false },
@@ -12,36 +12,36 @@ const at = (status: (typeof machine.states)[number], more: Partial<Circumstances
   ...more,
 });
 
-describe('the one button', () => {
+describe('the attempt button', () => {
   for (const status of machine.states) {
-    test(`does only what an attempt allows that is ${status}`, () => {
-      const { deed } = oneButton(at(status, { sources: 3 }));
+    test(`only offers what a ${status} attempt allows`, () => {
+      const { action } = attemptButton(at(status, { sources: 3 }));
       const allowed: readonly string[] = allowedActions(machine, status);
-      assert.deepEqual(deed === undefined ? [] : [deed], allowed);
+      assert.deepEqual(action === undefined ? [] : [action], allowed);
     });
   }
 
-  test('says what it would take, and rests where there is nothing to take', () => {
-    assert.equal(oneButton(at('idle', { sources: 1 })).text, 'Add 1 source to pets');
-    assert.deepEqual(oneButton(at('idle')), { text: 'Start' });
-    assert.deepEqual(oneButton(at('complete')), { text: 'Complete' });
-    assert.equal(oneButton(at('complete', { sources: 2 })).deed, 'start');
+  test('says what it would add, and is disabled without sources', () => {
+    assert.equal(attemptButton(at('idle', { sources: 1 })).text, 'Add 1 source to pets');
+    assert.deepEqual(attemptButton(at('idle')), { text: 'Start' });
+    assert.deepEqual(attemptButton(at('complete')), { text: 'Complete' });
+    assert.equal(attemptButton(at('complete', { sources: 2 })).action, 'start');
   });
 
-  test('stops what is being sent, and never promises more than was sent', () => {
-    const { text, deed } = oneButton(at('idle', { sources: 2, sentShare: 0.999 }));
-    assert.deepEqual([text, deed], ['Sending, 99 %: stop', 'abort']);
+  test('stops a running upload, and never shows more than was sent', () => {
+    const { text, action } = attemptButton(at('idle', { sources: 2, sentShare: 0.999 }));
+    assert.deepEqual([text, action], ['Sending, 99 %: stop', 'abort']);
   });
 
-  test('leaves to a job what is too much for one attempt', () => {
-    const { text, deed } = oneButton(at('idle', { sources: 1001 }));
-    assert.equal(deed, undefined);
-    assert.match(text, /hand them over as a job/);
+  test('refers to a job if there are too many sources for one attempt', () => {
+    const { text, action } = attemptButton(at('idle', { sources: 1001 }));
+    assert.equal(action, undefined);
+    assert.match(text, /submit them as a job/);
   });
 
-  test('rests while the attempt is somebody else’s', () => {
+  test('is disabled while another user runs the attempt', () => {
     const attempt = { status: 'idle', occupied: true } as const;
-    assert.equal(oneButton(at('idle', { attempt, sources: 2 })).deed, undefined);
+    assert.equal(attemptButton(at('idle', { attempt, sources: 2 })).action, undefined);
   });
 
   test('an attempt is open from its start until its end', () => {

@@ -1,4 +1,4 @@
-/** The one button: what it says and does, from where the attempt stands. */
+/** The attempt button: its label and action, derived from the state of the attempt. */
 
 import { limits } from '../../src/kernel/limits/limits.ts';
 import type { Attempt } from '../live/attempt.ts';
@@ -6,26 +6,26 @@ import { counted } from '../part/wording.ts';
 
 const { sourcesMax } = limits.attempt;
 
-export type Deed = 'start' | 'stop' | 'resume' | 'abort';
+export type ButtonAction = 'start' | 'stop' | 'resume' | 'abort';
 
-export interface OneButton {
+export interface AttemptButton {
   readonly text: string;
-  /** Absent where there is nothing to do but wait. */
-  readonly deed?: Deed;
+  /** Absent if the user can only wait. */
+  readonly action?: ButtonAction;
 }
 
 export interface Circumstances {
   readonly attempt: Pick<Attempt, 'status' | 'occupied'> | undefined;
-  /** How much of what is being sent has been sent, from 0 to 1. */
+  /** The sent share of the upload, from 0 to 1. */
   readonly sentShare: number | undefined;
-  /** What a start would take: what is ready here, and what is staged already. */
+  /** What a start would process: sources of this form, and staged ones. */
   readonly sources: number;
   readonly corpus: string;
 }
 
 type Row = readonly [
   isSo: (now: Circumstances) => boolean,
-  button: (now: Circumstances) => OneButton,
+  button: (now: Circumstances) => AttemptButton,
 ];
 
 const isAt =
@@ -33,33 +33,36 @@ const isAt =
   ({ attempt }: Circumstances): boolean =>
     attempt?.status === status;
 
-/** The first row that fits. */
+/** The first matching row wins. */
 const rows: readonly Row[] = [
   [
     ({ sentShare }) => sentShare !== undefined,
-    ({ sentShare = 0 }) => ({ text: `Sending, ${percent(sentShare)}: stop`, deed: 'abort' }),
+    ({ sentShare = 0 }) => ({ text: `Sending, ${percent(sentShare)}: stop`, action: 'abort' }),
   ],
   [({ attempt }) => attempt === undefined, () => ({ text: 'Start' })],
-  [({ attempt }) => attempt?.occupied === true, () => ({ text: 'Somebody else is adding' })],
-  [isAt('running'), () => ({ text: 'Pause', deed: 'stop' })],
+  [
+    ({ attempt }) => attempt?.occupied === true,
+    () => ({ text: 'Another user is adding documents' }),
+  ],
+  [isAt('running'), () => ({ text: 'Pause', action: 'stop' })],
   [isAt('stopping'), () => ({ text: 'Stopping…' })],
-  [isAt('paused'), () => ({ text: 'Resume', deed: 'resume' })],
+  [isAt('paused'), () => ({ text: 'Resume', action: 'resume' })],
   [
     ({ sources }) => sources > sourcesMax,
-    () => ({ text: `More than ${sourcesMax} sources: hand them over as a job` }),
+    () => ({ text: `More than ${sourcesMax} sources: submit them as a job` }),
   ],
   [
     ({ sources }) => sources > 0,
     ({ sources, corpus }) => ({
       text: `Add ${counted(sources, 'source')} to ${corpus}`,
-      deed: 'start',
+      action: 'start',
     }),
   ],
   [isAt('complete'), () => ({ text: 'Complete' })],
   [() => true, () => ({ text: 'Start' })],
 ];
 
-export function oneButton(now: Circumstances): OneButton {
+export function attemptButton(now: Circumstances): AttemptButton {
   const button = rows.find(([isSo]) => isSo(now))?.[1];
   return button?.(now) ?? { text: 'Start' };
 }
@@ -68,7 +71,7 @@ function percent(share: number): string {
   return `${Math.floor(share * 100)} %`;
 }
 
-/** Whether sources are being worked on, or wait to be worked on further. */
+/** Whether sources are being processed, or wait to be processed. */
 export function isOpen(attempt: Pick<Attempt, 'status'> | undefined): boolean {
   return attempt !== undefined && !['idle', 'complete'].includes(attempt.status);
 }

@@ -1,18 +1,18 @@
-/** The attempt: its phases, how far its sources have come, and whether it is safe to leave. */
+/** The attempt: its phases, the progress of its sources, and whether it is safe to leave. */
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { failures, isFailureCode } from '../../src/kernel/failure/failure.ts';
 import { phaseTable } from '../../src/kernel/lifecycle/attempt.ts';
 import type { Attempt, Staged } from '../live/attempt.ts';
 import { Badge, type Tone } from '../part/basic.tsx';
-import { messageOf } from '../part/look.ts';
+import { messageOf } from '../part/job-badge.ts';
 import { Stages } from '../part/status.tsx';
 import { counted, words } from '../part/wording.ts';
 import { useWorkbench } from '../workbench.ts';
 import { isOpen } from './attempt-button.ts';
 import { StagedList } from './staged-list.tsx';
 
-const looks: Readonly<Record<Attempt['status'], { tone: Tone; name: string }>> = {
+const badges: Readonly<Record<Attempt['status'], { tone: Tone; name: string }>> = {
   idle: { tone: 'plain', name: 'Not started' },
   running: { tone: 'run', name: 'Running' },
   stopping: { tone: 'warn', name: 'Stopping' },
@@ -21,40 +21,40 @@ const looks: Readonly<Record<Attempt['status'], { tone: Tone; name: string }>> =
 };
 
 const doings: Readonly<Record<Attempt['phase'], string>> = {
-  not_started: 'It is about to begin.',
-  preflight: 'Looking at each source: whether it can be had, and whether it is new.',
+  not_started: 'Starting.',
+  preflight: 'Checking each source: whether it is reachable, and whether it is new.',
   parsing: 'Reading the text of each source.',
-  splitting: 'Cutting the texts into chunks.',
-  atomic_text_commit: 'Storing all of it at one stroke.',
-  text_committed: 'All of it is stored.',
+  splitting: 'Splitting the texts into chunks.',
+  atomic_text_commit: 'Storing all sources in one transaction.',
+  text_committed: 'All sources are stored.',
 };
 
 const stored = { tone: 'ok', name: 'Stored' } as const;
 
-/** A stop that comes after the commit leaves an idle attempt whose job goes on. */
-function lookOf({ status, job_id }: Attempt): { tone: Tone; name: string } {
-  return status === 'idle' && job_id !== null ? stored : looks[status];
+/** A stop after the commit leaves an idle attempt whose job continues. */
+function badgeOf({ status, job_id }: Attempt): { tone: Tone; name: string } {
+  return status === 'idle' && job_id !== null ? stored : badges[status];
 }
 
 const sentences: Readonly<Record<Attempt['status'], (attempt: Attempt) => string>> = {
   idle: ({ sources, job_id }) => {
     if (job_id !== null) return 'Everything was stored before the stop. A job makes it searchable.';
-    if (sources) return 'It came to nothing: what is left is below, with the reason.';
+    if (sources) return 'Import failed. Remaining files are listed below.';
     return 'Ready to be added.';
   },
   running: ({ phase }) => doings[phase],
-  stopping: () => 'What is under way comes to rest.',
-  paused: () => 'What has been done is kept, and is not done again when you resume.',
+  stopping: () => 'Finishing the current step.',
+  paused: () => 'Finished steps are kept and not repeated when you resume.',
   complete: ({ job_id }) =>
     job_id === null
-      ? 'The corpus has all of it already: nothing had to be stored.'
-      : 'Text and chunks were stored at one stroke. A job makes them searchable.',
+      ? 'The corpus already has all sources. Nothing was stored.'
+      : 'Text and chunks are stored. A job makes them searchable.',
 };
 
-const isSafe = 'It is stored: nothing can be lost any more.';
+const isSafe = 'It is stored and cannot be lost.';
 const isUnsafe =
-  'You may look at other pages meanwhile. Nothing of it is in the corpus yet: it would be lost ' +
-  'if the service ended now.';
+  'You may use other pages meanwhile. Nothing is in the corpus yet: if the service stops ' +
+  'now, this import is lost.';
 
 export interface AttemptViewProps {
   readonly attempt: Attempt;
@@ -63,11 +63,11 @@ export interface AttemptViewProps {
 
 export function AttemptView({ attempt, sources }: AttemptViewProps) {
   const { status, trouble } = attempt;
-  const look = lookOf(attempt);
+  const badge = badgeOf(attempt);
   return (
-    <section className="stack" aria-label="The attempt" data-attempt={status}>
+    <section className="stack" aria-label="Import" data-attempt={status}>
       <div className="row" role="status">
-        <Badge tone={look.tone}>{look.name}</Badge>
+        <Badge tone={badge.tone}>{badge.name}</Badge>
         <span>{sentences[status](attempt)}</span>
         {isOpen(attempt) && <span className="soft">{`into ${attempt.corpus_name}`}</span>}
       </div>
@@ -109,12 +109,12 @@ function classOf(index: number, place: number, status: Attempt['status']): strin
 function Counts({ sources }: { sources: NonNullable<Attempt['sources']> }) {
   const { total, checked, parsed, split, skipped, failed } = sources;
   const share = (part: number): string => `${total === 0 ? 0 : (part / total) * 100}%`;
-  const told = [
-    `${checked} looked at`,
+  const parts = [
+    `${checked} checked`,
     `${parsed} read`,
-    `${split} cut`,
+    `${split} chunked`,
     `${skipped} skipped`,
-    `${failed} left out`,
+    `${failed} failed`,
   ];
   return (
     <div className="row">
@@ -123,7 +123,7 @@ function Counts({ sources }: { sources: NonNullable<Attempt['sources']> }) {
         <span className="canceled" style={{ width: share(skipped) }} />
         <span className="failed" style={{ width: share(failed) }} />
       </span>
-      <span className="soft">{`${counted(total, 'source')}: ${told.join(', ')}`}</span>
+      <span className="soft">{`${counted(total, 'source')}: ${parts.join(', ')}`}</span>
     </div>
   );
 }
@@ -133,7 +133,7 @@ function Trouble({ code, message }: { code: string; message: string }) {
   return (
     <div className="problem" role="alert">
       <h2>
-        {row?.title ?? 'It came to rest by itself'} <code className="soft">{code}</code>
+        {row?.title ?? 'Paused automatically'} <code className="soft">{code}</code>
       </h2>
       <p>{message}</p>
       {row && <p className="soft">{row.advice}</p>}
@@ -141,7 +141,7 @@ function Trouble({ code, message }: { code: string; message: string }) {
   );
 }
 
-/** What the attempt has stored goes on as a job like any other. */
+/** The stored sources continue as an ordinary job. */
 function Following({ jobId: id }: { jobId: string }) {
   const { client } = useWorkbench();
   const { data: job } = useQuery({
@@ -150,8 +150,8 @@ function Following({ jobId: id }: { jobId: string }) {
   });
   return (
     <div className="card stack tight">
-      <div className="row apart">
-        <strong>{job ? messageOf(job) : 'The job begins.'}</strong>
+      <div className="row spread">
+        <strong>{job ? messageOf(job) : 'The job is starting.'}</strong>
         <Link to="/jobs/$id" params={{ id }} className="button">
           Open the job
         </Link>

@@ -16,14 +16,14 @@ const kindOf = (value: string): Kind => {
 };
 
 describe('the form of a batch task', () => {
-  test('offers recordings for each provider, and questions once', () => {
+  test('offers recordings per provider, and questions once', () => {
     assert.deepEqual(
       kinds.map(({ value }) => value),
       ['transcription AZURE', 'completion', 'embedding', 'transcription SARVAM'],
     );
   });
 
-  test('makes a task of addresses', () => {
+  test('creates a task from addresses', () => {
     const draft = { ...nothing, urls: 'https://a.org/one.wav\n\n https://a.org/two.wav ' };
     assert.deepEqual(bodyOf(kindOf('transcription AZURE'), { ...draft, language: ' en-GB' }), {
       task_type: 'transcription',
@@ -35,7 +35,7 @@ describe('the form of a batch task', () => {
     assert.deepEqual(models, ['saaras:v3']);
   });
 
-  test('makes a task of questions, each with the instruction', () => {
+  test('creates a task from questions, each with the instruction', () => {
     const draft = { ...nothing, models: 'gpt-4o, gpt-4o-mini', inputs: 'Who?\nWhen?' };
     assert.deepEqual(bodyOf(kindOf('completion'), { ...draft, instruction: 'Be brief.' }), {
       task_type: 'completion',
@@ -47,7 +47,7 @@ describe('the form of a batch task', () => {
     });
   });
 
-  test('says what is still missing', () => {
+  test('names what is missing', () => {
     assert.match(problemOf(kindOf('transcription AZURE'), nothing) ?? '', /address/);
     assert.match(problemOf(kindOf('completion'), nothing) ?? '', /model/);
     const named = { ...nothing, models: 'gpt-4o' };

@@ -1,14 +1,14 @@
-/** What is typed into the form of a batch task, and the task that it makes. */
+/** The form of a batch task, and the task that it creates. */
 import type { AnswerOf, BodyOf } from '../../src/contract/contract.ts';
 
 type Provider = AnswerOf<'GET /batch/providers'>['items'][number];
 
-/** A kind of work that can be handed over now. */
+/** A kind of work that can be submitted now. */
 export interface Kind {
   readonly value: string;
   readonly taskType: string;
   readonly input: Provider['input'];
-  /** Absent where the models say who does it. */
+  /** Absent if the model determines the provider. */
   readonly provider?: string;
 }
 
@@ -30,7 +30,7 @@ export const nothing: TaskDraft = {
   inputs: '',
 };
 
-/** Work by addresses for each provider; work by requests once, whoever has the models. */
+/** Work on addresses is offered per provider; work on requests once, for all providers. */
 export function kindsOf(providers: readonly Provider[]): readonly Kind[] {
   const kinds = providers.flatMap(({ provider, task_types, input }) =>
     task_types.map((taskType): Kind => {
@@ -43,9 +43,9 @@ export function kindsOf(providers: readonly Provider[]): readonly Kind[] {
 
 /** Why it cannot be sent yet. */
 export function problemOf({ input }: Kind, draft: TaskDraft): string | undefined {
-  if (input === 'urls') return linesOf(draft.urls).length > 0 ? undefined : 'Name an address.';
-  if (namesOf(draft.models).length === 0) return 'Name at least one model.';
-  return linesOf(draft.inputs).length > 0 ? undefined : 'Write at least one line.';
+  if (input === 'urls') return linesOf(draft.urls).length > 0 ? undefined : 'Enter an address.';
+  if (namesOf(draft.models).length === 0) return 'Enter at least one model.';
+  return linesOf(draft.inputs).length > 0 ? undefined : 'Enter at least one line.';
 }
 
 export function bodyOf(

@@ -1,4 +1,4 @@
-/** A new batch task: what kind of work, for whom, and on what. */
+/** A new batch task: kind of work, provider, and input. */
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
@@ -34,7 +34,7 @@ export function NewBatchTaskPage() {
 function NoProviders() {
   return (
     <Empty title="No batch provider is configured">
-      Name a file of providers in PAWL_BATCH_PROVIDERS and start Pawl again.
+      Set PAWL_BATCH_PROVIDERS to a file of providers and restart Pawl.
     </Empty>
   );
 }
@@ -55,7 +55,7 @@ function TaskForm({ kinds }: { kinds: readonly Kind[] }) {
       }}
     >
       <Menu
-        label="Work"
+        label="Task type"
         options={kinds.map((each) => ({ value: each.value, name: nameOf(each) }))}
         value={kind.value}
         onChange={(value) => change({ kind: value })}
@@ -72,7 +72,7 @@ function TaskForm({ kinds }: { kinds: readonly Kind[] }) {
           className="button primary"
           disabled={problem !== undefined || submit.isPending}
         >
-          Submit the task
+          Submit task
         </button>
         {problem !== undefined && <span className="soft">{problem}</span>}
       </div>
@@ -83,7 +83,7 @@ function TaskForm({ kinds }: { kinds: readonly Kind[] }) {
 const nameOf = ({ taskType, provider }: Kind): string =>
   provider === undefined ? words(taskType) : `${words(taskType)} by ${provider}`;
 
-/** One key for each form: what was sent twice is one task. */
+/** One key per form, so that sending it twice creates one task. */
 function useSubmit() {
   const { client, queries } = useWorkbench();
   const navigate = useNavigate();
@@ -112,19 +112,19 @@ function SourceFields({ draft, onChange }: FieldsProps) {
   return (
     <>
       <Lines
-        label="Addresses, one for each line"
+        label="Addresses, one per line"
         hint="https://example.org/talk.mp3"
         value={draft.urls}
         onChange={(urls) => onChange({ urls })}
       />
       <Line
-        label="Language, if you know it"
+        label="Language, if known"
         hint="en-GB"
         value={draft.language}
         onChange={(language) => onChange({ language })}
       />
       <Line
-        label="Models, where the provider has several"
+        label="Models, if the provider has several"
         hint="long, short"
         value={draft.models}
         onChange={(models) => onChange({ models })}
@@ -149,7 +149,7 @@ function RequestFields({ draft, onChange }: FieldsProps) {
         onChange={(instruction) => onChange({ instruction })}
       />
       <Lines
-        label="Questions or texts, one for each line"
+        label="Questions or texts, one per line"
         hint="Who repaired the bridge?"
         value={draft.inputs}
         onChange={(inputs) => onChange({ inputs })}

@@ -1,4 +1,4 @@
-/** What came of a batch task: the beginning of it to read, all of it to keep. */
+/** The results of a batch task: the first part to read, all of it to download. */
 import { useMutation } from '@tanstack/react-query';
 import { Problem } from '../part/basic.tsx';
 import { counted } from '../part/wording.ts';
@@ -17,7 +17,7 @@ export function TaskOutput({ taskId: id }: { taskId: string }) {
   const text = read.data;
   return (
     <section className="card stack" aria-label="Results">
-      <div className="row apart">
+      <div className="row spread">
         <h2>Results</h2>
         {text === undefined ? (
           <button
@@ -30,7 +30,7 @@ export function TaskOutput({ taskId: id }: { taskId: string }) {
           </button>
         ) : (
           <button type="button" className="button" onClick={() => save(text, `batch-${id}.json`)}>
-            Save all of it
+            Download all
           </button>
         )}
       </div>
@@ -50,7 +50,7 @@ export function TaskOutput({ taskId: id }: { taskId: string }) {
   );
 }
 
-/** By hand, because the address of the results wants the key in a header. */
+/** Downloaded by script, because the address requires the key in a header. */
 function save(text: string, name: string): void {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(new Blob([text], { type: 'application/json' }));

@@ -1,4 +1,4 @@
-/** One batch task: where it stands, what its provider says of each job, and what came of it. */
+/** One batch task: its state, the status of each provider job, and its results. */
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -11,7 +11,7 @@ import { MachineDiagram } from '../part/machine-diagram.tsx';
 import { count, words } from '../part/wording.ts';
 import { useWorkbench } from '../workbench.ts';
 import { TaskOutput } from './batch-output.tsx';
-import { costText, TaskBadge, taskName } from './task-look.tsx';
+import { costText, TaskBadge, taskName } from './task-status.tsx';
 
 export function BatchTaskPage() {
   const { id } = useParams({ from: '/batch/$id' });
@@ -62,17 +62,17 @@ function TaskView({ task }: { task: Task }) {
 
 function TaskFacts({ task }: { task: Task }) {
   const facts = [
-    ...(task.waiting === null ? [] : [{ name: 'Waiting', value: task.waiting }]),
+    ...(task.waiting === null ? [] : [{ name: 'Pending', value: task.waiting }]),
     { name: 'Results', value: count(task.results_ok) },
     { name: 'Failed', value: count(task.results_failed) },
     { name: 'Tokens in', value: count(task.tokens.in) },
     { name: 'Tokens out', value: count(task.tokens.out) },
     { name: 'Cost', value: costText(task) },
-    { name: 'Looks that failed', value: count(task.poll_errors) },
+    { name: 'Failed polls', value: count(task.poll_errors) },
     { name: 'Created', value: <Time at={task.created_at} /> },
-    { name: 'Handed over', value: <Time at={task.submitted_at} /> },
+    { name: 'Submitted', value: <Time at={task.submitted_at} /> },
     task.ended_at === null
-      ? { name: 'Next look', value: <Time at={task.next_at} /> }
+      ? { name: 'Next poll', value: <Time at={task.next_at} /> }
       : { name: 'Ended', value: <Time at={task.ended_at} /> },
   ];
   return <Facts facts={facts} />;
@@ -92,7 +92,7 @@ function ProviderJobs({ task }: { task: Task }) {
     <section className="card stack" aria-label="Jobs at the provider">
       <h2>Jobs at the provider</h2>
       {state === null ? (
-        <p className="soft">The provider has not heard of it yet.</p>
+        <p className="soft">Not submitted to the provider yet.</p>
       ) : (
         <Wide label="Jobs">
           <table className="table">
@@ -100,8 +100,8 @@ function ProviderJobs({ task }: { task: Task }) {
               <tr>
                 <th>Status</th>
                 <th>Job</th>
-                <th>Of</th>
-                <th className="number">Tries that failed</th>
+                <th>Model</th>
+                <th className="number">Failed tries</th>
                 <th>Error</th>
               </tr>
             </thead>
@@ -129,9 +129,9 @@ function ProviderJobs({ task }: { task: Task }) {
 
 function LeftOut({ urls }: { urls: readonly string[] }) {
   return (
-    <section className="card stack" aria-label="Addresses that were left out">
-      <h2>Left out</h2>
-      <p className="soft">The provider cannot take these addresses.</p>
+    <section className="card stack" aria-label="Skipped addresses">
+      <h2>Skipped</h2>
+      <p className="soft">The provider does not accept these addresses.</p>
       <ul>
         {urls.map((url) => (
           <li key={url}>
@@ -149,7 +149,7 @@ function TaskError({ error }: { error: JsonObject }) {
   return (
     <div className="problem" role="alert">
       <h2>
-        {String(message ?? 'It failed')} {code !== undefined && <code>{String(code)}</code>}
+        {String(message ?? 'The task failed')} {code !== undefined && <code>{String(code)}</code>}
       </h2>
       {more.length > 0 && (
         <p className="soft">
@@ -165,7 +165,7 @@ function CancelTask({ task: { task_id: id } }: { task: Task }) {
   const [isAsking, setAsking] = useState(false);
   const cancel = useMutation({
     mutationFn: () => client().ask('POST /batch/tasks/:id/cancel', { params: { id } }),
-    onSuccess: () => notices.tell('Canceled. Its provider is told as soon as it can be reached.'),
+    onSuccess: () => notices.tell('Canceled. The provider is notified as soon as it is reachable.'),
     onError: (error) => notices.tell(error.message, { tone: 'bad' }),
     onSettled: () => queries.invalidateQueries({ queryKey: ['batch-task', id] }),
   });
@@ -182,11 +182,11 @@ function CancelTask({ task: { task_id: id } }: { task: Task }) {
       {isAsking && (
         <Confirm
           title="Cancel this task?"
-          verb="Cancel the task"
+          verb="Cancel task"
           onConfirm={() => cancel.mutate()}
           onClose={() => setAsking(false)}
         >
-          It ends at once. What its provider has done by then may still be charged.
+          The task ends immediately. The provider may still charge for finished work.
         </Confirm>
       )}
     </>

@@ -1,4 +1,4 @@
-/** Work that was handed to providers for hours: all batch tasks, newest first, live. */
+/** All batch tasks at outside providers, newest first, live. */
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { memo, useCallback, useMemo } from 'react';
@@ -9,7 +9,7 @@ import { Menu } from '../part/choice.tsx';
 import { LongList } from '../part/long-list.tsx';
 import { count, counted, words } from '../part/wording.ts';
 import { useWorkbench } from '../workbench.ts';
-import { costText, TaskBadge, taskName } from './task-look.tsx';
+import { costText, TaskBadge, taskName } from './task-status.tsx';
 
 const rowHeight = 40;
 
@@ -84,13 +84,13 @@ function StateMenu({ state }: { state: TaskState | undefined }) {
   );
 }
 
-/** Scrolling draws only the rows that come into sight. */
+/** Renders only visible rows. */
 const TaskRow = memo(function TaskRow({ task }: { task: Task }) {
   const { results_ok, results_failed, invalid_urls } = task;
   const results = [
     `${count(results_ok)} done`,
     ...(results_failed > 0 ? [`${count(results_failed)} failed`] : []),
-    ...(invalid_urls.length > 0 ? [`${count(invalid_urls.length)} left out`] : []),
+    ...(invalid_urls.length > 0 ? [`${count(invalid_urls.length)} skipped`] : []),
   ];
   return (
     <Link to="/batch/$id" params={{ id: task.task_id }} className="task-row" preload={false}>
@@ -111,7 +111,7 @@ function NoTasks({ isFiltered }: { isFiltered: boolean }) {
   if (isFiltered) {
     return (
       <Empty
-        title="No task is like that"
+        title="No task matches the filter"
         next={
           <Link to="/batch" search={{}} className="button">
             Show all tasks
@@ -122,15 +122,15 @@ function NoTasks({ isFiltered }: { isFiltered: boolean }) {
   }
   return (
     <Empty
-      title="Nothing has been handed to a provider"
+      title="No batch tasks yet"
       next={
         <a className="button" href="/docs">
-          How to do it over HTTP
+          HTTP API
         </a>
       }
     >
-      Recordings, questions and texts that can wait for hours cost half at many providers. Submit a
-      new task here, or choose the cheap lane when you add documents.
+      Many providers charge half for work that can wait for hours: recordings, questions, texts.
+      Submit a new task here, or choose the cheap lane when you add documents.
     </Empty>
   );
 }

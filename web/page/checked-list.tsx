@@ -1,19 +1,19 @@
-/** The verdict on each source, before anything is sent. */
+/** The check result of each source, before anything is sent. */
 import { Badge, type Tone } from '../part/basic.tsx';
 import { counted } from '../part/wording.ts';
 import type { Checked } from './preflight.ts';
 
-const looks: Readonly<Record<Checked['verdict'], { tone: Tone; name: string }>> = {
+const badges: Readonly<Record<Checked['verdict'], { tone: Tone; name: string }>> = {
   ready: { tone: 'ok', name: 'ready' },
-  refused: { tone: 'bad', name: 'left out' },
-  twice: { tone: 'plain', name: 'left out' },
+  refused: { tone: 'bad', name: 'skipped' },
+  twice: { tone: 'plain', name: 'skipped' },
 };
 
 const shownMax = 200;
 
 export interface CheckedListProps {
   readonly checked: readonly Checked[];
-  /** What the service knows of it already. */
+  /** What the service already knows about it. */
   readonly known?: ReadonlyMap<string, string> | undefined;
   readonly onRemove?: ((index: number) => void) | undefined;
 }
@@ -26,7 +26,7 @@ export function CheckedList({ checked, known, onRemove }: CheckedListProps) {
         {checked.slice(0, shownMax).map(({ name, verdict, note }, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: the same source may be there twice
           <li key={`${index} ${name}`} className="entry">
-            <Badge tone={looks[verdict].tone}>{looks[verdict].name}</Badge>
+            <Badge tone={badges[verdict].tone}>{badges[verdict].name}</Badge>
             <span className="grow cut" title={name}>
               {name}
             </span>

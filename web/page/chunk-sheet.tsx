@@ -1,4 +1,4 @@
-/** The text of a document, cut where its chunks begin; what two of them share is shown softer. */
+/** The text of a document with its chunk boundaries. Overlap between chunks is shown lighter. */
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
 import type { Chunk } from '../../src/contract/schema/schema.ts';
@@ -43,7 +43,7 @@ export function ChunkSheet({ documentId: id, generation, chosen }: ChunkSheetPro
       ))}
       {query.hasNextPage && (
         <button type="button" className="button" onClick={() => void query.fetchNextPage()}>
-          Read on
+          Show more
         </button>
       )}
     </div>
@@ -76,7 +76,7 @@ function ChunkView({ chunk, before, isChosen }: ChunkViewProps) {
         <span className="cut">{chunk.heading.replaceAll(' > ', ' › ')}</span>
       </div>
       {shared > 0 && (
-        <span className="overlap" title="Also the end of the chunk before">
+        <span className="overlap" title="Overlap with the previous chunk">
           {text.slice(0, shared)}
         </span>
       )}
@@ -85,7 +85,7 @@ function ChunkView({ chunk, before, isChosen }: ChunkViewProps) {
   );
 }
 
-/** How much of its beginning is also the end of the one before; offsets are of the whole text. */
+/** The length of the overlap with the previous chunk. Offsets refer to the whole text. */
 function overlapOf(chunk: Chunk, before: Chunk | undefined): number {
   if (!before || before.end_offset <= chunk.start_offset) return 0;
   const shared = before.end_offset - chunk.start_offset;

@@ -1,4 +1,4 @@
-/** What can be searched: how much, and how fresh. */
+/** All corpora with their size and age. */
 import { Link } from '@tanstack/react-router';
 import type { Corpus } from '../../src/contract/schema/schema.ts';
 import { Empty, Problem, Skeleton, Time, Wide } from '../part/basic.tsx';
@@ -19,14 +19,15 @@ export function CorporaPage() {
       {isError && !data && <Problem error={error} onRetry={() => void refetch()} />}
       {data?.items.length === 0 && (
         <Empty
-          title="There is no corpus yet"
+          title="No corpora yet"
           next={
             <Link to="/add" className="button primary">
               Add documents
             </Link>
           }
         >
-          A corpus is a set of documents that are searched together. The first document makes it.
+          A corpus is a set of documents that are searched together. It is created with its first
+          document.
         </Empty>
       )}
       {data && data.items.length > 0 && <CorpusTable corpora={data.items} />}
@@ -55,7 +56,7 @@ function CorpusTable({ corpora }: { corpora: readonly Corpus[] }) {
               <th className="number">Documents</th>
               <th className="number">Chunks</th>
               <th className="number">Text</th>
-              <th className="number">Changed</th>
+              <th className="number">Updated</th>
               <th>
                 <span className="hidden-text">Search</span>
               </th>

@@ -1,4 +1,4 @@
-/** Which corpus: one that is there, or a new one. */
+/** Chooses an existing corpus, or a new one. */
 import { useState } from 'react';
 import { Menu } from '../part/choice.tsx';
 import { corpusProblem } from './preflight.ts';

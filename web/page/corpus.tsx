@@ -30,10 +30,10 @@ export function CorpusPage() {
       <header className="page-head">
         <h1>{name}</h1>
         <Link to="/search" search={{ corpus: name }} className="button">
-          Search it
+          Search
         </Link>
         <Link to="/add" search={{ corpus: name }} className="button">
-          Add to it
+          Add documents
         </Link>
         {corpus && <DeleteCorpus name={name} documents={corpus.documents} />}
       </header>
@@ -47,8 +47,8 @@ export function CorpusPage() {
             { name: 'Documents', value: count(corpus.documents) },
             { name: 'Chunks', value: count(corpus.chunks) },
             { name: 'Text', value: bytes(corpus.text_bytes) },
-            { name: 'Changed', value: <Time at={corpus.updated_at} /> },
-            { name: 'Made', value: <Time at={corpus.created_at} /> },
+            { name: 'Updated', value: <Time at={corpus.updated_at} /> },
+            { name: 'Created', value: <Time at={corpus.created_at} /> },
           ]}
         />
       )}
@@ -58,7 +58,7 @@ export function CorpusPage() {
   );
 }
 
-/** Shown where there is something to filter, or to go back from. */
+/** Shown if the list can be filtered, or a filter can be removed. */
 function PartFilter({ name, documents }: { name: string; documents: number }) {
   const { partly_read: isPart } = useSearch({ from: '/corpora/$name' });
   const navigate = useNavigate();
@@ -105,8 +105,8 @@ function Documents({ name }: { name: string }) {
   if (query.isError && rows.length === 0) return <Problem error={query.error} />;
   if (rows.length === 0) {
     const nothing = partly_read
-      ? 'Every document was read as a whole'
-      : 'Nothing in here is indexed yet';
+      ? 'Every document was read completely'
+      : 'No documents are indexed yet';
     return <Empty title={nothing} />;
   }
   return (
@@ -121,7 +121,7 @@ function Documents({ name }: { name: string }) {
   );
 }
 
-/** Scrolling draws only the rows that come into sight. */
+/** Renders only visible rows. */
 const DocumentRow = memo(function DocumentRow({ document }: { document: Document }) {
   return (
     <Link to="/documents/$id" params={{ id: document.document_id }} className="document-row">
@@ -148,7 +148,7 @@ function DeleteCorpus({ name, documents }: { name: string; documents: number }) 
   const remove = useMutation({
     mutationFn: () => client().ask('DELETE /corpora/:name', { params: { name } }),
     onSuccess: async ({ deleted }) => {
-      notices.tell(`${name} is gone, with ${counted(deleted, 'document')}.`);
+      notices.tell(`${name} was deleted with ${counted(deleted, 'document')}.`);
       await navigate({ to: '/corpora' });
       await queries.invalidateQueries({ queryKey: ['corpora'] });
     },
@@ -162,12 +162,12 @@ function DeleteCorpus({ name, documents }: { name: string; documents: number }) 
       {isAsking && (
         <Confirm
           title={`Delete ${name}?`}
-          verb="Delete it"
+          verb="Delete"
           onConfirm={() => remove.mutate()}
           onClose={() => setAsking(false)}
         >
-          {counted(documents, 'document')} will be gone from search. This cannot be undone, but the
-          sources can be added again.
+          {counted(documents, 'document')} will be removed from search. This cannot be undone, but
+          you can add the sources again.
         </Confirm>
       )}
     </>

@@ -1,4 +1,4 @@
-/** How a document came to be what it is: every time that it was worked on, newest first. */
+/** The history of a document: every run that processed it, newest first. */
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { Document, Item } from '../../src/contract/schema/schema.ts';
@@ -24,11 +24,11 @@ export function Runs({ document }: { document: Document }) {
   });
   const runs = query.data?.pages.flatMap(({ items }) => items) ?? [];
   return (
-    <section className="card stack" aria-label="Its generations">
-      <h2>Its generations</h2>
+    <section className="card stack" aria-label="Versions">
+      <h2>Versions</h2>
       <p className="soft small">
-        A search finds the present generation only. The text of those before it is gone; what was
-        done for them is not.
+        Search uses the current version only. The text of earlier versions is deleted; their runs
+        are kept.
       </p>
       {query.isPending && <Skeleton lines={2} />}
       {query.isError && runs.length === 0 && <Problem error={query.error} />}

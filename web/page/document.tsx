@@ -1,4 +1,4 @@
-/** One document: its text with its chunks laid over it, the names in it, and where it came from. */
+/** One document: its text with its chunks, its entities, and its origin. */
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -59,7 +59,7 @@ function DocumentHead({ document }: { document: Document }) {
         {link && (
           <>
             <a className="button" href={link} target="_blank" rel="noreferrer noopener">
-              Open in source
+              Open source
             </a>
             <Again document={document} />
           </>
@@ -71,7 +71,7 @@ function DocumentHead({ document }: { document: Document }) {
   );
 }
 
-/** Only what has an address can be read anew from here; a file has to be added again. */
+/** Only an address can be fetched again from here; a file has to be uploaded again. */
 function Again({ document }: { document: Document }) {
   const { client, notices } = useWorkbench();
   const navigate = useNavigate();
@@ -103,7 +103,7 @@ function DeleteDocument({ document }: { document: Document }) {
   const remove = useMutation({
     mutationFn: () => client().ask('DELETE /documents/:id', { params: { id } }),
     onSuccess: async () => {
-      notices.tell('The document is gone from search.');
+      notices.tell('The document was deleted.');
       await navigate({ to: '/corpora/$name', params: { name } });
       await queries.invalidateQueries({ queryKey: ['documents', name] });
     },
@@ -117,18 +117,18 @@ function DeleteDocument({ document }: { document: Document }) {
       {isAsking && (
         <Confirm
           title="Delete this document?"
-          verb="Delete it"
+          verb="Delete"
           onConfirm={() => remove.mutate()}
           onClose={() => setAsking(false)}
         >
-          It will not be found any more. This cannot be undone, but it can be added again.
+          It will be removed from search. This cannot be undone, but you can add it again.
         </Confirm>
       )}
     </>
   );
 }
 
-/** From what is searched back to the bytes that were read. */
+/** The way from the searchable text back to the raw bytes. */
 function Origin({ document }: { document: Document }) {
   const { client } = useWorkbench();
   const { corpus_name, source_url: url, document_id, generation } = document;
@@ -140,10 +140,10 @@ function Origin({ document }: { document: Document }) {
   const fetched = origin?.fetched_at;
   const plain = { isPlain: true };
   return (
-    <section className="card stack" aria-label="Where it came from">
-      <div className="row apart">
-        <h2>Where it came from</h2>
-        <Badge>{`generation ${generation}`}</Badge>
+    <section className="card stack" aria-label="Origin">
+      <div className="row spread">
+        <h2>Origin</h2>
+        <Badge>{`version ${generation}`}</Badge>
       </div>
       {isError && <Problem error={error} />}
       {data && <p className="soft">{data.explanation}</p>}
@@ -152,7 +152,7 @@ function Origin({ document }: { document: Document }) {
           { name: 'Chunks', value: count(document.chunks), ...plain },
           { name: 'Text', value: bytes(document.text_bytes), ...plain },
           { name: 'Language', value: document.language ?? 'unknown', ...plain },
-          { name: 'Read as', value: origin?.media_type ?? '–', ...plain },
+          { name: 'Format', value: origin?.media_type ?? '–', ...plain },
           { name: 'Raw', value: origin?.bytes ? bytes(origin.bytes) : '–', ...plain },
           { name: 'Fetched', value: fetched ? <Time at={fetched} /> : '–', ...plain },
           { name: 'Indexed', value: <Time at={document.updated_at} />, ...plain },
@@ -170,7 +170,7 @@ function Origin({ document }: { document: Document }) {
       </p>
       {origin?.job_id && (
         <Link to="/jobs/$id" params={{ id: origin.job_id }} search={{ item: origin.item_id }}>
-          The run that made this generation
+          Run that created this version
         </Link>
       )}
     </section>
@@ -192,10 +192,10 @@ function Entities({ document }: { document: Document }) {
       }),
   });
   return (
-    <section className="card stack" aria-label="Names in it">
-      <h2>Names in it</h2>
+    <section className="card stack" aria-label="Entities">
+      <h2>Entities</h2>
       {isError && <Problem error={error} />}
-      {data?.items.length === 0 && <p className="soft">None were found.</p>}
+      {data?.items.length === 0 && <p className="soft">None found.</p>}
       <div className="row">
         {data?.items.map(({ kind, name, mentions }) => (
           <span key={`${kind} ${name}`} title={kind}>

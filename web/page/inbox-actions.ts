@@ -1,4 +1,4 @@
-/** Retry and discard, of one document or of all that failed for the same cause. */
+/** Retry and discard, for one document or for all with the same cause. */
 import { useMutation } from '@tanstack/react-query';
 import type { Cause, Chosen, Item } from '../../src/contract/schema/schema.ts';
 import { counted, shortSource } from '../part/wording.ts';
@@ -18,12 +18,12 @@ export function useInboxActions(corpus: string | undefined) {
       : { cause: cause.fingerprint, ...(corpus !== undefined && { corpus_name: corpus }) };
   const { mutate: retry } = useMutation({
     mutationFn: async (choice: Choice) => {
-      // What was just discarded is not among what its cause is retried for.
+      // A retry of a cause must not include documents that were just discarded.
       if (!choice.item) await discards.settle();
       return client().ask('POST /inbox/retry', { body: chosenOf(choice) });
     },
     onSuccess: ({ retried }) =>
-      notices.tell(`${counted(retried, 'document')} will be tried again from the failed step.`),
+      notices.tell(`Retrying ${counted(retried, 'document')} from the failed step.`),
     onError: (error) => notices.tell(error.message, { tone: 'bad' }),
     onSettled: () => queries.invalidateQueries({ queryKey: ['inbox'] }),
   });

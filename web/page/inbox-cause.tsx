@@ -1,4 +1,4 @@
-/** One cause: how many, what to do, and the documents that failed for it. */
+/** One cause: its count, its advice, and the failed documents. */
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useLayoutEffect, useMemo } from 'react';
@@ -79,7 +79,7 @@ function CauseItems(props: CauseViewProps) {
     return all.filter(({ item_id }) => !hidden.has(`item ${item_id}`));
   }, [query.data, hidden]);
   // Before it is painted: the keys must know every row that can be seen.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: told only when the list itself changes
+  // biome-ignore lint/correctness/useExhaustiveDependencies: reported only when the list itself changes
   useLayoutEffect(() => onListed(items), [items]);
   if (query.isError && items.length === 0) return <Problem error={query.error} />;
   if (query.isPending) return <Skeleton lines={2} />;
@@ -131,7 +131,7 @@ function Entry({ item, ...props }: CauseViewProps & { item: Item }) {
   );
 }
 
-/** What was tried, and where it stands now. */
+/** The tries so far, and the current state. */
 function Tried({ item }: { item: Item }) {
   const { error } = item;
   const context = Object.entries(error?.context ?? {}).filter(([, value]) => value !== null);
@@ -148,7 +148,7 @@ function Tried({ item }: { item: Item }) {
         )}
         <p className="row">
           <Link to="/jobs/$id" params={{ id: item.job_id }} search={{ item: item.item_id }}>
-            Every attempt, step by step
+            All tries, step by step
           </Link>
           <span className="soft">in {item.corpus_name}</span>
         </p>

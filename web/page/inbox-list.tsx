@@ -1,4 +1,4 @@
-/** The causes, the documents behind them, and the keys that work on what is chosen. */
+/** The causes, their documents, and the keys that act on the selected one. */
 import { useState, useSyncExternalStore } from 'react';
 import type { Cause, Item } from '../../src/contract/schema/schema.ts';
 import { useKeys } from '../part/keys.ts';
@@ -58,7 +58,7 @@ export function InboxList({ causes, corpus }: InboxListProps) {
 
 type Act = (choice: Choice) => void;
 
-/** The focus is on what is chosen, so that Enter opens it and a screen reader says it. */
+/** The selected entry has the focus, so that Enter opens it and a screen reader reads it. */
 function useInboxKeys(
   choices: readonly Choice[],
   { retry, discard }: { retry: Act; discard: Act },

@@ -1,4 +1,4 @@
-/** What failed, by cause, with what to do about it. Every action has a key. */
+/** Failed documents by cause, with advice. Every action has a key. */
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { Empty, Problem, Skeleton } from '../part/basic.tsx';
@@ -31,22 +31,22 @@ export function InboxPage() {
       )}
       {query.isSuccess && total === 0 && (
         <Empty
-          title="Nothing has failed"
+          title="No failed documents"
           next={
             <Link to="/jobs" className="button">
-              See the jobs
+              Show jobs
             </Link>
           }
         >
-          A document that cannot be read, fetched or indexed comes here, with its cause and what to
-          do about it. Retries that Pawl makes by itself do not.
+          Documents that cannot be fetched, read or indexed appear here, with the cause and what to
+          do. Automatic retries do not.
         </Empty>
       )}
       {total > 0 && <InboxList causes={causes} corpus={corpus} />}
       {total > 0 && (
         <p className="soft small">
-          <kbd>j</kbd> <kbd>k</kbd> move, <kbd>Enter</kbd> opens, <kbd>r</kbd> tries again,{' '}
-          <kbd>d</kbd> discards; <kbd>R</kbd> and <kbd>D</kbd> do it for the whole cause.
+          <kbd>j</kbd> <kbd>k</kbd> move, <kbd>Enter</kbd> open, <kbd>r</kbd> retry, <kbd>d</kbd>{' '}
+          discard; <kbd>R</kbd> and <kbd>D</kbd> apply to all documents with the same cause.
         </p>
       )}
     </div>

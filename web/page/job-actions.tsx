@@ -1,4 +1,4 @@
-/** What a person may do to a job, as its lifecycle allows, and the receipt for it. */
+/** The actions that the lifecycle of a job offers to users, and their confirmations. */
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Client } from '../../src/client/http.ts';
@@ -8,25 +8,25 @@ import { Confirm } from '../part/dialog.tsx';
 import { counted, money } from '../part/wording.ts';
 import { useWorkbench } from '../workbench.ts';
 
-/** What the lifecycle of a job leaves to people. */
+/** The user actions of the job lifecycle. */
 type Action = 'cancel' | 'pause' | 'resume' | 'retry';
 type Act = (client: Client, id: string) => Promise<string>;
 
-/** Each returns its receipt. */
+/** Each returns its confirmation text. */
 const acts: Readonly<Record<Action, Act>> = {
   cancel: async (client, id) =>
     receiptOf(await client.ask('POST /jobs/:id/cancel', { params: { id } })),
   pause: async (client, id) => {
     await client.ask('POST /jobs/:id/pause', { params: { id } });
-    return 'Paused. Every document stays where it is until you resume.';
+    return 'Paused. No document moves until you resume.';
   },
   resume: async (client, id) => {
     await client.ask('POST /jobs/:id/resume', { params: { id } });
-    return 'Resumed. Every document goes on from where it was.';
+    return 'Resumed. Every document continues from its last step.';
   },
   retry: async (client, id) => {
     const { items_retried = 0 } = await client.ask('POST /jobs/:id/retry', { params: { id } });
-    return `${counted(items_retried, 'document')} will be tried again, each from where it stopped.`;
+    return `Retrying ${counted(items_retried, 'document')}, each from its failed step.`;
   },
 };
 
@@ -74,11 +74,11 @@ export function JobActions({ job }: { job: JobDetail }) {
       {isAsking && (
         <Confirm
           title="Cancel this job?"
-          verb="Cancel the job"
+          verb="Cancel job"
           onConfirm={() => mutation.mutate('cancel')}
           onClose={() => setAsking(false)}
         >
-          What is done stays searchable. What is open ends where it is, and can be retried later.
+          Finished documents stay searchable. Open documents stop now and can be retried later.
         </Confirm>
       )}
     </span>

@@ -16,7 +16,7 @@ const clock = new Intl.DateTimeFormat('en-GB', {
 
 export interface EventLogProps {
   readonly jobId: string;
-  /** Only what happened to this document. */
+  /** Only events of this document. */
   readonly itemId: number | undefined;
   readonly onAll: () => void;
 }
@@ -36,10 +36,10 @@ export function EventLog({ jobId, itemId, onAll }: EventLogProps) {
           ? `${count(rows.length)} events, newest first.`
           : `${counted(rows.length, 'event')} of document ${itemId}, newest first.`}
         {data.isCut &&
-          ` Only the first ${count(eventsMax)} are shown: the rest is at /jobs/${jobId}/events.`}
+          ` Only the first ${count(eventsMax)} are shown. All of them: /jobs/${jobId}/events.`}
         {itemId !== undefined && (
           <button type="button" className="button quiet" onClick={onAll}>
-            Show those of all documents
+            Show events of all documents
           </button>
         )}
       </p>
@@ -59,7 +59,7 @@ export function EventLog({ jobId, itemId, onAll }: EventLogProps) {
   );
 }
 
-/** Scrolling draws only the rows that come into sight. */
+/** Renders only visible rows. */
 const EventRow = memo(function EventRow({ event }: { event: Event }) {
   const { seq, at, kind, item_id, step, attempt, worker, detail } = event;
   const who = [

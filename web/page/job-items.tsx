@@ -1,4 +1,4 @@
-/** The documents of a job, and for the chosen one what ran when, and why it is where it is. */
+/** The documents of a job. The selected one shows its steps and its explanation. */
 import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useCallback, useEffect, useMemo } from 'react';
@@ -28,7 +28,7 @@ function useItems(jobId: string) {
   });
 }
 
-/** Progress within a step is no event: it is shown while it is told, and kept nowhere. */
+/** Progress within a step is not an event: it is shown while it arrives, and not stored. */
 function useProgress(jobId: string): void {
   const { live, queries } = useWorkbench();
   useEffect(() => {
@@ -94,7 +94,7 @@ export function JobItems({ job }: { job: JobDetail }) {
       {chosen ? (
         <ItemView item={chosen} />
       ) : (
-        <p className="soft">Choose a document to see its steps, and why it is where it is.</p>
+        <p className="soft">Select a document to see its steps and its status.</p>
       )}
     </>
   );
@@ -137,16 +137,16 @@ function ItemView({ item }: { item: Item }) {
     (item.waits_on ?? 'nothing')
   );
   const facts = [
-    { name: 'Waits on', value: waits, isPlain: true },
+    { name: 'Waiting for', value: waits, isPlain: true },
     { name: 'Attempt', value: count(item.attempt), isPlain: true },
     { name: 'Worker', value: item.lease?.worker ?? '–', isPlain: true },
     { name: 'Cost', value: money(item.cost_cents), isPlain: true },
     { name: 'Tokens', value: count(item.tokens.in + item.tokens.out), isPlain: true },
-    { name: 'Moved', value: <Time at={item.moved_at} />, isPlain: true },
+    { name: 'Last change', value: <Time at={item.moved_at} />, isPlain: true },
   ];
   return (
-    <section className="card stack" aria-label="The chosen document">
-      <div className="row apart">
+    <section className="card stack" aria-label="Selected document">
+      <div className="row spread">
         <span className="row">
           <Badge tone={tones[item.step] ?? 'run'}>{words(item.step)}</Badge>
           <h2>{shortSource(item.source)}</h2>
@@ -186,7 +186,7 @@ function ItemActions({ item }: { item: Item }) {
   const { client, notices } = useWorkbench();
   const retry = useMutation({
     mutationFn: () => client().ask('POST /inbox/retry', { body: { item_ids: [item.item_id] } }),
-    onSuccess: () => notices.tell(`${shortSource(item.source)} will be tried again.`),
+    onSuccess: () => notices.tell(`Retrying ${shortSource(item.source)}.`),
     onError: (error) => notices.tell(error.message, { tone: 'bad' }),
   });
   return (
@@ -198,7 +198,7 @@ function ItemActions({ item }: { item: Item }) {
           disabled={retry.isPending}
           onClick={() => retry.mutate()}
         >
-          Try again
+          Retry
         </button>
       )}
       <Link
@@ -207,7 +207,7 @@ function ItemActions({ item }: { item: Item }) {
         search={{ tab: 'events', item: item.item_id }}
         className="button"
       >
-        Its events
+        Events
       </Link>
       {item.reached.includes('indexed') && (
         <Link to="/documents/$id" params={{ id: item.document_id }} className="button">

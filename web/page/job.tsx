@@ -1,11 +1,11 @@
-/** One job: where it stands, why, and what can be done about it. */
+/** One job: its status, the reason, and the available actions. */
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import type { JobDetail } from '../../src/contract/schema/schema.ts';
 import { job as jobMachine } from '../../src/kernel/lifecycle/job.ts';
 import { Badge, Facts, Problem, Skeleton, Time, Wide } from '../part/basic.tsx';
 import { Tabs } from '../part/choice.tsx';
-import { lookOf, messageOf } from '../part/look.ts';
+import { badgeOf, messageOf } from '../part/job-badge.ts';
 import { MachineDiagram } from '../part/machine-diagram.tsx';
 import { Meter, Stages } from '../part/status.tsx';
 import { StepDiagram } from '../part/step-diagram.tsx';
@@ -74,7 +74,7 @@ function JobView({ job }: { job: JobDetail }) {
 }
 
 function JobHead({ job }: { job: JobDetail }) {
-  const { tone, state } = lookOf(job);
+  const { tone, state } = badgeOf(job);
   const link = job.url === null ? undefined : linkOf(job.url);
   const { items_total: total } = job;
   const name = job.url === null ? counted(total, 'document') : shortSource(job.url);
@@ -144,7 +144,7 @@ function Counters({ job }: { job: JobDetail }) {
 
 function Causes({ job }: { job: JobDetail }) {
   return (
-    <section className="stack" aria-label="What failed">
+    <section className="stack" aria-label="Failures">
       {job.causes.map((cause) => (
         <div key={cause.cause} className="problem">
           <h2>
@@ -163,17 +163,17 @@ function Lifecycle({ job }: { job: JobDetail }) {
   return (
     <>
       <section className="card stack">
-        <h2>The job</h2>
+        <h2>Job</h2>
         <p className="soft">
-          It is {words(job.state)}. The strong lines are what can happen to it next.
+          The job is {words(job.state)}. The strong lines show what can happen next.
         </p>
         <Wide label="Lifecycle of the job">
           <MachineDiagram machine={jobMachine} state={job.state} />
         </Wide>
       </section>
       <section className="card stack">
-        <h2>Its documents</h2>
-        <p className="soft">How many are at each step. Three steps run side by side.</p>
+        <h2>Documents</h2>
+        <p className="soft">Documents at each step. Three steps run in parallel.</p>
         <Wide label="Steps of its documents">
           <StepDiagram counts={job.counters.steps} />
         </Wide>

@@ -9,8 +9,8 @@ import { type JobFilter, jobsPerPage } from '../live/job-list.ts';
 import { Empty, Problem, Skeleton, Time } from '../part/basic.tsx';
 import { Menu } from '../part/choice.tsx';
 import { useCorpora } from '../part/corpus-query.ts';
+import { messageOf } from '../part/job-badge.ts';
 import { LongList } from '../part/long-list.tsx';
-import { messageOf } from '../part/look.ts';
 import { Meter, Stages, StatusIcon } from '../part/status.tsx';
 import { count, counted, duration, money, shortSource, words } from '../part/wording.ts';
 import { useWorkbench } from '../workbench.ts';
@@ -71,7 +71,7 @@ export function JobsPage() {
   );
 }
 
-/** Scrolling draws only the rows that come into sight. */
+/** Renders only visible rows. */
 const JobRow = memo(function JobRow({ job }: { job: Job }) {
   const { items_total: total, items_done: done } = job;
   const name = job.url === null ? counted(total, 'document') : shortSource(job.url);
@@ -139,28 +139,28 @@ function NoJobs({ isFiltered }: { isFiltered: boolean }) {
   if (isFiltered) {
     return (
       <Empty
-        title="No job is like that"
+        title="No job matches the filter"
         next={
           <Link to="/jobs" search={{}} className="button">
             Show all jobs
           </Link>
         }
       >
-        None of your jobs has all of what is chosen above.
+        No job matches all of the selected filters.
       </Empty>
     );
   }
   return (
     <Empty
-      title="Nothing has been submitted yet"
+      title="No jobs yet"
       next={
         <Link to="/add" className="button primary">
           Add documents
         </Link>
       }
     >
-      Paste addresses, drop files or crawl a site. Each becomes a job, and you see every document of
-      it here, step by step.
+      Paste addresses, drop files or crawl a site. Each submission becomes a job whose documents you
+      can follow step by step.
     </Empty>
   );
 }

@@ -23,7 +23,7 @@ describe('before anything is sent', () => {
     });
   }
 
-  test('an address that is there twice is sent once', () => {
+  test('an address that is listed twice is sent once', () => {
     const checked = checkLines('https://a.org/x\n\n https://a.org/x#y \nhttps://a.org/z');
     assert.deepEqual(
       checked.map(({ verdict }) => verdict),
@@ -31,7 +31,7 @@ describe('before anything is sent', () => {
     );
   });
 
-  test('a file that is empty, too large or there twice is left out', () => {
+  test('a file that is empty, too large or listed twice is skipped', () => {
     const file = (name: string, size: number) =>
       ({ name, size, type: '', webkitRelativePath: '' }) as unknown as File;
     const files = [file('a', 5), file('a', 5), file('b', 0)];
@@ -42,7 +42,7 @@ describe('before anything is sent', () => {
     );
   });
 
-  test('a recording is ready in the cheap lane, and in the other says so', () => {
+  test('a recording is accepted in the cheap lane, and refused with a hint in the other', () => {
     const file = (name: string, type: string) =>
       ({ name, type, size: 5, webkitRelativePath: '' }) as unknown as File;
     const files = [file('talk.mp3', 'audio/mpeg'), file('talk.mp4', 'video/mp4'), file('a', '')];
@@ -52,9 +52,9 @@ describe('before anything is sent', () => {
     assert.deepEqual(verdicts('cheap'), ['ready', 'ready', 'ready']);
   });
 
-  test('a corpus needs a name that the service takes', () => {
+  test('a corpus needs a valid name', () => {
     assert.equal(corpusProblem('hand-book.2'), undefined);
     assert.match(corpusProblem('') ?? '', /a name/);
-    assert.match(corpusProblem('Hand Book') ?? '', /small letters/);
+    assert.match(corpusProblem('Hand Book') ?? '', /lowercase letters/);
   });
 });

@@ -1,4 +1,4 @@
-/** What can be said of a source before it is sent. */
+/** Checks of a source before it is sent. */
 import type { BodyOf } from '../../src/contract/contract.ts';
 import { limits } from '../../src/kernel/limits/limits.ts';
 import { bytes } from '../part/wording.ts';
@@ -11,7 +11,7 @@ export interface Checked {
   readonly note: string;
 }
 
-/** One address for each line; what is not one is named, with the reason. */
+/** One address per line; an invalid one is returned with the reason. */
 export function checkLines(text: string): Checked[] {
   const seen = new Set<string>();
   return text
@@ -21,7 +21,8 @@ export function checkLines(text: string): Checked[] {
     .map((line) => {
       const checked = checkAddress(line);
       if (checked.verdict !== 'ready') return checked;
-      if (seen.has(checked.name)) return { ...checked, verdict: 'twice', note: 'is there already' };
+      if (seen.has(checked.name))
+        return { ...checked, verdict: 'twice', note: 'is already in the list' };
       seen.add(checked.name);
       return checked;
     });
@@ -30,7 +31,7 @@ export function checkLines(text: string): Checked[] {
 export function checkAddress(line: string): Checked {
   const refuse = (note: string): Checked => ({ name: line, verdict: 'refused', note });
   const given = /^[a-z][a-z0-9+.-]*:/i.test(line) ? line : `https://${line}`;
-  if (/\s/.test(line)) return refuse('one address for each line, without spaces');
+  if (/\s/.test(line)) return refuse('one address per line, without spaces');
   if (!URL.canParse(given)) return refuse('is not an address');
   const url = new URL(given);
   if (!/^https?:$/.test(url.protocol)) return refuse('only http and https can be fetched');
@@ -41,13 +42,13 @@ export function checkAddress(line: string): Checked {
   ) {
     return refuse('has no full host name');
   }
-  if (url.username !== '') return refuse('must not hold a name or a password');
+  if (url.username !== '') return refuse('must not contain a name or a password');
   if (url.href.length > limits.job.sourceUrlCharactersMax) return refuse('is too long');
   url.hash = '';
   return { name: url.href, verdict: 'ready', note: 'ready' };
 }
 
-/** Sound and films, which are documents in the cheap lane only. */
+/** Audio and video files, which only the cheap lane accepts. */
 const isRecording = ({ type }: File): boolean => /^(?:audio|video)\//.test(type);
 
 export function checkFiles(files: readonly File[], lane: Lane): Checked[] {
@@ -59,10 +60,10 @@ export function checkFiles(files: readonly File[], lane: Lane): Checked[] {
     seen.add(name);
     if (file.size === 0) return { name, verdict: 'refused', note: 'is empty' };
     if (file.size > sourceBytesMax) {
-      const note = `${bytes(file.size)}: a file has up to ${bytes(sourceBytesMax)}`;
+      const note = `${bytes(file.size)}: files may have up to ${bytes(sourceBytesMax)}`;
       return { name, verdict: 'refused', note };
     }
-    if (isTwice) return { name, verdict: 'twice', note: 'is there already' };
+    if (isTwice) return { name, verdict: 'twice', note: 'is already in the list' };
     if (lane === 'now' && isRecording(file)) {
       return { name, verdict: 'refused', note: 'a recording: choose the cheap lane' };
     }
@@ -70,13 +71,13 @@ export function checkFiles(files: readonly File[], lane: Lane): Checked[] {
   });
 }
 
-/** With its folders, where a folder was dropped or chosen. */
+/** With its folders, if a folder was dropped or chosen. */
 export function nameOf(file: File): string {
   return file.webkitRelativePath || file.name;
 }
 
 export function corpusProblem(name: string): string | undefined {
-  if (name === '') return 'give the corpus a name';
+  if (name === '') return 'enter a name for the corpus';
   if (limits.corpus.namePattern.test(name)) return undefined;
-  return 'a name has small letters, digits, dots, dashes and underscores, and no dash in front';
+  return 'use lowercase letters, digits, dots, dashes and underscores, and no dash at the start';
 }

@@ -1,4 +1,4 @@
-/** What was found, with the words that were asked for marked, and why it stands where it does. */
+/** The search results, with highlighted words and optional explanations. */
 import { Link } from '@tanstack/react-router';
 import { useRef } from 'react';
 import type { Hit } from '../../src/contract/schema/schema.ts';
@@ -17,8 +17,8 @@ export function Hits({ hits }: { hits: readonly Hit[] }) {
   if (hits.length === 0) {
     return (
       <Empty title="Nothing was found">
-        Use other words, search all three ways, or leave the filters out. If a page should be here,
-        ask below why it is not.
+        Try other words, hybrid mode, or fewer filters. If a page should be here, check below why it
+        is not.
       </Empty>
     );
   }
@@ -35,7 +35,7 @@ function HitView({ hit, place }: { hit: Hit; place: number }) {
   const link = linkOf(hit.source_url);
   return (
     <li className="hit">
-      <div className="row apart">
+      <div className="row spread">
         <h2 className="grow">
           <Link
             to="/documents/$id"
@@ -91,7 +91,7 @@ function isExplanation(value: unknown): value is Explanation {
   return Array.isArray((value as Partial<Explanation> | null)?.parts);
 }
 
-/** As they stand in the passage; the index itself knows only their stems. */
+/** As written in the passage; the index itself stores stems. */
 function wordsOf({ text, highlights }: Hit): string[] {
   const found = highlights.filter(isRange).map(({ start, end }) => text.slice(start, end));
   return [...new Set(found.map((word) => word.toLowerCase()))];
@@ -111,11 +111,11 @@ function Explained({ explanation, place, words }: ExplainedProps) {
       <table className="table small">
         <thead>
           <tr>
-            <th>Found by</th>
+            <th>Ranking</th>
             <th className="number">Rank</th>
             <th className="number">Score</th>
             <th className="number">Weight</th>
-            <th className="number">Adds</th>
+            <th className="number">Contribution</th>
           </tr>
         </thead>
         <tbody>
@@ -131,8 +131,8 @@ function Explained({ explanation, place, words }: ExplainedProps) {
         </tbody>
       </table>
       <p className="soft small">
-        {words.length > 0 ? `Words found: ${words.join(', ')}. ` : 'None of the words as such. '}
-        {feedbackTerms.length > 0 && `Words lent by the best hits: ${feedbackTerms.join(', ')}.`}
+        {words.length > 0 ? `Words found: ${words.join(', ')}. ` : 'None of the exact words. '}
+        {feedbackTerms.length > 0 && `Words added from the best hits: ${feedbackTerms.join(', ')}.`}
       </p>
     </Wide>
   );

@@ -1,4 +1,4 @@
-/** Instant search: what is asked is in the address, so that a search can be sent to somebody. */
+/** Instant search. The query is part of the address, so a search can be shared as a link. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useDeferredValue } from 'react';
@@ -19,7 +19,7 @@ const modes = [
 ] as const;
 
 const filters = [
-  { name: 'source', label: 'Source begins with' },
+  { name: 'source', label: 'Source starts with' },
   { name: 'title', label: 'Title contains' },
 ] as const;
 
@@ -98,8 +98,8 @@ function Searching({ asked, names, ask }: SearchingProps) {
       {found.isError && <Problem error={found.error} onRetry={() => void found.refetch()} />}
       {q.trim() === '' && (
         <Empty title={`Search ${asked.corpus}`}>
-          Results come as you type. The address of this page always holds what was asked: send it to
-          somebody, and they see the same.
+          Results appear as you type. The address of this page contains the search, so you can share
+          it as a link.
         </Empty>
       )}
       {q.trim() !== '' && found.isLoading && <Skeleton lines={8} />}
@@ -126,7 +126,7 @@ function SearchForm({ asked, names, ask }: SearchingProps) {
         isFirst
         className="input large"
         type="search"
-        placeholder="Ask in your own words"
+        placeholder="Search in your own words"
         value={asked.q}
         onType={(q) => ask({ q })}
       />
@@ -138,7 +138,7 @@ function SearchForm({ asked, names, ask }: SearchingProps) {
           onChange={(corpus) => ask({ corpus })}
         />
         <Segments
-          label="How to search"
+          label="Search mode"
           options={modes}
           value={asked.mode ?? 'hybrid'}
           onChange={(mode) => ask({ mode: mode === 'hybrid' ? undefined : mode })}
@@ -158,7 +158,7 @@ function SearchForm({ asked, names, ask }: SearchingProps) {
             checked={asked.explain ?? false}
             onChange={(event) => ask({ explain: event.target.checked || undefined })}
           />
-          Say why
+          Explain
         </label>
       </div>
     </search>
@@ -168,14 +168,14 @@ function SearchForm({ asked, names, ask }: SearchingProps) {
 function NothingToSearch() {
   return (
     <Empty
-      title="There is nothing to search yet"
+      title="Nothing to search yet"
       next={
         <Link to="/add" className="button primary">
           Add documents
         </Link>
       }
     >
-      Documents can be searched a moment after they were added.
+      Documents are searchable moments after you add them.
     </Empty>
   );
 }

@@ -1,18 +1,23 @@
-/** Each source of the attempt: how far it has come, and what will become of it. */
+/** Each source of the attempt, with its progress and its result. */
 import { useMutation } from '@tanstack/react-query';
-import { type Attempt, forgetToldSources, refreshAttempt, type Staged } from '../live/attempt.ts';
+import {
+  type Attempt,
+  forgetSourceMessages,
+  refreshAttempt,
+  type Staged,
+} from '../live/attempt.ts';
 import { Badge, type Tone } from '../part/basic.tsx';
 import { bytes, counted, shortSource } from '../part/wording.ts';
 import { useWorkbench } from '../workbench.ts';
 
-const looks: Readonly<Record<Staged['status'], { tone: Tone; name: string }>> = {
-  staged: { tone: 'plain', name: 'waits' },
-  checked: { tone: 'run', name: 'looked at' },
+const badges: Readonly<Record<Staged['status'], { tone: Tone; name: string }>> = {
+  staged: { tone: 'plain', name: 'waiting' },
+  checked: { tone: 'run', name: 'checked' },
   parsed: { tone: 'run', name: 'read' },
-  split: { tone: 'ok', name: 'cut' },
+  split: { tone: 'ok', name: 'chunked' },
   skipped: { tone: 'plain', name: 'skipped' },
-  refused: { tone: 'bad', name: 'left out' },
-  failed: { tone: 'bad', name: 'left out' },
+  refused: { tone: 'bad', name: 'skipped' },
+  failed: { tone: 'bad', name: 'failed' },
 };
 const stored = { tone: 'ok', name: 'stored' } as const;
 const fetched = { tone: 'run', name: 'fetched' } as const;
@@ -29,13 +34,13 @@ export function StagedList({ sources, status }: StagedListProps) {
   const remove = useMutation({
     mutationFn: (ids: readonly string[]) =>
       client().ask('DELETE /staging', { query: { id: ids.join(',') } }),
-    onSuccess: (_, ids) => forgetToldSources(queries, ids),
+    onSuccess: (_, ids) => forgetSourceMessages(queries, ids),
     onError: (error) => notices.tell(error.message, { tone: 'bad' }),
     onSettled: () => refreshAttempt(queries),
   });
-  // What is being worked on cannot be taken back, and what is stored is staged no more.
-  const isHeld = status === 'running' || status === 'stopping';
-  const left = isHeld ? [] : sources.filter((source) => !isStored(source, status));
+  // A source that is being processed cannot be removed, and a stored one is no longer staged.
+  const isLocked = status === 'running' || status === 'stopping';
+  const left = isLocked ? [] : sources.filter((source) => !isStored(source, status));
   const removable = new Set(left.map(({ id }) => id));
   return (
     <div className="card flush">
@@ -59,7 +64,7 @@ export function StagedList({ sources, status }: StagedListProps) {
             className="button quiet"
             onClick={() => remove.mutate([...removable])}
           >
-            {`Take all ${removable.size} back`}
+            {`Remove all ${removable.size}`}
           </button>
         </p>
       )}
@@ -70,9 +75,9 @@ export function StagedList({ sources, status }: StagedListProps) {
 const isStored = ({ status: reached }: Staged, status: Attempt['status']): boolean =>
   status === 'complete' && reached === 'split';
 
-/** Its bytes are there, but it is judged only together with the others. */
-function lookOf({ status, media_type }: Staged): { tone: Tone; name: string } {
-  return status === 'staged' && media_type !== null ? fetched : looks[status];
+/** It is uploaded, but only checked together with the others. */
+function badgeOf({ status, media_type }: Staged): { tone: Tone; name: string } {
+  return status === 'staged' && media_type !== null ? fetched : badges[status];
 }
 
 interface StagedRowProps {
@@ -82,14 +87,14 @@ interface StagedRowProps {
 }
 
 function StagedRow({ source, isStored, onRemove }: StagedRowProps) {
-  const look = isStored ? stored : lookOf(source);
+  const badge = isStored ? stored : badgeOf(source);
   const size = [
     ...(source.bytes === null ? [] : [bytes(source.bytes)]),
     ...(source.chunks === null ? [] : [counted(source.chunks, 'chunk')]),
   ];
   return (
     <li className="entry wraps" data-source={source.status}>
-      <Badge tone={look.tone}>{look.name}</Badge>
+      <Badge tone={badge.tone}>{badge.name}</Badge>
       <span className="grow cut" title={source.name}>
         {shortSource(source.name)}
       </span>

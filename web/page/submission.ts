@@ -1,7 +1,6 @@
 /**
- * The one place that sends what was planned: to be staged for the attempt, or handed over as a job
- * at once. Files go in several requests, so that none is too large, and it is known how much of
- * them has been sent.
+ * Sends the planned sources: staged for the attempt, or submitted as a job. Files are sent in
+ * several requests, so that none is too large and the upload progress is known.
  */
 import { useRef, useState } from 'react';
 import { Client } from '../../src/client/http.ts';
@@ -18,12 +17,12 @@ export type Plan = { readonly corpus: string; readonly lane: Lane } & (
 );
 
 export interface Submission {
-  /** Of what is being sent; undefined while nothing is. */
+  /** The sent share of the upload; undefined if nothing is being sent. */
   readonly sentShare: number | undefined;
   readonly error: unknown;
-  /** Resolves with whether all of it is staged. */
+  /** Resolves to whether all sources are staged. */
   readonly stage: (plan: Plan) => Promise<boolean>;
-  /** Resolves with the id of the job, if there is one now. */
+  /** Resolves to the id of the job, if one was created. */
   readonly handOver: (plan: Plan) => Promise<string | undefined>;
   readonly abort: () => void;
 }
@@ -36,7 +35,7 @@ type Sender = (client: Client, sending: Sending) => Promise<unknown>;
 
 interface Sending {
   readonly signal: AbortSignal;
-  /** The bytes of requests before this one. */
+  /** The bytes of earlier requests. */
   sentBefore: number;
 }
 
@@ -73,7 +72,7 @@ export function useSubmission(): Submission {
   };
 }
 
-/** What is staged under a name replaces what was: sending it again does no harm. */
+/** Staging a name again replaces it, so repeating a request is safe. */
 function stageWith(plan: Plan): Sender {
   return async (client, sending) => {
     const { signal } = sending;
@@ -86,7 +85,7 @@ function stageWith(plan: Plan): Sender {
   };
 }
 
-/** The key makes it safe to ask again: what was accepted once is not accepted again. */
+/** The idempotency key makes it safe to repeat the request. */
 function handOverWith(plan: Plan, key: string): Sender {
   return async (client, { signal }) => {
     for (let tries = 1; ; tries += 1) {

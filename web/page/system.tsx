@@ -1,4 +1,4 @@
-/** The service itself: is it well, what waits, how fast it is, and whether it keeps its promise. */
+/** The service itself: health, queues, throughput, and stuck documents. */
 import { useQuery } from '@tanstack/react-query';
 import { Badge, Facts, Problem, Skeleton, Wide } from '../part/basic.tsx';
 import { Chart } from '../part/chart.tsx';
@@ -13,8 +13,8 @@ import {
   sumOf,
 } from '../part/metrics.ts';
 import { count } from '../part/wording.ts';
-import { useStanding, useWorkbench } from '../workbench.ts';
-import { ItemCounts } from './system-standing.tsx';
+import { useConnectionState, useWorkbench } from '../workbench.ts';
+import { ItemCounts } from './system-limits.tsx';
 
 interface Readings {
   readonly samples: readonly Sample[];
@@ -46,7 +46,7 @@ export function SystemPage() {
       <header className="page-head">
         <h1>System</h1>
         <a className="button" href="/docs">
-          HTTP interface
+          HTTP API
         </a>
         <a className="button" href="/metrics">
           Metrics
@@ -55,7 +55,7 @@ export function SystemPage() {
       <Health />
       {isPending && <Skeleton lines={6} />}
       {isError && !data && <Problem error={error} />}
-      {data && <Keeping samples={data.samples} />}
+      {data && <StuckDocuments samples={data.samples} />}
       {data && <Queues samples={data.samples} />}
       <ItemCounts />
       {data && (
@@ -64,9 +64,9 @@ export function SystemPage() {
           <Chart title="Steps" unit="/s" points={ratesOf(data.moments, 'steps')} />
           <Chart title="Waiting" unit="documents" points={depthsOf(data.moments)} />
           <Chart title="Embedding" unit="ms" points={latenciesOf(data.moments, 'embedding')} />
-          <Chart title="Searching" unit="ms" points={latenciesOf(data.moments, 'search')} />
+          <Chart title="Search" unit="ms" points={latenciesOf(data.moments, 'search')} />
           <Chart title="Requests" unit="/s" points={ratesOf(data.moments, 'requests')} />
-          <Chart title="A request" unit="ms" points={latenciesOf(data.moments, 'request')} />
+          <Chart title="Request time" unit="ms" points={latenciesOf(data.moments, 'request')} />
         </div>
       )}
       {data && <Failures samples={data.samples} />}
@@ -75,7 +75,7 @@ export function SystemPage() {
 }
 
 function Health() {
-  const standing = useStanding();
+  const connection = useConnectionState();
   const { data } = useQuery({
     queryKey: ['ready'],
     refetchInterval: everyMs,
@@ -89,7 +89,7 @@ function Health() {
         {data && (
           <Badge tone={data.ready ? 'ok' : 'bad'}>{data.ready ? 'ready' : 'not ready'}</Badge>
         )}
-        {standing === 'offline' && <Badge tone="bad">cannot be reached</Badge>}
+        {connection === 'offline' && <Badge tone="bad">unreachable</Badge>}
       </div>
       <Wide label="Checks">
         <table className="table">
@@ -98,7 +98,7 @@ function Health() {
               <tr key={name}>
                 <td>{name}</td>
                 <td>
-                  <Badge tone={ok ? 'ok' : 'bad'}>{ok ? 'well' : 'not well'}</Badge>
+                  <Badge tone={ok ? 'ok' : 'bad'}>{ok ? 'OK' : 'Failing'}</Badge>
                 </td>
                 <td className="soft">{detail}</td>
               </tr>
@@ -115,22 +115,23 @@ interface Ready {
   readonly checks: Readonly<Record<string, { readonly ok: boolean; readonly detail: string }>>;
 }
 
-/** 503 says which part is not well, in the same shape. */
+/** 503 names the failing part in the same response shape. */
 async function readReady(response: Response): Promise<Ready> {
   return (await response.json()) as Ready;
 }
 
-function Keeping({ samples }: { samples: readonly Sample[] }) {
+function StuckDocuments({ samples }: { samples: readonly Sample[] }) {
   const stuck = sumOf(samples, 'pawl_items_without_forward_cause');
   return (
-    <section className="card row" aria-label="The promise" data-stuck={stuck}>
+    <section className="card row" aria-label="Stuck documents" data-stuck={stuck}>
       <span className={`figure ${stuck === 0 ? 'tone-ok' : 'tone-bad'}`}>{count(stuck)}</span>
       <div className="grow">
-        <h2>Documents without a forward cause</h2>
+        <h2>Stuck documents</h2>
         <p className="soft">
           {stuck === 0
-            ? 'For every open document, something is bound to move it on.'
-            : 'Nothing would move these on: a promise is broken. Run `pawl doctor`, and report it.'}
+            ? 'Every open document has a scheduled next event.'
+            : 'These documents will not move without help. This is a bug: run `pawl ' +
+              'doctor` and report it.'}
         </p>
       </div>
     </section>
@@ -140,12 +141,12 @@ function Keeping({ samples }: { samples: readonly Sample[] }) {
 function Queues({ samples }: { samples: readonly Sample[] }) {
   const depth = (queue: string): string => count(sumOf(samples, 'queue_depth', { queue }));
   const facts = [
-    { name: 'Wait for their turn', value: depth('turns') },
-    { name: 'Wait for a time', value: depth('timers') },
-    { name: 'Wait at a gate', value: depth('gates') },
-    { name: 'Jobs in flight', value: count(sumOf(samples, 'jobs_inflight')) },
-    { name: 'Retries scheduled', value: count(sumOf(samples, 'retry_attempts_total')) },
-    { name: 'Streams open', value: count(sumOf(samples, 'pawl_streams_open')) },
+    { name: 'Waiting for a worker', value: depth('turns') },
+    { name: 'Waiting for a retry', value: depth('timers') },
+    { name: 'Waiting for a limit', value: depth('gates') },
+    { name: 'Running jobs', value: count(sumOf(samples, 'jobs_inflight')) },
+    { name: 'Retries since the start', value: count(sumOf(samples, 'retry_attempts_total')) },
+    { name: 'Open streams', value: count(sumOf(samples, 'pawl_streams_open')) },
   ];
   return <Facts facts={facts} />;
 }

@@ -1,4 +1,4 @@
-/** What ran when: one line for each run of a step, those that ran together one below the other. */
+/** The timeline of a document: one row per run of a step; parallel runs overlap. */
 import type { Item } from '../../src/contract/schema/schema.ts';
 import { useJobLog } from '../live/job-log.ts';
 import { Problem, Skeleton, Wide } from '../part/basic.tsx';
@@ -11,21 +11,23 @@ export function Timeline({ item, isOpen }: { item: Item; isOpen: boolean }) {
   if (!data) return <Skeleton lines={8} />;
   const runs = timelineOf(data.events, item.item_id);
   if (runs.length === 0) {
-    const why = data.isCut ? 'Its steps are further back than this page reads.' : 'No step yet.';
+    const why = data.isCut
+      ? 'The steps are older than the events on this page.'
+      : 'No step has run yet.';
     return <p className="soft">{why}</p>;
   }
   const now = isOpen ? Date.now() : Math.max(...runs.map(endOf));
   const from = Math.min(...runs.map(({ startedAt }) => startedAt));
   const to = Math.max(now, ...runs.map(endOf));
   return (
-    <Wide label="What ran when">
+    <Wide label="Timeline">
       <table className="table">
         <thead>
           <tr>
             <th>Step</th>
-            <th>When</th>
-            <th className="number">Took</th>
-            <th>What came of it</th>
+            <th>Start</th>
+            <th className="number">Duration</th>
+            <th>Result</th>
           </tr>
         </thead>
         <tbody>

@@ -1,4 +1,4 @@
-/** Why an address is, or is not, in the results. */
+/** Why an address is, or is not, in the search results. */
 import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
@@ -31,20 +31,20 @@ export function WhyNot({ corpus, query }: { corpus: string; query: string }) {
     if (url.trim() !== '') why.mutate();
   };
   return (
-    <section className="card stack" aria-label="Why is something not here?">
-      <h2>Why is something not here?</h2>
+    <section className="card stack" aria-label="Why is a document missing?">
+      <h2>Why is a document missing?</h2>
       <form className="row" onSubmit={ask}>
         <label className="field grow">
           <span className="hidden-text">Address or name of the source</span>
           <input
             className="input"
-            placeholder="The address, or the name under which it was added"
+            placeholder="The address or name under which it was added"
             value={url}
             onChange={(event) => setUrl(event.target.value)}
           />
         </label>
         <button type="submit" className="button" disabled={url.trim() === '' || why.isPending}>
-          Ask
+          Check
         </button>
       </form>
       {why.isError && <Problem error={why.error} />}
@@ -70,7 +70,7 @@ function Answer({ why, corpus }: { why: Why; corpus: string }) {
         )}
         {item && (
           <Link to="/jobs/$id" params={{ id: item.job_id }} search={{ item: item.item_id }}>
-            See its last run
+            Show its last run
           </Link>
         )}
         {verdict === 'unknown' && (

@@ -1,6 +1,6 @@
 /**
- * A field whose text is in the address of the page. The address follows a moment later: what was
- * typed in between must not be taken back, so while it is typed into, the field goes before.
+ * A text field whose value is part of the page address. The address is updated with a delay, so
+ * while the user types, the value of the field wins.
  */
 import { type ComponentProps, useEffect, useRef, useState } from 'react';
 
@@ -10,7 +10,7 @@ export interface AddressedInputProps
   readonly isLabelHidden?: boolean;
   readonly value: string | undefined;
   readonly onType: (text: string | undefined) => void;
-  /** Typing goes here as soon as the page is there. */
+  /** Focused when the page opens. */
   readonly isFirst?: boolean;
 }
 

@@ -1,7 +1,7 @@
-/** The smallest parts: what every page is made of. */
+/** Basic components that every page uses. */
 import { type ReactNode, useEffect, useState } from 'react';
 import { Failure, failures } from '../../src/kernel/failure/failure.ts';
-import type { Tone } from './look.ts';
+import type { Tone } from './job-badge.ts';
 import { ago, exactTime } from './wording.ts';
 
 export type { Tone };
@@ -13,7 +13,7 @@ export function Badge({ tone = 'plain', children }: { tone?: Tone; children: Rea
 const secondMs = 1000;
 const minuteMs = 60_000;
 
-/** How long ago; the exact time on hover. It counts on by itself. */
+/** The age of a time, updated automatically, with the exact time on hover. */
 export function Time({ at }: { at: string | null }) {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {
@@ -33,7 +33,7 @@ export function Time({ at }: { at: string | null }) {
 export interface EmptyProps {
   readonly title: string;
   readonly children?: ReactNode;
-  /** What to do next. */
+  /** The suggested next action. */
   readonly next?: ReactNode;
 }
 
@@ -47,14 +47,14 @@ export function Empty({ title, children, next }: EmptyProps) {
   );
 }
 
-/** What went wrong, its code, and what can be done about it. */
+/** An error with its code and its advice. */
 export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   const failure = error instanceof Failure ? error : undefined;
   const row = failure && failures[failure.code];
   return (
     <div className="problem" role="alert">
       <h2>
-        {row?.title ?? 'Something went wrong in this page'}{' '}
+        {row?.title ?? 'This page had an unexpected error'}{' '}
         {failure && <code className="soft">{failure.code}</code>}
       </h2>
       <p>{error instanceof Error ? error.message : String(error)}</p>
@@ -73,7 +73,7 @@ export function Problem({ error, onRetry }: { error: unknown; onRetry?: () => vo
 
 const widths = ['72%', '54%', '83%', '61%', '77%', '48%'];
 
-/** Where something will be, before it is there. */
+/** A placeholder while content loads. */
 export function Skeleton({ lines = 4 }: { lines?: number }) {
   return (
     <div className="stack" aria-busy="true">
@@ -85,7 +85,7 @@ export function Skeleton({ lines = 4 }: { lines?: number }) {
   );
 }
 
-/** What may be wider than the screen scrolls by itself, by key too. */
+/** Content wider than the screen scrolls, also with the keyboard. */
 export function Wide({ label, children }: { label: string; children: ReactNode }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a part that scrolls must be reached by key
@@ -114,7 +114,7 @@ export function Facts({ facts, isWide = false }: { facts: readonly Fact[]; isWid
   );
 }
 
-/** Text with some of its characters marked. It is always text, whatever it says. */
+/** Text with highlighted ranges. It is always rendered as text, never as markup. */
 export function Marked({ text, ranges }: { text: string; ranges: readonly Range[] }) {
   const parts: ReactNode[] = [];
   let place = 0;
@@ -132,8 +132,8 @@ export function Marked({ text, ranges }: { text: string; ranges: readonly Range[
 }
 
 /**
- * Lines that were broken only to fit a page flow on; lists, headings and tables keep their lines.
- * A sign takes the place of a sign, so that offsets stay true.
+ * Joins lines that were only broken to fit a page; lists, headings and tables keep their lines.
+ * Characters are replaced one by one, so that offsets stay valid.
  */
 export function flowing(text: string): string {
   return text.replace(/(?<=[^\n])\n(?=[^\n\-*#|>\d\s])/g, ' ');

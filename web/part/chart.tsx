@@ -23,7 +23,7 @@ export function Chart({ title, points, unit }: ChartProps) {
   const now = `${last.toFixed(last < 10 ? 1 : 0)} ${unit}`;
   return (
     <figure className="card stack tight">
-      <figcaption className="row apart">
+      <figcaption className="row spread">
         <h3>{title}</h3>
         <span className="number">{now}</span>
       </figcaption>
@@ -48,7 +48,7 @@ export function Chart({ title, points, unit }: ChartProps) {
       <p className="soft small">
         {points.length > 1
           ? `at most ${most.toFixed(1)} ${unit} in the last ${Math.round(span / 1000)} s`
-          : 'The line begins with the next reading.'}
+          : 'The chart starts with the next sample.'}
       </p>
     </figure>
   );

@@ -1,4 +1,4 @@
-/** One of several: beside each other, as tabs, or folded into a menu. */
+/** A choice of one option: as buttons, tabs, or a menu. */
 import type { KeyboardEvent } from 'react';
 
 export interface Option<Value extends string> {

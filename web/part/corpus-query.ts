@@ -3,7 +3,7 @@ import { useWorkbench } from '../workbench.ts';
 
 const corporaPerPage = 200;
 
-/** The first of them are enough for a menu; the page of corpora reads on. */
+/** The first page is enough for a menu; the page of corpora loads more. */
 export function useCorpora() {
   const { client } = useWorkbench();
   return useInfiniteQuery({

@@ -1,4 +1,4 @@
-/** Questions that must be answered, and help. The browser's own dialog keeps the focus inside. */
+/** Confirmation and help dialogs. The native dialog element keeps the focus inside. */
 import { type ReactNode, useEffect, useId, useRef } from 'react';
 
 export interface DialogProps {
@@ -47,7 +47,7 @@ export function Confirm({ title, children, verb, onConfirm, onClose }: ConfirmPr
           {verb}
         </button>
         <button type="button" className="button" onClick={onClose}>
-          Leave it
+          Keep
         </button>
       </div>
     </Dialog>

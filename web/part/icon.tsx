@@ -1,4 +1,4 @@
-/** Small drawings, all of one stroke. They say nothing that is not also said in words. */
+/** Line icons. They are decorative: their meaning is always in the text as well. */
 const paths = {
   search: 'M7 12A5 5 0 1 0 7 2a5 5 0 0 0 0 10zM11 11l3.5 3.5',
   add: 'M8 2.5v11M2.5 8h11',

@@ -1,11 +1,11 @@
-/** Keys that do something where nothing is being typed. */
+/** Keyboard shortcuts, active while nothing is being typed. */
 import { useEffect, useRef } from 'react';
 
 export type KeyTable = Readonly<Record<string, () => void>>;
 
 const prefix = 'g';
 
-/** `?` is one key; `g j` is one after the other. */
+/** `?` is one key; `g j` is a sequence. */
 export function useKeys(table: KeyTable): void {
   const latest = useRef(table);
   latest.current = table;
@@ -14,7 +14,7 @@ export function useKeys(table: KeyTable): void {
     const press = (event: KeyboardEvent): void => {
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
       if (document.querySelector('dialog[open]')) return;
-      // After `g`, a key is the second of a pair, whoever listens to it alone.
+      // After `g`, the next key belongs to the sequence, even if it has its own handler.
       const name = before === prefix ? `${prefix} ${event.key}` : event.key;
       const act = latest.current[name];
       before = event.key;

@@ -1,4 +1,4 @@
-/** A list of any length, of which only the rows that are seen are in the page. `j` and `k` move. */
+/** A virtual list of any length: only visible rows are rendered. `j` and `k` move. */
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { useKeys } from './keys.ts';
@@ -9,7 +9,7 @@ export interface LongListProps<Row> {
   readonly rowHeight: number;
   readonly keyOf: (row: Row) => string | number;
   readonly render: (row: Row) => ReactNode;
-  /** Called when the end comes near, so that more can be read. */
+  /** Called near the end of the list, to load more. */
   readonly onEnd?: (() => void) | undefined;
 }
 
@@ -37,14 +37,14 @@ export function LongList<Row>(props: LongListProps<Row>) {
     return target !== null && target !== undefined;
   };
   const move = (step: number): void => {
-    // By its key: rows that come on top do not change which one is chosen.
+    // Selected by key, so that new rows on top do not change the selection.
     const now = rows.findIndex((row) => keyOf(row) === chosen);
     const place = Math.min(Math.max(now + step, 0), rows.length - 1);
     const row = rows[place];
     if (row === undefined) return;
     setChosen(keyOf(row));
     virtual.scrollToIndex(place);
-    // A row that is in the page has the focus before the next key comes.
+    // A rendered row gets the focus before the next key is handled.
     if (!focus(place)) requestAnimationFrame(() => focus(place));
   };
   useKeys({ j: () => move(1), k: () => move(-1) });

@@ -1,6 +1,6 @@
 /**
- * A lifecycle as its table in the kernel says, with the present state lit and the ways out of it
- * drawn stronger. States stand in columns by their distance from the first one.
+ * Draws a lifecycle from its table in the kernel, with the current state and its outgoing edges
+ * highlighted. States are arranged in columns by their distance from the first.
  */
 import { useId } from 'react';
 import type { Machine } from '../../src/kernel/lifecycle/machine.ts';
@@ -28,7 +28,7 @@ export function MachineDiagram({ machine, state }: DiagramProps) {
       viewBox={`0 0 ${width} ${height}`}
       width={width}
       role="img"
-      aria-label={`The lifecycle of a ${words(machine.name)}; it is ${words(state)}`}
+      aria-label={`The lifecycle of a ${words(machine.name)}; the current state is ${words(state)}`}
     >
       <defs>
         <marker id={id} viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" orient="auto">
@@ -66,7 +66,7 @@ interface Way {
   readonly events: readonly string[];
 }
 
-/** One line for each pair of states, whatever number of events leads from one to the other. */
+/** One edge per pair of states, even if several events connect them. */
 export function waysOf({ edges }: Machine): Way[] {
   const ways = new Map<string, { from: string; to: string; events: string[] }>();
   for (const [event, froms, to] of edges) {
@@ -96,7 +96,7 @@ function layOut(machine: Machine) {
   return { places, width, height };
 }
 
-/** The last column holds the states in which it ends. */
+/** The last column holds the final states. */
 function columnsOf({ initial, states, final, edges }: Machine): string[][] {
   const rank = new Map([[initial, 0]]);
   for (const state of rank.keys()) {
@@ -123,7 +123,7 @@ function curve(from: Place | undefined, to: Place | undefined): string {
     return `M${x} ${startY} C${x + 34} ${startY} ${x + 34} ${endY} ${x} ${endY}`;
   }
   const isForward = to.x > from.x;
-  // Ways back run a little lower than ways forward, so that the two can be told apart.
+  // Backward edges run slightly lower than forward edges, so that both stay visible.
   const shift = isForward ? -4 : 6;
   const startX = isForward ? from.x + box.width : from.x;
   const endX = isForward ? to.x : to.x + box.width;

@@ -22,8 +22,8 @@ const moment = (at: number, more: Partial<Moment>): Moment => ({
   ...more,
 });
 
-describe('the figures of the service', () => {
-  test('are read with their labels, and summed over those that are not named', () => {
+describe('the metrics of the service', () => {
+  test('are read with their labels, and summed over labels that are not named', () => {
     const samples = readMetrics(text);
     assert.equal(samples.length, 3);
     assert.equal(sumOf(samples, 'queue_depth', { queue: 'turns' }), 3);
@@ -31,7 +31,7 @@ describe('the figures of the service', () => {
     assert.equal(sumOf(samples, 'unknown'), 0);
   });
 
-  test('become rates, which do not go below 0 when the service begins anew', () => {
+  test('become rates, which do not drop below 0 when the service restarts', () => {
     const moments = [
       moment(0, { steps: 10 }),
       moment(2000, { steps: 30 }),
@@ -43,13 +43,13 @@ describe('the figures of the service', () => {
     ]);
   });
 
-  test('become the time that a request took', () => {
+  test('become the duration of a request', () => {
     const moments = [moment(0, {}), moment(1000, { requests: 4, requestSeconds: 0.02 })];
     assert.deepEqual(latenciesOf(moments, 'request'), [{ at: 1000, value: 5 }]);
     assert.deepEqual(latenciesOf(moments, 'search'), [{ at: 1000, value: 0 }]);
   });
 
-  test('tell queries from documents, and add up what waits in every queue', () => {
+  test('separate queries from documents, and add up all queues', () => {
     const name = 'embedding_request_duration_seconds';
     const samples = readMetrics(
       `${name}_count{operation="read"} 2\n${name}_sum{operation="read"} 0.5\n` +

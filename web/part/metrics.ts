@@ -1,4 +1,4 @@
-/** Reads what `/metrics` tells, and keeps the last minutes of it. */
+/** Reads `/metrics` and keeps the samples of the last minutes. */
 export interface Sample {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -30,7 +30,7 @@ export function sumOf(
   return samples.filter(isWanted).reduce((sum, { value }) => sum + value, 0);
 }
 
-/** What is charted, at a moment: counts and times that only grow, and what waits. */
+/** One sample of the charted metrics: growing counts and times, and queue lengths. */
 export interface Moment {
   readonly at: number;
   readonly documents: number;
@@ -70,7 +70,7 @@ export interface Point {
 
 type Growing = Exclude<keyof Moment, 'at' | 'waiting'>;
 
-/** From each moment to the next: how many in a second. A service that began anew begins at 0. */
+/** The rate per second between consecutive samples. Counters restart at 0 with the service. */
 export function ratesOf(moments: readonly Moment[], name: Growing): Point[] {
   return pairsOf(moments).map(([before, now]) => {
     const grown = now[name] - before[name];
@@ -84,7 +84,7 @@ const timed = {
   embedding: ['embeddings', 'embeddingSeconds'],
 } as const satisfies Record<string, readonly [Growing, Growing]>;
 
-/** How many milliseconds each took, on the average between two moments; 0 where there was none. */
+/** The average milliseconds per call between two samples; 0 without calls. */
 export function latenciesOf(moments: readonly Moment[], name: keyof typeof timed): Point[] {
   const [count, seconds] = timed[name];
   return pairsOf(moments).map(([before, now]) => {

@@ -1,4 +1,4 @@
-/** Receipts and refusals, shown in a corner: one says what was done, and may offer to undo it. */
+/** Notices in a corner of the page: results and errors, some with an undo button. */
 export interface Notice {
   readonly id: number;
   readonly text: string;

@@ -1,11 +1,11 @@
-/** A job's status, in the words that every user of the interface reads. */
+/** The status of a job, in the words of the API. */
 import type { Job } from '../../src/contract/schema/schema.ts';
 import { Icon } from './icon.tsx';
-import { lookOf } from './look.ts';
+import { badgeOf } from './job-badge.ts';
 import { count } from './wording.ts';
 
 export function StatusIcon({ job }: { job: Job }) {
-  const { icon, tone, state } = lookOf(job);
+  const { icon, tone, state } = badgeOf(job);
   return (
     <span title={state}>
       <Icon name={icon} tone={tone} />
@@ -16,9 +16,9 @@ export function StatusIcon({ job }: { job: Job }) {
 
 const stages = ['scraping', 'chunking', 'embedding'] as const;
 
-/** The three stages, and where among them the job is. */
+/** The three stages, with the current one marked. */
 export function Stages({ job }: { job: Job }) {
-  const { state } = lookOf(job);
+  const { state } = badgeOf(job);
   const place = placeOf(job);
   return (
     <div className="stages" role="img" aria-label={state}>
@@ -42,7 +42,7 @@ function classOf({ status, state }: Job, index: number, place: number): string {
   return state === 'running' ? 'now' : 'still';
 }
 
-/** How many of the documents have ended, and how. */
+/** The share of finished documents, by outcome. */
 export function Meter({ job }: { job: Job }) {
   const { items_total: total, items_done, items_failed, items_canceled } = job;
   const share = (part: number): string => `${total === 0 ? 0 : (part / total) * 100}%`;

@@ -1,4 +1,4 @@
-/** The steps of a document, drawn from their table, with how many documents are at each. */
+/** Draws the steps of a document from their table, with the number of documents at each. */
 import { stepTable } from '../../src/kernel/lifecycle/item.ts';
 import { columnsOf } from './step-strip.tsx';
 import { count, words } from './wording.ts';
@@ -6,7 +6,7 @@ import { count, words } from './wording.ts';
 const box = { width: 112, height: 30, gapX: 30, gapY: 14 };
 
 export interface StepDiagramProps {
-  /** How many are at each step. */
+  /** Documents at each step. */
   readonly counts: Readonly<Record<string, number>>;
 }
 
@@ -33,7 +33,7 @@ export function StepDiagram({ counts }: StepDiagramProps) {
       viewBox={`0 0 ${width} ${height}`}
       width={width}
       role="img"
-      aria-label="The steps of a document, and how many documents are at each"
+      aria-label="The steps of a document, and the number of documents at each"
     >
       {lines.map(([before, step]) => {
         const [from, to] = [places.get(before), places.get(step)];

@@ -1,9 +1,9 @@
-/** The steps of a document as its table says: one after the other, the fan-out side by side. */
+/** The steps of a document in order, with parallel steps side by side. */
 import type { Item } from '../../src/contract/schema/schema.ts';
 import { stepTable } from '../../src/kernel/lifecycle/item.ts';
 import { words } from './wording.ts';
 
-/** Steps with the same steps before them run together. */
+/** Steps with the same predecessors run in parallel. */
 export function columnsOf(): string[][] {
   const columns = new Map<string, string[]>();
   for (const { step, after } of stepTable) {
@@ -13,7 +13,7 @@ export function columnsOf(): string[][] {
   return [...columns.values()];
 }
 
-/** It can run now: all that stands before it is done. */
+/** It can run now: all its predecessors are done. */
 function isReady(step: string, reached: readonly string[]): boolean {
   const row = stepTable.find((each) => each.step === step);
   return row?.after.every((before) => reached.includes(before)) ?? false;

@@ -1,4 +1,4 @@
-/** Light or dark: as the system says, until a person says otherwise. */
+/** Light or dark: follows the system until the user chooses. */
 import { useEffect, useState } from 'react';
 
 const place = 'pawl.theme';

@@ -17,7 +17,7 @@ const event = (at: number, kind: Event['kind'], more: Partial<Event> = {}): Even
 });
 
 describe('the timeline of a document', () => {
-  test('has one run for each time a step ran, those that ran together overlapping', () => {
+  test('has one run per execution of a step, and parallel runs overlap', () => {
     const runs = timelineOf(
       [
         event(10, 'step_started', { step: 'chunked' }),
@@ -44,7 +44,7 @@ describe('the timeline of a document', () => {
     assert.equal(runs[1]?.costCents, 2);
   });
 
-  test('says what was retried and why, and shows the next try as a run of its own', () => {
+  test('shows the reason of a retry, and the next try as its own run', () => {
     const runs = timelineOf(
       [
         event(1, 'step_started', { step: 'fetched' }),
@@ -63,7 +63,7 @@ describe('the timeline of a document', () => {
     );
   });
 
-  test('ends what a lost worker was at', () => {
+  test('ends the run of a lost worker', () => {
     const runs = timelineOf(
       [event(1, 'step_started', { step: 'fetched' }), event(5, 'lease_lost')],
       1,

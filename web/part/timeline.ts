@@ -1,4 +1,4 @@
-/** What ran when, for one document: worked out from its events. */
+/** The timeline of one document, derived from its events. */
 import type { Event } from '../../src/contract/schema/schema.ts';
 
 export interface Run {
@@ -8,7 +8,7 @@ export interface Run {
   readonly startedAt: number;
   readonly endedAt: number | null;
   readonly outcome: 'open' | 'done' | 'failed' | 'lost';
-  /** What it cost, what came out, or why it failed and what was then decided. */
+  /** The cost and output of a run, or its failure and the decision that followed. */
   readonly notes: readonly string[];
   readonly costCents: number;
 }
@@ -67,19 +67,19 @@ function noteRetry(runs: Run[], event: Event): void {
   const reason = event.detail.reason;
   const due = event.detail.due_at;
   const when = typeof due === 'number' ? ` at ${new Date(due).toLocaleTimeString('en-GB')}` : '';
-  const text = typeof reason === 'string' ? reason : `tried again${when}`;
+  const text = typeof reason === 'string' ? reason : `retry${when}`;
   runs[place] = { ...run, notes: [...run.notes, text] };
 }
 
 function loseAll(runs: Run[], event: Event): void {
   runs.forEach((run, place) => {
     if (run.outcome !== 'open') return;
-    const notes = [...run.notes, 'the worker was given up; its work counts for nothing'];
+    const notes = [...run.notes, 'the worker was lost; this run does not count'];
     runs[place] = { ...run, outcome: 'lost', endedAt: Date.parse(event.at), notes };
   });
 }
 
-const told: readonly (readonly [name: string, text: (value: unknown) => string])[] = [
+const resultTexts: readonly (readonly [name: string, text: (value: unknown) => string])[] = [
   ['code', String],
   ['message', String],
   ['chunks', (value) => `${value} chunks`],
@@ -90,7 +90,9 @@ const told: readonly (readonly [name: string, text: (value: unknown) => string])
 ];
 
 function notesOf({ detail }: Event): string[] {
-  return told.flatMap(([name, text]) => (detail[name] === undefined ? [] : text(detail[name])));
+  return resultTexts.flatMap(([name, text]) =>
+    detail[name] === undefined ? [] : text(detail[name]),
+  );
 }
 
 function numberOf(value: unknown): number {

@@ -1,4 +1,4 @@
-/** Numbers, times and names as people read them. */
+/** Formats numbers, times and names for people. */
 const numbers = new Intl.NumberFormat('en-US');
 const exact = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'always', style: 'narrow' });
@@ -51,21 +51,21 @@ export function money(cents: number): string {
 
 export const words = (name: string): string => name.replaceAll('_', ' ');
 
-/** The end of a path says more than its beginning. */
+/** Truncates the start, because the end of a path says more. */
 export function shortSource(source: string): string {
   if (/^https?:/.test(source)) return source.replace(/^https?:\/\//, '');
   if (source.startsWith('upload:')) return source.slice('upload:'.length);
   return source.startsWith('/') ? source.split('/').slice(-2).join('/') : source;
 }
 
-/** Text that was handed over has no name that a command could take. */
+/** Inline text has no name that the command could use. */
 export function extractCommand(source: string): string {
   const file = source.replace(/^upload:/, '');
   const named = source.startsWith('inline:') ? 'FILE' : `'${file.replaceAll("'", "'\\''")}'`;
   return `pawl extract ${named} --dropped`;
 }
 
-/** Only an address of the web may become a link. */
+/** Only http and https addresses may become links. */
 export function linkOf(source: string): string | undefined {
   return /^https?:\/\//i.test(source) ? source : undefined;
 }

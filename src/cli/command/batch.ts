@@ -1,4 +1,4 @@
-/** `pawl batch`: work that an outside provider does for hours, and how far it is. */
+/** `pawl batch`: batch tasks at outside providers, and their progress. */
 import { readFileSync } from 'node:fs';
 import type { BatchTask } from '../../contract/operation/batch.ts';
 import { type BatchTaskState, batchTask } from '../../kernel/lifecycle/batch-task.ts';
@@ -21,7 +21,7 @@ import { ago, exactTime, number, printable } from '../view/wording.ts';
 
 export const batch: Command = {
   name: 'batch',
-  summary: 'work that providers do for hours: submit, list, show, output, cancel',
+  summary: 'batch tasks at outside providers: submit, list, show, output, cancel',
   usage: [
     'batch submit FILE',
     'batch [list] [--state STATE] [--limit N]',
@@ -29,7 +29,7 @@ export const batch: Command = {
   ],
   options: {
     state: { type: 'string', value: 'STATE', meaning: `one of ${batchTask.states.join(', ')}` },
-    limit: { type: 'string', value: 'N', meaning: 'how many tasks at most' },
+    limit: { type: 'string', value: 'N', meaning: 'maximum number of tasks' },
   },
   examples: [
     'pawl batch submit recordings.json',
@@ -54,7 +54,7 @@ function readTask(path: string): unknown {
   try {
     text = readFileSync(path === '-' ? 0 : path, 'utf8');
   } catch (error) {
-    throw usageError(`${path} cannot be read: ${(error as Error).message}`);
+    throw usageError(`cannot read ${path}: ${(error as Error).message}`);
   }
   try {
     return JSON.parse(text);
@@ -133,7 +133,7 @@ function printTask(terminal: Terminal, task: BatchTask): void {
     ...(task.output === null ? [] : [['output', task.output] as const]),
     ...(task.waiting === null ? [] : [['waiting', printable(task.waiting)] as const]),
     ...(error ? [['error', printable(`${error.code}: ${error.message}`)] as const] : []),
-    ['you can', task.actions.join(', ') || 'do nothing more'],
+    ['actions', task.actions.join(', ') || 'none'],
   ]);
 }
 

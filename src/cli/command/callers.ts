@@ -1,4 +1,4 @@
-/** `pawl callers`: who owns what, and which keys lead to whom. */
+/** `pawl callers`: owners of corpora and jobs, and their keys. */
 import type { CallerClient, ListedCaller } from '../../access/caller-client.ts';
 import { Failure } from '../../kernel/failure/failure.ts';
 import { limits } from '../../kernel/limits/limits.ts';
@@ -18,7 +18,7 @@ import { ago, count, number } from '../view/wording.ts';
 
 export const callers: Command = {
   name: 'callers',
-  summary: 'who owns what, and which keys lead to whom: list, show, link, unlink, move',
+  summary: 'owners of corpora and jobs, and their keys: list, show, link, unlink, move',
   usage: [
     'callers [list]',
     'callers show ID',
@@ -27,7 +27,7 @@ export const callers: Command = {
     'callers move FROM TO [--corpus NAME] [--yes]',
   ],
   options: {
-    corpus: { type: 'string', value: 'NAME', meaning: 'move this corpus with its jobs only' },
+    corpus: { type: 'string', value: 'NAME', meaning: 'move only this corpus and its jobs' },
     ...consentOption,
   },
   examples: [
@@ -106,12 +106,12 @@ function change(call: Call, args: readonly string[], what: 'link' | 'unlink'): P
 function move(call: Call, args: readonly string[]): Promise<number> {
   const [from, to, ...others] = args;
   if (from === undefined || to === undefined || others.length > 0) {
-    throw usageError('pawl callers move takes two callers: from whom, and to whom');
+    throw usageError('pawl callers move takes two callers: FROM and TO');
   }
   const corpus = textOf(call.flags, 'corpus');
   return withStore(call, async ({ callers: client }) => {
     const what = corpus === undefined ? 'everything' : `the corpus ${corpus}`;
-    if (!(await hasConsent(call, `Give ${what} of ${from} to ${to}?`))) return exits.error;
+    if (!(await hasConsent(call, `Move ${what} of ${from} to ${to}?`))) return exits.error;
     const moved = await client.move(from, to, { corpus });
     const corpora = count(moved.corpora, 'corpus', 'corpora');
     const sentence = `moved ${corpora} of ${moved.from} to ${moved.to}`;

@@ -1,4 +1,4 @@
-/** `pawl chunk`: the pieces of a source, as they would be indexed. */
+/** `pawl chunk`: the chunks of a source, as they would be indexed. */
 
 import { realWorld } from '../../app/world.ts';
 import type { Extracted } from '../../pipeline/extract/extract.ts';
@@ -15,11 +15,11 @@ import { previewSources } from './preview.ts';
 export const chunk: Command = {
   name: 'chunk',
   isLocal: true,
-  summary: 'show the pieces that URLs, files, folders, globs or stdin would be cut into',
+  summary: 'show the chunks of URLs, files, folders, globs or stdin, without storing them',
   usage: ['chunk SOURCE…'],
   examples: ['pawl chunk handbook.md', 'pawl chunk docs --json'],
   run: async (call) => {
-    // In threads, so that a signal is heard while a long text is chunked.
+    // Chunks in worker threads, so that signals are handled while a long text is chunked.
     const texts = new TextThreads(realWorld());
     try {
       return await previewSources(call, async (source, found) => {

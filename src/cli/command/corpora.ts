@@ -1,4 +1,4 @@
-/** `pawl corpora`: what can be searched. */
+/** `pawl corpora`: the searchable corpora. */
 import type { CorpusRow, Spending } from '../../index.ts';
 import { partlyReadBelow } from '../../kernel/text/kept-share.ts';
 import { chooseAction, onlyArgument } from '../action.ts';
@@ -28,8 +28,7 @@ import { share, sharePairs, shareShape, sharesOf, unshare } from './shares.ts';
 export const corpora: Command = {
   name: 'corpora',
   summary:
-    'what can be searched: list, show, documents, entities, share, reembed, budget, origins, ' +
-    'delete',
+    'searchable corpora: list, show, documents, entities, share, reembed, budget, origins, delete',
   usage: [
     'corpora [list]',
     'corpora show NAME',
@@ -47,7 +46,7 @@ export const corpora: Command = {
     ...originOptions,
     write: {
       type: 'boolean',
-      meaning: 'share it to write as well: ingest, retry, delete documents',
+      meaning: 'also share write access: ingest, retry, delete documents',
     },
     'partly-read': {
       type: 'boolean',
@@ -57,7 +56,7 @@ export const corpora: Command = {
     'budget-cents': {
       type: 'string',
       value: 'N',
-      meaning: 'what the job, or the corpus, may cost; without it, a corpus may cost anything',
+      meaning: 'budget of the job, or of the corpus; omit it to remove the budget of a corpus',
     },
   },
   run: chooseAction('corpora', {
@@ -146,14 +145,14 @@ function spendingPairs(spent: Spending): (readonly [string, string])[] {
     saved: { tokens: spent.tokens_saved, cents: spent.saved_cents },
   };
   return [
-    ...(model ? [['model', next ? `${model}, soon ${next}` : model] as const] : []),
+    ...(model ? [['model', next ? `${model}, being replaced by ${next}` : model] as const] : []),
     ...(cost.tokens > 0 ? [['cost', costLine(cost)] as const] : []),
     ...(cost.saved.tokens > 0 ? [['saved', savedLine(cost)] as const] : []),
     ...(typeof budget === 'number' ? [['budget', money(budget)] as const] : []),
   ];
 }
 
-/** Searches go on with the old model until the last document is embedded. */
+/** Searches use the old model until the last document is embedded. */
 async function reembed(call: Call, { name }: CorpusRow, pawl: PawlClient): Promise<number> {
   const after = await pawl.newestEvent();
   const job = await pawl.reembed(name, { budgetCents: centsOf(call.flags, 'budget-cents') });
@@ -179,7 +178,7 @@ async function* documentsOf(
   }
 }
 
-/** With `--json`, one document on each line: a corpus may be large. */
+/** With `--json`, prints one document per line, because a corpus may be large. */
 async function printDocuments(call: Call, { name }: CorpusRow, pawl: PawlClient): Promise<number> {
   const { terminal, isJson, flags } = call;
   const isPartlyRead = flags['partly-read'] === true;
@@ -219,7 +218,7 @@ function documentCells(row: DocumentOf): string[] {
 
 function printPartlyRead(terminal: Terminal, rows: readonly DocumentOf[]): void {
   if (rows.length === 0) {
-    terminal.print('no documents that were read in part');
+    terminal.print('no partly read documents');
     return;
   }
   printTable(
@@ -232,7 +231,7 @@ function printPartlyRead(terminal: Terminal, rows: readonly DocumentOf[]): void 
     ]),
   );
   terminal.print();
-  terminal.print(`${terminal.paint('dim', 'what is missing')}  pawl extract SOURCE --dropped`);
+  terminal.print(`${terminal.paint('dim', 'show what is missing')}  pawl extract SOURCE --dropped`);
 }
 
 async function remove(
@@ -240,7 +239,7 @@ async function remove(
   { name, documents }: CorpusRow,
   pawl: PawlClient,
 ): Promise<number> {
-  const question = `Delete ${count(documents, 'document')} of ${name}?`;
+  const question = `Delete ${name} with ${count(documents, 'document')}?`;
   if (!(await hasConsent(call, question))) return exits.error;
   const deleted = await pawl.deleteCorpus(name);
   const sentence = `deleted ${count(deleted, 'document')} of ${name}`;

@@ -6,13 +6,13 @@ const names = Object.keys(machines) as MachineName[];
 
 export const diagram: Command = {
   name: 'diagram',
-  summary: 'a lifecycle as a Mermaid diagram',
+  summary: 'print a lifecycle as a Mermaid diagram',
   isLocal: true,
   usage: [`diagram [${names.join('|')}]`],
   run: async (call) => {
     const [name = 'item'] = call.positionals;
     const known = names.find((candidate) => candidate === name);
-    if (!known) throw usageError(`there is no lifecycle ${name}; there are: ${names.join(', ')}`);
+    if (!known) throw usageError(`there is no lifecycle ${name}; use one of: ${names.join(', ')}`);
     const text = mermaid(machines[known]);
     return answer(call, { name, mermaid: text }, text.trimEnd());
   },

@@ -1,4 +1,4 @@
-/** `pawl corpora entities`: whom and what the documents of a corpus name. */
+/** `pawl corpora entities`: people, places and other entities in the documents of a corpus. */
 import type { CorpusRow, EntityRow, RelatedRow } from '../../index.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import { entityKinds } from '../../pipeline/entity/extraction.ts';
@@ -12,14 +12,14 @@ export const entityOptions: Readonly<Record<string, Option>> = {
   document: {
     type: 'string',
     value: 'ID',
-    meaning: 'entities: those of one document, with places',
+    meaning: 'entities: those of one document, with positions',
   },
   with: {
     type: 'string',
     value: 'ENTITY',
-    meaning: 'entities: those named together with this one',
+    meaning: 'entities: those that share passages with this one',
   },
-  limit: { type: 'string', value: 'N', meaning: 'entities: so many, the most often named first' },
+  limit: { type: 'string', value: 'N', meaning: 'entities: maximum number, most frequent first' },
 };
 
 export async function printEntities(
@@ -33,7 +33,7 @@ export async function printEntities(
   const document = textOf(call.flags, 'document');
   const partner = textOf(call.flags, 'with');
   if (document !== undefined && partner !== undefined) {
-    throw usageError('say --document or --with, not both');
+    throw usageError('use --document or --with, not both');
   }
   if (document !== undefined) {
     return show(call, await pawl.documentEntities(document, filter), documentShape);
@@ -75,7 +75,7 @@ const relatedShape = ({ kind, name, weight, documents }: RelatedRow) => ({
 
 type Shape = Readonly<Record<string, unknown>>;
 
-/** The columns are the fields: numbers on the right, lists joined, places counted only. */
+/** Columns are the fields: numbers right-aligned, lists joined, positions only counted. */
 function show<Row>(call: Call, rows: readonly Row[], shape: (row: Row) => Shape): number {
   const { terminal } = call;
   const shapes = rows.map(shape);

@@ -1,4 +1,4 @@
-/** `pawl ingest --estimate`: what it would cost, before anything is paid or stored. */
+/** `pawl ingest --estimate`: estimates the cost before anything is paid or stored. */
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -23,7 +23,7 @@ export async function estimate(
   return answer(call, estimateShape(found), () => print(call, found));
 }
 
-/** A question makes no store: where there is none, an empty one elsewhere is asked. */
+/** Read commands never create a store. Without one, the estimate uses a temporary empty store. */
 async function withAnyStore<T>(call: Call, use: (call: Call) => Promise<T>): Promise<T> {
   const { config } = call;
   if (config.databaseUrl !== undefined || existsSync(storePath(config))) return use(call);
@@ -44,15 +44,15 @@ function print({ terminal }: Call, found: Estimate): void {
     ['documents', `${rangeOf(documents, number)} (${read})`],
     ...(found.unchanged > 0 ? [['unchanged', `${number(found.unchanged)} of them`] as const] : []),
     ...(found.unreadable > 0
-      ? [['not usable', `${number(found.unreadable)} of them: pawl extract says why`] as const]
+      ? [['not readable', `${number(found.unreadable)} of them: pawl extract shows why`] as const]
       : []),
     ['model', found.model],
     ['tokens', rangeOf(tokens, number)],
-    ...(tokensSaved > 0 ? [['saved', `${count(tokensSaved, 'token')} paid before`] as const] : []),
+    ...(tokensSaved > 0 ? [['saved', `${count(tokensSaved, 'token')} already paid`] as const] : []),
     ...extractionPairs(found.extraction),
     ['cost', cents ? rangeOf(cents, money) : unknownCost(found)],
     ['time', `about ${rangeOf(seconds, (value) => duration(value * 1000))}`],
-    ['paid so far', 'nothing, and nothing is stored'],
+    ['spent so far', 'nothing; nothing is stored'],
   ]);
 }
 
@@ -63,11 +63,11 @@ function unknownCost({ extraction }: Estimate): string {
 function extractionPairs(extraction: Estimate['extraction']): (readonly [string, string])[] {
   if (!extraction) return [];
   const { model, tokensIn, tokensOut, tokensSaved } = extraction;
-  const tokens = `${rangeOf(tokensIn, number)} asked, ${rangeOf(tokensOut, number)} answered`;
+  const tokens = `${rangeOf(tokensIn, number)} in, ${rangeOf(tokensOut, number)} out`;
   return [
     ['entities by', model],
-    ['its tokens', tokens],
-    ...(tokensSaved > 0 ? [['saved', `${count(tokensSaved, 'token')} paid before`] as const] : []),
+    ['extraction tokens', tokens],
+    ...(tokensSaved > 0 ? [['saved', `${count(tokensSaved, 'token')} already paid`] as const] : []),
   ];
 }
 

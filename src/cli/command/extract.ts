@@ -14,7 +14,7 @@ export const extract: Command = {
   summary: 'show the text of URLs, files, folders, globs or stdin, without storing it',
   usage: ['extract SOURCE…'],
   options: {
-    dropped: { type: 'boolean', meaning: 'also show what was left out, and why' },
+    dropped: { type: 'boolean', meaning: 'also show what was dropped, and why' },
   },
   examples: [
     'pawl extract https://example.com/',
@@ -51,10 +51,10 @@ function show({ terminal, isJson }: Call, source: string, found: Extracted): voi
 
 function partlyRead({ meta }: Extracted): string {
   const kept = percent(keptShareOf(meta));
-  return `partly read: ${kept} of its text was kept. --dropped lists the rest.`;
+  return `partly read: ${kept} of the text was kept. --dropped lists the rest.`;
 }
 
-/** The title, where it came from, and what it says of itself. */
+/** The title, the source and the metadata. */
 export function printHead(
   terminal: Terminal,
   source: string,
@@ -64,10 +64,10 @@ export function printHead(
   if (title !== null) terminal.print(terminal.paint('bold', cut(printable(title), columns)));
   terminal.print(terminal.paint('cyan', cutPath(printable(source), columns)));
   const words = text.match(/[\p{L}\p{N}]+/gu)?.length ?? 0;
-  const told = Object.entries(meta)
+  const attributes = Object.entries(meta)
     .filter(([name]) => name !== 'warnings' && name !== 'page_starts')
     .map(([name, value]) => `${name} ${value}`);
-  const facts = [count(words, 'word'), ...(language === null ? [] : [language]), ...told];
+  const facts = [count(words, 'word'), ...(language === null ? [] : [language]), ...attributes];
   terminal.print(terminal.paint('dim', cut(printable(facts.join(' · ')), columns)));
   terminal.print();
 }

@@ -1,4 +1,4 @@
-/** `pawl inbox`: the documents that failed, by cause, and what can be done about them. */
+/** `pawl inbox`: failed documents by cause, with the actions to take. */
 import { limits } from '../../kernel/limits/limits.ts';
 import type { ErrorRecord } from '../../store/item/items.ts';
 import { chooseAction, onlyArgument } from '../action.ts';
@@ -20,7 +20,7 @@ import { ago, count, cut, cutPath, exactTime, number, printable } from '../view/
 
 export const inbox: Command = {
   name: 'inbox',
-  summary: 'documents that failed, by cause: look, retry, discard',
+  summary: 'failed documents by cause: list, show, retry, discard',
   usage: [
     'inbox [list] [--cause CODE] [--corpus NAME]',
     'inbox show ITEM',
@@ -28,9 +28,9 @@ export const inbox: Command = {
     'inbox discard ITEM… | --cause CODE | --all [--yes]',
   ],
   options: {
-    cause: { type: 'string', value: 'CODE', meaning: 'all that failed for this cause' },
+    cause: { type: 'string', value: 'CODE', meaning: 'only documents that failed for this cause' },
     corpus: { type: 'string', value: 'NAME', meaning: 'only documents of this corpus' },
-    all: { type: 'boolean', meaning: 'everything in the inbox' },
+    all: { type: 'boolean', meaning: 'all documents in the inbox' },
     ...consentOption,
   },
   examples: ['pawl inbox', 'pawl inbox show 14', 'pawl inbox retry --cause source_missing'],
@@ -93,7 +93,7 @@ function printCause(
   terminal.print(dim(`  pawl inbox retry --cause ${cause.cause}`));
 }
 
-/** Documents that failed for one cause may still have failed in different ways. */
+/** Documents with the same cause may still have different error messages. */
 function saidOfItem({ source, error }: ItemOf): string {
   const { message = '' }: Partial<ErrorRecord> = error === null ? {} : JSON.parse(error);
   return message.startsWith(`${source} `) ? message.slice(source.length + 1) : message;
@@ -126,7 +126,7 @@ function printItem({ terminal }: Call, item: ItemOf, job: JobClient): void {
           ['cause', `${terminal.paint('red', error.code)}, ${error.kind}`],
           ['said', printable(error.message)],
           ['what to do', failureOf(error.code).advice],
-          ['you can', `pawl inbox retry ${item.id}, pawl inbox discard ${item.id}`],
+          ['actions', `pawl inbox retry ${item.id}, pawl inbox discard ${item.id}`],
         ] as const)),
   ]);
 }
@@ -137,9 +137,9 @@ async function retry(call: Call, args: readonly string[]): Promise<number> {
     if (items.length === 0) return tellNone(call);
     const after = await pawl.newestEvent();
     const retried = await pawl.retryItems(items.map(({ id }) => id));
-    if (!call.isJson) call.terminal.print(`trying ${count(retried, 'document')} again`);
+    if (!call.isJson) call.terminal.print(`retrying ${count(retried, 'document')}`);
     let exit: number = exits.well;
-    // The engine works on all of them at once; they are only shown one after the other.
+    // The engine works on all jobs concurrently; only the progress is shown job by job.
     for (const item of new Map(items.map((each) => [each.job_id, each])).values()) {
       exit = Math.max(exit, await workOrLeave(call, pawl, await pawl.jobOf(item), { after }));
       if (call.interrupt.aborted) break;
@@ -164,7 +164,7 @@ function tellNone(call: Call): number {
   return answer(call, { retried: 0, discarded: 0 }, 'nothing of that in the inbox');
 }
 
-/** The items that are named, or those of a cause, or all. */
+/** The named items, those of a cause, or all. */
 async function chosenItems(
   call: Call,
   pawl: PawlClient,
@@ -173,7 +173,7 @@ async function chosenItems(
   const filter = filterOf(call);
   const isAll = call.flags.all === true;
   const ways = [args.length > 0, filter.cause !== undefined, isAll].filter(Boolean).length;
-  if (ways !== 1) throw usageError('name items, or a --cause, or say --all');
+  if (ways !== 1) throw usageError('name items, or add --cause CODE or --all');
   if (args.length > 0) {
     const items: ItemOf[] = [];
     for (const id of args.map(readId)) items.push(await pawl.item(id));

@@ -1,4 +1,4 @@
-/** `pawl ingest`: documents into a corpus. */
+/** `pawl ingest`: reads documents into a corpus. */
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import type { CrawlInput } from '../../index.ts';
@@ -28,19 +28,34 @@ export const ingest: Command = {
   summary: 'read URLs, files, folders, globs or stdin into a corpus',
   usage: ['ingest SOURCE… --corpus NAME'],
   options: {
-    corpus: { type: 'string', value: 'NAME', meaning: 'the corpus; it is made if absent' },
-    force: { type: 'boolean', meaning: 'index documents anew even if they have not changed' },
-    priority: { type: 'string', value: 'N', meaning: 'from 0 to 9; higher goes first' },
-    crawl: { type: 'boolean', meaning: 'follow the links of the address within its site' },
-    depth: { type: 'string', value: 'N', meaning: 'how many links a crawl goes from its start' },
-    limit: { type: 'string', value: 'N', meaning: 'how many pages a crawl takes' },
-    include: { type: 'string', value: 'GLOB', meaning: 'what a crawl takes; commas between globs' },
-    exclude: { type: 'string', value: 'GLOB', meaning: 'what a crawl leaves out' },
-    'budget-cents': { type: 'string', value: 'N', meaning: 'pause before it would cost more' },
-    'max-wall-seconds': { type: 'string', value: 'N', meaning: 'fail what is open after so long' },
-    'follow-links': { type: 'boolean', meaning: 'read files that links lead to outside a folder' },
-    estimate: { type: 'boolean', meaning: 'say what it would cost, and do nothing' },
-    lane: { type: 'string', value: 'LANE', meaning: 'now, or cheap: by batches, within a day' },
+    corpus: { type: 'string', value: 'NAME', meaning: 'the corpus; created if it does not exist' },
+    force: { type: 'boolean', meaning: 'index documents again even if they have not changed' },
+    priority: { type: 'string', value: 'N', meaning: '0 to 9; higher runs first' },
+    crawl: { type: 'boolean', meaning: 'follow links within the site of the address' },
+    depth: { type: 'string', value: 'N', meaning: 'maximum number of links from the start page' },
+    limit: { type: 'string', value: 'N', meaning: 'maximum number of pages of a crawl' },
+    include: {
+      type: 'string',
+      value: 'GLOB',
+      meaning: 'only crawl these addresses; separate globs with commas',
+    },
+    exclude: { type: 'string', value: 'GLOB', meaning: 'do not crawl these addresses' },
+    'budget-cents': { type: 'string', value: 'N', meaning: 'pause the job before it costs more' },
+    'max-wall-seconds': {
+      type: 'string',
+      value: 'N',
+      meaning: 'fail open documents after this time',
+    },
+    'follow-links': {
+      type: 'boolean',
+      meaning: 'read files behind symbolic links that leave the folder',
+    },
+    estimate: { type: 'boolean', meaning: 'print the estimated cost, and stop' },
+    lane: {
+      type: 'string',
+      value: 'LANE',
+      meaning: 'now, or cheap: provider batches, within a day',
+    },
   },
   examples: [
     'pawl ingest ./docs --corpus handbook',
@@ -51,7 +66,7 @@ export const ingest: Command = {
   run: async (call) => {
     const { positionals, flags } = call;
     const corpus = textOf(flags, 'corpus');
-    if (corpus === undefined) throw usageError('name the corpus with --corpus NAME');
+    if (corpus === undefined) throw usageError('add --corpus NAME');
     const { priorityMin, priorityMax } = limits.fairness;
     const priority = numberOf(flags, 'priority', { min: priorityMin, max: priorityMax });
     const skipped = new Skipped(call);
@@ -73,7 +88,7 @@ export const ingest: Command = {
   },
 };
 
-/** What is not ingested is told, each with its reason. */
+/** Prints each skipped source with its reason. */
 class Skipped {
   readonly #call: Call;
   hasFailed = false;
@@ -86,7 +101,7 @@ class Skipped {
     this.#call.terminal.tell(`skipped ${printable(source)}: ${reason}`);
   }
 
-  /** A service is given bytes: what has none to give cannot become an item of its job. */
+  /** A service receives bytes, so an unreadable file cannot become an item of its job. */
   async leaveUnreadable(sources: readonly NewSource[]): Promise<NewSource[]> {
     const readable: NewSource[] = [];
     for (const each of sources) {
@@ -97,7 +112,7 @@ class Skipped {
         this.tell(each.source, refusal);
       }
     }
-    if (readable.length === 0) throw new Failure('sources_empty', 'no file can be read');
+    if (readable.length === 0) throw new Failure('sources_empty', 'none of the files can be read');
     return readable;
   }
 }
@@ -106,9 +121,9 @@ async function readRefusal(source: string): Promise<string | undefined> {
   const path = pathOfSource(source);
   try {
     await access(path, constants.R_OK);
-    return (await stat(path)).isFile() ? undefined : 'it is not a file';
+    return (await stat(path)).isFile() ? undefined : 'not a file';
   } catch (error) {
-    return `it cannot be read (${(error as NodeJS.ErrnoException).code})`;
+    return `not readable (${(error as NodeJS.ErrnoException).code})`;
   }
 }
 
@@ -138,7 +153,7 @@ export interface IngestCall {
   readonly lane?: 'now' | 'cheap' | undefined;
 }
 
-/** Submits the sources, or finds the unfinished job that they are, and follows it to its end. */
+/** Submits the sources, or finds the unfinished job with the same sources, and follows it. */
 export async function ingestSources(
   call: Call,
   sources: readonly NewSource[],
@@ -180,5 +195,5 @@ async function readStdin(): Promise<string> {
 function tellBegun({ terminal }: Call, job: JobClient, total: number): void {
   const id = terminal.paint('dim', `job ${job.id}`);
   const what = `${count(total, 'document')} into ${job.corpus}`;
-  terminal.tell(`${job.isResumed ? 'going on with' : 'ingesting'} ${what}  ${id}`);
+  terminal.tell(`${job.isResumed ? 'resuming' : 'ingesting'} ${what}  ${id}`);
 }

@@ -1,4 +1,4 @@
-/** `pawl jobs`: what was submitted, how far it is, and how to steer it. */
+/** `pawl jobs`: submitted jobs, their progress, and the actions on them. */
 import type { Event, JobSummary } from '../../index.ts';
 import { type JobState, job as jobMachine } from '../../kernel/lifecycle/job.ts';
 import { allowedActions } from '../../kernel/lifecycle/machine.ts';
@@ -25,7 +25,7 @@ import { ago, count, duration, exactTime, money, number, printable } from '../vi
 
 export const jobs: Command = {
   name: 'jobs',
-  summary: 'what was submitted: list, watch, pause, resume, cancel, retry',
+  summary: 'submitted jobs: list, show, events, watch, pause, resume, cancel, retry',
   usage: [
     'jobs [list] [--corpus NAME] [--state STATE] [--limit N]',
     'jobs show|events|watch|pause|resume|cancel|retry ID',
@@ -34,9 +34,9 @@ export const jobs: Command = {
   options: {
     corpus: { type: 'string', value: 'NAME', meaning: 'only jobs of this corpus' },
     state: { type: 'string', value: 'STATE', meaning: `one of ${jobMachine.states.join(', ')}` },
-    limit: { type: 'string', value: 'N', meaning: 'how many jobs or events at most' },
-    after: { type: 'string', value: 'SEQ', meaning: 'only events after this one' },
-    'budget-cents': { type: 'string', value: 'N', meaning: 'what the job may cost from now on' },
+    limit: { type: 'string', value: 'N', meaning: 'maximum number of jobs or events' },
+    after: { type: 'string', value: 'SEQ', meaning: 'only events after this sequence number' },
+    'budget-cents': { type: 'string', value: 'N', meaning: 'new budget of the job' },
   },
   examples: [
     'pawl jobs --state failed',
@@ -116,7 +116,7 @@ const styles: Partial<Record<JobState, Style>> = {
 };
 
 function paintState(terminal: Terminal, { state, partial }: JobSummary): string {
-  const text = state === 'succeeded' && partial ? 'succeeded, in part' : state;
+  const text = state === 'succeeded' && partial ? 'partly succeeded' : state;
   return terminal.paint(partial ? 'yellow' : (styles[state] ?? 'reset'), text);
 }
 
@@ -148,9 +148,9 @@ async function show({ terminal, isJson }: Call, job: JobClient): Promise<number>
     ...(endedAt === null ? [] : [['took', duration(endedAt - createdAt)] as const]),
     ...causes.map(({ code, count: failed }, index) => {
       const text = `${code} × ${number(failed)}: ${failureOf(code).advice}`;
-      return [index === 0 ? 'failed for' : '', text] as const;
+      return [index === 0 ? 'causes' : '', text] as const;
     }),
-    ['you can', allowedActions(jobMachine, summary.state).join(', ') || 'do nothing more'],
+    ['actions', allowedActions(jobMachine, summary.state).join(', ') || 'none'],
   ]);
   return exits.well;
 }
@@ -162,7 +162,7 @@ function costPairs(summary: JobSummary): (readonly [string, string])[] {
     ...(cost.tokens > 0 ? [['cost', costLine(cost)] as const] : []),
     ...(cost.saved.tokens > 0 ? [['saved', savedLine(cost)] as const] : []),
     ...(budgetCents === null ? [] : [['budget', money(budgetCents)] as const]),
-    ...(pauseReason === null ? [] : [['paused for', pauseReason] as const]),
+    ...(pauseReason === null ? [] : [['paused because', pauseReason] as const]),
   ];
 }
 
@@ -184,9 +184,9 @@ function eventLine(terminal: Terminal, event: Event): string {
   const { seq, at, kind, itemId, step, detail = {} } = event;
   const time = new Date(at).toISOString().slice(11, 23);
   const place = [itemId ? `#${itemId}` : '', step ?? ''].join(' ').trim();
-  const told = Object.entries(detail).map(([name, value]) => `${name}=${plain(value)}`);
+  const details = Object.entries(detail).map(([name, value]) => `${name}=${plain(value)}`);
   const head = `${String(seq).padStart(7)}  ${time}`;
-  const text = `${kind.padEnd(18)}  ${place.padEnd(24)}  ${told.join(' ')}`.trimEnd();
+  const text = `${kind.padEnd(18)}  ${place.padEnd(24)}  ${details.join(' ')}`.trimEnd();
   return `${terminal.paint('dim', head)}  ${text}`;
 }
 
@@ -202,13 +202,13 @@ async function watch(call: Call, job: JobClient, pawl: PawlClient): Promise<numb
 
 async function pause(call: Call, job: JobClient): Promise<number> {
   await job.pause();
-  return tell(call, job, `paused; go on with: pawl jobs resume ${job.id.slice(0, 8)}`);
+  return tell(call, job, `paused; resume with: pawl jobs resume ${job.id.slice(0, 8)}`);
 }
 
 async function cancel(call: Call, job: JobClient): Promise<number> {
   const { itemsCanceled, itemsDone, itemsFailed } = await job.cancel();
   const kept = `${count(itemsDone, 'document')} stay indexed`;
-  const failed = itemsFailed > 0 ? `, ${number(itemsFailed)} had failed` : '';
+  const failed = itemsFailed > 0 ? `, ${number(itemsFailed)} had already failed` : '';
   return tell(call, job, `canceled ${count(itemsCanceled, 'document')}; ${kept}${failed}`);
 }
 
@@ -222,7 +222,7 @@ async function resume(call: Call, job: JobClient, pawl: PawlClient): Promise<num
 async function retry(call: Call, job: JobClient, pawl: PawlClient): Promise<number> {
   const after = await pawl.newestEvent();
   const retried = await job.retry();
-  if (!call.isJson) call.terminal.print(`trying ${count(retried, 'document')} again`);
+  if (!call.isJson) call.terminal.print(`retrying ${count(retried, 'document')}`);
   return workOrLeave(call, pawl, job, { after });
 }
 

@@ -4,17 +4,17 @@ import { type Command, exits, withClient } from '../command.ts';
 
 export const mcp: Command = {
   name: 'mcp',
-  summary: 'tools for a language model, by the Model Context Protocol, over stdin and stdout',
+  summary: 'Model Context Protocol server for language models, over stdin and stdout',
   usage: ['mcp'],
   examples: ['pawl mcp --data ./handbook', 'pawl mcp --url http://127.0.0.1:7300'],
   run: (call) =>
     withClient(call, async (pawl) => {
       await pawl.work();
       const ended = once(process.stdin, 'end', { signal: call.interrupt });
-      // Loaded here, so that no other command has to wait for it.
+      // Loaded here, so that other commands start faster.
       const { serveTools } = await import('../../mcp/tools.ts');
       const server = serveTools(pawl, (error) => call.log.warn(error.message));
-      // Whoever started it goes away, or says so.
+      // Ends when the client closes stdin, or on a signal.
       await ended.catch(() => undefined);
       await server.close();
       return exits.well;

@@ -1,4 +1,4 @@
-/** `pawl corpora origins`: where text of a corpus is sent to, and accepting that it has changed. */
+/** `pawl corpora origins`: the services that receive text of a corpus, and accepting a change. */
 import type { CorpusOrigins, CorpusRow } from '../../index.ts';
 import { isSameHost } from '../../kernel/name/origin.ts';
 import { answer, type Call, exits, type Option } from '../command.ts';
@@ -7,7 +7,10 @@ import type { PawlClient } from '../pawl-client.ts';
 import { printTable } from '../view/table.ts';
 
 export const originOptions: Readonly<Record<'accept', Option>> = {
-  accept: { type: 'boolean', meaning: 'send text of the corpus to the configured addresses' },
+  accept: {
+    type: 'boolean',
+    meaning: 'allow text of the corpus to be sent to the configured services',
+  },
 };
 
 export async function showOrigins(

@@ -1,4 +1,4 @@
-/** What `pawl extract` and `pawl chunk` share: sources in, one result for each out, in order. */
+/** Shared by `pawl extract` and `pawl chunk`: reads sources and prints results in order. */
 import { isAbsolute, relative, resolve } from 'node:path';
 import { addAbortSignal } from 'node:stream';
 import { openPreview } from '../../index.ts';
@@ -10,22 +10,22 @@ import { expandSources, isUrl } from '../../source/sources.ts';
 import { type Call, exits, usageError } from '../command.ts';
 import { count, printable, saidOf } from '../view/wording.ts';
 
-/** What a source gave, or why it gave nothing. */
+/** The document of a source, or its error. */
 export type Previewed =
   | { readonly source: string; readonly extracted: Extracted }
   | { readonly source: string; readonly failure: Failure };
 
-/** Documents that are read ahead of the one that is printed next. */
+/** How many documents are read ahead of the one printed next. */
 const aheadMax = 16;
 
-/** Shows every source. Returns the exit code. */
+/** Prints every source. Returns the exit code. */
 export async function previewSources(
   call: Call,
   show: (source: string, extracted: Extracted) => void | Promise<void>,
   wanted: { readonly withDropped?: boolean } = {},
 ): Promise<number> {
   const { positionals, interrupt, config } = call;
-  if (positionals.length === 0) throw usageError('name at least one source, or - for stdin');
+  if (positionals.length === 0) throw usageError('name at least one source, or use - for stdin');
   const { allowHosts, browser, render } = config;
   const { preview, close } = openPreview({ allowHosts, browser, render });
   const run = async (named: Named): Promise<Previewed> => {
@@ -59,7 +59,7 @@ export async function previewSources(
   return failed > 0 ? exits.someFailed : exits.well;
 }
 
-/** To show a document may fail, too: it may have more chunks than there may be. */
+/** Printing may fail, too: a document may have more chunks than the limit. */
 async function failureOf(
   { source, extracted }: Extract<Previewed, { extracted: Extracted }>,
   show: Parameters<typeof previewSources>[1],
@@ -84,7 +84,7 @@ function showFailure({ terminal, isJson }: Call, source: string, failure: Failur
   terminal.tell(`        ${advice}`);
 }
 
-/** A source as people named it. One that names nothing fails by itself. */
+/** A source as the user named it. An invalid name fails alone. */
 type Named = { readonly shown: string } & (
   | { readonly from: PreviewSource }
   | { readonly failure: Failure }
@@ -117,7 +117,7 @@ async function expand(input: string, interrupt: AbortSignal): Promise<Named[]> {
   }
 }
 
-/** A path is shown as it was named: absolute or not. */
+/** A path is shown as it was typed, absolute or relative. */
 function shownAs(source: string, input: string): string {
   if (isUrl(input)) return source;
   if (source === resolve(input)) return input;
@@ -138,7 +138,7 @@ async function readStdin(interrupt: AbortSignal): Promise<Uint8Array> {
   return Buffer.concat(chunks);
 }
 
-/** Runs some at once, and hands back the results in the order of the inputs. */
+/** Runs several tasks concurrently, and yields the results in the order of the inputs. */
 async function* inOrder<In, Out>(
   inputs: AsyncIterable<In>,
   run: (input: In) => Promise<Out>,

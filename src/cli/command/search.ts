@@ -1,4 +1,4 @@
-/** `pawl search`: the best passages of a corpus. */
+/** `pawl search`: prints the best passages of a corpus. */
 import { basename, relative } from 'node:path';
 import type { Explanation, Hit, SearchMode } from '../../index.ts';
 import { limits } from '../../kernel/limits/limits.ts';
@@ -16,10 +16,10 @@ export const search: Command = {
     'top-k': {
       type: 'string',
       value: 'N',
-      meaning: `how many: ${limits.search.topKDefault}, or up to ${limits.search.topKMax}`,
+      meaning: `number of results: ${limits.search.topKDefault}, or up to ${limits.search.topKMax}`,
     },
     mode: { type: 'string', value: 'MODE', meaning: 'hybrid, vector or keyword' },
-    explain: { type: 'boolean', meaning: 'say what each list gave a passage' },
+    explain: { type: 'boolean', meaning: 'show how each ranking scored a passage' },
   },
   examples: ['pawl search handbook "refund policy" --top-k 3'],
   run: async (call) => {
@@ -74,7 +74,7 @@ function printHit(terminal: Terminal, hit: Hit, place: number, query: string): v
   const shownScore = `${fill}${terminal.paint('dim', score)}`;
   terminal.print(`${String(place).padStart(2)}  ${terminal.paint('bold', title)}${shownScore}`);
   const page = hit.page === null ? '' : ` · page ${hit.page}`;
-  const path = cutPath(placeOf(hit.sourceUrl), columns - page.length);
+  const path = cutPath(displayPath(hit.sourceUrl), columns - page.length);
   terminal.print(`    ${terminal.paint('cyan', path)}${terminal.paint('dim', page)}`);
   const lines = wrap(excerpt(hit.text, query, columns * linesMax), columns).slice(0, linesMax);
   for (const line of lines) terminal.print(`    ${highlight(terminal, line, query)}`);
@@ -83,13 +83,13 @@ function printHit(terminal: Terminal, hit: Hit, place: number, query: string): v
 
 function explained({ parts, terms }: Explanation): string {
   const lists = parts.map(
-    ({ list, rank, scaled, weight }) => `${list} ${weight} × ${scaled.toFixed(2)} (place ${rank})`,
+    ({ list, rank, scaled, weight }) => `${list} ${weight} × ${scaled.toFixed(2)} (rank ${rank})`,
   );
-  return `${lists.join(' + ')} · ${terms.join(', ') || 'no word of the query'}`;
+  return `${lists.join(' + ')} · ${terms.join(', ') || 'no match in the text'}`;
 }
 
-/** A path below the present folder is shown from there. */
-function placeOf(source: string): string {
+/** A path below the working directory is shown relative to it. */
+function displayPath(source: string): string {
   const path = relative(process.cwd(), source);
   const isBelow = source.startsWith('/') && !path.startsWith('..');
   return printable(isBelow ? path : source);
@@ -98,12 +98,12 @@ function placeOf(source: string): string {
 function wordPattern(query: string): RegExp | undefined {
   const words = query.toLowerCase().match(/[\p{L}\p{N}]{2,}/gu);
   if (!words) return undefined;
-  // A plural in the query also marks the singular, and the other way round.
+  // A plural in the query also highlights the singular, and the reverse.
   const stems = words.map((word) => (word.length > 4 ? word.replace(/(es|s|ing|ed)$/, '') : word));
   return new RegExp(`(?<![\\p{L}\\p{N}])(?:${stems.join('|')})[\\p{L}]*`, 'giu');
 }
 
-/** The part of a passage around the first word that was asked for, without its heading lines. */
+/** The part of a passage around the first highlight, without its heading lines. */
 function excerpt(text: string, query: string, characters: number): string {
   const body = printable(text.replace(/^#{1,6} .*$/gm, ''))
     .replace(/\s+/g, ' ')

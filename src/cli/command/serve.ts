@@ -1,4 +1,4 @@
-/** `pawl serve`: the service, with something to search on the first start. */
+/** `pawl serve`: the service. On the first start it ingests the samples. */
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { checkRole } from '../../app/role/roles.ts';
@@ -18,7 +18,7 @@ const samples = fileURLToPath(new URL('../../../samples', import.meta.url));
 
 export const serve: Command = {
   name: 'serve',
-  summary: 'the HTTP service, with live progress; reads the samples on a first start',
+  summary: 'start the HTTP service and the workbench; ingests the samples on the first start',
   isLocal: true,
   usage: ['serve [--role ROLE] [--host HOST] [--port PORT] [--no-sample]'],
   options: {
@@ -27,9 +27,13 @@ export const serve: Command = {
       value: 'ROLE',
       meaning: 'all, orchestrator, scraper, chunking or embedding (PAWL_ROLE, or all)',
     },
-    host: { type: 'string', value: 'HOST', meaning: 'where to listen (PAWL_HOST, or 127.0.0.1)' },
-    port: { type: 'string', value: 'PORT', meaning: 'the port (PAWL_PORT, or 7300); 0 for any' },
-    'no-sample': { type: 'boolean', meaning: 'leave an empty store empty' },
+    host: {
+      type: 'string',
+      value: 'HOST',
+      meaning: 'address to listen on (PAWL_HOST, or 127.0.0.1)',
+    },
+    port: { type: 'string', value: 'PORT', meaning: 'port (PAWL_PORT, or 7300); 0 for a free one' },
+    'no-sample': { type: 'boolean', meaning: 'do not ingest the samples into an empty store' },
   },
   examples: ['pawl serve', 'pawl serve --port 8080 --no-sample'],
   run: async (call) => {
@@ -47,7 +51,7 @@ export const serve: Command = {
   },
 };
 
-/** Each is loaded where it is needed, so that no other command has to wait for it. */
+/** Roles are loaded on demand, so that other commands start faster. */
 async function start({ config, terminal }: Call): Promise<RunningService | RunningRole> {
   const { role, internalKey = '', chunkingUrl = '', orchestratorUrl } = config;
   const options = {
@@ -71,7 +75,7 @@ async function start({ config, terminal }: Call): Promise<RunningService | Runni
   const { startRole } = await import('../../app/role/worker-service.ts');
   return startRole({
     ...options,
-    // Nobody but services and those with a key may have pages read by it.
+    // Only services and callers with a key may let it fetch pages.
     keys: { ...options.keys, isClosed: true },
     ...{ role, internalKey, orchestratorUrl, addresses },
   });
@@ -95,13 +99,13 @@ function tellAddress(
   }
   const what = config.role === 'all' ? 'Pawl' : `Pawl (${config.role})`;
   terminal.print(`${what} listens on ${terminal.paint('bold', address)}`);
-  terminal.print(`${terminal.paint('dim', 'what it answers to'.padEnd(20))}${address}/docs`);
+  terminal.print(`${terminal.paint('dim', 'API reference'.padEnd(20))}${address}/docs`);
 }
 
-/** Somebody who starts Pawl for the first time has something to search at once. */
+/** The first start ingests the samples, so that there is something to search. */
 async function readSamples(call: Call, pawl: Pawl): Promise<void> {
   const { terminal, flags, interrupt, isJson, config } = call;
-  // They would belong to the owner of the machine, whom nobody can be where keys are asked for.
+  // With keys configured, nobody could read them: they would belong to the local owner.
   const isGuarded = config.apiKeys !== undefined || config.membershipUrl !== undefined;
   const isIdle = config.workers === 0;
   if (flags['no-sample'] === true || isGuarded || isIdle || !(await isNew(pawl))) return;
@@ -123,6 +127,6 @@ async function isNew(pawl: Pawl): Promise<boolean> {
 
 const next: readonly (readonly [string, string])[] = [
   ['search the samples', 'npx pawl search sample "refund for a late delivery"'],
-  ['ingest your own', 'npx pawl ingest ./docs --corpus docs'],
+  ['ingest your own files', 'npx pawl ingest ./docs --corpus docs'],
   ['all commands', 'npx pawl --help'],
 ];

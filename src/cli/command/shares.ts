@@ -1,4 +1,4 @@
-/** `pawl corpora share` and `unshare`: who else may read a corpus, or write to it. */
+/** `pawl corpora share` and `unshare`: read and write access to a corpus for other callers. */
 import { Failure } from '../../kernel/failure/failure.ts';
 import type { ShareRow } from '../../store/corpus/access.ts';
 import { answer, type Call, usageError, withStore } from '../command.ts';
@@ -33,7 +33,7 @@ function named(args: readonly string[]): { readonly name: string; readonly guest
   throw usageError('name a corpus, and the caller to share it with');
 }
 
-/** Those of an owner: to others it is not told with whom a corpus is shared. */
+/** Shares are shown to the owner only. */
 export async function sharesOf(pawl: PawlClient, name: string): Promise<ShareRow[]> {
   try {
     return await pawl.shares(name);

@@ -10,11 +10,11 @@ import { bytes, cut, printable } from '../view/wording.ts';
 
 export const why: Command = {
   name: 'why',
-  summary: 'why a document is, or is not, in the results',
+  summary: 'why a document is, or is not, in the search results',
   usage: ['why SOURCE --corpus NAME [--query TEXT]'],
   options: {
     corpus: { type: 'string', value: 'NAME', meaning: 'the corpus' },
-    query: { type: 'string', value: 'TEXT', meaning: 'show the passage that answers this best' },
+    query: { type: 'string', value: 'TEXT', meaning: 'show the best passage for this query' },
   },
   examples: [
     'pawl why https://example.com/prices --corpus site',
@@ -22,7 +22,7 @@ export const why: Command = {
   ],
   run: async (call) => {
     const corpus = textOf(call.flags, 'corpus');
-    if (corpus === undefined) throw usageError('name the corpus with --corpus NAME');
+    if (corpus === undefined) throw usageError('add --corpus NAME');
     const source = sourceOf(call, onlyArgument(call.positionals, 'source'));
     const found = await withStore(call, (pawl) =>
       pawl.why(corpus, source, textOf(call.flags, 'query')),
@@ -31,7 +31,7 @@ export const why: Command = {
   },
 };
 
-/** A path is known by where it leads; what a service knows was named by whoever sent it. */
+/** A local path is resolved. A service knows a source by the name under which it was sent. */
 function sourceOf({ flags }: Call, text: string): string {
   const isName = isUrl(text) || /^(inline|upload):/.test(text) || flags.url !== undefined;
   return isName ? text : resolve(text);
@@ -52,7 +52,10 @@ function printWhy({ terminal }: Call, answer: Why): void {
   terminal.print();
   printPairs(terminal, [
     ...pair('title', document?.title),
-    ...pair('generation', provenance && `${provenance.generation}, of item ${provenance.item_id}`),
+    ...pair(
+      'generation',
+      provenance && `${provenance.generation}, from item ${provenance.item_id}`,
+    ),
     ...pair('content', provenance?.content_hash),
     ...pair(
       'fetched',

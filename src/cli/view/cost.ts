@@ -1,4 +1,4 @@
-/** What something has cost, put into words. */
+/** Formats the cost of a job or a corpus. */
 import type { JobSummary } from '../../index.ts';
 import { count, money } from './wording.ts';
 
@@ -13,12 +13,12 @@ export function costOfJob({ tokens, tokensUnpriced, costCents, saved }: JobSumma
   return { tokens: tokens.in + tokens.out, tokensUnpriced, costCents, saved };
 }
 
-/** `1,234 tokens for 0.42 cents`; a price that is not known is not shown as nothing. */
+/** `1,234 tokens for 0.42 cents`. An unknown price is shown as unknown, never as 0. */
 export function costLine({ tokens, tokensUnpriced, costCents }: Cost): string {
   const all = count(tokens, 'token');
   if (tokensUnpriced === 0) return `${all} for ${money(costCents)}`;
   if (tokensUnpriced >= tokens) return `${all}, cost unknown (set PAWL_EMBEDDER_PRICE)`;
-  return `${all} for ${money(costCents)}, of ${count(tokensUnpriced, 'token')} cost unknown`;
+  return `${all} for ${money(costCents)}, cost of ${count(tokensUnpriced, 'token')} unknown`;
 }
 
 /** `987 tokens, 0.3 cents`. */

@@ -1,4 +1,4 @@
-/** Follows a job to its end, says how it ended, and what can be done about what failed. */
+/** Follows a job to its end, then prints the result and the next steps for failed documents. */
 import type { JobCounts, JobSummary } from '../../index.ts';
 import { job as jobMachine } from '../../kernel/lifecycle/job.ts';
 import { isFinal } from '../../kernel/lifecycle/machine.ts';
@@ -13,7 +13,9 @@ import { count, duration, money, number } from './wording.ts';
 
 const redrawMs = 100;
 
-/** Returns the exit code; that of an interrupted command, if it was interrupted before the end. */
+/**
+ * Returns the exit code: `interrupted` if the job was still open when the command was interrupted.
+ */
 export async function follow(
   call: Call,
   job: JobClient,
@@ -34,7 +36,8 @@ export async function follow(
     for await (const event of job.events({ ...from, signal: call.interrupt })) {
       progress.see(event);
       view.see(event);
-      // Nobody asked for this pause, and nothing will happen until somebody decides.
+      // The engine paused the job (budget, empty account). It stays paused until somebody resumes
+      // it.
       if (event.kind === 'job_paused' && (await job.counts()).pauseReason !== null) break;
     }
   } finally {
@@ -52,12 +55,12 @@ export async function follow(
   return exitOf(progress.counts);
 }
 
-/** Says how to go on after an interruption. */
+/** Prints how to resume after an interruption. */
 export function tellStopped({ terminal, isJson }: Call, how = 'the same command'): void {
-  if (!isJson) terminal.tell(`stopped; ${how} goes on where it was`);
+  if (!isJson) terminal.tell(`stopped; ${how} resumes it`);
 }
 
-/** Follows the job, and works on it here if no other process works on this store. */
+/** Follows the job. Runs it in this process if no other process works on this store. */
 export async function workOrWatch(
   call: Call,
   pawl: PawlClient,
@@ -70,7 +73,7 @@ export async function workOrWatch(
   return exit;
 }
 
-/** Leaves the job to the processes that work on this store; if there is none, works on it here. */
+/** Leaves the job to the processes that work on this store. Without any, runs it here. */
 export async function workOrLeave(
   call: Call,
   pawl: PawlClient,
@@ -79,17 +82,17 @@ export async function workOrLeave(
 ): Promise<number> {
   if (!(await pawl.isWorkedOn())) return workOrWatch(call, pawl, job, from);
   if (call.isJson) call.terminal.print(JSON.stringify(jobShape(await job.summary())));
-  else call.terminal.print('a Pawl that is running goes on with it');
+  else call.terminal.print('a running Pawl process continues this job');
   return exits.well;
 }
 
 const pauseSentences: Readonly<Record<string, string>> = {
-  budget_reached: 'the budget of this job is reached',
-  corpus_budget_reached: 'the budget of the corpus is reached',
-  quota_exhausted: 'the account with the provider is empty',
+  budget_reached: 'this job has reached its budget',
+  corpus_budget_reached: 'the corpus has reached its budget',
+  quota_exhausted: 'the provider account has no credit left',
 };
 
-/** The job waits for money. What has been paid for is kept. */
+/** The job waits for more budget or credit. Paid results are kept. */
 function tellPaused({ terminal, isJson }: Call, summary: JobSummary): number {
   if (isJson) {
     terminal.print(JSON.stringify(jobShape(summary)));
@@ -102,7 +105,7 @@ function tellPaused({ terminal, isJson }: Call, summary: JobSummary): number {
   terminal.print(`paused: ${why}; ${done}, ${costLine(costOfJob(summary))}${of}`);
   const more = pauseReason === 'budget_reached' ? ' --budget-cents N' : '';
   const how = `pawl jobs resume ${summary.id.slice(0, 8)}${more}`;
-  terminal.print(`${terminal.paint('dim', 'go on with')}  ${how}`);
+  terminal.print(`${terminal.paint('dim', 'resume with')}  ${how}`);
   return exits.error;
 }
 
@@ -136,16 +139,16 @@ async function printEnd(call: Call, job: JobClient, summary: JobSummary): Promis
     ]),
   );
   terminal.print();
-  terminal.print(`${terminal.paint('dim', 'look closer')}  pawl inbox`);
+  terminal.print(`${terminal.paint('dim', 'details')}    pawl inbox`);
   terminal.print(
-    `${terminal.paint('dim', 'try again')}    pawl jobs retry ${summary.id.slice(0, 8)}`,
+    `${terminal.paint('dim', 'try again')}  pawl jobs retry ${summary.id.slice(0, 8)}`,
   );
 }
 
 function partlyReadLine(documents: number, corpus: string): string {
   const were = documents === 1 ? 'was' : 'were';
   const how = `pawl corpora documents ${corpus} --partly-read`;
-  return `${count(documents, 'document')} ${were} read in part: \`${how}\` lists them`;
+  return `${count(documents, 'document')} ${were} only partly read: \`${how}\` lists them`;
 }
 
 function endLine({ terminal }: Call, summary: JobSummary, unchanged: number): string {
@@ -164,8 +167,8 @@ function endLine({ terminal }: Call, summary: JobSummary, unchanged: number): st
     ...costParts(costOfJob(summary)),
     duration(span),
   ];
-  const isWell = failed === 0 && canceled === 0;
-  const mark = isWell ? terminal.paint('green', '✓') : terminal.paint('yellow', '!');
+  const isOk = failed === 0 && canceled === 0;
+  const mark = isOk ? terminal.paint('green', '✓') : terminal.paint('yellow', '!');
   return `${mark} ${parts.join(terminal.paint('dim', ' · '))}`;
 }
 

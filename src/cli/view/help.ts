@@ -1,29 +1,27 @@
-/** What `--help` prints, from the same tables that the arguments are read by. */
+/** Prints `--help` from the same tables that parse the arguments. */
 import { type Command, globalOptions, type Option } from '../command.ts';
 import type { Terminal } from './terminal.ts';
 
 export function printHelp(terminal: Terminal, commands: readonly Command[]): void {
-  terminal.print(
-    'Pawl turns documents into a corpus that can be searched, one committed step at a time.',
-  );
+  terminal.print('Pawl turns documents into a searchable corpus, one committed step at a time.');
   terminal.print();
   terminal.print(terminal.paint('bold', 'Commands'));
   const rows = commands.map(({ name, summary }) => [name, summary] as const);
   printColumns(terminal, rows);
   terminal.print();
   const { url, ...everywhere } = globalOptions;
-  terminal.print(terminal.paint('bold', 'Every command takes'));
+  terminal.print(terminal.paint('bold', 'Options of every command'));
   printColumns(terminal, optionRows(everywhere));
   terminal.print();
   const local = commands.filter(({ isLocal }) => isLocal).map(({ name }) => name);
-  terminal.print(terminal.paint('bold', `Every command but ${local.join(', ')} takes`));
+  terminal.print(terminal.paint('bold', `Options of every command except ${local.join(', ')}`));
   printColumns(terminal, optionRows({ ...(url && { url }) }));
   terminal.print();
   terminal.print(terminal.paint('bold', 'Exit codes'));
-  terminal.print('  0 all well · 1 error · 2 finished, but some documents failed · 64 wrong usage');
+  terminal.print('  0 success · 1 error · 2 finished, but some documents failed · 64 wrong usage');
   terminal.print('  130 interrupted');
   terminal.print();
-  terminal.print('Try `pawl COMMAND --help`, or begin with `pawl serve`.');
+  terminal.print('Run `pawl COMMAND --help` for one command. Start with `pawl serve`.');
 }
 
 export function printCommandHelp(terminal: Terminal, command: Command): void {

@@ -1,4 +1,4 @@
-/** What `--json` prints. The names are those of the HTTP interface. */
+/** The shapes that `--json` prints. Field names are those of the HTTP API. */
 import type { CauseRow, CorpusRow, Event, JobSummary, Spending } from '../../index.ts';
 import { type FailureCode, failures, isFailureCode } from '../../kernel/failure/failure.ts';
 import { job as jobMachine } from '../../kernel/lifecycle/job.ts';
@@ -133,7 +133,7 @@ export function warningsOfDocument({ warnings, meta = {} }: DocumentOf): readonl
   return warnings ?? warningsOf(meta);
 }
 
-/** What the table says of a stored code; a newer Pawl may have stored one that is not in it. */
+/** The failure table's row for a stored code. A newer Pawl may have stored a code unknown here. */
 export function failureOf(code: string): { readonly title: string; readonly advice: string } {
   return failures[isFailureCode(code) ? code : ('internal_error' satisfies FailureCode)];
 }

@@ -6,7 +6,7 @@ import type { JobClient } from '../pawl-client.ts';
 import { Progress } from './progress.ts';
 import { openView } from './progress-view.ts';
 
-/** A view where nobody looks at a terminal, and the lines that it tells. */
+/** A view without a terminal, and the lines that it prints. */
 function setup() {
   const lines: string[] = [];
   const terminal = { isLive: false, tell: (line: string) => lines.push(line) };
@@ -23,14 +23,14 @@ const event = (kind: Event['kind'], detail: Event['detail']): Event => ({
   ...{ seq: 1, at: 1000, jobId: 1, itemId: 7, kind, detail },
 });
 
-test('a long wait is told with its reason, and a short one is not', () => {
+test('a long wait is printed with its reason, a short one is not', () => {
   const { lines, view } = setup();
   view.see(event('retry_scheduled', { due_at: 1500, reason: 'network_error: soon' }));
   view.see(event('retry_scheduled', { due_at: 61_000, reason: '403_waf: attempt 2 of 7 in 60 s' }));
-  assert.deepEqual(lines, ['waits: 403_waf: attempt 2 of 7 in 60 s (pawl inbox show 7)']);
+  assert.deepEqual(lines, ['waiting: 403_waf: attempt 2 of 7 in 60 s (pawl inbox show 7)']);
 });
 
-test('a failure is told with its source, once', () => {
+test('a failure is printed once, with its source', () => {
   const { lines, view } = setup();
   const source = 'https://example.com/a';
   const said = { source, code: 'http_404', message: 'example.com answered 404' };
@@ -42,7 +42,7 @@ test('a failure is told with its source, once', () => {
   ]);
 });
 
-test('no time is promised where all that is left waits for one', () => {
+test('no remaining time is shown while every open document waits for a retry', () => {
   const progress = new Progress(counts({}));
   progress.recount(counts({}), 0);
   progress.recount(counts({ done: 8, waiting: 1 }), 1000);

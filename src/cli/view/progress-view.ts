@@ -1,4 +1,6 @@
-/** Shows progress: drawn over on a terminal, a line now and then elsewhere, events as JSON. */
+/**
+ * Shows progress: redrawn lines on a terminal, a line now and then elsewhere, or events as JSON.
+ */
 import type { Event } from '../../index.ts';
 import type { Call } from '../command.ts';
 import type { JobClient } from '../pawl-client.ts';
@@ -8,7 +10,7 @@ import { count, cut, number, printable, saidOf, widthOf } from './wording.ts';
 
 export interface ProgressView {
   see(event: Event): void;
-  /** The counts have changed, or a second has gone by. */
+  /** Called when the counts have changed, and every second. */
   show(progress: Progress): void;
   end(progress: Progress): void;
 }
@@ -28,7 +30,7 @@ function jsonView({ terminal }: Call, job: JobClient): ProgressView {
 
 const barColumns = 30;
 
-/** Two lines that are drawn over: how much is done, and what is under way. */
+/** Two redrawn lines: how much is done, and which steps are running. */
 class LiveView implements ProgressView {
   readonly #call: Call;
   readonly #job: JobClient;
@@ -41,7 +43,7 @@ class LiveView implements ProgressView {
   }
 
   see(): void {
-    // Everything that it shows is in the counts.
+    // All that this view shows comes from the counts.
   }
 
   show(progress: Progress): void {
@@ -102,10 +104,10 @@ const hideCursor = '\x1b[?25l';
 const showCursor = '\x1b[?25h';
 const failuresShownMax = 20;
 const waitsShownMax = 20;
-/** Shorter waits are over before they are read. */
-const waitToldMs = 5_000;
+/** Shorter waits are over before anybody can read the line. */
+const waitShownMs = 5_000;
 
-/** A line for each tenth, for each of the first failures and long waits, and for a pause. */
+/** Prints a line for each tenth, each pause, and the first failures and long waits. */
 class PlainView implements ProgressView {
   readonly #call: Call;
   readonly #job: JobClient;
@@ -121,10 +123,10 @@ class PlainView implements ProgressView {
   see({ kind, at, itemId, detail }: Event): void {
     const { terminal } = this.#call;
     if (kind === 'retry_scheduled') {
-      const isLong = Number(detail?.due_at) - at >= waitToldMs;
+      const isLong = Number(detail?.due_at) - at >= waitShownMs;
       if (isLong && this.#waits < waitsShownMax) {
         this.#waits += 1;
-        terminal.tell(`waits: ${detail?.reason} (pawl inbox show ${itemId})`);
+        terminal.tell(`waiting: ${detail?.reason} (pawl inbox show ${itemId})`);
       }
       return;
     }
@@ -133,7 +135,7 @@ class PlainView implements ProgressView {
     if (kind !== 'item_failed') return;
     this.#failures += 1;
     if (this.#failures > failuresShownMax) return;
-    // An older Pawl has not written down whose failure it was.
+    // Older versions of Pawl did not store the source of a failure.
     const said = saidOf(String(detail?.source ?? ''), String(detail?.message));
     terminal.tell(`failed: ${printable(said)} (${detail?.code})`);
   }
@@ -148,10 +150,10 @@ class PlainView implements ProgressView {
   }
 
   end(): void {
-    // Every line has already been written.
+    // Every line is already written.
   }
 }
 
 function pausedLine(job: JobClient): string {
-  return `paused; go on with: pawl jobs resume ${job.id.slice(0, 8)}`;
+  return `paused; resume with: pawl jobs resume ${job.id.slice(0, 8)}`;
 }

@@ -1,4 +1,4 @@
-/** How far a job has come: folded from its events and counts, and put into words. */
+/** Progress of a job, folded from its events and counts. */
 import type { Event, JobCounts } from '../../index.ts';
 import { item as lifecycle } from '../../kernel/lifecycle/item.ts';
 import type { Stage } from '../../kernel/lifecycle/stage.ts';
@@ -7,7 +7,7 @@ import { duration, number } from './wording.ts';
 const stages: readonly Stage[] = ['scraping', 'chunking', 'embedding'];
 const rateWindowMs = 10_000;
 
-/** Which steps are under way, item by item. */
+/** Running steps by item. */
 export class Progress {
   readonly #running = new Map<number, Set<string>>();
   readonly #samples: { readonly at: number; readonly ended: number }[] = [];
@@ -46,7 +46,7 @@ export class Progress {
     return done + failed + canceled;
   }
 
-  /** Documents each second, over the last while. */
+  /** Documents per second over the sampling window. */
   get rate(): number {
     const [first] = this.#samples;
     const last = this.#samples.at(-1);
@@ -54,18 +54,18 @@ export class Progress {
     return ((last.ended - first.ended) * 1000) / (last.at - first.at);
   }
 
-  /** `137/s, 4 s left`, as far as it is known. */
+  /** `137/s, 4 s left`, as far as known. */
   get pace(): string {
     const { rate } = this;
     const { total, waiting } = this.#counts.items;
-    // Those that wait for a time come no sooner by the pace of the others.
+    // The rate says nothing about items that wait for a retry time.
     if (rate <= 0 || waiting >= total - this.ended) return '';
     const left = duration(((total - this.ended) / rate) * 1000);
     const speed = rate >= 10 ? number(Math.round(rate)) : rate.toFixed(1);
     return `${speed}/s, ${left} left`;
   }
 
-  /** How many items are in each stage: an item counts for the earliest of its steps under way. */
+  /** Items per stage. An item counts for the earliest of its running steps. */
   get stageCounts(): readonly (readonly [Stage, number])[] {
     const inStage = new Map<Stage, number>(stages.map((stage) => [stage, 0]));
     for (const steps of this.#running.values()) {

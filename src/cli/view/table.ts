@@ -40,13 +40,13 @@ export function printTable(
 
 const columnsMin = 30;
 
-/** Only plain text is broken: a colour would end with its line. */
+/** Only plain text is wrapped: a colour code would end at the line break. */
 function fit(text: string, columns: number): string[] {
   const isPlain = widthOf(text) === text.length;
   return isPlain && columns >= columnsMin ? wrap(text, columns) : [text];
 }
 
-/** Names on the left, what they stand for on the right. */
+/** Prints names on the left and their values on the right. */
 export function printPairs(
   terminal: Terminal,
   pairs: readonly (readonly [name: string, value: string])[],

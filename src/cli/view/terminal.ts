@@ -1,24 +1,24 @@
-/** Where the CLI writes: results to stdout, everything else to stderr, colours where they help. */
+/** CLI output: results to stdout, everything else to stderr, colours where they are supported. */
 import { once } from 'node:events';
 import { styleText } from 'node:util';
 
 export type Style = Parameters<typeof styleText>[0];
 
 export interface Terminal {
-  /** Somebody is watching stderr, and lines can be drawn over. */
+  /** stderr is a terminal, so lines can be redrawn. */
   readonly isLive: boolean;
-  /** Somebody can be asked. */
+  /** stdin is a terminal, so the user can be prompted. */
   readonly isAnswering: boolean;
   readonly columns: () => number;
-  /** A line of the result. */
+  /** Prints a line of the result. */
   print(line?: string): void;
-  /** Bytes of the result; resolves when there is room for more. */
+  /** Writes bytes of the result. Resolves when the stream can take more. */
   write(bytes: Uint8Array): Promise<void>;
-  /** A line about what is going on. */
+  /** Prints a status line. */
   tell(line: string): void;
-  /** Raw text on stderr, for what is drawn over. */
+  /** Writes raw text to stderr, for redrawn lines. */
   draw(text: string): void;
-  /** Text in a style, if stdout shows colours. */
+  /** Styles the text if stdout shows colours. */
   paint(style: Style, text: string): string;
 }
 
@@ -26,7 +26,7 @@ const columnsWithoutTerminal = 100;
 
 export function openTerminal(): Terminal {
   const { stdout, stderr, stdin } = process;
-  // Whoever reads our output may leave early, as `head` does: there is nobody left to write for.
+  // The reader may close the pipe early, as `head` does. Then there is nothing left to do.
   stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(0);
     throw error;

@@ -1,4 +1,4 @@
-/** Numbers, times and texts as people read them. */
+/** Formats numbers, times and texts for people. */
 import { stripVTControlCharacters } from 'node:util';
 import { keptPercent } from '../../kernel/text/kept-share.ts';
 
@@ -18,7 +18,7 @@ export function count(value: number, one: string, many = `${one}s`): string {
   return `${number(value)} ${value === 1 ? one : many}`;
 }
 
-/** A kept share. */
+/** The share of the text that was kept. */
 export function percent(share: number): string {
   return `${keptPercent(share)} %`;
 }
@@ -30,7 +30,7 @@ export function bytes(value: number): string {
   return `${power === 0 || scaled >= 100 ? Math.round(scaled) : scaled.toFixed(1)} ${units[power]}`;
 }
 
-/** An amount of US cents, with as many digits as say something. */
+/** An amount of US cents, with only the significant digits. */
 export function money(cents: number): string {
   if (cents >= 100) return `$${grouped.format(Math.round(cents) / 100)}`;
   return `${Number(cents.toPrecision(3))} ${cents === 1 ? 'cent' : 'cents'}`;
@@ -56,28 +56,28 @@ export function ago(at: number, now: number): string {
   return new Date(at).toISOString().slice(0, 10);
 }
 
-/** The exact time, in the local time of the machine. */
+/** The exact time, in the local time zone. */
 export function exactTime(at: number): string {
   const local = new Date(at - new Date(at).getTimezoneOffset() * minute);
   return local.toISOString().slice(0, 19).replace('T', ' ');
 }
 
-/** How many columns the text takes: colours take none. */
+/** The number of columns that the text takes. Colour codes take none. */
 export function widthOf(text: string): number {
   return stripVTControlCharacters(text).length;
 }
 
-/** Cuts plain text at the end. */
+/** Truncates plain text at the end. */
 export function cut(text: string, columns: number): string {
   return text.length <= columns ? text : `${text.slice(0, Math.max(columns - 1, 0))}…`;
 }
 
-/** Cuts a path at the start: its end says more. */
+/** Truncates a path at the start, because its end says more. */
 export function cutPath(path: string, columns: number): string {
   return path.length <= columns ? path : `…${path.slice(path.length - Math.max(columns - 1, 0))}`;
 }
 
-/** Breaks plain text into lines. */
+/** Wraps plain text into lines. */
 export function wrap(text: string, columns: number): string[] {
   const lines: string[] = [];
   let line = '';
@@ -91,12 +91,12 @@ export function wrap(text: string, columns: number): string[] {
   return line === '' ? lines : [...lines, line];
 }
 
-/** What was said of a source, with its name where that is not part of it. */
+/** A message about a source, prefixed with the source unless the message contains it. */
 export function saidOf(source: string, message: string): string {
   return message.includes(source) ? message : `${source}: ${message}`;
 }
 
-/** Control characters of a document or a path must not reach the terminal. */
+/** Control characters from a document or a path must not reach the terminal. */
 export function printable(text: string): string {
   return stripVTControlCharacters(text).replace(/[\p{Cc}\p{Cf}]/gu, ' ');
 }

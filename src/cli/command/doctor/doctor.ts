@@ -1,4 +1,4 @@
-/** `pawl doctor`: is this machine fit, is the store sound, and if not, what to do. */
+/** `pawl doctor`: checks this machine and the store, and says what to do. */
 import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { openBlobs } from '../../../app/adapter/blobs.ts';
@@ -28,22 +28,22 @@ export interface Finding {
   readonly check: string;
   readonly verdict: 'ok' | 'warn' | 'fail';
   readonly found: string;
-  /** What to do, where something is. */
+  /** What to do about a problem. */
   readonly advice?: string | undefined;
 }
 
 export const doctor: Command = {
   name: 'doctor',
-  summary: 'check this machine, the store and what they lean on, and say what to do',
+  summary: 'check this machine, the store and its services, and say what to do',
   usage: ['doctor'],
   isLocal: true,
   run: async (call) => {
     const { data, browser } = call.config;
-    // A store is sound or not, whatever is the matter with a browser or a model.
-    const alone = { ...call.config, ...withoutModels };
-    const store = await checkStore({ ...call, config: alone });
-    const sinks = await checkOutside(alone);
-    // Loaded here, so that no other command has to wait for it.
+    // The store is checked even if the check of a browser or a model fails.
+    const storeOnly = { ...call.config, ...withoutModels };
+    const store = await checkStore({ ...call, config: storeOnly });
+    const sinks = await checkOutside(storeOnly);
+    // Loaded here, so that other commands start faster.
     const { checkRedis } = await import('./redis.ts');
     const { checkProviders } = await import('./providers.ts');
     const machine = [checkNode(), ...checkFolder(data), ...checkBrowser(browser)];
@@ -80,7 +80,7 @@ function checkNode(): Finding {
   const found = process.version;
   const isFit = Number.parseInt(process.versions.node, 10) >= nodeMajorMin;
   if (isFit) return { check: 'Node', verdict: 'ok', found };
-  const advice = `run \`npm install\`: it brings Node ${nodeMajorMin} along`;
+  const advice = `run \`npm install\`: it installs Node ${nodeMajorMin}`;
   return { check: 'Node', verdict: 'fail', found, advice };
 }
 
@@ -94,7 +94,7 @@ function checkBrowser(setting: string): Finding[] {
   }
 }
 
-/** The bucket, and what is delivered to beside the store. */
+/** The blob bucket and the sinks. */
 async function checkOutside(config: Config): Promise<Finding[]> {
   const { blobs: settings, sinks, world } = engineOptions(config);
   const blobs = await openBlobs(settings, { data: config.data, world });
@@ -127,11 +127,11 @@ function checkFolder(path: string): Finding[] {
   const findings: Finding[] = [];
   try {
     accessSync(nearest, constants.R_OK | constants.W_OK | constants.X_OK);
-    const found = nearest === folder ? folder : `${folder} (will be made)`;
+    const found = nearest === folder ? folder : `${folder} (will be created)`;
     findings.push({ check: 'data folder', verdict: 'ok', found });
   } catch (error) {
     const found = `${nearest} is not writable (${(error as NodeJS.ErrnoException).code})`;
-    const advice = 'give this user the right to write there, or name another folder with --data';
+    const advice = 'allow this user to write there, or choose another folder with --data';
     findings.push({ check: 'data folder', verdict: 'fail', found, advice });
   }
   const { bavail, bsize } = statfsSync(nearest);
@@ -153,7 +153,7 @@ async function checkStore(call: Call): Promise<Finding[]> {
   const { config } = call;
   const isPostgres = config.databaseUrl !== undefined;
   if (!isPostgres && !existsSync(storePath(config))) {
-    const advice = 'the first `pawl ingest` makes it';
+    const advice = 'the first `pawl ingest` creates it';
     return [{ check: 'store', verdict: 'ok', found: 'none yet', advice }];
   }
   try {
@@ -184,37 +184,36 @@ async function examine(pawl: Pawl, database: string): Promise<Finding[]> {
       advice: 'stop Pawl, keep a copy of the folder, and restore it from a backup',
     }),
     judge('durability', isDurable, found, {
-      advice:
-        'something has changed the settings of the store: a commit may be lost with the power',
+      advice: 'the settings of the store were changed: a power loss may lose commits',
     }),
-    judge('items', stranded === 0, `${stranded} without a cause to move`, {
-      advice: 'this is a defect in Pawl: please report it, with `pawl jobs events ID --json`',
+    judge('items', stranded === 0, `${stranded} stuck`, {
+      advice: 'this is a bug in Pawl: please report it, with `pawl jobs events ID --json`',
     }),
     {
       check: 'workers',
       verdict: 'ok',
       found:
         workers.length === 0
-          ? 'none at work now'
-          : `${count(workers.length, 'process', 'processes')} at work`,
+          ? 'no process is running'
+          : `${count(workers.length, 'process', 'processes')} running`,
     },
     ...(await checkBatchTasks(pawl)),
     ...(await checkPgvector(pawl)),
   ];
 }
 
-/** Batch tasks whose provider no running process has the settings of. */
+/** Batch tasks at a provider that no running process is configured for. */
 async function checkBatchTasks({ store }: Pawl): Promise<Finding[]> {
   const reasons = await unservedReasons(store);
   return reasons.map((found) => ({
     check: 'batch tasks',
     verdict: 'warn',
     found,
-    advice: 'start a Pawl that works on this store, with PAWL_BATCH_PROVIDERS',
+    advice: 'start a Pawl process on this store with PAWL_BATCH_PROVIDERS',
   }));
 }
 
-/** Nothing is wrong without it; but who could have it should know. */
+/** pgvector is optional. The check says so where it could be installed. */
 async function checkPgvector({ pgvector, store }: Pawl): Promise<Finding[]> {
   if (!pgvector) return [];
   const { isUsed, found, advice } = pgvector;
@@ -222,15 +221,15 @@ async function checkPgvector({ pgvector, store }: Pawl): Promise<Finding[]> {
   if (!isUsed || (await arePointsFilled(store))) {
     return [{ check: 'pgvector', verdict, found, advice }];
   }
-  const waiting = 'it is being given the vectors that were there before it, and not asked yet';
+  const waiting = 'existing vectors are being copied to it; searches do not use it yet';
   return [{ check: 'pgvector', verdict, found: `${found}; ${waiting}` }];
 }
 
 function judge(
   check: string,
-  isWell: boolean,
+  isOk: boolean,
   found: string,
   { advice }: { readonly advice: string },
 ): Finding {
-  return isWell ? { check, verdict: 'ok', found } : { check, verdict: 'fail', found, advice };
+  return isOk ? { check, verdict: 'ok', found } : { check, verdict: 'fail', found, advice };
 }

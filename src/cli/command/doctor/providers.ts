@@ -1,4 +1,4 @@
-/** What `pawl doctor` says of models and batch providers. It asks for nothing that is paid for. */
+/** `pawl doctor` checks of models and batch providers. They never cause a charge. */
 import { makeProviders, readProviderSettings } from '../../../app/adapter/batch-providers.ts';
 import { completerOf, embeddersFor, openaiUrl } from '../../../app/adapter/models.ts';
 import type { Config } from '../../../app/settings/config.ts';
@@ -15,7 +15,7 @@ type Verdict = Pick<Finding, 'verdict' | 'found' | 'advice'>;
 type Asking = readonly [check: string, ask: (signal: AbortSignal) => Promise<Verdict>];
 
 export async function checkProviders(config: Config): Promise<Finding[]> {
-  // The file of batch providers is looked at by itself, so that it spoils nothing else.
+  // The file of batch providers is checked separately, so that its errors affect no other check.
   const settings = engineOptions({ ...config, batchProviders: undefined });
   const asking: Asking[] = [
     ['embedder', (signal) => checkEmbedder(settings, signal)],
@@ -61,8 +61,8 @@ async function checkEmbedder({ embedder, world }: Settings, signal: AbortSignal)
 
 async function checkExtractor(settings: Settings, signal: AbortSignal): Promise<Verdict> {
   const { extractor, world } = settings;
-  if (!extractor) return { verdict: 'ok', found: 'rules and lists, on this machine' };
-  // It refuses what Pawl would refuse at its start.
+  if (!extractor) return { verdict: 'ok', found: 'rules and word lists, on this machine' };
+  // Parsing fails on the same errors as at the start of Pawl.
   await completerOf(extractor, { world }).close?.();
   const { model, url, key } = extractor;
   return checkModel({ url: url ?? openaiUrl, key, model, signal });
@@ -79,21 +79,21 @@ async function checkModel({ model, ...question }: ModelAsking): Promise<Verdict>
   const { host } = new URL(question.url);
   const names = await listModels(question);
   if (names === undefined) {
-    const found = `${host} answers; it has no list of models, so ${model} was not asked for`;
+    const found = `${host} responds; it has no list of models, so ${model} was not checked`;
     return { verdict: 'ok', found };
   }
-  // Some add a version to the name.
+  // Some providers add a version to the name.
   if (names.some((name) => name === model || name.startsWith(`${model}:`))) {
-    return { verdict: 'ok', found: `${host} has ${model}: its list of models was asked for` };
+    return { verdict: 'ok', found: `${host} lists ${model}` };
   }
-  const found = `${host} answers, and ${model} is not in its list of models`;
-  const advice = 'correct the name of the model, unless the server takes more than it lists';
+  const found = `${host} responds, but does not list ${model}`;
+  const advice = 'correct the name of the model, unless the server accepts unlisted models';
   return { verdict: 'warn', found, advice };
 }
 
 async function checkBatch(provider: BatchProvider, signal: AbortSignal): Promise<Verdict> {
   const { check } = provider;
-  if (!check) return { verdict: 'ok', found: 'not asked: it answers nothing that begins no job' };
+  if (!check) return { verdict: 'ok', found: 'not checked: every request to it would start a job' };
   return { verdict: 'ok', found: await check(signal) };
 }
 
@@ -107,7 +107,7 @@ async function providersOf({ batchProviders: path }: Config, { allowHosts = [], 
   }
 }
 
-/** No recording is read here. */
+/** The check sends no recording. */
 const refuse = (): Promise<never> =>
-  Promise.reject(new Failure('source_missing', 'nothing is kept of a check'));
+  Promise.reject(new Failure('source_missing', 'checks do not store results'));
 const nowhere: BlobStore = { put: refuse, get: refuse };

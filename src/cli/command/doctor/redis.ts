@@ -1,4 +1,4 @@
-/** What `pawl doctor` says of each Redis that is configured. */
+/** `pawl doctor` checks of each configured Redis. */
 
 import { type RedisConfig, redisAddresses } from '../../../app/settings/redis.ts';
 import { lookAtRedis } from '../../../redis/check.ts';
@@ -27,7 +27,7 @@ async function checkOne(
     const { version, policy, usedBytes } = await lookAtRedis(url);
     const found = `${publicAddress(url)}, ${version}, ${policy}, ${bytes(usedBytes)} used`;
     if (policy === 'noeviction') return { check, verdict: 'ok', found };
-    // Without a queue in it, only counts of requests are at stake.
+    // Without a queue in it, only request counters can be lost.
     return { check, verdict: hasQueue ? 'fail' : 'warn', found, advice: evictionCure(url) };
   } catch (error) {
     const found = `${publicAddress(url)} cannot be used (${(error as Error).message})`;

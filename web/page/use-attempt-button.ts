@@ -1,47 +1,51 @@
-/** What the one button works with: the attempt, what is staged for it, and what is being sent. */
+/** The data of the attempt button: the attempt, its staged sources, and the running upload. */
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import {
   type Attempt,
-  forgetToldSources,
+  forgetSourceMessages,
   refreshAttempt,
   type Staged,
   useAttempt,
+  useSourceMessages,
   useStaging,
-  useToldSources,
 } from '../live/attempt.ts';
 import { useWorkbench } from '../workbench.ts';
-import { type Deed, isOpen, type OneButton, oneButton } from './attempt-button.ts';
+import { type AttemptButton, attemptButton, type ButtonAction, isOpen } from './attempt-button.ts';
 import { corpusProblem } from './preflight.ts';
 import { type Plan, useSubmission } from './submission.ts';
 
-export interface OneButtonState {
-  readonly button: OneButton;
+export interface AttemptButtonState {
+  readonly button: AttemptButton;
   readonly attempt: Attempt | undefined;
-  /** Of the attempt that is open or has just ended, and what is staged beside. */
+  /** Sources of the open or just finished attempt, and staged ones. */
   readonly sources: readonly Staged[];
   readonly isSending: boolean;
   readonly isAsking: boolean;
-  /** Nothing new can be chosen now. */
+  /** No new sources can be chosen now. */
   readonly isBusy: boolean;
   readonly error: unknown;
-  readonly act: (deed: Deed) => void;
+  readonly act: (action: ButtonAction) => void;
   readonly handOver: (plan: Plan) => Promise<void>;
 }
 
-export interface OneButtonOptions {
+export interface AttemptButtonOptions {
   readonly plan: Plan | undefined;
   readonly corpus: string;
-  /** What was chosen has been sent, and need not be kept. */
+  /** Called when the chosen sources are sent and can be removed from the form. */
   readonly onSent: () => void;
 }
 
-export function useOneButton({ plan, corpus, onSent }: OneButtonOptions): OneButtonState {
+export function useAttemptButton({
+  plan,
+  corpus,
+  onSent,
+}: AttemptButtonOptions): AttemptButtonState {
   const { queries } = useWorkbench();
   const navigate = useNavigate();
   const attempt = useAttempt();
   const staged = useStaging().data?.items ?? [];
-  const told = useToldSources();
+  const messages = useSourceMessages();
   const submission = useSubmission();
   const request = useRequest();
   const isSending = submission.sentShare !== undefined;
@@ -50,8 +54,8 @@ export function useOneButton({ plan, corpus, onSent }: OneButtonOptions): OneBut
       if (!(await submission.stage(plan))) return refreshAttempt(queries);
       onSent();
     }
-    forgetToldSources(queries);
-    request.mutate({ deed: 'start', corpus });
+    forgetSourceMessages(queries);
+    request.mutate({ action: 'start', corpus });
   };
   const handOver = async (given: Plan): Promise<void> => {
     const id = await submission.handOver(given);
@@ -59,20 +63,20 @@ export function useOneButton({ plan, corpus, onSent }: OneButtonOptions): OneBut
     onSent();
     await navigate({ to: '/jobs/$id', params: { id }, ignoreBlocker: true });
   };
-  const act = (deed: Deed): void => {
-    if (deed === 'abort') submission.abort();
-    else if (deed === 'start') void start();
-    else request.mutate({ deed, corpus });
+  const act = (action: ButtonAction): void => {
+    if (action === 'abort') submission.abort();
+    else if (action === 'start') void start();
+    else request.mutate({ action, corpus });
   };
   return {
-    button: oneButton({
+    button: attemptButton({
       attempt: attempt.data,
       sentShare: submission.sentShare,
       sources: corpusProblem(corpus) === undefined ? countOf(plan) + staged.length : 0,
       corpus,
     }),
     attempt: attempt.data,
-    sources: sourcesOf(attempt.data, staged, told),
+    sources: sourcesOf(attempt.data, staged, messages),
     isSending,
     isAsking: request.isPending,
     isBusy: isSending || isOpen(attempt.data),
@@ -90,10 +94,10 @@ const routes = {
 function useRequest() {
   const { client, queries } = useWorkbench();
   return useMutation({
-    mutationFn: ({ deed, corpus }: { deed: Exclude<Deed, 'abort'>; corpus: string }) =>
-      deed === 'start'
+    mutationFn: ({ action, corpus }: { action: Exclude<ButtonAction, 'abort'>; corpus: string }) =>
+      action === 'start'
         ? client().ask('POST /attempt/start', { body: { corpus_name: corpus } })
-        : client().ask(routes[deed]),
+        : client().ask(routes[action]),
     onSuccess: (attempt) => queries.setQueryData(['attempt'], attempt),
     onSettled: () => refreshAttempt(queries),
   });
@@ -104,13 +108,13 @@ function countOf(plan: Plan | undefined): number {
   return plan?.kind === 'files' ? plan.files.length : 0;
 }
 
-/** What the attempt has dealt with is staged no more; what was told of it last still stands. */
+/** Processed sources are no longer staged; their last message is still shown. */
 function sourcesOf(
   attempt: Attempt | undefined,
   staged: readonly Staged[],
-  told: ReadonlyMap<string, Staged>,
+  messages: ReadonlyMap<string, Staged>,
 ): readonly Staged[] {
   if (attempt?.status !== 'complete') return staged;
   const left = new Set(staged.map(({ id }) => id));
-  return [...[...told.values()].filter(({ id }) => !left.has(id)), ...staged];
+  return [...[...messages.values()].filter(({ id }) => !left.has(id)), ...staged];
 }

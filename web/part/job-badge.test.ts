@@ -3,9 +3,9 @@ import { describe, test } from 'node:test';
 import type { Job } from '../../src/contract/schema/schema.ts';
 import { jobMessage } from '../../src/kernel/job-message.ts';
 import type { Stage } from '../../src/kernel/lifecycle/stage.ts';
-import { lookOf, messageOf } from './look.ts';
+import { badgeOf, messageOf } from './job-badge.ts';
 
-/** Status, failed stage, state of the page, and what people read: what every workbench shows. */
+/** Status and failed stage, with the page state and the message that users see. */
 const table: readonly [Job['status'], Stage | undefined, state: RegExp, message: string][] = [
   ['pending', undefined, /^Queued/, 'Job queued'],
   ['scraping', undefined, /^Progress — stage 1 of 3$/, 'Fetching content…'],
@@ -32,15 +32,15 @@ const jobOf = (status: Job['status'], stage: Stage | undefined): Job => {
 
 describe('a status', () => {
   for (const [status, stage, state, message] of table) {
-    test(`${[status, stage].join(' ').trim()} is told as “${message}”`, () => {
+    test(`${[status, stage].join(' ').trim()} is shown as “${message}”`, () => {
       const job = jobOf(status, stage);
-      assert.match(lookOf(job).state, state);
+      assert.match(badgeOf(job).state, state);
       assert.equal(messageOf(job), message);
     });
   }
 
-  test('of a job that a person has paused is paused, whatever its documents are at', () => {
+  test('of a job that a user has paused is paused, at any step of its documents', () => {
     const job = { ...jobOf('scraping', undefined), state: 'paused' } as Job;
-    assert.deepEqual([lookOf(job).state, messageOf(job)], ['Paused', 'Paused']);
+    assert.deepEqual([badgeOf(job).state, messageOf(job)], ['Paused', 'Paused']);
   });
 });

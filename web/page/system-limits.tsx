@@ -1,4 +1,4 @@
-/** Who is at work, and what the pace of domains and providers allows now. */
+/** The running workers, and the current limits of sites and providers. */
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import type { AnswerOf } from '../../src/contract/contract.ts';
@@ -9,7 +9,10 @@ import { useWorkbench } from '../workbench.ts';
 type System = AnswerOf<'GET /system'>;
 
 const everyMs = 2000;
-/** A worker beats every few seconds; one that is silent for this long is about to be given up. */
+/**
+ * Workers send a heartbeat every few seconds. One that is silent this long is about to lose its
+ * leases.
+ */
 const silentMs = 30_000;
 
 export function ItemCounts() {
@@ -28,17 +31,17 @@ export function ItemCounts() {
       <Workers workers={data.workers} />
       <Domains domains={data.domains} />
       <Providers providers={data.providers} />
-      <Part title="Your limit" empty={undefined}>
+      <Part title="Your rate limit" empty={undefined}>
         <p>
           You are <code>{data.caller.caller_id}</code>
-          {data.caller.tier !== null && `, of tier ${data.caller.tier}`}.{' '}
+          {data.caller.tier !== null && `, tier ${data.caller.tier}`}.{' '}
           {share ? (
             <>
-              {`${count(share.remaining)} of ${counted(share.limit, 'request')} are left; more `}
+              {`${count(share.remaining)} of ${counted(share.limit, 'request')} left; more `}
               <Time at={new Date(share.resetAt).toISOString()} />.
             </>
           ) : (
-            'Without keys there is one caller, and no limit.'
+            'Without API keys there is one caller and no limit.'
           )}
         </p>
       </Part>
@@ -48,7 +51,7 @@ export function ItemCounts() {
 
 interface PartProps {
   readonly title: string;
-  /** What is said where there is nothing. */
+  /** Shown for an empty list. */
   readonly empty: string | undefined;
   readonly children: ReactNode;
 }
@@ -64,16 +67,16 @@ function Part({ title, empty, children }: PartProps) {
 
 function Workers({ workers }: { workers: System['workers'] }) {
   const isSilent = (beatAt: string): boolean => Date.now() - Date.parse(beatAt) > silentMs;
-  const empty = workers.length === 0 ? 'No process works on this store now.' : undefined;
+  const empty = workers.length === 0 ? 'No process is working on this store.' : undefined;
   return (
     <Part title="Workers" empty={empty}>
-      <Wide label="Workers and what they hold">
+      <Wide label="Workers and their documents">
         <table className="table">
           <thead>
             <tr>
               <th>Worker</th>
-              <th className="number">Holds</th>
-              <th className="number">Last heard</th>
+              <th className="number">Documents</th>
+              <th className="number">Last heartbeat</th>
             </tr>
           </thead>
           <tbody>
@@ -96,17 +99,17 @@ function Workers({ workers }: { workers: System['workers'] }) {
 }
 
 function Domains({ domains }: { domains: System['domains'] }) {
-  const empty = domains.length === 0 ? 'Nothing of yours is read from a site now.' : undefined;
+  const empty = domains.length === 0 ? 'No site is being fetched for you.' : undefined;
   return (
-    <Part title="Pace of sites" empty={empty}>
-      <Wide label="Sites and their pace">
+    <Part title="Crawl limits" empty={empty}>
+      <Wide label="Sites and their limits">
         <table className="table">
           <thead>
             <tr>
               <th>Site</th>
-              <th className="number">At once</th>
-              <th className="number">Apart</th>
-              <th className="number">Waiting</th>
+              <th className="number">Concurrency</th>
+              <th className="number">Delay</th>
+              <th className="number">Queued</th>
             </tr>
           </thead>
           <tbody>
@@ -127,16 +130,16 @@ function Domains({ domains }: { domains: System['domains'] }) {
 
 function Providers({ providers }: { providers: System['providers'] }) {
   const empty =
-    providers.length === 0 ? 'The model runs here: no provider sets a pace.' : undefined;
+    providers.length === 0 ? 'The model runs locally, without a rate limit.' : undefined;
   return (
-    <Part title="Pace of providers" empty={empty}>
+    <Part title="Provider limits" empty={empty}>
       {providers.map((row) => (
         <div key={row.provider} className="stack tight">
-          <div className="row apart">
+          <div className="row spread">
             <strong>{row.provider}</strong>
             {row.closed_until !== null && (
               <Badge tone="warn">
-                asks again <Time at={row.closed_until} />
+                retries <Time at={row.closed_until} />
               </Badge>
             )}
           </div>
@@ -149,7 +152,7 @@ function Providers({ providers }: { providers: System['providers'] }) {
 }
 
 function Left({ name, left, of }: { name: string; left: number; of: number }) {
-  const text = `${name}: ${count(left)} of ${count(of)} left in this minute`;
+  const text = `${name}: ${count(left)} of ${count(of)} left this minute`;
   return (
     <div className="row">
       <span className="grow meter" role="img" aria-label={text}>

@@ -1,4 +1,4 @@
-/** What a batch task looks like: its state, and what it has cost. */
+/** The state and the cost of a batch task. */
 import type { Task, TaskState } from '../live/task-list.ts';
 import { Badge, type Tone } from '../part/basic.tsx';
 import { money, words } from '../part/wording.ts';
@@ -16,7 +16,7 @@ export function TaskBadge({ state }: { state: TaskState }) {
   return <Badge tone={tones[state]}>{words(state)}</Badge>;
 }
 
-/** Beside what the same would have cost at once. */
+/** The live price is shown beside the batch price. */
 export function costText({ cost }: Pick<Task, 'cost'>): string {
   if (cost === null) return '–';
   return `${money(cost.cents)} instead of ${money(cost.at_once_cents)}`;

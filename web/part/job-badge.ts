@@ -1,14 +1,14 @@
-/** What a status looks like, and the words that people read for it. */
+/** The badge and the text of a status. */
 import type { Job } from '../../src/contract/schema/schema.ts';
 import type { IconName } from './icon.tsx';
 import { count } from './wording.ts';
 
 export type Tone = 'plain' | 'run' | 'ok' | 'warn' | 'bad';
 
-type Look = { readonly icon: IconName; readonly tone: Tone; readonly state: string };
+type JobBadge = { readonly icon: IconName; readonly tone: Tone; readonly state: string };
 
-/** What each status is as a state of the page. */
-export const looks: Readonly<Record<Job['status'], Look>> = {
+/** The page state for each status. */
+export const statusBadges: Readonly<Record<Job['status'], JobBadge>> = {
   pending: { icon: 'waiting', tone: 'plain', state: 'Queued' },
   scraping: { icon: 'running', tone: 'run', state: 'Progress — stage 1 of 3' },
   chunking: { icon: 'running', tone: 'run', state: 'Progress — stage 2 of 3' },
@@ -18,13 +18,14 @@ export const looks: Readonly<Record<Job['status'], Look>> = {
   canceled: { icon: 'canceled', tone: 'plain', state: 'Canceled' },
 };
 
-/** Over the status: a person has stopped it, or it waits for the time of a retry. */
-const stateLooks: Partial<Record<Job['state'], Look>> = {
+/** Takes precedence over the status: the job is paused, or waits for a retry. */
+const stateBadges: Partial<Record<Job['state'], JobBadge>> = {
   paused: { icon: 'paused', tone: 'warn', state: 'Paused' },
-  retry_pending: { icon: 'waiting', tone: 'warn', state: 'Waiting to try again' },
+  retry_pending: { icon: 'waiting', tone: 'warn', state: 'Waiting to retry' },
 };
 
-export const lookOf = ({ status, state }: Job): Look => stateLooks[state] ?? looks[status];
+export const badgeOf = ({ status, state }: Job): JobBadge =>
+  stateBadges[state] ?? statusBadges[status];
 
 export function messageOf(job: Job): string {
   if (job.state === 'paused') return 'Paused';
