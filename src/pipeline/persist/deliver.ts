@@ -6,7 +6,7 @@
 import { Failure } from '../../kernel/failure/failure.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import { fromSignedBytes } from '../../provider/embedding/vector-bytes.ts';
-import type { Generation, Sink, SinkChunk, Standing } from '../../sink/sink.ts';
+import type { DocumentState, Generation, Sink, SinkChunk } from '../../sink/sink.ts';
 import {
   buriedUpTo,
   getStanding,
@@ -109,7 +109,7 @@ export async function deliver(
 export async function readStanding(
   reader: Reader,
   of: { documentId: string; caller: string; corpus: string },
-): Promise<Standing> {
+): Promise<DocumentState> {
   const { documentId, caller, corpus } = of;
   const buried = await buriedUpTo(reader, documentId);
   const row = await getStanding(reader, documentId);
@@ -123,8 +123,8 @@ export async function readStanding(
 /** Has the sinks keep of a document what is current in the store, and nothing older. */
 export async function settleDocument(
   sinks: readonly Sink[],
-  standing: Standing,
+  state: DocumentState,
   signal: AbortSignal,
 ): Promise<void> {
-  await Promise.all(sinks.map((sink) => sink.settle(standing, signal)));
+  await Promise.all(sinks.map((sink) => sink.settle(state, signal)));
 }
