@@ -26,7 +26,7 @@ test('a full bucket allows a minute of requests at once, then says how long to w
   assert.equal(waitFor(), 1000);
 });
 
-test('it refills evenly over time, up to one minute's worth', () => {
+test('it refills evenly over time, up to a full minute', () => {
   const { world, waitFor } = setup();
   for (let request = 0; request < 60; request++) waitFor();
   world.skip(2000);
