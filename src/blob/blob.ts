@@ -1,32 +1,30 @@
-/** Raw bytes by their own hash. What was put is on disk, whole, when `put` resolves. */
+/** Content-addressed storage of raw bytes. When `put` resolves, the whole blob is on disk. */
 export interface BlobStore {
-  /**
-   * Stores the bytes and returns their key, the SHA-256 in hex. Storing them again changes nothing.
-   */
+  /** Stores the bytes and returns their key, the SHA-256 in hex. Idempotent. */
   put(bytes: Uint8Array): Promise<string>;
   get(key: string): Promise<Uint8Array>;
-  /** The same for bytes that come one piece after the other; what fails leaves nothing behind. */
+  /** Like `put`, for a stream. A failed stream leaves nothing behind. */
   putStream?(pieces: AsyncIterable<Uint8Array>): Promise<{ key: string; bytes: number }>;
   /** A piece of a blob. */
   getPart?(
     key: string,
     place: { readonly at: number; readonly bytes: number },
   ): Promise<Uint8Array>;
-  /** The same bytes as `get`, one piece after the other. */
+  /** Like `get`, as a stream. */
   getStream?(key: string): Promise<AsyncIterable<Uint8Array>>;
-  /** Says what it is; throws if it cannot be used. Absent for a folder of this machine. */
+  /** Describes the store; throws if it is not usable. Absent for a local folder. */
   check?(): Promise<string>;
 }
 
-/** Stores what comes in parts, by the store's own way if it has one. */
+/** Stores a stream, with `putStream` if the store has it. */
 export async function putParts(
   blobs: BlobStore,
   parts: AsyncIterable<Uint8Array>,
 ): Promise<string> {
   if (blobs.putStream) return (await blobs.putStream(parts)).key;
-  const held: Uint8Array[] = [];
-  for await (const part of parts) held.push(part);
-  return blobs.put(Buffer.concat(held));
+  const pieces: Uint8Array[] = [];
+  for await (const part of parts) pieces.push(part);
+  return blobs.put(Buffer.concat(pieces));
 }
 
 export async function getPart(
@@ -38,7 +36,9 @@ export async function getPart(
   return (await blobs.get(key)).subarray(place.at, place.at + place.bytes);
 }
 
-/** What is stored, in pieces if the store has a way to; what is gone is known before the first. */
+/**
+ * Reads a blob, as a stream if the store supports it. A missing blob fails before the first piece.
+ */
 export async function getPieces(
   blobs: BlobStore,
   key: string,
@@ -46,24 +46,24 @@ export async function getPieces(
   return blobs.getStream ? blobs.getStream(key) : [await blobs.get(key)];
 }
 
-/** Which of these keys something refers to. */
+/** Returns the keys that something refers to. */
 export type UsedBlobs = (keys: readonly string[]) => Promise<ReadonlySet<string>>;
 
 export interface Sweep {
-  /** One of the parts that the blobs fall into. */
+  /** The partition of the key space to sweep. */
   readonly part: number;
-  /** Only what was put before this time is looked at: a younger one may be about to be used. */
+  /** Only blobs stored before this time are checked: a younger one may be about to be used. */
   readonly before: number;
-  /** After so many removals it ends; what is asked about at once is no more either. */
+  /** The maximum number of removals, and of keys per usage query. */
   readonly limit: number;
   readonly used: UsedBlobs;
 }
 
 export interface SweptBlobs {
   readonly parts: number;
-  /** Removes blobs of a part that nobody uses. Returns how many went. */
+  /** Removes unused blobs of a partition. Returns how many were removed. */
   sweep(sweep: Sweep): Promise<number>;
 }
 
-/** Takes bytes that nobody has to hold all at once. */
+/** A store that takes bytes as a stream, so that nobody has to hold them all in memory. */
 export type StreamedBlobStore = BlobStore & Required<Pick<BlobStore, 'putStream'>>;

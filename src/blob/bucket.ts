@@ -1,6 +1,6 @@
 /**
- * A bucket of an S3 server: signed requests, bounded in time, tried again where that may help. The
- * hash of each body is part of what is signed, so the server checks what it was sent.
+ * A bucket of an S3 server: signed requests with a deadline, retried where a retry can help. The
+ * signature covers the hash of each body, so the server verifies what it receives.
  */
 import { Agent, type Dispatcher, request } from 'undici';
 import { backoffMs } from '../kernel/backoff.ts';
@@ -11,7 +11,7 @@ import { type AwsCredentials, signRequest } from '../provider/batch/signature.ts
 
 export interface BucketOptions {
   readonly bucket: string;
-  /** The server; Amazon's own where absent. */
+  /** The server; Amazon S3 if absent. */
   readonly endpoint?: string | undefined;
   readonly credentials: AwsCredentials;
   readonly world: World;
@@ -19,7 +19,7 @@ export interface BucketOptions {
 
 export interface Sending {
   readonly method: 'GET' | 'HEAD' | 'PUT' | 'DELETE';
-  /** The name of an object; the bucket itself where empty. */
+  /** The name of an object; empty for the bucket itself. */
   readonly name: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
@@ -29,14 +29,13 @@ export interface Sending {
 export interface SentBody {
   readonly hash: string;
   readonly bytes: number;
-  /** The same bytes from the beginning, for each attempt. */
+  /** Opens the same bytes from the start, once per try. */
   open(): Uint8Array | AsyncIterable<Uint8Array>;
 }
 
-export type Answer = Dispatcher.ResponseData;
+export type BucketResponse = Dispatcher.ResponseData;
 
 const emptyHash = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
-/** Also what a clock that is a little off is answered with. */
 const retried: readonly number[] = [408, 429, 500, 502, 503, 504];
 
 export class Bucket {
@@ -48,7 +47,7 @@ export class Bucket {
     const { bucket, endpoint, credentials } = options;
     this.#options = options;
     const amazon = `s3.${credentials.region}.amazonaws.com`;
-    // A name with dots would not fit the certificate of the server.
+    // A bucket name with dots would not match the server's TLS certificate.
     const own = bucket.includes('.')
       ? `https://${amazon}/${bucket}`
       : `https://${bucket}.${amazon}`;
@@ -69,17 +68,17 @@ export class Bucket {
     return `the bucket ${this.#options.bucket} at ${new URL(this.#root).host}`;
   }
 
-  /** What the server answered; undefined where it says that there is no such object. */
-  async send(sending: Sending): Promise<Answer | undefined> {
+  /** Sends a request. Undefined if the server says that the object does not exist. */
+  async send(sending: Sending): Promise<BucketResponse | undefined> {
     const { world } = this.#options;
     const { attemptsMax, retryBaseMs: baseMs, retryCapMs: capMs } = limits.bucket;
     for (let attempt = 0; ; attempt += 1) {
       const isLast = attempt + 1 >= attemptsMax;
       try {
-        const answer = await this.#once(sending);
-        const { statusCode: status } = answer;
-        if (status < 300) return answer;
-        const text = await answer.body.text();
+        const response = await this.#once(sending);
+        const { statusCode: status } = response;
+        if (status < 300) return response;
+        const text = await response.body.text();
         if (status === 404 && !/NoSuchBucket/.test(text)) return undefined;
         if (isLast || !retried.includes(status)) throw this.#refusal(status, text, sending);
       } catch (error) {
@@ -91,8 +90,8 @@ export class Bucket {
     }
   }
 
-  /** The whole of an answer. */
-  async bytesOf({ body }: Answer): Promise<Uint8Array> {
+  /** The whole response body. */
+  async bytesOf({ body }: BucketResponse): Promise<Uint8Array> {
     try {
       return new Uint8Array(await body.arrayBuffer());
     } catch (error) {
@@ -104,7 +103,7 @@ export class Bucket {
     await this.#agent.close();
   }
 
-  async #once({ method, name, query = {}, headers = {}, body }: Sending): Promise<Answer> {
+  async #once({ method, name, query = {}, headers = {}, body }: Sending): Promise<BucketResponse> {
     const { credentials, world } = this.#options;
     const url = new URL(`${this.#root}/${name}`);
     for (const [key, value] of Object.entries(query)) url.searchParams.set(key, value);
@@ -134,7 +133,7 @@ export class Bucket {
   }
 
   #unavailable(cause: unknown): Failure {
-    const message = `${this.name} cannot be reached, or broke off`;
+    const message = `${this.name} cannot be reached, or closed the connection`;
     return new Failure('provider_unavailable', message, { cause });
   }
 }

@@ -23,7 +23,7 @@ function setup(t: TestContext) {
   const blobs = openBlobDirectory(directory, realWorld());
   const pathOf = (key: string): string => join(directory, key.slice(0, 2), key);
   const age = (path: string): void => utimesSync(path, 1, 1);
-  /** Puts a blob, as if long ago. */
+  /** Stores a blob with an old timestamp. */
   const putLongAgo = async (text: string): Promise<string> => {
     const key = await blobs.put(bytesOf(text));
     age(pathOf(key));
@@ -44,14 +44,14 @@ const using =
   async (keys) =>
     new Set(keys.filter((key) => used.includes(key)));
 
-/** Two texts whose keys begin alike, so that they share a folder. */
+/** Two texts whose keys have the same prefix, so that they share a folder. */
 function neighbours(): [string, string] {
   const folderOf = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 2);
   for (let at = 1; ; at += 1) if (folderOf(`${at}`) === folderOf('0')) return ['0', `${at}`];
 }
 
 describe('a sweep of blobs', () => {
-  test('removes what is old and not used, and nothing else', async (t) => {
+  test('removes only blobs that are old and unused', async (t) => {
     const { blobs, putLongAgo, sweep } = setup(t);
     const [used, unused] = [await putLongAgo('used'), await putLongAgo('unused')];
     const young = await blobs.put(bytesOf('young'));
@@ -62,19 +62,19 @@ describe('a sweep of blobs', () => {
     assert.equal(await sweep(using(used)), 0);
   });
 
-  test('keeps what is put again, however old it is', async (t) => {
+  test('keeps an old blob that is stored again', async (t) => {
     const { blobs, putLongAgo, sweep } = setup(t);
     const key = await putLongAgo('again');
     assert.equal(await blobs.put(bytesOf('again')), key);
     assert.equal(await sweep(using()), 0);
   });
 
-  test('keeps what is put again while it is being removed', async (t) => {
+  test('keeps a blob that is stored again while it is being removed', async (t) => {
     const { blobs, pathOf, putLongAgo, sweep } = setup(t);
     const key = await putLongAgo('in that moment');
     let questions = 0;
     const used: UsedBlobs = async (keys) => {
-      // The second question comes when the blob has been set aside.
+      // The second usage query comes after the blob was set aside.
       if (keys.includes(key) && questions++ > 0) await blobs.put(bytesOf('in that moment'));
       return new Set();
     };
@@ -83,7 +83,7 @@ describe('a sweep of blobs', () => {
     assert.ok(existsSync(pathOf(key)));
   });
 
-  test('gives back what is used by the time it is looked at again', async (t) => {
+  test('restores a blob that is used at the second check', async (t) => {
     const { blobs, putLongAgo, sweep } = setup(t);
     const key = await putLongAgo('late');
     let questions = 0;
@@ -93,7 +93,7 @@ describe('a sweep of blobs', () => {
     assert.deepEqual(await blobs.get(key), Buffer.from('late'));
   });
 
-  test('that is interrupted loses nothing that is used', async (t) => {
+  test('loses no used blob when it is interrupted', async (t) => {
     const { blobs, pathOf, putLongAgo, sweep } = setup(t);
     const key = await putLongAgo('half removed');
     let questions = 0;
@@ -111,7 +111,7 @@ describe('a sweep of blobs', () => {
     await assert.rejects(blobs.get(key), { code: 'source_missing' });
   });
 
-  test('removes what a killed write has left, once it is old', async (t) => {
+  test('removes the old leftovers of a killed write', async (t) => {
     const { blobs, pathOf, age, sweep } = setup(t);
     const key = await blobs.put(bytesOf('whole'));
     const [old, young] = [`${pathOf(key)}.1.part`, `${pathOf(key)}.2.part`];
@@ -121,7 +121,7 @@ describe('a sweep of blobs', () => {
     assert.deepEqual([existsSync(old), existsSync(young)], [false, true]);
   });
 
-  test('removes what a killed upload has left, once it is old', async (t) => {
+  test('removes the old leftovers of a killed upload', async (t) => {
     const { blobs, directory, age, sweep } = setup(t);
     const parts = () => globSync('**/*.part', { cwd: directory });
     const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
@@ -140,7 +140,7 @@ describe('a sweep of blobs', () => {
     assert.deepEqual(parts(), []);
   });
 
-  test('ends at its limit and comes to the rest the next time', async (t) => {
+  test('ends at its limit and handles the rest next time', async (t) => {
     const { putLongAgo, pathOf, sweep } = setup(t);
     const keys = await Promise.all(neighbours().map(putLongAgo));
     assert.equal(await sweep(using(), 1), 1);
@@ -148,14 +148,14 @@ describe('a sweep of blobs', () => {
     assert.equal(await sweep(using(), 1), 1);
   });
 
-  test('comes past those that are used', async (t) => {
+  test('skips used blobs', async (t) => {
     const { putLongAgo, sweep } = setup(t);
     const [one = ''] = await Promise.all(neighbours().map(putLongAgo));
     assert.equal(await sweep(using(one), 1), 1);
   });
 });
 
-test('what cannot be read just now is not taken for gone', async (t) => {
+test('a blob that cannot be read at the moment is not reported as missing', async (t) => {
   const { blobs, pathOf } = setup(t);
   const key = await blobs.put(bytesOf('whole'));
   rmSync(pathOf(key));

@@ -1,6 +1,6 @@
 /**
- * Blobs as files. A blob is written to a temporary name, flushed, renamed, and its folder flushed:
- * a crash leaves a whole blob or none, and what `put` has returned survives a power cut.
+ * Blobs as files. A blob is written to a temporary name, flushed and renamed, then its folder is
+ * flushed: a crash leaves a whole blob or none, and a stored blob survives a power loss.
  */
 import { createHash } from 'node:crypto';
 import { type FileHandle, mkdir, open, readFile, rename, rm, utimes } from 'node:fs/promises';
@@ -11,13 +11,13 @@ import { failpoint } from '../observe/failpoint.ts';
 import type { StreamedBlobStore, SweptBlobs } from './blob.ts';
 import { sweepFolder } from './sweep-directory.ts';
 
-/** Blobs fall into folders by the first two letters of their keys. */
+/** Folders are named by the first two hex digits of the keys. */
 const folders = 256;
 
 export function openBlobDirectory(directory: string, world: World): StreamedBlobStore & SweptBlobs {
   const folderOf = (key: string): string => join(directory, key.slice(0, 2));
   const makeFolder = async (folder: string): Promise<void> => {
-    // A folder that is new must itself survive, in the one that holds it.
+    // A new folder must survive too, so its parent is flushed.
     if (await mkdir(folder, { recursive: true })) await syncFolder(directory);
   };
   const publish = async (temporary: string, key: string): Promise<void> => {
@@ -39,7 +39,8 @@ export function openBlobDirectory(directory: string, world: World): StreamedBlob
       return key;
     },
     async putStream(pieces) {
-      // In one of the folders that are swept, because only the end tells which is its own.
+      // The temporary file lies in one of the swept folders. Its own folder is known only at the
+      // end.
       const name = createHash('sha256').update(world.uuid()).digest('hex');
       await makeFolder(folderOf(name));
       const temporary = join(folderOf(name), `${name}.stream.part`);
@@ -72,7 +73,7 @@ export function openBlobDirectory(directory: string, world: World): StreamedBlob
   };
 }
 
-/** Writes a file that was not there, and flushes it. */
+/** Writes a new file and flushes it. */
 async function writeNew(path: string, write: (file: FileHandle) => Promise<void>): Promise<void> {
   const file = await open(path, 'wx');
   try {
@@ -102,7 +103,9 @@ function openBlob(path: string, key: string): Promise<FileHandle> {
   });
 }
 
-/** Only what is not there is gone: too many open files, or a disk that fails, may pass. */
+/**
+ * Only ENOENT means that the blob is gone. Too many open files or a failing disk may be temporary.
+ */
 function unread(key: string, cause: unknown): Failure {
   if ((cause as { code?: string }).code === 'ENOENT') {
     return new Failure('source_missing', `the stored bytes ${key} are gone`, { cause });
@@ -127,7 +130,7 @@ async function readPart(
   }
 }
 
-/** Whether the blob is there; if so, it is as young from now on as one that was just written. */
+/** Whether the blob exists. If so, its timestamp is set to now, as if it was just written. */
 async function isThere(path: string, now: number): Promise<boolean> {
   const at = new Date(now);
   return utimes(path, at, at).then(

@@ -1,7 +1,7 @@
 /**
- * Blobs as objects of an S3 bucket, named by their hash, which the server checks on the way in: an
- * object is there whole, or not at all. How they are swept without losing one that is put again in
- * that moment is told in `sweep-bucket.ts`.
+ * Blobs as objects of an S3 bucket, named by their hash. The server checks the hash on upload, so
+ * an object is whole or absent. `sweep-bucket.ts` describes how a sweep avoids losing a blob that
+ * is stored again at the same time.
  */
 import { createHash } from 'node:crypto';
 import { Failure } from '../kernel/failure/failure.ts';
@@ -9,16 +9,16 @@ import { limits } from '../kernel/limits/limits.ts';
 import type { World } from '../kernel/world.ts';
 import { failpoint } from '../observe/failpoint.ts';
 import type { StreamedBlobStore, SweptBlobs } from './blob.ts';
-import { type Answer, Bucket, type BucketOptions, type SentBody } from './bucket.ts';
+import { Bucket, type BucketOptions, type BucketResponse, type SentBody } from './bucket.ts';
 import { spool } from './spool.ts';
 import { asideOf, objectOf, restore, sweepBucket } from './sweep-bucket.ts';
 
 export interface BlobBucketOptions extends BucketOptions {
-  /** What the names of objects begin with, without a slash at its end. */
+  /** The prefix of object names, without a trailing slash. */
   readonly prefix?: string | undefined;
 }
 
-/** Blobs fall into parts by the first two letters of their keys. */
+/** Partitions are named by the first two hex digits of the keys. */
 const parts = 256;
 
 export interface BlobBucket extends StreamedBlobStore, SweptBlobs {
@@ -49,7 +49,7 @@ export function openBlobBucket({ prefix = '', ...options }: BlobBucketOptions): 
     async get(key) {
       const bytes = await bucket.bytesOf(await read({ bucket, at }, key));
       if (createHash('sha256').update(bytes).digest('hex') === key) return bytes;
-      throw new Failure('provider_unavailable', `${bucket.name} gave other bytes than ${key}`);
+      throw new Failure('provider_unavailable', `${bucket.name} returned other bytes than ${key}`);
     },
     async getPart(key, place) {
       const range = `bytes=${place.at}-${place.at + place.bytes - 1}`;
@@ -67,7 +67,7 @@ export function openBlobBucket({ prefix = '', ...options }: BlobBucketOptions): 
       const answer = await bucket.send({ method: 'GET', name: '', query });
       await answer?.body.dump();
       if (answer) return `S3, ${bucket.name}`;
-      throw new Failure('provider_bad_request', `${bucket.name} is not there: make it first`);
+      throw new Failure('provider_bad_request', `${bucket.name} does not exist: create it first`);
     },
     close: () => bucket.close(),
   };
@@ -79,8 +79,7 @@ interface Where {
 }
 
 /**
- * One that is there and young will not be swept before it is used; one that is old is put again, so
- * that it is young.
+ * A young object will not be swept before it is used. An old one is stored again to make it young.
  */
 async function putUnlessYoung(
   { bucket, at, world }: Where & { readonly world: World },
@@ -102,11 +101,11 @@ async function read(
   { bucket, at }: Where,
   key: string,
   headers: Readonly<Record<string, string>> = {},
-): Promise<Answer> {
+): Promise<BucketResponse> {
   const sending = { method: 'GET', name: objectOf(at, key), headers } as const;
   const found = await bucket.send(sending);
   if (found) return found;
-  // A sweep may have set it aside in the moment when it was put again.
+  // A sweep may have set it aside while it was being stored again.
   await restore({ bucket, at }, key, asideOf(at, key));
   const again = await bucket.send(sending);
   if (again) return again;

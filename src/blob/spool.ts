@@ -1,6 +1,6 @@
 /**
- * Bytes that come piece by piece, on disk until their hash is known. The file has no name any more
- * when the first of them is written, so that whatever ends the process removes it.
+ * Buffers a stream on disk until its hash is known. The file is unlinked before the first write, so
+ * that it disappears however the process ends.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { open, unlink } from 'node:fs/promises';

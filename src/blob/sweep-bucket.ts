@@ -1,8 +1,8 @@
 /**
- * Sweeping a part of a bucket. S3 cannot remove an object only if nobody has put it again, so one
- * that nobody uses is first copied aside, and removed after that. The copy is kept for as long as
- * an unused blob is: whoever had put it again in that moment finds it there (`restore`), and by the
- * time the copy is old it is known whether the blob is used; if so, it is brought back.
+ * Sweeps a partition of a bucket. S3 has no conditional delete, so an unused object is first copied
+ * aside and then deleted. The copy is kept as long as an unused blob would be. A writer that stored
+ * the blob again in between finds the copy (`restore`). When the copy is old, it is known whether
+ * the blob is used; if so, it is restored.
  */
 import { Failure } from '../kernel/failure/failure.ts';
 import { limits } from '../kernel/limits/limits.ts';
@@ -11,7 +11,7 @@ import type { Bucket } from './bucket.ts';
 
 interface Where {
   readonly bucket: Bucket;
-  /** What the names of objects begin with. */
+  /** The prefix of object names. */
   readonly at: string;
 }
 
@@ -48,9 +48,9 @@ export async function sweepBucket(
 async function sweepSome(
   where: Where,
   some: readonly Listed[],
-  { used: ask, limit }: Omit<Sweep, 'part'>,
+  { used: findUsed, limit }: Omit<Sweep, 'part'>,
 ): Promise<number> {
-  const used = await ask(some.map(({ key }) => key));
+  const used = await findUsed(some.map(({ key }) => key));
   let removed = 0;
   for (const { key, isAside } of some) {
     if (removed >= limit) break;
@@ -67,7 +67,7 @@ async function sweepSome(
   return removed;
 }
 
-/** Brings back what was set aside, unless it is there anyway. */
+/** Restores an object that was set aside, unless it exists. */
 export async function restore(where: Where, key: string, aside: string): Promise<void> {
   const name = objectOf(where.at, key);
   const there = await where.bucket.send({ method: 'HEAD', name });
@@ -75,14 +75,14 @@ export async function restore(where: Where, key: string, aside: string): Promise
   if (!there) await copy(where, aside, name);
 }
 
-/** False: there is nothing to copy. */
+/** False if there is nothing to copy. */
 async function copy({ bucket }: Where, from: string, to: string): Promise<boolean> {
   const source = `/${bucket.id}/${from}`;
   const headers = { 'x-amz-copy-source': source };
   const answer = await bucket.send({ method: 'PUT', name: to, headers });
   if (!answer) return false;
   const text = await answer.body.text();
-  // A copy may fail after the server has said that all is well.
+  // A copy may fail after the server has sent status 200.
   if (/<CopyObjectResult/.test(text)) return true;
   throw new Failure('provider_unavailable', `${bucket.name} did not copy ${from}`);
 }

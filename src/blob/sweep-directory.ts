@@ -1,8 +1,8 @@
 /**
- * Sweeping a folder of blobs. A blob that nobody uses is first renamed, then looked at again: one
- * that was put anew in that moment is younger now, and goes back to its place. A crash in between
- * leaves the renamed file, which the next sweep puts back if it is used and removes if not. So a
- * blob that is used is never lost, at whatever point the sweep is interrupted.
+ * Sweeps a folder of blobs. An unused blob is first renamed, then checked again: if it was stored
+ * again in between it is younger, and is renamed back. A crash in between leaves the renamed file;
+ * the next sweep restores it if it is used and removes it if not. So a used blob is never lost,
+ * wherever the sweep is interrupted.
  */
 import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -53,7 +53,7 @@ async function namesIn(folder: string): Promise<string[]> {
   }
 }
 
-/** What an interrupted sweep has left. */
+/** Handles the leftovers of an interrupted sweep. */
 async function settleSwept(
   folder: string,
   names: readonly string[],
@@ -68,7 +68,7 @@ async function settleSwept(
   }
 }
 
-/** What another sweep has just removed is of no age. */
+/** A file that another sweep has just removed has no age. */
 async function isOlder(path: string, before: number): Promise<boolean> {
   const found = await stat(path).catch(() => undefined);
   return found !== undefined && found.mtimeMs < before;

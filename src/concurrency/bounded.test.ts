@@ -4,7 +4,7 @@ import { readBounded, readBoundedText } from './bounded.ts';
 
 const tooLarge = (): Error => new Error('too large');
 
-/** Counts what was taken of it. */
+/** Counts the parts that were consumed. */
 function source(parts: readonly string[]) {
   const state = { taken: 0, isEnded: false };
   const body = (async function* () {
@@ -20,7 +20,7 @@ function source(parts: readonly string[]) {
   return { body, state };
 }
 
-test('a body within its bound is read whole, across the seams of its parts', async () => {
+test('a body within its bound is read whole, across part boundaries', async () => {
   const ä = Buffer.from('ä');
   const body = (async function* () {
     yield Buffer.from('\ufeffH');
@@ -31,7 +31,7 @@ test('a body within its bound is read whole, across the seams of its parts', asy
   assert.equal((await readBounded(null, 0, tooLarge)).length, 0);
 });
 
-test('a body beyond its bound is refused at once, and the rest is not taken', async () => {
+test('a body beyond its bound is refused at once, and the rest is not read', async () => {
   const { body, state } = source(['abc', 'def', 'ghi', 'jkl']);
   await assert.rejects(readBounded(body, 5, tooLarge), /too large/);
   assert.deepEqual(state, { taken: 2, isEnded: true });

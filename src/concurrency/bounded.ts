@@ -1,6 +1,6 @@
-/** Bodies that others send, read no further than they may be. */
+/** Reads bodies of untrusted size up to a bound. */
 
-/** All bytes, or what `tooLarge` makes of it as soon as there are more than so many. */
+/** Returns all bytes. Throws `tooLarge()` as soon as the bound is exceeded. */
 export async function readBounded(
   body: AsyncIterable<Uint8Array> | null,
   bytesMax: number,
@@ -22,7 +22,7 @@ export async function readBounded(
   return bytes;
 }
 
-/** The same as text; what is no UTF-8 is replaced. */
-export async function readBoundedText(...asked: Parameters<typeof readBounded>): Promise<string> {
-  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(await readBounded(...asked));
+/** Like `readBounded`, as text. Invalid UTF-8 is replaced. */
+export async function readBoundedText(...options: Parameters<typeof readBounded>): Promise<string> {
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(await readBounded(...options));
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { loadOnce } from './load-once.ts';
 
-test('what is needed by many at once, and later again, is loaded once', async () => {
+test('concurrent and later callers share one load', async () => {
   let loads = 0;
   const load = loadOnce(async () => ++loads);
   assert.equal(loads, 0);
@@ -10,7 +10,7 @@ test('what is needed by many at once, and later again, is loaded once', async ()
   assert.equal(await load(), 1);
 });
 
-test('what could not be loaded is tried again by who needs it next', async () => {
+test('a failed load is tried again by the next caller', async () => {
   let loads = 0;
   const load = loadOnce(async () => {
     if (++loads === 1) throw new Error('too many open files');

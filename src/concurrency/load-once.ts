@@ -1,6 +1,6 @@
 /**
- * What a module gives, asked for when it is first needed. `import()` looks its module up at every
- * call, which costs as much as some steps do on a short document. A failure is not kept.
+ * Loads a module on first use. `import()` resolves its module at every call, which costs as much as
+ * some steps do on a short document. A failure is not cached.
  */
 export function loadOnce<T>(load: () => Promise<T>): () => Promise<T> {
   let loading: Promise<T> | undefined;

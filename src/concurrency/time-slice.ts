@@ -1,6 +1,6 @@
 /**
- * For a loop on the event loop whose length strangers decide: after a slice of time, everything
- * else that is ready has its turn.
+ * Keeps a loop of unknown length from blocking the event loop: after a slice of time, it yields to
+ * everything that is ready.
  */
 import { setImmediate } from 'node:timers/promises';
 import { limits } from '../kernel/limits/limits.ts';
@@ -12,7 +12,7 @@ export class TimeSlice {
     return performance.now() - this.#startedAt > limits.loop.sliceMs;
   }
 
-  /** Await it only when the slice is over: an await by itself costs more than most rounds. */
+  /** Await it only when the slice is over: an await costs more than most iterations. */
   async next(): Promise<void> {
     await setImmediate();
     this.#startedAt = performance.now();

@@ -1,17 +1,17 @@
 /**
- * Who waits for a thread or a process. The shortest document goes first: behind many long ones it
- * would wait for what all of them take, and they hardly notice it. Every few turns the one that has
- * waited longest goes first, so that none waits for ever.
+ * The waiting line for a thread or a process. The shortest document goes first: behind many long
+ * ones it would wait for all of them, while they hardly notice it. Every few turns the oldest entry
+ * goes first, so that none starves.
  */
 const turnsOfShortest = 3;
 
 export interface Waiter {
-  /** How long its document is. */
+  /** The length of its document. */
   readonly length: number;
 }
 
 export class WaitingLine<One extends Waiter> {
-  /** In the order in which they came. */
+  /** In order of arrival. */
   readonly #waiting = new Set<One>();
   #turns = 0;
 
@@ -27,7 +27,7 @@ export class WaitingLine<One extends Waiter> {
     this.#waiting.delete(one);
   }
 
-  /** Removes whose turn it is; undefined where nobody waits. */
+  /** Removes the next entry; undefined if the line is empty. */
   take(): One | undefined {
     const next = this.#next();
     if (!next) return undefined;
@@ -36,7 +36,7 @@ export class WaitingLine<One extends Waiter> {
     return next;
   }
 
-  /** Removes all, in the order in which they came. */
+  /** Removes all entries, in order of arrival. */
   clear(): One[] {
     const all = [...this.#waiting];
     this.#waiting.clear();

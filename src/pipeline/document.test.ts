@@ -7,7 +7,7 @@ import type { Sink } from '../sink/sink.ts';
 import { type DocumentPipelineOptions, documentPipeline } from './document.ts';
 import { type Pipeline, rebuilt } from './pipeline.ts';
 
-const none = (): never => assert.fail('nothing is run here');
+const none = (): never => assert.fail('no step may run here');
 const parts: DocumentPipelineOptions = {
   blobs: { put: none, get: none },
   fetcher: { get: none },

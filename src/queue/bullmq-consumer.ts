@@ -1,6 +1,6 @@
 /**
- * One consumer of a queue on BullMQ. It takes a message when it has a place for it, and has it
- * acknowledged when its run has settled. It lives through a Redis that is absent, or is killed.
+ * One consumer of a BullMQ queue. It takes a message only when it has a free slot, and acknowledges
+ * it when the run has settled. It survives an absent or killed Redis.
  */
 import type { Worker as BullWorker, Job } from 'bullmq';
 import type { Redis } from 'ioredis';
@@ -8,7 +8,7 @@ import { limits } from '../kernel/limits/limits.ts';
 import { pause, type World } from '../kernel/world.ts';
 import type { Log } from '../observe/log.ts';
 import { connectRedis, isAway, Outage } from '../redis/connection.ts';
-import { retryMs, Turn } from './delivery-run.ts';
+import { DeliveryRun, retryMs } from './delivery-run.ts';
 import { LockRenewer } from './lock-renewer.ts';
 import type { ConsumeOptions, Consumer, Message, QueueTimes } from './queue.ts';
 
@@ -49,7 +49,7 @@ class BullConsumer implements Consumer {
   readonly #clients: readonly Redis[];
   readonly #worker: BullWorker<BullMessage, unknown, string>;
   readonly #renewer: LockRenewer;
-  readonly #turns = new Set<Turn>();
+  readonly #runs = new Set<DeliveryRun>();
   #refusal: string | undefined;
   #cancelRest: (() => void) | undefined;
   #isStopping = false;
@@ -73,9 +73,9 @@ class BullConsumer implements Consumer {
       ...{ connection, prefix: keys.prefix, concurrency: options.places },
       ...{ lockDuration: times.lockMs, stalledInterval: times.stalledMs },
       autorun: false,
-      // The thread does it.
+      // The lock thread renews locks.
       skipLockRenewal: true,
-      // How many may die of a message is for those to say who asked for it.
+      // The sender decides how many consumers may die of a message.
       maxStalledCount: Number.MAX_SAFE_INTEGER,
       runRetryDelay: limits.redis.reconnectMsMax,
       settings: { backoffStrategy: (attempt = 1) => retryMs(attempt, times, parts.world) },
@@ -99,9 +99,9 @@ class BullConsumer implements Consumer {
     this.#cancelRest?.();
     const closing = this.#worker.close();
     const cancel = world.setTimer(() => {
-      for (const turn of this.#turns) turn.stop();
+      for (const run of this.#runs) run.stop();
     }, graceMs);
-    // Where Redis is away, BullMQ would wait for it.
+    // BullMQ would wait until Redis is back.
     const ended = new AbortController();
     const patience = pause(world, graceMs + 2 * times.abandonMs, ended.signal);
     await Promise.race([closing, patience]);
@@ -118,24 +118,24 @@ class BullConsumer implements Consumer {
     this.#refusal = undefined;
     const attempt = 1 + job.attemptsMade + job.stalledCounter;
     const message = { ...data, kind };
-    const turn = new Turn({ message, attempt, times, world, consume: this.#options });
-    this.#turns.add(turn);
-    const held = { id, token, forMs: times.visibilityMs };
-    const release = this.#renewer.hold(held, () => turn.lose());
+    const run = new DeliveryRun({ message, attempt, times, world, consume: this.#options });
+    this.#runs.add(run);
+    const lock = { id, token, forMs: times.visibilityMs };
+    const release = this.#renewer.hold(lock, () => run.lose());
     try {
-      const outcome = await turn.outcome();
+      const outcome = await run.outcome();
       if (outcome.do === 'finish') return;
-      // What BullMQ is told it keeps in Redis: no more than this.
+      // BullMQ stores the error message in Redis, so it is kept short.
       if (outcome.do !== 'again') throw new Error(`the consumer of ${kind} did not finish`);
       await job.moveToDelayed(world.now() + outcome.afterMs, token);
       throw new this.#bullmq.DelayedError();
     } finally {
-      this.#turns.delete(turn);
+      this.#runs.delete(run);
       release();
     }
   }
 
-  /** A loop that was busy may hear of a message long after it was given, and given away again. */
+  /** A busy event loop may see a message long after its delivery, when another consumer has it. */
   async #isTooLate(job: Job, token: string): Promise<boolean> {
     const { times, world, keys } = this.#parts;
     if (world.now() - (job.processedOn ?? 0) < times.lockMs / 2) return false;
@@ -144,13 +144,13 @@ class BullConsumer implements Consumer {
   }
 
   #hearTrouble(error: Error): void {
-    // A late word about a message that somebody else has: the fence has done its work.
+    // A late report for a message that another consumer holds: the fence has refused it.
     if (typeof (error as { code?: unknown }).code === 'number') return;
     if (isAway(error)) this.#outage.tell(error);
     else this.#rest(error);
   }
 
-  /** BullMQ would ask a Redis that refuses it, say because it is full, as fast as it can. */
+  /** If Redis refuses a command, for example because it is full, BullMQ retries in a tight loop. */
   #rest(error: Error): void {
     const refusal = error.message.replace(/ script: .*/s, '');
     if (this.#refusal !== refusal) {
@@ -168,8 +168,8 @@ class BullConsumer implements Consumer {
 }
 
 /**
- * The connection for commands, and all that BullMQ makes from it: one of them blocks until there is
- * a message, and BullMQ cannot be trusted to end those that never reached Redis.
+ * The command connection and all connections that BullMQ makes from it. One of them blocks until
+ * there is a message, and BullMQ does not reliably close those that never reached Redis.
  */
 function connectAll(url: string): [Redis, readonly Redis[]] {
   const connection = connectRedis(url, { maxRetriesPerRequest: null });

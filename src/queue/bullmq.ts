@@ -1,7 +1,7 @@
 /**
- * Queues on BullMQ, in Redis. BullMQ keeps the lists, the delays and the fence: whoever finishes a
- * message must hold its lock. The times are ours, the locks are renewed by `lock-thread.ts`, and a
- * message is never given up: who asked for it decides that.
+ * Queues on BullMQ, in Redis. BullMQ keeps the lists, the delays and the fence: finishing a message
+ * requires its lock. The timeouts are ours, `lock-thread.ts` renews the locks, and a message is
+ * never given up: its sender decides that.
  */
 import type { Queue as BullLists, JobsOptions } from 'bullmq';
 import type { Redis } from 'ioredis';
@@ -29,8 +29,8 @@ export interface BullQueueOptions {
 }
 
 /**
- * Refuses a Redis that drops messages. One that cannot be reached now is tried again and again; if
- * it turns out to drop messages then, that is told as an error.
+ * Refuses a Redis that evicts keys. An unreachable Redis is retried; if it turns out to evict keys,
+ * that is reported as an error.
  */
 export async function openBullQueue(options: BullQueueOptions): Promise<Queue> {
   const { url, log, name } = options;
@@ -64,14 +64,14 @@ export async function openBullQueue(options: BullQueueOptions): Promise<Queue> {
   return new BullQueue({ ...options, outage, client, lists });
 }
 
-/** All keys of a queue are in one slot of a cluster. */
+/** All keys of a queue are in one slot of a Redis cluster. */
 const prefix = 'pawl';
 const listName = (name: string): string => `{${name}}`;
 
-/** No colons, and no whole numbers: BullMQ has its own meaning for these. */
+/** No colons and no integers: BullMQ gives them a meaning. */
 const bullId = (id: string): string => `m-${encodeURIComponent(id)}`;
 
-/** Nothing is kept of what is over: the same id may come again. */
+/** Finished messages are removed, because the same id may come again. */
 const jobOptions: JobsOptions = {
   removeOnComplete: true,
   removeOnFail: true,
@@ -105,7 +105,7 @@ class BullQueue implements Queue {
         return { name: kind, data, opts: { ...jobOptions, jobId: bullId(data.id) } };
       });
       await this.#refuseFull();
-      await this.#ask('add to', () => lists.addBulk(jobs));
+      await this.#call('add to', () => lists.addBulk(jobs));
     }
   }
 
@@ -113,7 +113,7 @@ class BullQueue implements Queue {
     const { lists } = this.#parts;
     for (let from = 0; from < ids.length; from += limits.queue.addBatchMax) {
       const batch = ids.slice(from, from + limits.queue.addBatchMax);
-      await this.#ask('remove from', () =>
+      await this.#call('remove from', () =>
         Promise.all(batch.map((id) => lists.remove(bullId(id)))),
       );
     }
@@ -135,7 +135,7 @@ class BullQueue implements Queue {
 
   async depth(): Promise<{ waiting: number; active: number }> {
     const { lists } = this.#parts;
-    const counts = await this.#ask('count', () =>
+    const counts = await this.#call('count', () =>
       lists.getJobCounts('wait', 'prioritized', 'delayed', 'active'),
     );
     const { active = 0, wait = 0, prioritized = 0, delayed = 0 } = counts;
@@ -145,16 +145,18 @@ class BullQueue implements Queue {
   async beginFill(): Promise<boolean> {
     const { client } = this.#parts;
     const { fillMs } = limits.queue;
-    const said = await this.#ask('look at', () =>
+    const reply = await this.#call('read', () =>
       client.set(this.#fillKey, 'begun', 'PX', fillMs, 'NX'),
     );
-    return said === 'OK';
+    return reply === 'OK';
   }
 
-  /** Not where it is absent: what was emptied during the fill is not whole. */
+  /**
+   * Does nothing if the marker is absent: a queue that was emptied during the fill is incomplete.
+   */
   async endFill(): Promise<void> {
     const { client } = this.#parts;
-    await this.#ask('look at', () => client.set(this.#fillKey, 'whole', 'XX'));
+    await this.#call('read', () => client.set(this.#fillKey, 'whole', 'XX'));
   }
 
   async close(): Promise<void> {
@@ -167,12 +169,12 @@ class BullQueue implements Queue {
     return this.#parts.lists.toKey('filled');
   }
 
-  /** Taking a message out needs memory, too: a Redis that is full to the brim is never emptied. */
+  /** Removing a message needs memory too: a completely full Redis can never be drained. */
   async #refuseFull(): Promise<void> {
     const { client, world, name } = this.#parts;
     const now = world.now();
     if (now - this.#fullness.at >= limits.queue.memoryCheckMs) {
-      const share = await this.#ask('look at', () => readFullness(client));
+      const share = await this.#call('read', () => readFullness(client));
       this.#fullness = { share, at: now };
     }
     if (this.#fullness.share <= limits.queue.memoryFactor) return;
@@ -181,14 +183,14 @@ class BullQueue implements Queue {
     throw new Failure('queue_unavailable', `cannot add to queue ${name}: ${message}`);
   }
 
-  /** Fails at once while Redis is away: whoever asks has the question on disk. */
-  async #ask<T>(what: string, call: () => Promise<T>): Promise<T> {
+  /** Fails at once while Redis is unreachable: the caller has its request on disk. */
+  async #call<T>(what: string, command: () => Promise<T>): Promise<T> {
     const { client, outage, name } = this.#parts;
     const failed = (why: string, cause?: unknown): Failure =>
       new Failure('queue_unavailable', `cannot ${what} queue ${name}: ${why}`, { cause });
     if (client.status !== 'ready') throw failed('Redis is away');
     try {
-      return await call();
+      return await command();
     } catch (error) {
       const { message } = error as Error;
       if (isAway(error)) outage.tell(error);

@@ -1,6 +1,6 @@
 /**
- * One delivery while it runs. It is asked to end by its signal; if it does not, it is abandoned:
- * its place is free again, and whatever it still says is heard by nobody.
+ * One running delivery. Its signal asks it to end. If it does not, it is abandoned: its slot
+ * becomes free and its result is ignored.
  */
 import { backoffMs } from '../kernel/backoff.ts';
 import { Failure } from '../kernel/failure/failure.ts';
@@ -9,7 +9,7 @@ import type { ConsumeOptions, Message, QueueTimes, Settled } from './queue.ts';
 
 export type Outcome = Settled | { readonly do: 'fail' } | { readonly do: 'abandon' };
 
-export interface TurnOptions {
+export interface DeliveryRunOptions {
   readonly message: Message;
   readonly attempt: number;
   readonly times: QueueTimes;
@@ -17,13 +17,13 @@ export interface TurnOptions {
   readonly consume: ConsumeOptions;
 }
 
-export class Turn {
-  readonly #options: TurnOptions;
+export class DeliveryRun {
+  readonly #options: DeliveryRunOptions;
   readonly #controller = new AbortController();
   readonly #abandoned = Promise.withResolvers<Outcome>();
   readonly #timers: (() => void)[] = [];
 
-  constructor(options: TurnOptions) {
+  constructor(options: DeliveryRunOptions) {
     this.#options = options;
   }
 
@@ -31,7 +31,8 @@ export class Turn {
     const { times, message } = this.#options;
     const tooLong = `${message.kind} ${message.id} took more than ${times.softMs} ms`;
     this.#after(times.softMs, () => this.#abort(new Failure('timeout_soft', tooLong)));
-    // Counted from the start: a loop that was busy for long may fire both in one turn.
+    // Counted from the start: after a long block of the event loop both timers may fire in one
+    // turn.
     this.#after(times.visibilityMs, () => this.#abandon());
     try {
       return await Promise.race([this.#run(), this.#abandoned.promise]);
@@ -40,7 +41,7 @@ export class Turn {
     }
   }
 
-  /** Somebody else has the message now. */
+  /** Another consumer has the message now. */
   lose(): void {
     const { times, message } = this.#options;
     this.#abort(new Failure('lease_lost', `${message.kind} ${message.id} was given to another`));
@@ -62,7 +63,7 @@ export class Turn {
     } catch (error) {
       const reason = signal.aborted ? (signal.reason as Failure).code : undefined;
       if (reason === 'canceled') return { do: 'again', afterMs: 0 };
-      // What it threw when it was asked to leave the message to another is no mistake.
+      // An error thrown after the message was handed to another consumer is expected.
       if (reason !== 'lease_lost') consume.onError(`${message.kind} ${message.id}`, error);
       return { do: 'fail' };
     }
@@ -75,8 +76,8 @@ export class Turn {
   #abandon(): void {
     const { message, consume } = this.#options;
     const what = `${message.kind} ${message.id}`;
-    const told = 'it was asked to end and did not: its place is given away, and it runs on unheard';
-    consume.onError(what, new Failure('timeout_soft', told));
+    const reason = 'it ignored the request to end: its slot is freed and its result is ignored';
+    consume.onError(what, new Failure('timeout_soft', reason));
     this.#abandoned.resolve({ do: 'abandon' });
   }
 
@@ -85,7 +86,7 @@ export class Turn {
   }
 }
 
-/** How long a message waits whose consumer threw at this attempt. */
+/** The delay of a message whose consumer threw at this try. */
 export function retryMs(attempt: number, times: QueueTimes, world: World): number {
   const random = (): number => world.random();
   const growth = { baseMs: times.retryMs, factor: 2, capMs: times.retryMsMax };

@@ -1,12 +1,12 @@
 /**
- * A queue within one process, in memory: for a service that is all of Pawl, and for tests. It keeps
- * the order in which messages were added. What it holds ends with the process; whoever asked still
- * has the question on disk, and is told by `beginFill` to ask again.
+ * An in-memory queue within one process, for a service that is all of Pawl, and for tests. It is
+ * first in, first out. Its messages are lost when the process ends; the senders still have their
+ * requests on disk, and `beginFill` asks them to send again.
  */
 import { Failure } from '../kernel/failure/failure.ts';
 import { limits } from '../kernel/limits/limits.ts';
 import type { World } from '../kernel/world.ts';
-import { type Outcome, retryMs, Turn } from './delivery-run.ts';
+import { DeliveryRun, type Outcome, retryMs } from './delivery-run.ts';
 import type { ConsumeOptions, Consumer, Message, Queue, QueueTimes } from './queue.ts';
 
 export interface EmbeddedQueueOptions {
@@ -15,11 +15,11 @@ export interface EmbeddedQueueOptions {
   readonly times?: QueueTimes | undefined;
 }
 
-interface Held {
+interface QueuedMessage {
   readonly message: Message;
   attempt: number;
-  /** Undefined: it waits. */
-  turn?: Turn | undefined;
+  /** Undefined while it waits. */
+  run?: DeliveryRun | undefined;
   cancelDelay?: (() => void) | undefined;
 }
 
@@ -27,8 +27,8 @@ export class EmbeddedQueue implements Queue {
   readonly name: string;
   readonly #world: World;
   readonly #times: QueueTimes;
-  readonly #held = new Map<string, Held>();
-  readonly #ready = new Set<Held>();
+  readonly #messages = new Map<string, QueuedMessage>();
+  readonly #ready = new Set<QueuedMessage>();
   readonly #consumers = new Set<EmbeddedConsumer>();
   #fill: 'unknown' | 'begun' | 'whole' = 'unknown';
   #cancelFill: (() => void) | undefined;
@@ -41,30 +41,30 @@ export class EmbeddedQueue implements Queue {
 
   async add(messages: readonly Message[]): Promise<void> {
     for (const message of messages) {
-      if (this.#held.has(message.id)) continue;
-      if (this.#held.size >= limits.queue.embeddedMessagesMax) {
-        throw new Failure('queue_full', `${this.#held.size} messages wait in ${this.name}`);
+      if (this.#messages.has(message.id)) continue;
+      if (this.#messages.size >= limits.queue.embeddedMessagesMax) {
+        throw new Failure('queue_full', `${this.#messages.size} messages wait in ${this.name}`);
       }
-      const held: Held = { message, attempt: 1 };
-      this.#held.set(message.id, held);
-      this.#ready.add(held);
+      const queued: QueuedMessage = { message, attempt: 1 };
+      this.#messages.set(message.id, queued);
+      this.#ready.add(queued);
     }
     this.#handOut();
   }
 
   async remove(ids: readonly string[]): Promise<void> {
     for (const id of ids) {
-      const held = this.#held.get(id);
-      if (held === undefined || held.turn !== undefined) continue;
-      held.cancelDelay?.();
-      this.#ready.delete(held);
-      this.#held.delete(id);
+      const queued = this.#messages.get(id);
+      if (queued === undefined || queued.run !== undefined) continue;
+      queued.cancelDelay?.();
+      this.#ready.delete(queued);
+      this.#messages.delete(id);
     }
   }
 
   async consume(options: ConsumeOptions): Promise<Consumer> {
-    const consumer = new EmbeddedConsumer(this.#world, options.places, (held) =>
-      this.#begin(held, options),
+    const consumer = new EmbeddedConsumer(this.#world, options.places, (queued) =>
+      this.#begin(queued, options),
     );
     this.#consumers.add(consumer);
     this.#handOut();
@@ -77,8 +77,8 @@ export class EmbeddedQueue implements Queue {
   }
 
   async depth(): Promise<{ waiting: number; active: number }> {
-    const active = [...this.#held.values()].filter(({ turn }) => turn !== undefined).length;
-    return { waiting: this.#held.size - active, active };
+    const active = [...this.#messages.values()].filter(({ run }) => run !== undefined).length;
+    return { waiting: this.#messages.size - active, active };
   }
 
   async beginFill(): Promise<boolean> {
@@ -100,50 +100,59 @@ export class EmbeddedQueue implements Queue {
     await Promise.all([...this.#consumers].map((consumer) => consumer.stop(0)));
     this.#consumers.clear();
     this.#cancelFill?.();
-    for (const held of this.#held.values()) held.cancelDelay?.();
+    for (const queued of this.#messages.values()) queued.cancelDelay?.();
   }
 
   #handOut(): void {
-    for (const held of this.#ready) {
+    for (const queued of this.#ready) {
       const consumer = [...this.#consumers].find(({ hasRoom }) => hasRoom);
       if (consumer === undefined) return;
-      this.#ready.delete(held);
-      consumer.take(held);
+      this.#ready.delete(queued);
+      consumer.take(queued);
     }
   }
 
-  /** The turn, and what is to be done at its end. */
-  #begin(held: Held, consume: ConsumeOptions): { turn: Turn; ended: Promise<void> } {
-    const { message, attempt } = held;
-    const turn = new Turn({ message, attempt, consume, times: this.#times, world: this.#world });
-    held.turn = turn;
-    const ended = turn.outcome().then((outcome) => this.#settle(held, outcome));
-    return { turn, ended: ended.finally(() => this.#world.afterTurn(() => this.#handOut())) };
+  /** The run, and a promise that handles its end. */
+  #begin(
+    queued: QueuedMessage,
+    consume: ConsumeOptions,
+  ): { run: DeliveryRun; ended: Promise<void> } {
+    const { message, attempt } = queued;
+    const run = new DeliveryRun({
+      message,
+      attempt,
+      consume,
+      times: this.#times,
+      world: this.#world,
+    });
+    queued.run = run;
+    const ended = run.outcome().then((outcome) => this.#settle(queued, outcome));
+    return { run, ended: ended.finally(() => this.#world.afterTurn(() => this.#handOut())) };
   }
 
-  #settle(held: Held, outcome: Outcome): void {
-    held.turn = undefined;
+  #settle(queued: QueuedMessage, outcome: Outcome): void {
+    queued.run = undefined;
     switch (outcome.do) {
       case 'finish':
-        this.#held.delete(held.message.id);
+        this.#messages.delete(queued.message.id);
         return;
       case 'again':
-        this.#wait(held, outcome.afterMs);
+        this.#wait(queued, outcome.afterMs);
         return;
       case 'fail':
-        this.#wait(held, retryMs(held.attempt, this.#times, this.#world));
-        held.attempt += 1;
+        this.#wait(queued, retryMs(queued.attempt, this.#times, this.#world));
+        queued.attempt += 1;
         return;
       case 'abandon':
-        this.#wait(held, 0);
-        held.attempt += 1;
+        this.#wait(queued, 0);
+        queued.attempt += 1;
     }
   }
 
-  #wait(held: Held, delayMs: number): void {
-    held.cancelDelay = this.#world.setTimer(() => {
-      held.cancelDelay = undefined;
-      this.#ready.add(held);
+  #wait(queued: QueuedMessage, delayMs: number): void {
+    queued.cancelDelay = this.#world.setTimer(() => {
+      queued.cancelDelay = undefined;
+      this.#ready.add(queued);
       this.#handOut();
     }, delayMs);
   }
@@ -152,13 +161,13 @@ export class EmbeddedQueue implements Queue {
 class EmbeddedConsumer {
   readonly #world: World;
   readonly #places: number;
-  readonly #begin: (held: Held) => { turn: Turn; ended: Promise<void> };
-  readonly #running = new Map<Turn, Promise<void>>();
+  readonly #begin: (queued: QueuedMessage) => { run: DeliveryRun; ended: Promise<void> };
+  readonly #running = new Map<DeliveryRun, Promise<void>>();
 
   constructor(
     world: World,
     places: number,
-    begin: (held: Held) => { turn: Turn; ended: Promise<void> },
+    begin: (queued: QueuedMessage) => { run: DeliveryRun; ended: Promise<void> },
   ) {
     this.#world = world;
     this.#places = places;
@@ -169,17 +178,17 @@ class EmbeddedConsumer {
     return this.#running.size < this.#places;
   }
 
-  take(held: Held): void {
-    const { turn, ended } = this.#begin(held);
+  take(queued: QueuedMessage): void {
+    const { run, ended } = this.#begin(queued);
     this.#running.set(
-      turn,
-      ended.finally(() => this.#running.delete(turn)),
+      run,
+      ended.finally(() => this.#running.delete(run)),
     );
   }
 
   async stop(graceMs: number): Promise<void> {
     const cancel = this.#world.setTimer(() => {
-      for (const turn of this.#running.keys()) turn.stop();
+      for (const run of this.#running.keys()) run.stop();
     }, graceMs);
     await Promise.all(this.#running.values());
     cancel();

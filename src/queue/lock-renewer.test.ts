@@ -4,7 +4,7 @@ import { TestWorld } from '../../test/support/test-world.ts';
 import { limits } from '../kernel/limits/limits.ts';
 import { LockRenewer } from './lock-renewer.ts';
 
-/** A thread that runs this text. */
+/** A thread that runs this script. */
 const scriptOf = (text: string): URL => new URL(`data:text/javascript,${encodeURIComponent(text)}`);
 
 function open(t: TestContext, script: URL) {
@@ -18,13 +18,13 @@ function open(t: TestContext, script: URL) {
   return { world, renewer, troubles };
 }
 
-/** Lets the thread end, and the time come for the next. */
+/** Lets the thread end and advances the clock to the next start. */
 async function nextStart(world: TestWorld): Promise<void> {
   while (world.pendingTimers === 0) await new Promise(setImmediate);
   await world.advance(limits.queue.threadRetry.capMs);
 }
 
-test('a thread that cannot start is tried again with pauses, and then given up', async (t) => {
+test('a thread that cannot start is retried with delays, then given up', async (t) => {
   const { world, renewer, troubles } = open(t, scriptOf('throw new Error("no thread today")'));
   const { threadStartsMax, threadRetry } = limits.queue;
   const rejected = assert.rejects(renewer.started(), { code: 'machine_busy' });
@@ -37,11 +37,11 @@ test('a thread that cannot start is tried again with pauses, and then given up',
   assert.match(troubles[0] ?? '', /no thread today/);
 });
 
-test('a thread that has begun and ends is begun anew, and holds what was held', async (t) => {
+test('a thread that ends is started again and keeps renewing its locks', async (t) => {
   const text = `import { parentPort } from 'node:worker_threads';
-    parentPort.postMessage({ said: 'started' });
+    parentPort.postMessage({ kind: 'started' });
     parentPort.on('message', ({ held }) => {
-      parentPort.postMessage({ said: 'trouble', message: held.id });
+      parentPort.postMessage({ kind: 'trouble', message: held.id });
       setImmediate(() => process.exit());
     });`;
   const { world, renewer, troubles } = open(t, scriptOf(text));

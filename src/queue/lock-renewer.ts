@@ -7,10 +7,13 @@ import type { World } from '../kernel/world.ts';
 import type { FromLockThread, LockThreadOptions, ToLockThread } from './lock-thread.ts';
 
 export interface LockRenewerOptions extends LockThreadOptions {
-  /** Redis does not answer the thread, or the thread has ended and another begins. */
+  /**
+   * Called when Redis does not respond to the thread, or when the thread has ended and is
+   * restarted.
+   */
   readonly onTrouble: (error: Error) => void;
   readonly world: World;
-  /** What the thread runs. */
+  /** The script that the thread runs. */
   readonly script?: URL | undefined;
 }
 
@@ -20,25 +23,25 @@ export interface Lock {
   readonly forMs: number;
 }
 
-interface Held extends Lock {
+interface HeldLock extends Lock {
   readonly onLost: () => void;
   readonly since: number;
 }
 
 const ownScript = new URL('./lock-thread.ts', import.meta.url);
 
-/** So many wait to be told of at most, where nothing new is held. */
+/** The maximum number of released locks that wait to be reported if no new lock is held. */
 const releasedMax = 100;
 
 export class LockRenewer {
   readonly #options: LockRenewerOptions;
-  readonly #held = new Map<number, Held>();
+  readonly #locks = new Map<number, HeldLock>();
   readonly #started = Promise.withResolvers<void>();
   #thread: Worker;
   #released: number[] = [];
   #last = 0;
   #isEnding = false;
-  /** Threads that ended, one after the other, before they said that they are there. */
+  /** Consecutive threads that ended before they reported ready. */
   #failedStarts = 0;
   #cancelStart: () => void = () => undefined;
 
@@ -48,8 +51,8 @@ export class LockRenewer {
   }
 
   /**
-   * Resolves when the thread is there: what is taken before it is could be lost to a busy loop.
-   * Rejects where it cannot be started.
+   * Resolves when the thread is ready: a message taken earlier could be lost to a busy event loop.
+   * Rejects if the thread cannot be started.
    */
   started(): Promise<void> {
     return this.#started.promise;
@@ -59,12 +62,12 @@ export class LockRenewer {
   hold(lock: Lock, onLost: () => void): () => void {
     this.#last += 1;
     const hold = this.#last;
-    this.#held.set(hold, { ...lock, onLost, since: performance.now() });
-    // At once, and not at the end of the turn: what follows may keep this thread busy.
-    this.#tell({ hold, ...lock });
+    this.#locks.set(hold, { ...lock, onLost, since: performance.now() });
+    // Sent at once, not at the end of the turn: the caller may block this thread next.
+    this.#send({ hold, ...lock });
     return () => {
-      if (this.#held.delete(hold)) this.#released.push(hold);
-      if (this.#released.length > releasedMax) this.#tell(undefined);
+      if (this.#locks.delete(hold)) this.#released.push(hold);
+      if (this.#released.length > releasedMax) this.#send(undefined);
     };
   }
 
@@ -78,8 +81,8 @@ export class LockRenewer {
     const { onTrouble, world: _, script = ownScript, ...workerData } = this.#options;
     const thread = new Worker(script, { workerData });
     thread.on('message', (message: FromLockThread) => {
-      if (message.said === 'started') this.#seeStart();
-      else if (message.said === 'trouble') onTrouble(new Error(message.message));
+      if (message.kind === 'started') this.#seeStart();
+      else if (message.kind === 'trouble') onTrouble(new Error(message.message));
       else this.#lose(message.hold);
     });
     thread.on('error', (error) => onTrouble(error as Error));
@@ -106,23 +109,23 @@ export class LockRenewer {
     this.#cancelStart = this.#options.world.setTimer(() => this.#startAgain(), waitMs);
   }
 
-  /** What was held is held on: the locks outlive the start of a thread. */
+  /** Locks stay held: they outlive the start of a thread. */
   #startAgain(): void {
     this.#thread = this.#start();
     const now = performance.now();
-    for (const [hold, { id, token, forMs, since }] of this.#held) {
-      this.#tell({ hold, id, token, forMs: forMs - (now - since) });
+    for (const [hold, { id, token, forMs, since }] of this.#locks) {
+      this.#send({ hold, id, token, forMs: forMs - (now - since) });
     }
   }
 
   #lose(hold: number): void {
-    const held = this.#held.get(hold);
-    this.#held.delete(hold);
-    held?.onLost();
+    const lock = this.#locks.get(hold);
+    this.#locks.delete(hold);
+    lock?.onLost();
   }
 
-  /** What was released goes along: it does no harm if it is renewed once more. */
-  #tell(held: ToLockThread['held']): void {
+  /** Released locks are sent along: one extra renewal does no harm. */
+  #send(held: ToLockThread['held']): void {
     const message: ToLockThread = { held, released: this.#released };
     this.#released = [];
     this.#thread.postMessage(message);

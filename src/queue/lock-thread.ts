@@ -1,7 +1,7 @@
 /**
- * The thread that renews locks, on a connection of its own: a main thread that is busy with a long
- * document does not lose its messages. It ends with its process, so that the dead lose theirs. A
- * message is renewed for as long as its run may take, and then no more: one that hangs loses it.
+ * The thread that renews locks, on its own connection, so that a main thread that is busy with a
+ * long document does not lose its messages. It ends with its process, so a dead process loses its
+ * locks. A message is renewed for the longest allowed run, then no more: a run that hangs loses it.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Redis } from 'ioredis';
@@ -10,7 +10,7 @@ import { connectRedis } from '../redis/connection.ts';
 
 export interface LockThreadOptions {
   readonly url: string;
-  /** What the keys of the queue begin with. */
+  /** The prefix of the queue's keys. */
   readonly prefix: string;
   readonly lockMs: number;
   readonly renewMs: number;
@@ -29,9 +29,9 @@ export interface ToLockThread {
 }
 
 export type FromLockThread =
-  | { readonly said: 'started' }
-  | { readonly said: 'lost'; readonly hold: number }
-  | { readonly said: 'trouble'; readonly message: string };
+  | { readonly kind: 'started' }
+  | { readonly kind: 'lost'; readonly hold: number }
+  | { readonly kind: 'trouble'; readonly message: string };
 
 interface Hold {
   readonly id: string;
@@ -40,8 +40,8 @@ interface Hold {
 }
 
 /**
- * Answers 1 for a lock that is ours still, 0 for one that somebody else has, and 2 where nobody has
- * one: Redis was emptied, or we were too late, but the message was not given to another yet.
+ * Returns 1 if the lock is ours, 0 if another consumer has it, and 2 if nobody has it: Redis was
+ * emptied, or the renewal was late and the message was not delivered again yet.
  */
 const renewScript = {
   lua: `
@@ -61,7 +61,7 @@ return answers
 `,
 };
 
-/** The command that ioredis makes of the script. */
+/** The command that ioredis defines for the script. */
 interface RenewingRedis {
   renewLocks(keyCount: number, ...args: readonly (string | number)[]): Promise<number[]>;
 }
@@ -71,13 +71,13 @@ const lost = 0;
 class Renewal {
   readonly #options: LockThreadOptions;
   readonly #client: Redis;
-  readonly #tell: (message: FromLockThread) => void;
+  readonly #send: (message: FromLockThread) => void;
   readonly #holds = new Map<number, Hold>();
   #isBusy = false;
 
-  constructor(options: LockThreadOptions, tell: (message: FromLockThread) => void) {
+  constructor(options: LockThreadOptions, send: (message: FromLockThread) => void) {
     this.#options = options;
-    this.#tell = tell;
+    this.#send = send;
     this.#client = connectRedis(options.url, {
       connectionName: 'pawl-locks',
       commandTimeout: limits.queue.commandTimeoutMs,
@@ -85,13 +85,13 @@ class Renewal {
       maxRetriesPerRequest: 0,
       scripts: { renewLocks: renewScript },
     });
-    this.#client.on('error', (error) => tell({ said: 'trouble', message: error.message }));
-    // What was not renewed while Redis was away is renewed as soon as it is back.
+    this.#client.on('error', (error) => send({ kind: 'trouble', message: error.message }));
+    // Renewals that failed while Redis was unreachable are done as soon as it is back.
     this.#client.on('ready', () => void this.#renew());
     setInterval(() => void this.#renew(), options.renewMs);
   }
 
-  hear({ held, released }: ToLockThread): void {
+  receive({ held, released }: ToLockThread): void {
     for (const hold of released) this.#holds.delete(hold);
     if (!held) return;
     const { hold, id, token, forMs } = held;
@@ -104,20 +104,20 @@ class Renewal {
     this.#isBusy = true;
     try {
       const holds = [...this.#holds];
-      const answers = await this.#ask(holds.map(([, hold]) => hold));
+      const answers = await this.#renewAll(holds.map(([, hold]) => hold));
       answers.forEach((answer, at) => {
         const hold = holds[at]?.[0];
         if (answer !== lost || hold === undefined || !this.#holds.delete(hold)) return;
-        this.#tell({ said: 'lost', hold });
+        this.#send({ kind: 'lost', hold });
       });
     } catch (error) {
-      this.#tell({ said: 'trouble', message: (error as Error).message });
+      this.#send({ kind: 'trouble', message: (error as Error).message });
     } finally {
       this.#isBusy = false;
     }
   }
 
-  /** The last renewal ends no later than the time that the run has. */
+  /** The last renewal ends no later than the run's time limit. */
   #forgetOverdue(): void {
     const now = performance.now();
     for (const [key, { until }] of this.#holds) {
@@ -125,7 +125,7 @@ class Renewal {
     }
   }
 
-  #ask(holds: readonly Hold[]): Promise<number[]> {
+  #renewAll(holds: readonly Hold[]): Promise<number[]> {
     const { prefix, lockMs } = this.#options;
     const keys = [`${prefix}stalled`, ...holds.map(({ id }) => `${prefix}${id}:lock`)];
     const pairs = holds.flatMap(({ token, id }) => [token, id]);
@@ -136,7 +136,9 @@ class Renewal {
 
 if (parentPort) {
   const port = parentPort;
-  const renewal = new Renewal(workerData as LockThreadOptions, (said) => port.postMessage(said));
-  port.on('message', (message: ToLockThread) => renewal.hear(message));
-  port.postMessage({ said: 'started' } satisfies FromLockThread);
+  const renewal = new Renewal(workerData as LockThreadOptions, (message) =>
+    port.postMessage(message),
+  );
+  port.on('message', (message: ToLockThread) => renewal.receive(message));
+  port.postMessage({ kind: 'started' } satisfies FromLockThread);
 }

@@ -1,14 +1,14 @@
-/** What can be said of a Redis from one look at it. */
+/** What one connection tells about a Redis. */
 import { connectRedis, settled } from './connection.ts';
 
-export interface RedisStanding {
+export interface RedisStatus {
   readonly version: string;
   readonly policy: string;
   readonly usedBytes: number;
 }
 
-/** Throws, with the reason, where it cannot be reached or does not let us in. */
-export async function lookAtRedis(url: string): Promise<RedisStanding> {
+/** Throws with the reason if Redis cannot be reached or refuses the login. */
+export async function readRedisStatus(url: string): Promise<RedisStatus> {
   const client = connectRedis(url, {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
@@ -28,7 +28,7 @@ export async function lookAtRedis(url: string): Promise<RedisStanding> {
       usedBytes: Number(find('used_memory')),
     };
   } catch (error) {
-    // The error itself holds the command, and that may hold the password.
+    // The error object contains the command, which may contain the password.
     throw new Error((error as Error).message);
   } finally {
     client.disconnect();

@@ -1,4 +1,4 @@
-/** Connections to the Redis of a queue: how they are made, and when one of them is good enough. */
+/** Connections to the Redis of a queue: how to make one, and when it is usable. */
 import { Redis, type RedisOptions } from 'ioredis';
 import { Failure } from '../kernel/failure/failure.ts';
 import { limits } from '../kernel/limits/limits.ts';
@@ -26,8 +26,8 @@ export async function settled(client: Redis): Promise<boolean> {
 }
 
 /**
- * Every other policy than `noeviction` lets a Redis that is full drop messages in silence. It is
- * read from INFO: those who rent a Redis often may not read its configuration.
+ * With any policy but `noeviction`, a full Redis silently drops messages. The policy is read from
+ * INFO: hosted Redis often denies reading its configuration.
  */
 export async function refuseEviction(client: Redis, url: string): Promise<void> {
   const policy = await readPolicy(client);
@@ -41,7 +41,7 @@ async function readPolicy(client: Redis): Promise<string> {
   return policy;
 }
 
-/** The share of its memory that is used; 0 where it has no bound. */
+/** The used share of its memory; 0 if it has no limit. */
 export async function readFullness(client: Redis): Promise<number> {
   const text = await client.info('memory');
   const read = (name: string): number =>
@@ -66,7 +66,7 @@ export function evictionCure(url: string): string {
   );
 }
 
-/** The address without who logs in, and with what. */
+/** The address without credentials. */
 export function publicAddress(url: string): string {
   const { protocol, host, pathname } = new URL(url);
   return `${protocol}//${host}${pathname === '/' ? '' : pathname}`;
@@ -79,11 +79,11 @@ const messagesAway = [
   /^Stream isn't writeable/,
   /^Command timed out/,
   /^Reached the max retries/,
-  // It is there, but cannot serve yet, or no more.
+  // Reachable, but not able to serve yet, or not any more.
   /^(?:LOADING|READONLY|UNBLOCKED|MASTERDOWN)/,
 ];
 
-/** Redis is not there, as against: Redis has answered, and did not like what it was told. */
+/** Redis is unreachable, as opposed to: Redis has responded with an error. */
 export function isAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code } = error as NodeJS.ErrnoException;
@@ -92,7 +92,7 @@ export function isAway(error: unknown): boolean {
 }
 
 export interface OutageWords {
-  /** Whose Redis it is. */
+  /** The role of this Redis. */
   readonly redis: string;
   readonly meanwhile: string;
   readonly after: string;
@@ -103,19 +103,19 @@ function wordsFor(what: string): OutageWords {
   return { redis: `Redis of ${what}`, meanwhile, after: '' };
 }
 
-/** Says once that Redis is away, and once that it is back. */
+/** Logs once when Redis becomes unreachable, and once when it is back. */
 export class Outage {
   readonly #log: Log;
   readonly #words: OutageWords;
   #isAway = false;
 
-  /** What it is needed for, or all that is said. */
+  /** What it is needed for, or the complete texts. */
   constructor(what: string | OutageWords, log: Log) {
     this.#words = typeof what === 'string' ? wordsFor(what) : what;
     this.#log = log;
   }
 
-  /** Only the message: the error itself holds the command, and that may hold the password. */
+  /** Only the message: the error object contains the command, which may contain the password. */
   tell(error: unknown): void {
     if (this.#isAway) return;
     this.#isAway = true;

@@ -1,8 +1,8 @@
 /**
- * What several processes show each other in Redis: the last known state of jobs, and that there is
- * news in the log. The log and the store stay the truth: what is not here, or is away, is asked of
- * them. A view carries the number of the last event that it knows of, and one script compares and
- * writes, so that a late writer never covers what a quicker one has seen.
+ * State that several processes share in Redis: the last known state of jobs, and a notification
+ * that the log has news. Log and store stay authoritative: readers fall back to them. A view
+ * carries the number of the last event it includes. One script compares and writes, so a late
+ * writer never overwrites a newer view.
  */
 import type { Redis } from 'ioredis';
 import { limits } from '../kernel/limits/limits.ts';
@@ -11,21 +11,21 @@ import type { Log } from '../observe/log.ts';
 import { connectRedis, isAway, Outage, settled } from './connection.ts';
 
 export interface HotView {
-  /** The number of the last event that it knows of. */
+  /** The number of the last event that it includes. */
   readonly version: number;
   readonly body: string;
 }
 
 export interface HotStore {
-  /** Undefined where there is none; `away` where nobody can say. */
+  /** Undefined if there is none; `away` if Redis does not respond. */
   read(key: string): Promise<HotView | undefined | 'away'>;
-  /** False where a newer one is there already, or nobody can say. */
+  /** False if a newer view is there, or if Redis does not respond. */
   write(key: string, view: HotView): Promise<boolean>;
-  /** The versions of those that are there. */
+  /** The versions of the views that exist. */
   versions(keys: readonly string[]): Promise<ReadonlyMap<string, number>>;
-  /** Others are told that there is news; however often in a moment, once. */
+  /** Notifies other processes that there is news. Calls in quick succession are merged into one. */
   ring(): void;
-  /** Calls back when another process rang. */
+  /** Calls back when another process has notified. */
   listen(listener: () => void): void;
   close(): void;
 }
@@ -53,7 +53,7 @@ return 1
 `,
 };
 
-/** The command that ioredis makes of the script. */
+/** The command that ioredis defines for the script. */
 interface WritingRedis {
   writeView(key: string, version: number, body: string, ttlMs: number): Promise<number>;
 }
@@ -69,9 +69,9 @@ class RedisHotStore implements HotStore {
   readonly #world: World;
   readonly #outage: Outage;
   readonly #client: Redis;
-  readonly #ear: Redis;
+  readonly #subscriber: Redis;
   readonly #listeners = new Set<() => void>();
-  /** By which a process knows its own ringing. */
+  /** Identifies this process's own notifications. */
   readonly #name: string;
   #restsUntil = Number.NEGATIVE_INFINITY;
   #isRinging = false;
@@ -90,17 +90,20 @@ class RedisHotStore implements HotStore {
     this.#client.on('error', (error) => this.#outage.tell(error));
     this.#client.on('close', () => this.#outage.tell(new Error('the connection was closed')));
     this.#client.on('ready', () => this.#outage.end());
-    // It subscribes anew whenever it is connected anew.
-    this.#ear = connectRedis(url, { connectionName: 'pawl-news', maxRetriesPerRequest: null });
-    this.#ear.on('error', (error) => this.#outage.tell(error));
-    this.#ear.on('message', (_, from: string) => {
+    // It subscribes again after every reconnect.
+    this.#subscriber = connectRedis(url, {
+      connectionName: 'pawl-news',
+      maxRetriesPerRequest: null,
+    });
+    this.#subscriber.on('error', (error) => this.#outage.tell(error));
+    this.#subscriber.on('message', (_, from: string) => {
       if (from !== this.#name) for (const listener of this.#listeners) listener();
     });
-    this.#ear.subscribe(channel).catch((error) => this.#outage.tell(error));
+    this.#subscriber.subscribe(channel).catch((error) => this.#outage.tell(error));
   }
 
   async settled(): Promise<void> {
-    if (await settled(this.#client)) await settled(this.#ear);
+    if (await settled(this.#client)) await settled(this.#subscriber);
   }
 
   async read(key: string): Promise<HotView | undefined | 'away'> {
@@ -137,7 +140,7 @@ class RedisHotStore implements HotStore {
     this.#isRungAgain = true;
     if (this.#isRinging) return;
     this.#isRinging = true;
-    void this.#ringOut();
+    void this.#publish();
   }
 
   listen(listener: () => void): void {
@@ -146,11 +149,15 @@ class RedisHotStore implements HotStore {
 
   close(): void {
     this.#listeners.clear();
-    for (const client of [this.#client, this.#ear]) client.removeAllListeners('close').disconnect();
+    for (const client of [this.#client, this.#subscriber])
+      client.removeAllListeners('close').disconnect();
   }
 
-  /** What is rung while one is on its way goes as one more. Who misses it finds the log in time. */
-  async #ringOut(): Promise<void> {
+  /**
+   * Calls during a notification are merged into one more. A process that misses it polls the log in
+   * time.
+   */
+  async #publish(): Promise<void> {
     while (this.#isRungAgain) {
       this.#isRungAgain = false;
       await this.#attempt((client) => client.publish(channel, this.#name));
@@ -158,7 +165,7 @@ class RedisHotStore implements HotStore {
     this.#isRinging = false;
   }
 
-  /** Undefined where Redis does not answer. One that hangs is left alone for a while. */
+  /** Undefined if Redis does not respond. A Redis that hangs is left alone for a while. */
   async #attempt<T>(call: (client: Redis) => Promise<T>): Promise<T | undefined> {
     if (this.#client.status !== 'ready' || this.#world.now() < this.#restsUntil) return undefined;
     try {

@@ -13,7 +13,7 @@ function setup() {
   return { answers, ahead };
 }
 
-test('an answer in memory is there until its time is over, or until it is removed', async () => {
+test('a response in memory is kept until it expires or is removed', async () => {
   const { answers, ahead } = setup();
   await answers.write('a', 'one');
   await answers.write('b', 'two');
@@ -24,7 +24,7 @@ test('an answer in memory is there until its time is over, or until it is remove
   assert.equal(await answers.read('a'), undefined);
 });
 
-test('answers in memory are bounded: too large ones are not kept, the oldest go', async () => {
+test('responses in memory are bounded: large ones are dropped, the oldest evicted', async () => {
   const { answers } = setup();
   const { keptCharactersMax: most, memoryCharactersMax: all } = limits.handoff;
   await answers.write('huge', 'x'.repeat(most + 1));

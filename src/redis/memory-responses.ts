@@ -1,4 +1,4 @@
-/** Answers that are kept within one process, for as long as in Redis and up to a bound. */
+/** Responses kept within one process, for as long as in Redis and up to a size limit. */
 import { limits } from '../kernel/limits/limits.ts';
 import type { World } from '../kernel/world.ts';
 import type { ResponseStore } from './response-store.ts';
@@ -26,7 +26,7 @@ export function memoryResponses(world: World): ResponseStore {
       if (answer.length > keptCharactersMax) return;
       kept.set(key, { answer, until: world.now() + softMs });
       characters += answer.length;
-      // Those that were written first make room.
+      // The oldest are evicted first.
       for (const [oldest, { until }] of kept) {
         if (until > world.now() && characters <= memoryCharactersMax) break;
         drop(oldest);

@@ -1,8 +1,8 @@
 /**
- * Answers on their way, in the Redis of the queue that their questions came by. What was paid for
- * is here before the orchestrator is told, so that whoever takes over from a worker that dies in
- * between finds it, and does not pay again. Where Redis is away, nothing is kept, and nothing waits
- * for it.
+ * Responses in transit, in the Redis of the queue that carried their requests. A paid response is
+ * stored here before the orchestrator hears of it: if the worker dies in between, its successor
+ * finds the response and does not pay again. While Redis is unreachable, nothing is stored and
+ * nothing waits.
  */
 import type { Redis } from 'ioredis';
 import { limits } from '../kernel/limits/limits.ts';
@@ -10,7 +10,7 @@ import type { Log } from '../observe/log.ts';
 import { connectRedis, Outage, settled } from './connection.ts';
 
 export interface ResponseStore {
-  /** Undefined where there is none, or nobody can say. */
+  /** Undefined if there is none, or if Redis does not respond. */
   read(handoff: string): Promise<string | undefined>;
   write(handoff: string, answer: string): Promise<void>;
   remove(handoff: string): Promise<void>;
@@ -29,9 +29,9 @@ export async function openResponseStore({
   url,
   log,
 }: ResponseStoreOptions): Promise<ResponseStore> {
-  const outage = new Outage('answers on their way', log);
+  const outage = new Outage('responses in transit', log);
   const client = connectRedis(url, {
-    // An answer is as large as a document's vectors.
+    // A response can be as large as all vectors of a document.
     commandTimeout: limits.handoff.keptMs,
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,

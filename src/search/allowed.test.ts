@@ -22,7 +22,7 @@ const heron = (round: number, title = 'Heron', heading = 'Habits'): SourceInput 
   markdown: `# ${heading}\n\nThe heron waits in the reeds for round ${round}.`,
 });
 
-/** A search under which a document is replaced, as soon as the filter was read once. */
+/** A search during which a document is replaced, right after the filter was first read. */
 async function setup(t: Cleanup, replacement: SourceInput) {
   const pawl = await open({ data: temporaryDirectory(t) });
   t.after(() => pawl.close());
@@ -46,7 +46,7 @@ async function setup(t: Cleanup, replacement: SourceInput) {
     dialect: pawl.store.dialect,
   });
   const searcher = new Searcher({ database, embedder: staticEmbedder() });
-  // So that what is in memory has only to follow.
+  // So that the copy in memory only has to follow.
   await searcher.search({ caller, corpus, query: 'heron' });
   const search = async (mode: 'hybrid' | 'vector' | 'keyword', filter: SearchFilter) => {
     isReplaced = false;
@@ -75,7 +75,7 @@ describe('a search with a filter under which a document is replaced', () => {
       }
     });
 
-    test(`shows nothing that the filter does not allow any more: ${mode}`, async (t) => {
+    test(`shows nothing that the filter no longer allows: ${mode}`, async (t) => {
       const { ingest, search } = await setup(t, heron(2, 'Crane', 'Travels'));
       for (const filter of filters) {
         assert.deepEqual(await search(mode, filter), [], JSON.stringify(filter));
@@ -110,7 +110,7 @@ describe('a search with a filter under which a document is replaced', () => {
   });
 });
 
-test('a filter by heading leaves turns to others, and none of the documents out', async (t) => {
+test('a filter by heading yields to the event loop and covers all documents', async (t) => {
   const pawl = await open({ data: temporaryDirectory(t) });
   t.after(() => pawl.close());
   const count = limits.search.mirrorPageMax + 1;

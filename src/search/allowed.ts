@@ -1,8 +1,8 @@
 /**
- * What a filter leaves of a corpus. It is read before the lists, and documents are replaced in the
- * meantime: of a document that was replaced since then every chunk is let through, and judged by
- * what it is now when it is shown (`getPassages`). So a search with a filter sees the old
- * generation or the new one, too, never neither.
+ * The chunks that a filter allows. The filter is read before the lists, and documents may be
+ * replaced in between: all chunks of a document that was replaced since then pass here, and are
+ * filtered by their current state when they are read (`getPassages`). So a filtered search also
+ * sees the old generation or the new one, never neither.
  */
 import { setImmediate } from 'node:timers/promises';
 import { Failure } from '../kernel/failure/failure.ts';
@@ -29,12 +29,12 @@ export interface Filtered {
 }
 
 export interface Allowed {
-  /** Of each document, the generation that was current when this was read. */
+  /** For each document, the generation that was current when the filter was read. */
   readonly documents: ReadonlyMap<string, number>;
   isAllowed(place: VectorPlace): boolean;
-  /** The same for who knows generations only. */
+  /** The same, for an index that knows only generations. */
   within(): NonNullable<Nearest['within']>;
-  /** What is allowed now, if a document of these has changed; undefined: nothing has. */
+  /** The current filter result if one of these documents has changed, else undefined. */
   renewed(): Promise<Allowed | undefined>;
 }
 
@@ -59,7 +59,8 @@ export async function readAllowed(database: Database, filtered: Filtered): Promi
       chunks ? { places: chunks.map(toPlace) } : { generations: [...documents.values()] },
     renewed: async () => {
       const changes = await listChanges(database, { after, limit: limits.event.pageMax });
-      // Without a document it was a whole corpus; and behind a full page there may be anything.
+      // An event without a document concerns the whole corpus; beyond a full page anything may
+      // follow.
       const isHere = ({ documentId }: { documentId: string | undefined }): boolean =>
         documentId === undefined || documents.has(documentId);
       const isChanged = changes.length === limits.event.pageMax || changes.some(isHere);
@@ -82,8 +83,8 @@ async function readDocuments(database: Database, of: Filtered): Promise<Map<stri
 }
 
 /**
- * Every heading is looked at. An embedded store answers at once: without a turn for others after
- * some documents, nothing else would happen for seconds.
+ * Reads every heading. An embedded store responds synchronously, so the loop yields after some
+ * documents; otherwise it would block the process for seconds.
  */
 async function readChunks(database: Database, of: Filtered) {
   const most = limits.search.allowedChunksMax;
@@ -99,7 +100,7 @@ async function readChunks(database: Database, of: Filtered) {
     after = last;
     await setImmediate();
   }
-  const message = `the headings of more than ${most} passages contain that: narrow it down`;
+  const message = `the headings of more than ${most} passages match: narrow it down`;
   throw new Failure('bad_request', `${message} by more of the heading, or by title or source`);
 }
 

@@ -6,9 +6,9 @@ import { limits } from '../kernel/limits/limits.ts';
 import { isStopWord, wordsOf } from '../pipeline/word/terms.ts';
 
 interface Term {
-  /** As it stands in the text; the index finds its stem by itself. */
+  /** As written in the text; the index derives the stem. */
   readonly word: string;
-  /** In each passage that has it: how often, damped by the passage's length. */
+  /** Summed over the passages that contain it: its frequency, damped by the passage length. */
   weight: number;
 }
 
@@ -43,13 +43,13 @@ function countStems(words: readonly string[], stemOf: (word: string) => string) 
   return counts;
 }
 
-/** How many chunks a corpus has, and how many of them have a term. */
+/** The number of chunks of a corpus, and of those with a term. */
 export interface TermCounts {
   readonly size: number;
   chunksWith(term: string): number;
 }
 
-/** The words to ask for: frequent in the passages, rare in the corpus. */
+/** Chooses the words to search for: frequent in the passages, rare in the corpus. */
 export function chooseTerms(terms: ReadonlyMap<string, Term>, index: TermCounts): string[] {
   const rated = [...terms].map(([stem, { word, weight }]) => {
     const found = Math.max(index.chunksWith(stem), 1);

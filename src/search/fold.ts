@@ -1,4 +1,4 @@
-/** Passages that say the same are shown once, with the number of those folded into it. */
+/** Near-duplicate passages are shown once, with the number of folded ones. */
 import { wordsOf } from '../pipeline/word/terms.ts';
 
 /** The share of three-word sequences that two passages must have in common. */
@@ -6,7 +6,7 @@ const sameShare = 0.8;
 
 export interface Folded<T> {
   readonly first: T;
-  /** Worse ranked, and nearly the same. */
+  /** Near-duplicates with a lower rank. */
   readonly others: T[];
 }
 
@@ -27,7 +27,7 @@ export function foldSimilar<T extends Passage>(ranked: readonly T[]): Folded<T>[
   return folds;
 }
 
-/** Runs of three words, each as a number made of its letters. */
+/** Sequences of three words, each hashed to a number. */
 function shinglesOf(text: string): ReadonlySet<number> {
   const words = wordsOf(text).map(hashOf);
   const shingles = new Set<number>();
@@ -49,7 +49,7 @@ function hashOf(word: string): number {
   return hash ^ (hash >>> 15);
 }
 
-/** Jaccard's share. What differs too much in size is not compared. */
+/** Jaccard similarity. Sets of very different size are not compared. */
 function areSame(one: ReadonlySet<number>, other: ReadonlySet<number>): boolean {
   const [small, large] = one.size < other.size ? [one, other] : [other, one];
   if (small.size < large.size * sameShare) return false;
@@ -57,7 +57,7 @@ function areSame(one: ReadonlySet<number>, other: ReadonlySet<number>): boolean 
   for (const shingle of small) {
     if (large.has(shingle)) continue;
     both -= 1;
-    // Most passages have little in common, which is soon seen.
+    // Ends early: most passages have little in common.
     if (both < sameShare * (small.size + large.size - both)) return false;
   }
   return true;

@@ -1,8 +1,8 @@
 /**
- * Copies in memory of what is current in a corpus, kept in step with the store. Before each use the
- * changes since the last one are read from the event log: a flip commits with its event, so whoever
- * has applied all events up to N holds exactly what was current after N. A change is applied by
- * reading what is current now, so applying one twice, or late, does no harm.
+ * In-memory copies of the current state of a corpus, synchronized with the store. Before each use,
+ * the changes since the last use are read from the event log. A flip commits with its event, so a
+ * copy with all events up to N is exactly the state after N. A change is applied by reading the
+ * current state, so applying it twice or late does no harm.
  */
 import { setImmediate } from 'node:timers/promises';
 import { limits } from '../kernel/limits/limits.ts';
@@ -15,76 +15,76 @@ import {
 } from '../store/document/contents.ts';
 import type { Database } from '../store/driver/database.ts';
 
-/** What is held of the documents of one corpus. */
+/** An in-memory copy of the documents of one corpus. */
 export interface Copy {
   documentIds(): string[];
   generationOf(documentId: string): number | undefined;
-  /** Reads the documents and takes them in, each in the place of what it had before. */
+  /** Reads the documents and replaces what the copy has of them. */
   put(rows: readonly CurrentRow[]): Promise<void>;
   remove(documentId: string): void;
-  /** Hands its memory back. It is not used after that. */
+  /** Frees its memory. It must not be used afterwards. */
   release(): void;
 }
 
 export interface CopyOf {
   readonly caller: string;
   readonly corpus: string;
-  /** What else tells one copy of a corpus from another. */
+  /** Distinguishes several copies of one corpus. */
   readonly kind: string;
 }
 
-interface Held<C extends Copy> {
+interface CopyEntry<C extends Copy> {
   readonly of: CopyOf;
   readonly copy: C;
-  /** All changes up to this event are in. */
+  /** All changes up to this event are applied. */
   cursor: number;
   syncedAt: number;
-  /** Searches that wait for it or use it. */
+  /** Searches that wait for the copy or use it. */
   users: number;
-  turn: Promise<void>;
+  lastSync: Promise<void>;
 }
 
 export class Follower<C extends Copy> {
   readonly #database: Database;
   readonly #create: (of: CopyOf) => C;
   /** Least recently used first. */
-  readonly #held = new Map<string, Held<C>>();
+  readonly #copies = new Map<string, CopyEntry<C>>();
 
   constructor(database: Database, create: (of: CopyOf) => C) {
     this.#database = database;
     this.#create = create;
   }
 
-  /** Works with the copy as it is now. */
+  /** Runs `work` with the copy, synchronized. */
   async use<T>(of: CopyOf, work: (copy: C) => T | Promise<T>): Promise<T> {
-    const held = this.#hold(of);
-    held.users += 1;
-    const synced = held.turn.then(() => this.#sync(held));
-    // Who comes later does not fail with this one: it tries again.
-    held.turn = synced.catch(() => undefined);
+    const entry = this.#entryOf(of);
+    entry.users += 1;
+    const synced = entry.lastSync.then(() => this.#sync(entry));
+    // A failure here does not fail later searches: they try again.
+    entry.lastSync = synced.catch(() => undefined);
     try {
       await synced;
-      return await work(held.copy);
+      return await work(entry.copy);
     } catch (error) {
-      this.#drop(held);
+      this.#drop(entry);
       throw error;
     } finally {
-      held.users -= 1;
+      entry.users -= 1;
     }
   }
 
-  /** False while it would have to be read first. */
+  /** False while it would have to be loaded first. */
   isLoaded(of: CopyOf): boolean {
-    return (this.#held.get(keyOf(of))?.cursor ?? -1) >= 0;
+    return (this.#copies.get(keyOf(of))?.cursor ?? -1) >= 0;
   }
 
-  #hold(of: CopyOf): Held<C> {
+  #entryOf(of: CopyOf): CopyEntry<C> {
     const key = keyOf(of);
-    const known = this.#held.get(key);
-    this.#held.delete(key);
+    const known = this.#copies.get(key);
+    this.#copies.delete(key);
     const isFresh = known && this.#database.now() - known.syncedAt < limits.search.mirrorAgeMsMax;
     if (known && !isFresh) this.#release(known);
-    const held: Held<C> = isFresh
+    const entry: CopyEntry<C> = isFresh
       ? known
       : {
           of,
@@ -92,55 +92,55 @@ export class Follower<C extends Copy> {
           cursor: -1,
           syncedAt: this.#database.now(),
           users: 0,
-          turn: Promise.resolve(),
+          lastSync: Promise.resolve(),
         };
-    this.#held.set(key, held);
+    this.#copies.set(key, entry);
     this.#makeRoom();
-    return held;
+    return entry;
   }
 
   #makeRoom(): void {
-    let excess = this.#held.size - limits.search.mirrorPartitionsMax;
-    for (const [key, held] of this.#held) {
+    let excess = this.#copies.size - limits.search.mirrorPartitionsMax;
+    for (const [key, entry] of this.#copies) {
       if (excess <= 0) return;
-      if (held.users > 0) continue;
-      this.#held.delete(key);
-      this.#release(held);
+      if (entry.users > 0) continue;
+      this.#copies.delete(key);
+      this.#release(entry);
       excess -= 1;
     }
   }
 
-  /** What failed half-way is not trusted. */
-  #drop(held: Held<C>): void {
-    for (const [key, other] of this.#held) if (other === held) this.#held.delete(key);
-    this.#release(held);
+  /** A copy that failed midway is not trusted. */
+  #drop(entry: CopyEntry<C>): void {
+    for (const [key, other] of this.#copies) if (other === entry) this.#copies.delete(key);
+    this.#release(entry);
   }
 
-  /** Those who still use it keep it; its memory goes back when the last one is done. */
-  #release(held: Held<C>): void {
-    void held.turn.then(() => held.copy.release());
+  /** Current users keep it; its memory is freed when the last one is done. */
+  #release(entry: CopyEntry<C>): void {
+    void entry.lastSync.then(() => entry.copy.release());
   }
 
-  async #sync(held: Held<C>): Promise<void> {
+  async #sync(entry: CopyEntry<C>): Promise<void> {
     const now = this.#database.now();
-    if (held.cursor < 0) await this.#load(held);
+    if (entry.cursor < 0) await this.#load(entry);
     const limit = limits.event.pageMax;
-    // What changes while a page is applied is on the next one; a page that is not full is nearly
-    // the last, and a store that changes all the time must not hold the search up.
+    // Changes made while a page is applied are on the next page. A short page is nearly the last,
+    // and a store that changes all the time must not hold up the search.
     for (let shortPages = 0; shortPages < limits.search.restartsMax; ) {
-      const page = await listChanges(this.#database, { after: held.cursor, limit });
+      const page = await listChanges(this.#database, { after: entry.cursor, limit });
       if (page.length === 0) break;
       if (page.length < limit) shortPages += 1;
       const ids = page.flatMap(({ documentId }) => documentId ?? []);
-      if (ids.length < page.length) await this.#load(held);
-      else if (ids.length > 0) await this.#apply(held, [...new Set(ids)]);
-      held.cursor = Math.max(held.cursor, page.at(-1)?.seq ?? 0);
+      if (ids.length < page.length) await this.#load(entry);
+      else if (ids.length > 0) await this.#apply(entry, [...new Set(ids)]);
+      entry.cursor = Math.max(entry.cursor, page.at(-1)?.seq ?? 0);
     }
-    held.syncedAt = now;
+    entry.syncedAt = now;
   }
 
-  async #load(held: Held<C>): Promise<void> {
-    const { caller, corpus } = held.of;
+  async #load(entry: CopyEntry<C>): Promise<void> {
+    const { caller, corpus } = entry.of;
     const cursor = await newestSequence(this.#database);
     const seen = new Set<string>();
     const rows: CurrentRow[] = [];
@@ -148,20 +148,23 @@ export class Follower<C extends Copy> {
     for (let after = '', isFull = true; isFull; ) {
       const page = await listCurrent(this.#database, { caller, corpus, after, limit });
       for (const { id } of page) seen.add(id);
-      rows.push(...page.filter((row) => isNew(held.copy, row)));
+      rows.push(...page.filter((row) => isNew(entry.copy, row)));
       after = page.at(-1)?.id ?? after;
       isFull = page.length === limit;
     }
-    // In the order in which they were written, what belongs to them lies side by side on disk.
+    // In insertion order, because related rows then lie next to each other on disk.
     await this.#put(
-      held.copy,
+      entry.copy,
       rows.toSorted((one, other) => one.generation_id - other.generation_id),
     );
-    for (const id of held.copy.documentIds()) if (!seen.has(id)) held.copy.remove(id);
-    held.cursor = cursor;
+    for (const id of entry.copy.documentIds()) if (!seen.has(id)) entry.copy.remove(id);
+    entry.cursor = cursor;
   }
 
-  async #apply({ of: { caller, corpus }, copy }: Held<C>, ids: readonly string[]): Promise<void> {
+  async #apply(
+    { of: { caller, corpus }, copy }: CopyEntry<C>,
+    ids: readonly string[],
+  ): Promise<void> {
     const rows = await getCurrent(this.#database, { caller, corpus, ids });
     await this.#put(copy, rows);
     const present = new Set(rows.map(({ id }) => id));
@@ -172,7 +175,7 @@ export class Follower<C extends Copy> {
   async #put(copy: C, rows: readonly CurrentRow[]): Promise<void> {
     for (const some of inPortions(rows.filter((row) => isNew(copy, row)))) {
       await copy.put(some);
-      // An embedded store answers at once; without this, nothing else would have its turn.
+      // An embedded store responds synchronously; without this, it would block the event loop.
       await setImmediate();
     }
   }

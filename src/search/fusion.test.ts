@@ -4,7 +4,7 @@ import { fuse, partsOf, type RankedList } from './fusion.ts';
 
 const row = (generation_id: number, score: number) => ({ generation_id, ordinal: 0, score });
 
-test('lists are stretched, weighted and added, and what each gave can be told', () => {
+test('lists are normalized, weighted and added, and each contribution is reported', () => {
   const lists: RankedList[] = [
     { name: 'keyword', weight: 0.7, rows: [row(1, 9), row(2, 5), row(3, 1)] },
     { name: 'vector', weight: 0.3, rows: [row(4, 0.8), row(2, 0.4)] },
@@ -26,7 +26,7 @@ test('lists are stretched, weighted and added, and what each gave can be told', 
   assert.deepEqual(partsOf(lists, row(9, 0)), []);
 });
 
-test('a list of equals is all best, in the order of the chunks', () => {
+test('equal scores all count as best, in chunk order', () => {
   const lists: RankedList[] = [{ name: 'vector', weight: 1, rows: [row(7, 2), row(3, 2)] }];
   const fused = fuse(lists);
   assert.deepEqual(

@@ -1,6 +1,6 @@
 /**
- * Several ranked lists become one. Each list's scores are stretched to 0…1, weighted and added; a
- * passage that is not in a list gets nothing from it. Equal sums stand in the order of the chunks.
+ * Fuses several ranked lists. The scores of each list are normalized to 0…1, weighted and added; a
+ * passage that is not in a list gets nothing from it. Equal sums are in chunk order.
  */
 import type { PlaceRow, ScoredRow } from '../store/search/passages.ts';
 
@@ -13,7 +13,7 @@ export interface RankedList {
   readonly rows: readonly ScoredRow[];
 }
 
-/** What one list says of a passage. */
+/** The contribution of one list to a passage. */
 export interface Part {
   readonly list: ListName;
   readonly rank: number;
@@ -42,7 +42,7 @@ export function fuse(lists: readonly RankedList[]): Fused[] {
   return [...found.values()].sort((a, b) => b.score - a.score || placeKey(a) - placeKey(b));
 }
 
-/** What each list says of one passage. */
+/** The contribution of each list to one passage. */
 export function partsOf(lists: readonly RankedList[], place: PlaceRow): Part[] {
   const key = placeKey(place);
   return lists.flatMap((list) => {
@@ -58,11 +58,11 @@ export function partsOf(lists: readonly RankedList[], place: PlaceRow): Part[] {
 function scaleOf({ rows }: RankedList): (score: number) => number {
   const best = rows[0]?.score ?? 0;
   const range = best - (rows.at(-1)?.score ?? 0);
-  // A list of one, or of equals, is all best.
+  // In a list of one, or of equal scores, all are best.
   return (score) => (range === 0 ? 1 : 1 - (best - score) / range);
 }
 
-/** One number for a generation and an ordinal, of which there are far fewer than this. */
+/** Combines generation and ordinal into one number; a generation has far fewer ordinals. */
 const ordinalsMax = 2 ** 17;
 
 export function placeKey({ generation_id, ordinal }: PlaceRow): number {

@@ -1,4 +1,4 @@
-/** Where the words that were asked for stand in a passage. */
+/** Finds the query words in a passage. */
 import { wordPattern } from '../pipeline/word/terms.ts';
 
 export interface Highlight {
@@ -8,7 +8,7 @@ export interface Highlight {
 
 export interface Marked {
   readonly highlights: Highlight[];
-  /** The words of the query that were found, as the index knows them. */
+  /** The query words that were found, as stems. */
   readonly stems: string[];
 }
 

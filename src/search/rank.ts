@@ -1,4 +1,4 @@
-/** The order of the passages: the lists that a mode asks for, with their weights, fused. */
+/** Ranks the passages: fuses the lists of a mode with their weights. */
 import { limits } from '../kernel/limits/limits.ts';
 import { type CorpusEmbedders, corpusEmbedder } from '../pipeline/corpus-origin.ts';
 import { isStopWord, searchWordsOf } from '../pipeline/word/terms.ts';
@@ -25,25 +25,25 @@ import type { WordMirror } from './word/word-mirror.ts';
 export type Weights = Readonly<Record<ListName, number>>;
 
 /**
- * Chosen by `npm run bench -- search` on the queries with even ids. How it chooses was settled with
- * the other queries in view, so on collections of another kind a little less is to be expected.
+ * Tuned with `npm run bench -- search` on the queries with even ids. The tuning method was chosen
+ * with the other queries in view, so expect slightly less on other kinds of collections.
  */
 export const defaultWeights: Weights = { keyword: 0.3, vector: 0.15, feedback: 0.55 };
-/** Of the first two lists alone: where there is no feedback, and to find whom to ask for it. */
+/** For the first two lists alone: without feedback, and to choose the hits for feedback. */
 const firstWeights = { keyword: 0.7, vector: 0.3 };
 
 export interface RankOptions extends CorpusEmbedders {
   readonly database: Database;
   readonly mirror: VectorIndex;
   readonly words: WordMirror;
-  /** Remembers from one search to the next. */
+  /** Caches across searches. */
   readonly stemOf: (word: string) => string;
   readonly weights: Weights;
 }
 
 export interface Ranking {
   readonly fused: readonly Fused[];
-  /** What was fused. */
+  /** The lists that were fused. */
   readonly lists: readonly RankedList[];
   readonly weights: Readonly<Partial<Record<ListName, number>>>;
   readonly feedbackTerms: readonly string[];
@@ -89,7 +89,7 @@ async function hybrid(
   ];
   const firstLists = listsWith(firstWeights);
   const first = fuse(firstLists);
-  // The terms of passages that have none of the words would lead away from the query.
+  // Terms from passages that match none of the query words would lead away from the query.
   const isSupported = keyword.length >= limits.search.feedbackHits;
   const feedback = isSupported ? await feedbackOf(options, request, { first, allowed }) : undefined;
   if (!feedback) {
@@ -108,7 +108,7 @@ interface Lenders {
   readonly allowed: Allowed | undefined;
 }
 
-/** What the first hits are like; undefined where they lend no words. */
+/** The list found by terms of the first hits; undefined if they yield no terms. */
 async function feedbackOf(
   { database, weights, words, stemOf }: RankOptions,
   { caller, corpus }: SearchRequest,
@@ -141,7 +141,7 @@ async function keywordRows(
 ): Promise<ScoredRow[]> {
   if (words.length === 0) return [];
   const terms = words.map(options.stemOf);
-  // Stop words are not held in memory; who asks for nothing else gets what the database finds.
+  // Stop words are not in memory; a query of stop words alone is answered by the database.
   const rows = words.every(isStopWord)
     ? undefined
     : await options.words.use({ caller, corpus }, terms, (index) =>
@@ -166,8 +166,8 @@ function toRow({ generationId, ordinal, score }: VectorHit): ScoredRow {
 }
 
 /**
- * The query is embedded as the corpus is, whatever is configured now. Undefined: nothing of the
- * corpus is embedded, so that its query has no reason to leave this process.
+ * The query is embedded with the model of the corpus, regardless of the current settings. Undefined
+ * if nothing in the corpus is embedded: then the query must not leave this process.
  */
 async function embedderFor(
   options: RankOptions,
@@ -200,7 +200,7 @@ async function vectorRows(
     model: embedder.model,
     vector: fromSignedBytes(bytes),
     size: limits.search.candidatesMax,
-    // Twice what is shown, as some of it is folded away.
+    // Twice the number shown, because some are folded.
     rescored: Math.max(topKOf(request) * 2, limits.search.rescoredMin),
     allowed,
   });

@@ -1,4 +1,4 @@
-/** What a caller may ask for, checked, with the defaults filled in. */
+/** A search request, validated, with defaults. */
 import { Failure } from '../kernel/failure/failure.ts';
 import { limits } from '../kernel/limits/limits.ts';
 import type { PassageFilter } from '../store/search/passages.ts';
@@ -6,20 +6,20 @@ import type { PassageFilter } from '../store/search/passages.ts';
 export const searchModes = ['hybrid', 'vector', 'keyword'] as const;
 export type SearchMode = (typeof searchModes)[number];
 
-/** All that is given must be true of a passage. Case does not count, but in the source. */
+/** All given conditions must hold. Case matters only in the source. */
 export interface SearchFilter {
   readonly documentId?: string | undefined;
-  /** How the source begins. */
+  /** A prefix of the source. */
   readonly source?: string | undefined;
-  /** The host of the source, with its port if it is not the usual one. */
+  /** The host of the source, with its port if it is not the default. */
   readonly host?: string | undefined;
-  /** What the document's title contains. */
+  /** A part of the document's title. */
   readonly title?: string | undefined;
-  /** What the path of headings contains. */
+  /** A part of the heading path. */
   readonly heading?: string | undefined;
-  /** `en` allows `en-GB`, too. */
+  /** `en` also matches `en-GB`. */
   readonly language?: string | undefined;
-  /** When the document last changed: at this time or later, and before that time. */
+  /** When the document last changed: `updatedFrom` inclusive, `updatedBefore` exclusive. */
   readonly updatedFrom?: string | undefined;
   readonly updatedBefore?: string | undefined;
 }

@@ -36,7 +36,7 @@ describe('search', () => {
     assert.deepEqual(marked, ['returned', 'customers']);
   });
 
-  test('tells the slide on which a passage begins, and null for a document without', async (t) => {
+  test('gives the slide on which a passage begins, or null if there are none', async (t) => {
     const { pawl, ingest } = await setup(t);
     const samples = new URL('../../test/samples/format/', import.meta.url);
     await ingest([fileURLToPath(new URL('plain-talk.pptx', samples))]);
@@ -61,7 +61,7 @@ describe('search', () => {
     assert.equal(hits[0]?.similar, 1);
   });
 
-  test('keeps to what the filter allows, in every mode', async (t) => {
+  test('respects the filter in every mode', async (t) => {
     const { pawl } = await setup(t);
     for (const mode of ['hybrid', 'vector', 'keyword'] as const) {
       const filter = { title: 'AGAIN' };
@@ -82,7 +82,7 @@ describe('search', () => {
     );
   });
 
-  test('explains what each list gave a hit', async (t) => {
+  test('explains the contribution of each list to a hit', async (t) => {
     const { pawl } = await setup(t);
     const [hit] = await pawl.search(corpus, 'money returned', { explain: true });
     const { parts = [], terms, weights = {} } = hit?.explanation ?? {};
@@ -92,7 +92,7 @@ describe('search', () => {
     assert.deepEqual(Object.keys(weights).sort(), ['keyword', 'vector']);
   });
 
-  test('answers the same way each time, and to stop words alone, too', async (t) => {
+  test('returns the same result each time, also for stop words alone', async (t) => {
     const { pawl } = await setup(t);
     const once = await pawl.search(corpus, 'flights for the employees');
     assert.deepEqual(await pawl.search(corpus, 'flights for the employees'), once);
@@ -100,7 +100,7 @@ describe('search', () => {
     assert.deepEqual(await pawl.search(corpus, '" * (-)'), []);
   });
 
-  test('refuses what it cannot do', async (t) => {
+  test('refuses invalid requests', async (t) => {
     const { pawl } = await setup(t);
     await assert.rejects(pawl.search('nowhere', 'flights'), { code: 'corpus_unknown' });
     await assert.rejects(pawl.search(corpus, 'x'.repeat(2001)), { code: 'bad_request' });
@@ -124,7 +124,7 @@ describe('vectors in memory', () => {
     assert.deepEqual(await titles('roses'), ['Refunds', 'Travel', 'Wealth']);
   });
 
-  test('are the same as those of a mirror that was filled just now', async (t) => {
+  test('equal those of a freshly filled mirror', async (t) => {
     const { data, pawl, ingest } = await setup(t);
     const search = () => pawl.search(corpus, 'hotel', { mode: 'vector', topK: 100 });
     await search();

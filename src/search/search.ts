@@ -1,8 +1,8 @@
 /**
- * Query to passages. Up to three lists are fused: keywords, vectors, and the keywords of the first
- * hits. The passages are read by one statement that knows only what is current; if a document was
- * replaced between a list and that statement, the search begins again, so that the document is seen
- * in one generation or the other, never in both and never in neither.
+ * From query to passages. Up to three lists are fused: keywords, vectors, and keywords from the
+ * first hits. One statement reads the passages and sees only current generations. If a document was
+ * replaced between a list and that statement, the search starts again, so a document is seen in
+ * exactly one generation, never in both and never in neither.
  */
 import { Failure } from '../kernel/failure/failure.ts';
 import { limits } from '../kernel/limits/limits.ts';
@@ -26,13 +26,13 @@ export interface Hit {
   readonly sourceUrl: string;
   readonly documentId: string;
   readonly title: string | null;
-  /** The path of headings. */
+  /** The heading path. */
   readonly heading: string;
-  /** Of the document, the page or slide on which the passage begins. Null: it has none. */
+  /** The page or slide of the document on which the passage begins; null if it has none. */
   readonly page: number | null;
-  /** Where the words that were asked for stand in the text. */
+  /** Positions of the query words in the text. */
   readonly highlights: readonly Highlight[];
-  /** How many passages that say the same were folded into this one. */
+  /** How many near-duplicates were folded into this passage. */
   readonly similar: number;
   readonly explanation?: Explanation;
 }
@@ -47,7 +47,7 @@ export interface Explanation {
 export interface SearcherOptions extends CorpusEmbedders {
   readonly database: Database;
   readonly weights?: Weights | undefined;
-  /** Where vectors are searched; in memory, where nothing is said. */
+  /** The vector index; in memory if absent. */
   readonly mirror?: VectorIndex | undefined;
   readonly words?: WordMirror | undefined;
 }
@@ -85,10 +85,10 @@ export class Searcher {
     const { caller, corpus, query } = request;
     const topK = topKOf(request);
     const ranking = await rankPassages(this.#options, request);
-    // As many again, so that what is folded away leaves no gap.
+    // Twice as many, so that folding leaves no gap.
     const places = ranking.fused.slice(0, topK * 2);
-    // What the filter leaves was read before the lists were: what has been replaced since then is
-    // judged here, by what it is now.
+    // The filter was read before the lists. Documents that were replaced since then are filtered
+    // here, by their current state.
     const filter = toPassageFilter(request.filter);
     const rows = await getPassages(this.#options.database, { caller, corpus, places, filter });
     const byPlace = new Map(rows.map((row) => [placeKey(row), row]));

@@ -9,7 +9,7 @@ const pairs = [
   { corpus: 'x~y', model: '=41' },
 ];
 
-test('a name says which corpus and which model it is for, and nothing that a path could be', () => {
+test('a name contains corpus and model, and nothing that has a meaning in a path', () => {
   const names = pairs.map((pair) => collectionName('pawl', pair));
   for (const [index, name] of names.entries()) {
     assert.match(name, /^[a-z0-9._=-]+~[a-z0-9._=-]+~[a-z0-9._=-]+$/);
@@ -19,13 +19,13 @@ test('a name says which corpus and which model it is for, and nothing that a pat
   assert.equal(new Set(names.map((name) => name.toLowerCase())).size, pairs.length);
 });
 
-test('what others have made is not taken for ours', () => {
+test('foreign collections are not mistaken for ours', () => {
   for (const name of ['pawl', 'pawl~notes', 'pawl~notes~a~b', 'pawl~~a', 'pawl~N~a', 'pawl~=4~a']) {
     assert.equal(readCollectionName('pawl', name), undefined, name);
   }
 });
 
-test('a name that Qdrant would not take is refused with what to do', () => {
+test('a name that Qdrant would refuse is refused with advice', () => {
   const model = 'm'.repeat(300);
   assert.throws(() => collectionName('pawl', { corpus: 'notes', model }), /shorter name/);
 });

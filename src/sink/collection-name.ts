@@ -1,7 +1,7 @@
 /**
- * A collection for each corpus and model, because a collection's vectors all have one length. Its
- * name says both, and can be read back. What file systems or addresses might take for something
- * else, capital letters included, stands as `=` and its bytes in hexadecimal digits.
+ * One collection per corpus and model, because all vectors of a collection have one length. Its
+ * name contains both and can be parsed. Characters with a meaning in file systems or URLs, and
+ * capital letters, are written as `=` and their bytes in hexadecimal.
  */
 import { Failure } from '../kernel/failure/failure.ts';
 import { limits } from '../kernel/limits/limits.ts';
@@ -17,7 +17,7 @@ export function collectionName(prefix: string, { corpus, model }: CorpusModel): 
   throw new Failure('qdrant_refused', `${message}: use a model with a shorter name`);
 }
 
-/** Undefined for a collection that is not one of ours. */
+/** Undefined for a foreign collection. */
 export function readCollectionName(prefix: string, name: string): CorpusModel | undefined {
   const parts = name.split(separator);
   const [own, corpus, model] = parts.map(decode);

@@ -1,14 +1,13 @@
 /**
- * Every statement that Neo4j is sent. What comes from documents goes in as parameters, never as
- * Cypher. The graph:
+ * All Cypher statements. Document content is passed as parameters, never as Cypher. The graph:
  *
  *   (:PawlDocument {id, caller, corpus, source, title, language, generation})
  *   (:PawlEntity {key, caller, corpus, kind, name})
  *   (:PawlDocument)-[:NAMES {generation, mentions, aliases}]->(:PawlEntity)
  *   (:PawlEntity)-[:NAMED_WITH {document, generation, weight}]->(:PawlEntity)
  *
- * A relationship counts while its generation is that of its document. So one property of one node
- * says what is current, and whoever reads sees all of one generation and nothing of another.
+ * A relationship is current while its generation equals that of its document. So one property of
+ * one node selects the current generation, and readers never see a mix of two.
  */
 export const schema: readonly string[] = [
   'CREATE CONSTRAINT pawl_document IF NOT EXISTS FOR (d:PawlDocument) REQUIRE d.id IS UNIQUE',
@@ -20,7 +19,7 @@ export const schema: readonly string[] = [
 
 export const ping = 'RETURN 1 AS one';
 
-/** A document that is new has no generation yet that counts. */
+/** A new document has no current generation yet. */
 export const writeDocument = `
 MERGE (d:PawlDocument {id: $id})
 ON CREATE SET d.caller = $caller, d.corpus = $corpus, d.source = $source, d.generation = 0`;
@@ -40,13 +39,13 @@ MATCH (other:PawlEntity {key: row.other})
 MERGE (one)-[w:NAMED_WITH {document: $id, generation: $generation}]->(other)
 SET w.weight = row.weight`;
 
-/** One that comes too late, after a newer one has been made current, changes nothing. */
+/** A late flip, after a newer generation became current, changes nothing. */
 export const flip = `
 MATCH (d:PawlDocument {id: $id})
 WHERE d.generation <= $asOf
 SET d.generation = $current, d.title = $title, d.language = $language`;
 
-/** Returns the entities that may have nobody left who names them. */
+/** Returns entities that may have no document left. */
 export const removeNames = `
 MATCH (d:PawlDocument {id: $id})-[n:NAMES]->(e:PawlEntity)
 WHERE n.generation <= $asOf AND n.generation <> $current
@@ -64,7 +63,7 @@ MATCH (e:PawlEntity {key: key})
 WHERE NOT (e)--()
 DELETE e`;
 
-/** One that is being written anew stays, without a generation that counts. */
+/** A document that is being written again stays, without a current generation. */
 export const removeDocument = `
 MATCH (d:PawlDocument {id: $id})
 WHERE d.generation <= $asOf AND NOT (d)--()
@@ -88,7 +87,7 @@ export const countDocuments = `
 MATCH (d:PawlDocument {corpus: $corpus})
 RETURN count(d) AS count`;
 
-/** For other readers: what a corpus names now. */
+/** For external readers: the current entities of a corpus. */
 export const currentEntities = `
 MATCH (d:PawlDocument {caller: $caller, corpus: $corpus})-[n:NAMES]->(e:PawlEntity)
 WHERE n.generation = d.generation
@@ -96,7 +95,7 @@ RETURN e.kind AS kind, e.name AS name, sum(n.mentions) AS mentions, count(d) AS 
 ORDER BY mentions DESC, documents DESC, kind, name
 LIMIT $limit`;
 
-/** For other readers: what is named together with an entity now. */
+/** For external readers: the entities that are currently named together with an entity. */
 export const currentRelations = `
 MATCH (e:PawlEntity {caller: $caller, corpus: $corpus, name: $name})-[w:NAMED_WITH]-(o:PawlEntity)
 MATCH (d:PawlDocument {id: w.document})

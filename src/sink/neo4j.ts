@@ -1,7 +1,7 @@
 /**
  * Neo4j: the entities of documents, and which are named together (`neo4j-statements.ts`). Batches
- * are written in the order of their keys, so that two documents that name the same wait for each
- * other rather than lock each other out; where they do all the same, the step is tried again.
+ * are written in key order, so that two documents with common entities wait for each other instead
+ * of deadlocking. If they deadlock all the same, the step is retried.
  */
 import { createHash } from 'node:crypto';
 import neo4j, { type Driver, type ManagedTransaction, type Session } from 'neo4j-driver';
@@ -9,13 +9,13 @@ import { Failure, type FailureCode } from '../kernel/failure/failure.ts';
 import { limits } from '../kernel/limits/limits.ts';
 import type { World } from '../kernel/world.ts';
 import * as statements from './neo4j-statements.ts';
-import type { CorpusModel, Generation, Sink, Standing } from './sink.ts';
+import type { CorpusModel, DocumentState, Generation, Sink } from './sink.ts';
 
 export interface Neo4jOptions {
   readonly url: string;
   readonly user: string;
   readonly password?: string | undefined;
-  /** The user's own where absent. */
+  /** The user's default database if absent. */
   readonly database?: string | undefined;
   readonly world: World;
 }
@@ -29,7 +29,7 @@ export function openNeo4j({ url, user, password, ...options }: Neo4jOptions): Si
     maxConnectionPoolSize: limits.sink.connectionsMax,
     connectionTimeout: limits.sink.searchMs,
     connectionAcquisitionTimeout: limits.sink.callMs,
-    // Whether and when something is tried again is the engine's to decide.
+    // The engine decides whether and when to retry.
     maxTransactionRetryTime: 0,
     telemetryDisabled: true,
     userAgent: 'pawl',
@@ -84,12 +84,12 @@ class Neo4jSink implements Sink {
     }
   }
 
-  /** In one transaction: readers see it all, or what was before. */
-  async settle(standing: Standing, signal: AbortSignal): Promise<void> {
+  /** One transaction: readers see the state before or after it. */
+  async settle(state: DocumentState, signal: AbortSignal): Promise<void> {
     await this.#prepare(signal);
     await this.#within(signal, async (session) => {
       const transaction = await session.beginTransaction({ timeout: limits.sink.callMs });
-      await settleIn(transaction, standing);
+      await settleIn(transaction, state);
       await transaction.commit();
     });
   }
@@ -113,7 +113,7 @@ class Neo4jSink implements Sink {
     return records[0]?.get('count') ?? 0;
   }
 
-  /** By a statement: the driver would say that a connection is well without looking. */
+  /** Runs a statement: the driver would report a connection as usable without using it. */
   async check(signal: AbortSignal): Promise<string> {
     const { summary } = await this.#within(signal, (session) => session.run(statements.ping));
     const { agent = 'Neo4j', protocolVersion } = summary.server;
@@ -148,12 +148,12 @@ class Neo4jSink implements Sink {
     try {
       return await this.#bounded(signal, work(session));
     } finally {
-      // What is left open is rolled back with it. A broken one says again what was said already.
+      // Closing rolls back an open transaction. A broken session repeats its earlier error.
       await session.close().catch(() => undefined);
     }
   }
 
-  /** The driver takes no signal: whoever is interrupted does not wait for it. */
+  /** The driver takes no signal: an interrupted caller stops waiting for it. */
   async #bounded<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
     const { promise: ended, reject: end } = Promise.withResolvers<never>();
     const stop = (): void => end(signal.reason);
@@ -168,16 +168,16 @@ class Neo4jSink implements Sink {
     } finally {
       cancel();
       signal.removeEventListener('abort', stop);
-      // Whichever of the two comes late has nobody left to tell.
+      // The later of the two has no listener left.
       work.catch(() => undefined);
     }
   }
 }
 
-async function settleIn(transaction: Runner, standing: Standing): Promise<void> {
-  const { documentId: id, current, title, language } = standing;
-  // No generation has the number 0: of a document that is deleted, none is current.
-  const outlived = { id, asOf: neo4j.int(standing.asOf), current: neo4j.int(current ?? 0) };
+async function settleIn(transaction: Runner, state: DocumentState): Promise<void> {
+  const { documentId: id, current, title, language } = state;
+  // No generation has the number 0, so a deleted document has no current one.
+  const outlived = { id, asOf: neo4j.int(state.asOf), current: neo4j.int(current ?? 0) };
   await transaction.run(statements.flip, { ...outlived, title, language });
   const { records } = await transaction.run(statements.removeNames, outlived);
   await transaction.run(statements.removeRelations, outlived);
@@ -186,7 +186,7 @@ async function settleIn(transaction: Runner, standing: Standing): Promise<void> 
   if (current === undefined) await transaction.run(statements.removeDocument, outlived);
 }
 
-/** One node for a name of a kind in a caller's corpus. */
+/** One node per caller, corpus, kind and name. */
 function keyOf(of: { caller: string; corpus: string; kind: string; name: string }): string {
   const { caller, corpus, kind, name } = of;
   return createHash('sha256').update([caller, corpus, kind, name].join('\0')).digest('hex');
@@ -199,14 +199,14 @@ function* batches<T>(all: readonly T[], keyOfRow: (row: T) => string): Generator
   }
 }
 
-/** What Neo4j calls its errors, the more special first. */
+/** Neo4j error codes, the more specific first. */
 const codes: readonly [RegExp, FailureCode][] = [
   [/^Neo\.TransientError\.Transaction\.\w*(?:Deadlock|Lock)/, 'neo4j_write_lock'],
-  // Two that make the same node at once, or one that names what another removes.
+  // Two writers create the same node, or one refers to a node that another removes.
   [/\.(?:ConstraintValidationFailed|EntityNotFound)$/, 'neo4j_write_lock'],
   [/^Neo\.ClientError\.Security\.AuthenticationRateLimit$/, 'rate_limited'],
   [/^Neo\.(?:ClientError|DatabaseError)\./, 'neo4j_refused'],
-  // The driver's own words for a connection that is not there, or broke.
+  // The driver's codes for a missing or broken connection.
   [/^(?:ServiceUnavailable|SessionExpired)$/, 'neo4j_unavailable'],
   [/^Neo\.TransientError\.(?:General\.DatabaseUnavailable|Cluster|Network)/, 'neo4j_unavailable'],
 ];
@@ -214,6 +214,6 @@ const codes: readonly [RegExp, FailureCode][] = [
 function failureOf(error: unknown): Failure {
   const { code = '', message = String(error) } = error as { code?: string; message?: string };
   const found = codes.find(([pattern]) => pattern.test(code))?.[1] ?? 'neo4j_failed';
-  const told = `Neo4j: ${code} ${message}`.slice(0, limits.sink.errorCharactersMax);
-  return new Failure(found, told, { cause: error });
+  const text = `Neo4j: ${code} ${message}`.slice(0, limits.sink.errorCharactersMax);
+  return new Failure(found, text, { cause: error });
 }

@@ -1,6 +1,6 @@
 /**
- * Qdrant's REST interface: bounded in time and bytes, without redirects, interrupted by a signal.
- * What it answers is the `result` of its envelope, or a failure with a code.
+ * Qdrant's REST interface: bounded in time and bytes, without redirects, abortable. Returns the
+ * `result` of the response envelope, or a failure with a code.
  */
 import { readBoundedText } from '../concurrency/bounded.ts';
 import { Failure, type FailureCode } from '../kernel/failure/failure.ts';
@@ -29,23 +29,23 @@ export class QdrantClient {
     this.#root = address.url.replace(/\/+$/, '');
   }
 
-  /** `PUT /collections/notes/points?wait=true`, for instance. */
-  async ask<T>(call: string, options: QdrantCall): Promise<T> {
+  /** For example `PUT /collections/notes/points?wait=true`. */
+  async request<T>(call: string, options: QdrantCall): Promise<T> {
     const { result } = await this.#send<{ result: T }>(call, options);
     return result;
   }
 
-  /** The same; undefined where Qdrant says that there is no such thing. */
-  async askFor<T>(call: string, options: QdrantCall): Promise<T | undefined> {
+  /** Like `request`; undefined if Qdrant says that the object does not exist. */
+  async requestIfExists<T>(call: string, options: QdrantCall): Promise<T | undefined> {
     try {
-      return await this.ask<T>(call, options);
+      return await this.request<T>(call, options);
     } catch (error) {
       if (error instanceof Failure && error.context.status === 404) return undefined;
       throw error;
     }
   }
 
-  /** The few answers that have no envelope. */
+  /** A few responses have no envelope. */
   async #send<T>(call: string, { body, timeoutMs, signal }: QdrantCall): Promise<T> {
     const { world, key, fetch = globalThis.fetch } = this.#address;
     const [method = '', path = ''] = call.split(' ');
@@ -59,7 +59,7 @@ export class QdrantClient {
           ...(key !== undefined && { 'api-key': key }),
         },
         ...(body !== undefined && { body: JSON.stringify(body) }),
-        // A redirect would carry the key and the text to somebody else.
+        // A redirect would send the key and the text to another host.
         redirect: 'error',
         signal: AbortSignal.any([signal, overdue.signal]),
       });
@@ -67,9 +67,9 @@ export class QdrantClient {
       if (!response.ok) throw refusalOf(call, { response, text, now: world.now() });
       return JSON.parse(text) as T;
     } catch (error) {
-      // Whoever was interrupted is told so; that Qdrant took too long is Qdrant's.
+      // An interruption stays an interruption; a timeout is blamed on Qdrant.
       if (error instanceof Failure || signal.aborted) throw error;
-      const message = `Qdrant cannot be reached, or broke off, at ${call}`;
+      const message = `Qdrant cannot be reached, or closed the connection, at ${call}`;
       throw new Failure('qdrant_unavailable', message, { cause: error });
     } finally {
       stop();
@@ -101,7 +101,7 @@ function refusalOf(
 ): Failure {
   const { status } = response;
   const retryAfterMs = waitMsOf(response.headers.get('retry-after'), now);
-  // Who says when to come back is busy, and not broken: that spends no retry.
+  // A server that says when to come back is busy, not broken: that costs no retry.
   const isBusy = status === 503 && retryAfterMs !== undefined;
   const code = isBusy
     ? 'rate_limited'
@@ -118,15 +118,15 @@ function reasonOf(text: string): string {
     const { status } = JSON.parse(text) as { status?: { error?: string } };
     return status?.error ?? text;
   } catch {
-    // A page of a proxy: as it is, cut short.
+    // A page from a proxy: shown as it is, shortened.
     return text;
   }
 }
 
 function waitMsOf(header: string | null, now: number): number | undefined {
   if (header === null) return undefined;
-  const asked = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - now;
-  if (!Number.isFinite(asked)) return undefined;
+  const waitMs = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - now;
+  if (!Number.isFinite(waitMs)) return undefined;
   const { retryAfterMsMin, retryAfterMsMax } = limits.wait;
-  return Math.min(Math.max(asked, retryAfterMsMin), retryAfterMsMax);
+  return Math.min(Math.max(waitMs, retryAfterMsMin), retryAfterMsMax);
 }

@@ -1,10 +1,10 @@
 /**
- * Qdrant: a collection for each corpus and model, a point for each chunk of each generation. A
- * point's id is made of its generation and its place in it, so that writing it twice is writing it
- * once. Which generation is current is not Qdrant's to say: it cannot change the points of two
- * generations at once, and not together with the store. Whoever searches asks the store about what
- * was found (`search/vector/sink-index.ts`). The mark `current` is for other readers: for a moment
- * they may see a document in both its generations, and never in none.
+ * Qdrant: a collection per corpus and model, a point per chunk and generation. A point's id is
+ * derived from its generation and ordinal, so writes are idempotent. Qdrant does not decide which
+ * generation is current: it can change neither the points of two generations atomically nor
+ * together with the store. A search checks its hits against the store
+ * (`search/vector/sink-index.ts`). The field `current` is for external readers: for a moment they
+ * may see both generations of a document, never none.
  */
 import { createHash } from 'node:crypto';
 import { Failure } from '../kernel/failure/failure.ts';
@@ -13,17 +13,17 @@ import { collectionName, readCollectionName } from './collection-name.ts';
 import { type QdrantAddress, QdrantClient } from './qdrant-client.ts';
 import type {
   CorpusModel,
+  DocumentState,
   Generation,
   Near,
   Nearest,
   Place,
   SinkChunk,
-  Standing,
   VectorSink,
 } from './sink.ts';
 
 export interface QdrantOptions extends QdrantAddress {
-  /** What the names of collections begin with. */
+  /** The prefix of collection names. */
   readonly prefix?: string | undefined;
 }
 
@@ -48,7 +48,7 @@ class QdrantSink implements VectorSink {
   readonly keeps = 'vectors';
   readonly #client: QdrantClient;
   readonly #prefix: string;
-  /** Collections that are known to be there, with the length of their vectors. */
+  /** Collections that are known to exist, with the length of their vectors. */
   readonly #ready = new Map<string, number>();
 
   constructor(client: QdrantClient, prefix: string) {
@@ -70,11 +70,11 @@ class QdrantSink implements VectorSink {
     }
   }
 
-  async settle(standing: Standing, signal: AbortSignal): Promise<void> {
-    const operations = settlement(standing);
-    for (const collection of await this.#collectionsOf(standing, signal)) {
-      // A collection that is not there has nothing to settle.
-      await this.#client.askFor(`POST ${points(collection)}/batch?wait=true`, {
+  async settle(state: DocumentState, signal: AbortSignal): Promise<void> {
+    const operations = settlement(state);
+    for (const collection of await this.#collectionsOf(state, signal)) {
+      // A missing collection has nothing to update.
+      await this.#client.requestIfExists(`POST ${points(collection)}/batch?wait=true`, {
         body: { operations },
         signal,
       });
@@ -87,12 +87,12 @@ class QdrantSink implements VectorSink {
     for (const collection of collections) {
       if (names.has(collection)) continue;
       this.#ready.delete(collection);
-      await this.#client.askFor(`DELETE ${at(collection)}`, { signal });
+      await this.#client.requestIfExists(`DELETE ${at(collection)}`, { signal });
     }
   }
 
   async size(of: CorpusModel, signal: AbortSignal): Promise<number> {
-    const answer = await this.#client.askFor<{ count: number }>(
+    const answer = await this.#client.requestIfExists<{ count: number }>(
       `POST ${points(this.#nameOf(of))}/count`,
       { body: { exact: true }, signal },
     );
@@ -104,7 +104,7 @@ class QdrantSink implements VectorSink {
     const collection = this.#nameOf({ corpus, model });
     const found: Near[] = [];
     for (const filter of filtersOf(request)) {
-      const answer = await this.#client.askFor<{ points: FoundPoint[] }>(
+      const answer = await this.#client.requestIfExists<{ points: FoundPoint[] }>(
         `POST ${points(collection)}/query`,
         {
           body: {
@@ -138,14 +138,14 @@ class QdrantSink implements VectorSink {
     return collectionName(this.#prefix, of);
   }
 
-  async #collectionsOf({ corpus, models }: Standing, signal: AbortSignal): Promise<string[]> {
+  async #collectionsOf({ corpus, models }: DocumentState, signal: AbortSignal): Promise<string[]> {
     if (models) return models.map((model) => this.#nameOf({ corpus, model }));
     const all = await this.#own(signal);
     return all.filter((name) => readCollectionName(this.#prefix, name)?.corpus === corpus);
   }
 
   async #own(signal: AbortSignal): Promise<string[]> {
-    const { collections } = await this.#client.ask<{ collections: { name: string }[] }>(
+    const { collections } = await this.#client.request<{ collections: { name: string }[] }>(
       'GET /collections',
       { signal, timeoutMs: limits.sink.searchMs },
     );
@@ -154,9 +154,12 @@ class QdrantSink implements VectorSink {
   }
 
   async #exists(collection: string, signal: AbortSignal): Promise<boolean> {
-    const { exists } = await this.#client.ask<{ exists: boolean }>(`GET ${at(collection)}/exists`, {
-      signal,
-    });
+    const { exists } = await this.#client.request<{ exists: boolean }>(
+      `GET ${at(collection)}/exists`,
+      {
+        signal,
+      },
+    );
     return exists;
   }
 
@@ -170,11 +173,11 @@ class QdrantSink implements VectorSink {
     const call = `PUT ${points(collection)}?wait=true`;
     const body = { points: rows };
     await this.#ensure(collection, first.vector.length, signal);
-    if (await this.#client.askFor(call, { body, signal })) return;
-    // It was removed under us, and what had been known of it is wrong.
+    if (await this.#client.requestIfExists(call, { body, signal })) return;
+    // Another client removed it, so the cached state is wrong.
     this.#ready.delete(collection);
     await this.#ensure(collection, first.vector.length, signal);
-    await this.#client.ask(call, { body, signal });
+    await this.#client.request(call, { body, signal });
   }
 
   async #ensure(collection: string, size: number, signal: AbortSignal): Promise<void> {
@@ -186,15 +189,15 @@ class QdrantSink implements VectorSink {
     const there = this.#ready.get(collection);
     if (there === size) return;
     const message = `the collection ${collection} has vectors of ${there} numbers, not of ${size}`;
-    throw new Failure('qdrant_refused', `${message}: remove it, and Pawl will fill it anew`);
+    throw new Failure('qdrant_refused', `${message}: remove it, and Pawl will fill it again`);
   }
 
   async #create(collection: string, size: number, signal: AbortSignal): Promise<void> {
     try {
       const body = { vectors: { size, distance: 'Cosine' } };
-      await this.#client.ask(`PUT ${at(collection)}`, { body, signal });
+      await this.#client.request(`PUT ${at(collection)}`, { body, signal });
     } catch (error) {
-      // Another process was faster, or an earlier call of ours came through after all.
+      // Another process created it first, or an earlier call of ours succeeded after all.
       if (!(await this.#exists(collection, signal))) throw error;
     }
   }
@@ -202,12 +205,12 @@ class QdrantSink implements VectorSink {
   async #index(collection: string, signal: AbortSignal): Promise<void> {
     for (const [field_name, field_schema] of Object.entries(payloadIndexes)) {
       const body = { field_name, field_schema };
-      await this.#client.ask(`PUT ${at(collection)}/index?wait=true`, { body, signal });
+      await this.#client.request(`PUT ${at(collection)}/index?wait=true`, { body, signal });
     }
   }
 
   async #sizeOf(collection: string, signal: AbortSignal): Promise<number> {
-    const { config } = await this.#client.ask<{
+    const { config } = await this.#client.request<{
       config: { params: { vectors?: { size?: number } } };
     }>(`GET ${at(collection)}`, { signal });
     return config.params.vectors?.size ?? 0;
@@ -240,10 +243,10 @@ function pointOf(generation: Generation, chunk: SinkChunk) {
   };
 }
 
-/** The id of a point, as the UUID that Qdrant wants: the same for the same place, always. */
+/** The id of a point as a UUID, which Qdrant requires: always the same for the same position. */
 export function pointId({ generationId, ordinal }: Place): string {
   const hex = createHash('sha256').update(`${generationId}/${ordinal}`).digest('hex');
-  // Version 8: made by rules of one's own.
+  // UUID version 8: custom content.
   const variant = ((Number.parseInt(hex[16] ?? '0', 16) & 3) | 8).toString(16);
   return [
     hex.slice(0, 8),
@@ -254,8 +257,8 @@ export function pointId({ generationId, ordinal }: Place): string {
   ].join('-');
 }
 
-/** First the new one is marked, then the old ones go: in between there are both. */
-function settlement({ documentId, current, asOf }: Standing): object[] {
+/** First the new generation is marked, then the old ones are removed: in between both are there. */
+function settlement({ documentId, current, asOf }: DocumentState): object[] {
   const ofDocument = { key: 'document_id', match: { value: documentId } };
   const ofCurrent = { key: 'generation', match: { value: current } };
   const outlived = { key: 'generation', range: { lte: asOf } };
@@ -266,7 +269,7 @@ function settlement({ documentId, current, asOf }: Standing): object[] {
   ];
 }
 
-/** One filter for each query that is needed. */
+/** One filter per query that is needed. */
 function filtersOf({ caller, within, without }: Nearest): object[] {
   const ofCaller = { key: 'caller', match: { value: caller } };
   const must_not = without.length === 0 ? [] : [{ key: 'generation', match: { any: without } }];

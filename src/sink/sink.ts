@@ -1,16 +1,16 @@
 /**
- * Sinks keep copies of generations outside the store, for others to read and for Pawl to search.
- * The store alone says what is current. A generation is written beside whatever is there, before it
- * becomes current in the store; what it replaced is removed after that. So whoever finds something
- * in a sink and asks the store whether it is current sees the old generation or the new one, never
- * a mix, never neither. Everything here may be done twice, and late: it changes nothing then.
+ * Sinks hold copies of generations outside the store, for external readers and for Pawl's search.
+ * Only the store decides what is current. A generation is written next to the existing ones before
+ * it becomes current in the store; the replaced one is removed after that. So a reader that checks
+ * its hits against the store sees the old generation or the new one, never a mix, never neither.
+ * Every operation is idempotent, and a late one changes nothing.
  */
 export interface SinkChunk {
   readonly ordinal: number;
   readonly key: string;
   readonly heading: string;
   readonly text: string;
-  /** Of length 1, or all zeros. */
+  /** Normalized to length 1, or all zeros. */
   readonly vector: readonly number[];
 }
 
@@ -22,7 +22,7 @@ export interface SinkEntity {
   readonly mentions: number;
 }
 
-/** Two entities that are named together, by their ordinals. */
+/** Two entities that are named together, by ordinal. */
 export interface SinkRelation {
   readonly one: number;
   readonly other: number;
@@ -37,28 +37,28 @@ export interface Generation {
   readonly source: string;
   readonly title: string | null;
   readonly language: string | null;
-  /** All chunks with their vectors of a model, some at a time, in their order. */
+  /** All chunks with their vectors of a model, in pages, in order. */
   chunks(model: string): AsyncIterable<readonly SinkChunk[]>;
   entities(): Promise<readonly SinkEntity[]>;
   relations(): Promise<readonly SinkRelation[]>;
 }
 
-/** What the store says of a document now. */
-export interface Standing {
+/** The state of a document in the store. */
+export interface DocumentState {
   readonly caller: string;
   readonly corpus: string;
   readonly documentId: string;
-  /** Undefined: the document is deleted. */
+  /** Undefined if the document is deleted. */
   readonly current: number | undefined;
   readonly title: string | null;
   readonly language: string | null;
   /** No generation up to this one can become current any more. */
   readonly asOf: number;
-  /** The models whose vectors the document has; undefined: whichever there may be. */
+  /** The models whose vectors the document has; undefined if unknown: then all models. */
   readonly models: readonly string[] | undefined;
 }
 
-/** A corpus as it is embedded with a model. */
+/** A corpus as embedded with one model. */
 export interface CorpusModel {
   readonly corpus: string;
   readonly model: string;
@@ -66,20 +66,20 @@ export interface CorpusModel {
 
 export interface Sink {
   readonly name: string;
-  /** Vectors are delivered for each model, entities once. */
+  /** Vectors are delivered per model, entities once. */
   readonly keeps: 'vectors' | 'entities';
-  /** Writes a generation beside what is there. It is there when this resolves. */
+  /** Writes a generation next to the existing ones. It is durable when this resolves. */
   write(generation: Generation, models: readonly string[], signal: AbortSignal): Promise<void>;
   /** Marks the current generation, and removes those that can never be current again. */
-  settle(standing: Standing, signal: AbortSignal): Promise<void>;
+  settle(state: DocumentState, signal: AbortSignal): Promise<void>;
   /**
-   * Removes what is kept of corpora that are not among these. They are asked for when it is known
-   * what is there: whatever was begun later is left alone.
+   * Removes the content of corpora that are not in `kept`. `kept` is called after the sink was
+   * listed, so that a corpus that was added later stays.
    */
   tidy(kept: () => Promise<readonly CorpusModel[]>, signal: AbortSignal): Promise<void>;
-  /** How many chunks, or documents with their entities, it has of a corpus, whichever they are. */
+  /** The number of chunks, or of documents with entities, of a corpus, of any generation. */
   size(of: CorpusModel, signal: AbortSignal): Promise<number>;
-  /** Says what it is; throws if it cannot be used. */
+  /** Describes the sink; throws if it is not usable. */
   check(signal: AbortSignal): Promise<string>;
   close(): Promise<void>;
 }
@@ -93,22 +93,22 @@ export interface Nearest extends CorpusModel {
   readonly caller: string;
   readonly vector: ArrayLike<number>;
   readonly size: number;
-  /** Only among these; among all where absent. */
+  /** Restricts the search to these; no restriction if absent. */
   readonly within?:
     | { readonly generations: readonly number[] }
     | { readonly places: readonly Place[] };
-  /** Generations that are known not to be current. */
+  /** Generations that are known to be outdated. */
   readonly without: readonly number[];
 }
 
 export interface Near extends Place {
   readonly documentId: string;
-  /** The cosine. */
+  /** Cosine similarity. */
   readonly score: number;
 }
 
-/** A sink that is also searched. */
+/** A sink that also serves searches. */
 export interface VectorSink extends Sink {
-  /** The nearest chunks of any generation, nearest first. Undefined: it has no such corpus. */
+  /** The nearest chunks of any generation, nearest first. Undefined if it has no such corpus. */
   nearest(request: Nearest, signal: AbortSignal): Promise<readonly Near[] | undefined>;
 }

@@ -1,6 +1,6 @@
 /**
- * Paths, folders and globs become files. One bad entry does not stop the others: what cannot be
- * read is kept as a file, and fails as an item that one can see; what is not followed is told.
+ * Paths, folders and globs become files. One bad entry does not stop the others: an unreadable
+ * entry is kept as a file and fails as a visible item; a skipped entry is reported.
  */
 import type { Dirent, Stats } from 'node:fs';
 import { glob, readdir, realpath, stat } from 'node:fs/promises';
@@ -11,11 +11,11 @@ import { pathOfSource, sourceOfPath } from '../pipeline/fetch/file-path.ts';
 import { readUrl } from '../pipeline/fetch/url.ts';
 
 export interface FileOptions {
-  /** What paths are relative to; the working directory where absent. */
+  /** The base of relative paths; the working directory if absent. */
   readonly directory?: string | undefined;
-  /** Reads files that a link inside a folder leads to outside of it. */
+  /** Follows links inside a folder to files outside of it. */
   readonly followLinks?: boolean | undefined;
-  /** Called for each entry that is left out, with the reason. */
+  /** Called for each skipped entry, with the reason. */
   readonly onSkipped?: ((source: string, reason: string) => void) | undefined;
 }
 
@@ -23,7 +23,7 @@ export interface FileOptions {
 export async function* filesOf(input: string, options: FileOptions): AsyncGenerator<string> {
   const { directory = process.cwd() } = options;
   const path = resolve(directory, input);
-  const found = await look(path);
+  const found = await statSource(path);
   if (found?.isFile()) yield path;
   else if (found?.isDirectory()) yield* walk(await openRoot(path), options);
   else if (found) {
@@ -31,7 +31,7 @@ export async function* filesOf(input: string, options: FileOptions): AsyncGenera
   } else if (/[*?[{]/.test(input)) {
     yield* matchesOf(input, { ...options, directory });
   } else {
-    // A path may look like an address, but where it leads nowhere it is refused as one.
+    // A path may look like a URL; if no such file exists, it is refused as a URL.
     if (/^[a-z][a-z0-9+.-]+:/i.test(input)) readUrl(input);
     throw missing(input);
   }
@@ -43,8 +43,8 @@ function missing(input: string): Failure {
   return new Failure('source_missing', `there is no file or folder ${input}${hint}`);
 }
 
-/** What a source leads to, or undefined where it leads nowhere. */
-export async function look(source: string): Promise<Stats | undefined> {
+/** The file behind a source; undefined if there is none. */
+export async function statSource(source: string): Promise<Stats | undefined> {
   try {
     return await stat(pathOfSource(source));
   } catch (error) {
@@ -56,7 +56,7 @@ export async function look(source: string): Promise<Stats | undefined> {
 
 interface Folder {
   readonly path: Buffer;
-  /** Where the walk began, without links: what is below it is inside. */
+  /** The real path of the walk's root, used to check whether a file is inside. */
   readonly root: string;
   readonly entries: readonly Dirent<Buffer>[];
 }
@@ -78,8 +78,8 @@ async function list(folder: Buffer): Promise<Dirent<Buffer>[]> {
 }
 
 /**
- * Every file below a folder, in the order of the names. Links to folders are not followed: they may
- * lead round in circles. A link that leads nowhere, and a folder that cannot be listed, are kept.
+ * Every file below a folder, sorted by name. Links to folders are not followed: they may form
+ * cycles. A dangling link and an unreadable folder are kept.
  */
 async function* walk(
   { path, root, entries }: Folder,
@@ -110,14 +110,14 @@ async function* walkInner(
   try {
     entries = await list(path);
   } catch {
-    // As an item it says why it cannot be read, and can be retried.
+    // As an item it shows the reason, and can be retried.
     yield sourceOfPath(path);
     return;
   }
   yield* walk({ path, root, entries }, options);
 }
 
-/** Why a link is not read; undefined: it is read, or fails where everybody sees it. */
+/** Why a link is skipped. Undefined if it is read, or if it fails as a visible item. */
 async function linkRefusal(
   source: string,
   root: string,
@@ -129,7 +129,7 @@ async function linkRefusal(
     target = await realpath(pathOfSource(source));
     found = await stat(pathOfSource(source));
   } catch {
-    // A link to nowhere, or round in a circle.
+    // A dangling or cyclic link.
     return undefined;
   }
   if (found.isDirectory()) return 'it is a link to a folder';
@@ -167,7 +167,9 @@ async function* matchesOf(
   yield* matches.sort();
 }
 
-/** The same for what a glob matches; the empty reason is that of a folder, which holds matches. */
+/**
+ * Like `linkRefusal`, for a glob match. The reason is empty for a folder, which contains matches.
+ */
 async function matchRefusal(
   path: string,
   root: string,
@@ -182,13 +184,13 @@ async function matchRefusal(
   }
 }
 
-/** The folder that a glob cannot leave by its own signs. */
+/** The folder that the glob's wildcards cannot leave. */
 function fixedPart(pattern: string, directory: string): string {
   const [fixed = ''] = pattern.split(/[*?[{]/);
   return resolve(directory, fixed.endsWith(sep) || fixed === '' ? fixed : dirname(fixed));
 }
 
 export function tooMany(): Failure {
-  const message = `a job takes up to ${limits.job.itemsMax} sources, and these are more`;
+  const message = `a job takes up to ${limits.job.itemsMax} sources: split the input`;
   return new Failure('too_many_sources', message);
 }

@@ -1,7 +1,7 @@
 /**
- * What a caller names becomes what a job holds: paths, folders and globs become files, one source
- * each, and inline documents get a name. Nothing is submitted here, so whatever is refused here has
- * left no trace.
+ * Turns a caller's inputs into the sources of a job: paths, folders and globs become files, one
+ * source each, and inline documents get a name. Nothing is submitted here, so a refusal leaves no
+ * trace.
  */
 import { createHash } from 'node:crypto';
 import { Failure } from '../kernel/failure/failure.ts';
@@ -10,17 +10,17 @@ import { countWildcards } from '../pipeline/crawl/glob.ts';
 import { canonicalUrl, gateOf, readUrl } from '../pipeline/fetch/url.ts';
 import type { Crawl } from '../store/crawl/crawls.ts';
 import type { NewSource } from '../store/job/submit.ts';
-import { type FileOptions, filesOf, look, tooMany } from './files.ts';
+import { type FileOptions, filesOf, statSource, tooMany } from './files.ts';
 
-/** A document whose text is handed over: exactly one of `text`, `markdown` and `html`. */
+/** A document with inline content: exactly one of `text`, `markdown` and `html`. */
 export interface InlineDocument {
-  /** What makes it the same document next time; its content where absent. */
+  /** Identifies the document across submissions; its content does if absent. */
   readonly id?: string | undefined;
   readonly title?: string | undefined;
   readonly text?: string | undefined;
   readonly markdown?: string | undefined;
   readonly html?: string | undefined;
-  /** Where the document is to be found by people; it is not fetched. */
+  /** Where people find the document; it is not fetched. */
   readonly sourceUrl?: string | undefined;
 }
 
@@ -58,7 +58,7 @@ async function* expand(input: SourceInput, options: FileOptions): AsyncGenerator
   }
 }
 
-/** An address that was checked, in its canonical form. */
+/** A checked URL in canonical form. */
 export function urlSource(input: string): NewSource {
   const url = readUrl(input);
   const source = canonicalUrl(url);
@@ -70,18 +70,18 @@ export function urlSource(input: string): NewSource {
   return { kind: 'url', source, gate: gateOf(url) };
 }
 
-/** How far a crawl goes. */
+/** The limits of a crawl. */
 export interface CrawlInput {
-  /** Links from the start to the furthest page. */
+  /** Maximum number of links from the start page. */
   readonly depth?: number | undefined;
-  /** Pages in all. */
+  /** Maximum number of pages. */
   readonly limit?: number | undefined;
-  /** Globs: what begins with a slash speaks of the path, anything else of the whole address. */
+  /** Globs. A glob with a leading slash matches the path, any other the whole URL. */
   readonly include?: readonly string[] | undefined;
   readonly exclude?: readonly string[] | undefined;
 }
 
-/** One crawl stays within one site, which its start names. */
+/** A crawl stays within one site, that of its start page. */
 export function crawlFrom(sources: readonly NewSource[], input: CrawlInput): Crawl {
   const [root, ...others] = sources;
   if (root?.kind !== 'url' || root.gate === undefined || others.length > 0) {
@@ -139,13 +139,13 @@ export function inlineSource(document: InlineDocument): NewSource {
   return { kind: 'inline', source: nameOf(document, input.body), input: { ...input, title } };
 }
 
-/** No store can keep the character, and a search for it would mean something else on each. */
+/** No store can keep this character, and a search for it would differ between stores. */
 function refuseNul(what: string, texts: readonly (string | undefined)[]): void {
   if (!texts.some((text) => text?.includes('\0'))) return;
   throw new Failure('bad_request', `${what} has a NUL character (U+0000): remove it`);
 }
 
-/** What makes an inline document the same one next time. */
+/** The identity of an inline document across submissions. */
 function nameOf({ id, title, sourceUrl }: InlineDocument, body: string): string {
   if (sourceUrl === undefined) return `inline:${id ?? contentName(title ?? null, body)}`;
   const url = canonicalUrl(readUrl(sourceUrl));
@@ -159,14 +159,14 @@ function contentName(title: string | null, body: string): string {
     .slice(0, 16);
 }
 
-/** Whether a file was written, or put in its place, after this time. */
+/** Whether a file was written, or moved to this path, after this time. */
 export async function isChangedSince(
   sources: readonly NewSource[],
   since: number,
 ): Promise<boolean> {
   for (const { kind, source } of sources) {
     if (kind !== 'file') continue;
-    const found = await look(source);
+    const found = await statSource(source);
     if (!found || Math.max(found.mtimeMs, found.ctimeMs) > since) return true;
   }
   return false;

@@ -1,4 +1,4 @@
-/** `chunked`: the ordered pieces of this generation are stored beside those of the current one. */
+/** `chunked`: stores the ordered chunks of this generation next to those of the current one. */
 import { insertChunks, type NewChunk } from '../../store/document/chunks.ts';
 import { withPages } from '../page-starts.ts';
 import type { StepContext, StepFunction } from '../pipeline.ts';
@@ -29,8 +29,8 @@ function tokensIn(chunks: readonly NewChunk[]): number {
 type Chunks = Promise<readonly NewChunk[] | undefined>;
 
 /**
- * The chunks of this item. The branches share them, and none waits for another's commit. Undefined:
- * the text is gone.
+ * The chunks of this item. The branches share them, and none waits for another's commit. Undefined
+ * if the text is gone.
  */
 export function chunksOf(context: StepContext, chunker: Chunker = cutHere): Chunks {
   const chunks = heldChunks(context) ?? split(context, chunker);
@@ -38,7 +38,7 @@ export function chunksOf(context: StepContext, chunker: Chunker = cutHere): Chun
   return chunks;
 }
 
-/** Those that this same run has cut. */
+/** The chunks that this run has made. */
 export function heldChunks({ scratch }: StepContext): Chunks | undefined {
   return scratch.get('chunks') as Chunks | undefined;
 }

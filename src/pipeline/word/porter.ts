@@ -1,5 +1,5 @@
 /**
- * Porter's stemmer for English, as the `porter` tokenizer of FTS5 has it: a word's stem here is the
+ * Porter's stemmer for English, identical to the `porter` tokenizer of FTS5: a stem here is the
  * term in the index there. It marks the matched words of a passage, and counts terms.
  */
 

@@ -1,6 +1,6 @@
 /**
- * The memory in which vectors are scanned: one WebAssembly memory in blocks of a page each, handed
- * out to partitions and taken back. The first page holds the query and the scores of one block.
+ * The memory in which vectors are scanned: one WebAssembly memory in blocks of a page each,
+ * allocated to partitions and freed. The first page holds the query and the scores of one block.
  */
 import { Failure } from '../../kernel/failure/failure.ts';
 import { limits } from '../../kernel/limits/limits.ts';
@@ -10,23 +10,23 @@ export const blockBytes = 64 * 1024;
 const queryStart = 0;
 const scoresStart = 32 * 1024;
 const scoresMax = (blockBytes - scoresStart) / 4;
-/** As many dimensions as fit before the scores, at two bytes each. */
+/** The dimensions that fit before the scores, at two bytes each. */
 const dimensionsMax = scoresStart / 2;
 
 export interface Query {
-  /** With zeros up to the bytes of a slot. */
+  /** Padded with zeros to the size of a slot. */
   readonly words: Int16Array;
-  /** Multiplied with a dot product and the other vector's inverse length, it gives the cosine. */
+  /** Multiplied by a dot product and the other vector's inverse length, it gives the cosine. */
   readonly inverseLength: number;
 }
 
-/** The kernel takes 32 dimensions at a time; shorter vectors are filled up with zeros. */
+/** The kernel takes 32 dimensions at a time; shorter vectors are padded with zeros. */
 export function slotBytesOf(dimensions: number): number {
   if (dimensions <= dimensionsMax) return Math.ceil(dimensions / 32) * 32;
   throw new Failure('bad_request', `a vector has up to ${dimensionsMax} dimensions`);
 }
 
-/** Scaled to 16 bits, and no further than the kernel's 32-bit sums allow. */
+/** Scaled to 16 bits, within the range of the kernel's 32-bit sums. */
 export function toQuery(vector: ArrayLike<number>): Query {
   const words = new Int16Array(slotBytesOf(vector.length));
   let largest = 0;
@@ -35,7 +35,7 @@ export function toQuery(vector: ArrayLike<number>): Query {
   }
   const bound = Math.min(32_767, Math.floor(2 ** 31 / (128 * words.length)) - 1);
   const exact = bound / (largest || 1);
-  // Whole numbers stay exact under a whole factor.
+  // An integer factor keeps integers exact.
   const factor = exact >= 1 ? Math.floor(exact) : exact;
   let sum = 0;
   for (let place = 0; place < vector.length; place++) {
@@ -62,12 +62,12 @@ export class Arena {
     this.#scores = new Int32Array(this.#memory.buffer, scoresStart, scoresMax);
   }
 
-  /** The bytes of all vectors. Growing replaces them: ask again after `take`. */
+  /** The bytes of all vectors. Growing replaces the buffer: read it again after `take`. */
   get bytes(): Int8Array {
     return this.#bytes;
   }
 
-  /** What is held, in use or not. */
+  /** Allocated bytes, used or free. */
   get heldBytes(): number {
     return this.#bytes.length;
   }
@@ -86,7 +86,7 @@ export class Arena {
     new Int16Array(this.#memory.buffer, queryStart, query.words.length).set(query.words);
   }
 
-  /** The dot products of the query with the first vectors of a block; good until the next call. */
+  /** The dot products of the query with the first vectors of a block; valid until the next call. */
   scan(block: number, count: number, slotBytes: number): Int32Array {
     this.#scan(block, count, queryStart, queryStart + slotBytes * 2, scoresStart);
     return this.#scores;

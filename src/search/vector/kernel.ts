@@ -15,7 +15,7 @@ export type Scan = (
   scores: number,
 ) => void;
 
-/** What is used here of WebAssembly, which the compiler knows only together with browsers. */
+/** The part of the WebAssembly API used here; TypeScript declares it only in its DOM library. */
 interface Api {
   readonly Memory: new (size: { initial: number }) => Memory;
   readonly Module: new (bytes: Uint8Array) => object;
@@ -24,7 +24,7 @@ interface Api {
 }
 
 export interface Memory {
-  /** Another one after each growth. */
+  /** Replaced by every growth. */
   readonly buffer: ArrayBuffer;
   grow(pages: number): number;
 }
@@ -35,7 +35,7 @@ export function newMemory(): Memory {
   return new api.Memory({ initial: 1 });
 }
 
-/** The compiled loop over this memory; undefined where the machine has no SIMD. */
+/** The compiled loop over this memory; undefined if the machine has no SIMD. */
 export function simdScan(memory: Memory): Scan | undefined {
   const bytes = assemble();
   if (!api.validate(bytes)) return undefined;
@@ -135,7 +135,7 @@ function text(value: string): number[] {
   return [value.length, ...Buffer.from(value)];
 }
 
-/** LEB128, in which WebAssembly writes its numbers. */
+/** LEB128, WebAssembly's encoding of integers. */
 function unsigned(value: number): number[] {
   return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...unsigned(value >>> 7)];
 }

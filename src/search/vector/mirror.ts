@@ -1,4 +1,4 @@
-/** The current vectors of each corpus, held in memory, and put in order by their stored bytes. */
+/** The current vectors of each corpus in memory, with hits reordered by the stored bytes. */
 import {
   type CurrentRow,
   type JoinedVectorsRow,
@@ -15,11 +15,11 @@ export interface MirrorSearch extends Rescoring {
   readonly caller: string;
   readonly corpus: string;
   readonly size: number;
-  /** Undefined: everything is. */
+  /** Undefined allows everything. */
   readonly allowed?: Allowed | undefined;
 }
 
-/** What finds the nearest of the vectors that are current, nearest first. */
+/** Finds the nearest current vectors, nearest first. */
 export interface VectorIndex {
   search(request: MirrorSearch): Promise<VectorHit[]>;
 }
@@ -53,7 +53,7 @@ interface VectorCopyOptions {
   readonly dimensions: number;
 }
 
-/** What another model made cannot be compared, and is not read. */
+/** Vectors of another model cannot be compared, and are not read. */
 function toVectors(row: JoinedVectorsRow | undefined): Vectors {
   if (!row) return { ordinals: [], bytes: new Uint8Array(0) };
   return { ordinals: row.ordinals.split(',').map(Number), bytes: row.vectors };

@@ -57,7 +57,7 @@ describe('a partition', () => {
     });
   }
 
-  test('forgets what is removed or replaced, and closes the holes', () => {
+  test('drops removed and replaced vectors, and compacts', () => {
     const { arena, partition, rows, vector } = setup();
     for (let id = 1; id <= 50; id++) partition.put(`d${id}`, id, joined(rows(100)));
     const held = arena.heldBytes;
@@ -73,7 +73,7 @@ describe('a partition', () => {
     assert.equal(new Set(hits.map((hit) => `${hit.generationId}/${hit.ordinal}`)).size, 500);
   });
 
-  test('puts equal vectors in the order of their chunks', () => {
+  test('orders equal vectors by chunk', () => {
     const { partition, rows } = setup();
     const [row] = rows(1);
     const same = (ordinal: number) => ({ ordinal, vector: row?.vector ?? new Int8Array() });
@@ -90,7 +90,7 @@ describe('a partition', () => {
     );
   });
 
-  test('leaves out what is not allowed, and refuses vectors of another length', () => {
+  test('skips what is not allowed, and refuses vectors of another length', () => {
     const { partition, rows, vector } = setup();
     partition.put('a', 1, joined(rows(10)));
     partition.put('b', 2, joined(rows(10)));

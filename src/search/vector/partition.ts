@@ -1,12 +1,12 @@
 /**
- * The vectors of one corpus of one caller. A generation is a run of slots in the order it came in;
- * one that is removed leaves a hole, and holes are closed once they are a third of everything.
+ * The vectors of one corpus of one caller. A generation is a run of slots, in order of arrival.
+ * Removing one leaves a hole; when holes are a third of all slots, they are compacted.
  */
 import assert from 'node:assert/strict';
 import { type Arena, blockBytes, type Query, slotBytesOf } from './arena.ts';
 import { Top } from './top.ts';
 
-/** The vectors of a generation side by side, and their ordinals in the same order. */
+/** The vectors of a generation, concatenated, and their ordinals in the same order. */
 export interface Vectors {
   readonly ordinals: readonly number[];
   readonly bytes: Uint8Array;
@@ -19,7 +19,7 @@ export interface VectorPlace {
 }
 
 export interface VectorHit extends VectorPlace {
-  /** The cosine. */
+  /** Cosine similarity. */
   readonly score: number;
 }
 
@@ -45,7 +45,7 @@ export class Partition {
   #runs: Run[] = [];
   readonly #byGeneration = new Map<number, Run>();
   readonly #byDocument = new Map<string, number>();
-  /** Of each slot: its run, or undefined in a hole; its ordinal; one over its length. */
+  /** Per slot: its run, or undefined in a hole; its ordinal; the inverse of its length. */
   #runOf: (Run | undefined)[] = [];
   #ordinals: number[] = [];
   #inverseLengths = new Float32Array(1024);
@@ -67,12 +67,12 @@ export class Partition {
     return [...this.#byDocument.keys()];
   }
 
-  /** The generation of a document that is held here. */
+  /** The generation of a document in this partition. */
   generationOf(documentId: string): number | undefined {
     return this.#byDocument.get(documentId);
   }
 
-  /** Takes the place of whatever the document had before. */
+  /** Replaces what the document had before. */
   put(documentId: string, generationId: number, { ordinals, bytes }: Vectors): void {
     assert.equal(bytes.length, ordinals.length * this.#dimensions, 'whole vectors');
     this.remove(documentId);
@@ -99,7 +99,7 @@ export class Partition {
     if (this.#used - this.#live > Math.max(this.#live / 2, this.#slotsPerBlock)) this.#closeHoles();
   }
 
-  /** The vectors nearest to the query, nearest first; of equal ones the older chunk first. */
+  /** The nearest vectors, nearest first; of equal ones the older chunk first. */
   search(query: Query, size: number, isAllowed?: (place: VectorPlace) => boolean): VectorHit[] {
     this.#arena.setQuery(query);
     const top = new Top(size, (slot, other) => this.#isLater(slot, other));
@@ -115,7 +115,7 @@ export class Partition {
     });
   }
 
-  /** Hands its memory back. It is not used after that. */
+  /** Frees its memory. It must not be used afterwards. */
   release(): void {
     this.#arena.give(this.#blocks.splice(0));
   }
@@ -191,7 +191,7 @@ export class Partition {
   }
 }
 
-/** As whole numbers of 32 bits, which the sum of all dimensions that there may be still is. */
+/** As 32-bit integers: the sum over the maximum number of dimensions still fits. */
 function squaresOf(values: Int8Array, from: number, count: number): number {
   let sum = 0;
   for (let place = from; place < from + count; place++) {

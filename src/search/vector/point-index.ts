@@ -1,7 +1,7 @@
 /**
- * Search by the points that Postgres keeps with pgvector. Among few, all are compared; among many,
- * the index is asked, and all are compared only where a filter leaves it too few. What is found is
- * put in order by the whole vectors, as it is for those in memory: both give the same scores.
+ * Search by the vectors in Postgres with pgvector. Few candidates are all compared; with many, the
+ * index is used, and all are compared only if a filter leaves the index too few. Hits are reordered
+ * by the full vectors, as in memory: both give the same scores.
  */
 import { limits } from '../../kernel/limits/limits.ts';
 import type { Database } from '../../store/driver/database.ts';
@@ -20,22 +20,22 @@ import { rescoreStored } from './rescore.ts';
 
 export type PointPlan = 'none' | 'otherwise' | 'exactly' | 'nearly';
 
-/** `rows`: how many chunks may be found, counted as far as that matters. */
+/** `rows`: the number of candidate chunks, counted only as far as it matters. */
 export function planPoints(
-  standing: PointStanding,
+  status: PointStanding,
   rows: number,
   exactMax: number = limits.points.exactMax,
 ): PointPlan {
-  if (standing.has_rough) return 'otherwise';
-  if (standing.model_id === null || rows === 0) return 'none';
-  return standing.is_indexed && rows > exactMax ? 'nearly' : 'exactly';
+  if (status.has_rough) return 'otherwise';
+  if (status.model_id === null || rows === 0) return 'none';
+  return status.is_indexed && rows > exactMax ? 'nearly' : 'exactly';
 }
 
 export interface PointIndexOptions {
   readonly database: Database;
-  /** Answers until all vectors have their points, and where they cannot have any. */
+  /** Serves until pgvector has all vectors, and if it cannot store them. */
   readonly otherwise: VectorIndex;
-  /** Among so many, all are compared. */
+  /** Up to so many candidates, all are compared. */
   readonly exactMax?: number | undefined;
 }
 
@@ -54,7 +54,7 @@ export class PointIndex implements VectorIndex {
     if (!isFit || !(await arePointsFilled(database))) return otherwise.search(request);
     for (let { allowed } = request, round = 0; ; round += 1) {
       const hits = await this.#searchOnce({ ...request, allowed });
-      // A document of which only the old generation was asked for would be found in neither.
+      // A document that was replaced, with only its old generation in the filter, would be missed.
       const renewed = await allowed?.renewed();
       if (!renewed || round >= limits.search.restartsMax) return hits;
       allowed = renewed;
@@ -65,26 +65,26 @@ export class PointIndex implements VectorIndex {
     const { database, otherwise, exactMax } = this.#options;
     const { caller, corpus, model, vector, allowed } = request;
     const dimensions = vector.length;
-    const standing = await readPointStanding(database, { caller, corpus, model, dimensions });
+    const status = await readPointStanding(database, { caller, corpus, model, dimensions });
     const within = allowed?.within();
-    const rows = within ? sizeOf(within) : standing.chunks;
-    const plan = planPoints(standing, rows, exactMax);
+    const rows = within ? sizeOf(within) : status.chunks;
+    const plan = planPoints(status, rows, exactMax);
     if (plan === 'otherwise') return otherwise.search(request);
     if (plan === 'none') return [];
-    const near = toNearRequest(request, standing.model_id ?? 0, within);
+    const near = toNearRequest(request, status.model_id ?? 0, within);
     const found = plan === 'nearly' ? await this.#nearly(near, rows) : undefined;
     const hits = (found ?? (await this.#points.listExactly(near))).map(toHit);
     return rescoreStored(database, request, hits);
   }
 
-  /** Undefined: the index was left before as many had passed the filter as there are. */
+  /** Undefined if the index scan ended before enough candidates had passed the filter. */
   async #nearly(near: NearRequest, rows: number): Promise<NearRow[] | undefined> {
     const found = await this.#points.listNearly(near);
     return found.length < Math.min(near.size, rows) ? undefined : found;
   }
 }
 
-/** Of documents at least so many chunks: each has one. */
+/** At least one chunk per document. */
 function sizeOf(within: Within): number {
   return 'places' in within ? within.places.length : within.generations.length;
 }
@@ -98,7 +98,7 @@ function toNearRequest(
 }
 
 function toHit({ document_id, generation_id, ordinal, score }: NearRow): VectorHit {
-  // All zeros have no direction: the database calls their distance not a number.
+  // Zero vectors have no direction: pgvector returns NaN as their distance.
   const cosine = Number.isNaN(score) ? 0 : score;
   return { documentId: document_id, generationId: generation_id, ordinal, score: cosine };
 }

@@ -10,7 +10,7 @@ const hit = (ordinal: number, score: number) => ({
   score,
 });
 
-test('vectors that are the same in rough are put in their true order', () => {
+test('vectors that are equal in their high bytes are put in exact order', () => {
   const query = fromSignedBytes(toSignedBytes([1, 0.5, 0.25]));
   const stored = [
     [1, 0.5012, 0.25],
@@ -27,7 +27,7 @@ test('vectors that are the same in rough are put in their true order', () => {
   assert.ok(hits.every(({ score }) => score < 1 && score > 0.999));
 });
 
-test('a vector that is gone, or was kept in rough only, keeps its score', () => {
+test('a vector that is gone, or stored with high bytes only, keeps its score', () => {
   const query = fromSignedBytes(toSignedBytes([1, 0]));
   const stored = [undefined, new Uint8Array([127, 0]), toSignedBytes([0, 1])];
   const hits = rescore(

@@ -1,6 +1,6 @@
 /**
- * The nearest vectors are found by their high bytes, which may put two of nearly the same distance
- * in the wrong order. So the first of them are compared once more by all their bytes.
+ * The scan uses only the high bytes, which may misorder vectors of nearly the same distance. So the
+ * first hits are compared again by all their bytes.
  */
 import { fromSignedBytes } from '../../provider/embedding/vector-bytes.ts';
 import { getVectors } from '../../store/document/contents.ts';
@@ -11,11 +11,11 @@ import type { VectorHit } from './partition.ts';
 export interface Rescoring {
   readonly model: string;
   readonly vector: ArrayLike<number>;
-  /** How many of them are put in the order of their whole vectors. */
+  /** How many of the first hits are reordered by their full vectors. */
   readonly rescored: number;
 }
 
-/** Puts the first of them in their true order, by what is stored. */
+/** Reorders the first hits by their stored vectors. */
 export async function rescoreStored(
   reader: Reader,
   { model, vector, rescored }: Rescoring,
@@ -30,7 +30,7 @@ export async function rescoreStored(
   return [...rescore(first, vector, bytesOf), ...hits.slice(first.length)];
 }
 
-/** `bytesOf` gives the stored vector, or undefined where it is gone or was kept in rough only. */
+/** `bytesOf` returns the stored vector; undefined if it is gone or has only high bytes. */
 export function rescore(
   hits: readonly VectorHit[],
   query: ArrayLike<number>,

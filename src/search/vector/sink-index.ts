@@ -1,10 +1,10 @@
 /**
  * Search by the vectors of a sink. The sink holds the current generation of every document, and for
- * a while also the one before it or the one to come. So what it finds is shown to the store, in one
- * statement, and only what is current there is kept: nothing is mixed. Where something was found
- * that is not current, the sink is asked again without it: then a document that was replaced after
- * the question is found in its new generation, which is in the sink since before it became current,
- * and what is not current takes no place from what is.
+ * a while also the previous or the next one. One statement checks the hits against the store, and
+ * only current ones are kept, so generations are never mixed. If some hits were outdated, the sink
+ * is queried again without them. A document that was replaced after the first query is then found
+ * in its new generation, which was in the sink before it became current, and outdated hits take no
+ * room from current ones.
  */
 import { limits } from '../../kernel/limits/limits.ts';
 import type { Near, Nearest, VectorSink } from '../../sink/sink.ts';
@@ -17,7 +17,7 @@ import type { VectorHit } from './partition.ts';
 export interface SinkIndexOptions {
   readonly database: Database;
   readonly sink: VectorSink;
-  /** Answers while the sink is being filled, and for a corpus that it does not have. */
+  /** Serves while the sink is being filled, and for a corpus that the sink does not have. */
   readonly otherwise: VectorIndex;
 }
 
@@ -42,18 +42,18 @@ export class SinkIndex implements VectorIndex {
     let { allowed } = request;
     const without = new Set<number>();
     for (let round = 0; ; round += 1) {
-      const asked: Nearest = {
+      const query: Nearest = {
         ...{ caller, corpus, model, vector, size },
         ...(allowed && { within: allowed.within() }),
         without: [...without],
       };
-      const found = await this.#options.sink.nearest(asked, signal);
+      const found = await this.#options.sink.nearest(query, signal);
       if (!found) return undefined;
-      // A document of which only the old generation was asked for would be found in neither.
+      // A document that was replaced, with only its old generation in the filter, would be missed.
       const renewed = await allowed?.renewed();
       allowed = renewed ?? allowed;
       const { kept, outdated, isReplaced } = await this.#judge(request, found);
-      // A list that is not full has room: what is not current has taken no place in it.
+      // A list that is not full had room, so outdated hits have displaced nothing.
       const isFull = outdated.length === 0 || (!isReplaced && found.length < size);
       const isComplete = isFull && !renewed;
       if (isComplete || round >= limits.search.restartsMax) {

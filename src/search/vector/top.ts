@@ -1,4 +1,4 @@
-/** The best of many, in a heap whose root is the worst one kept. */
+/** Keeps the best of many, in a heap whose root is the worst one kept. */
 export class Top {
   readonly #size: number;
   readonly #isLater: (slot: number, other: number) => boolean;
@@ -8,7 +8,7 @@ export class Top {
 
   constructor(
     size: number,
-    /** Decides between two slots of the same score: true if the first one comes later. */
+    /** Tie-break for equal scores: true if the first slot comes later. */
     isLater: (slot: number, other: number) => boolean,
   ) {
     this.#size = size;
@@ -17,7 +17,7 @@ export class Top {
     this.#scores = new Float64Array(size);
   }
 
-  /** A score below this one is not kept. */
+  /** Lower scores are not kept. */
   get threshold(): number {
     return this.#count < this.#size ? -Infinity : (this.#scores[0] as number);
   }
@@ -39,7 +39,7 @@ export class Top {
     return rows.sort((a, b) => b.score - a.score || (this.#isLater(a.slot, b.slot) ? 1 : -1));
   }
 
-  /** Puts a new one at the end, and lets those above it that are better fall below it. */
+  /** Adds an entry at the end and moves better entries above it down. */
   #rise(from: number, slot: number, score: number): void {
     let place = from;
     while (place > 0) {
@@ -52,7 +52,7 @@ export class Top {
     this.#scores[place] = score;
   }
 
-  /** Puts a new one in the place of the root, and lets those below it that are worse rise. */
+  /** Replaces the root and moves worse entries below it up. */
   #sink(slot: number, score: number): void {
     let place = 0;
     for (let child = 1; child < this.#count; child = 2 * place + 1) {
@@ -71,7 +71,7 @@ export class Top {
     this.#scores[to] = this.#scores[from] as number;
   }
 
-  /** No two have the same slot, so one of two is always the worse. */
+  /** Slots are unique, so one of two is always worse. */
   #isWorse(slot: number, score: number, other: number): boolean {
     const otherScore = this.#scoreAt(other);
     return score < otherScore || (score === otherScore && this.#isLater(slot, this.#slotAt(other)));

@@ -1,7 +1,7 @@
 /**
- * Numbers by term, in the order they came in. Each term has a chain of blocks in a few large pages:
- * the first block is small, each further one twice as large, so that rare terms cost little and
- * frequent ones are read in long runs. The last place of a block holds the address of the next.
+ * Lists of numbers by term, in insertion order. Each term has a chain of blocks in a few large
+ * pages: the first block is small, each further one twice as large, so rare terms cost little and
+ * frequent ones are read in long runs. The last entry of a block is the address of the next.
  */
 const pageSize = 1 << 18;
 const firstBlock = 4;
@@ -11,7 +11,7 @@ export class Postings {
   readonly #pages: Int32Array[] = [];
   /** Where the next block may begin. */
   #free = pageSize;
-  /** Of each term: its first block, the place to write to, and where its last block ends. */
+  /** Per term: its first block, the next write position, and the end of its last block. */
   #heads = new Int32Array(1024);
   #tails = new Int32Array(1024);
   #ends = new Int32Array(1024);
@@ -43,7 +43,7 @@ export class Postings {
     this.#counts[term] = count + 1;
   }
 
-  /** Calls with each block of the term: its page, and where in it the block begins and ends. */
+  /** Calls `visit` with each block of the term: its page, start and end. */
   read(term: number, visit: (page: Int32Array, start: number, end: number) => void): void {
     let left = this.countOf(term);
     let start = this.#heads[term] as number;
@@ -66,7 +66,7 @@ export class Postings {
     this.#ends[term] = start + size;
   }
 
-  /** The size of the block that follows so many numbers. */
+  /** The size of the next block after so many numbers. */
   #blockAfter(count: number): number {
     let size = firstBlock;
     for (let held = size - 1; held < count; held += size - 1) {

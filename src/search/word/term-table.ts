@@ -1,8 +1,8 @@
-/** Numbers for terms, in the order they came in, found by the keys under which words are packed. */
+/** Assigns numbers to terms in insertion order: a hash table keyed as in packed words. */
 import type { TermKey } from '../../pipeline/word/packed-words.ts';
 
 export class TermTable {
-  /** Of each place in the table: the number of its term, plus one. */
+  /** Per table entry: the number of its term, plus one. */
   #places = new Int32Array(2048);
   #hashes = new Uint32Array(1024);
   #checks = new Uint8Array(1024);
@@ -12,13 +12,13 @@ export class TermTable {
     return this.#size;
   }
 
-  /** Undefined where the term is not known. */
+  /** Undefined if the term is unknown. */
   find({ hash, check }: TermKey): number | undefined {
     const term = (this.#places[this.#placeOf(hash, check)] as number) - 1;
     return term < 0 ? undefined : term;
   }
 
-  /** The number of the term, a new one if it has none. */
+  /** The number of the term; assigns one if it has none. */
   numberOf(hash: number, check: number): number {
     const place = this.#placeOf(hash, check);
     const known = (this.#places[place] as number) - 1;
@@ -38,7 +38,7 @@ export class TermTable {
     return this.#size - 1;
   }
 
-  /** Where the term stands, or would. */
+  /** The table index of the term, existing or free. */
   #placeOf(hash: number, check: number): number {
     const last = this.#places.length - 1;
     for (let place = hash & last; ; place = (place + 1) & last) {
@@ -47,7 +47,7 @@ export class TermTable {
     }
   }
 
-  /** Half of the places stay empty, so that the ways are short. */
+  /** Half of the entries stay empty, so that probe sequences are short. */
   #grow(): void {
     const [hashes, checks] = [this.#hashes, this.#checks];
     this.#hashes = new Uint32Array(hashes.length * 2);

@@ -22,7 +22,7 @@ function setup() {
   return { index, packer, put, search };
 }
 
-/** BM25 as the books have it. */
+/** Textbook BM25. */
 function scoresOf(texts: readonly string[], terms: readonly string[]): number[] {
   const words = texts.map((text) => wordsOf(text));
   const mean = words.reduce((sum, { length }) => sum + length, 0) / words.length;
@@ -42,7 +42,7 @@ function scoresOf(texts: readonly string[], terms: readonly string[]): number[] 
 }
 
 describe('the words of a corpus', () => {
-  test('find what has them, by stems and without accents', () => {
+  test('find their chunks, by stems and without accents', () => {
     const { put, search } = setup();
     put('a', 1, ['Invoices are paid at once.', 'The café serves coffee.']);
     put('b', 2, ['Nothing of that kind.']);
@@ -61,7 +61,7 @@ describe('the words of a corpus', () => {
     assert.deepEqual(search('lemon'), ['title/0', 'head/0', 'text/0']);
   });
 
-  test('are scored by BM25, whatever they are', () => {
+  test('are scored by BM25 for random texts', () => {
     const word = fc.constantFrom(
       ...'the red green blue apples apple pear is running runs x1'.split(' '),
     );
@@ -91,7 +91,7 @@ describe('the words of a corpus', () => {
     );
   });
 
-  test('are found the same by who holds only those that are asked for', () => {
+  test('are found the same by an index of the query terms alone', () => {
     const word = fc.integer({ min: 0, max: 60 }).map((number) => `word${number}`);
     const text = fc.array(word, { minLength: 1, maxLength: 30 }).map((words) => words.join(' '));
     const packer = new WordPacker();
@@ -116,7 +116,7 @@ describe('the words of a corpus', () => {
     );
   });
 
-  test('are gone with their document, and closing the holes changes nothing', () => {
+  test('are gone with their document, and compaction changes nothing', () => {
     const { index, put, search } = setup();
     const texts = (n: number) => [`number ${n} of many`, `lamp${n % 7} shines`];
     for (let n = 0; n < 900; n++) put(`d${n}`, n + 1, texts(n));
@@ -132,7 +132,7 @@ describe('the words of a corpus', () => {
     }
   });
 
-  test('of equal chunks the older come first, and only what is allowed', () => {
+  test('of equal chunks the older come first, and only allowed ones are found', () => {
     const { index, put, search } = setup();
     put('late', 9, ['same words', 'same words']);
     put('early', 3, ['same words', 'same words']);

@@ -1,8 +1,7 @@
 /**
- * The words of one corpus of one caller, in memory: for each term the chunks that have it. A search
- * adds up the BM25 scores of all chunks, term by term, so it finds exactly the best ones. A chunk
- * has a slot; the slots of a removed document stay behind as holes, and once there are many of
- * them, all is written anew.
+ * The words of one corpus of one caller, in memory: for each term its chunks. A search adds up the
+ * BM25 scores of all chunks, term by term, so its result is exact. A chunk has a slot; slots of
+ * removed documents stay as holes, and when there are many, the index is rebuilt.
  */
 import { Failure } from '../../kernel/failure/failure.ts';
 import {
@@ -21,10 +20,10 @@ import { Top } from '../vector/top.ts';
 import { Postings } from './postings.ts';
 import { TermTable } from './term-table.ts';
 
-/** How fast repeating a word loses weight, and how much the length of a chunk matters. */
+/** BM25 parameters: k1 (term saturation) and b (length normalization). */
 const saturation = 1.2;
 const lengthShare = 0.75;
-/** Postings are those of packed words, with a slot in place of the chunk's place in its block. */
+/** Postings as in packed words, with a slot instead of the chunk's position in its block. */
 const slotsMax = 2 ** (31 - countBits);
 
 interface Run {
@@ -35,7 +34,7 @@ interface Run {
 }
 
 export interface WordSearch {
-  /** In their basic form, as `termOf` gives it. */
+  /** As stems, as `termOf` returns them. */
   readonly terms: readonly string[];
   readonly size: number;
   readonly isAllowed?: ((place: VectorPlace) => boolean) | undefined;
@@ -44,19 +43,19 @@ export interface WordSearch {
 export class WordIndex {
   #postings = new Postings();
   readonly #terms = new TermTable();
-  /** All that is held of each chunk besides its length; everything, if there is no such list. */
+  /** If present, only these terms are indexed. */
   readonly #wanted: Wanted | undefined;
   readonly #byDocument = new Map<string, Run>();
   #runOf: (Run | undefined)[] = [];
   #ordinals: number[] = [];
   #lengths: number[] = [];
-  /** Of each slot: how much its length damps its words; made anew when something has changed. */
+  /** Per slot: the length normalization of its words; recomputed after a change. */
   #dampings = new Float32Array(0);
   #totalLength = 0;
   #live = 0;
   #scores = new Float32Array(1024);
 
-  /** With some terms: only these can be asked for. */
+  /** `only` restricts the index to these terms. */
   constructor(only?: readonly string[]) {
     this.#wanted = only && toWanted(only);
   }
@@ -65,7 +64,7 @@ export class WordIndex {
     return this.#live;
   }
 
-  /** About; without the names of the terms. */
+  /** An estimate, without the names of the terms. */
   get heldBytes(): number {
     return this.#postings.heldBytes + this.#runOf.length * 24 + this.#scores.length * 4;
   }
@@ -78,13 +77,13 @@ export class WordIndex {
     return this.#byDocument.get(documentId)?.generationId;
   }
 
-  /** In how many chunks the term is. Those that were removed count until all is written anew. */
+  /** The number of chunks with the term. Removed chunks count until the next rebuild. */
   chunksWith(term: string): number {
     const number = this.#terms.find(termKeyOf(term));
     return number === undefined ? 0 : this.#postings.countOf(number);
   }
 
-  /** Takes the place of whatever the document had before. */
+  /** Replaces what the document had before. */
   put(documentId: string, generationId: number, packed: Uint8Array): void {
     this.remove(documentId);
     this.#dampings = new Float32Array(0);
@@ -122,7 +121,7 @@ export class WordIndex {
     if (this.#dampings.length !== slots) this.#dampings = this.#newDampings();
     for (const term of new Set(terms)) this.#addScores(term, scores);
     const top = new Top(size, (slot, other) => this.#isLater(slot, other));
-    // Chunks that have none of the terms are not found.
+    // Chunks with none of the terms are not found.
     let threshold = Number.MIN_VALUE;
     for (let slot = 0; slot < slots; slot++) {
       const score = scores[slot] as number;

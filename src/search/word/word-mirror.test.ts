@@ -33,7 +33,7 @@ async function setup(t: Cleanup, atOnceMax: number) {
   return { database, words, close };
 }
 
-/** Whether more is held than what is asked for. */
+/** Whether more than the query terms is in memory. */
 async function isHeld(words: WordMirror): Promise<boolean> {
   const counted = await words.use({ caller, corpus }, ['lamp'], (index) => index.chunksWith('lit'));
   return counted === 20;
@@ -47,9 +47,12 @@ describe('the words of a large corpus', () => {
       searcher.search({ caller, corpus, query: 'lamp 7', topK: 20, explain: true });
     const first = await search();
     assert.equal(first[0]?.text, 'Lamp 7 is lit.');
-    assert.ok(first[0].explanation?.feedbackTerms.includes('lit'), 'the first hits lent words');
+    assert.ok(
+      first[0].explanation?.feedbackTerms.includes('lit'),
+      'the first hits contributed terms',
+    );
     await words.whenRead();
-    assert.equal(await isHeld(words), false, 'who asks once pays for nothing more');
+    assert.equal(await isHeld(words), false, 'a single search loads nothing more');
     const second = await search();
     await words.whenRead();
     assert.equal(await isHeld(words), true);
@@ -58,7 +61,7 @@ describe('the words of a large corpus', () => {
     assert.deepEqual(third, first);
   });
 
-  test('are found in texts that were stored before words were', async (t) => {
+  test('are found in texts that were stored without packed words', async (t) => {
     const { database } = await setup(t, 10);
     const search = (atOnceMax: number) => {
       const words = new WordMirror(database, atOnceMax);
@@ -74,7 +77,7 @@ describe('the words of a large corpus', () => {
     assert.deepEqual(await search(100), hits);
   });
 
-  test('leave others their turn while they are read', async (t) => {
+  test('yield to the event loop while they are read', async (t) => {
     const { words } = await setup(t, 10);
     await words.prepare({ caller, corpus });
     await words.prepare({ caller, corpus });
@@ -87,7 +90,7 @@ describe('the words of a large corpus', () => {
     await read;
   });
 
-  test('are held at once where there are few', async (t) => {
+  test('are held at once in a small corpus', async (t) => {
     const { words } = await setup(t, 20);
     assert.equal(await isHeld(words), true);
   });
@@ -98,7 +101,7 @@ describe('the words of a large corpus', () => {
     await words.prepare({ caller, corpus });
     await close();
     await words.whenRead();
-    // Were it still being read, nobody would be told that it cannot be.
+    // If it were still being read, this failure would not be reported.
     await assert.rejects(words.use({ caller, corpus }, ['lamp'], () => undefined));
   });
 });

@@ -1,8 +1,8 @@
 /**
- * The words of each corpus as they are now, held in memory. To hold those of a large corpus takes a
- * while, and pays for who asks more than once. So the first search reads the words of all chunks,
- * and keeps only those it asks for; with the second one all are read, beside the searches, which go
- * on as the first one until then. All count the same words by the same code: the hits are the same.
+ * The current words of each corpus in memory. Loading a large corpus is slow; worth it from the
+ * second search on. So the first search reads the words of all chunks and keeps only its own terms.
+ * The second one starts loading all of them in the background; until that is done, searches run
+ * like the first. All use the same code, so the hits are the same.
  */
 import { limits } from '../../kernel/limits/limits.ts';
 import { WordPacker } from '../../pipeline/word/word-packer.ts';
@@ -21,10 +21,10 @@ interface Corpus {
 export class WordMirror {
   readonly #database: Database;
   readonly #follower: Follower<WordCopy>;
-  /** Corpora that are being read. */
+  /** Corpora that are being loaded. */
   readonly #reading = new Map<string, Promise<unknown>>();
   /** Corpora that were searched before. */
-  readonly #asked = new Set<string>();
+  readonly #searched = new Set<string>();
   readonly #atOnceMax: number;
 
   constructor(database: Database, atOnceMax: number = limits.search.wordsAtOnceMax) {
@@ -33,15 +33,15 @@ export class WordMirror {
     this.#follower = new Follower(database, () => new WordCopy(database));
   }
 
-  /** Tells of a search to come. A corpus that is searched again is worth being held. */
+  /** Announces a search. A corpus that is searched again is loaded. */
   async prepare(of: Corpus): Promise<void> {
     const copyOf = toCopyOf(of);
     const key = JSON.stringify([of.caller, of.corpus]);
     if (this.#follower.isLoaded(copyOf) || this.#reading.has(key)) return;
-    // Who was forgotten is new once more.
-    if (this.#asked.size > limits.search.mirrorPartitionsMax) this.#asked.clear();
-    if (!this.#asked.has(key)) {
-      this.#asked.add(key);
+    // A forgotten corpus counts as new.
+    if (this.#searched.size > limits.search.mirrorPartitionsMax) this.#searched.clear();
+    if (!this.#searched.has(key)) {
+      this.#searched.add(key);
       return;
     }
     const isLarge = (await this.#sizeOf(of)) === 'many';
@@ -49,8 +49,8 @@ export class WordMirror {
   }
 
   /**
-   * Works with an index of the corpus in which these terms can be asked for. Undefined: there are
-   * more words than can be looked through.
+   * Runs `work` with an index in which these terms can be searched. Undefined if there are too many
+   * words to scan.
    */
   async use<T>(
     of: Corpus,
@@ -60,7 +60,7 @@ export class WordMirror {
     const copyOf = toCopyOf(of);
     const size = this.#follower.isLoaded(copyOf) ? 'few' : await this.#sizeOf(of);
     if (size === 'too many') return undefined;
-    // A copy for these terms only, which nobody else will use.
+    // A private copy for these terms only.
     const create = () => new WordCopy(this.#database, terms);
     const follower = size === 'few' ? this.#follower : new Follower(this.#database, create);
     return follower.use(copyOf, ({ index }) => work(index));
@@ -74,12 +74,12 @@ export class WordMirror {
 
   #readBeside(copyOf: CopyOf, key: string): void {
     const isOver = () => this.#reading.delete(key);
-    // A reading that failed is begun again by the next search; if the store was closed, by none.
+    // A failed load is started again by the next search; not if the store was closed.
     const reading = this.#follower.use(copyOf, () => undefined).then(isOver, isOver);
     this.#reading.set(key, reading);
   }
 
-  /** When nothing is being read any more. */
+  /** Resolves when nothing is being loaded. */
   async whenRead(): Promise<void> {
     await Promise.all(this.#reading.values());
   }
@@ -89,7 +89,7 @@ function toCopyOf({ caller, corpus }: Corpus): CopyOf {
   return { caller, corpus, kind: 'words' };
 }
 
-/** Of what was removed since it was listed: its event is still to come. */
+/** For a document that was removed after it was listed: its event is still to come. */
 const noWords = new Uint8Array(0);
 
 class WordCopy implements Copy {
@@ -121,7 +121,7 @@ class WordCopy implements Copy {
     }
   }
 
-  /** Generations that are older than packed words, which are made here of their texts. */
+  /** Generations without packed words, which are older: packed here from their texts. */
   async #pack(rows: readonly CurrentRow[], packed: Map<number, Uint8Array>): Promise<void> {
     this.#packer ??= new WordPacker();
     const ids = rows.map(({ generation_id }) => generation_id);

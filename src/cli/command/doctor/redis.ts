@@ -1,7 +1,7 @@
 /** `pawl doctor` checks of each configured Redis. */
 
 import { type RedisConfig, redisAddresses } from '../../../app/settings/redis.ts';
-import { lookAtRedis } from '../../../redis/check.ts';
+import { readRedisStatus } from '../../../redis/check.ts';
 import { evictionCure, publicAddress } from '../../../redis/connection.ts';
 import { bytes } from '../../view/wording.ts';
 import type { Finding } from './doctor.ts';
@@ -24,7 +24,7 @@ async function checkOne(
   { check, hasQueue }: { readonly check: string; readonly hasQueue: boolean },
 ): Promise<Finding> {
   try {
-    const { version, policy, usedBytes } = await lookAtRedis(url);
+    const { version, policy, usedBytes } = await readRedisStatus(url);
     const found = `${publicAddress(url)}, ${version}, ${policy}, ${bytes(usedBytes)} used`;
     if (policy === 'noeviction') return { check, verdict: 'ok', found };
     // Without a queue in it, only request counters can be lost.

@@ -7,7 +7,7 @@ import { noRank, readVocabulary, Vocabulary } from './vocabulary.ts';
 const mark = Buffer.from('\ufeff');
 
 describe('the vocabulary', () => {
-  test('finds each token that the package finds by its bytes, and tells its rank', () => {
+  test('finds the rank of each token that the package finds by its bytes', () => {
     const vocabulary = readVocabulary();
     assert.equal(tokens.length, 100_256);
     for (const [rank, token] of tokens.entries()) {

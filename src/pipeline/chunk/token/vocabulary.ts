@@ -1,27 +1,27 @@
 /**
- * The tokens of `cl100k_base`, found by their bytes. A token's number is its rank: the lower it is,
- * the earlier two neighbours are merged into it. All bytes stand in one array, and the table of
- * hashes is another: no token is ever a string.
+ * The tokens of `cl100k_base` by their bytes. A token's number is its rank: the lower it is, the
+ * earlier two neighbours are merged into it. All bytes are in one array and the hash table in
+ * another: no token is ever a string.
  */
 import { readFileSync } from 'node:fs';
 import { Failure } from '../../../kernel/failure/failure.ts';
 
-/** Higher than every rank: these bytes are no token. */
+/** Above every rank: these bytes are not a token. */
 export const noRank = 0x7fffffff;
 
 const asset = new URL('../../../../assets/cl100k-base.bin', import.meta.url);
 const tokenCount = 100_256;
 const slotCount = 1 << 18;
-/** What a slot has of a token: its rank plus one in these bits, and in the others, of its hash. */
+/** A slot holds the token's rank plus one in these bits, and bits of its hash in the others. */
 const rankBits = 0x1ffff;
 
 export class Vocabulary {
   readonly #bytes: Uint8Array;
-  /** Where the bytes of each token begin, and behind the last one, where they end. */
+  /** The start of each token's bytes, and at the end, the total length. */
   readonly #starts = new Int32Array(tokenCount + 1);
-  /** 0: it is free. */
+  /** 0 is a free slot. */
   readonly #slots = new Int32Array(slotCount);
-  /** The ranks of two bytes, which are asked for most. */
+  /** The ranks of byte pairs, the most frequent lookup. */
   readonly #pairs = new Int32Array(0x10000).fill(noRank);
   #longest = 0;
 
