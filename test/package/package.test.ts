@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { before, describe, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
@@ -45,8 +45,8 @@ function run(file: string, args: readonly string[], env: NodeJS.ProcessEnv = {})
 
 const pawl = 'node_modules/pawl/bin/pawl';
 
-before((t) => {
-  const folder = temporaryDirectory(t);
+before(() => {
+  const folder = temporaryDirectory({ after });
   execFileSync(process.execPath, [join(root, 'scripts/build.ts')], {
     stdio: 'inherit',
     env: { ...process.env, PATH: `${join(root, 'node_modules/.bin')}:${process.env.PATH}` },
@@ -168,8 +168,9 @@ describe('an installed Pawl', () => {
       logLevel: 'error',
       build: { write: false, rollupOptions: { input: join(project, 'page.js') } },
     });
-    const [{ output: chunks }] = [output].flat() as [{ output: readonly { code?: string }[] }];
-    const code = chunks.map((chunk) => chunk.code ?? '').join('');
+    const [built] = [output].flat();
+    assert.ok(built !== undefined && 'output' in built);
+    const code = built.output.map((chunk) => (chunk.type === 'chunk' ? chunk.code : '')).join('');
     assert.notEqual(code, '');
     assert.equal(/["']node:/.test(code), false, 'the bundle imports a module of Node');
   });

@@ -46,9 +46,7 @@ export class BatchRunner {
         await Promise.all([polls.fill(lanes), windDowns.fill(lanes)]);
       }),
       this.#loop('cheap lane', lookIntervalMs, () => gatherLines({ ...options, gatherMs })),
-      this.#loop('batch responses', lookIntervalMs, () =>
-        bankLeft({ ...options, banks }, signal),
-      ),
+      this.#loop('batch responses', lookIntervalMs, () => bankLeft({ ...options, banks }, signal)),
       this.#loop('batch presence', presenceMs, () => this.#announce()),
     ];
     this.commands = new BatchCommands({ ...options, ring: () => this.wake() });
