@@ -10,7 +10,6 @@ import { type Command, globalOptions } from '../src/cli/command.ts';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const pages = globSync(['*.md', 'docs/*.md', 'docs/{design,guide,decisions}/*.md'], {
   cwd: root,
-  exclude: ['CHANGELOG.md'],
 }).sort();
 const commands = await findCommands();
 const variables = new Set<string>(Object.values(settings).map(({ variable }) => variable));
