@@ -9,6 +9,10 @@ export const pinnedNode = fileURLToPath(
   new URL(`node/node_modules/node/bin/${executable}`, import.meta.url),
 );
 
+const packages = fileURLToPath(new URL('../node_modules/', import.meta.url));
+
+/** A Node among the packages was put there by an earlier version, and goes with the next install. */
 export function isNodeNewEnough() {
+  if (process.execPath.startsWith(packages)) return false;
   return Number.parseInt(process.versions.node, 10) >= oldestMajor;
 }
