@@ -23,8 +23,9 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const tsc = join(root, 'node_modules/.bin/tsc');
 const installedBytesMax = 180 * 1024 * 1024;
 
+const folder = temporaryDirectory({ after });
 /** A consumer's project, with nothing but Pawl in it. */
-let project = '';
+const project = join(folder, 'project');
 let packed: readonly string[] = [];
 
 function write(path: string, text: string): void {
@@ -46,7 +47,6 @@ function run(file: string, args: readonly string[], env: NodeJS.ProcessEnv = {})
 const pawl = 'node_modules/pawl/bin/pawl';
 
 before(() => {
-  const folder = temporaryDirectory({ after });
   execFileSync(process.execPath, [join(root, 'scripts/build.ts')], {
     stdio: 'inherit',
     env: { ...process.env, PATH: `${join(root, 'node_modules/.bin')}:${process.env.PATH}` },
@@ -56,7 +56,6 @@ before(() => {
     { filename: string; files: { path: string }[] },
   ];
   packed = files.map(({ path }) => path);
-  project = join(folder, 'project');
   mkdirSync(project);
   write('package.json', '{ "name": "project", "private": true, "type": "module" }');
   npm(project, 'install', '--prefer-offline', join(folder, filename));
