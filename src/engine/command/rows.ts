@@ -59,8 +59,8 @@ export function jobEvent(
   moved: MovedJob | undefined,
   detail: { readonly reason: string } & Readonly<Record<string, unknown>>,
 ): NewEvent {
-  const { to = row.state, attempt = row.attempt } = moved ?? {};
-  return { kind, jobId: row.id, attempt, detail: { from: row.state, to, ...detail } };
+  const { from = row.state, to = row.state, attempt = row.attempt } = moved ?? {};
+  return { kind, jobId: row.id, attempt, detail: { from, to, ...detail } };
 }
 
 export function itemEvent(row: ItemRow, kind: NewEvent['kind']): NewEvent {

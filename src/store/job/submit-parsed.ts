@@ -5,6 +5,7 @@
  */
 
 import type { Lifecycle, Progress } from '../../kernel/lifecycle/item.ts';
+import { job as jobMachine } from '../../kernel/lifecycle/job.ts';
 import { placeOf } from '../../kernel/name/corpus-name.ts';
 import type { NewEvent } from '../../observe/event.ts';
 import { writeFetch } from '../crawl/fetches.ts';
@@ -91,7 +92,8 @@ export async function insertParsed(
       step: lifecycle.stepOf(progressOf(source)),
     })),
   );
-  const detail = { from: null, to: 'queued', reason: 'accepted', corpus, items: sources.length };
+  const accepted = { from: null, to: jobMachine.initial, reason: 'accepted' };
+  const detail = { ...accepted, corpus, items: sources.length };
   const events: NewEvent[] = [{ kind: 'job_accepted', jobId, attempt: 1, detail }];
   const deltas = new JobDeltas();
   for (const [index, source] of sources.entries()) {
