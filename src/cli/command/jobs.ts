@@ -1,7 +1,6 @@
 /** `pawl jobs`: what was submitted, how far it is, and how to steer it. */
 import type { Event, JobSummary } from '../../index.ts';
-import { type JobState, job as jobMachine } from '../../kernel/lifecycle/job.ts';
-import { allowedActions } from '../../kernel/lifecycle/machine.ts';
+import { type JobState, jobActions, job as jobMachine } from '../../kernel/lifecycle/job.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import { chooseAction, onlyArgument } from '../action.ts';
 import {
@@ -164,7 +163,7 @@ async function show({ terminal, isJson }: Call, job: JobClient): Promise<number>
       const text = `${code} × ${number(failed)}: ${failureOf(code).advice}`;
       return [index === 0 ? 'failed for' : '', text] as const;
     }),
-    ['you can', allowedActions(jobMachine, summary.state).join(', ') || 'do nothing more'],
+    ['you can', jobActions(summary.state, items).join(', ') || 'do nothing more'],
   ]);
   return exits.well;
 }

@@ -78,6 +78,18 @@ function endOf(counts: JobCounts): JobEvent {
   return counts.total > 0 ? 'cancel' : 'complete';
 }
 
+/**
+ * The actions that a person may take on a job. A retry begins failed and canceled items again:
+ * without any, it is not offered and not accepted.
+ */
+export function jobActions(
+  state: JobState,
+  { failed, canceled }: Pick<JobCounts, 'failed' | 'canceled'>,
+): JobEventName[] {
+  const canRetry = failed + canceled > 0;
+  return allowedActions(job, state).filter((action) => action !== 'retry' || canRetry);
+}
+
 export function isPartial(counts: JobCounts): boolean {
   return counts.done > 0 && counts.done < counts.total;
 }

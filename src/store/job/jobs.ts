@@ -1,6 +1,6 @@
 /** Reading jobs. A job's `status` is derived from its items here, and stored nowhere. */
 import { item as itemLifecycle, type Lifecycle } from '../../kernel/lifecycle/item.ts';
-import { isPartial, type JobState, type Sweep } from '../../kernel/lifecycle/job.ts';
+import { isPartial, type JobState, jobActions, type Sweep } from '../../kernel/lifecycle/job.ts';
 import type { StageState } from '../../kernel/lifecycle/stage.ts';
 import type { Reader } from '../driver/database.ts';
 import { sql } from '../driver/statement.ts';
@@ -190,6 +190,11 @@ export function statusFrom(
   if (row.started_at === null) return 'pending';
   const next = openProgressSets.map((progress) => lifecycle.ready(progress)[0]);
   return lifecycle.steps.find(({ step }) => next.includes(step))?.stage ?? 'embedding';
+}
+
+/** The actions that a person may take on the job now. */
+export function actionsOfJob(row: JobRow): ReturnType<typeof jobActions> {
+  return jobActions(row.state, { failed: row.items_failed, canceled: row.items_canceled });
 }
 
 export function isPartialJob(row: JobRow): boolean {
