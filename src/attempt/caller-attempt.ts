@@ -6,7 +6,12 @@
 import type { BlobStore } from '../blob/blob.ts';
 import type { Commands } from '../engine/command/commands.ts';
 import { Failure, toFailure } from '../kernel/failure/failure.ts';
-import { type AttemptPhase, type AttemptStatus, phaseTable } from '../kernel/lifecycle/attempt.ts';
+import {
+  type AttemptPhase,
+  type AttemptStatus,
+  attemptStatus,
+  phaseTable,
+} from '../kernel/lifecycle/attempt.ts';
 import { renamedFor } from '../kernel/name/corpus-name.ts';
 import type { World } from '../kernel/world.ts';
 import type { Log } from '../observe/log.ts';
@@ -149,7 +154,7 @@ export class CallerAttempt {
     const { staging } = this.#options;
     const sources = staging.removable(this.#caller, ids);
     // Before anything is awaited: nobody may resume with a source that is on its way out.
-    if (this.status === 'paused') this.#takeOut(sources);
+    if (this.status === attemptStatus.paused) this.#takeOut(sources);
     await staging.drop(sources);
     return sources.length;
   }
@@ -170,7 +175,8 @@ export class CallerAttempt {
 
   /** Whether the attempt works on the source, so that it cannot be taken away. */
   isAtWorkOn(id: string): boolean {
-    const isAtWork = this.status === 'running' || this.status === 'stopping';
+    const isAtWork =
+      this.status === attemptStatus.running || this.status === attemptStatus.stopping;
     return isAtWork && this.isInNeedOf(id);
   }
 
@@ -241,12 +247,12 @@ export class CallerAttempt {
       registry.finishCancellation(run.id, false);
       return;
     }
-    if (run.isCommitted && registry.state.status === 'running') {
+    if (run.isCommitted && registry.state.status === attemptStatus.running) {
       registry.setPhase(run.id, 'text_committed');
     }
     await this.#dropStaged(works.filter(isDone).map(({ staged }) => staged));
     if (registry.isClosed) return;
-    if (registry.state.status === 'running') registry.complete(run.id);
+    if (registry.state.status === attemptStatus.running) registry.complete(run.id);
     else registry.finishCancellation(run.id, false);
   }
 
@@ -265,7 +271,7 @@ export class CallerAttempt {
   #isStranded(): boolean {
     const { registry, workspaces } = this.#options;
     const { status, attemptId } = registry.state;
-    return status === 'paused' && !workspaces.has(attemptId ?? '');
+    return status === attemptStatus.paused && !workspaces.has(attemptId ?? '');
   }
 
   /** What is stored, was there before, or was staged again, need not be staged any more. */
@@ -278,7 +284,7 @@ export class CallerAttempt {
   /** The run was stopped, or could not go on. Either way it can be resumed where it is. */
   #breakOff(run: Run, error: unknown): void {
     const { registry, log } = this.#options;
-    if (registry.state.status === 'running') {
+    if (registry.state.status === attemptStatus.running) {
       const { code, message } = toFailure(error);
       log.error(`attempt: the run cannot go on in ${registry.state.phase} (${code})`);
       run.trouble = { code, message };
@@ -300,7 +306,7 @@ export class CallerAttempt {
 }
 
 export function isOpen(status: AttemptStatus): boolean {
-  return status !== 'idle' && status !== 'complete';
+  return status !== attemptStatus.idle && status !== attemptStatus.complete;
 }
 
 /**

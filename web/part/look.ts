@@ -1,5 +1,7 @@
 /** What a status looks like, and the words that people read for it. */
+
 import type { Job } from '../../src/contract/schema/schema.ts';
+import { jobState } from '../../src/kernel/lifecycle/job.ts';
 import type { IconName } from './icon.tsx';
 import { count } from './wording.ts';
 
@@ -27,7 +29,7 @@ const stateLooks: Partial<Record<Job['state'], Look>> = {
 export const lookOf = ({ status, state }: Job): Look => stateLooks[state] ?? looks[status];
 
 export function messageOf(job: Job): string {
-  if (job.state === 'paused') return 'Paused';
+  if (job.state === jobState.paused) return 'Paused';
   return job.partial && job.items_failed > 0
     ? `${job.message} (${count(job.items_failed)} failed)`
     : job.message;

@@ -1,5 +1,7 @@
 /** A job's status, in the words that every user of the interface reads. */
+
 import type { Job } from '../../src/contract/schema/schema.ts';
+import { jobState } from '../../src/kernel/lifecycle/job.ts';
 import { Icon } from './icon.tsx';
 import { lookOf } from './look.ts';
 import { count } from './wording.ts';
@@ -39,7 +41,7 @@ function classOf({ status, state }: Job, index: number, place: number): string {
   if (index < place) return 'past';
   if (index > place) return '';
   if (status === 'failed') return 'broken';
-  return state === 'running' ? 'now' : 'still';
+  return state === jobState.running ? 'now' : 'still';
 }
 
 /** How many of the documents have ended, and how. */

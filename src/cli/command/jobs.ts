@@ -1,6 +1,11 @@
 /** `pawl jobs`: what was submitted, how far it is, and how to steer it. */
 import type { Event, JobSummary } from '../../index.ts';
-import { type JobState, jobActions, job as jobMachine } from '../../kernel/lifecycle/job.ts';
+import {
+  type JobState,
+  jobActions,
+  job as jobMachine,
+  jobState,
+} from '../../kernel/lifecycle/job.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import { chooseAction, onlyArgument } from '../action.ts';
 import {
@@ -129,7 +134,7 @@ const styles: Partial<Record<JobState, Style>> = {
 };
 
 function paintState(terminal: Terminal, { state, partial }: JobSummary): string {
-  const text = state === 'succeeded' && partial ? 'succeeded, in part' : state;
+  const text = state === jobState.succeeded && partial ? 'succeeded, in part' : state;
   return terminal.paint(partial ? 'yellow' : (styles[state] ?? 'reset'), text);
 }
 
@@ -153,7 +158,7 @@ async function show({ terminal, isJson }: Call, job: JobClient): Promise<number>
     ['job', summary.id],
     ['corpus', summary.corpus],
     ['state', `${paintState(terminal, summary)}${endedAt ? '' : ` (${summary.status})`}`],
-    ...(summary.state === 'failed' ? [['message', summary.message] as const] : []),
+    ...(summary.state === jobState.failed ? [['message', summary.message] as const] : []),
     ['documents', documents.join(', ')],
     ['chunks', number(summary.chunks)],
     ...costPairs(summary),

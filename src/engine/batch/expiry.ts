@@ -2,7 +2,9 @@
  * Ends tasks that are too old. Every process does so, whether or not it has the provider: the bound
  * holds for tasks that nobody serves. A process that has the provider ends their jobs there.
  */
+
 import { Failure } from '../../kernel/failure/failure.ts';
+import { batchTaskState } from '../../kernel/lifecycle/batch-task.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import { takeOldTasks } from '../../store/batch/taking.ts';
 import { type BatchTaskRow, moveTask } from '../../store/batch/tasks.ts';
@@ -22,7 +24,7 @@ export async function expireOld(options: BatchOptions): Promise<number> {
   const hours = limits.batch.taskAgeMsMax / 3_600_000;
   for (const row of rows) {
     const message =
-      row.state === 'pending'
+      row.state === batchTaskState.pending
         ? `it was not taken by its provider within ${hours} h`
         : `the task has been in progress for more than ${hours} h`;
     const waited = row.wait_reason === null ? '' : `: ${row.wait_reason}`;
@@ -55,5 +57,5 @@ export async function giveUp(
 
 /** Only somebody who took the task before can have begun anything. */
 function mayBeAtProvider({ state, epoch }: BatchTaskRow): boolean {
-  return state === 'in_progress' || epoch > 1;
+  return state === batchTaskState.in_progress || epoch > 1;
 }

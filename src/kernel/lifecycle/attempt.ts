@@ -6,7 +6,7 @@
  * No status is final: one registry serves attempt after attempt, and `complete` stays visible,
  * apart from `idle`, until the next start.
  */
-import { defineMachine, type EventOf, type StateOf } from './machine.ts';
+import { defineMachine, type EventOf, type StateOf, statesOf } from './machine.ts';
 
 export const attempt = defineMachine({
   name: 'attempt',
@@ -29,6 +29,9 @@ export const attempt = defineMachine({
 });
 
 export type AttemptStatus = StateOf<typeof attempt>;
+
+/** The statuses by name, for comparisons. */
+export const attemptStatus = statesOf(attempt);
 export type AttemptEvent = EventOf<typeof attempt>;
 
 export interface PhaseRow {

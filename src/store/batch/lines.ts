@@ -1,4 +1,5 @@
 /** What items have left to batch tasks, line by line, and what came back for each. */
+import { place } from '../../kernel/lifecycle/item-wait.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import type { NewEvent } from '../../observe/event.ts';
 import { appendEvents } from '../delivery/events.ts';
@@ -93,8 +94,8 @@ const left = sql<LeftRow>`
   FROM batch_lines CROSS JOIN items
   WHERE batch_lines.status = 'ok' AND batch_lines.item_id > :after
     AND items.id = batch_lines.item_id
-    AND (items.waits_on IS NULL OR items.waits_on = 'person'
-      OR (items.waits_on = 'task' AND EXISTS (SELECT 1 FROM batch_lines AS other
+    AND (items.waits_on IS NULL OR items.waits_on = '${place.person}'
+      OR (items.waits_on = '${place.task}' AND EXISTS (SELECT 1 FROM batch_lines AS other
         WHERE other.key = batch_lines.key AND other.caller = batch_lines.caller
           AND other.status = 'open' AND other.task_id IS NULL)))
   ORDER BY items.id LIMIT :limit`;

@@ -9,8 +9,9 @@ import {
   type BatchTaskEvent,
   type BatchTaskState,
   batchTask,
+  openTaskStates,
 } from '../../kernel/lifecycle/batch-task.ts';
-import { transition } from '../../kernel/lifecycle/machine.ts';
+import { sqlList, transition } from '../../kernel/lifecycle/machine.ts';
 import {
   checkProviderState,
   type JsonObject,
@@ -69,8 +70,8 @@ export interface NewBatchTask {
 const insert = sql<{ id: number }>`
   INSERT INTO batch_tasks (key, caller, task_type, provider, served_by, state, input, submission,
     next_at, created_at, updated_at)
-  VALUES (:key, :caller, :task_type, :provider, :served_by, 'pending', :input, '{}', :now, :now,
-    :now)
+  VALUES (:key, :caller, :task_type, :provider, :served_by, '${batchTask.initial}', :input, '{}',
+    :now, :now, :now)
   RETURNING id`;
 
 /** The intent is on disk before any provider hears of it. */
@@ -88,7 +89,7 @@ export async function insertBatchTask(
 
 const open = sql<{ count: number }>`
   SELECT COUNT(*) AS count FROM batch_tasks
-  WHERE caller = :caller AND state IN ('pending', 'in_progress')`;
+  WHERE caller = :caller AND state IN (${sqlList(openTaskStates)})`;
 
 export async function countOpenTasks(reader: Reader, caller: string): Promise<number> {
   const [row] = await reader.run(open, { caller });
@@ -364,7 +365,7 @@ export async function readBatchGauges(reader: Reader, now: number): Promise<Batc
 
 const oldestOpen = sql<{ created_at: number | null }>`
   SELECT MIN(created_at) AS created_at FROM batch_tasks
-  WHERE state IN ('pending', 'in_progress')`;
+  WHERE state IN (${sqlList(openTaskStates)})`;
 
 /** When the oldest task that has not ended was made: what it needs is not older. */
 export async function oldestOpenTask(reader: Reader): Promise<number | undefined> {

@@ -1,4 +1,7 @@
 /** The inbox by cause, and the few other questions that people ask of jobs and items. */
+
+import { workingStates } from '../../kernel/lifecycle/job.ts';
+import { sqlList } from '../../kernel/lifecycle/machine.ts';
 import type { Reader } from '../driver/database.ts';
 import type { Dialect } from '../driver/dialect.ts';
 import { sql } from '../driver/statement.ts';
@@ -77,7 +80,7 @@ export async function findJobs(
 const openJobs = sql<JobRow>`
   SELECT * FROM jobs
   WHERE caller = :caller AND corpus = :corpus AND items_total = :items_total AND force = :force
-    AND state IN ('queued', 'running', 'retry_pending')
+    AND state IN (${sqlList(workingStates)})
   ORDER BY id DESC LIMIT :limit`;
 
 /** Unfinished jobs that may be the same as one that is about to be submitted. */

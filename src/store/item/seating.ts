@@ -3,7 +3,9 @@
  * none leave the common queue for the bench of that workplace, in their order: so a claim does not
  * look past them again, and whoever needs another workplace does not stand behind them.
  */
+
 import type { Progress } from '../../kernel/lifecycle/item.ts';
+import { place } from '../../kernel/lifecycle/item-wait.ts';
 import { type StepService, stepServices } from '../../kernel/lifecycle/stage.ts';
 import type { Transaction } from '../driver/database.ts';
 import { sql } from '../driver/statement.ts';
@@ -27,7 +29,8 @@ export interface Seating {
 }
 
 const standing = sql<{ id: number; rank: number; progress: number; source_kind: string }>`
-  SELECT id, rank, progress, source_kind FROM items WHERE id {amongIds} AND waits_on = 'turn'`;
+  SELECT id, rank, progress, source_kind FROM items
+  WHERE id {amongIds} AND waits_on = '${place.turn}'`;
 
 export async function popSeated(
   transaction: Transaction,

@@ -49,8 +49,8 @@ const insertJobRow = sql<{ id: number }>`
     webhook_url, max_wall_seconds, caller_type, caller_tier, state, items_total, created_at,
     updated_at)
   VALUES (:key, :caller, :corpus, :type, :url, :force, :priority, :budget_cents, :lane,
-    :webhook_url, :max_wall_seconds, :caller_type, :caller_tier, '${jobMachine.initial}', :items_total, :now,
-    :now)
+    :webhook_url, :max_wall_seconds, :caller_type, :caller_tier, '${jobMachine.initial}',
+    :items_total, :now, :now)
   RETURNING id`;
 
 export async function insertJob(transaction: Transaction, job: NewJob): Promise<number> {

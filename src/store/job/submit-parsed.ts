@@ -52,6 +52,8 @@ export interface ParsedSubmission {
 
 type Clock = Pick<Database, 'now'>;
 
+const accepted = { from: null, to: jobMachine.initial, reason: 'accepted' };
+
 /** Returns the ids of the items, in the order of their sources. */
 export async function insertParsed(
   transaction: Transaction,
@@ -92,7 +94,6 @@ export async function insertParsed(
       step: lifecycle.stepOf(progressOf(source)),
     })),
   );
-  const accepted = { from: null, to: jobMachine.initial, reason: 'accepted' };
   const detail = { ...accepted, corpus, items: sources.length };
   const events: NewEvent[] = [{ kind: 'job_accepted', jobId, attempt: 1, detail }];
   const deltas = new JobDeltas();

@@ -1,4 +1,4 @@
-/** What the moves of items mean for their jobs: the counts, and the move of the job that follows. */
+/** What the moves of items mean for their jobs: their counts, and the moves that follow. */
 
 import { place } from '../../kernel/lifecycle/item-wait.ts';
 import {

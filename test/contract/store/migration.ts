@@ -113,8 +113,8 @@ export const migrationTests: readonly StoreTest[] = [
       const { database, lifecycle } = store;
       await store.submit();
       const write = (text: string) => database.write((transaction) => transaction.run({ text }));
-      await write(`INSERT INTO batch_tasks (key, caller, task_type, state, input, submission, next_at,
-        created_at, updated_at) VALUES ('k', 'ann', 'x', 'pending', '{}', '{}', 0, 0, 0)`);
+      await write(`INSERT INTO batch_tasks (key, caller, task_type, state, input, submission,
+        next_at, created_at, updated_at) VALUES ('k', 'ann', 'x', 'pending', '{}', '{}', 0, 0, 0)`);
       assert.equal(stateChecks(lifecycle).length, 5);
       for (const { table, column, states } of stateChecks(lifecycle)) {
         const set = (state: string) => write(`UPDATE ${table} SET ${column} = '${state}'`);
