@@ -172,7 +172,7 @@ function machineSection(machine: Machine, sentence: string): string {
   ].join('\n');
 }
 
-/** Who makes each move of an item. A holder from before a move that raises the epoch is refused. */
+/** The moves of items, each with its mover. A raised epoch fences off the holder from before. */
 function movesTable(): string[] {
   const rows = itemMoveNames.map((name) => {
     const { by, from, to, epoch } = itemMoves[name];

@@ -1,6 +1,6 @@
 /**
  * How processes take batch tasks. A process takes only tasks of providers that it has the settings
- * of. Whoever takes a task raises its epoch and holds it until a time, which it may extend.
+ * of. It raises the epoch of a task that it takes, and holds it until a time, which it may extend.
  */
 
 import { type BatchTaskState, openTaskStates } from '../../kernel/lifecycle/batch-task.ts';
@@ -60,7 +60,7 @@ export function takeGivenUpTasks(
   return transaction.run(takeGivenUpRows, parameters);
 }
 
-/** Takes open tasks that were made before a time, whoever their provider is. */
+/** Takes open tasks of any provider that were made before a time. */
 export function takeOldTasks(
   transaction: Transaction,
   { before, limit, now, heldUntil }: Taking & { readonly before: number },

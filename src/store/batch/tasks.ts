@@ -1,7 +1,7 @@
 /**
  * Batch tasks, and the only writer of their `state`; its moves are the table in
  * `kernel/lifecycle/batch-task.ts`.
- * Whoever works on a task has taken it, which raised its epoch; every later write is a
+ * A process that works on a task has taken it, which raised its epoch; every later write is a
  * compare-and-set on that epoch and on the state. A second submitter or reconciler of the same task
  * changes nothing.
  */
@@ -96,7 +96,7 @@ export async function countOpenTasks(reader: Reader, caller: string): Promise<nu
   return Number(row?.count ?? 0);
 }
 
-/** A task as whoever took it knows it. */
+/** A task as the process that took it knows it. */
 export interface Held {
   readonly id: number;
   readonly key: string;
@@ -143,7 +143,7 @@ export async function postpone(
   return isOurs;
 }
 
-/** What a move writes beside the state. What is left out stays. */
+/** What a move writes beside the state. Absent fields keep their value. */
 export interface TaskChange {
   readonly event: BatchTaskEvent;
   readonly providerState?: ProviderState | undefined;
@@ -222,7 +222,7 @@ export async function moveTask(
 const lockRow = sql<BatchTaskRow>`SELECT * FROM batch_tasks WHERE key = :key {forUpdate}`;
 const raiseEpoch = sql`UPDATE batch_tasks SET epoch = epoch + 1 WHERE id = :id`;
 
-/** Takes one task from whoever has it. */
+/** Takes one task from the process that holds it. */
 export async function seizeTask(
   transaction: Transaction,
   key: string,

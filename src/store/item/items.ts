@@ -93,7 +93,7 @@ export function getItems(
 
 const anyone = sql<{ job_id: number }>`SELECT job_id FROM items WHERE id = :id`;
 
-/** The job that an item is part of, whoever it belongs to. */
+/** The job that an item is part of, of any caller. */
 export async function jobOfItem(reader: Reader, id: number): Promise<number | undefined> {
   return (await reader.run(anyone, { id }))[0]?.job_id;
 }
@@ -150,7 +150,7 @@ export async function getInput(reader: Reader, itemId: number): Promise<InputRow
   return (await reader.run(inputOf, { item_id: itemId }))[0];
 }
 
-/** Of an open item that nothing is bound to move, unless a sweep of its job is. */
+/** An open item that nothing will move, unless a sweep of its job will. */
 const isUnmoved = `
     (waits_on IS NULL AND step NOT IN (${sqlList(endings)}))
     OR (waits_on = '${place.turn}' AND NOT EXISTS (
@@ -184,8 +184,8 @@ const withoutCause = {
 };
 
 /**
- * How many open items nothing is bound to move. It is 0, or a promise is broken. Of all items that
- * ever were, or only of the jobs that are open: that is enough for who asks all the time.
+ * How many open items nothing will move. It is 0, or a promise is broken. `ever` checks all items,
+ * `open` only those of open jobs, which is enough for frequent checks.
  */
 export async function countWithoutCause(
   reader: Reader,

@@ -47,7 +47,7 @@ export interface ServiceQueued {
   readonly id: number;
 }
 
-/** Items whose turn it is wait for a place at a workplace. */
+/** Items whose turn it is wait for a place at a service. */
 export async function enqueueForServices(
   transaction: Transaction,
   items: readonly ServiceQueued[],
@@ -115,7 +115,7 @@ export async function popTurns(transaction: Transaction, limit: number): Promise
   return rows.map(({ item_id }) => item_id);
 }
 
-/** The first on the bench of a workplace. */
+/** The first in the queue of a service. */
 export async function popServiceQueue(
   transaction: Transaction,
   workplace: StepService,

@@ -32,7 +32,7 @@ export interface Submission {
   readonly sources: readonly NewSource[];
   /** The sources are where a crawl begins. */
   readonly crawl?: Crawl | undefined;
-  /** The sources are documents that are embedded anew. */
+  /** The sources are documents that are embedded again. */
   readonly isReembedding?: boolean | undefined;
   readonly budgetCents?: number | undefined;
   readonly webhookUrl?: string | undefined;

@@ -85,8 +85,8 @@ export async function settleJobs(
 }
 
 /**
- * A corpus is embedded anew some documents at a time, whatever becomes of single ones. Where each
- * of them has failed, so would the others: that is for a person to look at, as is what was paused.
+ * A corpus is embedded again some documents at a time, even if some fail. If all of them failed, so
+ * would the others: then a person decides, as for a paused job.
  */
 function mayGoOn({ type, state }: JobCountsRow, event: JobEvent): boolean {
   return (
