@@ -5,7 +5,12 @@
 import type { BlobStore } from '../blob/blob.ts';
 import type { Commands } from '../engine/command/commands.ts';
 import { Failure, toFailure } from '../kernel/failure/failure.ts';
-import { type AttemptPhase, type AttemptStatus, phaseTable } from '../kernel/lifecycle/attempt.ts';
+import {
+  type AttemptPhase,
+  type AttemptStatus,
+  attemptStatus,
+  phaseTable,
+} from '../kernel/lifecycle/attempt.ts';
 import { renamedFor } from '../kernel/name/corpus-name.ts';
 import type { World } from '../kernel/world.ts';
 import type { Log } from '../observe/log.ts';
@@ -148,7 +153,7 @@ export class CallerAttempt {
     const { staging } = this.#options;
     const sources = staging.removable(this.#caller, ids);
     // Before the first await: the attempt must not resume with a source that is being removed.
-    if (this.status === 'paused') this.#takeOut(sources);
+    if (this.status === attemptStatus.paused) this.#takeOut(sources);
     await staging.drop(sources);
     return sources.length;
   }
@@ -169,7 +174,8 @@ export class CallerAttempt {
 
   /** Whether the attempt works on the source, so that it cannot be removed. */
   isAtWorkOn(id: string): boolean {
-    const isAtWork = this.status === 'running' || this.status === 'stopping';
+    const isAtWork =
+      this.status === attemptStatus.running || this.status === attemptStatus.stopping;
     return isAtWork && this.isInNeedOf(id);
   }
 
@@ -240,12 +246,12 @@ export class CallerAttempt {
       registry.finishCancellation(run.id, false);
       return;
     }
-    if (run.isCommitted && registry.state.status === 'running') {
+    if (run.isCommitted && registry.state.status === attemptStatus.running) {
       registry.setPhase(run.id, 'text_committed');
     }
     await this.#dropStaged(works.filter(isDone).map(({ staged }) => staged));
     if (registry.isClosed) return;
-    if (registry.state.status === 'running') registry.complete(run.id);
+    if (registry.state.status === attemptStatus.running) registry.complete(run.id);
     else registry.finishCancellation(run.id, false);
   }
 
@@ -264,7 +270,7 @@ export class CallerAttempt {
   #isStranded(): boolean {
     const { registry, workspaces } = this.#options;
     const { status, attemptId } = registry.state;
-    return status === 'paused' && !workspaces.has(attemptId ?? '');
+    return status === attemptStatus.paused && !workspaces.has(attemptId ?? '');
   }
 
   /** Sources that are stored, known already or staged again need not stay staged. */
@@ -279,7 +285,7 @@ export class CallerAttempt {
   /** The run was stopped or cannot continue. Either way it can be resumed. */
   #breakOff(run: Run, error: unknown): void {
     const { registry, log } = this.#options;
-    if (registry.state.status === 'running') {
+    if (registry.state.status === attemptStatus.running) {
       const { code, message } = toFailure(error);
       log.error(`attempt: the run cannot continue in ${registry.state.phase} (${code})`);
       run.trouble = { code, message };
@@ -301,7 +307,7 @@ export class CallerAttempt {
 }
 
 export function isOpen(status: AttemptStatus): boolean {
-  return status !== 'idle' && status !== 'complete';
+  return status !== attemptStatus.idle && status !== attemptStatus.complete;
 }
 
 /**

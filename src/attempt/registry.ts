@@ -14,6 +14,7 @@ import {
   type AttemptPhase,
   type AttemptStatus,
   attempt,
+  attemptStatus,
   cancellationEvent,
   isRepeatedStop,
 } from '../kernel/lifecycle/attempt.ts';
@@ -92,7 +93,7 @@ export class AttemptRegistry {
   /** Reports the progress of the running attempt. */
   setPhase(attemptId: string, phase: AttemptPhase): AttemptState {
     this.#checkCurrent('phase', attemptId);
-    if (this.#state.status !== 'running') {
+    if (this.#state.status !== attemptStatus.running) {
       throw this.#refused(`the phase ${phase} was reported while ${this.#state.status}`);
     }
     return this.#become(`is in the phase ${phase}`, withPhase(this.#state, phase));
@@ -182,7 +183,7 @@ export class AttemptRegistry {
   /** Whether results of this attempt may still be stored. */
   mayCommit(attemptId: string): boolean {
     const { status, attemptId: current } = this.#state;
-    const isCurrent = status === 'running' && attemptId === current;
+    const isCurrent = status === attemptStatus.running && attemptId === current;
     return isCurrent && !this.#options.flags.isRequested(attemptId);
   }
 

@@ -3,8 +3,10 @@
  * block each other. The number of open attempts is limited: if all slots are taken, one that has
  * been paused for long is discarded, and its caller keeps the staged sources.
  */
+
 import { checkCorpusName } from '../engine/command/admission.ts';
 import { Failure } from '../kernel/failure/failure.ts';
+import { attemptStatus } from '../kernel/lifecycle/attempt.ts';
 import { limits } from '../kernel/limits/limits.ts';
 import { placeOf } from '../kernel/name/corpus-name.ts';
 import { hasCorpus } from '../store/document/documents.ts';
@@ -162,7 +164,7 @@ export class AttemptSession {
 
   #isForgotten({ status, movedAt }: CallerAttempt): boolean {
     const idleMs = this.#options.world.now() - movedAt;
-    return status === 'paused' && idleMs >= limits.attempt.pausedMsMax;
+    return status === attemptStatus.paused && idleMs >= limits.attempt.pausedMsMax;
   }
 
   #tell(news: News): void {

@@ -4,7 +4,7 @@ import type { Commands } from '../engine/command/commands.ts';
 import type { CancelReceipt } from '../engine/command/input.ts';
 import type { Relay } from '../engine/relay.ts';
 import { jobMessage } from '../kernel/job-message.ts';
-import { type JobState, job as jobMachine } from '../kernel/lifecycle/job.ts';
+import { type JobState, job as jobMachine, jobState } from '../kernel/lifecycle/job.ts';
 import { isFinal } from '../kernel/lifecycle/machine.ts';
 import type { StageState } from '../kernel/lifecycle/stage.ts';
 import { limits } from '../kernel/limits/limits.ts';
@@ -220,7 +220,7 @@ export async function summarize(store: Database, rows: readonly JobRow[]): Promi
 function summaryOf(row: JobRow, status: StageState, now: number): JobSummary {
   // A job that waits for a retry keeps its last error; only a failed one is shown with it.
   const error: ErrorRecord | null =
-    row.error === null || row.state !== 'failed' ? null : JSON.parse(row.error);
+    row.error === null || row.state !== jobState.failed ? null : JSON.parse(row.error);
   return {
     id: row.key,
     corpus: row.corpus,

@@ -145,7 +145,7 @@ describe('pawl with --json', () => {
     assert.deepEqual(pick(job, ['job_id', 'corpus_name', 'actions']), {
       job_id: id,
       corpus_name: 'notes',
-      actions: ['retry'],
+      actions: [],
     });
     assert.deepEqual(await place.read(['jobs', 'events', id]), lines.slice(0, -1));
 

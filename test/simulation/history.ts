@@ -61,8 +61,9 @@ function playItem(one: Played, event: Event): string | undefined {
   }
   const ending = endingKinds[kind];
   if (ending) return move(one, ending[0], ending[1], one.progress) ? undefined : where;
+  // By a person, or with its job: a restart may start from where either may.
   if (kind === 'item_retried') {
-    return move(one, 'retry', item.stepOf(one.progress), one.progress) ? undefined : where;
+    return move(one, 'restart', item.stepOf(one.progress), one.progress) ? undefined : where;
   }
   if (kind === 'item_unchanged') {
     one.progress = item.complete;
@@ -83,7 +84,6 @@ function move(one: Played, event: string, to: string, progress: Progress): boole
 }
 
 const jobEvents: Partial<Record<EventKind, (typeof job.edges)[number][0]>> = {
-  job_accepted: 'accept',
   job_started: 'start',
   job_waiting: 'wait',
   job_paused: 'pause',

@@ -116,6 +116,26 @@ export function stateWriteRule(
   };
 }
 
+/**
+ * States are named in the kernel's tables. Elsewhere they come from there: a quoted one beside a
+ * state column, in SQL or in a comparison, would stay behind when the table changes.
+ */
+export function stateLiteralRule(columns: readonly string[], states: readonly string[]): Rule {
+  const column = `(?<!#)\\b(?:${columns.join('|')})\\b`;
+  const state = `['"](?:${states.join('|')})['"]`;
+  const operator = String.raw`\)?\s*(?:[!=]==|=|<>|!=|(?:NOT\s+)?IN\s*\()\s*`;
+  const beside = new RegExp(`${column}${operator}${state}|${state}\\s*[!=]==\\s*${column}`, 'gi');
+  return (source) =>
+    [...source.uncommented.matchAll(beside)].map((match) =>
+      at(
+        source,
+        'state-literal',
+        lineAt(source.text, match.index),
+        `take ${match[0]} from a table`,
+      ),
+    );
+}
+
 export function importRule(tables: ImportTables): Rule {
   return (source) => {
     if (!source.path.startsWith('src/') || isTest(source.path)) return [];

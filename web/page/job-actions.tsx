@@ -56,11 +56,9 @@ export function JobActions({ job }: { job: JobDetail }) {
     onError: (error) => notices.tell(error.message, { tone: 'bad' }),
     onSettled: () => queries.invalidateQueries({ queryKey: ['job', job.job_id] }),
   });
-  const isUseful = (action: string): action is Action =>
-    isAction(action) && (action !== 'retry' || job.items_failed + job.items_canceled > 0);
   return (
     <span className="row">
-      {job.actions.filter(isUseful).map((action) => (
+      {job.actions.filter(isAction).map((action) => (
         <button
           key={action}
           type="button"

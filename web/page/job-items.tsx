@@ -1,8 +1,10 @@
 /** The documents of a job. The selected one shows its steps and its explanation. */
+
 import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useCallback, useEffect, useMemo } from 'react';
 import type { Item, JobDetail } from '../../src/contract/schema/schema.ts';
+import { place } from '../../src/kernel/lifecycle/item-wait.ts';
 import { type ItemPages, itemsPerPage } from '../live/item-list.ts';
 import { Badge, Empty, Facts, Problem, Skeleton, Time, type Tone } from '../part/basic.tsx';
 import { LongList } from '../part/long-list.tsx';
@@ -35,7 +37,7 @@ function useProgress(jobId: string): void {
     return live.watch(({ job_id, item_id, step, done, total }) => {
       if (job_id !== jobId) return;
       const patch = (item: Item): Item =>
-        item.item_id === item_id && item.waits_on === 'worker'
+        item.item_id === item_id && item.waits_on === place.worker
           ? { ...item, working: { step, done, total } }
           : item;
       queries.setQueryData<ItemPages>(

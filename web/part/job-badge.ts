@@ -1,5 +1,7 @@
 /** The badge and the text of a status. */
+
 import type { Job } from '../../src/contract/schema/schema.ts';
+import { jobState } from '../../src/kernel/lifecycle/job.ts';
 import type { IconName } from './icon.tsx';
 import { count } from './wording.ts';
 
@@ -28,7 +30,7 @@ export const badgeOf = ({ status, state }: Job): JobBadge =>
   stateBadges[state] ?? statusBadges[status];
 
 export function messageOf(job: Job): string {
-  if (job.state === 'paused') return 'Paused';
+  if (job.state === jobState.paused) return 'Paused';
   return job.partial && job.items_failed > 0
     ? `${job.message} (${count(job.items_failed)} failed)`
     : job.message;

@@ -1,5 +1,7 @@
 /** The status of a job, in the words of the API. */
+
 import type { Job } from '../../src/contract/schema/schema.ts';
+import { jobState } from '../../src/kernel/lifecycle/job.ts';
 import { Icon } from './icon.tsx';
 import { badgeOf } from './job-badge.ts';
 import { count } from './wording.ts';
@@ -39,7 +41,7 @@ function classOf({ status, state }: Job, index: number, place: number): string {
   if (index < place) return 'past';
   if (index > place) return '';
   if (status === 'failed') return 'broken';
-  return state === 'running' ? 'now' : 'still';
+  return state === jobState.running ? 'now' : 'still';
 }
 
 /** The share of finished documents, by outcome. */

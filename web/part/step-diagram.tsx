@@ -1,5 +1,7 @@
 /** Draws the steps of a document from their table, with the number of documents at each. */
+
 import { stepTable } from '../../src/kernel/lifecycle/item.ts';
+import { place } from '../../src/kernel/lifecycle/item-wait.ts';
 import { columnsOf } from './step-strip.tsx';
 import { count, words } from './wording.ts';
 
@@ -59,5 +61,5 @@ export function StepDiagram({ counts }: StepDiagramProps) {
 
 function classOf(step: string, value: number): string | undefined {
   if (value === 0) return undefined;
-  return step === 'done' ? 'past' : 'lit';
+  return step === place.done ? 'past' : 'lit';
 }

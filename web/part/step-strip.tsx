@@ -1,6 +1,8 @@
 /** The steps of a document in order, with parallel steps side by side. */
+
 import type { Item } from '../../src/contract/schema/schema.ts';
 import { stepTable } from '../../src/kernel/lifecycle/item.ts';
+import { place } from '../../src/kernel/lifecycle/item-wait.ts';
 import { words } from './wording.ts';
 
 /** Steps with the same predecessors run in parallel. */
@@ -21,10 +23,10 @@ function isReady(step: string, reached: readonly string[]): boolean {
 
 export function StepStrip({ item }: { item: Item }) {
   const { reached, step, working, error } = item;
-  const isAtWork = item.waits_on === 'worker';
+  const isAtWork = item.waits_on === place.worker;
   const classOf = (name: string): string => {
     if (reached.includes(name)) return 'reached';
-    if (step === 'failed' && error?.step === name) return 'failed';
+    if (step === place.failed && error?.step === name) return 'failed';
     if (isAtWork && (working?.step === name || isReady(name, reached))) return 'now';
     return '';
   };

@@ -1,7 +1,11 @@
 /** `pawl jobs`: submitted jobs, their progress, and the actions on them. */
 import type { Event, JobSummary } from '../../index.ts';
-import { type JobState, job as jobMachine } from '../../kernel/lifecycle/job.ts';
-import { allowedActions } from '../../kernel/lifecycle/machine.ts';
+import {
+  type JobState,
+  jobActions,
+  job as jobMachine,
+  jobState,
+} from '../../kernel/lifecycle/job.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import { chooseAction, onlyArgument } from '../action.ts';
 import {
@@ -116,7 +120,7 @@ const styles: Partial<Record<JobState, Style>> = {
 };
 
 function paintState(terminal: Terminal, { state, partial }: JobSummary): string {
-  const text = state === 'succeeded' && partial ? 'partly succeeded' : state;
+  const text = state === jobState.succeeded && partial ? 'partly succeeded' : state;
   return terminal.paint(partial ? 'yellow' : (styles[state] ?? 'reset'), text);
 }
 
@@ -140,7 +144,7 @@ async function show({ terminal, isJson }: Call, job: JobClient): Promise<number>
     ['job', summary.id],
     ['corpus', summary.corpus],
     ['state', `${paintState(terminal, summary)}${endedAt ? '' : ` (${summary.status})`}`],
-    ...(summary.state === 'failed' ? [['message', summary.message] as const] : []),
+    ...(summary.state === jobState.failed ? [['message', summary.message] as const] : []),
     ['documents', documents.join(', ')],
     ['chunks', number(summary.chunks)],
     ...costPairs(summary),
@@ -150,7 +154,7 @@ async function show({ terminal, isJson }: Call, job: JobClient): Promise<number>
       const text = `${code} × ${number(failed)}: ${failureOf(code).advice}`;
       return [index === 0 ? 'causes' : '', text] as const;
     }),
-    ['actions', allowedActions(jobMachine, summary.state).join(', ') || 'none'],
+    ['actions', jobActions(summary.state, items).join(', ') || 'none'],
   ]);
   return exits.well;
 }

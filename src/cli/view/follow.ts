@@ -1,6 +1,6 @@
 /** Follows a job to its end, then prints the result and the next steps for failed documents. */
 import type { JobCounts, JobSummary } from '../../index.ts';
-import { job as jobMachine } from '../../kernel/lifecycle/job.ts';
+import { job as jobMachine, jobState } from '../../kernel/lifecycle/job.ts';
 import { isFinal } from '../../kernel/lifecycle/machine.ts';
 import { type Call, exits } from '../command.ts';
 import type { JobClient, PawlClient } from '../pawl-client.ts';
@@ -47,7 +47,7 @@ export async function follow(
   const { state } = progress.counts;
   if (isFinal(jobMachine, state)) view.show(progress);
   view.end(progress);
-  if (state === 'paused' && progress.counts.pauseReason !== null) {
+  if (state === jobState.paused && progress.counts.pauseReason !== null) {
     return tellPaused(call, await job.summary());
   }
   if (!isFinal(jobMachine, state)) return exits.interrupted;
@@ -110,7 +110,7 @@ function tellPaused({ terminal, isJson }: Call, summary: JobSummary): number {
 }
 
 function exitOf({ state, items }: JobCounts): number {
-  if (state === 'canceled') return exits.error;
+  if (state === jobState.canceled) return exits.error;
   return items.failed > 0 ? exits.someFailed : exits.well;
 }
 

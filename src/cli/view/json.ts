@@ -1,8 +1,7 @@
 /** The shapes that `--json` prints. Field names are those of the HTTP API. */
 import type { CauseRow, CorpusRow, Event, JobSummary, Spending } from '../../index.ts';
 import { type FailureCode, failures, isFailureCode } from '../../kernel/failure/failure.ts';
-import { job as jobMachine } from '../../kernel/lifecycle/job.ts';
-import { allowedActions } from '../../kernel/lifecycle/machine.ts';
+import { jobActions } from '../../kernel/lifecycle/job.ts';
 import { warningsOf } from '../../pipeline/extract/parsed.ts';
 import { attemptOf } from '../../store/item/items.ts';
 import type { DocumentOf, ItemOf } from '../pawl-client.ts';
@@ -36,7 +35,7 @@ export function jobShape(job: JobSummary) {
     pause_reason: job.pauseReason,
     failed_stage: job.failedStage,
     error: job.error,
-    actions: allowedActions(jobMachine, job.state),
+    actions: jobActions(job.state, job.items),
     created_at: time(job.createdAt),
     started_at: time(job.startedAt),
     ended_at: time(job.endedAt),

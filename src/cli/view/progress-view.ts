@@ -1,7 +1,9 @@
 /**
  * Shows progress: redrawn lines on a terminal, a line now and then elsewhere, or events as JSON.
  */
+
 import type { Event } from '../../index.ts';
+import { jobState } from '../../kernel/lifecycle/job.ts';
 import type { Call } from '../command.ts';
 import type { JobClient } from '../pawl-client.ts';
 import { eventShape } from './json.ts';
@@ -74,7 +76,7 @@ class LiveView implements ProgressView {
       terminal.paint('dim', '╌'.repeat(Math.max(barColumns - good - bad, 0))),
     ].join('');
     const percent = `${Math.floor(share * 100)}%`.padStart(4);
-    const pace = progress.ended < total && state !== 'paused' ? progress.pace : '';
+    const pace = progress.ended < total && state !== jobState.paused ? progress.pace : '';
     const counts = `${number(progress.ended)} of ${count(total, 'document')}`;
     const name = terminal.paint('bold', this.#job.corpus);
     return `${name}  ${bar} ${percent}  ${counts}  ${terminal.paint('dim', pace)}`.trimEnd();
@@ -84,7 +86,8 @@ class LiveView implements ProgressView {
     const { terminal } = this.#call;
     const indent = ' '.repeat(this.#job.corpus.length + 2);
     const { state } = progress.counts;
-    if (state === 'paused') return `${indent}${terminal.paint('yellow', pausedLine(this.#job))}`;
+    if (state === jobState.paused)
+      return `${indent}${terminal.paint('yellow', pausedLine(this.#job))}`;
     const running = progress.stageCounts.map(([stage, running]) => {
       const text = `${stage} ${number(running)}`;
       return running === 0 ? terminal.paint('dim', text) : text;

@@ -5,7 +5,7 @@
 import Type, { type Static } from 'typebox';
 import { lanes } from '../../engine/command/admission.ts';
 import { failures } from '../../kernel/failure/failure.ts';
-import { waits } from '../../kernel/lifecycle/item-wait.ts';
+import { itemWait, waits } from '../../kernel/lifecycle/item-wait.ts';
 import { job as jobMachine } from '../../kernel/lifecycle/job.ts';
 import { stage as stageMachine } from '../../kernel/lifecycle/stage.ts';
 import { limits } from '../../kernel/limits/limits.ts';
@@ -225,7 +225,7 @@ export const Item = Type.Object({
   explanation: Type.String({ description: 'Where it is, why, and what happens next.' }),
   cost_cents: Type.Number(),
   tokens: Tokens,
-  actions: Type.Array(Type.String()),
+  actions: Type.Array(oneOf(itemWait.actions)),
   failed_at: nullable(time),
   created_at: time,
   moved_at: time,

@@ -1,7 +1,7 @@
 /** User commands on batch tasks: submit and cancel. The reconciler does the rest. */
 import { type BlobStore, getPieces, putParts } from '../../blob/blob.ts';
 import { Failure } from '../../kernel/failure/failure.ts';
-import { batchTask } from '../../kernel/lifecycle/batch-task.ts';
+import { batchTask, batchTaskState } from '../../kernel/lifecycle/batch-task.ts';
 import { allowedActions } from '../../kernel/lifecycle/machine.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import type { JsonObject } from '../../kernel/provider-state.ts';
@@ -101,7 +101,7 @@ export class BatchCommands {
       const isCancelDue = row.epoch > 1;
       // A submitter may be working on it: its jobs are known when its lock expires.
       const heldUntil = Math.min(row.next_at, now + holdMs);
-      const nextAt = row.state === 'pending' ? Math.max(now, heldUntil) : now;
+      const nextAt = row.state === batchTaskState.pending ? Math.max(now, heldUntil) : now;
       const change = { event: 'cancel', isCancelDue, nextAt, told, now } as const;
       await moveTask(transaction, row, change);
       if (isCancelDue) return;

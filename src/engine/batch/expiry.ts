@@ -3,7 +3,9 @@
  * limit also holds for tasks that no process serves. A process with the settings ends their jobs at
  * the provider.
  */
+
 import { Failure } from '../../kernel/failure/failure.ts';
+import { batchTaskState } from '../../kernel/lifecycle/batch-task.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import { takeOldTasks } from '../../store/batch/taking.ts';
 import { type BatchTaskRow, moveTask } from '../../store/batch/tasks.ts';
@@ -23,7 +25,7 @@ export async function expireOld(options: BatchOptions): Promise<number> {
   const hours = limits.batch.taskAgeMsMax / 3_600_000;
   for (const row of rows) {
     const message =
-      row.state === 'pending'
+      row.state === batchTaskState.pending
         ? `the provider did not accept it within ${hours} h`
         : `the task has been in progress for more than ${hours} h`;
     const waited = row.wait_reason === null ? '' : `: ${row.wait_reason}`;
@@ -56,5 +58,5 @@ export async function giveUp(
 
 /** Only a process that took the task before can have begun a job. */
 function mayBeAtProvider({ state, epoch }: BatchTaskRow): boolean {
-  return state === 'in_progress' || epoch > 1;
+  return state === batchTaskState.in_progress || epoch > 1;
 }

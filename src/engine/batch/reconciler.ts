@@ -8,7 +8,11 @@ import { putParts } from '../../blob/blob.ts';
 import { type BatchAction, batchDecisions } from '../../kernel/batch-decision.ts';
 import { Failure, failures, toFailure } from '../../kernel/failure/failure.ts';
 import { batchJob, pollErrorEvent } from '../../kernel/lifecycle/batch-job.ts';
-import { type BatchTaskEvent, batchTaskEventFor } from '../../kernel/lifecycle/batch-task.ts';
+import {
+  type BatchTaskEvent,
+  batchTaskEventFor,
+  batchTaskState,
+} from '../../kernel/lifecycle/batch-task.ts';
 import { transition } from '../../kernel/lifecycle/machine.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import {
@@ -61,7 +65,7 @@ export function pollPool(options: BatchOptions, signal: AbortSignal): TaskPool {
   return new TaskPool(options, {
     size: limits.batch.concurrencyMax,
     what: 'reconciling',
-    take: (transaction, taking) => takeDueTasks(transaction, 'in_progress', taking),
+    take: (transaction, taking) => takeDueTasks(transaction, batchTaskState.in_progress, taking),
     work: async (row) => {
       const hold = new Hold(row, options, signal);
       try {

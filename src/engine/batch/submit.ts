@@ -4,9 +4,11 @@
  * A task that is delivered twice is submitted once. After a crash the next try first looks for jobs
  * that the last one may have started, as far as the provider allows (`recognizedBy`).
  */
+
 import type { BlobStore } from '../../blob/blob.ts';
 import { backoffMs, ceilingMs, defaultPolicy } from '../../kernel/backoff.ts';
 import { Failure, failures, isRetried, toFailure } from '../../kernel/failure/failure.ts';
+import { batchTaskState } from '../../kernel/lifecycle/batch-task.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import type { JsonObject } from '../../kernel/provider-state.ts';
 import type { World } from '../../kernel/world.ts';
@@ -75,7 +77,7 @@ export function submissionPool(options: BatchOptions, signal: AbortSignal): Task
   return new TaskPool(options, {
     size: limits.batch.submitConcurrencyMax,
     what: 'submitting',
-    take: (transaction, taking) => takeDueTasks(transaction, 'pending', taking),
+    take: (transaction, taking) => takeDueTasks(transaction, batchTaskState.pending, taking),
     work: async (row) => {
       const hold = new Hold(row, options, signal);
       try {
@@ -279,13 +281,13 @@ class Submission {
     const { database } = this.#options;
     const stored = await getBatchTask(database, this.#row.key, this.#row.caller);
     // The process that has a pending task looks for jobs started here.
-    if (!stored || stored.state === 'pending') return;
+    if (!stored || stored.state === batchTaskState.pending) return;
     const known = providerStateOf(stored)?.jobs.map((job) => job.external_job_id) ?? [];
     const begun = Object.entries(this.#noted).flatMap(([index, { id }]) =>
       id === undefined || known.includes(id) ? [] : [[index, id] as const],
     );
     if (begun.length === 0) return;
-    if (stored.state !== 'in_progress') {
+    if (stored.state !== batchTaskState.in_progress) {
       const late = { key: stored.key, ids: Object.fromEntries(begun), now: database.now() };
       return database.write((transaction) => reportLateJobs(transaction, late));
     }

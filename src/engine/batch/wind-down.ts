@@ -5,9 +5,11 @@
  * again while the first batch may still be charged. A pass that cannot reach the provider is
  * repeated, by any process with the provider's settings.
  */
+
 import { putParts } from '../../blob/blob.ts';
 import { windDownActions } from '../../kernel/batch-decision.ts';
 import { toFailure } from '../../kernel/failure/failure.ts';
+import { batchTaskState } from '../../kernel/lifecycle/batch-task.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import {
   isGivenUp,
@@ -241,7 +243,7 @@ function isOver(entry: ProviderJob): boolean {
 }
 
 function reasonOf({ state, error }: BatchTaskRow): string {
-  if (state === 'canceled') return 'canceled';
+  if (state === batchTaskState.canceled) return 'canceled';
   const { message } = JSON.parse(error ?? '{}') as { message?: string };
   return message ?? 'it was abandoned';
 }

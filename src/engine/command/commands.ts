@@ -48,13 +48,19 @@ import { JobControl, type JobControlOptions, unsweptAmong, writeCommand } from '
 import type { JobSweeps } from './job-sweeps.ts';
 import { acceptOrigins, type ConfiguredOrigins, type CorpusOrigins } from './origins.ts';
 import { beginReembedding, type ReembedInput } from './reembed.ts';
-import { checkNoneOpen, failedItem, itemEvent, jobEvent, jobIdsOf, jobsOf } from './rows.ts';
+import { checkNoneOpen, itemEvent, itemForAction, jobEvent, jobIdsOf, jobsOf } from './rows.ts';
 
 export interface CommandOptions extends JobControlOptions {
   /** Throws for a source that could never be read. */
   readonly checkSource?: ((source: NewSource) => void) | undefined;
   /** These items were taken away: work on them in this process can stop. */
   readonly revoke: (itemIds: readonly number[]) => void;
+}
+
+interface ItemsAction {
+  readonly caller: string;
+  readonly ids: readonly number[];
+  readonly action: 'retry' | 'discard';
 }
 
 export class Commands {
@@ -123,10 +129,6 @@ export class Commands {
   async retry(caller: string, jobKey: string): Promise<number> {
     return this.#control.change(caller, jobKey, 'retry', async (transaction, row, now) => {
       const ended = await listEnded(transaction, row.id);
-      if (ended.length === 0) {
-        const message = `job ${jobKey} has no failed or canceled item to retry`;
-        throw new Failure('action_not_allowed', message);
-      }
       return this.#beginAgain(transaction, { move: 'restart', rows: ended, now });
     });
   }
@@ -157,7 +159,7 @@ export class Commands {
    */
   async retryItems(caller: string, ids: readonly number[]): Promise<number> {
     return this.#control.whenSwept(() =>
-      this.#changeItems(caller, ids, async (transaction, rows, now) => {
+      this.#changeItems({ caller, ids, action: 'retry' }, async (transaction, rows, now) => {
         const jobIds = jobIdsOf(rows);
         await takeFences(transaction, jobIds);
         const unswept = await unsweptAmong(transaction, jobIds);
@@ -168,7 +170,7 @@ export class Commands {
 
   /** Removes items from the inbox permanently. */
   async discardItems(caller: string, ids: readonly number[]): Promise<number> {
-    return this.#changeItems(caller, ids, async (transaction, rows, now) => {
+    return this.#changeItems({ caller, ids, action: 'discard' }, async (transaction, rows, now) => {
       await holdFences(transaction, jobIdsOf(rows));
       const hits = await discard(
         transaction,
@@ -302,15 +304,14 @@ export class Commands {
   }
 
   #changeItems<T>(
-    caller: string,
-    ids: readonly number[],
+    { caller, ids, action }: ItemsAction,
     change: (transaction: Transaction, rows: readonly ItemRow[], now: number) => Promise<T>,
   ): Promise<T> {
     const { database } = this.#options;
     return this.#write('command', async (transaction) => {
       const rows: ItemRow[] = [];
       const inOrder = [...new Set(ids)].sort((a, b) => a - b);
-      for (const id of inOrder) rows.push(await failedItem(transaction, id, caller));
+      for (const id of inOrder) rows.push(await itemForAction(transaction, { id, caller, action }));
       return change(transaction, rows, database.now());
     });
   }

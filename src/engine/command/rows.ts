@@ -1,11 +1,11 @@
 /** Checks before a command, and events after it. */
 import { Failure } from '../../kernel/failure/failure.ts';
-import { job as jobMachine } from '../../kernel/lifecycle/job.ts';
-import { allowedActions } from '../../kernel/lifecycle/machine.ts';
+import { type ItemMoveName, itemActions } from '../../kernel/lifecycle/item-wait.ts';
+import type { JobEventName } from '../../kernel/lifecycle/job.ts';
 import type { NewEvent } from '../../observe/event.ts';
 import type { Reader, Transaction } from '../../store/driver/database.ts';
 import { getItem, type ItemRow } from '../../store/item/items.ts';
-import { findOpenJob, getJobById, type JobRow } from '../../store/job/jobs.ts';
+import { actionsOfJob, findOpenJob, getJobById, type JobRow } from '../../store/job/jobs.ts';
 import type { MovedJob } from '../../store/job/moves.ts';
 
 export function jobIdsOf(rows: readonly ItemRow[]): number[] {
@@ -32,19 +32,19 @@ export async function checkNoneOpen(reader: Reader, caller: string, corpus: stri
   throw new Failure('action_not_allowed', message);
 }
 
-export async function failedItem(
+/** The item, if this action is offered on it. */
+export async function itemForAction(
   transaction: Transaction,
-  id: number,
-  caller: string,
+  { id, caller, action }: { id: number; caller: string; action: ItemMoveName },
 ): Promise<ItemRow> {
   const row = await getItem(transaction, id, caller);
   if (!row) throw new Failure('item_unknown', `there is no item ${id}`);
-  if (row.failed_at !== null) return row;
+  if (itemActions(row).includes(action)) return row;
   throw new Failure('action_not_allowed', `item ${id} is ${row.step}, not in the inbox`);
 }
 
-export function checkAction(row: JobRow, action: (typeof jobMachine.actions)[number]): void {
-  const allowed = allowedActions(jobMachine, row.state);
+export function checkAction(row: JobRow, action: JobEventName): void {
+  const allowed = actionsOfJob(row);
   if (allowed.includes(action)) return;
   throw new Failure(
     'action_not_allowed',
@@ -59,8 +59,8 @@ export function jobEvent(
   moved: MovedJob | undefined,
   detail: { readonly reason: string } & Readonly<Record<string, unknown>>,
 ): NewEvent {
-  const { to = row.state, attempt = row.attempt } = moved ?? {};
-  return { kind, jobId: row.id, attempt, detail: { from: row.state, to, ...detail } };
+  const { from = row.state, to = row.state, attempt = row.attempt } = moved ?? {};
+  return { kind, jobId: row.id, attempt, detail: { from, to, ...detail } };
 }
 
 export function itemEvent(row: ItemRow, kind: NewEvent['kind']): NewEvent {

@@ -1,6 +1,6 @@
 /**
- * The service's log: one JSON object a line. What is written down is named here and in the calls;
- * headers, queries, bodies and the text of documents never are.
+ * The service's log: one JSON object a line. Only fields that are named here and in the calls are
+ * logged; never headers, queries, bodies or the text of documents.
  */
 import type { FastifyServerOptions } from 'fastify';
 import { framesOf } from '../../observe/frames.ts';
@@ -16,9 +16,9 @@ export function loggerOptions({ level, write }: LogOptions): FastifyServerOption
   return {
     level,
     stream: { write },
-    // Neither pid nor host: whoever collects the lines knows where they come from.
+    // Neither pid nor host: the log collector adds where a line comes from.
     base: null,
-    // The second net: nothing should bring these here in the first place.
+    // The second line of defence: no caller should log these in the first place.
     redact: {
       paths: [
         '*.authorization',
@@ -57,7 +57,7 @@ interface TransitionLog {
   debug(fields: object, message: string): void;
 }
 
-/** Every transition, as the history has it: those of items for who looks closer. */
+/** Every transition, as the history has it: those of jobs as info, those of items as debug. */
 export function logTransitions(log: TransitionLog, told: readonly Told[]): void {
   for (const { event, jobKey } of told) {
     const { kind, itemId, step, attempt, worker, detail = {} } = event;

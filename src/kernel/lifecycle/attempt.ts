@@ -6,7 +6,7 @@
  * No status is final: one registry serves attempt after attempt, and `complete` stays visible,
  * apart from `idle`, until the next start.
  */
-import { defineMachine, type EventOf, type StateOf } from './machine.ts';
+import { defineMachine, type EventOf, type StateOf, statesOf } from './machine.ts';
 
 export const attempt = defineMachine({
   name: 'attempt',
@@ -20,7 +20,7 @@ export const attempt = defineMachine({
     ['canceled_with_work', ['stopping'], 'paused'],
     ['canceled_without_work', ['stopping'], 'idle'],
     ['resume', ['paused'], 'running'],
-    // All that was staged for it was taken back, or its workspace is gone.
+    // All its staged sources were removed, or its workspace is gone.
     ['discard', ['paused'], 'idle'],
     ['complete', ['running'], 'complete'],
     // Late results must find an attempt that is being canceled, so this is not a way back to idle.
@@ -29,6 +29,9 @@ export const attempt = defineMachine({
 });
 
 export type AttemptStatus = StateOf<typeof attempt>;
+
+/** The statuses by name, for comparisons. */
+export const attemptStatus = statesOf(attempt);
 export type AttemptEvent = EventOf<typeof attempt>;
 
 export interface PhaseRow {
@@ -64,7 +67,7 @@ export function cancellationEvent(stagedWorkRemains: boolean): AttemptEvent {
   return stagedWorkRemains ? 'canceled_with_work' : 'canceled_without_work';
 }
 
-/** A second stop is no transition and no error either: it is answered with the present state. */
+/** A second stop is neither a transition nor an error: the answer is the present state. */
 export function isRepeatedStop(status: AttemptStatus, event: AttemptEvent): boolean {
   return status === 'stopping' && event === 'stop';
 }

@@ -46,7 +46,7 @@ test('ended jobs complete the task, complete it partly, or fail it', () => {
   }
 });
 
-test('whatever the jobs say, a task in progress can follow', () => {
+test('every state of the jobs leads to a move that a task in progress allows', () => {
   for (const jobs of everyList) {
     assert.notEqual(transition(batchTask, 'in_progress', batchTaskEventFor(jobs)), undefined);
   }

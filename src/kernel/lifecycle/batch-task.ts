@@ -1,6 +1,13 @@
 /** Work handed to an outside provider for hours: submitted once, then moved by the reconciler. */
-import type { BatchJobState } from './batch-job.ts';
-import { defineMachine, type EventOf, type StateOf } from './machine.ts';
+import { type BatchJobState, batchJob } from './batch-job.ts';
+import {
+  defineMachine,
+  type EventOf,
+  isFinal,
+  openStates,
+  type StateOf,
+  statesOf,
+} from './machine.ts';
 
 export const batchTask = defineMachine({
   name: 'batch-task',
@@ -20,6 +27,13 @@ export const batchTask = defineMachine({
 });
 
 export type BatchTaskState = StateOf<typeof batchTask>;
+
+/** The states by name, for comparisons and SQL. */
+export const batchTaskState = statesOf(batchTask);
+
+/** The tasks that have not ended. */
+export const openTaskStates = openStates(batchTask);
+
 export type BatchTaskEvent = EventOf<typeof batchTask>;
 
 export interface BatchJobResult {
@@ -30,7 +44,7 @@ export interface BatchJobResult {
 
 /** What the provider's jobs say should happen to a task in progress. */
 export function batchTaskEventFor(jobs: readonly BatchJobResult[]): BatchTaskEvent {
-  if (jobs.some(({ state }) => state === 'submitted' || state === 'running')) return 'poll';
+  if (jobs.some(({ state }) => !isFinal(batchJob, state))) return 'poll';
   // True of no jobs as well: such a task has lost its provider's state, and nothing would end it.
   if (jobs.every(({ state }) => state === 'failed')) return 'fail';
   const whole = jobs.every(({ state, partial }) => state === 'completed' && !partial);

@@ -26,7 +26,9 @@ const sentences: Readonly<Record<MachineName, string>> = {
     'order; a retry continues from the steps already reached.',
   'item-wait':
     'What an open item waits on, or how it ended. Each move names who makes it: see `itemMoves`.',
-  job: 'What a caller submitted. Its state follows from its items.',
+  job:
+    'What a caller submitted. Its state follows from its items. A retry is offered where an item ' +
+    'failed or was canceled.',
   stage: 'The status that people see. It is derived from the items and never stored by hand.',
   attempt:
     'The interactive ingestion of a caller, in memory only. It has no final state: the next ' +
@@ -170,7 +172,7 @@ function machineSection(machine: Machine, sentence: string): string {
   ].join('\n');
 }
 
-/** Who makes each move of an item. A holder from before a move that raises the epoch is refused. */
+/** The moves of items, each with its mover. A raised epoch fences off the holder from before. */
 function movesTable(): string[] {
   const rows = itemMoveNames.map((name) => {
     const { by, from, to, epoch } = itemMoves[name];

@@ -5,6 +5,7 @@ import {
   type ItemMoveName,
   type ItemPlace,
   isCountedWaiting,
+  itemActions,
   itemMoveNames,
   itemMoves,
   itemWait,
@@ -99,6 +100,8 @@ test('a person may retry and discard a failed item, and nothing else', () => {
   for (const place of itemWait.states) {
     const allowed = place === 'failed' ? ['retry', 'discard'] : [];
     assert.deepEqual(allowedActions(itemWait, place), allowed, place);
+    const row = { waits_on: waitAt(place), step: place };
+    assert.deepEqual(itemActions(row), allowed, place);
   }
 });
 
@@ -111,7 +114,7 @@ test('the place of an item is what it waits on, or how it ended', () => {
     assert.equal(placeOfItem({ waits_on: null, step }), step);
     assert.equal(waitAt(step), null);
   }
-  assert.throws(() => placeOfItem({ waits_on: null, step: 'fetched' }), /waits on nothing/);
+  assert.equal(placeOfItem({ waits_on: null, step: 'fetched' }), undefined);
 });
 
 test('an item that waits for the pace of its gate is not counted as waiting', () => {

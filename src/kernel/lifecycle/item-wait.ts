@@ -10,7 +10,7 @@
  * An open item that nothing will move is a broken promise: `pawl_items_without_forward_cause`
  * counts them, and is 0.
  */
-import { defineMachine, type Edge, statesOf } from './machine.ts';
+import { allowedActions, defineMachine, type Edge, statesOf } from './machine.ts';
 
 /** The order is that of the stored `CHECK`. */
 export const waits = ['turn', 'worker', 'time', 'gate', 'task', 'person'] as const;
@@ -121,11 +121,20 @@ export const itemWait = defineMachine<ItemPlace, ItemMoveName>({
 /** The places by name, for comparisons and SQL. */
 export const place = statesOf(itemWait);
 
-/** Where an item is: what it waits on, or how it ended. */
-export function placeOfItem(row: { readonly waits_on: WaitsOn | null; readonly step: string }) {
-  const found = row.waits_on ?? endings.find((ending) => ending === row.step);
-  if (found === undefined) throw new Error(`an item at ${row.step} waits on nothing`);
-  return found;
+interface PlacedRow {
+  readonly waits_on: WaitsOn | null;
+  readonly step: string;
+}
+
+/** Where an item is: what it waits on, or how it ended. Undefined: nothing will move it. */
+export function placeOfItem({ waits_on, step }: PlacedRow): ItemPlace | undefined {
+  return waits_on ?? endings.find((ending) => ending === step);
+}
+
+/** The actions that a person may take on an item. */
+export function itemActions(row: PlacedRow): ItemMoveName[] {
+  const found = placeOfItem(row);
+  return found === undefined ? [] : allowedActions(itemWait, found);
 }
 
 export function isOpenPlace(found: ItemPlace): found is WaitsOn {

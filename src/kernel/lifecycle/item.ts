@@ -5,8 +5,8 @@
  * `after`: a step is reached only when everything before it was. The three branches between
  * `content_extracted` and `persisted` may be reached in any order; `step`, the state people see, is
  * the last step of the unbroken run from the start. `failed` and `canceled` end the item and keep
- * its progress, so a retry continues where it stopped. Who may move an item, and what it waits on,
- * is the table in `item-wait.ts`.
+ * its progress, so a retry continues where it stopped. The moves of an item between the things it
+ * waits on are the table in `item-wait.ts`.
  */
 import { endings, itemWait, stepEdges } from './item-wait.ts';
 import { defineMachine, type Edge, type Machine } from './machine.ts';

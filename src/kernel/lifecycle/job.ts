@@ -1,5 +1,5 @@
-/** The life of what a caller submitted. Its state follows from its items (`jobStateOf`). */
-import { allowedActions, defineMachine, type StateOf, statesOf } from './machine.ts';
+/** The life of what a caller submitted. Its state follows from its items (`jobEventFor`). */
+import { allowedActions, defineMachine, type EventOf, type StateOf, statesOf } from './machine.ts';
 
 export const job = defineMachine({
   name: 'job',
@@ -8,10 +8,7 @@ export const job = defineMachine({
   final: ['succeeded', 'failed', 'canceled'],
   actions: ['cancel', 'pause', 'resume', 'retry'],
   edges: [
-    ['accept', ['queued'], 'queued'],
     ['start', ['queued', 'retry_pending'], 'running'],
-    ['heartbeat', ['running'], 'running'],
-    ['progress', ['running', 'retry_pending'], 'running'],
     ['wait', ['running'], 'retry_pending'],
     // Also while paused: the last open items may end by being deleted.
     ['complete', ['queued', 'running', 'retry_pending', 'paused'], 'succeeded'],
@@ -24,21 +21,34 @@ export const job = defineMachine({
 });
 
 export type JobState = StateOf<typeof job>;
+export type JobEventName = EventOf<typeof job>;
 
 /** The states by name, for comparisons and SQL. */
 export const jobState = statesOf(job);
 
-/** In these states items of a job are claimed, and reports on them are taken; in no other. */
+/** Only in these states are items of a job claimed, and reports on them taken. */
 export const workingStates: readonly JobState[] = job.states.filter((state) =>
   allowedActions(job, state).includes('pause'),
 );
+
+/** In these states the clock of a job runs: it is running, or waits to be. */
+export const clockStates: readonly JobState[] = [jobState.running, jobState.retry_pending];
+
+/** A job that an item of it was claimed for is running, and its heartbeat keeps it fresh. */
+export const beatingStates: readonly JobState[] = [jobState.running];
+
+/** Whether a move begins another attempt at the job: a retry, or the start after a wait. */
+export function beginsAttempt(from: JobState, event: JobEventName): boolean {
+  return event === 'retry' || (event === 'start' && from === jobState.retry_pending);
+}
 
 /** What a command has decided for all items of a job, and a sweep carries out. */
 export const sweeps = ['cancel', 'pause', 'resume'] as const;
 
 export type Sweep = (typeof sweeps)[number];
 
-export type JobEvent = 'start' | 'wait' | 'complete' | 'error' | 'cancel';
+/** The moves that follow from the counts of the items. */
+export type JobEvent = Extract<JobEventName, 'wait' | 'complete' | 'error' | 'cancel'>;
 
 export interface JobCounts {
   readonly total: number;
@@ -49,12 +59,12 @@ export interface JobCounts {
   readonly waiting: number;
 }
 
-/** What the items say should now happen to their job, or undefined where it stays as it is. */
+/** The move of a job that follows from the counts of its items; undefined: it stays. */
 export function jobEventFor(state: JobState, counts: JobCounts): JobEvent | undefined {
   const open = counts.total - counts.done - counts.failed - counts.canceled;
   if (job.final.includes(state)) return undefined;
   if (open === 0) return endOf(counts);
-  if (state === 'running' && counts.waiting === open) return 'wait';
+  if (state === jobState.running && counts.waiting === open) return 'wait';
   return undefined;
 }
 
@@ -66,6 +76,18 @@ function endOf(counts: JobCounts): JobEvent {
   if (counts.done > 0) return 'complete';
   if (counts.failed > 0) return 'error';
   return counts.total > 0 ? 'cancel' : 'complete';
+}
+
+/**
+ * The actions that a person may take on a job. A retry begins failed and canceled items again:
+ * without any, it is not offered and not accepted.
+ */
+export function jobActions(
+  state: JobState,
+  { failed, canceled }: Pick<JobCounts, 'failed' | 'canceled'>,
+): JobEventName[] {
+  const canRetry = failed + canceled > 0;
+  return allowedActions(job, state).filter((action) => action !== 'retry' || canRetry);
 }
 
 export function isPartial(counts: JobCounts): boolean {

@@ -18,7 +18,6 @@ import {
 const expected: Record<string, Record<string, Record<string, string>>> = {
   job: {
     queued: {
-      accept: 'queued',
       start: 'running',
       complete: 'succeeded',
       error: 'failed',
@@ -26,8 +25,6 @@ const expected: Record<string, Record<string, Record<string, string>>> = {
       pause: 'paused',
     },
     running: {
-      heartbeat: 'running',
-      progress: 'running',
       wait: 'retry_pending',
       complete: 'succeeded',
       error: 'failed',
@@ -36,7 +33,6 @@ const expected: Record<string, Record<string, Record<string, string>>> = {
     },
     retry_pending: {
       start: 'running',
-      progress: 'running',
       complete: 'succeeded',
       error: 'failed',
       cancel: 'canceled',

@@ -9,6 +9,7 @@ import {
   isFailureCode,
   isOutage,
 } from '../../kernel/failure/failure.ts';
+import { place } from '../../kernel/lifecycle/item-wait.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import { type ServiceWait, serviceWaits } from '../../store/handoff/service-views.ts';
 import { getGateLimits } from '../../store/item/gates.ts';
@@ -33,7 +34,9 @@ export async function viewItems(service: Looking, rows: readonly ItemRow[]): Pro
   const isWorkedOn = rows.some(({ worker }) => worker !== null);
   const workers = isWorkedOn ? await listWorkers(database) : [];
   const beats = new Map(workers.map(({ id, beat_at }) => [id, beat_at]));
-  const waiting = rows.filter(({ waits_on }) => waits_on === 'turn' || waits_on === 'worker');
+  const waiting = rows.filter(
+    ({ waits_on }) => waits_on === place.turn || waits_on === place.worker,
+  );
   const waitingIds = waiting.map(({ id }) => id);
   const services = await serviceWaits(database, waitingIds, database.now());
   const limit = rows.length > 1 ? placesCountedInList : limits.request.placesCountedMax;
@@ -59,7 +62,7 @@ async function viewItem(service: Looking, row: ItemRow, known: Known): Promise<I
   const ready = lifecycle.ready(row.progress);
   const next = known.service ? stepsAt(known.service, ready) : ready;
   const isReached = (step: string): boolean => lifecycle.isReached(row.progress, step);
-  const working = row.waits_on === 'worker' ? progress.of(row.id, isReached) : null;
+  const working = row.waits_on === place.worker ? progress.of(row.id, isReached) : null;
   const before = await countBefore(service, row, known);
   const code = errorCodeOf(error);
   const now = database.now();
@@ -76,7 +79,9 @@ async function viewItem(service: Looking, row: ItemRow, known: Known): Promise<I
     working,
     gate: row.gate,
     gateLimits:
-      row.waits_on === 'gate' && row.gate !== null ? await getGateLimits(database, row.gate) : null,
+      row.waits_on === place.gate && row.gate !== null
+        ? await getGateLimits(database, row.gate)
+        : null,
     before,
     isBeforeCut: before >= known.limit,
     error: error && { ...error, title: titleOf(code, error), isOutage: isOutage(code) },
@@ -98,11 +103,12 @@ function countBefore(
   { limit, service }: Known,
 ): Promise<number> {
   const { rank, gate, waits_on } = row;
-  if (waits_on === 'turn' && service?.isBenched) {
+  if (waits_on === place.turn && service?.isBenched) {
     return countServiceQueueBefore(database, { workplace: service.stage, rank, limit });
   }
-  if (waits_on === 'turn') return countTurnsBefore(database, { rank, limit });
-  if (waits_on === 'gate' && gate !== null) return countLineBefore(database, { gate, rank, limit });
+  if (waits_on === place.turn) return countTurnsBefore(database, { rank, limit });
+  if (waits_on === place.gate && gate !== null)
+    return countLineBefore(database, { gate, rank, limit });
   return Promise.resolve(0);
 }
 

@@ -4,8 +4,8 @@ import type * as schema from '../../contract/schema/schema.ts';
 import { failures, isFailureCode } from '../../kernel/failure/failure.ts';
 import { jobMessage } from '../../kernel/job-message.ts';
 import { item as itemLifecycle, type Lifecycle } from '../../kernel/lifecycle/item.ts';
-import { job as jobMachine } from '../../kernel/lifecycle/job.ts';
-import { allowedActions } from '../../kernel/lifecycle/machine.ts';
+import { itemActions, place } from '../../kernel/lifecycle/item-wait.ts';
+import { jobState } from '../../kernel/lifecycle/job.ts';
 import type { StageState } from '../../kernel/lifecycle/stage.ts';
 import type { Event as EngineEvent } from '../../observe/event.ts';
 import { warningsOf } from '../../pipeline/extract/parsed.ts';
@@ -17,7 +17,7 @@ import type { CorpusRow, DocumentRow, Meta } from '../../store/document/document
 import type { CauseRow, FingerprintRow } from '../../store/item/inbox.ts';
 import { attemptOf, type ItemRow } from '../../store/item/items.ts';
 import { countersOf, workedMs } from '../../store/job/counters.ts';
-import { isPartialJob, type JobRow } from '../../store/job/jobs.ts';
+import { actionsOfJob, isPartialJob, type JobRow } from '../../store/job/jobs.ts';
 import type { StandingRow } from '../../store/job/views.ts';
 import type { SpendingRow } from '../../store/money/spending.ts';
 import { etaSeconds } from './eta.ts';
@@ -49,7 +49,7 @@ export function jobShape(row: JobRow, status: StageState, now: number): schema.J
       open: row.items_total - processed,
       ends: processed + row.items_retried,
       workedMs: workedMs(row, now),
-      isMoving: row.state === 'running',
+      isMoving: row.state === jobState.running,
     }),
     counters: countersOf(row, now),
     cost_cents: row.cost_cents,
@@ -61,7 +61,7 @@ export function jobShape(row: JobRow, status: StageState, now: number): schema.J
     pause_reason: row.pause_reason,
     max_wall_seconds: row.max_wall_seconds,
     deadline_at: maybeTimeOf(row.deadline_at),
-    actions: [...allowedActions(jobMachine, row.state)],
+    actions: actionsOfJob(row),
     ...lastErrorOf(row.error),
     ...(status === 'failed' && {
       ...(row.failed_stage !== null && { failed_stage: row.failed_stage }),
@@ -157,13 +157,13 @@ export function itemShape(row: ItemRow, extras: ItemExtras): schema.Item {
     attempt,
     retry_count: Math.max(attempt - 1, 0),
     ...lastErrorOf(row.error),
-    next_retry_at: row.waits_on === 'time' ? maybeTimeOf(row.due_at) : null,
+    next_retry_at: row.waits_on === place.time ? maybeTimeOf(row.due_at) : null,
     error,
     advice: error === null ? null : adviceOf(error.code).advice,
     explanation,
     cost_cents: row.cost_cents,
     tokens: { in: row.tokens_in, out: row.tokens_out },
-    actions: row.failed_at === null ? [] : ['retry', 'discard'],
+    actions: itemActions(row),
     failed_at: maybeTimeOf(row.failed_at),
     created_at: timeOf(row.created_at),
     moved_at: timeOf(row.moved_at),

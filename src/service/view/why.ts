@@ -5,6 +5,7 @@
 
 import type { Item, Why } from '../../contract/schema/schema.ts';
 import { Failure } from '../../kernel/failure/failure.ts';
+import { place } from '../../kernel/lifecycle/item-wait.ts';
 import type { CorpusPlace } from '../../kernel/name/corpus-name.ts';
 import { isPartlyRead, keptPercent } from '../../kernel/text/kept-share.ts';
 import { canonicalUrl, readUrl } from '../../pipeline/fetch/url.ts';
@@ -85,7 +86,7 @@ function verdictOf({ document, newest, isGone }: Standing): Why['verdict'] {
   }
   if (newest === undefined) return 'unknown';
   if (isGone) return 'deleted';
-  if (newest.step === 'failed') return 'failed';
+  if (newest.step === place.failed) return 'failed';
   return newest.waits_on === null ? 'canceled' : 'pending';
 }
 
@@ -96,7 +97,7 @@ const explanations: Readonly<Record<Why['verdict'], Explain>> = {
     const { generation, chunk_count, kept_share } = document as DocumentRow;
     const chunks = countOf(chunk_count);
     const found = `Generation ${generation} is searchable, with ${chunks}.${partOf(kept_share)}`;
-    return item?.step === 'failed'
+    return item?.step === place.failed
       ? `${found} A newer submission is not in it: ${item.explanation}`
       : found;
   },

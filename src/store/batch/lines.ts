@@ -1,4 +1,5 @@
 /** What items have left to batch tasks, line by line, and what came back for each. */
+import { place } from '../../kernel/lifecycle/item-wait.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import type { NewEvent } from '../../observe/event.ts';
 import { appendEvents } from '../delivery/events.ts';
@@ -49,10 +50,10 @@ const openOfItem = sql<{ id: number }>`
   ORDER BY id LIMIT 1 {forUpdate}`;
 
 /**
- * Runs in the transaction in which an item goes to wait for lines that were open when its step
- * looked. Where a batch has answered the last of them meanwhile, it has found nobody to wake: the
- * item goes back to its turn. A line that is still open is locked, so that whoever answers it comes
- * after this commit, and finds the item waiting.
+ * Runs in the transaction in which an item begins to wait for lines that were open when its step
+ * read them. If a batch has answered the last of them since, it found no item to wake: the item
+ * goes back to its turn. A line that is still open is locked, so its answer is committed after this
+ * transaction, and finds the item waiting.
  */
 export async function wakeIfAnswered(
   transaction: Transaction,
@@ -70,7 +71,7 @@ async function wakeItems(transaction: Transaction, ids: readonly number[]): Prom
 const takeRows = sql<{ id: number }>`
   DELETE FROM batch_lines WHERE id {amongIds} AND status = 'ok' RETURNING id`;
 
-/** Whoever takes an answered line keeps its answer: nobody else finds it. Returns those taken. */
+/** Takes answered lines, so that no other transaction stores their answers. Returns those taken. */
 export async function takeLines(
   transaction: Transaction,
   ids: readonly number[],
@@ -93,8 +94,8 @@ const left = sql<LeftRow>`
   FROM batch_lines CROSS JOIN items
   WHERE batch_lines.status = 'ok' AND batch_lines.item_id > :after
     AND items.id = batch_lines.item_id
-    AND (items.waits_on IS NULL OR items.waits_on = 'person'
-      OR (items.waits_on = 'task' AND EXISTS (SELECT 1 FROM batch_lines AS other
+    AND (items.waits_on IS NULL OR items.waits_on = '${place.person}'
+      OR (items.waits_on = '${place.task}' AND EXISTS (SELECT 1 FROM batch_lines AS other
         WHERE other.key = batch_lines.key AND other.caller = batch_lines.caller
           AND other.status = 'open' AND other.task_id IS NULL)))
   ORDER BY items.id LIMIT :limit`;
@@ -123,7 +124,7 @@ export async function answeredLines(
 const dropRows = sql`
   DELETE FROM batch_lines WHERE item_id = :item_id AND step = :step AND status = 'failed'`;
 
-/** What failed goes, so that a retry by a person asks for it anew, and for nothing else. */
+/** Deletes failed lines, so that a retry requests them again, and nothing else. */
 export async function dropFailedLines(
   transaction: Transaction,
   itemId: number,
@@ -206,7 +207,7 @@ export async function listKnown(reader: Reader): Promise<number[]> {
   return rows.map(({ id }) => id);
 }
 
-/** Takes such lines away, and wakes whoever waits for nothing else. */
+/** Deletes such lines, and wakes the items that have no other open line. */
 export async function dropKnown(
   transaction: Transaction,
   ids: readonly number[],
@@ -291,7 +292,7 @@ const finishedItems = sql<{ item_id: number }>`
     SELECT 1 FROM batch_lines AS other WHERE other.item_id = batch_lines.item_id
       AND other.status = 'open')`;
 
-/** Writes down what came back, frees what is to be sent again, and wakes whoever has all. */
+/** Stores the results, frees the lines to send again, and wakes items without an open line. */
 export async function settleLines(
   transaction: Transaction,
   { outcomes, again }: { outcomes: readonly LineOutcome[]; again: readonly number[] },

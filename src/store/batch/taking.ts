@@ -1,12 +1,15 @@
 /**
  * How processes take batch tasks. A process takes only tasks of providers that it has the settings
- * of. Whoever takes a task raises its epoch and holds it until a time, which it may extend.
+ * of. It raises the epoch of a task that it takes, and holds it until a time, which it may extend.
  */
 
+import { type BatchTaskState, openTaskStates } from '../../kernel/lifecycle/batch-task.ts';
+import { sqlList } from '../../kernel/lifecycle/machine.ts';
 import type { Reader, Transaction } from '../driver/database.ts';
 import { sql } from '../driver/statement.ts';
 import type { BatchTaskRow, Held } from './tasks.ts';
 
+const open = sqlList(openTaskStates);
 const takeRows = sql<BatchTaskRow>`
   UPDATE batch_tasks SET epoch = epoch + 1, next_at = :held_until
   WHERE id IN (SELECT id FROM batch_tasks
@@ -22,7 +25,7 @@ const takeGivenUpRows = sql<BatchTaskRow>`
 const takeOldRows = sql<BatchTaskRow>`
   UPDATE batch_tasks SET epoch = epoch + 1, next_at = :held_until
   WHERE id IN (SELECT id FROM batch_tasks
-    WHERE state IN ('pending', 'in_progress') AND created_at < :before AND next_at <= :now
+    WHERE state IN (${open}) AND created_at < :before AND next_at <= :now
     ORDER BY created_at LIMIT :limit {skipLocked})
   RETURNING *`;
 
@@ -41,7 +44,7 @@ export interface ServedTaking extends Taking {
 /** Takes tasks that are due: to be submitted, or to be asked about. */
 export function takeDueTasks(
   transaction: Transaction,
-  state: 'pending' | 'in_progress',
+  state: BatchTaskState,
   { servedBy, limit, now, heldUntil }: ServedTaking,
 ): Promise<BatchTaskRow[]> {
   const parameters = { state, served_by: servedBy, limit, now, held_until: heldUntil };
@@ -57,7 +60,7 @@ export function takeGivenUpTasks(
   return transaction.run(takeGivenUpRows, parameters);
 }
 
-/** Takes open tasks that were made before a time, whoever their provider is. */
+/** Takes open tasks of any provider that were made before a time. */
 export function takeOldTasks(
   transaction: Transaction,
   { before, limit, now, heldUntil }: Taking & { readonly before: number },
@@ -65,9 +68,9 @@ export function takeOldTasks(
   return transaction.run(takeOldRows, { before, limit, now, held_until: heldUntil });
 }
 
-const isLive = `(state IN ('pending', 'in_progress') OR is_cancel_due = 1)`;
+const isLive = `(state IN (${open}) OR is_cancel_due = 1)`;
 const lanes = sql<{ served_by: string | null }>`
-  SELECT DISTINCT served_by FROM batch_tasks WHERE state IN ('pending', 'in_progress')
+  SELECT DISTINCT served_by FROM batch_tasks WHERE state IN (${open})
   UNION SELECT DISTINCT served_by FROM batch_tasks WHERE is_cancel_due = 1`;
 const unassigned = sql<BatchTaskRow>`
   SELECT * FROM batch_tasks WHERE served_by IS NULL AND ${isLive} ORDER BY id LIMIT :limit`;

@@ -1,7 +1,7 @@
 /**
  * Batch tasks, and the only writer of their `state`; its moves are the table in
  * `kernel/lifecycle/batch-task.ts`.
- * Whoever works on a task has taken it, which raised its epoch; every later write is a
+ * A process that works on a task has taken it, which raised its epoch; every later write is a
  * compare-and-set on that epoch and on the state. A second submitter or reconciler of the same task
  * changes nothing.
  */
@@ -9,8 +9,9 @@ import {
   type BatchTaskEvent,
   type BatchTaskState,
   batchTask,
+  openTaskStates,
 } from '../../kernel/lifecycle/batch-task.ts';
-import { transition } from '../../kernel/lifecycle/machine.ts';
+import { sqlList, transition } from '../../kernel/lifecycle/machine.ts';
 import {
   checkProviderState,
   type JsonObject,
@@ -69,8 +70,8 @@ export interface NewBatchTask {
 const insert = sql<{ id: number }>`
   INSERT INTO batch_tasks (key, caller, task_type, provider, served_by, state, input, submission,
     next_at, created_at, updated_at)
-  VALUES (:key, :caller, :task_type, :provider, :served_by, 'pending', :input, '{}', :now, :now,
-    :now)
+  VALUES (:key, :caller, :task_type, :provider, :served_by, '${batchTask.initial}', :input, '{}',
+    :now, :now, :now)
   RETURNING id`;
 
 /** The intent is on disk before any provider hears of it. */
@@ -88,14 +89,14 @@ export async function insertBatchTask(
 
 const open = sql<{ count: number }>`
   SELECT COUNT(*) AS count FROM batch_tasks
-  WHERE caller = :caller AND state IN ('pending', 'in_progress')`;
+  WHERE caller = :caller AND state IN (${sqlList(openTaskStates)})`;
 
 export async function countOpenTasks(reader: Reader, caller: string): Promise<number> {
   const [row] = await reader.run(open, { caller });
   return Number(row?.count ?? 0);
 }
 
-/** A task as whoever took it knows it. */
+/** A task as the process that took it knows it. */
 export interface Held {
   readonly id: number;
   readonly key: string;
@@ -142,7 +143,7 @@ export async function postpone(
   return isOurs;
 }
 
-/** What a move writes beside the state. What is left out stays. */
+/** What a move writes beside the state. Absent fields keep their value. */
 export interface TaskChange {
   readonly event: BatchTaskEvent;
   readonly providerState?: ProviderState | undefined;
@@ -221,7 +222,7 @@ export async function moveTask(
 const lockRow = sql<BatchTaskRow>`SELECT * FROM batch_tasks WHERE key = :key {forUpdate}`;
 const raiseEpoch = sql`UPDATE batch_tasks SET epoch = epoch + 1 WHERE id = :id`;
 
-/** Takes one task from whoever has it. */
+/** Takes one task from the process that holds it. */
 export async function seizeTask(
   transaction: Transaction,
   key: string,
@@ -364,7 +365,7 @@ export async function readBatchGauges(reader: Reader, now: number): Promise<Batc
 
 const oldestOpen = sql<{ created_at: number | null }>`
   SELECT MIN(created_at) AS created_at FROM batch_tasks
-  WHERE state IN ('pending', 'in_progress')`;
+  WHERE state IN (${sqlList(openTaskStates)})`;
 
 /** When the oldest task that has not ended was made: what it needs is not older. */
 export async function oldestOpenTask(reader: Reader): Promise<number | undefined> {

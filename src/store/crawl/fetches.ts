@@ -1,4 +1,5 @@
 /** Locates the raw bytes of a generation, and finds bytes and rows that are no longer needed. */
+import { place } from '../../kernel/lifecycle/item-wait.ts';
 import { readCursor, setCursor } from '../delivery/cursors.ts';
 import type { Reader, Transaction } from '../driver/database.ts';
 import { sql } from '../driver/statement.ts';
@@ -43,7 +44,8 @@ const sweepOf = (
     SELECT ${id} AS id FROM ${table} WHERE ${id} > :after ORDER BY ${id} LIMIT :limit`,
   prune: sql<{ id: number }>`
     DELETE FROM ${table} WHERE ${id} {amongIds}
-      AND EXISTS (SELECT 1 FROM items WHERE items.id = ${table}.${id} AND items.step = 'done')
+      AND EXISTS (SELECT 1 FROM items
+        WHERE items.id = ${table}.${id} AND items.step = '${place.done}')
       AND NOT EXISTS (
         SELECT 1 FROM items JOIN documents ON documents.id = items.document_id
         WHERE items.id = ${table}.${id} AND documents.generation_id ${kept} items.id)
@@ -78,7 +80,7 @@ const used = sql<{ blob_key: string }>`
 /** An upload is its item's only source until the item is done. */
 const uploaded = sql<{ body: string }>`
   SELECT DISTINCT inputs.body FROM inputs JOIN items ON items.id = inputs.item_id
-  WHERE inputs.kind = 'blob' AND inputs.body {amongKeys} AND items.step <> 'done'`;
+  WHERE inputs.kind = 'blob' AND inputs.body {amongKeys} AND items.step <> '${place.done}'`;
 /** Outputs of batch tasks: whole, and by line until each item has used its own. */
 const outputs = sql<{ output_key: string }>`
   SELECT DISTINCT output_key FROM batch_tasks WHERE output_key {amongKeys}`;

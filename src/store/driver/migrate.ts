@@ -1,6 +1,7 @@
 /**
  * Brings the schema up to date: numbered migrations, each in one transaction with the record that
- * it ran. A store that a newer Pawl has migrated is refused, not guessed at.
+ * it ran. Then every `CHECK` that a table of the kernel gives is compared with the table. A store
+ * that a newer Pawl has migrated is refused.
  */
 import { Failure } from '../../kernel/failure/failure.ts';
 import type { Lifecycle } from '../../kernel/lifecycle/item.ts';
@@ -36,6 +37,7 @@ import { workClock } from '../migration/0030-0039/0032-work-clock.ts';
 import { benches } from '../migration/0030-0039/0033-benches.ts';
 import { callersOfJobs } from '../migration/0030-0039/0034-callers-of-jobs.ts';
 import type { Database, Transaction } from './database.ts';
+import { refreshChecks, type StateCheck, stateChecks } from './state-check.ts';
 import { sql } from './statement.ts';
 
 export interface Migration {
@@ -81,13 +83,17 @@ export const migrations: readonly Migration[] = [
 
 const createMigrations = sql`CREATE TABLE IF NOT EXISTS migrations (
   version {int} PRIMARY KEY, name TEXT NOT NULL, item_check TEXT NOT NULL)`;
-const listMigrations = sql<{ version: number; item_check: string }>`
-  SELECT version, item_check FROM migrations ORDER BY version`;
+const listMigrations = sql<{ version: number }>`SELECT version FROM migrations ORDER BY version`;
 const recordMigration = sql`
   INSERT INTO migrations (version, name, item_check) VALUES (:version, :name, :item_check)`;
-const recordCheck = sql`UPDATE migrations SET item_check = :item_check`;
+const recordCheck = sql`
+  UPDATE migrations SET item_check = :item_check WHERE item_check <> :item_check`;
 
-export async function migrate(database: Database, lifecycle: Lifecycle): Promise<void> {
+export async function migrate(
+  database: Database,
+  lifecycle: Lifecycle,
+  checks: readonly StateCheck[] = stateChecks(lifecycle),
+): Promise<void> {
   const check = sqlCheck(lifecycle.machine, 'step');
   await database.write(async (transaction) => {
     await lockSchema(transaction);
@@ -100,14 +106,13 @@ export async function migrate(database: Database, lifecycle: Lifecycle): Promise
       const { version, name } = migration;
       await transaction.run(recordMigration, { version, name, item_check: check });
     }
-    const recorded = applied.at(-1)?.item_check;
-    if (recorded !== undefined && recorded !== check) {
-      await replaceItemCheck(transaction, recorded, check);
-    }
+    // Versions before this one compare the text that is recorded here.
+    await transaction.run(recordCheck, { item_check: check });
+    await refreshChecks(transaction, checks);
   });
 }
 
-/** Two processes may open a new store at once; the second waits, and finds nothing to do. */
+/** Two processes may open a new store at the same time; the second waits, and has nothing to do. */
 async function lockSchema(transaction: Transaction): Promise<void> {
   if (transaction.dialect.name === 'postgres') {
     await transaction.run(sql`SELECT pg_advisory_xact_lock(7300)`);
@@ -132,21 +137,4 @@ async function apply(
   for (const text of [...migration.statements(lifecycle), ...own]) {
     await transaction.run({ text });
   }
-}
-
-/** A step was added to the lifecycle: the column's `CHECK` follows the table in the kernel. */
-async function replaceItemCheck(transaction: Transaction, from: string, to: string): Promise<void> {
-  if (transaction.dialect.name === 'postgres') {
-    await transaction.run(sql`ALTER TABLE items DROP CONSTRAINT items_step_check`);
-    await transaction.run({ text: `ALTER TABLE items ADD CONSTRAINT items_step_check ${to}` });
-  } else {
-    // SQLite cannot alter a CHECK; rewriting its text is the documented way that needs no copy.
-    await transaction.run(sql`PRAGMA writable_schema = ON`);
-    await transaction.run(
-      sql`UPDATE sqlite_schema SET sql = replace(sql, :from, :to) WHERE name = 'items'`,
-      { from, to },
-    );
-    await transaction.run(sql`PRAGMA writable_schema = RESET`);
-  }
-  await transaction.run(recordCheck, { item_check: to });
 }

@@ -40,7 +40,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Database> 
   } as ConstructorParameters<typeof pg.Pool>[0]);
   // A connection that breaks while idle is replaced on the next use; nothing was lost with it.
   pool.on('error', () => undefined);
-  // One that the server ends while it is in use fails its statement, which tells whoever waits.
+  // If the server ends a connection in use, its statement fails, and so does its caller.
   pool.on('connect', (client) => void client.on('error', () => undefined));
   const database = new Postgres(pool);
   try {
@@ -73,8 +73,8 @@ const sessionSettings = [
   '-c plan_cache_mode=force_generic_plan',
   // A process that is stopped inside a transaction holds rows that every other commit waits for.
   `-c idle_in_transaction_session_timeout=${limits.store.idleTransactionMs}`,
-  // For pgvector; where it is not, these are words without a meaning. It goes on until enough rows
-  // have passed the filter.
+  // For pgvector; without it they have no effect. A scan continues until enough rows have passed
+  // the filter.
   '-c hnsw.iterative_scan=strict_order',
   `-c hnsw.ef_search=${limits.points.lookedForMax}`,
   `-c hnsw.max_scan_tuples=${limits.points.scannedMax}`,

@@ -4,9 +4,9 @@
  * Group commit: what is asked for while the last commit is being flushed is committed together, so
  * that full durability costs one flush for all of it. A lone write waits for nothing.
  *
- * SQLite would flush its log inside `COMMIT`, and nothing else would happen here meanwhile. So it
- * is told not to, and the log is flushed right after, off the event loop: nobody hears of a commit,
- * neither who wrote nor who reads, before it is on disk (docs/decisions/0056).
+ * SQLite would flush its log inside `COMMIT`, and block the event loop. That is switched off: the
+ * log is flushed right after, off the event loop, and neither writers nor readers see a commit
+ * before it is on disk (docs/decisions/0056).
  */
 import { mkdirSync, type Stats, statSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
@@ -88,7 +88,7 @@ class Sqlite implements Database {
     return rows;
   }
 
-  /** Who commits has the pages at hand; another connection reads them anew after each commit. */
+  /** The writer has the pages cached; another connection reads them again after each commit. */
   async #idleConnection(): Promise<Connection> {
     while (this.#writer.isInTransaction()) {
       if (this.#reader) return this.#reader;
@@ -227,7 +227,7 @@ class Log {
 
   /**
    * What could not be flushed once is never known to be on disk: a second try would say it is. So
-   * nothing is acknowledged any more until the store is opened anew.
+   * nothing is acknowledged any more until the store is opened again.
    */
   async flush(): Promise<void> {
     if (this.#failure) throw this.#failure;
@@ -267,7 +267,7 @@ class Connection implements Transaction {
       typeof text === 'string' ? text.toLowerCase() : null,
     );
     this.#database.exec('PRAGMA journal_mode = WAL');
-    // The log is flushed by who commits; SQLite flushes what a checkpoint needs.
+    // Each commit flushes the log; SQLite flushes what a checkpoint needs.
     this.#database.exec('PRAGMA synchronous = NORMAL');
     this.#database.exec('PRAGMA foreign_keys = OFF');
     this.#database.exec(`PRAGMA cache_size = -${cacheKib}`);
@@ -364,7 +364,7 @@ class Connection implements Transaction {
         'columns' in statement
           ? compileRows(statement, sqliteDialect)
           : compile(statement, sqliteDialect);
-      // Who only counts need not be told what changed.
+      // A statement that only counts returns no rows.
       const isCounted = cache === this.#counted;
       const text = isCounted ? compiled.text.replace(/RETURNING[^)]*$/i, '') : compiled.text;
       known = { ...compiled, prepared: this.#database.prepare(text) };

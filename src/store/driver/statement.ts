@@ -1,5 +1,5 @@
 /**
- * The one door to SQL. A statement is written once, as SQL, with `:name` for its parameters:
+ * The only way to run SQL. A statement is written once, as SQL, with `:name` for its parameters:
  *
  *   const getItem = sql<ItemRow>`SELECT * FROM items WHERE id = :id`;
  *

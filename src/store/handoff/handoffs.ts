@@ -4,6 +4,8 @@
  * finds both. The epoch rises when a worker begins and when it is given up: messages of an earlier
  * worker are refused.
  */
+import { place } from '../../kernel/lifecycle/item-wait.ts';
+import { jobState } from '../../kernel/lifecycle/job.ts';
 import type { Reader, Transaction } from '../driver/database.ts';
 import { sql } from '../driver/statement.ts';
 
@@ -53,7 +55,7 @@ const row = `${standing}, item_id, job_id, step, stage, kind, past_workers,
   (SELECT jobs.key FROM jobs WHERE jobs.id = handoffs.job_id) AS job_key,
   (SELECT items.attempt FROM items WHERE items.id = handoffs.item_id) AS attempt,
   (SELECT items.waits_on FROM items JOIN jobs ON jobs.id = items.job_id
-    WHERE items.id = handoffs.item_id AND jobs.state <> 'canceled') AS waits_on`;
+    WHERE items.id = handoffs.item_id AND jobs.state <> '${jobState.canceled}') AS waits_on`;
 
 /** The update changes nothing: it locks the row and returns it. */
 const openRow = sql<HandoffState>`
@@ -250,9 +252,10 @@ export async function withdrawHandoff(
 const removeOver = sql<{ key: string; epoch: number; kind: string }>`
   DELETE FROM handoffs WHERE key = :key AND NOT EXISTS (
     SELECT 1 FROM items JOIN jobs ON jobs.id = items.job_id
-    WHERE items.id = handoffs.item_id AND items.waits_on IS NOT NULL AND jobs.state <> 'canceled'
+    WHERE items.id = handoffs.item_id AND items.waits_on IS NOT NULL
+      AND jobs.state <> '${jobState.canceled}'
       AND (handoffs.worker IS NOT NULL
-        OR (items.waits_on <> 'person' AND jobs.state <> 'paused')))
+        OR (items.waits_on <> '${place.person}' AND jobs.state <> '${jobState.paused}')))
   RETURNING key, epoch, kind`;
 
 /**

@@ -1,12 +1,13 @@
 /** Claiming: a batch of due items, in fair order, leased with their first steps begun. */
 import { Failure } from '../../kernel/failure/failure.ts';
 import type { Lifecycle } from '../../kernel/lifecycle/item.ts';
+import { jobState } from '../../kernel/lifecycle/job.ts';
 import { type StepService, stepServices } from '../../kernel/lifecycle/stage.ts';
 import type { NewEvent } from '../../observe/event.ts';
 import { appendEvents } from '../delivery/events.ts';
 import type { Reader, Transaction } from '../driver/database.ts';
 import { sql } from '../driver/statement.ts';
-import { type StartedJob, startJobs } from '../job/moves.ts';
+import { type MovedJob, startJobs } from '../job/moves.ts';
 import { JobDeltas, settleJobs } from '../job/update-jobs.ts';
 import { admitAtGates } from './gates.ts';
 import { wakeItems } from './interventions.ts';
@@ -37,8 +38,9 @@ export async function claimItems(
   return rows;
 }
 
-function jobStarted({ id, from, to, attempt }: StartedJob, worker: string): NewEvent {
-  const reason = from === 'retry_pending' ? 'the time of a retry has come' : 'an item was claimed';
+function jobStarted({ id, from, to, attempt }: MovedJob, worker: string): NewEvent {
+  const isAfterWait = from === jobState.retry_pending;
+  const reason = isAfterWait ? 'the time of a retry has come' : 'an item was claimed';
   return { kind: 'job_started', jobId: id, attempt, worker, detail: { from, to, reason } };
 }
 

@@ -1,8 +1,8 @@
 /**
  * Gates: at most so many items of one domain stand in the common queue at a time; the others wait
  * at the gate, in their own order. Claiming therefore never has to look past items that may not run
- * yet, however long the line behind a gate is. Who holds a place is counted from the items
- * themselves, so the count cannot drift.
+ * yet, however long the line behind a gate is. Places that are held are counted from the
+ * items themselves, so the count cannot drift.
  */
 import { limits } from '../../kernel/limits/limits.ts';
 import type { Reader, Transaction } from '../driver/database.ts';
@@ -105,7 +105,7 @@ export async function heldUntil(reader: Reader, name: string): Promise<number> {
   return (await reader.run(readGate, { name }))[0]?.held_until ?? 0;
 }
 
-/** Nothing more of the domain is read before this time; what is under way is not called back. */
+/** No more of the domain is read before this time. Requests that were sent are not aborted. */
 export async function holdGate(
   transaction: Transaction,
   { name, until }: { readonly name: string; readonly until: number },

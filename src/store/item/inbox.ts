@@ -1,4 +1,7 @@
-/** The inbox by cause, and the few other questions that people ask of jobs and items. */
+/** The inbox by cause, and a few other queries on jobs and items. */
+
+import { workingStates } from '../../kernel/lifecycle/job.ts';
+import { sqlList } from '../../kernel/lifecycle/machine.ts';
 import type { Reader } from '../driver/database.ts';
 import type { Dialect } from '../driver/dialect.ts';
 import { sql } from '../driver/statement.ts';
@@ -53,7 +56,7 @@ export function listInbox(reader: Reader, filter: InboxFilter): Promise<ItemRow[
   return reader.run(failedOfCause, { caller, code, corpus, after, limit });
 }
 
-// By the bytes of the keys, whatever the order of words is in the database: an index has them so.
+// By the bytes of the keys, in any collation of the database: an index has this order.
 // The plus keeps SQLite from going through all jobs of the caller instead.
 const jobsByPrefix = {
   sqlite: sql<JobRow>`
@@ -77,7 +80,7 @@ export async function findJobs(
 const openJobs = sql<JobRow>`
   SELECT * FROM jobs
   WHERE caller = :caller AND corpus = :corpus AND items_total = :items_total AND force = :force
-    AND state IN ('queued', 'running', 'retry_pending')
+    AND state IN (${sqlList(workingStates)})
   ORDER BY id DESC LIMIT :limit`;
 
 /** Unfinished jobs that may be the same as one that is about to be submitted. */

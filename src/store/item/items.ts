@@ -1,5 +1,8 @@
 /** Reading items, and the inbox: the items that ended in failure, grouped by cause. */
-import type { WaitsOn } from '../../kernel/lifecycle/item-wait.ts';
+
+import { endings, itemMoves, place, type WaitsOn } from '../../kernel/lifecycle/item-wait.ts';
+import { jobState } from '../../kernel/lifecycle/job.ts';
+import { sqlList } from '../../kernel/lifecycle/machine.ts';
 import type { Reader, Transaction } from '../driver/database.ts';
 import { sql, sqlRows } from '../driver/statement.ts';
 
@@ -63,10 +66,11 @@ const byId = sql<ItemRow>`SELECT * FROM items WHERE id = :id AND caller = :calle
 const ofJob = sql<ItemRow>`
   SELECT * FROM items WHERE job_id = :job_id AND id > :after ORDER BY id LIMIT :limit`;
 const endedOfJob = sql<ItemRow>`
-  SELECT * FROM items WHERE job_id = :job_id AND step IN ('failed', 'canceled') ORDER BY id`;
+  SELECT * FROM items
+  WHERE job_id = :job_id AND step IN (${sqlList(itemMoves.restart.from)}) ORDER BY id`;
 const leasesAmong = sql<LeaseRow>`
   SELECT id, epoch, crashes FROM items
-  WHERE id {amongIds} AND worker = :worker AND waits_on = 'worker'`;
+  WHERE id {amongIds} AND worker = :worker AND waits_on = '${place.worker}'`;
 
 export async function getItem(
   reader: Reader,
@@ -89,7 +93,7 @@ export function getItems(
 
 const anyone = sql<{ job_id: number }>`SELECT job_id FROM items WHERE id = :id`;
 
-/** The job that an item is part of, whoever it belongs to. */
+/** The job that an item is part of, of any caller. */
 export async function jobOfItem(reader: Reader, id: number): Promise<number | undefined> {
   return (await reader.run(anyone, { id }))[0]?.job_id;
 }
@@ -146,28 +150,28 @@ export async function getInput(reader: Reader, itemId: number): Promise<InputRow
   return (await reader.run(inputOf, { item_id: itemId }))[0];
 }
 
-/** Of an open item that nothing is bound to move, unless a sweep of its job is. */
+/** An open item that nothing will move, unless a sweep of its job will. */
 const isUnmoved = `
-    (waits_on IS NULL AND step NOT IN ('done', 'failed', 'canceled'))
-    OR (waits_on = 'turn' AND NOT EXISTS (
+    (waits_on IS NULL AND step NOT IN (${sqlList(endings)}))
+    OR (waits_on = '${place.turn}' AND NOT EXISTS (
       SELECT 1 FROM turns WHERE turns.rank = items.rank AND turns.item_id = items.id)
       AND NOT EXISTS (SELECT 1 FROM suspects WHERE suspects.lone_deaths = items.lone_deaths
         AND suspects.rank = items.rank AND suspects.item_id = items.id)
       AND NOT EXISTS (SELECT 1 FROM benches WHERE benches.item_id = items.id))
-    OR (waits_on = 'time' AND NOT EXISTS (
+    OR (waits_on = '${place.time}' AND NOT EXISTS (
       SELECT 1 FROM timers WHERE timers.due_at = items.due_at AND timers.item_id = items.id))
-    OR (waits_on = 'worker' AND NOT EXISTS (
+    OR (waits_on = '${place.worker}' AND NOT EXISTS (
       SELECT 1 FROM workers JOIN claims ON claims.worker = workers.id
       WHERE workers.id = items.worker AND {claimHasItem}))
-    OR (waits_on = 'person' AND NOT EXISTS (
-      SELECT 1 FROM jobs WHERE jobs.id = items.job_id AND jobs.state = 'paused'))
-    OR (waits_on = 'task' AND NOT EXISTS (
+    OR (waits_on = '${place.person}' AND NOT EXISTS (
+      SELECT 1 FROM jobs WHERE jobs.id = items.job_id AND jobs.state = '${jobState.paused}'))
+    OR (waits_on = '${place.task}' AND NOT EXISTS (
       SELECT 1 FROM batch_lines WHERE batch_lines.item_id = items.id
         AND batch_lines.status = 'open'))
-    OR (waits_on = 'gate' AND NOT EXISTS (
+    OR (waits_on = '${place.gate}' AND NOT EXISTS (
       SELECT 1 FROM lines WHERE lines.gate = items.gate AND lines.rank = items.rank
         AND lines.item_id = items.id))
-    OR (waits_on = 'gate' AND NOT EXISTS (
+    OR (waits_on = '${place.gate}' AND NOT EXISTS (
       SELECT 1 FROM items AS held WHERE held.gate = items.gate AND held.gate_held = 1))`;
 const isWithoutCause = `(${isUnmoved}) AND NOT EXISTS (
   SELECT 1 FROM jobs AS swept WHERE swept.id = items.job_id AND swept.sweep IS NOT NULL)`;
@@ -180,8 +184,8 @@ const withoutCause = {
 };
 
 /**
- * How many open items nothing is bound to move. It is 0, or a promise is broken. Of all items that
- * ever were, or only of the jobs that are open: that is enough for who asks all the time.
+ * How many open items nothing will move. It is 0, or a promise is broken. `ever` checks all items,
+ * `open` only those of open jobs, which is enough for frequent checks.
  */
 export async function countWithoutCause(
   reader: Reader,

@@ -7,7 +7,7 @@
  * on a column that every claim changes would make every claim rewrite all indexes of the item.
  */
 
-import type { WaitsOn } from '../../kernel/lifecycle/item-wait.ts';
+import { place, type WaitsOn } from '../../kernel/lifecycle/item-wait.ts';
 import type { StepService } from '../../kernel/lifecycle/stage.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import { isSuspect } from '../../kernel/suspicion.ts';
@@ -47,7 +47,7 @@ export interface ServiceQueued {
   readonly id: number;
 }
 
-/** Items whose turn it is wait for a place at a workplace. */
+/** Items whose turn it is wait for a place at a service. */
 export async function enqueueForServices(
   transaction: Transaction,
   items: readonly ServiceQueued[],
@@ -63,11 +63,11 @@ export async function stand(transaction: Transaction, items: readonly Standing[]
   const suspects: { lone_deaths: number; rank: number; id: number }[] = [];
   const benched: ServiceQueued[] = [];
   for (const { id, rank, gate, waitsOn, dueAt, crashes = 0, lone_deaths = 0, bench } of items) {
-    if (waitsOn === 'turn' && isSuspect(crashes)) suspects.push({ lone_deaths, rank, id });
-    else if (waitsOn === 'turn' && bench) benched.push({ workplace: bench, rank, id });
-    else if (waitsOn === 'turn') turns.push({ rank, id });
-    else if (waitsOn === 'time') timers.push({ due_at: dueAt, id });
-    else if (waitsOn === 'gate') lines.push({ gate, rank, id });
+    if (waitsOn === place.turn && isSuspect(crashes)) suspects.push({ lone_deaths, rank, id });
+    else if (waitsOn === place.turn && bench) benched.push({ workplace: bench, rank, id });
+    else if (waitsOn === place.turn) turns.push({ rank, id });
+    else if (waitsOn === place.time) timers.push({ due_at: dueAt, id });
+    else if (waitsOn === place.gate) lines.push({ gate, rank, id });
   }
   if (turns.length > 0) await transaction.each(insertTurn, turns);
   if (timers.length > 0) await transaction.each(insertTimer, timers);
@@ -79,7 +79,7 @@ export async function stand(transaction: Transaction, items: readonly Standing[]
 const moveSuspects = sql`
   INSERT INTO suspects (lone_deaths, rank, item_id)
   SELECT lone_deaths, rank, id FROM items
-  WHERE id {amongIds} AND waits_on = 'turn' AND crashes >= :crashes_min`;
+  WHERE id {amongIds} AND waits_on = '${place.turn}' AND crashes >= :crashes_min`;
 
 /** Items that were popped from the turns, and must not run beside others. */
 export async function enqueueSuspects(transaction: Transaction, ids: string): Promise<void> {
@@ -115,7 +115,7 @@ export async function popTurns(transaction: Transaction, limit: number): Promise
   return rows.map(({ item_id }) => item_id);
 }
 
-/** The first on the bench of a workplace. */
+/** The first in the queue of a service. */
 export async function popServiceQueue(
   transaction: Transaction,
   workplace: StepService,
@@ -206,12 +206,12 @@ function leaveStatement(table: string, waitsOn: WaitsOn, key: readonly string[])
 }
 
 const leaves = [
-  leaveStatement('turns', 'turn', ['rank']),
+  leaveStatement('turns', place.turn, ['rank']),
   // After the turns: a claim moves items from there to here.
-  leaveStatement('suspects', 'turn', ['lone_deaths', 'rank']),
-  leaveStatement('benches', 'turn', []),
-  leaveStatement('timers', 'time', ['due_at']),
-  leaveStatement('lines', 'gate', ['gate', 'rank']),
+  leaveStatement('suspects', place.turn, ['lone_deaths', 'rank']),
+  leaveStatement('benches', place.turn, []),
+  leaveStatement('timers', place.time, ['due_at']),
+  leaveStatement('lines', place.gate, ['gate', 'rank']),
 ];
 
 /** Items that are locked leave the queues they stand in. To be called before they change. */

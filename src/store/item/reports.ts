@@ -68,7 +68,7 @@ export interface Report {
   readonly events: readonly NewEvent[];
   readonly usage?: Usage | undefined;
   readonly counts?: StepCounts | undefined;
-  /** What the step wrote, in the same transaction as the click. May add events of its own. */
+  /** What the step writes, in the same transaction as the move. May add events of its own. */
   readonly effect?: ((transaction: Transaction) => Promise<readonly NewEvent[]>) | undefined;
 }
 
@@ -130,7 +130,7 @@ export async function applyReports(
 /**
  * Reports under one lease (of two branches, say) are one move: from what the first expects to where
  * the last leads. They stand or fall together, since they carry the same epoch. A report that does
- * not go on from where the one before it leads (a repeated one, say) is no link, and is refused.
+ * not continue where the one before it leads (a repeated one, say) is no link, and is refused.
  */
 interface ChainReport extends Report {
   /** What all links but the last have reached. */
@@ -319,7 +319,7 @@ function countIndexed(deltas: JobDeltas, { counts, lease }: Report): void {
 }
 
 const outdated =
-  'has been taken over, its job was stopped, or it goes on from a step that was not stored';
+  'has been taken over, its job was stopped, or it continues from a step that was not stored';
 
 function refusal({ lease, move }: Report): NewEvent {
   return {

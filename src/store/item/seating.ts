@@ -1,9 +1,11 @@
 /**
- * Which of the items whose turn it is have a place where their next step is done. Those that have
- * none leave the common queue for the bench of that workplace, in their order: so a claim does not
- * look past them again, and whoever needs another workplace does not stand behind them.
+ * Which of the items whose turn it is have a place at the service of their next step. Those without
+ * one move from the common queue to that of the service, in their order: so a claim does not skip
+ * them again, and items that need another service do not wait behind them.
  */
+
 import type { Progress } from '../../kernel/lifecycle/item.ts';
+import { place } from '../../kernel/lifecycle/item-wait.ts';
 import { type StepService, stepServices } from '../../kernel/lifecycle/stage.ts';
 import type { Transaction } from '../driver/database.ts';
 import { sql } from '../driver/statement.ts';
@@ -12,7 +14,7 @@ import { enqueueForServices, popServiceQueue, popTurns, type ServiceQueued } fro
 export interface Seats {
   /** Free places. */
   readonly free: Readonly<Record<StepService, number>>;
-  /** Where an item goes on, as far as that can be told before anybody looks at it. */
+  /** The service of an item's next step, as far as it is known before the item is read. */
   readonly expected: (item: {
     readonly progress: Progress;
     readonly sourceKind: string;
@@ -27,7 +29,8 @@ export interface Seating {
 }
 
 const standing = sql<{ id: number; rank: number; progress: number; source_kind: string }>`
-  SELECT id, rank, progress, source_kind FROM items WHERE id {amongIds} AND waits_on = 'turn'`;
+  SELECT id, rank, progress, source_kind FROM items
+  WHERE id {amongIds} AND waits_on = '${place.turn}'`;
 
 export async function popSeated(
   transaction: Transaction,

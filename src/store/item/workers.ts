@@ -31,7 +31,7 @@ const firstOnBenches = stepServices.map(
   (name) => `UNION ALL SELECT (SELECT rank FROM benches WHERE workplace = '${name}'
     ORDER BY rank LIMIT 1)`,
 );
-/** Who waits on a bench has not been served: the present is not past the first of them. */
+/** An item in the queue of a service is not served: virtual time is not past the first one. */
 const present = sql<{ rank: number | null }>`
   SELECT MIN(rank) AS rank FROM (
     SELECT MAX(rank) AS rank FROM (

@@ -1,6 +1,6 @@
 /** Reading jobs. A job's `status` is derived from its items here, and stored nowhere. */
 import { item as itemLifecycle, type Lifecycle } from '../../kernel/lifecycle/item.ts';
-import { isPartial, type JobState, type Sweep } from '../../kernel/lifecycle/job.ts';
+import { isPartial, type JobState, jobActions, type Sweep } from '../../kernel/lifecycle/job.ts';
 import type { StageState } from '../../kernel/lifecycle/stage.ts';
 import type { Reader } from '../driver/database.ts';
 import { sql } from '../driver/statement.ts';
@@ -138,7 +138,7 @@ const openOfCorpus = sql<JobRow>`
     AND ((caller = :caller AND corpus = :corpus) OR corpus = :corpus || '@' || :caller)
   ORDER BY id DESC LIMIT 1`;
 
-/** A job, of whomever, that is not finished with a corpus of this namespace. */
+/** An open job of any caller on a corpus of this namespace. */
 export async function findOpenJob(
   reader: Reader,
   caller: string,
@@ -179,7 +179,7 @@ export async function statusesOf(
   });
 }
 
-/** The same for whoever knows already how far the job's open items are. */
+/** The same where the progress of the job's open items is known already. */
 export function statusFrom(
   row: JobRow,
   openProgressSets: readonly number[],
@@ -190,6 +190,11 @@ export function statusFrom(
   if (row.started_at === null) return 'pending';
   const next = openProgressSets.map((progress) => lifecycle.ready(progress)[0]);
   return lifecycle.steps.find(({ step }) => next.includes(step))?.stage ?? 'embedding';
+}
+
+/** The actions that a person may take on the job now. */
+export function actionsOfJob(row: JobRow): ReturnType<typeof jobActions> {
+  return jobActions(row.state, { failed: row.items_failed, canceled: row.items_canceled });
 }
 
 export function isPartialJob(row: JobRow): boolean {
@@ -218,7 +223,7 @@ const openReembedding = sql<JobRow>`
   SELECT * FROM jobs WHERE caller = :caller AND corpus = :corpus AND type = 'reembed'
     AND ended_at IS NULL ORDER BY id DESC LIMIT 1`;
 
-/** The job that embeds a corpus anew, if there is one that has not ended. */
+/** The open job that embeds a corpus again, if there is one. */
 export async function findOpenReembedding(
   reader: Reader,
   { caller, corpus }: { caller: string; corpus: string },

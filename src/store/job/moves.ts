@@ -4,12 +4,16 @@
  * items' own moves.
  */
 import {
-  type JobEvent,
+  beatingStates,
+  beginsAttempt,
+  clockStates,
+  type JobEventName,
   type JobState,
   job as jobMachine,
+  jobState,
   type Sweep,
 } from '../../kernel/lifecycle/job.ts';
-import { type EventOf, transition } from '../../kernel/lifecycle/machine.ts';
+import { sqlList, statesBefore, transition } from '../../kernel/lifecycle/machine.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import type { Transaction } from '../driver/database.ts';
 import { sql, sqlRows } from '../driver/statement.ts';
@@ -24,9 +28,9 @@ export interface NewJob {
   readonly force: boolean;
   readonly priority: number;
   readonly budgetCents?: number | undefined;
-  /** How long it may run; the longest that any may, where nothing is said. */
+  /** How long it may run; absent: as long as any job may. */
   readonly maxWallSeconds?: number | undefined;
-  /** Where its end is told. */
+  /** Where its end is reported. */
   readonly webhookUrl?: string | undefined;
   readonly itemsTotal: number;
   readonly lane?: string | undefined;
@@ -45,8 +49,8 @@ const insertJobRow = sql<{ id: number }>`
     webhook_url, max_wall_seconds, caller_type, caller_tier, state, items_total, created_at,
     updated_at)
   VALUES (:key, :caller, :corpus, :type, :url, :force, :priority, :budget_cents, :lane,
-    :webhook_url, :max_wall_seconds, :caller_type, :caller_tier, 'queued', :items_total, :now,
-    :now)
+    :webhook_url, :max_wall_seconds, :caller_type, :caller_tier, '${jobMachine.initial}',
+    :items_total, :now, :now)
   RETURNING id`;
 
 export async function insertJob(transaction: Transaction, job: NewJob): Promise<number> {
@@ -77,7 +81,7 @@ export interface JobDelta {
   failed: number;
   canceled: number;
   waiting: number;
-  /** Items that were set going again after they had ended. */
+  /** Items that began again after they had ended. */
   retried: number;
   documents: number;
   chunks: number;
@@ -147,117 +151,124 @@ export function countJobs(
   );
 }
 
-const startable = jobMachine.edges.flatMap(([event, from]) => (event === 'start' ? from : []));
 const startableAmong = sql<{ id: number; state: JobState }>`
   SELECT id, state FROM jobs
-  WHERE id {amongIds} AND state IN (${startable.map((state) => `'${state}'`).join(', ')})
-  ORDER BY id`;
-const startRow = sqlRows({ id: 'int', before: 'text', after: 'text', retries: 'int', now: 'int' })<{
-  id: number;
-  attempt: number;
-}>`
-  UPDATE jobs SET state = :after, started_at = COALESCE(started_at, :now), updated_at = :now,
-    error = NULL, attempt = attempt + :retries,
-    working_since = COALESCE(working_since, :now),
-    deadline_at = COALESCE(deadline_at, :now + max_wall_seconds * 1000)
-  {rows}
-  WHERE jobs.id = :id AND jobs.state = :before
-  RETURNING jobs.id, jobs.attempt`;
-
-export interface StartedJob {
-  readonly id: number;
-  readonly from: JobState;
-  readonly to: JobState;
-  readonly attempt: number;
-}
+  WHERE id {amongIds} AND state IN (${sqlList(statesBefore(jobMachine, 'start'))}) ORDER BY id`;
 
 /**
- * One of their items was claimed: jobs that were not running are now. The clock of a job goes from
- * here, and stands where nothing of it may run: while it is queued, paused or ended.
+ * An item of each of these jobs was claimed: those that were not running are now. The clock of a
+ * job starts here, and stops when nothing of it may run: while it is queued, paused or ended.
  */
 export async function startJobs(
   transaction: Transaction,
   ids: readonly number[],
   now: number,
-): Promise<StartedJob[]> {
+): Promise<MovedJob[]> {
   const waiting = await transaction.run(startableAmong, { ids: JSON.stringify(ids) });
   if (waiting.length === 0) return [];
-  const moves = waiting.map(({ id, state }) => {
-    const to = transition(jobMachine, state, 'start') as JobState;
-    return { id, before: state, after: to, retries: state === 'retry_pending' ? 1 : 0, now };
-  });
-  const started = await transaction.each(startRow, moves);
-  const attempts = new Map(started.map(({ id, attempt }) => [id, attempt]));
-  return moves.flatMap(({ id, before, after }) => {
-    const attempt = attempts.get(id);
-    return attempt === undefined ? [] : [{ id, from: before, to: after, attempt }];
-  });
+  return moveJobs(
+    transaction,
+    waiting.map(({ id, state }) => ({ id, from: state, event: 'start', now })),
+  );
 }
 
-const moveJobRow = sql<{ attempt: number; run_ms: number }>`
-  UPDATE jobs SET state = :to, pause_reason = :pause_reason, failed_stage = :failed_stage,
-    error = :error, updated_at = :now, attempt = attempt + :again,
-    ended_at = CASE WHEN :ended = 1 THEN CAST(:now AS {int}) ELSE NULL END,
-    canceled_at = CASE WHEN :canceled = 1 THEN CAST(:now AS {int}) ELSE NULL END,
-    deadline_at = CASE WHEN :timed = 1 THEN deadline_at ELSE NULL END,
-    worked_ms = CASE WHEN :timed = 1 THEN worked_ms
-      ELSE worked_ms + {greatest}(CAST(:now AS {int}) - COALESCE(working_since, :now), 0) END,
-    worked_before_ms = CASE WHEN :again = 1 THEN worked_ms ELSE worked_before_ms END,
-    working_since = CASE WHEN :timed = 1 THEN working_since ELSE NULL END
-  WHERE id = :id AND state = :from
-  RETURNING attempt, worked_ms - worked_before_ms AS run_ms`;
+const moveJobRow = sqlRows({
+  id: 'int',
+  before: 'text',
+  after: 'text',
+  pause_reason: 'text',
+  failed_stage: 'text',
+  error: 'json',
+  is_ended: 'int',
+  is_canceled: 'int',
+  is_timed: 'int',
+  is_retry: 'int',
+  attempts: 'int',
+  now: 'int',
+})<{ id: number; attempt: number; run_ms: number }>`
+  UPDATE jobs SET state = :after, pause_reason = :pause_reason, failed_stage = :failed_stage,
+    error = :error, updated_at = :now, attempt = attempt + :attempts,
+    started_at = CASE WHEN :is_timed = 1 THEN COALESCE(started_at, :now) ELSE started_at END,
+    ended_at = CASE WHEN :is_ended = 1 THEN :now ELSE NULL END,
+    canceled_at = CASE WHEN :is_canceled = 1 THEN :now ELSE NULL END,
+    deadline_at = CASE WHEN :is_timed = 1
+      THEN COALESCE(deadline_at, :now + max_wall_seconds * 1000) ELSE NULL END,
+    worked_ms = CASE WHEN :is_timed = 1 THEN worked_ms
+      ELSE worked_ms + {greatest}(:now - COALESCE(working_since, :now), 0) END,
+    worked_before_ms = CASE WHEN :is_retry = 1 THEN worked_ms ELSE worked_before_ms END,
+    working_since = CASE WHEN :is_timed = 1 THEN COALESCE(working_since, :now) ELSE NULL END
+  {rows}
+  WHERE jobs.id = :id AND jobs.state = :before
+  RETURNING jobs.id, jobs.attempt, worked_ms - worked_before_ms AS run_ms`;
 
 export interface JobMove {
   readonly id: number;
   readonly from: JobState;
-  readonly event: JobEvent | EventOf<typeof jobMachine>;
+  readonly event: JobEventName;
   /** What it failed with, and where; or, without a stage, what it waits after. */
   readonly error?: { readonly stage?: string; readonly json: string } | undefined;
-  /** Why it is paused, where nobody asked for it. */
+  /** Why it is paused, if no person asked for it. */
   readonly pauseReason?: string | undefined;
   readonly now: number;
 }
 
 export interface MovedJob {
+  readonly id: number;
+  readonly from: JobState;
   readonly to: JobState;
   readonly attempt: number;
   /** What it has worked since it was accepted, or retried for the last time. */
   readonly runMs: number;
 }
 
-/** Moves a job along its table. Undefined: the table, or a quicker writer, forbids it. */
+/** Moves a job along its table. Undefined: the table, or a faster writer, forbids it. */
 export async function moveJob(
   transaction: Transaction,
   move: JobMove,
 ): Promise<MovedJob | undefined> {
-  const to = transition(jobMachine, move.from, move.event);
-  if (to === undefined) return undefined;
-  const [row] = await transaction.run(moveJobRow, {
+  return (await moveJobs(transaction, [move]))[0];
+}
+
+/** Moves jobs along their table. Returns those that moved. */
+async function moveJobs(transaction: Transaction, moves: readonly JobMove[]): Promise<MovedJob[]> {
+  const allowed = moves.flatMap((move) => {
+    const to = transition(jobMachine, move.from, move.event);
+    return to === undefined ? [] : [{ ...move, to }];
+  });
+  const rows = await transaction.each(moveJobRow, allowed.map(moveColumns));
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return allowed.flatMap(({ id, from, to }) => {
+    const row = byId.get(id);
+    return row ? [{ id, from, to, attempt: row.attempt, runMs: row.run_ms }] : [];
+  });
+}
+
+function moveColumns({ to, ...move }: JobMove & { readonly to: JobState }) {
+  return {
     id: move.id,
-    from: move.from,
-    to,
+    before: move.from,
+    after: to,
     pause_reason: move.pauseReason ?? null,
     failed_stage: move.error?.stage ?? null,
     error: move.error?.json ?? null,
-    ended: jobMachine.final.includes(to) ? 1 : 0,
-    canceled: to === 'canceled' ? 1 : 0,
-    again: move.event === 'retry' ? 1 : 0,
-    timed: to === 'running' || to === 'retry_pending' ? 1 : 0,
+    is_ended: jobMachine.final.includes(to) ? 1 : 0,
+    is_canceled: to === jobState.canceled ? 1 : 0,
+    is_timed: clockStates.includes(to) ? 1 : 0,
+    is_retry: move.event === 'retry' ? 1 : 0,
+    attempts: beginsAttempt(move.from, move.event) ? 1 : 0,
     now: move.now,
-  });
-  return row && { to, attempt: row.attempt, runMs: row.run_ms };
+  };
 }
 
-const beating = jobMachine.edges.flatMap(([event, from]) => (event === 'heartbeat' ? from : []));
 const beatJobRows = sql`
   UPDATE jobs SET updated_at = {greatest}(updated_at, :now) WHERE id IN (
     SELECT id FROM jobs
-    WHERE id {amongIds} AND state IN (${beating.map((state) => `'${state}'`).join(', ')})
+    WHERE id {amongIds} AND state IN (${sqlList(beatingStates)})
     ORDER BY id {skipLocked})`;
 
 /**
- * Somebody works on these jobs: they are as of now. A job that is locked is being written to just
- * now, and needs no heartbeat.
+ * A worker is at work on these jobs: `updated_at` is now. A locked job is being written to, and
+ * needs no heartbeat.
  */
 export async function beatJobs(
   transaction: Transaction,
@@ -280,7 +291,8 @@ export async function growJob(
 
 const beginSweepRow = sql`
   UPDATE jobs SET sweep = :sweep, items_waiting = 0, updated_at = :now,
-    items_canceled = CASE WHEN state = 'canceled' THEN items_total - items_done - items_failed
+    items_canceled = CASE WHEN state = '${jobState.canceled}'
+      THEN items_total - items_done - items_failed
       ELSE items_canceled END
   WHERE id = :id`;
 

@@ -5,6 +5,7 @@
  */
 
 import type { Lifecycle, Progress } from '../../kernel/lifecycle/item.ts';
+import { job as jobMachine } from '../../kernel/lifecycle/job.ts';
 import { placeOf } from '../../kernel/name/corpus-name.ts';
 import type { NewEvent } from '../../observe/event.ts';
 import { writeFetch } from '../crawl/fetches.ts';
@@ -51,6 +52,8 @@ export interface ParsedSubmission {
 
 type Clock = Pick<Database, 'now'>;
 
+const accepted = { from: null, to: jobMachine.initial, reason: 'accepted' };
+
 /** Returns the ids of the items, in the order of their sources. */
 export async function insertParsed(
   transaction: Transaction,
@@ -91,7 +94,7 @@ export async function insertParsed(
       step: lifecycle.stepOf(progressOf(source)),
     })),
   );
-  const detail = { from: null, to: 'queued', reason: 'accepted', corpus, items: sources.length };
+  const detail = { ...accepted, corpus, items: sources.length };
   const events: NewEvent[] = [{ kind: 'job_accepted', jobId, attempt: 1, detail }];
   const deltas = new JobDeltas();
   for (const [index, source] of sources.entries()) {

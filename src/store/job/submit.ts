@@ -1,6 +1,7 @@
 /** Accepting a job: the job, its items in fair order, their inputs and the event, in one commit. */
 
 import { assignRanks } from '../../kernel/fairness.ts';
+import { job as jobMachine } from '../../kernel/lifecycle/job.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import { placeOf } from '../../kernel/name/corpus-name.ts';
 import { type Crawl, insertCrawl } from '../crawl/crawls.ts';
@@ -31,7 +32,7 @@ export interface Submission {
   readonly sources: readonly NewSource[];
   /** The sources are where a crawl begins. */
   readonly crawl?: Crawl | undefined;
-  /** The sources are documents that are embedded anew. */
+  /** The sources are documents that are embedded again. */
   readonly isReembedding?: boolean | undefined;
   readonly budgetCents?: number | undefined;
   readonly webhookUrl?: string | undefined;
@@ -87,7 +88,8 @@ export async function insertSubmission(
     const urls = sources.map(({ source }) => source);
     await insertCrawl(transaction, jobId, { crawl, urls });
   }
-  const detail = { from: null, to: 'queued', reason: 'accepted', corpus, items: sources.length };
+  const accepted = { from: null, to: jobMachine.initial, reason: 'accepted' };
+  const detail = { ...accepted, corpus, items: sources.length };
   await appendEvents(transaction, [{ kind: 'job_accepted', jobId, attempt: 1, detail }], now);
   return { jobKey: submission.key, itemIds: ids, isReplayed: false };
 }

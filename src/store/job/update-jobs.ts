@@ -1,14 +1,18 @@
-/** What the moves of items mean for their jobs: counts, and the click of the job that follows. */
+/** What the moves of items mean for their jobs: their counts, and the moves that follow. */
+
+import { place } from '../../kernel/lifecycle/item-wait.ts';
 import {
   isPartial,
   type JobEvent,
   jobEventFor,
   job as jobMachine,
+  jobState,
 } from '../../kernel/lifecycle/job.ts';
 import type { NewEvent } from '../../observe/event.ts';
 import { goOnReembedding, turnToNextModel } from '../corpus/reembedding.ts';
 import type { Transaction } from '../driver/database.ts';
 import { sql } from '../driver/statement.ts';
+import { atPlaces } from '../item/at-places.ts';
 import { addSpending } from '../money/spending.ts';
 import { countJobs, type JobCountsRow, type JobDelta, type MovedJob, moveJob } from './moves.ts';
 
@@ -45,14 +49,13 @@ export class JobDeltas {
 }
 
 const eventKinds = {
-  start: 'job_started',
   wait: 'job_waiting',
   complete: 'job_succeeded',
   error: 'job_failed',
   cancel: 'job_canceled',
 } as const satisfies Record<JobEvent, NewEvent['kind']>;
 
-/** Counts, then moves each job that its items have brought to a turn. Returns the jobs' events. */
+/** Counts, then moves each job as its counts require. Returns the events of the jobs. */
 export async function settleJobs(
   transaction: Transaction,
   deltas: JobDeltas,
@@ -82,11 +85,13 @@ export async function settleJobs(
 }
 
 /**
- * A corpus is embedded anew some documents at a time, whatever becomes of single ones. Where each
- * of them has failed, so would the others: that is for a person to look at, as is what was paused.
+ * A corpus is embedded again some documents at a time, even if some fail. If all of them failed, so
+ * would the others: then a person decides, as for a paused job.
  */
 function mayGoOn({ type, state }: JobCountsRow, event: JobEvent): boolean {
-  return type === 'reembed' && state !== 'paused' && (event === 'complete' || event === 'cancel');
+  return (
+    type === 'reembed' && state !== jobState.paused && (event === 'complete' || event === 'cancel')
+  );
 }
 
 function isPaid({ tokensIn, tokensOut, costCents }: JobDelta): boolean {
@@ -106,14 +111,14 @@ export function countsOf(row: JobCountsRow) {
 /** What the history says of the move: its reason is the code of the failure that brought it. */
 function detailOf(
   row: JobCountsRow,
-  { to, runMs }: MovedJob,
+  { from, to, runMs }: MovedJob,
   error: JobError | undefined,
 ): Record<string, unknown> {
   const counts = countsOf(row);
   const { done, failed, canceled, total } = counts;
   const tally = `${done} done, ${failed} failed, ${canceled} canceled of ${total}`;
   return {
-    from: row.state,
+    from,
     to,
     reason: error?.code ?? tally,
     ...(error && { tally, error_code: error.errorCode }),
@@ -133,7 +138,7 @@ interface JobError {
 const firstErrorOfJob = sql<{ error: string }>`
   SELECT error FROM items WHERE job_id = :job_id AND failed_at IS NOT NULL ORDER BY id LIMIT 1`;
 const waitingErrorOfJob = sql<{ error: string }>`
-  SELECT error FROM items WHERE job_id = :job_id AND waits_on = 'time' AND error IS NOT NULL
+  SELECT error FROM items WHERE job_id = :job_id AND ${atPlaces([place.time])} AND error IS NOT NULL
   ORDER BY id DESC LIMIT 1`;
 
 /** Why the job has failed, or waits: by the first item that failed, or the last that waits. */

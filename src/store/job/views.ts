@@ -1,5 +1,6 @@
 /** Jobs as callers look at them: lists with filters, and how far the items of one have come. */
-import type { JobState } from '../../kernel/lifecycle/job.ts';
+import { place } from '../../kernel/lifecycle/item-wait.ts';
+import { type JobState, jobState } from '../../kernel/lifecycle/job.ts';
 import type { Reader } from '../driver/database.ts';
 import { sql } from '../driver/statement.ts';
 import type { JobRow } from './jobs.ts';
@@ -21,7 +22,7 @@ export interface JobPage {
 const filters = {
   corpus: 'AND corpus = :corpus',
   state: 'AND state = :state',
-  failed: "AND state = 'failed' AND failed_stage = :failed_stage",
+  failed: `AND state = '${jobState.failed}' AND failed_stage = :failed_stage`,
   created: 'AND created_at >= :created_from AND created_at < :created_before',
 };
 const listOf = (...parts: readonly string[]) => sql<JobRow>`
@@ -64,8 +65,8 @@ export interface StandingRow {
 const standings = sql<StandingRow>`
   SELECT step, progress, CASE WHEN waits_on IS NULL THEN 0 ELSE 1 END AS is_open,
     COUNT(*) AS count, MAX(attempt) AS attempt,
-    MIN(CASE WHEN waits_on = 'time' THEN due_at END) AS due_at,
-    MAX(CASE WHEN waits_on = 'time' THEN error ->> 'code' END) AS waiting_code
+    MIN(CASE WHEN waits_on = '${place.time}' THEN due_at END) AS due_at,
+    MAX(CASE WHEN waits_on = '${place.time}' THEN error ->> 'code' END) AS waiting_code
   FROM items WHERE job_id = :job_id GROUP BY 1, 2, 3`;
 
 /** How many items of a job stand where. */

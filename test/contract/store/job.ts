@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { StageState } from '../../../src/kernel/lifecycle/stage.ts';
 import type { Reader } from '../../../src/store/driver/database.ts';
 import { findJobs } from '../../../src/store/item/inbox.ts';
-import { isPartialJob, listJobs, statusesOf } from '../../../src/store/job/jobs.ts';
+import { actionsOfJob, isPartialJob, listJobs, statusesOf } from '../../../src/store/job/jobs.ts';
 import type { StoreFixture, StoreTest } from '../../support/store-fixture.ts';
 
 async function status(store: StoreFixture, key: string): Promise<StageState> {
@@ -12,6 +12,22 @@ async function status(store: StoreFixture, key: string): Promise<StageState> {
 }
 
 export const jobTests: readonly StoreTest[] = [
+  [
+    'a job offers exactly the actions that its commands accept',
+    async (store) => {
+      const done = await store.submit();
+      await store.finish(await store.claimOne());
+      assert.deepEqual(actionsOfJob(await store.job(done.key)), []);
+      const refused = { code: 'action_not_allowed' };
+      await assert.rejects(store.commands.retry(done.caller, done.key), refused);
+      const failed = await store.submit();
+      await store.fail(await store.claimOne());
+      assert.deepEqual(actionsOfJob(await store.job(failed.key)), ['retry']);
+      await assert.rejects(store.commands.pause(failed.caller, failed.key), refused);
+      assert.equal(await store.commands.retry(failed.caller, failed.key), 1);
+      assert.deepEqual(actionsOfJob(await store.job(failed.key)), ['cancel', 'pause']);
+    },
+  ],
   [
     'the status of a job with one item follows its steps',
     async (store) => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { defineLifecycle, stepTable } from '../../../src/kernel/lifecycle/item.ts';
 import { job } from '../../../src/kernel/lifecycle/job.ts';
 import { migrate, migrations } from '../../../src/store/driver/migrate.ts';
+import { stateChecks } from '../../../src/store/driver/state-check.ts';
 import type { StoreFixture, StoreTest } from '../../support/store-fixture.ts';
 
 const longer = defineLifecycle([
@@ -104,6 +105,27 @@ export const migrationTests: readonly StoreTest[] = [
       for (const state of job.states) await set(`UPDATE jobs SET state = '${state}'`);
       await assert.rejects(set("UPDATE jobs SET state = 'lost'"), /check/i);
       await assert.rejects(set("UPDATE items SET waits_on = 'luck'"), /check/i);
+    },
+  ],
+  [
+    'a state that was added to any table can be stored after the next migration',
+    async (store) => {
+      const { database, lifecycle } = store;
+      await store.submit();
+      const write = (text: string) => database.write((transaction) => transaction.run({ text }));
+      await write(`INSERT INTO batch_tasks (key, caller, task_type, state, input, submission,
+        next_at, created_at, updated_at) VALUES ('k', 'ann', 'x', 'pending', '{}', '{}', 0, 0, 0)`);
+      assert.equal(stateChecks(lifecycle).length, 5);
+      for (const { table, column, states } of stateChecks(lifecycle)) {
+        const set = (state: string) => write(`UPDATE ${table} SET ${column} = '${state}'`);
+        const refused = `${table}.${column}`;
+        await assert.rejects(set('novel'), /check/i, refused);
+        await migrate(database, lifecycle, [{ table, column, states: [...states, 'novel'] }]);
+        for (const state of ['novel', ...states]) await set(state);
+        await migrate(database, lifecycle);
+        await assert.rejects(set('novel'), /check/i, refused);
+        assert.equal((await store.rows(`SELECT id FROM ${table}`)).length, 1);
+      }
     },
   ],
   [

@@ -133,7 +133,9 @@ async function tryMove(
   const subject = await putAt(store, place, state);
   await runs[move](store, subject);
   const row = await store.item(subject.id);
-  return { place: placeOfItem(row), epoch: row.epoch, worker: row.worker };
+  const found = placeOfItem(row);
+  assert.ok(found, `${move} from ${place} left the item without a place`);
+  return { place: found, epoch: row.epoch, worker: row.worker };
 }
 
 const moves = itemMoveNames.filter((name) => name !== 'submit');
