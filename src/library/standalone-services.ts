@@ -51,8 +51,12 @@ export async function openStandalone(
   const [visit, embed] = await Promise.all([open('scrape_jobs'), open('embed_jobs')]);
   const clients: WorkServices = {
     ...workServicesOf({ world, allowHosts: options.allowHosts, syncMs: options.syncMs }),
-    ...{ works, chunker, model: embedder.model, queueDepthMax: options.queueDepthMax },
-    ...{ enqueued, queues: { visit: visit.queue, embed: embed.queue } },
+    works,
+    chunker,
+    model: embedder.model,
+    queueDepthMax: options.queueDepthMax,
+    enqueued,
+    queues: { visit: visit.queue, embed: embed.queue },
   };
   const close = async (): Promise<void> => {
     await Promise.all([visit, embed].map(({ consumer }) => consumer.stop(0)));

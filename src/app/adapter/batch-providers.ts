@@ -76,7 +76,9 @@ const makers: Readonly<Record<string, (making: Making) => BatchProvider>> = {
     const isProxied = signed.host !== host;
     const endpoint = making.endpoint(url, async (request) =>
       signRequest(isProxied ? { ...request, url: signed } : request, {
-        ...{ credentials, service: 'transcribe', now: world.now() },
+        credentials,
+        service: 'transcribe',
+        now: world.now(),
       }),
     );
     return withinBuckets(awsTranscriber(endpoint), making.buckets());
@@ -193,7 +195,9 @@ function makeKnown(
   let url: string | undefined;
   const made = make({
     name,
-    ...{ world, allowed, blobs },
+    world,
+    allowed,
+    blobs,
     text: (field, standard) => textOf(entry, { name, field, standard }),
     url: (standard) => urlOf(name, textOf(entry, { name, field: 'url', standard })),
     count: (field, standard) => countOf(entry, { name, field, standard }),

@@ -40,7 +40,9 @@ async function list(call: Call): Promise<number> {
   const { terminal, isJson } = call;
   const rows = await withStore(call, (pawl) => listAll(pawl.callers));
   const shape = ({ id, created_at, ...row }: ListedCaller) => ({
-    ...{ caller_id: id, ...row, created_at: new Date(created_at).toISOString() },
+    caller_id: id,
+    ...row,
+    created_at: new Date(created_at).toISOString(),
   });
   if (isJson) {
     terminal.print(JSON.stringify({ items: rows.map(shape), next_cursor: null }));

@@ -52,8 +52,11 @@ async function start({ config, terminal }: Call): Promise<RunningService | Runni
   const { role, internalKey = '', chunkingUrl = '', orchestratorUrl } = config;
   const options = {
     ...engineOptions(config),
-    ...{ host: config.host, port: config.port, otlpUrl: config.otlpUrl },
-    ...{ queueDepthMax: config.queueDepthMax, work: config.workers !== 0 },
+    host: config.host,
+    port: config.port,
+    otlpUrl: config.otlpUrl,
+    queueDepthMax: config.queueDepthMax,
+    work: config.workers !== 0,
     keys: keysOf(config),
     log: { level: config.log, write: (line: string) => terminal.tell(line.trimEnd()) },
   };
@@ -73,7 +76,10 @@ async function start({ config, terminal }: Call): Promise<RunningService | Runni
     ...options,
     // Nobody but services and those with a key may have pages read by it.
     keys: { ...options.keys, isClosed: true },
-    ...{ role, internalKey, orchestratorUrl, addresses },
+    role,
+    internalKey,
+    orchestratorUrl,
+    addresses,
   });
 }
 

@@ -81,13 +81,17 @@ export async function meetCaller(
   await lockCallers(transaction);
   const { key, named } = sight;
   const rows = await transaction.run(identitiesOf, {
-    ...{ key, kind: named?.kind, subject: named?.subject },
+    key,
+    kind: named?.kind,
+    subject: named?.subject,
   });
   const byKey = rows.find(({ kind }) => kind === 'key')?.caller;
   const known = named && rows.find(({ kind }) => kind === named.kind)?.caller;
   const byName = known ?? (named && (await adoptable(transaction, named)));
   const decision = decideCaller({
-    ...{ byKey, byName, hasName: named !== undefined },
+    byKey,
+    byName,
+    hasName: named !== undefined,
     isNamedOtherwise: byKey !== undefined && (await isNamedOtherwise(transaction, byKey, named)),
   });
   const id =

@@ -27,7 +27,11 @@ export async function beginMove(transaction: Transaction, move: Move): Promise<v
   await moveCorpora(transaction, move);
   if (isMerge) await moveShares(transaction, { from, to });
   await transaction.run(record, {
-    ...{ from, to, now, namespace: place?.caller, corpus: place?.corpus },
+    from,
+    to,
+    now,
+    namespace: place?.caller,
+    corpus: place?.corpus,
   });
 }
 
@@ -186,7 +190,9 @@ export async function moveSomeJobs(
     { to },
   );
   const events: NewEvent[] = jobs.map(({ id }) => ({
-    ...{ kind: 'job_moved', jobId: id, detail: { from, to, corpus: nameOfJob(id) } },
+    kind: 'job_moved',
+    jobId: id,
+    detail: { from, to, corpus: nameOfJob(id) },
   }));
   await appendEvents(transaction, events, now);
   return items.length + jobs.length;

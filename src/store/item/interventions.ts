@@ -293,14 +293,14 @@ export async function takeLeases(
   transaction: Transaction,
   { worker, isDead, stuck }: TakenLeases,
 ): Promise<MovedRow[]> {
-  const { movedBefore, beatAfter } = stuck ?? whatever;
+  const { movedBefore: moved_before, beatAfter: beat_after } = stuck ?? whatever;
   const claimed = await claimedItems(transaction, worker);
-  await holdFencesOfItems(transaction, JSON.stringify(claimed));
+  const ids = JSON.stringify(claimed);
+  await holdFencesOfItems(transaction, ids);
   const charge = isDead ? await chargeFor(transaction, worker, claimed) : noCharge;
-  const rows = await transaction.run(takeFromWorker, {
-    ...{ ids: JSON.stringify(claimed), worker, stall: stuck ? 1 : 0, ...charge },
-    ...{ moved_before: movedBefore, beat_after: beatAfter },
-  });
+  const stall = stuck ? 1 : 0;
+  const taken = { ids, worker, stall, moved_before, beat_after, ...charge };
+  const rows = await transaction.run(takeFromWorker, taken);
   return standAll(transaction, rows);
 }
 

@@ -43,7 +43,11 @@ export function listJobPage(reader: Reader, page: JobPage): Promise<JobRow[]> {
   const name = [corpus === undefined ? undefined : 'corpus', second].filter(Boolean).join(' ');
   const statement = lists[(name || 'all') as keyof typeof lists];
   return reader.run(statement, {
-    ...{ caller, corpus, state, before, limit },
+    caller,
+    corpus,
+    state,
+    before,
+    limit,
     created_from: page.createdFrom ?? 0,
     created_before: page.createdBefore ?? Number.MAX_SAFE_INTEGER,
     failed_stage: failedStage,
