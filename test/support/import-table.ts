@@ -1,4 +1,4 @@
-/** Who may import whom, and which package enters where. */
+/** Which folder may import which, and where each package may be imported. */
 
 /**
  * Arrows point down: kernel ← observe ← ports ← pipeline ← engine ← its users ← contract ← service
@@ -20,7 +20,7 @@ export const imports = {
     provider: below,
     sink: below,
     blob: [...below, 'provider/batch/signature.ts'],
-    // Steps know ports, never adapters; the composition root chooses those.
+    // Steps import ports, never adapters: the composition root chooses those.
     pipeline: [
       ...below,
       'store',
@@ -38,12 +38,12 @@ export const imports = {
     access: belowService,
     webhook: belowService,
     source: belowEngine,
-    // Between a step and the service that does its work in another process.
+    // Connects a step to the service in another process that does its work.
     handoff: belowService,
     contract: [...belowService, 'attempt', 'search'],
     service: [...belowService, ...users, 'contract'],
     http: [...belowService, ...users, 'contract', 'service'],
-    // In the browser, too: nothing but types from elsewhere.
+    // Runs in the browser as well: only types from elsewhere.
     client: ['kernel', 'contract'],
     library: [...belowService, ...users, 'contract', 'service', 'app'],
     app: [...belowService, ...users, 'contract', 'service', 'http', 'library', 'index.ts'],
@@ -74,7 +74,7 @@ export const imports = {
     'gpt-tokenizer': ['pipeline/chunk'],
     tldts: ['pipeline'],
     undici: ['pipeline', 'provider', 'blob'],
-    // Never installed by Pawl: whoever wants it puts it beside.
+    // Optional, and never installed by Pawl.
     'onnxruntime-node': ['provider'],
     '@mozilla/readability': ['pipeline'],
     htmlparser2: ['pipeline'],
