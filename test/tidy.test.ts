@@ -107,6 +107,13 @@ const bannedTexts: readonly BannedText[] = [
     message: 'node cannot strip an enum: use a union of strings',
   },
   {
+    rule: 'spread-literal',
+    pattern: /\.\.\.\{/,
+    view: 'code',
+    isBannedIn: inSrc,
+    message: 'a spread of a literal only saves lines: write plain properties',
+  },
+  {
     rule: 'default-export',
     pattern: /\bexport\s+default\b/,
     view: 'code',
@@ -262,6 +269,8 @@ const samples: readonly [path: string, text: string, found: readonly string[]][]
   ['src/pipeline/a.ts', 'setInterval(run, 10);', ['effect:1']],
   ['src/app/world.ts', 'setTimeout(run, 10);', []],
   ['src/engine/a.ts', 'enum Colour { Red }', ['enum:1']],
+  ['src/engine/a.ts', 'const a = { ...{ b, c }, d };', ['spread-literal:1']],
+  ['src/engine/a.ts', 'const a = { ...(b && { c }), ...d };', []],
   ['src/engine/a.ts', 'export default run;', ['default-export:1']],
   ['src/engine/a.test.ts', "test('a', { timeout: 60_000 }, run);", ['patience:1']],
   ['src/engine/a.test.ts', "test('a', { timeout: patience.testMs }, run);", []],

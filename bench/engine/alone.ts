@@ -51,9 +51,7 @@ async function measureAlone({ store, documents }: Request): Promise<Reading[]> {
 /** Calls back when the last step's report is on disk. */
 function tellingWhenDone(own: Ledger, onDone: () => void): Ledger {
   return {
-    claim: (worker, count) => own.claim(worker, count),
-    claimSeated: (...request) => own.claimSeated(...request),
-    claimSuspect: (...request) => own.claimSuspect(...request),
+    claim: (...request) => own.claim(...request),
     beat: (worker) => own.beat(worker),
     leases: (worker) => own.leases(worker),
     handBack: (leases) => own.handBack(leases),

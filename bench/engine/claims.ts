@@ -87,7 +87,7 @@ async function ownStore(store: Store, depth: number): Promise<Store> {
 /** Milliseconds of the claim alone; the items go back to their places in the queue. */
 async function claimAndReturn(ledger: StoreLedger): Promise<number> {
   const startedAt = performance.now();
-  const rows = await ledger.claim(worker, claimed);
+  const rows = await ledger.claim(worker, { count: claimed });
   const elapsed = performance.now() - startedAt;
   if (rows.length !== claimed) throw new Error(`claimed ${rows.length} items of ${claimed}`);
   await ledger.handBack(rows.map(({ id, epoch }) => ({ id, epoch })));

@@ -23,7 +23,7 @@ async function probeZombie({ store }: { store: Store }): Promise<Reading[]> {
   const claimAs = async (id: string, pid: number): Promise<ClaimedRow> => {
     const row = { id, host: 'bench', pid, process_started: '', beat_at: database.now() };
     await database.write((transaction) => registerWorker(transaction, row));
-    const [claimed] = await ledger.claim(id, 1);
+    const [claimed] = await ledger.claim(id, { count: 1 });
     if (!claimed) throw new Error(`${id} got nothing to do`);
     return claimed;
   };

@@ -29,7 +29,6 @@ export function estimator(
   { steps, database, world }: EstimatorParts,
 ): Estimator {
   const { embedder, otherEmbedder, extractor } = steps;
-  const pipeline = documentPipeline({ ...steps, sinks: [], blobs: nowhere });
   return async (input) => {
     const place = placeOf(input);
     const { model } = await getCorpusSettings(database, place);
@@ -37,7 +36,8 @@ export function estimator(
     const url = use && (await getOrigin(database, { ...place, use }));
     return estimateIngestion(
       {
-        pipeline,
+        // Built here: most processes never estimate.
+        pipeline: documentPipeline({ ...steps, sinks: [], blobs: nowhere }),
         reader: database,
         world,
         embedder: (model !== null && otherEmbedder?.(model, url)) || embedder,

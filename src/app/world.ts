@@ -6,7 +6,7 @@ export function realWorld(failpoint?: (name: string) => void): World {
   return {
     now: () => Date.now(),
     setTimer: (run, delayMs) => {
-      // Longer than Node's timers can count means: look again then, and wait on.
+      // Node's timers overflow above this: the caller checks the time again and waits on.
       const timer = setTimeout(run, Math.min(delayMs, 2 ** 31 - 1));
       return () => clearTimeout(timer);
     },

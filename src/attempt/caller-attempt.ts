@@ -230,7 +230,11 @@ export class CallerAttempt {
     };
     return {
       ...this.#options,
-      ...{ batch, caller, corpus, jobKey, check },
+      batch,
+      caller,
+      corpus,
+      jobKey,
+      check,
       reader: database,
       signal: flags.signal(id),
     };

@@ -123,7 +123,10 @@ async function parseOne({ staged, taken }: Work, context: PhaseContext): Promise
   const { title, language, text } = found;
   await batch.writeText(staged.id, text);
   const facts = {
-    ...{ title, language, contentHash: hashOf(found), meta: metaOf(found) },
+    title,
+    language,
+    contentHash: hashOf(found),
+    meta: metaOf(found),
     attachments: found.attachments?.length ?? 0,
     bytes: Buffer.byteLength(text),
   };

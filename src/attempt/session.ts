@@ -34,7 +34,8 @@ export class AttemptSession {
     const { workspaces, world } = options;
     this.#options = options;
     this.staging = new Staging({
-      ...{ workspaces, world },
+      workspaces,
+      world,
       isAtWorkOn: ({ caller, id }) => this.#attempts.get(caller)?.isAtWorkOn(id) ?? false,
       isInNeedOf: ({ caller, id }) => this.#attempts.get(caller)?.isInNeedOf(id) ?? false,
     });
@@ -128,7 +129,10 @@ export class AttemptSession {
     const registry = new AttemptRegistry({ flags, workspaces, world, log });
     const made = new CallerAttempt({
       ...this.#options,
-      ...{ caller, registry, staging: this.staging, tell: (news) => this.#tell(news) },
+      caller,
+      registry,
+      staging: this.staging,
+      tell: (news) => this.#tell(news),
     });
     if (this.#isClosed) made.closeApp();
     return made;
@@ -173,6 +177,10 @@ export class AttemptSession {
 }
 
 const emptyView = viewOfAttempt(idleState, {
-  ...{ corpus: null, isDraft: false, counts: null, jobKey: null, trouble: null },
+  corpus: null,
+  isDraft: false,
+  counts: null,
+  jobKey: null,
+  trouble: null,
   isOccupied: false,
 });

@@ -1,4 +1,4 @@
-/** The command `pawl`: reads the arguments, runs one command, and ends with its exit code. */
+/** The command `pawl`: parses the arguments, runs one command, and sets the exit code. */
 import { readFileSync } from 'node:fs';
 import { closestOf, loadConfig, readConfigFile } from '../app/settings/config.ts';
 import { failures, toFailure } from '../kernel/failure/failure.ts';
@@ -44,7 +44,7 @@ async function main(args: readonly string[], terminal: Terminal): Promise<number
   try {
     return await run(args, terminal);
   } catch (error) {
-    // What goes wrong before the settings are read can be told of by the variable only.
+    // Before the settings are loaded, only the variable gives the log level.
     return tellFailure(error, terminal, process.env.PAWL_LOG);
   }
 }
@@ -66,7 +66,7 @@ async function run([name, ...rest]: readonly string[], terminal: Terminal): Prom
     return exits.well;
   }
   if (command.isLocal && flags.url !== undefined) {
-    throw usageError(`pawl ${name} is about this machine, and takes no --url`);
+    throw usageError(`pawl ${name} inspects this machine, and takes no --url`);
   }
   const { config, warnings } = loadConfig({
     environment: process.env,
@@ -90,7 +90,7 @@ async function run([name, ...rest]: readonly string[], terminal: Terminal): Prom
   }
 }
 
-/** The first Ctrl-C lets the command come to a clean stop; the second does not wait for it. */
+/** The first Ctrl-C stops the command cleanly; the second exits immediately. */
 function interruptSignal(): AbortSignal {
   const controller = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -102,7 +102,7 @@ function interruptSignal(): AbortSignal {
   return controller.signal;
 }
 
-/** One line that says what went wrong, one that says what to do. */
+/** One line with the error, one with advice. */
 function tellFailure(error: unknown, { tell }: Terminal, level: string | undefined): number {
   const failure = toFailure(error);
   tell(`pawl: ${failure.message} (${failure.code})`);

@@ -15,16 +15,22 @@ export function remoteCallers(client: Client): CallerClient {
       const query = { cursor: after || undefined, limit };
       const { items } = await client.ask('GET /callers', { query });
       return items.map(({ caller_id: id, created_at, ...row }) => ({
-        ...{ id, ...row, created_at: at(created_at) },
+        id,
+        ...row,
+        created_at: at(created_at),
       }));
     },
     show: async (id) => {
       const found = await client.ask('GET /callers/:id', { params: { id } });
       const { caller_id, created_at, identities, ...row } = found;
       return {
-        ...{ id: caller_id, ...row, created_at: at(created_at) },
+        id: caller_id,
+        ...row,
+        created_at: at(created_at),
         identities: identities.map((each) => ({
-          ...{ ...each, caller: caller_id, created_at: at(each.created_at) },
+          ...each,
+          caller: caller_id,
+          created_at: at(each.created_at),
         })),
       };
     },
@@ -44,7 +50,9 @@ export function remoteShares(client: Client) {
     shares: async (name) => {
       const { items } = await client.ask('GET /corpora/:name/shares', { params: { name } });
       return items.map(({ caller_id: caller, created_at, ...row }) => ({
-        ...{ caller, ...row, created_at: at(created_at) },
+        caller,
+        ...row,
+        created_at: at(created_at),
       }));
     },
     share: async (name, caller, access = 'read') => {

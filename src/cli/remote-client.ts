@@ -49,7 +49,11 @@ export function remotePawl(options: ClientOptions): PawlClient {
     },
     search: async (corpus, query, { topK, mode, filter, explain } = {}) => {
       const body = {
-        ...{ corpus_name: corpus, query, top_k: topK, mode, explain },
+        corpus_name: corpus,
+        query,
+        top_k: topK,
+        mode,
+        explain,
         filter: filter && filterShape(filter),
       };
       return (await client.ask('POST /search', { body })).results.map(hitOf);
@@ -214,7 +218,10 @@ type SubmitOptions = Parameters<PawlClient['submit']>[1];
 async function submit(client: Client, sources: readonly NewSource[], options: SubmitOptions) {
   const { corpus: corpus_name, force, priority, lane, crawl } = options;
   const chosen = {
-    ...{ corpus_name, force, priority, lane },
+    corpus_name,
+    force,
+    priority,
+    lane,
     budget_cents: options.budgetCents,
     max_wall_seconds: options.maxWallSeconds,
   };

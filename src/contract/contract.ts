@@ -24,8 +24,12 @@ const work = { ...services, ...callbacks };
 const about = { ...service, ...system, ...runs, ...callers };
 
 export const contract = {
-  ...{ ...documents, ...attemptContract, ...batch, ...asking },
-  ...{ ...work, ...about },
+  ...documents,
+  ...attemptContract,
+  ...batch,
+  ...asking,
+  ...work,
+  ...about,
 };
 
 export type Contract = typeof contract;

@@ -24,8 +24,12 @@ const plain = Buffer.from(writeMail({ text: 'The Otter arrives.' }));
 function setup(body: Uint8Array = bytes) {
   const fetcher: Fetcher = {
     get: async ({ url }) => ({
-      ...{ url, status: url.pathname === '/robots.txt' ? 404 : 200, wireBytes: body.length },
-      ...{ headers: new Map([['content-type', 'text/plain']]), isCut: false, redirects: [] },
+      url,
+      status: url.pathname === '/robots.txt' ? 404 : 200,
+      wireBytes: body.length,
+      headers: new Map([['content-type', 'text/plain']]),
+      isCut: false,
+      redirects: [],
       bytes: body,
     }),
   };

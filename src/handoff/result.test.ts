@@ -22,7 +22,9 @@ function answering(value: Record<string, unknown>, bytes?: Uint8Array) {
 function visit(ask: ReturnType<typeof answering>, scratch = new Map<string, unknown>()) {
   const robots = new RobotsCheck({
     fetcher: { get: () => Promise.reject(new Error('nothing is fetched here')) },
-    ...{ signal, now: 0, stored: async () => undefined },
+    signal,
+    now: 0,
+    stored: async () => undefined,
   });
   return remoteVisitor(ask, scratch)({ source, robots, now: 0, signal });
 }

@@ -1,4 +1,4 @@
-/** Finding the job that somebody is about to submit a second time. */
+/** Finds the unfinished job that a submission would repeat. */
 
 import { limits } from '../kernel/limits/limits.ts';
 import { placeOf } from '../kernel/name/corpus-name.ts';
@@ -18,7 +18,7 @@ export interface WantedJob {
   readonly force: boolean;
 }
 
-/** A crawl is the same while it has not ended, however far it has come. */
+/** A crawl is the same job until it ends, regardless of its progress. */
 export function findUnfinished(store: Database, wanted: WantedJob): Promise<JobRow | undefined> {
   const { caller, corpus, sources, isCrawl } = wanted;
   if (!isCrawl) return findSame(store, wanted);
@@ -27,7 +27,7 @@ export function findUnfinished(store: Database, wanted: WantedJob): Promise<JobR
 
 /**
  * An unfinished job of exactly these documents. A file that was written after the job was
- * submitted may already have been read: then it takes a new job to see the new text.
+ * submitted may already have been read: then a new job is needed to index the new text.
  */
 async function findSame(
   store: Database,

@@ -1,4 +1,4 @@
-/** A job as the library hands it out: what it does, how it ends, and what can be done about it. */
+/** The handle of a job: its events, its result, and its commands. */
 
 import type { Commands } from '../engine/command/commands.ts';
 import type { CancelReceipt } from '../engine/command/input.ts';
@@ -22,9 +22,9 @@ export interface JobSummary {
   readonly corpus: string;
   readonly type: JobRow['type'];
   readonly state: JobState;
-  /** The stage that people see. */
+  /** The stage as shown to users. */
   readonly status: StageState;
-  /** What the status means, in one sentence; of a failed job, what went wrong. */
+  /** One sentence on the status; for a failed job, the error. */
   readonly message: string;
   readonly partial: boolean;
   readonly items: {
@@ -38,15 +38,15 @@ export interface JobSummary {
   readonly counters: JobCounters;
   readonly tokens: { readonly in: number; readonly out: number };
   readonly costCents: number;
-  /** Tokens among them whose price nobody knows. */
+  /** Tokens of these whose price is unknown. */
   readonly tokensUnpriced: number;
-  /** What was not paid, because it had been before. */
+  /** Saved, because the answer had been paid for before. */
   readonly saved: { readonly tokens: number; readonly cents: number };
   readonly budgetCents: number | null;
-  /** How long it may run, and when that time is over; null while its clock stands. */
+  /** The time limit, and when it is reached; null while the job is paused. */
   readonly maxWallSeconds: number;
   readonly deadlineAt: number | null;
-  /** Why it is paused, where nobody asked for it: `budget_reached`, `quota_exhausted`. */
+  /** Why it paused itself: `budget_reached`, `quota_exhausted`. */
   readonly pauseReason: string | null;
   readonly failedStage: string | null;
   readonly error: ErrorRecord | null;
@@ -70,7 +70,7 @@ export interface JobOptions {
 export class Job {
   readonly id: string;
   readonly corpus: string;
-  /** It was not submitted now: an unfinished job of the same documents was found. */
+  /** True if `ingest` resumed an unfinished job of the same documents. */
   readonly isResumed: boolean;
   readonly #rowId: number;
   readonly #options: JobOptions;
@@ -84,8 +84,8 @@ export class Job {
   }
 
   /**
-   * What has happened after an event, and then what happens, until the job ends, the signal aborts
-   * or Pawl is closed. None is left out and none comes twice.
+   * The events after a number, past and future, until the job ends, the signal aborts or Pawl is
+   * closed. No event is skipped or repeated.
    */
   async *events(from: { after?: number; signal?: AbortSignal } = {}): AsyncGenerator<Event> {
     const { store, relay, closing } = this.#options;
@@ -96,7 +96,7 @@ export class Job {
     let after = from.after ?? 0;
     try {
       while (!signal.aborted) {
-        // Asked before the events are read: if it has ended, then all of them are there to be read.
+        // Read before the events: if the job has ended, all of its events are already stored.
         const hasEnded = isFinal(jobMachine, (await this.#row()).state);
         const limit = limits.event.pageMax;
         for (let isFull = true; isFull && !signal.aborted; ) {
@@ -114,7 +114,7 @@ export class Job {
     }
   }
 
-  /** What has happened up to an event, read from the history without waiting for more. */
+  /** The events up to a number, from the history, without waiting for more. */
   async *history({ after, until }: { after: number; until: number }): AsyncGenerator<Event> {
     const limit = limits.event.pageMax;
     for (let from = after, isFull = true; isFull; ) {
@@ -129,18 +129,18 @@ export class Job {
     }
   }
 
-  /** Where the job stands. */
+  /** The current summary. */
   async summary(): Promise<JobSummary> {
     const [summary] = await summarize(this.#options.store, [await this.#row()]);
     return summary as JobSummary;
   }
 
-  /** The part of the summary that costs nothing to ask for again and again. */
+  /** The part of the summary that is cheap enough to poll. */
   async counts(): Promise<JobCounts> {
     return countsOf(await this.#row());
   }
 
-  /** How the job ended; or where it stands, if Pawl is closed before that. */
+  /** The final summary; or the current one, if Pawl is closed before the end. */
   async wait(): Promise<JobSummary> {
     const { relay, closing } = this.#options;
     const commitSignal = new EventSignal(closing);
@@ -155,12 +155,12 @@ export class Job {
     return this.summary();
   }
 
-  /** How many of its documents had not changed, as far back as the history goes. */
+  /** How many documents were unchanged, as far as the history is retained. */
   unchanged(): Promise<number> {
     return countUnchanged(this.#options.store, this.#rowId);
   }
 
-  /** How many of its documents were read in part. */
+  /** How many documents were read only in part. */
   async partlyRead(): Promise<number> {
     return countPartlyRead(this.#options.store, await this.#row());
   }
@@ -183,12 +183,12 @@ export class Job {
     return this.#options.commands.pause(this.#options.caller, this.id);
   }
 
-  /** With a budget, that is what the job may cost in all from now on. */
+  /** A budget given here replaces the job's total budget. */
   resume({ budgetCents }: { budgetCents?: number | undefined } = {}): Promise<void> {
     return this.#options.commands.resume(this.#options.caller, this.id, budgetCents);
   }
 
-  /** Runs what failed or was canceled again, each item from where it stopped. */
+  /** Retries failed and canceled items, each from its last committed step. */
   retry(): Promise<number> {
     return this.#options.commands.retry(this.#options.caller, this.id);
   }
@@ -218,7 +218,7 @@ export async function summarize(store: Database, rows: readonly JobRow[]): Promi
 }
 
 function summaryOf(row: JobRow, status: StageState, now: number): JobSummary {
-  // A job that waits for a retry keeps its last error; only a failed one is shown with it.
+  // A job that waits for a retry keeps its last error, but only a failed job shows it.
   const error: ErrorRecord | null =
     row.error === null || row.state !== jobState.failed ? null : JSON.parse(row.error);
   return {
@@ -247,7 +247,7 @@ function summaryOf(row: JobRow, status: StageState, now: number): JobSummary {
   };
 }
 
-/** Remembers that it was rung, so that no ring between two waits is missed. */
+/** Remembers a notification, so that none between two waits is missed. */
 class EventSignal {
   readonly #signal: AbortSignal;
   readonly #onAbort = (): void => this.ring();
@@ -259,7 +259,7 @@ class EventSignal {
     signal.addEventListener('abort', this.#onAbort, { once: true });
   }
 
-  /** A signal that lives long would keep all that was ever hung on it. */
+  /** Removes the listener: a long-lived signal would keep it in memory. */
   takeDown(): void {
     this.#signal.removeEventListener('abort', this.#onAbort);
   }

@@ -1,4 +1,4 @@
-/** The corpora of the library's one caller, by the names it has for them. */
+/** The corpora of the library's only caller, by the caller's names for them. */
 import type { CallerClient } from '../access/caller-client.ts';
 import { viewCaller } from '../access/caller-view.ts';
 import { checkAccess, unknownCorpus } from '../access/corpus-directory.ts';
@@ -94,7 +94,7 @@ export class OwnCorpora {
   }
 }
 
-/** Whoever has the store may change who is who in it. */
+/** Access to the store includes managing its callers. */
 export function callersOf({ database, engine, corpora }: Parts): CallerClient {
   const { callers } = engine;
   return {

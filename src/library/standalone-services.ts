@@ -1,4 +1,4 @@
-/** The services of Pawl in the one process that is all of them: for who wants one and no job. */
+/** The service routes (scrape, chunk, embed) of a single process, for requests without a job. */
 
 import type { Assembled } from '../app/wire.ts';
 import { thisProcess } from '../engine/item/liveness.ts';
@@ -51,8 +51,12 @@ export async function openStandalone(
   const [visit, embed] = await Promise.all([open('scrape_jobs'), open('embed_jobs')]);
   const clients: WorkServices = {
     ...workServicesOf({ world, allowHosts: options.allowHosts, syncMs: options.syncMs }),
-    ...{ works, chunker, model: embedder.model, queueDepthMax: options.queueDepthMax },
-    ...{ enqueued, queues: { visit: visit.queue, embed: embed.queue } },
+    works,
+    chunker,
+    model: embedder.model,
+    queueDepthMax: options.queueDepthMax,
+    enqueued,
+    queues: { visit: visit.queue, embed: embed.queue },
   };
   const close = async (): Promise<void> => {
     await Promise.all([visit, embed].map(({ consumer }) => consumer.stop(0)));
@@ -61,7 +65,7 @@ export async function openStandalone(
   return { clients, close };
 }
 
-/** What the doors of services are the same in, whatever is behind them. */
+/** The part that is the same for service routes in one process and in worker roles. */
 export function workServicesOf({
   world,
   allowHosts = [],
@@ -77,7 +81,7 @@ export function workServicesOf({
   };
 }
 
-/** Who a worker is, so that others on its machine can see that it has died. */
+/** Identifies a worker process, so that others on its machine can detect its death. */
 export function workerName(world: World): WorkerName {
   const { host, pid, processStarted } = thisProcess();
   return { id: world.uuid().slice(-12), host, pid, process_started: processStarted };

@@ -11,7 +11,8 @@ function setup(probes: Probes = {}) {
   const world = new TestWorld();
   const said: string[] = [];
   const outages = new Outages({
-    ...{ world, probes },
+    world,
+    probes,
     onError: (what, error) => said.push(`${what}: ${(error as Error).message}`),
     onOutage: (message) => said.push(message),
   });

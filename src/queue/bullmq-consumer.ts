@@ -65,13 +65,19 @@ class BullConsumer implements Consumer {
     connection.on('ready', () => this.#outage.end());
     connection.on('close', () => this.#outage.tell(new Error('the connection was closed')));
     this.#renewer = new LockRenewer({
-      ...{ url, lockMs: times.lockMs, renewMs: times.renewMs, prefix: keys.keyPrefix },
+      url,
+      lockMs: times.lockMs,
+      renewMs: times.renewMs,
+      prefix: keys.keyPrefix,
       world: parts.world,
       onTrouble: (error) => this.#hearTrouble(error),
     });
     this.#worker = new bullmq.Worker(keys.name, (job, token) => this.#process(job, token), {
-      ...{ connection, prefix: keys.prefix, concurrency: options.places },
-      ...{ lockDuration: times.lockMs, stalledInterval: times.stalledMs },
+      connection,
+      prefix: keys.prefix,
+      concurrency: options.places,
+      lockDuration: times.lockMs,
+      stalledInterval: times.stalledMs,
       autorun: false,
       // The lock thread renews locks.
       skipLockRenewal: true,

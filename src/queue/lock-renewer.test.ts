@@ -11,7 +11,12 @@ function open(t: TestContext, script: URL) {
   const world = new TestWorld();
   const troubles: string[] = [];
   const renewer = new LockRenewer({
-    ...{ world, script, url: 'redis://127.0.0.1:1', prefix: 'p', lockMs: 1000, renewMs: 100 },
+    world,
+    script,
+    url: 'redis://127.0.0.1:1',
+    prefix: 'p',
+    lockMs: 1000,
+    renewMs: 100,
     onTrouble: ({ message }) => troubles.push(message),
   });
   t.after(() => renewer.end());

@@ -237,7 +237,11 @@ function pointOf(generation: Generation, chunk: SinkChunk) {
       generation: id,
       ordinal,
       chunk_id: key,
-      ...{ heading, text, source, title, language },
+      heading,
+      text,
+      source,
+      title,
+      language,
       current: false,
     },
   };

@@ -72,7 +72,7 @@ describe('pawl serve', () => {
   test('without keys, listens on this machine only, and says why', async (t) => {
     const { code, stderr } = await openWorkplace(t).run(['serve', '--host', '0.0.0.0']);
     assert.equal(code, 64);
-    assert.match(stderr, /without keys, whoever reaches Pawl may do everything/);
+    assert.match(stderr, /without keys, every client that reaches Pawl may do everything/);
     assert.match(stderr, /PAWL_API_KEYS or PAWL_MEMBERSHIP_URL/);
   });
 

@@ -144,7 +144,6 @@ const forgetfulLedger: NonNullable<Plant['ledger']> = (inner) => {
   return {
     ...inner,
     claim: async (...request) => forget(await inner.claim(...request)),
-    claimSuspect: async (...request) => forget(await inner.claimSuspect(...request)),
   };
 };
 

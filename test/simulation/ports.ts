@@ -78,10 +78,9 @@ export function gatedLedger(process: SimulatedProcess, own: Ledger): Ledger {
     return rows;
   };
   return {
-    claim: async (worker, count) => claimed('claims', await own.claim(worker, count)),
-    claimSeated: async (worker, seats) => claimed('claims', await own.claimSeated(worker, seats)),
-    claimSuspect: async (worker, loneDeathsMax) => {
-      const rows = await own.claimSuspect(worker, loneDeathsMax);
+    claim: async (worker, take) => {
+      const rows = await own.claim(worker, take);
+      if (!('suspectLoneDeathsMax' in take)) return claimed('claims', rows);
       process.setting.recorder.suspectsClaimed += rows.length;
       return claimed('claims, to run it alone,', rows);
     },

@@ -41,7 +41,7 @@ test('an entry without buckets, or with a wrong price, is refused at the start',
   await assert.rejects(makeAws(wrong), /cents_per_hour and normal_cents_per_hour are numbers/);
 });
 
-test('an address that is none is refused at the start', async () => {
+test('an invalid address is refused at the start', async () => {
   for (const url of ['api.openai.com/v1', 'ftp://api.openai.com', '//proxy']) {
     const made = makeProviders({ openai: { key: 'key', url } }, reach);
     await assert.rejects(made, /batch provider openai: url is an http or https address/);

@@ -1,4 +1,4 @@
-/** The batch providers that are configured, from the file that `PAWL_BATCH_PROVIDERS` names. */
+/** The configured batch providers, from the file that `PAWL_BATCH_PROVIDERS` names. */
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -29,13 +29,13 @@ export interface ProviderSettings {
 
 interface Making {
   readonly name: string;
-  /** A text of the provider's entry; throws where it is missing and has no standard. */
+  /** A text field of the provider's entry; throws if it is missing and has no default. */
   text(field: string, standard?: string): string;
-  /** Where it is reached; throws where that is no address. */
+  /** The provider's address; throws if it is not a valid URL. */
   url(standard?: string): string;
-  /** A whole number from 1, likewise. */
+  /** A positive integer field, likewise. */
   count(field: string, standard: number): number;
-  /** The buckets of the operator that callers may have read. */
+  /** The operator's buckets from which callers may submit recordings. */
   buckets(): readonly string[];
   endpoint(url: string, authorize: EndpointOptions['authorize'], home?: RegExp): Endpoint;
   readonly world: World;
@@ -43,7 +43,7 @@ interface Making {
   readonly blobs: BlobStore;
 }
 
-/** Azure's hosts of speech resources, in all its clouds. */
+/** The hosts of Azure speech resources, in all Azure clouds. */
 const azureDomains = [
   ...['api.cognitive.microsoft.com', 'api.cognitive.microsoft.us', 'api.cognitive.azure.cn'],
   ...['com', 'us', 'cn'].map((end) => `cognitiveservices.azure.${end}`),
@@ -52,7 +52,7 @@ const azureHome = new RegExp(
   `^https://[\\w-]+\\.(?:${azureDomains.join('|').replaceAll('.', '\\.')})(?=/)`,
 );
 
-/** One row for each provider: what its entry must hold, and what is made of it. */
+/** One row for each provider: the fields of its entry, and the adapter made from them. */
 const makers: Readonly<Record<string, (making: Making) => BatchProvider>> = {
   azure: (making) => {
     const key = making.text('key');
@@ -70,13 +70,15 @@ const makers: Readonly<Record<string, (making: Making) => BatchProvider>> = {
     };
     const { world } = making;
     const url = making.url(`https://transcribe.${region}.amazonaws.com`);
-    // A proxy that asks Amazon under Amazon's own host needs a signature for that host.
+    // A proxy that forwards to Amazon under Amazon's host needs a signature for that host.
     const { host } = new URL(url);
     const signed = new URL(urlOf('aws', `https://${making.text('signed_host', host)}/`));
     const isProxied = signed.host !== host;
     const endpoint = making.endpoint(url, async (request) =>
       signRequest(isProxied ? { ...request, url: signed } : request, {
-        ...{ credentials, service: 'transcribe', now: world.now() },
+        credentials,
+        service: 'transcribe',
+        now: world.now(),
       }),
     );
     return withinBuckets(awsTranscriber(endpoint), making.buckets());
@@ -135,7 +137,7 @@ export function readProviderSettings(path: string): ProviderSettings {
   throw new Failure('usage_error', `PAWL_BATCH_PROVIDERS: ${path} must hold one JSON object`);
 }
 
-/** Modules are named from where the file is. */
+/** Module paths are relative to the file. */
 function withModulesFrom(folder: string, settings: ProviderSettings): ProviderSettings {
   const entries = Object.entries(settings).map(([name, entry]) => {
     const isModule = isObject(entry) && typeof entry.module === 'string';
@@ -152,7 +154,7 @@ export interface ProviderOptions {
   readonly batchProviders?: ProviderSettings | undefined;
 }
 
-/** Those that were given, before those that are configured. */
+/** Providers passed as objects come before configured ones. */
 export async function openProviders(
   { batchAdapters = [], batchProviders = {} }: ProviderOptions,
   reach: Reach,
@@ -193,7 +195,9 @@ function makeKnown(
   let url: string | undefined;
   const made = make({
     name,
-    ...{ world, allowed, blobs },
+    world,
+    allowed,
+    blobs,
     text: (field, standard) => textOf(entry, { name, field, standard }),
     url: (standard) => urlOf(name, textOf(entry, { name, field: 'url', standard })),
     count: (field, standard) => countOf(entry, { name, field, standard }),
@@ -207,7 +211,7 @@ function makeKnown(
   return { ...made, url };
 }
 
-/** The module is given its entry, and hands back what serves the port. */
+/** The module gets its entry, and returns an implementation of the port. */
 async function loadModule(
   name: string,
   entry: ProviderSettings[string],
@@ -246,7 +250,7 @@ function bucketsOf(name: string, { buckets }: ProviderSettings[string]): readonl
   throw new Failure('usage_error', message);
 }
 
-/** The price of an hour of sound in a batch; at once it costs as much, where nothing is said. */
+/** The batch price of an hour of audio; the live price is the same unless configured. */
 function hourPriceOf(name: string, entry: ProviderSettings[string]): HourPrice | undefined {
   const { cents_per_hour: batch, normal_cents_per_hour: normal = batch } = entry;
   if (batch === undefined && normal === undefined) return undefined;
@@ -287,7 +291,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return value instanceof Object && !Array.isArray(value);
 }
 
-/** Recordings are ours, or fetched like any document: from public addresses, within bounds. */
+/** Recordings are stored blobs, or fetched like documents: public addresses, within bounds. */
 function recordingReader({ world, allowed, blobs }: Making) {
   const fetcher = httpFetcher({ world, allowed });
   return async (source: string, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>> => {

@@ -1,4 +1,4 @@
-/** Where the fetched bytes are kept, by the settings. */
+/** Opens the blob store that the settings name. */
 import { join, resolve } from 'node:path';
 import type { StreamedBlobStore, SweptBlobs } from '../../blob/blob.ts';
 import { openBlobDirectory } from '../../blob/directory.ts';
@@ -8,7 +8,7 @@ import type { World } from '../../kernel/world.ts';
 export interface BlobSettings {
   /** `file:FOLDER`, `s3://BUCKET` or `s3://BUCKET/PREFIX`. */
   readonly url: string;
-  /** The server of the bucket, where it is not Amazon's own. */
+  /** The server of the bucket, if it is not Amazon S3. */
   readonly endpoint?: string | undefined;
   readonly region?: string | undefined;
   readonly keyId?: string | undefined;
@@ -34,7 +34,7 @@ async function openBucket(settings: BlobSettings, world: World): Promise<OpenBlo
   const { url, endpoint, region = 'us-east-1', keyId, secret, session: sessionToken } = settings;
   const [, bucket, prefix] = /^s3:\/\/([^/]+)\/?(.*?)\/*$/.exec(url) ?? [];
   if (bucket === undefined) {
-    throw new Failure('usage_error', 'blobs are kept at file:FOLDER or s3://BUCKET/PREFIX');
+    throw new Failure('usage_error', 'the blob store must be file:FOLDER or s3://BUCKET/PREFIX');
   }
   if (keyId === undefined || secret === undefined) {
     const message = `${url} needs a key: set PAWL_BLOB_KEY_ID and PAWL_BLOB_SECRET`;

@@ -1,4 +1,4 @@
-/** Which models compute, by their settings: those that embed, and the one that finds entities. */
+/** Opens the models that the settings name: embedders, and the one that finds entities. */
 import { Failure } from '../../kernel/failure/failure.ts';
 import { isSameHost, type Origin, originOf } from '../../kernel/name/origin.ts';
 import type { World } from '../../kernel/world.ts';
@@ -28,7 +28,7 @@ export interface ExtractorOptions {
   readonly model: string;
   readonly url?: string | undefined;
   readonly key?: string | undefined;
-  /** In cents for a million tokens; those of the table where absent. */
+  /** Cents per million tokens; those of the price table by default. */
   readonly prices?: Prices | undefined;
   readonly budget?: BudgetLimits | undefined;
 }
@@ -52,11 +52,11 @@ export function embeddersFor(
   made.set(embedder.model, embedder);
   const otherEmbedder = (model: string, at?: string): Embedder | undefined => {
     const isLocal = model === staticEmbedder().model;
-    // A folder cannot be found by the name of its model.
+    // The folder of an ONNX model cannot be derived from its name.
     if (model.startsWith('onnx:')) return made.get(model);
     const { key, budget } = settings;
     const url = urlOf(settings);
-    // Only what this address has computed before: no text leaves for a host that nobody named.
+    // Only for the address that computed the corpus: no text is sent to a host nobody configured.
     if (!isLocal && (at === undefined || url === undefined || !isSameHost(at, url)))
       return undefined;
     const choice = isLocal ? 'local' : `openai:${model}`;
@@ -64,7 +64,7 @@ export function embeddersFor(
     made.set(model, other);
     return other;
   };
-  // Without a key the public address answers nobody; a server of one's own may need none.
+  // The public API needs a key; a self-hosted server may not.
   const reaches = settings.key !== undefined || (settings.url ?? openaiUrl) !== openaiUrl;
   const isConfigured = (model: string): boolean =>
     model === embedder.model || model === staticEmbedder().model || reaches;
@@ -91,7 +91,7 @@ export function embeddersFor(
   return { embedder, otherEmbedder, embedderOrigin, isConfigured, forQueries, close };
 }
 
-/** The address that is configured: as it was named, or the default of a model of OpenAI's. */
+/** The configured address, or the default one for a model of OpenAI. */
 function urlOf({ choice, url }: EmbedderSettings): string | undefined {
   return url ?? (choice.startsWith('openai:') ? openaiUrl : undefined);
 }

@@ -1,4 +1,4 @@
-/** The queues between processes: in Redis where one is configured, in memory where none is. */
+/** The queues between processes: in Redis if configured, else in memory. */
 import type { World } from '../../kernel/world.ts';
 import type { Log } from '../../observe/log.ts';
 import { EmbeddedQueue } from '../../queue/embedded.ts';
@@ -6,7 +6,7 @@ import type { Queue, QueueTimes } from '../../queue/queue.ts';
 import type { ResponseStore } from '../../redis/response-store.ts';
 import type { RedisAddresses } from '../settings/redis.ts';
 
-/** The queues, and whose Redis each is in. */
+/** The queues, and the Redis that each is in. */
 const homes = { scrape_jobs: 'scrape', embed_jobs: 'embed' } as const;
 
 export type QueueName = keyof typeof homes;
@@ -25,7 +25,7 @@ export interface OpenQueues {
   close(): Promise<void>;
 }
 
-/** Both queues: for those who ask. Refuses a Redis that may drop messages. */
+/** Both queues, for the orchestrator. Refuses a Redis that may evict messages. */
 export async function openQueues(options: QueueOptions): Promise<OpenQueues> {
   const opened = await Promise.allSettled(queueNames.map((name) => openQueue(name, options)));
   const queues = opened.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
@@ -41,7 +41,7 @@ export async function openQueues(options: QueueOptions): Promise<OpenQueues> {
   return { queues: named as Record<QueueName, Queue>, close };
 }
 
-/** Where the answers to what came by a queue are kept on their way, if it is in Redis. */
+/** Stores responses until the orchestrator has them, if the queue is in Redis. */
 export async function openAnswers(
   name: QueueName,
   { addresses, log }: Pick<QueueOptions, 'addresses' | 'log'>,
@@ -52,14 +52,14 @@ export async function openAnswers(
   return openResponseStore({ url, log });
 }
 
-/** One queue: for those who consume it. */
+/** One queue, for its consumer. */
 export async function openQueue(
   name: QueueName,
   { addresses, world, log, times }: QueueOptions,
 ): Promise<Queue> {
   const url = addresses[homes[name]];
   if (url === undefined) return new EmbeddedQueue({ name, world, times });
-  // Loaded where it is used: one process alone needs no Redis.
+  // Loaded here: a single process needs no Redis.
   const { openBullQueue } = await import('../../queue/bullmq.ts');
   return openBullQueue({ name, url, world, log, times });
 }

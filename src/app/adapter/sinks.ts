@@ -1,18 +1,18 @@
-/** Which sinks there are, by their settings. Each is loaded where it is configured. */
+/** Opens the sinks that the settings name. Adapters are loaded on demand. */
 import type { World } from '../../kernel/world.ts';
 import type { Sink, VectorSink } from '../../sink/sink.ts';
 
 export interface SinkSettings {
-  /** Vectors are delivered there, and searched there. */
+  /** Vectors are delivered to Qdrant, and searched there. */
   readonly qdrant?:
     | {
         readonly url: string;
         readonly key?: string | undefined;
-        /** What the names of its collections begin with. */
+        /** The prefix of its collection names. */
         readonly prefix?: string | undefined;
       }
     | undefined;
-  /** Entities and their relations are delivered there. */
+  /** Entities and relations are delivered to Neo4j. */
   readonly neo4j?:
     | {
         readonly url: string;
@@ -25,7 +25,7 @@ export interface SinkSettings {
 
 export interface OpenSinks {
   readonly sinks: readonly Sink[];
-  /** The one whose vectors are searched; the store's own where absent. */
+  /** The sink that answers vector searches; undefined: the store does. */
   readonly searched: VectorSink | undefined;
   close(): Promise<void>;
 }

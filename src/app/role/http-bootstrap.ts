@@ -1,4 +1,4 @@
-/** What every process that answers HTTP begins and ends with. */
+/** Start and end of every process that serves HTTP. */
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { isLoopbackHost } from '../../http/guard.ts';
@@ -11,15 +11,15 @@ import { localAccess } from '../../service/access.ts';
 import { type AccessSettings, assembleAccess } from '../adapter/access.ts';
 
 export interface GuardOptions {
-  /** Who may ask. Without keys or Membership in it, whoever is on this machine. */
+  /** Access control. Without keys or Membership, every client on this machine has access. */
   readonly keys?: Omit<AccessSettings, 'world' | 'audit' | 'log'> | undefined;
-  /** The same, ready made. */
+  /** Access control that is already open; used instead of `keys`. */
   readonly access?: ServiceAccess | undefined;
 }
 
 export interface OpenGuard {
   readonly access: ServiceAccess;
-  /** No key is asked for: only this machine may ask. */
+  /** No key is required: only clients on this machine have access. */
   readonly isLocal: boolean;
   close(): void;
 }
@@ -40,7 +40,7 @@ export async function openGuard(
   if (!keys) return { access: localAccess(), isLocal: true, close: () => undefined };
   const opened = await assembleAccess({ ...keys, ...parts });
   const { isGuarded } = opened.access;
-  // Where only services have a key, everybody else on this machine needs none.
+  // If only services have a key, other clients on this machine need none.
   const isAsked = isGuarded || keys.internalKey !== undefined;
   return {
     access: isAsked ? opened.access : localAccess(),
@@ -49,7 +49,7 @@ export async function openGuard(
   };
 }
 
-/** What is being answered is answered, but not waited for without end. */
+/** Lets open requests finish, for a bounded time. */
 export async function drained(app: FastifyInstance, world: World): Promise<void> {
   const closeAll = (): void => app.server.closeAllConnections();
   const cancel = world.setTimer(closeAll, limits.loop.shutdownGraceMs);
@@ -61,8 +61,8 @@ export function refuseOpenHost(host: string): void {
   if (isLoopbackHost(host)) return;
   throw new Failure(
     'usage_error',
-    'without keys, whoever reaches Pawl may do everything, so it listens on this machine only, ' +
-      `and not on ${host}: set PAWL_API_KEYS or PAWL_MEMBERSHIP_URL, or leave --host out`,
+    'without keys, every client that reaches Pawl may do everything, so it listens on this ' +
+      `machine only, not on ${host}: set PAWL_API_KEYS or PAWL_MEMBERSHIP_URL, or omit --host`,
   );
 }
 

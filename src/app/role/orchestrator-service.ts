@@ -1,4 +1,4 @@
-/** The orchestrator: the service with the store, whose steps are worked on in other processes. */
+/** The orchestrator: the service with the store; other processes do the work of its steps. */
 import { remoteChunker } from '../../handoff/orchestrator/chunk-client.ts';
 import { spreadPost } from '../../handoff/round-robin.ts';
 import { servicePost } from '../../handoff/worker/orchestrator-client.ts';
@@ -13,7 +13,7 @@ import { type RunningService, type ServiceOptions, startService } from './servic
 
 export interface OrchestratorOptions extends Omit<ServiceOptions, 'services'> {
   readonly internalKey: string;
-  /** One address, or several with commas between. */
+  /** One address, or several separated by commas. */
   readonly chunkingUrl: string;
   readonly addresses: RedisAddresses;
   readonly world?: World | undefined;

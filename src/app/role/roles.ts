@@ -1,6 +1,6 @@
 /**
- * What each process of Pawl does. A role is a row: what it answers, what it takes from queues,
- * whether it has the store, and what it must be told. All of them are one program.
+ * The roles of Pawl's processes, all in one program. A role is a row: the routes it answers, the
+ * queues it consumes and fills, whether it has the store, and the settings it needs.
  */
 import type { RouteName } from '../../contract/contract.ts';
 import { Failure } from '../../kernel/failure/failure.ts';
@@ -12,13 +12,13 @@ import { settings } from '../settings/settings.ts';
 
 export interface Role {
   readonly summary: string;
-  /** It has the store, runs the engine and its sweeps, and is called back. */
+  /** Has the store, runs the engine and its sweeps, and takes callbacks. */
   readonly isOrchestrator: boolean;
-  /** The routes of services that it answers. */
+  /** The service routes that it answers. */
   readonly routes: readonly RouteName[];
-  /** The queues that it works off. */
+  /** The queues that it consumes. */
   readonly consumes: readonly QueueName[];
-  /** The queues that it puts questions on. */
+  /** The queues that it sends requests to. */
   readonly asks: readonly QueueName[];
   readonly needs: readonly Need[];
 }
@@ -70,7 +70,7 @@ export const roles: Readonly<Record<RoleName, Role>> = {
   },
 };
 
-/** Throws with all that a role lacks. */
+/** Throws one failure that names every missing setting of the role. */
 export function checkRole(name: RoleName, config: Config): void {
   const missing = roles[name].needs.filter((need) => !isTold(need, config)).map(variableOf);
   if (missing.length === 0) return;

@@ -1,4 +1,4 @@
-/** Who callers are, in a process that answers HTTP and has a store. */
+/** The directory of callers, in a process that serves HTTP and has a store. */
 import type { Audit } from '../../access/audit.ts';
 import { CallerDirectory } from '../../access/caller-directory.ts';
 import { limits } from '../../kernel/limits/limits.ts';
@@ -8,7 +8,7 @@ import type { Assembled } from '../wire.ts';
 
 export interface OpenCallers {
   readonly directory: CallerDirectory;
-  /** What this process remembers of callers and shares is read again when the log says so. */
+  /** Clears cached callers and shares when the event log shows a change. */
   readonly follow: NewsListener;
 }
 
@@ -19,7 +19,7 @@ export function openCallers(
   const onMerge = async (): Promise<void> => {
     const waited = new AbortController();
     const moving = engine.callers.carryOut().catch((error) => onError('moves', error));
-    // Their jobs are moved in any case: the request does not wait for very many.
+    // The jobs are moved in any case: the request waits for a bounded time only.
     await Promise.race([moving, pause(world, limits.caller.moveWaitMs, waited.signal)]);
     waited.abort();
   };

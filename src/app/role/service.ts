@@ -125,7 +125,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
   return { address: addressOf(app.server.address() as AddressInfo), pawl, close };
 }
 
-/** Who may ask, and where the process reports what it does. */
+/** Access control, and where the process reports what it does. */
 interface Reporting {
   readonly world: World;
   readonly logger: LateLogger;

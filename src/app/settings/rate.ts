@@ -22,13 +22,15 @@ export const rateSettings: { readonly [K in keyof RateConfig]: Setting<K> } = {
     variable: 'PAWL_RATE_CAPACITY',
     initial: rate.capacityRequests,
     meaning: 'Requests in an hour that are shared out among the callers of that hour.',
-    ...{ form, parse },
+    form,
+    parse,
   },
   rateFloor: {
     variable: 'PAWL_RATE_FLOOR',
     initial: rate.floorRequests,
     meaning: 'Requests in an hour that every caller has, however many there are.',
-    ...{ form, parse },
+    form,
+    parse,
   },
   rateTiers: {
     variable: 'PAWL_RATE_TIERS',

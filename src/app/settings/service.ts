@@ -14,7 +14,10 @@ export interface ServiceConfig {
 const httpForm = 'an http or https address such as http://127.0.0.1:7300';
 
 const http = (variable: `PAWL_${string}`, meaning: string) => ({
-  ...{ variable, initial: undefined, form: httpForm, meaning },
+  variable,
+  initial: undefined,
+  form: httpForm,
+  meaning,
   parse: (text: string) => (isHttpUrl(text) ? text : undefined),
 });
 

@@ -47,7 +47,9 @@ const only = (args: readonly string[]): string => onlyArgument(args, 'caller');
 async function list(call: Call): Promise<number> {
   const rows = await withStore(call, (pawl) => listAll(pawl.callers));
   const shape = ({ id, created_at, ...row }: ListedCaller) => ({
-    ...{ caller_id: id, ...row, created_at: new Date(created_at).toISOString() },
+    caller_id: id,
+    ...row,
+    created_at: new Date(created_at).toISOString(),
   });
   return answer(call, { items: rows.map(shape), next_cursor: null }, () =>
     printTable(

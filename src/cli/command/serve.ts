@@ -56,8 +56,11 @@ async function start({ config, terminal }: Call): Promise<RunningService | Runni
   const { role, internalKey = '', chunkingUrl = '', orchestratorUrl } = config;
   const options = {
     ...engineOptions(config),
-    ...{ host: config.host, port: config.port, otlpUrl: config.otlpUrl },
-    ...{ queueDepthMax: config.queueDepthMax, work: config.workers !== 0 },
+    host: config.host,
+    port: config.port,
+    otlpUrl: config.otlpUrl,
+    queueDepthMax: config.queueDepthMax,
+    work: config.workers !== 0,
     keys: keysOf(config),
     log: { level: config.log, write: (line: string) => terminal.tell(line.trimEnd()) },
   };
@@ -77,7 +80,10 @@ async function start({ config, terminal }: Call): Promise<RunningService | Runni
     ...options,
     // Only services and callers with a key may let it fetch pages.
     keys: { ...options.keys, isClosed: true },
-    ...{ role, internalKey, orchestratorUrl, addresses },
+    role,
+    internalKey,
+    orchestratorUrl,
+    addresses,
   });
 }
 

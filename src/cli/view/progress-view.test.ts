@@ -20,7 +20,12 @@ function counts(items: Partial<JobCounts['items']>): JobCounts {
 }
 
 const event = (kind: Event['kind'], detail: Event['detail']): Event => ({
-  ...{ seq: 1, at: 1000, jobId: 1, itemId: 7, kind, detail },
+  seq: 1,
+  at: 1000,
+  jobId: 1,
+  itemId: 7,
+  kind,
+  detail,
 });
 
 test('a long wait is printed with its reason, a short one is not', () => {

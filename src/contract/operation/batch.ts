@@ -23,13 +23,15 @@ const Request = Type.Object(
 export const NewBatchTask = Type.Object(
   {
     task_type: Type.String({
-      ...{ minLength: 1, maxLength: 64 },
+      minLength: 1,
+      maxLength: 64,
       description: 'transcription, completion, embedding, or what an added provider takes.',
     }),
     provider: Type.Optional(name),
     urls: Type.Optional(
       Type.Array(Type.String({ maxLength: limits.job.sourceUrlCharactersMax }), {
-        ...{ minItems: 1, maxItems: limits.batch.jobsPerTaskMax },
+        minItems: 1,
+        maxItems: limits.batch.jobsPerTaskMax,
         description: 'Recordings, for the provider that is named; it takes those it can.',
       }),
     ),
@@ -37,7 +39,8 @@ export const NewBatchTask = Type.Object(
     models: names,
     requests: Type.Optional(
       Type.Array(Request, {
-        ...{ minItems: 1, maxItems: limits.batch.requestsPerTaskMax },
+        minItems: 1,
+        maxItems: limits.batch.requestsPerTaskMax,
         description: 'Questions or texts, for every one of the models.',
       }),
     ),

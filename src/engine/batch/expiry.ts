@@ -48,7 +48,11 @@ export async function giveUp(
   const { code, message: reason } = failure;
   await database.write(async (transaction) => {
     const isOurs = await moveTask(transaction, row, {
-      ...{ event: 'fail', error: errorOf(failure), isCancelDue, nextAt: now, now },
+      event: 'fail',
+      error: errorOf(failure),
+      isCancelDue,
+      nextAt: now,
+      now,
       told: taskEvent('batch_task_failed', row, { code, reason }),
     });
     if (!isOurs || isCancelDue) return;

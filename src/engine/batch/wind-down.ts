@@ -174,7 +174,11 @@ class WindDown {
     const collected = outcomes.flatMap((each) => each.collected ?? []);
     await database.write(async (transaction) => {
       const isOurs = await recordWindDown(transaction, row, {
-        ...{ wait: open?.wait, results, providerState, outputKey, now },
+        wait: open?.wait,
+        results,
+        providerState,
+        outputKey,
+        now,
         nextAt: now + waitMs,
         submission: { ...this.#noted } as unknown as JsonObject,
       });

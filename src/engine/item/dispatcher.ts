@@ -190,14 +190,14 @@ export class Dispatcher {
       if (benches.size > 0) {
         await database.write((transaction) => emptyServiceQueues(transaction, claimBatchMax));
       }
-      return this.#holdAll(await ledger.claim(this.#worker, some('here')));
+      return this.#holdAll(await ledger.claim(this.#worker, { count: some('here') }));
     }
     const asked = stepServices.filter((name) => benches.has(name) || begins.has(name));
     const free = Object.fromEntries(asked.map((name) => [name, some(name)]));
     this.#claimed = new Set(asked);
     try {
       const seats = { free: { ...noSlots, ...free }, expected };
-      return this.#holdAll(await ledger.claimSeated(this.#worker, seats));
+      return this.#holdAll(await ledger.claim(this.#worker, { seats }));
     } finally {
       this.#claimed = new Set();
     }
@@ -230,8 +230,8 @@ export class Dispatcher {
   }
 
   async #claimSuspect(): Promise<void> {
-    const { loneDeathsMax } = this.#solitude;
-    const [row] = await this.#options.ledger.claimSuspect(this.#worker, loneDeathsMax);
+    const { loneDeathsMax: suspectLoneDeathsMax } = this.#solitude;
+    const [row] = await this.#options.ledger.claim(this.#worker, { suspectLoneDeathsMax });
     // Undefined: another process was faster.
     if (!row) return;
     this.#pollMs = limits.loop.pollMsMin;

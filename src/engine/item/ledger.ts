@@ -4,16 +4,12 @@
  * and repeat its requests and its responses.
  */
 
-import type { ClaimedRow } from '../../store/item/moves.ts';
+import type { Claim, ClaimedRow } from '../../store/item/moves.ts';
 import type { Lease, Report, Verdict } from '../../store/item/reports.ts';
-import type { Seats } from '../../store/item/seating.ts';
 
 export interface Ledger {
-  claim(worker: string, count: number): Promise<ClaimedRow[]>;
-  /** Claims items for services with free slots: those that their next steps need. */
-  claimSeated(worker: string, seats: Seats): Promise<ClaimedRow[]>;
-  /** Claims at most one suspect: an item that must run alone, after at most so many lone deaths. */
-  claimSuspect(worker: string, loneDeathsMax: number): Promise<ClaimedRow[]>;
+  /** Leases items: so many, or as many as services have free slots, or one that must run alone. */
+  claim(worker: string, take: Claim['take']): Promise<ClaimedRow[]>;
   /** Resolves when the report is on disk. A refused report means that the lease is lost. */
   report(report: Report): Promise<Verdict>;
   /**

@@ -16,7 +16,6 @@ import { handBack } from '../../store/item/lost-leases.ts';
 import type { Claim, ClaimedRow } from '../../store/item/moves.ts';
 import { forgetClaims, listClaims } from '../../store/item/queues.ts';
 import { applyReports, type Lease, type Report, type Verdict } from '../../store/item/reports.ts';
-import type { Seats } from '../../store/item/seating.ts';
 import { beat } from '../../store/item/workers.ts';
 import { beatJobs } from '../../store/job/moves.ts';
 import type { Ring } from '../commit-signal.ts';
@@ -46,19 +45,7 @@ export class StoreLedger implements Ledger {
     this.#options = options;
   }
 
-  claim(worker: string, count: number): Promise<ClaimedRow[]> {
-    return this.#claim(worker, { count: Math.min(count, limits.lease.claimBatchMax) });
-  }
-
-  claimSeated(worker: string, seats: Seats): Promise<ClaimedRow[]> {
-    return this.#claim(worker, { seats });
-  }
-
-  claimSuspect(worker: string, loneDeathsMax: number): Promise<ClaimedRow[]> {
-    return this.#claim(worker, { suspectLoneDeathsMax: loneDeathsMax });
-  }
-
-  async #claim(worker: string, take: Claim['take']): Promise<ClaimedRow[]> {
+  async claim(worker: string, take: Claim['take']): Promise<ClaimedRow[]> {
     const { database, lifecycle, world, ring } = this.#options;
     const rows = await database.write(async (transaction) => {
       const now = database.now();

@@ -100,7 +100,9 @@ export class HandoffBroker {
     this.#options = options;
     const { world, onError, database } = options;
     this.#refill = new Refill({
-      ...{ queues: Object.values(options.queues), world, onError },
+      queues: Object.values(options.queues),
+      world,
+      onError,
       questions: { list: (page) => openRequests(database, page) },
     });
     const loop = (name: string, intervalMs: number, runOnce: () => Promise<void>): Loop =>
@@ -129,8 +131,13 @@ export class HandoffBroker {
     const { promise, resolve, reject } = Promise.withResolvers<Reply>();
     const now = this.#options.world.now();
     const waiting: Waiting = {
-      ...{ question, asked, resolve, reject },
-      ...{ key: '', askedAt: now, toldAt: now },
+      question,
+      asked,
+      resolve,
+      reject,
+      key: '',
+      askedAt: now,
+      toldAt: now,
     };
     const abort = (): void => {
       reject(signal.reason);
@@ -203,7 +210,10 @@ export class HandoffBroker {
         transaction,
         {
           key: world.uuid(),
-          ...{ itemId: asked.item.id, jobId: asked.item.jobId, step: asked.step, kind },
+          itemId: asked.item.id,
+          jobId: asked.item.jobId,
+          step: asked.step,
+          kind,
           stage: requestKinds[kind].stage,
           hash: hashOf(question),
           request: JSON.stringify(request),

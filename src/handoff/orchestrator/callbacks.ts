@@ -181,7 +181,8 @@ async function statusAfter(
     outcome: { kind: failure.kind, failure },
     attempt: Math.max(attempt, failure.tries - 1),
     policy: retryPolicyFor(stage as Stage, failure.code),
-    ...{ now: 0, random: () => 0 },
+    now: 0,
+    random: () => 0,
   });
   if (reaction.do !== 'fail') return 'retry_scheduled';
   const job = await getJobById(transaction, job_id);

@@ -73,7 +73,9 @@ class Lane {
     this.#loop = new Loop({
       name: `refill of ${queue.name}`,
       intervalMs: limits.queue.fillCheckMs,
-      ...{ world, onError, runOnce: () => this.#fillIfDue() },
+      world,
+      onError,
+      runOnce: () => this.#fillIfDue(),
     });
   }
 

@@ -28,7 +28,10 @@ export function remoteVisitor(ask: Ask, scratch: Scratch): Visitor {
   return async ({ source, validators, robots, areRecordingsTaken = false, signal }) => {
     const stored = await robots.stored(readUrl(source).origin);
     const request = visitRequest({
-      ...{ source, validators, areRecordingsTaken, isParsed: true },
+      source,
+      validators,
+      areRecordingsTaken,
+      isParsed: true,
       robots: stored,
     });
     const { value, bytes = none, failure } = await ask({ kind: 'visit', request }, signal);

@@ -30,7 +30,12 @@ async function setup(work: Work) {
     },
   };
   await startWorker({
-    ...{ queue, client, world, worker, places: 4, payloads: payloadsBy() },
+    queue,
+    client,
+    world,
+    worker,
+    places: 4,
+    payloads: payloadsBy(),
     works: { visit: work, embed: work },
     onError: (what, error) => assert.fail(`${what}: ${error}`),
   });

@@ -80,7 +80,13 @@ async function open(work: Work, payloads: Payloads = payloadsBy(), answers?: Res
   const errors: string[] = [];
   const tried: Tried[] = [];
   const consumer = await startWorker({
-    ...{ queue, client, world, worker, places: 4, payloads, answers },
+    queue,
+    client,
+    world,
+    worker,
+    places: 4,
+    payloads,
+    answers,
     works: { visit: work, embed: work },
     onTry: (one) => tried.push(one),
     onError: (what, error) => errors.push(`${what}: ${String(error)}`),

@@ -80,7 +80,8 @@ export function startWorker(options: WorkerOptions): Promise<Consumer> {
   const { queue, places, onError } = options;
   const process = { runs: new RunLock(), startedAt: options.world.now() };
   return queue.consume({
-    ...{ places, onError },
+    places,
+    onError,
     run: (delivery) => new Run(options, process, delivery).run(),
   });
 }
@@ -222,7 +223,9 @@ class Run {
     const now = world.now();
     const reaction = react({
       outcome: { kind: failure.kind, failure },
-      ...{ attempt, now, random: () => world.random() },
+      attempt,
+      now,
+      random: () => world.random(),
       policy: retryPolicyFor(stage, failure.code),
     });
     if (reaction.do !== 'retry' && reaction.do !== 'wait') return undefined;

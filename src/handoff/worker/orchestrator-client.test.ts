@@ -88,8 +88,13 @@ describe('a request to a service', () => {
 
 const text = 'Some words.';
 const chunk = {
-  ...{ key: 'a', ordinal: 0, heading: '', text },
-  ...{ startOffset: 0, endOffset: text.length, tokenCount: 3 },
+  key: 'a',
+  ordinal: 0,
+  heading: '',
+  text,
+  startOffset: 0,
+  endOffset: text.length,
+  tokenCount: 3,
 };
 const { signal } = new AbortController();
 

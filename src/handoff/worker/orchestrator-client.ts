@@ -114,7 +114,8 @@ export function orchestratorLink(options: LinkOptions): OrchestratorClient {
     },
     async complete(job, { stage, handoff, epoch, value, bytes, failure }) {
       const body = {
-        ...{ stage, status: failure ? 'failed' : 'success' },
+        stage,
+        status: failure ? 'failed' : 'success',
         ...(handoff !== undefined && { handoff, epoch }),
         ...(failure && {
           error_code: failure.code,

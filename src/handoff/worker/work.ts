@@ -54,7 +54,9 @@ async function visit(request: Json, tools: ScraperTools, signal: AbortSignal): P
   const { source, robots: row, isParsed, ...asked } = readVisitRequest(request);
   const now = world.now();
   const robots = new RobotsCheck({
-    ...{ fetcher, signal, now },
+    fetcher,
+    signal,
+    now,
     stored: async (origin) => (row?.origin === origin ? row : undefined),
   });
   const came = await visitor({ fetcher, rendering })({ ...asked, source, robots, now, signal });
@@ -117,7 +119,10 @@ async function getBeside(
   let next: URL | undefined;
   try {
     const answer = await fetcher.get({
-      ...{ url, signal, bounds, accept: shape.text('accept') },
+      url,
+      signal,
+      bounds,
+      accept: shape.text('accept'),
       redirectsMax: limits.fetch.redirectsMax,
       beforeHop: async (hop) => {
         if (hop.href === url.href) return;
@@ -200,8 +205,17 @@ export function checkAddress({ model, origin }: Addressed, url: string | undefin
 
 /** Rules need no item to find entities. */
 const nobody = {
-  ...{ id: 0, jobId: 0, caller: '', corpus: '', documentId: '', sourceKind: '', source: '' },
-  ...{ gate: null, force: false, attempt: 1, payer: { caller: '', corpus: '' } },
+  id: 0,
+  jobId: 0,
+  caller: '',
+  corpus: '',
+  documentId: '',
+  sourceKind: '',
+  source: '',
+  gate: null,
+  force: false,
+  attempt: 1,
+  payer: { caller: '', corpus: '' },
 };
 
 async function embed(
@@ -217,7 +231,8 @@ async function embed(
     value: {
       model: embedder.model,
       count: vectors.length,
-      ...{ tokensIn, costCents },
+      tokensIn,
+      costCents,
       paid: paid.map(({ text, tokens }) => [places.get(text) ?? -1, tokens]),
     },
     bytes: Buffer.concat(vectors),

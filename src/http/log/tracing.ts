@@ -71,7 +71,9 @@ export function traceCalls(trace: Trace, world: World): (call: ModelCall) => voi
       spanId: spanIdOf(id),
       name: operation,
       kind: 'client',
-      ...{ startMs, endMs, isFailed },
+      startMs,
+      endMs,
+      isFailed,
       attributes: {
         'gen_ai.operation.name': operation,
         'gen_ai.request.model': model,

@@ -71,7 +71,9 @@ export async function estimateIngestion(
     extraction: extractionOf(options, asked),
     cents: centsOf(options, tokens, asked),
     seconds: secondsOf(options, {
-      ...{ tokens, asked, pages: found },
+      tokens,
+      asked,
+      pages: found,
       readMs: extrapolate(looks, all, ({ ms }) => ms).likely,
     }),
   };

@@ -73,7 +73,10 @@ export async function lookAt(
 }
 
 const none: Paid = {
-  ...{ attached: 0, tokens: 0, saved: 0, askedBefore: 0 },
+  attached: 0,
+  tokens: 0,
+  saved: 0,
+  askedBefore: 0,
   asked: { input: 0, output: 0 },
 };
 

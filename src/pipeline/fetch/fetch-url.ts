@@ -54,7 +54,9 @@ export async function fetchUrl(context: StepContext, reader: UrlReader): Promise
   const now = world.now();
   await checkHeld(context, now);
   const robots = new RobotsCheck({
-    ...{ fetcher, signal, now },
+    fetcher,
+    signal,
+    now,
     stored: (origin) => getRobots(context.reader, origin),
   });
   const visit = { item, robots, paces };
@@ -66,7 +68,9 @@ export async function fetchUrl(context: StepContext, reader: UrlReader): Promise
       source: item.source,
       validators: known && { ...known, lastModified: known.last_modified },
       areRecordingsTaken: await takesRecordings(context, reader),
-      ...{ robots, now, signal },
+      robots,
+      now,
+      signal,
     });
     ({ answer } = came);
     if (came.failure) throw came.failure;

@@ -49,7 +49,10 @@ export function visitor({ fetcher, rendering }: VisitTools): Visitor {
     try {
       answer = await fetcher.get({
         url: readUrl(source),
-        ...{ accept, signal, bounds, validators },
+        accept,
+        signal,
+        bounds,
+        validators,
         redirectsMax: limits.fetch.redirectsMax,
         beforeHop: (url) => robots.admit(url),
       });

@@ -77,7 +77,8 @@ export class ThreadLanes {
           how(value);
         };
       const task: Task = {
-        ...{ message, length },
+        message,
+        length,
         resolve: settle(resolve),
         reject: settle(reject),
       };

@@ -112,7 +112,12 @@ export function* blocksOf(packed: Uint8Array): Generator<Block> {
     const postings = words[head + 3] as number;
     const places = placesOf(chunks, terms, postings);
     yield {
-      ...{ bytes, halves, words, chunks, terms, postings },
+      bytes,
+      halves,
+      words,
+      chunks,
+      terms,
+      postings,
       ordinalsAt: head + headWords,
       lengthsAt: head + headWords + chunks,
       hashesAt: head + places.hashes,

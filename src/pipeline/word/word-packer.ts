@@ -117,8 +117,11 @@ class Entries {
     });
     const terms = Array.from(order, keyOf);
     return packBlock({
-      ...{ ordinals: this.#ordinals, lengths: this.#lengths },
-      ...{ terms, starts, postings },
+      ordinals: this.#ordinals,
+      lengths: this.#lengths,
+      terms,
+      starts,
+      postings,
     });
   }
 }

@@ -43,7 +43,11 @@ export class SinkIndex implements VectorIndex {
     const without = new Set<number>();
     for (let round = 0; ; round += 1) {
       const query: Nearest = {
-        ...{ caller, corpus, model, vector, size },
+        caller,
+        corpus,
+        model,
+        vector,
+        size,
         ...(allowed && { within: allowed.within() }),
         without: [...without],
       };

@@ -25,7 +25,11 @@ export function callbackRoutes(client: OrchestratorClient) {
       if (body.handoff !== undefined) checkSigned(request);
       const { stage, handoff, epoch, item_id: itemId, result: value, bytes } = body;
       return client.complete(params.id, {
-        ...{ stage: stage as Stage, handoff, epoch, itemId, value },
+        stage: stage as Stage,
+        handoff,
+        epoch,
+        itemId,
+        value,
         bytes: bytes === undefined ? undefined : Buffer.from(bytes, 'base64'),
         failure: failureOf(body),
       });

@@ -21,7 +21,11 @@ export function callerRoutes(service: Service) {
       const limit = limitOf(query);
       const rows = await listCallers(database, { after: query.cursor ?? '', limit });
       const items = rows.map(({ id, name, keys, jobs, created_at }) => ({
-        ...{ caller_id: id, name, keys, jobs, created_at: timeOf(created_at) },
+        caller_id: id,
+        name,
+        keys,
+        jobs,
+        created_at: timeOf(created_at),
       }));
       return { items, next_cursor: nextCursor(rows, limit, ({ id }) => id) };
     },
@@ -92,9 +96,13 @@ async function shareOf(service: Service, { caller: { callerId: owner }, params }
 
 function callerShape({ id, name, created_at, identities, corpora }: CallerView) {
   return {
-    ...{ caller_id: id, name, created_at: timeOf(created_at) },
+    caller_id: id,
+    name,
+    created_at: timeOf(created_at),
     identities: identities.map(({ kind, subject, created_at: at }) => ({
-      ...{ kind, subject, created_at: timeOf(at) },
+      kind,
+      subject,
+      created_at: timeOf(at),
     })),
     corpora: corpora.slice(0, limits.request.entitiesMax),
   };

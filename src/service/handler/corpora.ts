@@ -126,7 +126,9 @@ export function entityRoutes(service: Service) {
       const filter = { kind: query.kind, limit: limitOf(query) };
       const rows = await entitiesOfGeneration(database, generation_id, filter);
       const items = rows.map(({ kind, name, mentions, aliases, places }) => ({
-        ...{ kind, name, mentions },
+        kind,
+        name,
+        mentions,
         aliases: [...aliases],
         places: [...places],
       }));

@@ -28,7 +28,11 @@ export function searchRoute(service: Searching) {
       const { place, row } = await ownCorpus(service, caller.callerId, corpus);
       const startedAt = performance.now();
       const hits = await searcher.search({
-        ...{ ...place, query, topK, mode, explain },
+        ...place,
+        query,
+        topK,
+        mode,
+        explain,
         filter: filter && filterOf(filter),
       });
       const spanMs = performance.now() - startedAt;

@@ -149,7 +149,11 @@ function pageOf(url: string, { value, bytes = new Uint8Array() }: Reply) {
     url,
     final_url: answer.url.href,
     media_type: readShown(page, answer).content.mediaType,
-    ...{ title, language, text: plainText(markdown), markdown, meta },
+    title,
+    language,
+    text: plainText(markdown),
+    markdown,
+    meta,
   };
 }
 

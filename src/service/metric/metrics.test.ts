@@ -29,7 +29,10 @@ test('what models were paid is counted by model, also where a price is unknown',
 function told(...events: readonly Partial<Event>[]): Parameters<Metrics['see']>[0] {
   return events.map((event, index) => ({
     event: { seq: index + 1, at: 0, kind: 'job_started', jobId: 1, ...event },
-    ...{ caller: null, jobKey: null, isEnd: false, text: () => '' },
+    caller: null,
+    jobKey: null,
+    isEnd: false,
+    text: () => '',
   }));
 }
 

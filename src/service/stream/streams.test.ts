@@ -111,11 +111,8 @@ async function setup(t: Cleanup, { isBehind = false } = {}) {
     await engine.relay.close();
     await assembled.close();
   });
-  const submit = () =>
-    engine.commands.submit({
-      ...{ caller, corpus: 'a' },
-      sources: [inlineSource({ text: 'A heron.' })],
-    });
+  const sources = [inlineSource({ text: 'A heron.' })];
+  const submit = () => engine.commands.submit({ caller, corpus: 'a', sources });
   const { jobKey, itemIds } = await submit();
   const jobId = (await getJob(database, jobKey))?.id ?? 0;
   const open = (from: { jobId?: number; after: number }, who = caller): Connection => {

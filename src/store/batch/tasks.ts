@@ -262,8 +262,14 @@ export async function recordWindDown(
 ): Promise<boolean> {
   const { wait = null, nextAt, providerState, submission, outputKey, results, now } = change;
   const changed = await transaction.run(windDownRow, {
-    ...{ id, epoch, now, wait, ok: results.ok, failed: results.failed },
-    ...{ tokens_in: results.tokensIn, tokens_out: results.tokensOut },
+    id,
+    epoch,
+    now,
+    wait,
+    ok: results.ok,
+    failed: results.failed,
+    tokens_in: results.tokensIn,
+    tokens_out: results.tokensOut,
     is_due: wait === null ? 0 : 1,
     next_at: nextAt,
     provider_state: providerState ? JSON.stringify(checkProviderState(providerState)) : null,

@@ -90,7 +90,9 @@ export async function meetCaller(
   const known = named && rows.find(({ kind }) => kind === named.kind)?.caller;
   const byName = known ?? (named && (await adoptable(transaction, named)));
   const decision = decideCaller({
-    ...{ byKey, byName, hasName: named !== undefined },
+    byKey,
+    byName,
+    hasName: named !== undefined,
     isNamedOtherwise: byKey !== undefined && (await isNamedOtherwise(transaction, byKey, named)),
   });
   const id =

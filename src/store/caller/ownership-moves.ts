@@ -185,7 +185,9 @@ export async function moveSomeJobs(
     { to },
   );
   const events: NewEvent[] = jobs.map(({ id }) => ({
-    ...{ kind: 'job_moved', jobId: id, detail: { from, to, corpus: nameOfJob(id) } },
+    kind: 'job_moved',
+    jobId: id,
+    detail: { from, to, corpus: nameOfJob(id) },
   }));
   await appendEvents(transaction, events, now);
   return items.length + jobs.length;

@@ -51,7 +51,8 @@ export async function serviceWaits(
       stage,
       steps: [...(before?.steps ?? []), step],
       worker: before?.worker ?? nameOf(worker),
-      ...{ isAway: away.has(stage), isBenched: before?.isBenched ?? false },
+      isAway: away.has(stage),
+      isBenched: before?.isBenched ?? false,
     });
   }
   return waits;

@@ -44,7 +44,11 @@ export function listJobPage(reader: Reader, page: JobPage): Promise<JobRow[]> {
   const name = [corpus === undefined ? undefined : 'corpus', second].filter(Boolean).join(' ');
   const statement = lists[(name || 'all') as keyof typeof lists];
   return reader.run(statement, {
-    ...{ caller, before, limit, corpus: corpus ?? null, state: state ?? null },
+    caller,
+    before,
+    limit,
+    corpus: corpus ?? null,
+    state: state ?? null,
     created_from: page.createdFrom ?? 0,
     created_before: page.createdBefore ?? Number.MAX_SAFE_INTEGER,
     failed_stage: failedStage ?? null,

@@ -99,7 +99,9 @@ export class PointReader {
     const made = this.#statements.get(key) ?? builds[way][among]({ modelId, dimensions, size });
     this.#statements.set(key, made);
     return this.#reader.run(made, {
-      ...{ caller, corpus, query: `[${Array.from(vector).join(',')}]` },
+      caller,
+      corpus,
+      query: `[${Array.from(vector).join(',')}]`,
       ...(within && listOf(within)),
     });
   }

@@ -115,8 +115,8 @@ export const handoverTests: readonly EngineTest[] = [
         {
           ledger: (own) =>
             over(own, {
-              claim: async (worker, count) => {
-                const rows = await own.claim(worker, count);
+              claim: async (worker, take) => {
+                const rows = await own.claim(worker, take);
                 if (lost) return rows;
                 lost = true;
                 throw new Error('the connection was reset');

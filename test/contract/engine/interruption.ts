@@ -167,10 +167,10 @@ export const interruptionTests: readonly EngineTest[] = [
         {
           ledger: (own) =>
             ledgerOver(own, {
-              claim: async (worker, count) => {
+              claim: async (worker, take) => {
                 claiming.open();
                 await answered.opened;
-                return own.claim(worker, count);
+                return own.claim(worker, take);
               },
             }),
         },

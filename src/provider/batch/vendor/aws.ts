@@ -106,7 +106,8 @@ async function* resultsOf(
   const { transcripts, language_code: language } = objectOf(content.results);
   const text = listOf(transcripts).map(({ transcript }) => textOf(transcript) ?? '');
   const value = {
-    ...{ source, text: text.join('\n') },
+    source,
+    text: text.join('\n'),
     ...(textOf(language) && { language }),
     ...lasting(lastEndOf(objectOf(content.results))),
   };
