@@ -5,6 +5,7 @@
 import { readBoundedText } from '../concurrency/bounded.ts';
 import { Failure, type FailureCode } from '../kernel/failure/failure.ts';
 import { limits } from '../kernel/limits/limits.ts';
+import { boundedRetryAfterMs } from '../kernel/text/retry-after.ts';
 import type { World } from '../kernel/world.ts';
 
 export interface QdrantAddress {
@@ -100,7 +101,7 @@ function refusalOf(
   { response, text, now }: { response: Response; text: string; now: number },
 ): Failure {
   const { status } = response;
-  const retryAfterMs = waitMsOf(response.headers.get('retry-after'), now);
+  const retryAfterMs = boundedRetryAfterMs(response.headers.get('retry-after'), now);
   // Who says when to come back is busy, and not broken: that spends no retry.
   const isBusy = status === 503 && retryAfterMs !== undefined;
   const code = isBusy
@@ -121,12 +122,4 @@ function reasonOf(text: string): string {
     // A page of a proxy: as it is, cut short.
     return text;
   }
-}
-
-function waitMsOf(header: string | null, now: number): number | undefined {
-  if (header === null) return undefined;
-  const asked = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - now;
-  if (!Number.isFinite(asked)) return undefined;
-  const { retryAfterMsMin, retryAfterMsMax } = limits.wait;
-  return Math.min(Math.max(asked, retryAfterMsMin), retryAfterMsMax);
 }

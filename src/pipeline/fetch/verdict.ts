@@ -1,6 +1,6 @@
 /** What a site's answer means: its content, or the failure that stands for its status. */
 import { Failure, type FailureCode } from '../../kernel/failure/failure.ts';
-import { retryAfterMs } from './http/retry-after.ts';
+import { retryAfterMs } from '../../kernel/text/retry-after.ts';
 
 export interface Answer {
   /** Where the last redirect led. */
