@@ -105,18 +105,17 @@ export function jobDetailShape(input: JobDetailInput): schema.JobDetail {
     counters: { ...countersOf(row, now), steps },
     items_unchanged: Math.max(row.items_done - row.documents_emitted, 0),
     documents_partly_read: partlyRead,
-    causes: causes.map(({ code, count, first_at, last_at }) => ({
-      cause: code,
-      count,
-      title: adviceOf(code).title,
-      advice: adviceOf(code).advice,
-      first_at: timeOf(first_at),
-      last_at: timeOf(last_at),
-    })),
+    causes: causes.map(jobCauseShape),
     ...lastErrorOfWaiting(open),
     attempt: Math.max(row.attempt, ...open.map(({ attempt }) => 1 + attempt)),
     next_retry_at: maybeTimeOf(due.length === 0 ? null : Math.min(...due)),
   };
+}
+
+export function jobCauseShape({ code, count, first_at, last_at }: CauseRow) {
+  const { title, advice } = failureOf(code);
+  const times = { first_at: timeOf(first_at), last_at: timeOf(last_at) };
+  return { cause: code, count, title, advice, ...times };
 }
 
 /** While others of its items go on, a job has no last error of its own. */
@@ -159,7 +158,7 @@ export function itemShape(row: ItemRow, extras: ItemExtras): schema.Item {
     ...lastErrorOf(row.error),
     next_retry_at: row.waits_on === 'time' ? maybeTimeOf(row.due_at) : null,
     error,
-    advice: error === null ? null : adviceOf(error.code).advice,
+    advice: error === null ? null : failureOf(error.code).advice,
     explanation,
     cost_cents: row.cost_cents,
     tokens: { in: row.tokens_in, out: row.tokens_out },
@@ -196,7 +195,7 @@ export function eventShape(event: EngineEvent, jobKey: string | null): schema.Ev
 }
 
 export function causeShape({ code, domain, count, ...row }: FingerprintRow): schema.Cause {
-  const { title, advice } = adviceOf(code);
+  const { title, advice } = failureOf(code);
   const documents = count === 1 ? 'document' : 'documents';
   const from = domain === null ? '' : ` from ${domain}`;
   return {
@@ -310,6 +309,6 @@ export function hitShape(hit: Passage): schema.Hit {
 }
 
 /** What the table says of a stored code; a newer Pawl may have stored one that is not in it. */
-function adviceOf(code: string): { readonly title: string; readonly advice: string } {
+export function failureOf(code: string): { readonly title: string; readonly advice: string } {
   return failures[isFailureCode(code) ? code : 'internal_error'];
 }
