@@ -45,7 +45,7 @@ export function jobRoutes(service: Service) {
     },
     'GET /jobs/:id': async ({ caller, params }) => {
       const picture = await ownJobView(service, caller.callerId, params.id);
-      return jobDetailShape({ ...picture, now: database.now() });
+      return jobDetailShape(picture, database.now());
     },
     'GET /jobs/:id/items': async ({ caller, params, query }) => {
       const { id: jobId } = await ownJob(service, caller.callerId, params.id);

@@ -21,6 +21,7 @@ import { isPartialJob, type JobRow } from '../../store/job/jobs.ts';
 import type { StandingRow } from '../../store/job/views.ts';
 import type { SpendingRow } from '../../store/money/spending.ts';
 import { etaSeconds } from './eta.ts';
+import type { JobView } from './job-views.ts';
 
 export const timeOf = (at: number): string => new Date(at).toISOString();
 export const maybeTimeOf = (at: number | null): string | null => (at === null ? null : timeOf(at));
@@ -85,17 +86,11 @@ function processedOf(row: JobRow): number {
   return row.items_done + row.items_failed + row.items_canceled;
 }
 
-export interface JobDetailInput {
-  readonly row: JobRow;
-  readonly status: StageState;
-  readonly standings: readonly StandingRow[];
-  readonly causes: readonly CauseRow[];
-  readonly partlyRead: number;
-  readonly now: number;
-}
-
-export function jobDetailShape(input: JobDetailInput): schema.JobDetail {
-  const { row, status, standings, causes, partlyRead, now } = input;
+export function jobDetailShape(
+  view: Pick<JobView, 'row' | 'status' | 'standings' | 'causes' | 'partlyRead'>,
+  now: number,
+): schema.JobDetail {
+  const { row, status, standings, causes, partlyRead } = view;
   const open = standings.filter(({ is_open }) => is_open === 1);
   const due = open.flatMap(({ due_at }) => due_at ?? []);
   const steps: Record<string, number> = {};

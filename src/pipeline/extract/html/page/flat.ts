@@ -3,6 +3,7 @@
  * navigation left out. No tree is built, so no nesting, however deep, costs more than its length:
  * this reads the pages that are too deep or too large for the tree.
  */
+import { xmlEntities } from '../../format/xml/xml.ts';
 import { scan } from './scan.ts';
 
 const titleCharactersMax = 1000;
@@ -78,11 +79,7 @@ function closing(tag: string): string {
 }
 
 const named: Readonly<Record<string, string>> = {
-  amp: '&',
-  lt: '<',
-  gt: '>',
-  quot: '"',
-  apos: "'",
+  ...xmlEntities,
   nbsp: ' ',
   mdash: '—',
   ndash: '–',
