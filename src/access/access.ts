@@ -3,9 +3,8 @@
  * there is one caller, the owner of the machine, and Pawl listens on loopback only.
  */
 import { Failure } from '../kernel/failure/failure.ts';
-import type { World } from '../kernel/world.ts';
 import type { Audit } from './audit.ts';
-import { openAuthority } from './authority.ts';
+import { type AuthorityOptions, openAuthority } from './authority.ts';
 import { type CallerContext, localCaller } from './caller.ts';
 import { hashKey } from './key.ts';
 import type { Circuit } from './limit/breaker.ts';
@@ -35,22 +34,13 @@ export interface AccessRemote {
   readonly standing: { readonly isReady: boolean; readonly circuit: Circuit };
 }
 
-export interface AccessOptions {
-  readonly world: World;
+export interface AccessOptions extends Omit<AuthorityOptions, 'answers'> {
   /** Receives rejected keys and exceeded limits. */
   readonly audit: Audit;
-  /** `sha256:HEX` or `NAME=sha256:HEX` each. */
-  readonly apiKeys?: readonly string[] | undefined;
-  readonly internalKey?: string | undefined;
-  readonly internalCallerIds?: readonly string[] | undefined;
-  readonly membershipUrl?: string | undefined;
-  /** Requires a key even if only services have one. */
-  readonly isClosed?: boolean | undefined;
   readonly rateCapacity?: number | undefined;
   readonly rateFloor?: number | undefined;
   readonly rateTiers?: Readonly<Record<string, number>> | undefined;
   readonly remote?: AccessRemote | undefined;
-  readonly fetch?: typeof fetch | undefined;
 }
 
 /** For `/readyz`; parts that are not configured are absent. */

@@ -6,13 +6,13 @@ import { fromJsonSchema, McpServer } from '@modelcontextprotocol/server';
 import { type StdioServerHandle, serveStdio } from '@modelcontextprotocol/server/stdio';
 import Type, { type Static, type TSchema } from 'typebox';
 import type { PawlClient } from '../cli/pawl-client.ts';
-import { causeShape, jobShape } from '../cli/view/json.ts';
+import { jobShape } from '../cli/view/json.ts';
 import { CorpusName, Url } from '../contract/schema/parts.ts';
 import { InlineDocument, Search } from '../contract/schema/schema.ts';
 import { filterOf } from '../contract/search-filter.ts';
 import { failures, toFailure } from '../kernel/failure/failure.ts';
 import { limits } from '../kernel/limits/limits.ts';
-import { hitShape } from '../service/view/serializer.ts';
+import { jobCauseShape as causeShape, hitShape } from '../service/view/serializer.ts';
 import { inlineSource, urlSource } from '../source/sources.ts';
 
 export function serveTools(pawl: PawlClient, onerror: (error: Error) => void): StdioServerHandle {

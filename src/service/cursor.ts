@@ -11,30 +11,34 @@ export function limitOf({ limit }: PageQuery): number {
   return limit ?? limits.request.pageItemsDefault;
 }
 
-export function numberCursor({ cursor }: PageQuery): number | undefined {
-  if (cursor === undefined) return undefined;
-  const value = Number(cursor);
-  if (/^\d{1,16}$/.test(cursor) && Number.isSafeInteger(value)) return value;
-  throw new Failure('bad_request', 'the cursor is not one that a list has given');
+export function numberCursor(query: PageQuery): number | undefined {
+  const isNumber = (text: string): boolean =>
+    /^\d{1,16}$/.test(text) && Number.isSafeInteger(Number(text));
+  const cursor = cursorOf(query, isNumber);
+  return cursor === undefined ? undefined : Number(cursor);
 }
 
-export function keyCursor({ cursor }: PageQuery): string | undefined {
-  if (cursor === undefined || /^[0-9a-f]{32}$/.test(cursor)) return cursor;
-  throw new Failure('bad_request', 'the cursor is not one that a list has given');
+export function keyCursor(query: PageQuery): string | undefined {
+  return cursorOf(query, (text) => /^[0-9a-f]{32}$/.test(text));
 }
 
 /** Lists of corpora go by their names. */
-export function nameCursor({ cursor }: PageQuery): string | undefined {
-  if (cursor === undefined || limits.corpus.fullNamePattern.test(cursor)) return cursor;
+export function nameCursor(query: PageQuery): string | undefined {
+  return cursorOf(query, (text) => limits.corpus.fullNamePattern.test(text));
+}
+
+function cursorOf({ cursor }: PageQuery, isRight: (text: string) => boolean): string | undefined {
+  if (cursor === undefined || isRight(cursor)) return cursor;
   throw new Failure('bad_request', 'the cursor is not one that a list has given');
 }
 
-/** A page that is not full is the last one. */
-export function nextCursor<Row>(
+/** Where the next page begins. A page that is not full is the last one. */
+export function nextPage<Row>(
   rows: readonly Row[],
   limit: number,
   placeOf: (row: Row) => string | number,
-): string | null {
+): { readonly next_cursor: string | null } {
   const last = rows.at(-1);
-  return rows.length < limit || last === undefined ? null : String(placeOf(last));
+  const isLast = rows.length < limit || last === undefined;
+  return { next_cursor: isLast ? null : String(placeOf(last)) };
 }

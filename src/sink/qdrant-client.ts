@@ -5,6 +5,7 @@
 import { readBoundedText } from '../concurrency/bounded.ts';
 import { Failure, type FailureCode } from '../kernel/failure/failure.ts';
 import { limits } from '../kernel/limits/limits.ts';
+import { boundedRetryAfterMs } from '../kernel/text/retry-after.ts';
 import type { World } from '../kernel/world.ts';
 
 export interface QdrantAddress {
@@ -100,7 +101,7 @@ function refusalOf(
   { response, text, now }: { response: Response; text: string; now: number },
 ): Failure {
   const { status } = response;
-  const retryAfterMs = waitMsOf(response.headers.get('retry-after'), now);
+  const retryAfterMs = boundedRetryAfterMs(response.headers.get('retry-after'), now);
   // A server that says when to come back is busy, not broken: that costs no retry.
   const isBusy = status === 503 && retryAfterMs !== undefined;
   const code = isBusy
@@ -121,12 +122,4 @@ function reasonOf(text: string): string {
     // A page from a proxy: shown as it is, shortened.
     return text;
   }
-}
-
-function waitMsOf(header: string | null, now: number): number | undefined {
-  if (header === null) return undefined;
-  const waitMs = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - now;
-  if (!Number.isFinite(waitMs)) return undefined;
-  const { retryAfterMsMin, retryAfterMsMax } = limits.wait;
-  return Math.min(Math.max(waitMs, retryAfterMsMin), retryAfterMsMax);
 }

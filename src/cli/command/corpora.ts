@@ -1,13 +1,14 @@
 /** `pawl corpora`: the searchable corpora. */
 import type { CorpusRow, Spending } from '../../index.ts';
 import { partlyReadBelow } from '../../kernel/text/kept-share.ts';
+import { corpusShape } from '../../service/view/serializer.ts';
 import { chooseAction, onlyArgument } from '../action.ts';
 import { answer, type Call, type Command, centsOf, exits, withStore } from '../command.ts';
 import { consentOption, hasConsent } from '../consent.ts';
 import type { DocumentOf, PawlClient } from '../pawl-client.ts';
 import { costLine, savedLine } from '../view/cost.ts';
 import { workOrLeave } from '../view/follow.ts';
-import { corpusShape, documentShape, spendingShape, warningsOfDocument } from '../view/json.ts';
+import { documentShape, spendingShape, warningsOfDocument } from '../view/json.ts';
 import { printPairs, printTable } from '../view/table.ts';
 import type { Terminal } from '../view/terminal.ts';
 import {

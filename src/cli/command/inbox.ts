@@ -1,5 +1,6 @@
 /** `pawl inbox`: failed documents by cause, with the actions to take. */
 import { limits } from '../../kernel/limits/limits.ts';
+import { jobCauseShape as causeShape, failureOf } from '../../service/view/serializer.ts';
 import type { ErrorRecord } from '../../store/item/items.ts';
 import { chooseAction, onlyArgument } from '../action.ts';
 import {
@@ -14,7 +15,7 @@ import {
 import { consentOption, hasConsent } from '../consent.ts';
 import type { ItemOf, JobClient, PawlClient } from '../pawl-client.ts';
 import { workOrLeave } from '../view/follow.ts';
-import { causeShape, failureOf, itemShape } from '../view/json.ts';
+import { itemShape } from '../view/json.ts';
 import { printPairs } from '../view/table.ts';
 import { ago, count, cut, cutPath, exactTime, number, printable } from '../view/wording.ts';
 

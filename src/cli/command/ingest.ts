@@ -1,7 +1,7 @@
 /** `pawl ingest`: reads documents into a corpus. */
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
-import type { CrawlInput } from '../../index.ts';
+import type { CrawlInput, IngestOptions } from '../../index.ts';
 import { Failure } from '../../kernel/failure/failure.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import { pathOfSource } from '../../pipeline/fetch/file-path.ts';
@@ -143,21 +143,11 @@ function crawlOf(flags: Call['flags']): CrawlInput {
   };
 }
 
-export interface IngestCall {
-  readonly corpus: string;
-  readonly priority?: number | undefined;
-  readonly force?: boolean | undefined;
-  readonly crawl?: CrawlInput | undefined;
-  readonly budgetCents?: number | undefined;
-  readonly maxWallSeconds?: number | undefined;
-  readonly lane?: 'now' | 'cheap' | undefined;
-}
-
 /** Submits the sources, or finds the unfinished job with the same sources, and follows it. */
 export async function ingestSources(
   call: Call,
   sources: readonly NewSource[],
-  options: IngestCall,
+  options: IngestOptions,
 ): Promise<number> {
   const exit = await withClient(call, async (pawl) => {
     const job = await pawl.submit(sources, { ...options, resume: true });

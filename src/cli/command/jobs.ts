@@ -7,6 +7,7 @@ import {
   jobState,
 } from '../../kernel/lifecycle/job.ts';
 import { limits } from '../../kernel/limits/limits.ts';
+import { failureOf } from '../../service/view/serializer.ts';
 import { chooseAction, onlyArgument } from '../action.ts';
 import {
   answer,
@@ -22,7 +23,7 @@ import {
 import type { JobClient, PawlClient } from '../pawl-client.ts';
 import { costLine, costOfJob, savedLine } from '../view/cost.ts';
 import { follow, workOrLeave, workOrWatch } from '../view/follow.ts';
-import { eventShape, failureOf, jobShape } from '../view/json.ts';
+import { eventShape, jobShape } from '../view/json.ts';
 import { printPairs, printTable } from '../view/table.ts';
 import type { Style, Terminal } from '../view/terminal.ts';
 import { ago, count, duration, exactTime, money, number, printable } from '../view/wording.ts';

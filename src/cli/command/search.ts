@@ -1,6 +1,6 @@
 /** `pawl search`: prints the best passages of a corpus. */
 import { basename, relative } from 'node:path';
-import type { Explanation, Hit, SearchMode } from '../../index.ts';
+import type { Explanation, Hit, SearchMode, SearchOptions } from '../../index.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import { hitShape } from '../../service/view/serializer.ts';
 import { type Call, type Command, exits, numberOf, usageError, withStore } from '../command.ts';
@@ -34,12 +34,9 @@ export const search: Command = {
   },
 };
 
-export interface SearchCall {
+export interface SearchCall extends SearchOptions {
   readonly corpus: string;
   readonly query: string;
-  readonly topK?: number | undefined;
-  readonly mode?: SearchMode | undefined;
-  readonly explain?: boolean | undefined;
 }
 
 export async function searchAndPrint(

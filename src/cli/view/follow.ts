@@ -2,10 +2,11 @@
 import type { JobCounts, JobSummary } from '../../index.ts';
 import { job as jobMachine, jobState } from '../../kernel/lifecycle/job.ts';
 import { isFinal } from '../../kernel/lifecycle/machine.ts';
+import { jobCauseShape as causeShape, failureOf } from '../../service/view/serializer.ts';
 import { type Call, exits } from '../command.ts';
 import type { JobClient, PawlClient } from '../pawl-client.ts';
 import { type Cost, costLine, costOfJob, savedLine } from './cost.ts';
-import { causeShape, failureOf, jobShape } from './json.ts';
+import { jobShape } from './json.ts';
 import { Progress } from './progress.ts';
 import { openView } from './progress-view.ts';
 import { printTable } from './table.ts';

@@ -1,13 +1,10 @@
 /** The shapes that `--json` prints. Field names are those of the HTTP API. */
-import type { CauseRow, CorpusRow, Event, JobSummary, Spending } from '../../index.ts';
-import { type FailureCode, failures, isFailureCode } from '../../kernel/failure/failure.ts';
+import type { Event, JobSummary, Spending } from '../../index.ts';
 import { jobActions } from '../../kernel/lifecycle/job.ts';
 import { warningsOf } from '../../pipeline/extract/parsed.ts';
+import { maybeTimeOf } from '../../service/view/serializer.ts';
 import { attemptOf } from '../../store/item/items.ts';
 import type { DocumentOf, ItemOf } from '../pawl-client.ts';
-
-const time = (at: number | null): string | null =>
-  at === null ? null : new Date(at).toISOString();
 
 export function jobShape(job: JobSummary) {
   return {
@@ -31,15 +28,15 @@ export function jobShape(job: JobSummary) {
     saved_cents: job.saved.cents,
     budget_cents: job.budgetCents,
     max_wall_seconds: job.maxWallSeconds,
-    deadline_at: time(job.deadlineAt),
+    deadline_at: maybeTimeOf(job.deadlineAt),
     pause_reason: job.pauseReason,
     failed_stage: job.failedStage,
     error: job.error,
     actions: jobActions(job.state, job.items),
-    created_at: time(job.createdAt),
-    started_at: time(job.startedAt),
-    ended_at: time(job.endedAt),
-    canceled_at: time(job.canceledAt),
+    created_at: maybeTimeOf(job.createdAt),
+    started_at: maybeTimeOf(job.startedAt),
+    ended_at: maybeTimeOf(job.endedAt),
+    canceled_at: maybeTimeOf(job.canceledAt),
   };
 }
 
@@ -47,7 +44,7 @@ export function eventShape(event: Event, jobId: string) {
   const { seq, at, kind, itemId, step, attempt, worker, detail } = event;
   return {
     seq,
-    at: time(at),
+    at: maybeTimeOf(at),
     kind,
     job_id: jobId,
     item_id: itemId ?? null,
@@ -68,20 +65,9 @@ export function itemShape(item: ItemOf) {
     waits_on: item.waits_on,
     attempt: attemptOf(item),
     error: item.error === null ? null : JSON.parse(item.error),
-    failed_at: time(item.failed_at),
-    created_at: time(item.created_at),
-    moved_at: time(item.moved_at),
-  };
-}
-
-export function causeShape(cause: CauseRow) {
-  return {
-    cause: cause.code,
-    count: cause.count,
-    title: failureOf(cause.code).title,
-    advice: failureOf(cause.code).advice,
-    first_at: time(cause.first_at),
-    last_at: time(cause.last_at),
+    failed_at: maybeTimeOf(item.failed_at),
+    created_at: maybeTimeOf(item.created_at),
+    moved_at: maybeTimeOf(item.moved_at),
   };
 }
 
@@ -98,18 +84,6 @@ export function spendingShape(spent: Spending) {
   };
 }
 
-export function corpusShape(corpus: CorpusRow) {
-  return {
-    name: corpus.name,
-    documents: corpus.documents,
-    documents_partly_read: corpus.documents_partly_read,
-    chunks: corpus.chunks,
-    text_bytes: corpus.text_bytes,
-    created_at: time(corpus.created_at),
-    updated_at: time(corpus.updated_at),
-  };
-}
-
 export function documentShape(document: DocumentOf) {
   return {
     document_id: document.id,
@@ -123,16 +97,11 @@ export function documentShape(document: DocumentOf) {
     warnings: warningsOfDocument(document),
     content_hash: document.content_hash,
     meta: document.meta,
-    created_at: time(document.created_at),
-    updated_at: time(document.updated_at),
+    created_at: maybeTimeOf(document.created_at),
+    updated_at: maybeTimeOf(document.updated_at),
   };
 }
 
 export function warningsOfDocument({ warnings, meta = {} }: DocumentOf): readonly string[] {
   return warnings ?? warningsOf(meta);
-}
-
-/** The failure table's row for a stored code. A newer Pawl may have stored a code unknown here. */
-export function failureOf(code: string): { readonly title: string; readonly advice: string } {
-  return failures[isFailureCode(code) ? code : ('internal_error' satisfies FailureCode)];
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { FailureCode } from '../../kernel/failure/failure.ts';
-import { retryAfterMs } from './http/retry-after.ts';
+import { retryAfterMs } from '../../kernel/text/retry-after.ts';
 import { failureOf } from './verdict.ts';
 
 const now = Date.parse('2026-01-01T00:00:00Z');

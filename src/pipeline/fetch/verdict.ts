@@ -1,6 +1,6 @@
 /** Maps a site's response to its content, or to a failure. */
 import { Failure, type FailureCode } from '../../kernel/failure/failure.ts';
-import { retryAfterMs } from './http/retry-after.ts';
+import { retryAfterMs } from '../../kernel/text/retry-after.ts';
 
 export interface Answer {
   /** The address after the last redirect. */

@@ -6,6 +6,7 @@ import { readBounded } from '../../concurrency/bounded.ts';
 import { Failure, type FailureCode } from '../../kernel/failure/failure.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import type { JsonObject } from '../../kernel/provider-state.ts';
+import { boundedRetryAfterMs } from '../../kernel/text/retry-after.ts';
 import type { World } from '../../kernel/world.ts';
 
 export interface OutgoingRequest {
@@ -243,7 +244,7 @@ function refusalOf(refusal: {
   const code = isQuota ? 'provider_quota' : isThrottled ? 'rate_limited' : byStatus;
   const said = [reason.type, reason.message].filter(Boolean).join(': ');
   const message = `${name} answered ${status}${said && `: ${said}`}`;
-  const retryAfterMs = waitMsOf(response.headers.get('retry-after'), now);
+  const retryAfterMs = boundedRetryAfterMs(response.headers.get('retry-after'), now);
   return new Failure(code, message.slice(0, limits.batch.errorCharactersMax), {
     retryAfterMs,
     context: { status, ...(reason.type && { reason: reason.type }) },
@@ -261,14 +262,4 @@ function reasonOf(text: string): { readonly type: string; readonly message: stri
     // An error page of a proxy says nothing that the status does not.
     return { type: '', message: '' };
   }
-}
-
-/** How long the other side asks us to stay away; undefined where it names no time. */
-export function waitMsOf(header: string | null, now: number): number | undefined {
-  const text = header?.trim() ?? '';
-  if (text === '' || text.startsWith('-')) return undefined;
-  const asked = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now;
-  if (!Number.isFinite(asked)) return undefined;
-  const { retryAfterMsMin, retryAfterMsMax } = limits.wait;
-  return Math.min(Math.max(asked, retryAfterMsMin), retryAfterMsMax);
 }

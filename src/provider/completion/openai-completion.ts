@@ -5,12 +5,11 @@ import { readBoundedText } from '../../concurrency/bounded.ts';
 import { Failure } from '../../kernel/failure/failure.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import { originOf } from '../../kernel/name/origin.ts';
-import { pause, type World } from '../../kernel/world.ts';
 import { guessTokens } from '../embedding/embedding.ts';
 import { InFlight } from '../in-flight.ts';
-import { readRefusal } from '../openai-refusal.ts';
+import { type OpenaiServer, refusedBy, settled } from '../openai-server.ts';
 import { type Prices, priceOf } from '../prices.ts';
-import { Budget, type BudgetLimits } from '../rate-limit.ts';
+import { Budget } from '../rate-limit.ts';
 import {
   type Completer,
   type Completion,
@@ -18,15 +17,7 @@ import {
   guessCompletion,
 } from './completion.ts';
 
-export interface OpenaiCompletionOptions {
-  readonly model: string;
-  /** Including the version, such as `https://api.openai.com/v1`. */
-  readonly url: string;
-  /** False if the address is the vendor's default and not configured. */
-  readonly isNamed?: boolean | undefined;
-  readonly key?: string | undefined;
-  readonly world: World;
-  readonly budget?: BudgetLimits | undefined;
+export interface OpenaiCompletionOptions extends OpenaiServer {
   /** If absent, those of the price table. */
   readonly prices?: Prices | undefined;
   readonly fetch?: typeof globalThis.fetch | undefined;
@@ -53,11 +44,7 @@ export function openaiCompleter(options: OpenaiCompletionOptions): Completer {
     const { url, key } = options;
     const texts = [request.input, request.instruction];
     const asker = { host: hostOf(url), model, key, texts, now: world.now() };
-    const failure = readRefusal({ status, headers: Object.fromEntries(headers), body }, asker);
-    if (failure.code === 'rate_limited') {
-      budget.close(failure.retryAfterMs ?? limits.wait.retryAfterMsDefault);
-    }
-    throw failure;
+    throw refusedBy(budget, { status, headers: Object.fromEntries(headers), body }, asker);
   };
   return {
     model,
@@ -70,10 +57,7 @@ export function openaiCompleter(options: OpenaiCompletionOptions): Completer {
       return { ...answer, isPayer };
     },
     close: async () => {
-      const grace = new AbortController();
-      const patience = pause(world, limits.loop.shutdownGraceMs, grace.signal);
-      await Promise.race([inFlight.idle(), patience]);
-      grace.abort();
+      await settled(world, inFlight.idle());
       closing.abort();
     },
   };

@@ -8,27 +8,19 @@ import { readBoundedText } from '../../concurrency/bounded.ts';
 import { Failure, toFailure } from '../../kernel/failure/failure.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import { originOf } from '../../kernel/name/origin.ts';
-import { pause, type World } from '../../kernel/world.ts';
 import { type Answered, Collector } from '../collector.ts';
 import { readAnswer } from '../completion/openai-answer.ts';
-import { type Asker, readRefusal } from '../openai-refusal.ts';
+import type { Asker } from '../openai-refusal.ts';
+import { type OpenaiServer, refusedBy, settled } from '../openai-server.ts';
 import { costOf, priceOf } from '../prices.ts';
-import { Budget, type BudgetLimits, type Pace } from '../rate-limit.ts';
+import { Budget, type Pace } from '../rate-limit.ts';
 import type { Embedder } from './embedding.ts';
 
-export interface OpenaiOptions {
-  readonly world: World;
-  readonly model: string;
+export interface OpenaiOptions extends OpenaiServer {
   /** Requested from models that can shorten their vectors. */
   readonly dimensions?: number | undefined;
-  /** Including the version: `https://api.openai.com/v1`. */
-  readonly url: string;
-  /** False if the address is the vendor's default and not configured. */
-  readonly isNamed?: boolean | undefined;
-  readonly key?: string | undefined;
   /** In cents per million tokens; that of the price table if absent. */
   readonly centsPerMillionTokens?: number | undefined;
-  readonly budget?: BudgetLimits | undefined;
   readonly requestMs?: number | undefined;
 }
 
@@ -48,10 +40,7 @@ export function openaiEmbedder(options: OpenaiOptions): Embedder {
       return { vectors, tokensIn: tokensPaid, costCents };
     },
     async close() {
-      const grace = new AbortController();
-      const patience = pause(options.world, limits.loop.shutdownGraceMs, grace.signal);
-      await Promise.race([collector.idle(), patience]);
-      grace.abort();
+      await settled(options.world, collector.idle());
       await server.close();
     },
   };
@@ -96,11 +85,7 @@ class Server {
       return answer;
     }
     const asker: Asker = { host: this.#url.host, model, key, texts, now: world.now() };
-    const failure = readRefusal({ status, headers, body }, asker);
-    if (failure.code === 'rate_limited') {
-      this.#budget.close(failure.retryAfterMs ?? limits.wait.retryAfterMsDefault);
-    }
-    throw failure;
+    throw refusedBy(this.#budget, { status, headers, body }, asker);
   };
 
   close(): Promise<void> {

@@ -4,7 +4,7 @@ import { outputOf, unknown } from '../../engine/batch/commands.ts';
 import { readWaiting } from '../../engine/batch/waiting.ts';
 import { listProviders } from '../../store/batch/presence.ts';
 import { type BatchTaskRow, getBatchTask, listBatchTasks } from '../../store/batch/tasks.ts';
-import { limitOf, nextCursor, numberCursor } from '../cursor.ts';
+import { limitOf, nextPage, numberCursor } from '../cursor.ts';
 import type { Handlers, Service } from '../service.ts';
 import { batchTaskShape } from '../view/batch.ts';
 import { idempotencyOf } from './jobs.ts';
@@ -42,7 +42,7 @@ export function batchRoutes(service: Service) {
       const waiting = await readWaiting(database);
       return {
         items: rows.map((row) => batchTaskShape(row, waiting)),
-        next_cursor: nextCursor(rows, limit, ({ id }) => id),
+        ...nextPage(rows, limit, ({ id }) => id),
       };
     },
     'GET /batch/tasks/:id': async ({ caller, params }) =>

@@ -4,7 +4,7 @@ import { type CallerView, viewCaller } from '../../access/caller-view.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import { listCallers } from '../../store/caller/callers.ts';
 import { listShares } from '../../store/corpus/access.ts';
-import { limitOf, nextCursor } from '../cursor.ts';
+import { limitOf, nextPage } from '../cursor.ts';
 import type { Ask, Handlers, Service } from '../service.ts';
 import { shareShape, timeOf } from '../view/serializer.ts';
 import { ownCorpus } from './corpora.ts';
@@ -27,7 +27,7 @@ export function callerRoutes(service: Service) {
         jobs,
         created_at: timeOf(created_at),
       }));
-      return { items, next_cursor: nextCursor(rows, limit, ({ id }) => id) };
+      return { items, ...nextPage(rows, limit, ({ id }) => id) };
     },
     'GET /callers/:id': async ({ params }) => callerShape(await viewCaller(database, params.id)),
     'PUT /callers/:id/keys/:hash': async ({ caller, params, query }) => {

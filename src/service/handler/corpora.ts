@@ -17,7 +17,7 @@ import {
 import { entitiesOfGeneration, listEntities, listRelated } from '../../store/document/entities.ts';
 import { listChunks } from '../../store/document/views.ts';
 import { getSpending } from '../../store/money/spending.ts';
-import { keyCursor, limitOf, nameCursor, nextCursor, numberCursor } from '../cursor.ts';
+import { keyCursor, limitOf, nameCursor, nextPage, numberCursor } from '../cursor.ts';
 import type { Handlers, Service } from '../service.ts';
 import { chunkShape, corpusDetailShape, corpusShape, documentShape } from '../view/serializer.ts';
 
@@ -28,8 +28,7 @@ export function corpusRoutes(service: Service) {
       const limit = limitOf(query);
       const page = { after: nameCursor(query) ?? '', limit };
       const rows = await listVisibleCorpora(service, caller.callerId, page);
-      const next = nextCursor(rows, limit, ({ name }) => name);
-      return { items: rows.map(corpusShape), next_cursor: next };
+      return { items: rows.map(corpusShape), ...nextPage(rows, limit, ({ name }) => name) };
     },
     'GET /corpora/:name': async ({ caller, params }) =>
       corpusDetail(service, caller.callerId, params.name),
@@ -74,7 +73,7 @@ export function corpusRoutes(service: Service) {
         items: rows.map(({ meta, ...document }) =>
           documentShape({ ...document, corpus: row.name }, meta),
         ),
-        next_cursor: nextCursor(rows, limit, ({ id }) => id),
+        ...nextPage(rows, limit, ({ id }) => id),
       };
     },
   } satisfies Partial<Handlers>;
@@ -98,10 +97,7 @@ export function documentRoutes(service: Service) {
       const limit = limitOf(query);
       const after = numberCursor(query) ?? -1;
       const rows = await listChunks(database, { generation_id, after, limit });
-      return {
-        items: rows.map(chunkShape),
-        next_cursor: nextCursor(rows, limit, ({ ordinal }) => ordinal),
-      };
+      return { items: rows.map(chunkShape), ...nextPage(rows, limit, ({ ordinal }) => ordinal) };
     },
   } satisfies Partial<Handlers>;
 }

@@ -5,7 +5,7 @@ import { Failure } from '../../kernel/failure/failure.ts';
 import { limits } from '../../kernel/limits/limits.ts';
 import { listFailedOf, listFingerprints } from '../../store/item/inbox.ts';
 import { getItem, getItems } from '../../store/item/items.ts';
-import { limitOf, nextCursor, numberCursor } from '../cursor.ts';
+import { limitOf, nextPage, numberCursor } from '../cursor.ts';
 import type { Handlers, Service } from '../service.ts';
 import { viewItems } from '../view/item.ts';
 import { causeShape } from '../view/serializer.ts';
@@ -30,7 +30,7 @@ export function inboxRoutes(service: Service) {
       return {
         causes: causes.map(causeShape),
         items: await viewItems(service, rows),
-        next_cursor: nextCursor(rows, limit, ({ id }) => id),
+        ...nextPage(rows, limit, ({ id }) => id),
       };
     },
     'POST /inbox/retry': async ({ caller, body }) => {

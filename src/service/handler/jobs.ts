@@ -14,7 +14,7 @@ import { isKeyTaken } from '../../store/job/idempotency.ts';
 import { getJob, type JobRow, statusesOf } from '../../store/job/jobs.ts';
 import type { NewSource } from '../../store/job/submit.ts';
 import { listJobPage } from '../../store/job/views.ts';
-import { limitOf, nextCursor, numberCursor } from '../cursor.ts';
+import { limitOf, nextPage, numberCursor } from '../cursor.ts';
 import { requestHash } from '../request-hash.ts';
 import type { Ask, Handlers, Service } from '../service.ts';
 import { viewItems } from '../view/item.ts';
@@ -45,17 +45,14 @@ export function jobRoutes(service: Service) {
     },
     'GET /jobs/:id': async ({ caller, params }) => {
       const picture = await ownJobView(service, caller.callerId, params.id);
-      return jobDetailShape({ ...picture, now: database.now() });
+      return jobDetailShape(picture, database.now());
     },
     'GET /jobs/:id/items': async ({ caller, params, query }) => {
       const { id: jobId } = await ownJob(service, caller.callerId, params.id);
       const limit = limitOf(query);
       const after = numberCursor(query) ?? 0;
       const rows = await listItems(database, { jobId, after, limit });
-      return {
-        items: await viewItems(service, rows),
-        next_cursor: nextCursor(rows, limit, ({ id }) => id),
-      };
+      return { items: await viewItems(service, rows), ...nextPage(rows, limit, ({ id }) => id) };
     },
   } satisfies Partial<Handlers>;
 }

@@ -1,6 +1,6 @@
 /** How a document came to be what it is. */
 import { listRuns } from '../../store/document/views.ts';
-import { limitOf, nextCursor, numberCursor } from '../cursor.ts';
+import { limitOf, nextPage, numberCursor } from '../cursor.ts';
 import type { Handlers, Service } from '../service.ts';
 import { viewItems } from '../view/item.ts';
 import { ownDocument } from './corpora.ts';
@@ -12,10 +12,7 @@ export function runRoutes(service: Service) {
       const limit = limitOf(query);
       const before = numberCursor(query) ?? Number.MAX_SAFE_INTEGER;
       const rows = await listRuns(service.database, { document_id: id, before, limit });
-      return {
-        items: await viewItems(service, rows),
-        next_cursor: nextCursor(rows, limit, (row) => row.id),
-      };
+      return { items: await viewItems(service, rows), ...nextPage(rows, limit, (row) => row.id) };
     },
   } satisfies Partial<Handlers>;
 }

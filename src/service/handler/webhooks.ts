@@ -9,7 +9,7 @@ import {
   replayDelivery,
 } from '../../store/delivery/deliveries.ts';
 import { callerSecret } from '../../webhook/webhook.ts';
-import { limitOf, nextCursor, numberCursor } from '../cursor.ts';
+import { limitOf, nextPage, numberCursor } from '../cursor.ts';
 import type { Handlers, Service } from '../service.ts';
 import { maybeTimeOf, timeOf } from '../view/serializer.ts';
 import { ownJob } from './jobs.ts';
@@ -22,10 +22,7 @@ export function webhookRoutes(service: Service) {
       const limit = limitOf(query);
       const page = { job_id, after: numberCursor(query) ?? 0, limit };
       const rows = await listDeliveries(database, page);
-      return {
-        items: rows.map(deliveryShape),
-        next_cursor: nextCursor(rows, limit, ({ seq }) => seq),
-      };
+      return { items: rows.map(deliveryShape), ...nextPage(rows, limit, ({ seq }) => seq) };
     },
     'POST /jobs/:id/deliveries/:delivery/replay': async ({ caller, params }) => {
       const { id: job_id } = await ownJob(service, caller.callerId, params.id);

@@ -34,70 +34,70 @@ export interface MetricsOptions {
 export class Metrics {
   readonly #registry = new Registry();
   readonly #options: MetricsOptions;
-  readonly #jobDuration: Histogram;
-  readonly #jobFailures: Counter<'code'>;
-  readonly #itemFailures: Counter<'code'>;
-  readonly #jobsFailed: Counter<'stage'>;
-  readonly #retries: Counter;
-  readonly #events: Counter<'kind'>;
-  readonly #cost: Counter<'model'>;
+  readonly #jobDuration = this.#histogram(
+    'job_duration_seconds',
+    'Work on a job, from its first step or its retry to its end; pauses do not count',
+    { buckets: jobSeconds },
+  );
+  readonly #jobFailures = this.#counter('job_failures_total', 'Jobs that failed', ['code']);
+  readonly #itemFailures = this.#counter('pawl_item_failures_total', 'Documents that failed', [
+    'code',
+  ]);
+  readonly #jobsFailed = this.#counter('jobs_failed_total', 'Jobs that failed', ['stage']);
+  readonly #retries = this.#counter(
+    'retry_attempts_total',
+    'Retries that spend one of the tries of a step; waits that were asked for do not count',
+  );
+  readonly #events = this.#counter('pawl_events_total', 'Events, by kind', ['kind']);
   /** Tells how Membership and Redis are, before a reading. */
-  readonly seeStanding: ReturnType<typeof addStandingGauge>;
-  readonly #embedding: Histogram<'operation'>;
-  readonly #chunking: Histogram;
-  readonly #requests: Histogram<'method' | 'route' | 'status'>;
-  readonly #hotReads: Counter<'result'>;
-  readonly #stalls: Counter<'cause'>;
+  readonly seeStanding = addStandingGauge([this.#registry]);
+  readonly #cost = this.#counter('pawl_cost_cents_total', 'What models were paid, in cents', [
+    'model',
+  ]);
+  readonly #embedding = this.#histogram(
+    'embedding_request_duration_seconds',
+    'Embedding: a query read, a document written',
+    { buckets: requestSeconds, labels: ['operation'] },
+  );
+  readonly #chunking = this.#histogram(
+    'chunking_duration_seconds',
+    'Cutting a document into chunks',
+    { buckets: requestSeconds },
+  );
+  readonly #requests = this.#histogram('pawl_http_request_duration_seconds', 'Requests', {
+    buckets: requestSeconds,
+    labels: ['method', 'route', 'status'],
+  });
+  readonly #stalls = this.#counter(
+    'pawl_event_loop_stalls_total',
+    'Times that the event loop was held for more than 250 ms: by work, or by a wait',
+    ['cause'],
+  );
+  readonly #hotReads = this.#counter('pawl_hot_view_reads_total', 'Jobs looked for in Redis', [
+    'result',
+  ]);
   #withoutCause = { count: 0, at: Number.NEGATIVE_INFINITY };
 
   constructor(options: MetricsOptions) {
     this.#options = options;
     const registers = [this.#registry];
-    const histogram = <Label extends string>(
-      name: string,
-      help: string,
-      { buckets, labels = [] }: { buckets: number[]; labels?: Label[] },
-    ) => new Histogram({ name, help, buckets, labelNames: labels, registers });
-    const counter = <Label extends string>(name: string, help: string, labels: Label[] = []) =>
-      new Counter({ name, help, labelNames: labels, registers });
-    this.#jobDuration = histogram(
-      'job_duration_seconds',
-      'Work on a job, from its first step or its retry to its end; pauses do not count',
-      { buckets: jobSeconds },
-    );
-    this.#jobFailures = counter('job_failures_total', 'Jobs that failed', ['code']);
-    this.#itemFailures = counter('pawl_item_failures_total', 'Documents that failed', ['code']);
-    this.#jobsFailed = counter('jobs_failed_total', 'Jobs that failed', ['stage']);
-    this.#retries = counter(
-      'retry_attempts_total',
-      'Retries that spend one of the tries of a step; waits that were asked for do not count',
-    );
-    this.#events = counter('pawl_events_total', 'Events, by kind', ['kind']);
-    this.seeStanding = addStandingGauge(registers);
-    this.#cost = counter('pawl_cost_cents_total', 'What models were paid, in cents', ['model']);
-    this.#embedding = histogram(
-      'embedding_request_duration_seconds',
-      'Embedding: a query read, a document written',
-      { buckets: requestSeconds, labels: ['operation'] },
-    );
-    this.#chunking = histogram('chunking_duration_seconds', 'Cutting a document into chunks', {
-      buckets: requestSeconds,
-    });
-    this.#requests = histogram('pawl_http_request_duration_seconds', 'Requests', {
-      buckets: requestSeconds,
-      labels: ['method', 'route', 'status'],
-    });
-    this.#stalls = counter(
-      'pawl_event_loop_stalls_total',
-      'Times that the event loop was held for more than 250 ms: by work, or by a wait',
-      ['cause'],
-    );
-    this.#hotReads = counter('pawl_hot_view_reads_total', 'Jobs looked for in Redis', ['result']);
     const { database, queues = [] } = options;
     addDepths(registers, { database, queues });
     if (!database) return;
     this.#addGauges(registers, database);
     addBatchGauges(registers, { ...options, database });
+  }
+
+  #counter<Label extends string = never>(name: string, help: string, labelNames: Label[] = []) {
+    return new Counter({ name, help, labelNames, registers: [this.#registry] });
+  }
+
+  #histogram<Label extends string = never>(
+    name: string,
+    help: string,
+    { buckets, labels = [] }: { buckets: number[]; labels?: Label[] },
+  ) {
+    return new Histogram({ name, help, buckets, labelNames: labels, registers: [this.#registry] });
   }
 
   see(told: readonly Told[]): void {

@@ -21,6 +21,7 @@ import { actionsOfJob, isPartialJob, type JobRow } from '../../store/job/jobs.ts
 import type { StandingRow } from '../../store/job/views.ts';
 import type { SpendingRow } from '../../store/money/spending.ts';
 import { etaSeconds } from './eta.ts';
+import type { JobView } from './job-views.ts';
 
 export const timeOf = (at: number): string => new Date(at).toISOString();
 export const maybeTimeOf = (at: number | null): string | null => (at === null ? null : timeOf(at));
@@ -85,17 +86,11 @@ function processedOf(row: JobRow): number {
   return row.items_done + row.items_failed + row.items_canceled;
 }
 
-export interface JobDetailInput {
-  readonly row: JobRow;
-  readonly status: StageState;
-  readonly standings: readonly StandingRow[];
-  readonly causes: readonly CauseRow[];
-  readonly partlyRead: number;
-  readonly now: number;
-}
-
-export function jobDetailShape(input: JobDetailInput): schema.JobDetail {
-  const { row, status, standings, causes, partlyRead, now } = input;
+export function jobDetailShape(
+  view: Pick<JobView, 'row' | 'status' | 'standings' | 'causes' | 'partlyRead'>,
+  now: number,
+): schema.JobDetail {
+  const { row, status, standings, causes, partlyRead } = view;
   const open = standings.filter(({ is_open }) => is_open === 1);
   const due = open.flatMap(({ due_at }) => due_at ?? []);
   const steps: Record<string, number> = {};
@@ -105,18 +100,17 @@ export function jobDetailShape(input: JobDetailInput): schema.JobDetail {
     counters: { ...countersOf(row, now), steps },
     items_unchanged: Math.max(row.items_done - row.documents_emitted, 0),
     documents_partly_read: partlyRead,
-    causes: causes.map(({ code, count, first_at, last_at }) => ({
-      cause: code,
-      count,
-      title: adviceOf(code).title,
-      advice: adviceOf(code).advice,
-      first_at: timeOf(first_at),
-      last_at: timeOf(last_at),
-    })),
+    causes: causes.map(jobCauseShape),
     ...lastErrorOfWaiting(open),
     attempt: Math.max(row.attempt, ...open.map(({ attempt }) => 1 + attempt)),
     next_retry_at: maybeTimeOf(due.length === 0 ? null : Math.min(...due)),
   };
+}
+
+export function jobCauseShape({ code, count, first_at, last_at }: CauseRow) {
+  const { title, advice } = failureOf(code);
+  const times = { first_at: timeOf(first_at), last_at: timeOf(last_at) };
+  return { cause: code, count, title, advice, ...times };
 }
 
 /** While others of its items go on, a job has no last error of its own. */
@@ -159,7 +153,7 @@ export function itemShape(row: ItemRow, extras: ItemExtras): schema.Item {
     ...lastErrorOf(row.error),
     next_retry_at: row.waits_on === place.time ? maybeTimeOf(row.due_at) : null,
     error,
-    advice: error === null ? null : adviceOf(error.code).advice,
+    advice: error === null ? null : failureOf(error.code).advice,
     explanation,
     cost_cents: row.cost_cents,
     tokens: { in: row.tokens_in, out: row.tokens_out },
@@ -196,7 +190,7 @@ export function eventShape(event: EngineEvent, jobKey: string | null): schema.Ev
 }
 
 export function causeShape({ code, domain, count, ...row }: FingerprintRow): schema.Cause {
-  const { title, advice } = adviceOf(code);
+  const { title, advice } = failureOf(code);
   const documents = count === 1 ? 'document' : 'documents';
   const from = domain === null ? '' : ` from ${domain}`;
   return {
@@ -310,6 +304,6 @@ export function hitShape(hit: Passage): schema.Hit {
 }
 
 /** What the table says of a stored code; a newer Pawl may have stored one that is not in it. */
-function adviceOf(code: string): { readonly title: string; readonly advice: string } {
+export function failureOf(code: string): { readonly title: string; readonly advice: string } {
   return failures[isFailureCode(code) ? code : 'internal_error'];
 }

@@ -48,7 +48,7 @@ async function detailOf(bench: EngineFixture, { key }: Submitted) {
   const row = await bench.store.job(key);
   const standings = await listStandings(bench.store.database, row.id);
   const now = bench.world.now();
-  return jobDetailShape({ row, status: 'scraping', standings, causes: [], partlyRead: 0, now });
+  return jobDetailShape({ row, status: 'scraping', standings, causes: [], partlyRead: 0 }, now);
 }
 
 /** For each move of the job: from, to, reason, attempt. */

@@ -1,9 +1,9 @@
 /** Responses that break the protocol, and responses that trigger further requests. */
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
-import { describe, type TestContext, test } from 'node:test';
+import type { Socket } from 'node:net';
+import { describe, test } from 'node:test';
 import { hangSignal } from '../../../../test/support/patience.ts';
+import { serveRaw } from '../../../../test/support/raw-server.ts';
 import { serveWeb } from '../../../../test/support/web-server.ts';
 import { realWorld } from '../../../app/world.ts';
 import { Failure, type FailureCode } from '../../../kernel/failure/failure.ts';
@@ -11,21 +11,7 @@ import { allowedHosts } from '../address.ts';
 import type { Answer } from '../verdict.ts';
 import { httpFetcher } from './http.ts';
 
-async function serveRaw(t: TestContext, said: string): Promise<string> {
-  const sockets = new Set<Socket>();
-  const server = createServer((socket) => {
-    sockets.add(socket);
-    socket.on('error', () => undefined);
-    socket.once('data', () => socket.end(said, 'latin1'));
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
+const saying = (said: string) => (socket: Socket) => socket.end(said, 'latin1');
 
 function get(url: string): Promise<Answer> {
   const target = new URL(url);
@@ -64,14 +50,14 @@ describe('a response that breaks the protocol is not content', () => {
   ];
   for (const [name, said] of rows) {
     test(`${name}: tried again later`, async (t) => {
-      assert.equal(await codeOf(get(await serveRaw(t, said))), 'network_error');
+      assert.equal(await codeOf(get(await serveRaw(t, saying(said)))), 'network_error');
     });
   }
 
   test('more bytes than announced: the rest is ignored', async (t) => {
     const said = `${ok}Content-Length: 5\r\n\r\nhello${'x'.repeat(100_000)}`;
     const code = await codeOf(
-      get(await serveRaw(t, said)).then(({ bytes }) => {
+      get(await serveRaw(t, saying(said))).then(({ bytes }) => {
         assert.equal(Buffer.from(bytes).toString(), 'hello');
       }),
     );
@@ -80,7 +66,7 @@ describe('a response that breaks the protocol is not content', () => {
 
   test('eight-bit headers are kept as they are, and harm nothing', async (t) => {
     const said = `${ok}ETag: "\xe9"\r\nContent-Length: 1\r\n\r\na`;
-    assert.equal((await get(await serveRaw(t, said))).headers.get('etag'), '"é"');
+    assert.equal((await get(await serveRaw(t, saying(said)))).headers.get('etag'), '"é"');
   });
 });
 

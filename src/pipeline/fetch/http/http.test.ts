@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { describe, type TestContext, test } from 'node:test';
 import {
   brotliCompressSync,
@@ -13,6 +13,7 @@ import {
   zstdCompressSync,
 } from 'node:zlib';
 import { hangSignal } from '../../../../test/support/patience.ts';
+import { serveRaw } from '../../../../test/support/raw-server.ts';
 import { realWorld } from '../../../app/world.ts';
 import { Failure, type FailureCode } from '../../../kernel/failure/failure.ts';
 import { limits } from '../../../kernel/limits/limits.ts';
@@ -27,23 +28,6 @@ async function serve(t: TestContext, handle: Handle): Promise<string> {
   await once(server, 'listening');
   t.after(() => {
     server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-/** A server that sends what no HTTP library would. */
-async function serveRaw(t: TestContext, talk: (socket: Socket) => void): Promise<string> {
-  const sockets = new Set<Socket>();
-  const server = createTcpServer((socket) => {
-    sockets.add(socket);
-    socket.on('error', () => undefined);
-    socket.once('data', () => talk(socket));
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => {
-    for (const socket of sockets) socket.destroy();
     server.close();
   });
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

@@ -7,9 +7,9 @@
 import { TimeSlice } from '../../../concurrency/time-slice.ts';
 import { Failure, toFailure } from '../../../kernel/failure/failure.ts';
 import { limits } from '../../../kernel/limits/limits.ts';
+import { retryAfterMs } from '../../../kernel/text/retry-after.ts';
 import type { RobotsRow } from '../../../store/crawl/robots.ts';
 import { type Fetcher, productToken } from '../http/http.ts';
-import { retryAfterMs } from '../http/retry-after.ts';
 import { decide, parseRobots, type Robots, type RobotsDecision } from './robots.ts';
 
 export interface RobotsCheckOptions {

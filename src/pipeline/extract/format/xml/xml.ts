@@ -181,7 +181,7 @@ function checkBounds(depth: number, count: number, elementsMax: number): void {
 
 const reference = /&(?:#x([0-9a-f]{1,6})|#(\d{1,7})|([\w.-]{1,60}));/gi;
 
-const named: Readonly<Record<string, string>> = {
+export const xmlEntities: Readonly<Record<string, string>> = {
   amp: '&',
   lt: '<',
   gt: '>',
@@ -192,7 +192,7 @@ const named: Readonly<Record<string, string>> = {
 export function decodeXml(text: string, entities?: Entities): string {
   if (!text.includes('&')) return text;
   return text.replace(reference, (whole, hex, ten, name) => {
-    if (name !== undefined) return named[name] ?? entities?.get(name) ?? whole;
+    if (name !== undefined) return xmlEntities[name] ?? entities?.get(name) ?? whole;
     const code = Number.parseInt(hex ?? ten, hex === undefined ? 10 : 16);
     return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : '\ufffd';
   });

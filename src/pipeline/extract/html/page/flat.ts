@@ -3,6 +3,7 @@
  * and navigation. No tree is built, so deep nesting costs nothing extra: this reads pages that are
  * too deep or too large for the tree.
  */
+import { xmlEntities } from '../../format/xml/xml.ts';
 import { scan } from './scan.ts';
 
 const titleCharactersMax = 1000;
@@ -78,11 +79,7 @@ function closing(tag: string): string {
 }
 
 const named: Readonly<Record<string, string>> = {
-  amp: '&',
-  lt: '<',
-  gt: '>',
-  quot: '"',
-  apos: "'",
+  ...xmlEntities,
   nbsp: ' ',
   mdash: '—',
   ndash: '–',

@@ -1,4 +1,5 @@
 /** The header `Retry-After`: seconds, or one of three date formats. */
+import { limits } from '../limits/limits.ts';
 
 const forms = [
   /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/,
@@ -16,6 +17,15 @@ export function retryAfterMs(header: string | undefined, now: number): number | 
   if (/^\d+$/.test(text)) return Math.min(Number(text) * 1000, Number.MAX_SAFE_INTEGER);
   const at = dateOf(text);
   return at === undefined ? undefined : Math.max(at - now, 0);
+}
+
+/** The same, within the bounds of a wait. */
+export function boundedRetryAfterMs(header: string | null, now: number): number | undefined {
+  const asked = retryAfterMs(header ?? undefined, now);
+  const { retryAfterMsMin, retryAfterMsMax } = limits.wait;
+  return asked === undefined
+    ? undefined
+    : Math.min(Math.max(asked, retryAfterMsMin), retryAfterMsMax);
 }
 
 function dateOf(text: string): number | undefined {
