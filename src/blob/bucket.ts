@@ -72,9 +72,9 @@ export class Bucket {
   /** What the server answered; undefined where it says that there is no such object. */
   async send(sending: Sending): Promise<Answer | undefined> {
     const { world } = this.#options;
-    const { attemptsMax, retryBaseMs: baseMs, retryCapMs: capMs } = limits.bucket;
+    const { triesMax, retryBaseMs: baseMs, retryCapMs: capMs } = limits.bucket;
     for (let attempt = 0; ; attempt += 1) {
-      const isLast = attempt + 1 >= attemptsMax;
+      const isLast = attempt + 1 >= triesMax;
       try {
         const answer = await this.#once(sending);
         const { statusCode: status } = answer;
@@ -86,7 +86,7 @@ export class Bucket {
         if (error instanceof Failure) throw error;
         if (isLast) throw this.#unavailable(error);
       }
-      const policy = { attempt, baseMs, capMs, factor: 2, random: world.random };
+      const policy = { failedTries: attempt, baseMs, capMs, factor: 2, random: world.random };
       await pause(world, backoffMs(policy));
     }
   }

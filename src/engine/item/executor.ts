@@ -356,7 +356,7 @@ class Attempt {
     return react({
       outcome: { kind: failures[failure.code].kind, failure },
       // What a worker elsewhere has tried in vain is not tried all over again.
-      attempt: Math.max(this.#failedAttempts, failure.tries - 1),
+      failedTries: Math.max(this.#failedAttempts, failure.tries - 1),
       policy: retryPolicyFor(this.#lifecycle.row(step).stage, failure.code),
       now: this.#options.now(),
       random: () => world.random(),
@@ -376,7 +376,7 @@ class Attempt {
       now: this.#options.now(),
     });
     if (reaction.do === 'retry' || reaction.do === 'wait') {
-      const attempt = reaction.do === 'retry' ? reaction.attempt : this.#failedAttempts;
+      const attempt = reaction.do === 'retry' ? reaction.failedTries : this.#failedAttempts;
       const { dueAt, reason } = reaction;
       const { code, error_code, kind: error_kind } = error;
       const spends_retry = reaction.do === 'retry';

@@ -16,10 +16,10 @@ import { keyOfMessage, type WorkerName } from '../orchestrator/broker.ts';
 import type { Completed, Completion, OrchestratorClient } from '../orchestrator/callbacks.ts';
 import type { Payloads } from '../payload.ts';
 import {
+  type HandoffRequest,
   isPaid,
   isRequestKind,
   type Json,
-  type Question,
   type Reply,
   requestKinds,
   toWire,
@@ -110,17 +110,18 @@ class Run {
     const { message, signal } = this.#delivery;
     const { request } = message;
     const { runs, startedAt } = this.#process;
-    const run = () => (request === undefined ? this.#runAsked(false) : this.#runLoose(request));
+    const run = () =>
+      request === undefined ? this.#runHandoff(false) : this.#runStandalone(request);
     const settled = await during(await runs.enter(signal), run);
     if (settled.do !== 'alone') return settled;
     const afterMs = settled.uptimeMs - (this.#options.world.now() - startedAt);
     if (afterMs > 0) return { do: 'again', afterMs };
-    const again = await during(await runs.enterAlone(signal), () => this.#runAsked(true));
+    const again = await during(await runs.enterAlone(signal), () => this.#runHandoff(true));
     return again.do === 'alone' ? { do: 'again', afterMs: 0 } : again;
   }
 
   /** A request that the orchestrator tracks. */
-  async #runAsked(isAlone: boolean): Promise<Settled | Lone> {
+  async #runHandoff(isAlone: boolean): Promise<Settled | Lone> {
     const { client, onError } = this.#options;
     const { message, signal } = this.#delivery;
     const { jobId = '', id } = message;
@@ -162,7 +163,7 @@ class Run {
   }
 
   /** Work that came with its message: only a named job is notified of the end. */
-  async #runLoose(request: Readonly<Record<string, unknown>>): Promise<Settled> {
+  async #runStandalone(request: Readonly<Record<string, unknown>>): Promise<Settled> {
     const { message, signal } = this.#delivery;
     const reply = await this.#answer({ kind: message.kind, request }, signal, false);
     if (message.jobId !== undefined) {
@@ -173,7 +174,7 @@ class Run {
 
   /** The reply, success or failure: throws only what ends the run itself. */
   async #answer(
-    asked: Omit<Question, 'kind'> & { kind: string },
+    asked: Omit<HandoffRequest, 'kind'> & { kind: string },
     signal: AbortSignal,
     isKept: boolean,
   ): Promise<Tested> {
@@ -211,7 +212,7 @@ class Run {
   }
 
   /** When to retry here, and why; undefined if the failure is reported to the orchestrator. */
-  #next(kind: string, failure: Failure, attempt: number): Next | undefined {
+  #next(kind: string, failure: Failure, failedTries: number): Next | undefined {
     if (!isRequestKind(kind)) return undefined;
     const { world } = this.#options;
     const { stage } = requestKinds[kind];
@@ -222,7 +223,7 @@ class Run {
     const now = world.now();
     const reaction = react({
       outcome: { kind: failure.kind, failure },
-      ...{ attempt, now, random: () => world.random() },
+      ...{ failedTries, now, random: () => world.random() },
       policy: retryPolicyFor(stage, failure.code),
     });
     if (reaction.do !== 'retry' && reaction.do !== 'wait') return undefined;
@@ -241,16 +242,16 @@ class Run {
 
   async #report(
     jobId: string,
-    question: Pick<Completion, 'handoff' | 'epoch'>,
+    claimed: Pick<Completion, 'handoff' | 'epoch'>,
     { kind, reply }: { kind: string; reply: Tested },
   ): Promise<Completed> {
     const { client } = this.#options;
     const stage = isRequestKind(kind) ? requestKinds[kind].stage : 'scraping';
     const tell = (told: Packed) =>
-      this.#insist('orchestrator', () => client.complete(jobId, { ...question, stage, ...told }));
+      this.#insist('orchestrator', () => client.complete(jobId, { ...claimed, stage, ...told }));
     try {
       const packed = await this.#packed(reply);
-      await this.#keep(question.handoff, kind, packed);
+      await this.#keep(claimed.handoff, kind, packed);
       return await tell(packed);
     } catch (error) {
       this.#delivery.signal.throwIfAborted();
@@ -287,14 +288,14 @@ class Run {
   async #insist<T>(whom: string, call: () => Promise<T>): Promise<T> {
     const { world, onError } = this.#options;
     const { signal } = this.#delivery;
-    for (let attempt = 0; ; attempt++) {
+    for (let failedTries = 0; ; failedTries++) {
       try {
         return await call();
       } catch (error) {
         if (signal.aborted || !isRetriedCall(error)) throw error;
-        if (attempt === 0) onError(whom, error);
+        if (failedTries === 0) onError(whom, error);
         const random = () => world.random();
-        await pause(world, backoffMs({ ...limits.handoff.callRetry, attempt, random }), signal);
+        await pause(world, backoffMs({ ...limits.handoff.callRetry, failedTries, random }), signal);
         signal.throwIfAborted();
       }
     }
@@ -309,13 +310,13 @@ class Run {
   /** Sends heartbeats until stopped; aborts the work when the orchestrator has given it up. */
   #keepBeating(
     jobId: string,
-    question: { handoff: string; epoch: number },
+    claimed: { handoff: string; epoch: number },
     given: AbortController,
   ): () => void {
     const { client, world, onError } = this.#options;
     let cancel: () => void = () => undefined;
     const beat = (): void => {
-      client.beat(jobId, { ...question, progress: this.#told }).then(
+      client.beat(jobId, { ...claimed, progress: this.#told }).then(
         (isWanted) => {
           if (!isWanted) given.abort(new Failure('lease_lost', 'another worker has the request'));
         },
