@@ -97,8 +97,9 @@ export class Outbox {
     for (let isFull = true; isFull; ) {
       const ends = await database.write(async (transaction) => {
         const taken = await takeEnds(transaction, limit);
-        const told = secret === undefined ? [] : taken.flatMap((end) => newDelivery(end, world));
-        await insertDeliveries(transaction, told);
+        const deliveries =
+          secret === undefined ? [] : taken.flatMap((end) => newDelivery(end, world));
+        await insertDeliveries(transaction, deliveries);
         return taken;
       });
       ends.forEach(onEnd);

@@ -114,8 +114,8 @@ export class Callbacks implements OrchestratorClient {
       if (!begun) return gone;
       const { epoch, request, request_bytes } = begun;
       const bytes = request_bytes ?? undefined;
-      const told = { kind: row.kind, releases: releasesOf(row) };
-      return { status: 'begun', epoch, ...told, request: JSON.parse(request), bytes };
+      const assigned = { kind: row.kind, releases: releasesOf(row) };
+      return { status: 'begun', epoch, ...assigned, request: JSON.parse(request), bytes };
     });
   }
 
@@ -143,8 +143,8 @@ export class Callbacks implements OrchestratorClient {
       const row = await openRequest(transaction, jobKey, completion);
       if (!row) return undefined;
       const { value = {} } = completion;
-      const told = { value, bytes: completion.bytes };
-      const result = failure ? told : read(await askedBy(transaction, row), told);
+      const payload = { value, bytes: completion.bytes };
+      const result = failure ? payload : read(await askedBy(transaction, row), payload);
       const answer: StoredResponse = { value: result.value, failure };
       await answerHandoff(transaction, {
         key: row.key,

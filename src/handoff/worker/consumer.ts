@@ -247,16 +247,16 @@ class Run {
   ): Promise<Completed> {
     const { client } = this.#options;
     const stage = isRequestKind(kind) ? requestKinds[kind].stage : 'scraping';
-    const tell = (told: Packed) =>
-      this.#insist('orchestrator', () => client.complete(jobId, { ...claimed, stage, ...told }));
+    const complete = (packed: Packed) =>
+      this.#insist('orchestrator', () => client.complete(jobId, { ...claimed, stage, ...packed }));
     try {
       const packed = await this.#packed(reply);
       await this.#keep(claimed.handoff, kind, packed);
-      return await tell(packed);
+      return await complete(packed);
     } catch (error) {
       this.#delivery.signal.throwIfAborted();
       // The response would be refused each time, so a failure is reported instead.
-      return tell({ value: {}, failure: toWire(refusedAnswer(error)) });
+      return complete({ value: {}, failure: toWire(refusedAnswer(error)) });
     }
   }
 
@@ -301,10 +301,10 @@ class Run {
     }
   }
 
-  #told: { done: number; total: number } | undefined;
+  #lastProgress: { done: number; total: number } | undefined;
 
   #progress(done: number, total: number): void {
-    this.#told = { done, total };
+    this.#lastProgress = { done, total };
   }
 
   /** Sends heartbeats until stopped; aborts the work when the orchestrator has given it up. */
@@ -316,7 +316,7 @@ class Run {
     const { client, world, onError } = this.#options;
     let cancel: () => void = () => undefined;
     const beat = (): void => {
-      client.beat(jobId, { ...claimed, progress: this.#told }).then(
+      client.beat(jobId, { ...claimed, progress: this.#lastProgress }).then(
         (isWanted) => {
           if (!isWanted) given.abort(new Failure('lease_lost', 'another worker has the request'));
         },
