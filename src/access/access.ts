@@ -11,7 +11,7 @@ import type { Circuit } from './limit/breaker.ts';
 import { openLimits, type RateDecision } from './limit/limiter.ts';
 import { type Pool, poolOf } from './limit/rate-limit-pool.ts';
 import type { RateWindow } from './limit/window.ts';
-import type { AnswerCache } from './membership/answers.ts';
+import type { ResponseCache } from './membership/responses.ts';
 
 export type { RateDecision } from './limit/limiter.ts';
 
@@ -28,10 +28,10 @@ export interface Access {
 
 /** State shared by several processes. */
 export interface AccessRemote {
-  readonly answers: AnswerCache;
+  readonly answers: ResponseCache;
   /** A shared window that falls back to the given local one during an outage. */
   windowFor(pool: Pool, near: RateWindow): RateWindow;
-  readonly standing: { readonly isReady: boolean; readonly circuit: Circuit };
+  readonly status: { readonly isReady: boolean; readonly circuit: Circuit };
 }
 
 export interface AccessOptions extends Omit<AuthorityOptions, 'answers'> {
@@ -46,13 +46,13 @@ export interface AccessOptions extends Omit<AuthorityOptions, 'answers'> {
 /** For `/readyz`; parts that are not configured are absent. */
 export interface AccessStatus {
   readonly membership?: { readonly circuit: Circuit; readonly retryAfterMs: number };
-  readonly redis?: AccessRemote['standing'];
+  readonly redis?: AccessRemote['status'];
 }
 
 export interface OpenAccess extends Access {
   /** Whether callers need a key. If not, Pawl must listen on loopback only. */
   readonly isGuarded: boolean;
-  readonly standing: AccessStatus;
+  readonly status: AccessStatus;
 }
 
 export function openAccess(options: AccessOptions): OpenAccess {
@@ -80,9 +80,9 @@ export function openAccess(options: AccessOptions): OpenAccess {
       }
       return decision;
     },
-    get standing() {
-      const membership = authority.membership?.standing;
-      return { ...(membership && { membership }), ...(remote && { redis: remote.standing }) };
+    get status() {
+      const membership = authority.membership?.status;
+      return { ...(membership && { membership }), ...(remote && { redis: remote.status }) };
     },
   };
 }

@@ -11,9 +11,9 @@ import {
   readStaticKey,
 } from './key.ts';
 import { FailedKeyLimiter } from './limit/failed-key-limiter.ts';
-import type { AnswerCache } from './membership/answers.ts';
 import { callerOf, isCallerId } from './membership/claims.ts';
 import { Membership } from './membership/membership.ts';
+import type { ResponseCache } from './membership/responses.ts';
 
 export interface AuthorityOptions {
   readonly world: World;
@@ -24,7 +24,7 @@ export interface AuthorityOptions {
   readonly membershipUrl?: string | undefined;
   /** Requires a key even if only services have one. */
   readonly isClosed?: boolean | undefined;
-  readonly answers?: AnswerCache | undefined;
+  readonly answers?: ResponseCache | undefined;
   readonly fetch?: typeof fetch | undefined;
 }
 

@@ -6,7 +6,7 @@ import { findCaller, type KnownCaller, meetCaller, type Sight } from '../store/c
 import type { Database } from '../store/driver/database.ts';
 import type { Audit } from './audit.ts';
 import type { CallerContext } from './caller.ts';
-import { Remembered } from './membership/remembered.ts';
+import { ShortCache } from './membership/short-cache.ts';
 
 export interface CallerDirectoryOptions {
   readonly database: Database;
@@ -19,11 +19,11 @@ export interface CallerDirectoryOptions {
 
 export class CallerDirectory {
   readonly #options: CallerDirectoryOptions;
-  readonly #known: Remembered<KnownCaller>;
+  readonly #known: ShortCache<KnownCaller>;
 
   constructor(options: CallerDirectoryOptions) {
     this.#options = options;
-    this.#known = new Remembered(options.now);
+    this.#known = new ShortCache(options.now);
   }
 
   /** The same context with the durable caller. */

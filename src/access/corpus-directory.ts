@@ -13,7 +13,7 @@ import {
   listHoldings,
 } from '../store/corpus/access.ts';
 import type { Reader } from '../store/driver/database.ts';
-import { Remembered } from './membership/remembered.ts';
+import { ShortCache } from './membership/short-cache.ts';
 
 export interface KnownCorpus extends CorpusPlace {
   /** The full name for the caller. */
@@ -27,11 +27,11 @@ const rank: Readonly<Record<CorpusAccess, number>> = { read: 0, write: 1, own: 2
 
 export class CorpusDirectory {
   readonly #reader: Reader;
-  readonly #holdings: Remembered<readonly Holding[]>;
+  readonly #holdings: ShortCache<readonly Holding[]>;
 
   constructor(reader: Reader, now: () => number) {
     this.#reader = reader;
-    this.#holdings = new Remembered(now);
+    this.#holdings = new ShortCache(now);
   }
 
   /** The corpus of this name. Does not check whether it has content. */

@@ -100,11 +100,11 @@ test('leaving is safe only before the start, and once the text is committed', as
 
 test('a stop returns at once, and pauses when the parser has ended', async (t) => {
   const { parser, busy, letGo } = slowParser();
-  const { session, upload, told, parsed, count, workspaces } = await setup(t, { parser });
+  const { session, upload, published, parsed, count, workspaces } = await setup(t, { parser });
   for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) await upload(`${name}.txt`, `text ${name}`);
   await session.start('me', 'notes');
   await busy;
-  const paused = told({ status: 'paused' });
+  const paused = published({ status: 'paused' });
   const answered = session.stop('me');
   assert.equal(answered.status, 'stopping');
   assert.equal(answered.phase, 'parsing');
@@ -191,7 +191,7 @@ test('closing the application commits nothing and leaves the folder', async (t) 
 test('a stop during the commit stores nothing, and resuming commits all', async (t) => {
   const inCommit = makeLatch();
   let stop: (() => unknown) | undefined;
-  const { session, upload, count, told } = await setup(t, {
+  const { session, upload, count, published } = await setup(t, {
     commands: (own) => ({
       submitParsed: (submission) =>
         own.submitParsed({
@@ -208,7 +208,7 @@ test('a stop during the commit stores nothing, and resuming commits all', async 
   await upload('a.txt', 'one');
   await upload('b.txt', 'two');
   stop = () => session.stop('me');
-  const paused = told({ status: 'paused' });
+  const paused = published({ status: 'paused' });
   await session.start('me', 'notes');
   await paused;
   assert.equal(session.look('me').phase, 'atomic_text_commit');
@@ -280,12 +280,12 @@ test('a failure of the machine pauses the attempt, which can be resumed', async 
 
 test('a paused attempt whose sources are all removed is discarded', async (t) => {
   const { parser, busy } = slowParser();
-  const { session, upload, told, workspaces, directory } = await setup(t, { parser });
+  const { session, upload, published, workspaces, directory } = await setup(t, { parser });
   const ids = [await upload('a.txt', 'one'), await upload('b.txt', 'two')];
   await session.start('me', 'notes');
   await busy;
   await assert.rejects(session.remove('me', ids), hasCode('action_not_allowed'));
-  const paused = told({ status: 'paused' });
+  const paused = published({ status: 'paused' });
   session.stop('me');
   await paused;
   assert.equal(await session.remove('me', ids), 2);
@@ -298,14 +298,14 @@ test('a paused attempt whose sources are all removed is discarded', async (t) =>
 
 test('a duplicate source replaces one that is removed', async (t) => {
   const { parser, busy, letGo } = slowParser();
-  const { session, upload, told, rows } = await setup(t, { parser });
+  const { session, upload, published, rows } = await setup(t, { parser });
   await upload('x.txt', 'another');
   const first = await upload('a.txt', 'the same');
   await upload('b.txt', 'the same');
   await upload('c.txt', 'the same');
   await session.start('me', 'notes');
   await busy;
-  const paused = told({ status: 'paused' });
+  const paused = published({ status: 'paused' });
   session.stop('me');
   await paused;
   await session.remove('me', [first]);
@@ -363,7 +363,7 @@ test('the log contains no path, no file name and no text', async (t) => {
   assert.equal(session.look('me').status, 'complete');
   await session.close();
   assert.ok(lines.length > 5);
-  const told = lines.filter((line) => /secret|\//.test(line) || line.includes(directory));
-  assert.deepEqual(told, []);
+  const published = lines.filter((line) => /secret|\//.test(line) || line.includes(directory));
+  assert.deepEqual(published, []);
   assert.equal(JSON.stringify(session.look('me')).includes(directory), false);
 });

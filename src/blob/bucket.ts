@@ -71,9 +71,9 @@ export class Bucket {
   /** Sends a request. Undefined if the server says that the object does not exist. */
   async send(sending: Sending): Promise<BucketResponse | undefined> {
     const { world } = this.#options;
-    const { attemptsMax, retryBaseMs: baseMs, retryCapMs: capMs } = limits.bucket;
+    const { triesMax, retryBaseMs: baseMs, retryCapMs: capMs } = limits.bucket;
     for (let attempt = 0; ; attempt += 1) {
-      const isLast = attempt + 1 >= attemptsMax;
+      const isLast = attempt + 1 >= triesMax;
       try {
         const response = await this.#once(sending);
         const { statusCode: status } = response;
@@ -85,7 +85,7 @@ export class Bucket {
         if (error instanceof Failure) throw error;
         if (isLast) throw this.#unavailable(error);
       }
-      const policy = { attempt, baseMs, capMs, factor: 2, random: world.random };
+      const policy = { failedTries: attempt, baseMs, capMs, factor: 2, random: world.random };
       await pause(world, backoffMs(policy));
     }
   }

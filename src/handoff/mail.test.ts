@@ -6,7 +6,7 @@ import { realWorld } from '../app/world.ts';
 import { parse } from '../pipeline/extract/format/parse.ts';
 import type { Fetcher } from '../pipeline/fetch/http/http.ts';
 import { remoteParser } from './orchestrator/remote.ts';
-import type { Question } from './request.ts';
+import type { HandoffRequest } from './request.ts';
 import { scraperWorks } from './worker/work.ts';
 
 const never = new AbortController().signal;
@@ -34,10 +34,10 @@ function setup(body: Uint8Array = bytes) {
     }),
   };
   const works = scraperWorks({ fetcher, parser: parse, world: realWorld() });
-  return async (question: Question) => {
-    const work = works[question.kind];
+  return async (request: HandoffRequest) => {
+    const work = works[request.kind];
     assert.ok(work);
-    const reply = await work(question, { signal: never, progress: () => undefined });
+    const reply = await work(request, { signal: never, progress: () => undefined });
     // Between processes, values travel as JSON with separate bytes.
     return { ...reply, value: JSON.parse(JSON.stringify(reply.value)) };
   };

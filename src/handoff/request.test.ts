@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { hashOf, type Question } from './request.ts';
+import { type HandoffRequest, hashOf } from './request.ts';
 import { visitRequest } from './visit-wire.ts';
 
 const robots = { origin: 'https://example.com', status: 200, body: '', fetched_at: 1 };
 
-function visit(more: Partial<Parameters<typeof visitRequest>[0]> = {}): Question {
+function visit(more: Partial<Parameters<typeof visitRequest>[0]> = {}): HandoffRequest {
   const asked = { source: 'https://example.com/a', areRecordingsTaken: false, isParsed: true };
   return { kind: 'visit', request: visitRequest({ ...asked, ...more }) };
 }
@@ -17,7 +17,7 @@ test('a visit is the same request with any known rules of its site', () => {
 });
 
 test('requests with different content are not the same', () => {
-  const questions: readonly Question[] = [
+  const requests: readonly HandoffRequest[] = [
     visit(),
     visit({ source: 'https://example.com/b' }),
     visit({ areRecordingsTaken: true }),
@@ -27,5 +27,5 @@ test('requests with different content are not the same', () => {
     { kind: 'get', request: { robots } },
     { kind: 'get', request: {} },
   ];
-  assert.equal(new Set(questions.map(hashOf)).size, questions.length);
+  assert.equal(new Set(requests.map(hashOf)).size, requests.length);
 });

@@ -49,7 +49,7 @@ export function isPaid(kind: string): boolean {
 
 export type Json = Readonly<Record<string, unknown>>;
 
-export interface Question {
+export interface HandoffRequest {
   readonly kind: RequestKind;
   readonly request: Json;
   readonly bytes?: Uint8Array | undefined;
@@ -72,7 +72,7 @@ export function answered(reply: Reply): Reply {
  * Two requests of one step are the same if all their fields are equal. The known rules of a site
  * are sent along but not compared: they may be newer the next time.
  */
-export function hashOf({ kind, request, bytes }: Question): string {
+export function hashOf({ kind, request, bytes }: HandoffRequest): string {
   const asked = kind === 'visit' ? { ...request, robots: undefined } : request;
   const hash = createHash('sha256').update(`${kind}\0${JSON.stringify(asked)}\0`);
   return hash.update(bytes ?? '').digest('hex');

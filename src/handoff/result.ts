@@ -13,12 +13,12 @@ import { Shape } from './shape.ts';
 import { readAnswer, readParsed, readRobots, readShown } from './visit-wire.ts';
 
 /** The request that is being answered. */
-export interface Answered {
+export interface AnsweredRequest {
   readonly kind: string;
   readonly request: Json;
 }
 
-export type ReadResult = (question: Answered, payload: Payload) => Payload;
+export type ReadResult = (request: AnsweredRequest, payload: Payload) => Payload;
 
 /** Throws `bad_request` with what is missing. */
 export const readResult: ReadResult = ({ kind, request }, payload) => {

@@ -21,8 +21,8 @@ export interface VisitRequest {
   readonly isParsed: boolean;
 }
 
-export function visitRequest(question: VisitRequest): Json {
-  return { ...question };
+export function visitRequest(request: VisitRequest): Json {
+  return { ...request };
 }
 
 export function readVisitRequest(request: Json): VisitRequest {

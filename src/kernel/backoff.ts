@@ -4,14 +4,14 @@ import type { Stage } from './lifecycle/stage.ts';
 
 export interface RetryPolicy {
   /** All tries, including the first. */
-  readonly attemptsMax: number;
+  readonly triesMax: number;
   readonly baseMs: number;
   readonly factor: number;
   readonly capMs: number;
 }
 
 export const defaultPolicy: RetryPolicy = {
-  attemptsMax: 7,
+  triesMax: 7,
   baseMs: 2_000,
   factor: 2,
   capMs: 300_000,
@@ -23,9 +23,9 @@ export const defaultPolicy: RetryPolicy = {
  * apart.
  */
 export const stagePolicies: Readonly<Record<Stage, RetryPolicy>> = {
-  scraping: { ...defaultPolicy, attemptsMax: 1 + 3, baseMs: 4_000, factor: 4 },
+  scraping: { ...defaultPolicy, triesMax: 1 + 3, baseMs: 4_000, factor: 4 },
   chunking: defaultPolicy,
-  embedding: { ...defaultPolicy, attemptsMax: 1 + 5 },
+  embedding: { ...defaultPolicy, triesMax: 1 + 5 },
 };
 
 /** Anti-bot protection: retry slowly, because a quick retry looks even more like a robot. */
@@ -35,9 +35,9 @@ export function retryPolicyFor(stage: Stage, code: FailureCode): RetryPolicy {
   return isAntiBot(code) ? antiBotPolicy : stagePolicies[stage];
 }
 
-export interface BackoffInput extends Omit<RetryPolicy, 'attemptsMax'> {
+export interface BackoffInput extends Omit<RetryPolicy, 'triesMax'> {
   /** Failed tries before the current failure: 0 after the first. */
-  readonly attempt: number;
+  readonly failedTries: number;
   readonly random: () => number;
 }
 
@@ -54,12 +54,12 @@ export function backoffMs(input: BackoffInput): number {
 
 /** The longest wait after this many failures. */
 export function ceilingMs({
-  attempt,
+  failedTries,
   baseMs,
   factor,
   capMs,
 }: Omit<BackoffInput, 'random'>): number {
-  const growth = factor ** Math.max(attempt, 0);
+  const growth = factor ** Math.max(failedTries, 0);
   // For large exponents the power is infinite. The minimum handles that, except for a base of zero.
   return baseMs === 0 ? 0 : Math.min(baseMs * growth, capMs);
 }

@@ -9,8 +9,8 @@ const calm: ItemView = {
   step: 'enqueued',
   next: ['fetched'],
   waitsOn: 'turn',
-  failedAttempts: 0,
-  attemptsMax: 4,
+  failedTries: 0,
+  triesMax: 4,
   dueAt: null,
   worker: null,
   silentMs: null,
@@ -71,7 +71,7 @@ const sentences: readonly (readonly [Partial<ItemView>, string])[] = [
     'Being fetched by worker w1, silent for 60 s; another worker takes over within 30 s.',
   ],
   [
-    { waitsOn: 'time', failedAttempts: 1, dueAt: now + 12_000, error: down },
+    { waitsOn: 'time', failedTries: 1, dueAt: now + 12_000, error: down },
     'Waiting 12 s to be fetched again after http_5xx: try 2 of 4.',
   ],
   [
@@ -105,7 +105,7 @@ const sentences: readonly (readonly [Partial<ItemView>, string])[] = [
     'Waiting 30 s to be fetched: the chunking service is away (service_busy). This uses no retry.',
   ],
   [
-    { waitsOn: 'time', failedAttempts: 2, next: ['persisted'], dueAt: now + 9_000, error: away },
+    { waitsOn: 'time', failedTries: 2, next: ['persisted'], dueAt: now + 9_000, error: away },
     'Waiting 9 s to be assembled: Qdrant unavailable (qdrant_unavailable). ' +
       'It is checked until the outage ends and uses no retry.',
   ],
@@ -114,7 +114,7 @@ const sentences: readonly (readonly [Partial<ItemView>, string])[] = [
     'Waiting 3 s to be fetched: rate limit of example.com.',
   ],
   [
-    { waitsOn: 'time', failedAttempts: 3, dueAt: now - 1, error: down },
+    { waitsOn: 'time', failedTries: 3, dueAt: now - 1, error: down },
     'Waiting for a free worker to be fetched again after http_5xx: try 4 of 4.',
   ],
   [

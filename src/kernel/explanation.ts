@@ -10,8 +10,8 @@ export interface ItemView {
   readonly next: readonly string[];
   readonly waitsOn: WaitsOn | null;
   /** Failed tries of the current step. */
-  readonly failedAttempts: number;
-  readonly attemptsMax: number;
+  readonly failedTries: number;
+  readonly triesMax: number;
   readonly dueAt: number | null;
   readonly worker: string | null;
   /** Time since the worker's last heartbeat; null if unknown. */
@@ -113,12 +113,12 @@ function doing({ next }: ItemView): string {
 
 /** A try number is shown only after a failure that uses up a retry. */
 function whyLater(view: ItemView): string {
-  const { error, failedAttempts, attemptsMax, gate } = view;
+  const { error, failedTries, triesMax, gate } = view;
   if (error === null) return gate === null ? '' : `: rate limit of ${gate}`;
   const what = `${error.title} (${error.code})`;
   if (error.kind === 'rate_limited') return `: ${what}. This uses no retry`;
   if (error.isOutage) return `: ${what}. It is checked until the outage ends and uses no retry`;
-  return ` again after ${error.code}: try ${failedAttempts + 1} of ${attemptsMax}`;
+  return ` again after ${error.code}: try ${failedTries + 1} of ${triesMax}`;
 }
 
 function others({ before, isBeforeCut }: ItemView): string {

@@ -28,8 +28,8 @@ const retryAfterForms: readonly (readonly [asked: number | undefined, waitMs: nu
 ];
 
 test('success advances, regardless of earlier failures', () => {
-  for (const attempt of [0, 1, 7, 8]) {
-    const input = { attempt, policy: defaultPolicy, now, random: () => 0.5 };
+  for (const failedTries of [0, 1, 7, 8]) {
+    const input = { failedTries, policy: defaultPolicy, now, random: () => 0.5 };
     assert.deepEqual(react({ ...input, outcome: { kind: 'ok' } }), { do: 'advance' });
   }
 });
@@ -37,14 +37,14 @@ test('success advances, regardless of earlier failures', () => {
 for (const code of codes) {
   test(`${code} is handled as ${failures[code].kind}, in every case`, () => {
     for (const policy of policies) {
-      for (let attempt = 0; attempt <= policy.attemptsMax + 1; attempt += 1) {
+      for (let failedTries = 0; failedTries <= policy.triesMax + 1; failedTries += 1) {
         for (const [retryAfterMs, waitMs] of retryAfterForms) {
           for (const chance of chances) {
             const outcome = outcomeOf(new Failure(code, 'it failed', { retryAfterMs }));
-            const reaction = react({ outcome, attempt, policy, now, random: () => chance });
-            const ceiling = ceilingMs({ ...policy, attempt });
-            const last = attempt + 1 >= policy.attemptsMax;
-            assertExpected(reaction, { code, attempt, last, waitMs, ceiling, retryAfterMs });
+            const reaction = react({ outcome, failedTries, policy, now, random: () => chance });
+            const ceiling = ceilingMs({ ...policy, failedTries });
+            const last = failedTries + 1 >= policy.triesMax;
+            assertExpected(reaction, { code, failedTries, last, waitMs, ceiling, retryAfterMs });
           }
         }
       }
@@ -54,7 +54,7 @@ for (const code of codes) {
 
 interface Expected {
   readonly code: FailureCode;
-  readonly attempt: number;
+  readonly failedTries: number;
   readonly last: boolean;
   readonly waitMs: number;
   readonly ceiling: number;
@@ -62,7 +62,7 @@ interface Expected {
 }
 
 function assertExpected(reaction: Reaction, expected: Expected): void {
-  const { code, attempt, last, waitMs, ceiling, retryAfterMs } = expected;
+  const { code, failedTries, last, waitMs, ceiling, retryAfterMs } = expected;
   const { kind } = failures[code];
   if (isOutage(code)) {
     assert.equal(reaction.do, 'wait');
@@ -78,7 +78,7 @@ function assertExpected(reaction: Reaction, expected: Expected): void {
     assert.match(reaction.reason, /uses no retry$/);
   } else if (kind === 'transient' && !last) {
     assert.equal(reaction.do, 'retry');
-    assert.equal(reaction.attempt, attempt + 1);
+    assert.equal(reaction.failedTries, failedTries + 1);
     const asked = Math.min(Math.max(retryAfterMs || 0, 0), hourMs);
     assert.ok(Number.isInteger(reaction.dueAt));
     assert.ok(reaction.dueAt >= now + Math.max(asked, Math.floor(ceiling / 2)));
@@ -86,9 +86,9 @@ function assertExpected(reaction: Reaction, expected: Expected): void {
   } else {
     assert.equal(reaction.do, 'fail');
     assert.equal(reaction.code, code);
-    const spent = new RegExp(`after ${attempt + 1} tr(y|ies)$`);
+    const spent = new RegExp(`after ${failedTries + 1} tr(y|ies)$`);
     if (kind === 'transient') assert.match(reaction.reason, spent);
-    else assert.doesNotMatch(reaction.reason, /attempt/);
+    else assert.doesNotMatch(reaction.reason, /\btr(y|ies)\b/);
   }
   assert.ok(reaction.reason.startsWith(`${code}: `));
 }
@@ -96,21 +96,27 @@ function assertExpected(reaction: Reaction, expected: Expected): void {
 test('a failing step is tried exactly as often as its policy allows', () => {
   for (const policy of policies) {
     let tries = 0;
-    let reaction: Reaction = { do: 'retry', dueAt: now, attempt: 0, reason: '' };
+    let reaction: Reaction = { do: 'retry', dueAt: now, failedTries: 0, reason: '' };
     while (reaction.do === 'retry') {
       tries += 1;
       const outcome = outcomeOf(new Failure('network_error', 'reset'));
-      reaction = react({ outcome, attempt: reaction.attempt, policy, now, random: () => 0.5 });
+      reaction = react({
+        outcome,
+        failedTries: reaction.failedTries,
+        policy,
+        now,
+        random: () => 0.5,
+      });
     }
-    assert.equal(tries, policy.attemptsMax);
+    assert.equal(tries, policy.triesMax);
   }
 });
 
 test('the reason is a sentence that an operator can read', () => {
-  const input = { attempt: 1, policy: stagePolicies.scraping, now, random: () => 0.5 };
-  const reasonOf = (code: FailureCode, retryAfterMs?: number, attempt = 1): string => {
+  const input = { failedTries: 1, policy: stagePolicies.scraping, now, random: () => 0.5 };
+  const reasonOf = (code: FailureCode, retryAfterMs?: number, failedTries = 1): string => {
     const outcome = outcomeOf(new Failure(code, 'it failed', { retryAfterMs }));
-    const reaction = react({ ...input, attempt, outcome });
+    const reaction = react({ ...input, failedTries, outcome });
     return reaction.do === 'advance' ? '' : reaction.reason;
   };
   assert.equal(reasonOf('network_error'), 'network_error: try 3 of 4 in 12 s');
@@ -128,8 +134,8 @@ const ladder: readonly Reaction[] = [
   { do: 'advance' },
   { do: 'wait', dueAt: 90, reason: 'short wait' },
   { do: 'wait', dueAt: 100, reason: 'long wait' },
-  { do: 'retry', dueAt: 10, attempt: 1, reason: 'soon' },
-  { do: 'retry', dueAt: 20, attempt: 1, reason: 'later' },
+  { do: 'retry', dueAt: 10, failedTries: 1, reason: 'soon' },
+  { do: 'retry', dueAt: 20, failedTries: 1, reason: 'later' },
   { do: 'fail', code: 'invalid_url', reason: 'failed' },
 ];
 

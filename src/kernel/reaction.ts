@@ -11,11 +11,11 @@ export type Reaction =
   | { readonly do: 'advance' }
   /** The same step again later; uses no retry. */
   | { readonly do: 'wait'; readonly dueAt: number; readonly reason: string }
-  /** The same step again later; `attempt` is the number of failed tries so far. */
+  /** The same step again later; `failedTries` is the number of failed tries so far. */
   | {
       readonly do: 'retry';
       readonly dueAt: number;
-      readonly attempt: number;
+      readonly failedTries: number;
       readonly reason: string;
     }
   | { readonly do: 'fail'; readonly code: FailureCode; readonly reason: string };
@@ -23,13 +23,13 @@ export type Reaction =
 export interface ReactionInput {
   readonly outcome: Outcome;
   /** Failed tries of this step before the current one. */
-  readonly attempt: number;
+  readonly failedTries: number;
   readonly policy: RetryPolicy;
   readonly now: number;
   readonly random: () => number;
 }
 
-export function react({ outcome, attempt, policy, now, random }: ReactionInput): Reaction {
+export function react({ outcome, failedTries, policy, now, random }: ReactionInput): Reaction {
   if (outcome.kind !== 'ok' && outcome.failure.isFinal) {
     return failWith(outcome.failure, finalWords(outcome.failure));
   }
@@ -41,7 +41,7 @@ export function react({ outcome, attempt, policy, now, random }: ReactionInput):
     case 'transient':
       return isOutage(outcome.failure.code)
         ? waitForOutage(outcome.failure, now, random)
-        : retryOrFail(outcome.failure, { attempt, policy, now, random });
+        : retryOrFail(outcome.failure, { failedTries, policy, now, random });
     case 'schema_invalid':
       return failWith(outcome.failure, 'the same input would give the same output');
     case 'fatal':
@@ -78,18 +78,18 @@ function waitForOutage(failure: Failure, now: number, random: () => number): Rea
 }
 
 function retryOrFail(failure: Failure, input: Omit<ReactionInput, 'outcome'>): Reaction {
-  const { attempt, policy, now, random } = input;
-  const failed = attempt + 1;
-  if (failed >= policy.attemptsMax) {
+  const { failedTries, policy, now, random } = input;
+  const failed = failedTries + 1;
+  if (failed >= policy.triesMax) {
     return failWith(failure, `gave up after ${failed} ${failed === 1 ? 'try' : 'tries'}`);
   }
   // An origin that is down may say for how long: an earlier retry would be wasted.
-  const waitMs = Math.max(backoffMs({ ...policy, attempt, random }), askedMs(failure) ?? 0);
-  const next = `try ${failed + 1} of ${policy.attemptsMax}`;
+  const waitMs = Math.max(backoffMs({ ...policy, failedTries, random }), askedMs(failure) ?? 0);
+  const next = `try ${failed + 1} of ${policy.triesMax}`;
   return {
     do: 'retry',
     dueAt: now + waitMs,
-    attempt: failed,
+    failedTries: failed,
     reason: `${failure.code}: ${next} in ${inSeconds(waitMs)}`,
   };
 }

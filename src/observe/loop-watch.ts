@@ -71,8 +71,8 @@ export class LoopWatch {
   #judge({ from, ms, cpuMs }: { from: number; ms: number; cpuMs: number }): void {
     if (ms <= limits.loop.stallMs) return;
     const during = this.#begun.filter(({ at }) => at >= from);
-    const told = during.length > 0 ? during : this.#begun.slice(-1);
-    const activities = [...new Set(told.map(({ name }) => name))];
+    const shown = during.length > 0 ? during : this.#begun.slice(-1);
+    const activities = [...new Set(shown.map(({ name }) => name))];
     const cause = cpuMs > limits.loop.stallMs ? 'work' : 'wait';
     const stall = { cause, ms: Math.round(ms), cpuMs: Math.round(cpuMs), activities } as const;
     for (const listener of this.#listeners) listener(stall);

@@ -20,7 +20,7 @@ export interface OutagesOptions {
 interface Outage {
   readonly since: number;
   lastAt: number;
-  toldAt: number;
+  reportedAt: number;
   count: number;
   cancelLook: () => void;
 }
@@ -53,7 +53,7 @@ export class Outages {
   #begins(code: FailureCode): void {
     const now = this.#options.world.now();
     const cancelLook = (): void => undefined;
-    const outage = { since: now, lastAt: now, toldAt: now, count: 1, cancelLook };
+    const outage = { since: now, lastAt: now, reportedAt: now, count: 1, cancelLook };
     this.#open.set(code, outage);
     this.#lookLater(code, outage);
   }
@@ -62,8 +62,8 @@ export class Outages {
     const now = this.#options.world.now();
     outage.lastAt = now;
     outage.count += 1;
-    if (now - outage.toldAt < limits.outage.remindMs) return;
-    outage.toldAt = now;
+    if (now - outage.reportedAt < limits.outage.remindMs) return;
+    outage.reportedAt = now;
     const minutes = Math.round((now - outage.since) / 60_000);
     const deferred = `for ${minutes} minutes now, and ${outage.count} failures`;
     this.#options.onOutage(`${code} ${deferred}; work is retried until it ends`);

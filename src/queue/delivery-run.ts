@@ -90,5 +90,5 @@ export class DeliveryRun {
 export function retryMs(attempt: number, times: QueueTimes, world: World): number {
   const random = (): number => world.random();
   const growth = { baseMs: times.retryMs, factor: 2, capMs: times.retryMsMax };
-  return backoffMs({ ...growth, attempt: attempt - 1, random });
+  return backoffMs({ ...growth, failedTries: attempt - 1, random });
 }

@@ -105,7 +105,7 @@ export class LockRenewer {
       const message = `the thread that renews locks ended ${this.#failedStarts} times as it began`;
       this.#started.reject(new Failure('machine_busy', message));
     }
-    const waitMs = ceilingMs({ ...threadRetry, attempt });
+    const waitMs = ceilingMs({ ...threadRetry, failedTries: attempt });
     this.#cancelStart = this.#options.world.setTimer(() => this.#startAgain(), waitMs);
   }
 

@@ -5,7 +5,7 @@ import { localCaller } from '../access/caller.ts';
 export type { Access, RateDecision } from '../access/access.ts';
 
 /** What the server needs of it; a part that is not configured has no standing. */
-export type ServiceAccess = Access & { readonly standing?: AccessStatus };
+export type ServiceAccess = Access & { readonly status?: AccessStatus };
 
 export function localAccess(): ServiceAccess {
   const unlimited: RateDecision = {

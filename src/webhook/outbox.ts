@@ -97,8 +97,9 @@ export class Outbox {
     for (let isFull = true; isFull; ) {
       const ends = await database.write(async (transaction) => {
         const taken = await takeEnds(transaction, limit);
-        const told = secret === undefined ? [] : taken.flatMap((end) => newDelivery(end, world));
-        await insertDeliveries(transaction, told);
+        const deliveries =
+          secret === undefined ? [] : taken.flatMap((end) => newDelivery(end, world));
+        await insertDeliveries(transaction, deliveries);
         return taken;
       });
       ends.forEach(onEnd);
@@ -167,10 +168,10 @@ function settlementOf(
   { world, now }: { world: World; now: number },
 ) {
   const isDelivered = status !== undefined && status >= 200 && status < 300;
-  const { attemptsMax, ...policy } = limits.webhook.retry;
+  const { triesMax, ...policy } = limits.webhook.retry;
   const isOver =
-    isDelivered || status === 410 || failure?.code === 'private_address' || attempt >= attemptsMax;
-  const waitMs = backoffMs({ ...policy, attempt: attempt - 1, random: world.random });
+    isDelivered || status === 410 || failure?.code === 'private_address' || attempt >= triesMax;
+  const waitMs = backoffMs({ ...policy, failedTries: attempt - 1, random: world.random });
   return {
     due_at: isOver ? null : now + waitMs,
     status: status ?? null,

@@ -69,17 +69,17 @@ export async function startMeteredServer(database: Database): Promise<MeteredSer
     await note('embedded', asked, authorization);
     return undefined;
   };
-  const questions: string[] = [];
+  const requests: string[] = [];
   const completions = await startAnswering(async (asked, authorization) => {
     await note('entity_extracted', [asked], authorization);
-    questions.push(asked.key);
+    requests.push(asked.key);
   });
   const repeated = (all: readonly string[]): number => all.length - new Set(all).size;
   return {
     url: server.url,
     completionsUrl: completions.url,
     calls,
-    askedAgain: () => repeated(server.answered) + repeated(questions),
+    askedAgain: () => repeated(server.answered) + repeated(requests),
     close: async () => {
       await Promise.all([server.close(), completions.close()]);
     },

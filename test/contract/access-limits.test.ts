@@ -27,7 +27,7 @@ async function allowedOf(access: Access, caller: CallerContext, count: number, r
 const claimed = (claims: Partial<CallerContext>): CallerContext => ({ ...localCaller, ...claims });
 
 describe('limits', () => {
-  test('the hash of the key is the bucket: one caller has the whole capacity and burst', async () => {
+  test('the key hash is the bucket: one caller has the whole capacity and burst', async () => {
     const { access, callers } = setup();
     const [caller = localCaller] = await callers();
     assert.equal(caller.callerId, sha256('key-a').slice(0, 16));

@@ -16,10 +16,10 @@ describe('responses are cached', () => {
     answer({ status: 401 });
     await world.advance(59_999);
     assert.equal(await codeOf('some-key'), 'valid');
-    assert.equal(membership.questions.length, 1);
+    assert.equal(membership.requests.length, 1);
     await world.advance(1);
     assert.equal(await codeOf('some-key'), 'unauthorized');
-    assert.equal(membership.questions.length, 2);
+    assert.equal(membership.requests.length, 2);
   });
 
   test('for 5 seconds if the key was refused, so that a new key soon works', async (t) => {
@@ -28,7 +28,7 @@ describe('responses are cached', () => {
     await codeOf('some-key');
     answer({ status: 200 });
     assert.equal(await codeOf('some-key'), 'unauthorized');
-    assert.equal(membership.questions.length, 1);
+    assert.equal(membership.requests.length, 1);
     await world.advance(5_000);
     assert.equal(await codeOf('some-key'), 'valid');
   });
@@ -52,7 +52,7 @@ describe('responses are cached', () => {
     await membership.asked(1);
     latch.open();
     assert.equal(new Set((await Promise.all(asking)).map(({ callerId }) => callerId)).size, 1);
-    assert.equal(membership.questions.length, 1);
+    assert.equal(membership.requests.length, 1);
   });
 });
 
@@ -85,7 +85,7 @@ describe('when Membership is away', () => {
     const failure = await failureOf('some-key');
     assert.equal(failure.code, 'membership_unavailable');
     assert.equal(failure.retryAfterMs, 20_000);
-    assert.equal(membership.questions.length, 3);
+    assert.equal(membership.requests.length, 3);
   });
 
   test('a response resets the count of failures, even if it refuses a key', async (t) => {
@@ -94,7 +94,7 @@ describe('when Membership is away', () => {
       answer({ status });
       await codeOf(`key-${index}`);
     }
-    assert.equal(access.standing.membership?.circuit, 'closed');
+    assert.equal(access.status.membership?.circuit, 'closed');
   });
 
   test('after 30 seconds one request is let through, and its success closes it', async (t) => {
@@ -102,7 +102,7 @@ describe('when Membership is away', () => {
     const { world, access, codeOf, membership } = bundle;
     await openCircuit(bundle);
     await world.advance(30_000);
-    assert.equal(access.standing.membership?.circuit, 'half_open');
+    assert.equal(access.status.membership?.circuit, 'half_open');
     const latch = makeLatch();
     membership.reply = async () => {
       await latch.opened;
@@ -111,10 +111,10 @@ describe('when Membership is away', () => {
     const probe = codeOf('probe');
     await membership.asked(4);
     assert.equal(await codeOf('other-key'), 'membership_unavailable');
-    assert.equal(membership.questions.length, 4);
+    assert.equal(membership.requests.length, 4);
     latch.open();
     assert.equal(await probe, 'valid');
-    assert.equal(access.standing.membership?.circuit, 'closed');
+    assert.equal(access.status.membership?.circuit, 'closed');
     assert.equal(await codeOf('other-key'), 'valid');
   });
 
@@ -125,7 +125,7 @@ describe('when Membership is away', () => {
     await world.advance(30_000);
     await codeOf('probe');
     const { retryAfterMs } = await failureOf('other-key');
-    assert.deepEqual([retryAfterMs, membership.questions.length], [30_000, 4]);
+    assert.deepEqual([retryAfterMs, membership.requests.length], [30_000, 4]);
   });
 
   test('cached keys work until their 60 seconds end, others get 503', async (t) => {
@@ -175,7 +175,7 @@ describe('wrong keys', () => {
     }
     assert.deepEqual(new Set(codes.slice(0, 100)), new Set(['unauthorized']));
     assert.deepEqual(new Set(codes.slice(100)), new Set(['rate_limit_hit']));
-    assert.equal(membership.questions.length, 101);
+    assert.equal(membership.requests.length, 101);
     assert.equal((await failureOf('guess', 'there'))?.retryAfterMs, 60_000);
     assert.equal(await failureOf('good-known', 'there'), undefined, 'a known key still works');
     assert.equal(await failureOf('good-new', 'elsewhere'), undefined, 'so does another source');
@@ -189,7 +189,7 @@ describe('wrong keys', () => {
     for (let time = 0; time < 300; time += 1) {
       await assert.rejects(access.authenticate('wrong', 'there'), { code: 'unauthorized' });
     }
-    assert.equal(membership.questions.length, 1);
+    assert.equal(membership.requests.length, 1);
     await assert.rejects(access.authenticate('other', 'there'), { code: 'unauthorized' });
   });
 
@@ -213,7 +213,7 @@ test('no secret is in a failure, an audit record, a caller or the status', async
     else await membership.stop();
     const outcome = await access.authenticate(key).catch((error: unknown) => error);
     const decision = await access.admit(localCaller, '/jobs');
-    told.push({ where, content: { outcome, decision, records, standing: access.standing } });
+    told.push({ where, content: { outcome, decision, records, status: access.status } });
   };
   const body = `{"echo": ${canaries.membership_reply}, ${canaries.api_key}`;
   for (const status of [200, 201, 302, 401, 409, 500]) {

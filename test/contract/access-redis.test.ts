@@ -106,7 +106,7 @@ describe('when Redis is away', () => {
     await own.stop();
     assert.equal(await allowedOf([window], 20), 6);
     assert.equal(window.activeCallers('b'), 2);
-    assert.equal(link.standing.isReady, false);
+    assert.equal(link.status.isReady, false);
     assert.equal(lines.length, 1);
     assert.match(lines[0] ?? '', /^pawl: warn: Redis is away \(.*\); each process counts/);
   });
@@ -146,7 +146,7 @@ describe('when Redis is away', () => {
     assert.equal(await allowedOf([window], asked), 6);
     const waitedMs = performance.now() - stoppedAt;
     assert.ok(waitedMs < (asked * commandTimeoutMs) / 2, `all waited for Redis: ${waitedMs} ms`);
-    assert.equal(link.standing.circuit, 'open');
+    assert.equal(link.status.circuit, 'open');
     const openedAt = performance.now();
     for (let time = 0; time < asked; time += 1) assert.equal(await allowedOf([window], 1), 0);
     const openMs = performance.now() - openedAt;
@@ -159,7 +159,7 @@ describe('when Redis is away', () => {
       async () => {
         world.skip(5_000);
         await window.take(claim);
-        return link.standing.circuit === 'closed';
+        return link.status.circuit === 'closed';
       },
       { what: 'Redis to be used again' },
     );
@@ -184,7 +184,7 @@ describe('when Redis is away', () => {
     const { lines, openLink } = await setup(t, `redis://:canary-secret@127.0.0.1:${own.port}`);
     const link = await openLink();
     assert.match(lines.join('\n'), /Redis is away \(WRONGPASS/);
-    assert.equal(link.standing.isReady, false);
+    assert.equal(link.status.isReady, false);
     assert.doesNotMatch(lines.join('\n'), /canary/);
   });
 });
@@ -209,7 +209,7 @@ describe('responses of Membership in Redis', () => {
     await Promise.all(places.map((place) => client.pexpire(place, 60_000)));
     assert.equal((await second.access.authenticate('good-key')).tier, 'pro');
     assert.equal(await second.codeOf('bad-key'), 'unauthorized');
-    assert.equal(membership.questions.length, 2);
+    assert.equal(membership.requests.length, 2);
   });
 
   test('reading a response does not extend its lifetime', async (t) => {
@@ -237,7 +237,7 @@ describe('responses of Membership in Redis', () => {
       await client.set(place, text, 'PX', 60_000);
       world.skip(60_000);
       assert.equal(await codeOf('some-key'), 'unauthorized', text);
-      assert.equal(membership.questions.length, index + 2);
+      assert.equal(membership.requests.length, index + 2);
     }
   });
 
@@ -277,9 +277,9 @@ test('access uses Redis only if an address is set', async (t) => {
 test('readiness reports Membership and Redis, each if it is configured', async (t) => {
   const { openLink } = await setup(t);
   const { access } = await withMembership(t, { remote: await openLink() });
-  assert.deepEqual(access.standing, {
+  assert.deepEqual(access.status, {
     membership: { circuit: 'closed', retryAfterMs: 0 },
     redis: { isReady: true, circuit: 'closed' },
   });
-  assert.deepEqual(openFixture().access.standing, {});
+  assert.deepEqual(openFixture().access.status, {});
 });

@@ -86,7 +86,7 @@ describe('static keys', () => {
       const { codeOf, membership, records, answer } = await withMembership(t);
       answer({ status: 401 });
       assert.equal(await codeOf(key), 'unauthorized');
-      assert.equal(membership.questions.length, reason === 'invalid' ? 1 : 0);
+      assert.equal(membership.requests.length, reason === 'invalid' ? 1 : 0);
       const rejected = records.map(({ event, reason: why }) => [event, why]);
       assert.deepEqual(rejected, [['auth_rejected', reason]]);
     });
@@ -115,7 +115,7 @@ describe('Membership', () => {
   test('is asked by POST /auth with the key as api_key', async (t) => {
     const { access, membership } = await withMembership(t);
     await access.authenticate('some-key');
-    assert.deepEqual(membership.questions, [
+    assert.deepEqual(membership.requests, [
       {
         method: 'POST',
         path: '/auth',
@@ -154,15 +154,15 @@ describe('Membership', () => {
     const { codeOf, answer } = await withMembership(t);
     answer({ status: 307, headers: { location: `${other.url}/auth` } });
     assert.equal(await codeOf('some-key'), 'membership_unavailable');
-    assert.equal(other.questions.length, 0);
+    assert.equal(other.requests.length, 0);
   });
 
   test('a static key needs no request; other keys are checked', async (t) => {
     const { codeOf, membership } = await withMembership(t, { apiKeys: [hashed('static-key')] });
     assert.equal(await codeOf('static-key'), 'valid');
-    assert.equal(membership.questions.length, 0);
+    assert.equal(membership.requests.length, 0);
     assert.equal(await codeOf('other-key'), 'valid');
-    assert.equal(membership.questions.length, 1);
+    assert.equal(membership.requests.length, 1);
   });
 });
 

@@ -15,7 +15,7 @@ import { type LineOutcome, OpenaiServer } from '../support/batch/openai-server.t
 import { SarvamServer } from '../support/batch/sarvam-server.ts';
 import { openSqliteMemory } from '../support/store-opener.ts';
 import type { Cleanup } from '../support/temporary.ts';
-import { questions, recordings } from './batch/submission.ts';
+import { completions, recordings } from './batch/submission.ts';
 
 function configured(settings: ProviderSettings): Promise<BatchProvider[]> {
   return makeProviders(settings, { world: realWorld(), allowed: new Set(), blobs: memoryBlobs() });
@@ -35,7 +35,7 @@ describe('a proxy is used for everything that a provider links to', () => {
     await server.server.start(t);
     server.host = 'https://api.anthropic.com';
     const settings = { anthropic: { url: server.server.url, key: 'key' } };
-    const { row } = await finish(t, settings, { ...questions, models: ['claude-haiku-4-5'] });
+    const { row } = await finish(t, settings, { ...completions, models: ['claude-haiku-4-5'] });
     assert.equal(row.state, 'completed', row.error ?? '');
   });
 
@@ -44,7 +44,7 @@ describe('a proxy is used for everything that a provider links to', () => {
     await server.server.start(t);
     server.host = 'https://generativelanguage.googleapis.com';
     const settings = { gemini: { url: server.server.url, key: 'key' } };
-    const { row } = await finish(t, settings, { ...questions, models: ['gemini-2.5-flash'] });
+    const { row } = await finish(t, settings, { ...completions, models: ['gemini-2.5-flash'] });
     assert.equal(row.state, 'completed', row.error ?? '');
     assert.deepEqual([row.tokens_in, row.tokens_out], [300, 960]);
   });
@@ -115,7 +115,7 @@ describe('a proxy is used for everything that a provider links to', () => {
     await server.server.start(t);
     server.host = 'https://api.anthropic.com.evil.example';
     const settings = { anthropic: { url: server.server.url, key: 'key' } };
-    const body = { ...questions, models: ['claude-haiku-4-5'] };
+    const body = { ...completions, models: ['claude-haiku-4-5'] };
     const { fixture, row } = await finish(t, settings, body);
     await fixture.poll();
     assert.match(
@@ -134,7 +134,7 @@ describe('Anthropic', () => {
       const server = new AnthropicServer();
       await server.server.start(t);
       const settings = { anthropic: { url: server.server.url, key: 'key', max_tokens } };
-      await finish(t, settings, { ...questions, models: ['claude-haiku-4-5'] });
+      await finish(t, settings, { ...completions, models: ['claude-haiku-4-5'] });
       const asked = server.batches.get('msgbatch_1')?.requests ?? [];
       assert.deepEqual(new Set(asked.map(({ params }) => params.max_tokens)), new Set([sent]));
     }
@@ -145,7 +145,7 @@ describe('Anthropic', () => {
     await server.server.start(t);
     server.stopReason = 'max_tokens';
     const settings = { anthropic: { url: server.server.url, key: 'key' } };
-    const { row } = await finish(t, settings, { ...questions, models: ['claude-haiku-4-5'] });
+    const { row } = await finish(t, settings, { ...completions, models: ['claude-haiku-4-5'] });
     assert.match(row.error ?? '', /ended with max_tokens: raise max_tokens in the entry/);
   });
 });
@@ -190,7 +190,7 @@ describe('OpenAI', () => {
     server.lastStatus = 'failed';
     const message = 'Enqueued token limit reached. Please try again later.';
     server.errors = [{ code: 'token_limit_exceeded', message }];
-    const key = await fixture.submit(questions);
+    const key = await fixture.submit(completions);
     await fixture.deliver();
     await fixture.poll();
     const waiting = await fixture.task(key);
@@ -211,8 +211,8 @@ describe('OpenAI', () => {
     const outcomes = { one: 'cancelled', two: 'expired', three: { status: 400, message: 'no' } };
     const lines = new Map<string, LineOutcome>(Object.entries(outcomes) as [string, LineOutcome][]);
     server.answer = ({ custom_id: id }) => lines.get(id) ?? { content: 'yes' };
-    const requests = [...questions.requests, { custom_id: 'four', input: 'Why?' }];
-    const { fixture, row } = await finish(t, settingsOf(server), { ...questions, requests });
+    const requests = [...completions.requests, { custom_id: 'four', input: 'Why?' }];
+    const { fixture, row } = await finish(t, settingsOf(server), { ...completions, requests });
     const output = (await fixture.output(row.key)) as Record<string, { completions: JsonObject[] }>;
     const told = output['gpt-4o-mini']?.completions.map(({ id, retryable }) => [id, retryable]);
     assert.deepEqual(Object.fromEntries(told ?? []), {
@@ -233,7 +233,7 @@ describe('OpenAI', () => {
       message: 'You exceeded',
     };
     server.server.trouble({ on: /files$/, reply: { status: 429, body: { error } }, times: 10 });
-    const key = await fixture.submit(questions);
+    const key = await fixture.submit(completions);
     for (let attempt = 0; attempt < 9; attempt += 1) {
       await fixture.deliver();
       fixture.store.world.skip(3_600_000 * 1.2);

@@ -22,7 +22,7 @@ async function setup(t: TestContext) {
   const queue = await openBullQueue({ name: 'q', url: redis.url, world, log, times: testTimes });
   t.after(() => queue.close());
   const open = new Map<number, Message>();
-  const questions = {
+  const requests = {
     list: async ({ from, limit }: { from: number; limit: number }) => {
       const found = [...open].filter(([at]) => at >= from).slice(0, limit);
       const last = found.at(-1)?.[0];
@@ -32,7 +32,7 @@ async function setup(t: TestContext) {
   };
   const errors: unknown[] = [];
   const onError = (_: string, error: unknown): void => void errors.push(error);
-  const refill = new Refill({ queues: [queue], questions, world, onError });
+  const refill = new Refill({ queues: [queue], requests, world, onError });
   t.after(() => refill.stop());
   const client = new Client(redis.url);
   client.on('error', () => undefined);

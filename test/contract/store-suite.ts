@@ -19,8 +19,8 @@ import { moveTests } from './store/move.ts';
 import { parsedTests } from './store/parsed.ts';
 import { reportTests } from './store/report.ts';
 import { rescueTests } from './store/rescue.ts';
-import { standingTests } from './store/standing.ts';
 import { statementTests } from './store/statement.ts';
+import { standingTests } from './store/system-views.ts';
 import { tableTests } from './store/tables.ts';
 import { transactionTests } from './store/transaction.ts';
 

@@ -92,9 +92,9 @@ test('200 real files, paused again and again, are parsed once and stored the sam
 });
 
 /** From the request to the pause. The answer comes at once, before the pause. */
-async function measureStop({ session, told }: SessionSetup): Promise<number> {
+async function measureStop({ session, published }: SessionSetup): Promise<number> {
   const startedAt = performance.now();
-  const paused = told({ status: 'paused' });
+  const paused = published({ status: 'paused' });
   assert.equal(session.stop('me').status, 'stopping');
   await paused;
   return performance.now() - startedAt;
@@ -148,7 +148,7 @@ test('a stop pauses within a second while a long text is split', async (t) => {
   const bestMs = await assertBestMs(boundMs, async () => {
     const bundle = await setup(t);
     await bundle.upload('long.txt', text);
-    const splitting = bundle.told({ phase: 'splitting' });
+    const splitting = bundle.published({ phase: 'splitting' });
     await bundle.session.start('me', 'files');
     await splitting;
     const pausedMs = await measureStop(bundle);

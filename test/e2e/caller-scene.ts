@@ -29,7 +29,7 @@ export async function openCallers(
 ): Promise<CallerScene> {
   const membership = await startMembership(t);
   membership.reply = (key) => {
-    const question = membership.questions.at(-1);
+    const question = membership.requests.at(-1);
     assert.equal(`${question?.method} ${question?.path}`, 'POST /auth');
     assert.equal(question?.contentType, 'application/json');
     assert.deepEqual(Object.keys(question?.body as object), ['api_key']);

@@ -44,7 +44,7 @@ async function wellEnded(id: string, corpus: string, count = 12): Promise<void> 
   const job = await ended(services, id);
   assert.deepEqual([job.state, job.items_done, job.items_failed], ['succeeded', count, 0]);
   // What was used is removed with the click; a worker may be about to hear that it came too late.
-  const { questions: _, ...verdict } = await judge(services, corpus, count);
+  const { handoffs: _, ...verdict } = await judge(services, corpus, count);
   assert.deepEqual(verdict, { documents: count, lost: 0, duplicated: 0, stuck: 0 });
 }
 
@@ -70,7 +70,7 @@ describe('four services', () => {
       assert.equal(found.status, 200, JSON.stringify(found.body));
       assert.equal(found.body.results[0]?.source_url, pages.url(name));
     }
-    assert.equal((await judge(services, 'site', 500)).questions, 0);
+    assert.equal((await judge(services, 'site', 500)).handoffs, 0);
   });
 
   test('go on when the scraper dies in the middle of its work', async () => {
@@ -156,7 +156,7 @@ describe('four services', () => {
       });
       return [response.status, (await response.json()) as Record<string, unknown>] as const;
     };
-    await until(async () => (await judge(services, 'foreign', 0)).questions > 0, {
+    await until(async () => (await judge(services, 'foreign', 0)).handoffs > 0, {
       what: 'the question',
     });
     const [refused, problem] = await complete({ title: 'no text' });
@@ -247,7 +247,7 @@ describe('four services', () => {
     pages.letGo();
     const job = await ended(services, id);
     assert.equal(job.state, 'canceled');
-    await until(async () => (await judge(services, 'zombie', 0)).questions === 0, {
+    await until(async () => (await judge(services, 'zombie', 0)).handoffs === 0, {
       what: 'no question to be left',
     });
     const { documents, stuck } = await judge(services, 'zombie', 0);

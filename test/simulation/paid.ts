@@ -39,9 +39,9 @@ function trigger(name: string, event: string, { row, told }: { row: string; told
 export function nothingIsPaidTwice({ lines }: Evidence): string[] {
   const last = new Map<string, WatchedLine>();
   return lines.flatMap((line) => {
-    const question = `${line.item_id} ${line.step} ${line.key}`;
-    const before = last.get(question);
-    last.set(question, line);
+    const request = `${line.item_id} ${line.step} ${line.key}`;
+    const before = last.get(request);
+    last.set(request, line);
     if (line.told !== 'asked' || !before) return [];
     // Failed lines are removed with the failure, unsent ones with the cancel.
     if (before.told === 'dropped' && (before.is_sent === 0 || isRefused(lines, before))) return [];

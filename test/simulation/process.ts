@@ -8,7 +8,7 @@ import type { Liveness } from '../../src/engine/item/liveness.ts';
 import type { World } from '../../src/kernel/world.ts';
 import type { Pipeline } from '../../src/pipeline/pipeline.ts';
 import type { Database } from '../../src/store/driver/database.ts';
-import type { SimulatedBatches } from './cheap-lane.ts';
+import type { SimulatedBatches } from './batch-lane.ts';
 import type { Faults } from './fault.ts';
 import { gatedDatabase, gatedLedger, never } from './ports.ts';
 import type { Random } from './random.ts';

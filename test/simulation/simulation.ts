@@ -5,7 +5,7 @@
 import { newestSequence } from '../../src/store/delivery/events.ts';
 import { sql } from '../../src/store/driver/statement.ts';
 import { checkAlways } from './always.ts';
-import { SimulatedBatches } from './cheap-lane.ts';
+import { SimulatedBatches } from './batch-lane.ts';
 import { allItems, readEvidence } from './evidence.ts';
 import { type FaultCounts, Faults } from './fault.ts';
 import { Fleet } from './fleet.ts';

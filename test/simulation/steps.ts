@@ -13,7 +13,7 @@ import type { Pipeline, StepContext, StepFunction } from '../../src/pipeline/pip
 import type { Embedder } from '../../src/provider/embedding/embedding.ts';
 import { sql } from '../../src/store/driver/statement.ts';
 import { extractor } from '../support/local-extractor.ts';
-import { simulatedLane } from './cheap-lane.ts';
+import { simulatedLane } from './batch-lane.ts';
 import { poisonWord } from './content.ts';
 import type { FaultKind } from './fault.ts';
 import { never } from './ports.ts';

@@ -44,5 +44,5 @@ export async function withMembership(t: Cleanup, options: Partial<AccessOptions>
 export async function openCircuit(bundle: Awaited<ReturnType<typeof withMembership>>) {
   bundle.answer({ status: 500 });
   for (const key of ['fail-1', 'fail-2', 'fail-3']) await bundle.codeOf(key);
-  assert.equal(bundle.access.standing.membership?.circuit, 'open');
+  assert.equal(bundle.access.status.membership?.circuit, 'open');
 }

@@ -10,7 +10,7 @@ export interface Reply {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export interface Question {
+export interface ReceivedRequest {
   readonly method: string;
   readonly path: string;
   readonly contentType: string | undefined;
@@ -19,7 +19,7 @@ export interface Question {
 
 export interface MembershipServer {
   readonly url: string;
-  readonly questions: readonly Question[];
+  readonly requests: readonly ReceivedRequest[];
   /** The response from now on; a promise makes the caller wait. */
   reply: (key: string) => Reply | Promise<Reply>;
   /** Resolves when this many requests have come in total. */
@@ -28,14 +28,14 @@ export interface MembershipServer {
 }
 
 export async function startMembership(t: Cleanup): Promise<MembershipServer> {
-  const questions: Question[] = [];
+  const requests: ReceivedRequest[] = [];
   const waiting = new Set<() => void>();
   const membership: MembershipServer = {
     url: '',
-    questions,
+    requests,
     reply: () => ({ status: 201 }),
     async asked(count) {
-      while (questions.length < count) {
+      while (requests.length < count) {
         const { promise, resolve } = Promise.withResolvers<void>();
         waiting.add(resolve);
         await promise;
@@ -50,11 +50,11 @@ export async function startMembership(t: Cleanup): Promise<MembershipServer> {
     },
   };
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const question = await readQuestion(request);
-    questions.push(question);
+    const received = await readReceived(request);
+    requests.push(received);
     for (const resolve of waiting) resolve();
     waiting.clear();
-    const { api_key: key = '' } = question.body as { api_key?: string };
+    const { api_key: key = '' } = received.body as { api_key?: string };
     const { status, body = '', headers = {} } = await membership.reply(key);
     response.writeHead(status, headers).end(body);
   };
@@ -68,7 +68,7 @@ export async function startMembership(t: Cleanup): Promise<MembershipServer> {
   return Object.assign(membership, { url: `http://127.0.0.1:${port}` });
 }
 
-async function readQuestion(request: IncomingMessage): Promise<Question> {
+async function readReceived(request: IncomingMessage): Promise<ReceivedRequest> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   return {

@@ -145,7 +145,7 @@ export interface Verdict {
   readonly lost: number;
   readonly duplicated: number;
   readonly stuck: number;
-  readonly questions: number;
+  readonly handoffs: number;
 }
 
 /** Checks the store itself: every document exists once and is complete, and nothing else exists. */
@@ -177,9 +177,9 @@ export async function judge(
       corpus,
     );
     const stuck = await count('SELECT COUNT(*) AS count FROM items WHERE waits_on IS NOT NULL');
-    const questions = await count('SELECT COUNT(*) AS count FROM handoffs');
+    const handoffs = await count('SELECT COUNT(*) AS count FROM handoffs');
     const lost = expected - documents;
-    return { documents, lost, duplicated: duplicated + spare, stuck, questions };
+    return { documents, lost, duplicated: duplicated + spare, stuck, handoffs };
   } finally {
     await client.end();
   }

@@ -34,7 +34,7 @@ export interface SessionSetup {
   upload(name: string, text: string | Uint8Array, caller?: string): Promise<string>;
   file(name: string, text: string): string;
   /** Resolves when such an event is next published. */
-  told(what: { status?: AttemptStatus; phase?: AttemptPhase }): Promise<void>;
+  published(what: { status?: AttemptStatus; phase?: AttemptPhase }): Promise<void>;
   rows<Row>(text: string): Promise<Row[]>;
   count(table: string): Promise<number>;
   workspaces(): string[];
@@ -99,7 +99,7 @@ export async function setupSession(
       writeFileSync(path, text);
       return path;
     },
-    told: (what) => whenTold(session, what),
+    published: (what) => whenTold(session, what),
     count: async (table) => {
       const [row] = await rows<{ count: number }>(`SELECT COUNT(*) AS count FROM ${table}`);
       return Number(row?.count);

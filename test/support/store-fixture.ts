@@ -144,7 +144,7 @@ export class StoreFixture {
   }
 
   /** Commits these steps, and returns the row with its new progress. */
-  async click(row: ClaimedRow, ...steps: readonly string[]): Promise<ClaimedRow> {
+  async commit(row: ClaimedRow, ...steps: readonly string[]): Promise<ClaimedRow> {
     let { progress } = row;
     for (const step of steps) {
       const next = this.lifecycle.reach(progress, step);
@@ -157,7 +157,10 @@ export class StoreFixture {
 
   async finish(row: ClaimedRow): Promise<void> {
     const steps = this.lifecycle.steps.map(({ step }) => step);
-    await this.click(row, ...steps.filter((step) => !this.lifecycle.isReached(row.progress, step)));
+    await this.commit(
+      row,
+      ...steps.filter((step) => !this.lifecycle.isReached(row.progress, step)),
+    );
   }
 
   fail(row: ClaimedRow, code = 'http_404', stage = 'scraping'): Promise<Verdict> {
@@ -213,7 +216,7 @@ export class StoreFixture {
   }
 
   /** All rows that define the state of items and jobs. */
-  async standing(): Promise<Record<string, unknown[]>> {
+  async state(): Promise<Record<string, unknown[]>> {
     const [items, jobs, turns, suspects, benches, timers, lines, claims] = await Promise.all([
       this.rows('SELECT * FROM items ORDER BY id'),
       this.rows('SELECT * FROM jobs ORDER BY id'),
@@ -230,7 +233,7 @@ export class StoreFixture {
 
   /** How many rows each queue holds. */
   async queues(): Promise<Record<string, number>> {
-    const { turns, timers, lines, claims } = await this.standing();
+    const { turns, timers, lines, claims } = await this.state();
     const all = { turns, timers, lines, claims };
     return Object.fromEntries(Object.entries(all).map(([name, rows]) => [name, rows?.length ?? 0]));
   }

@@ -5,7 +5,7 @@
  */
 import type { Redis } from 'ioredis';
 import { limits } from '../../kernel/limits/limits.ts';
-import type { Attempts } from '../membership/redis-answers.ts';
+import type { RedisCalls } from '../membership/redis-responses.ts';
 import type { RateClaim, RateWindow, Taken } from './window.ts';
 
 /**
@@ -47,7 +47,7 @@ interface TakingRedis {
 }
 
 export interface RedisWindowOptions {
-  readonly link: Attempts;
+  readonly link: RedisCalls;
   /** Windows with different names count separately. */
   readonly pool: string;
   /** This process's own requests: used during a Redis outage. */
@@ -73,7 +73,7 @@ export class RedisWindow implements RateWindow {
 
   async take(claim: RateClaim): Promise<Taken> {
     const { link, near } = this.#options;
-    const together = await link.attempt<TakeReply | undefined>(
+    const together = await link.tryCall<TakeReply | undefined>(
       (client) => this.#takeFrom(client, claim),
       () => undefined,
     );

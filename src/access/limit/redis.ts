@@ -9,8 +9,8 @@ import type { World } from '../../kernel/world.ts';
 import type { Log } from '../../observe/log.ts';
 import { connectRedis, Outage, settled } from '../../redis/connection.ts';
 import type { AccessRemote } from '../access.ts';
-import type { AnswerCache } from '../membership/answers.ts';
-import { redisAnswers } from '../membership/redis-answers.ts';
+import { redisResponses } from '../membership/redis-responses.ts';
+import type { ResponseCache } from '../membership/responses.ts';
 import { Breaker } from './breaker.ts';
 import type { Pool } from './rate-limit-pool.ts';
 import { RedisWindow, takeScript } from './redis-window.ts';
@@ -33,7 +33,7 @@ const words = {
 };
 
 export class RedisLink implements AccessRemote {
-  readonly answers: AnswerCache;
+  readonly answers: ResponseCache;
   readonly #options: RedisOptions;
   readonly #client: Redis;
   readonly #breaker: Breaker;
@@ -51,10 +51,10 @@ export class RedisLink implements AccessRemote {
     // Without a listener, a lost connection would end the process.
     this.#client.on('error', (error: Error) => this.#outage.tell(error));
     this.#client.on('close', () => this.#outage.tell(new Error('the connection was closed')));
-    this.answers = redisAnswers(this);
+    this.answers = redisResponses(this);
   }
 
-  get standing() {
+  get status() {
     return { isReady: this.#client.status === 'ready', circuit: this.#breaker.circuit };
   }
 
@@ -69,7 +69,7 @@ export class RedisLink implements AccessRemote {
   }
 
   /** The result of the call; without Redis, that of `otherwise`. */
-  async attempt<T>(
+  async tryCall<T>(
     call: (client: Redis) => Promise<T>,
     otherwise: () => T | Promise<T>,
   ): Promise<T> {

@@ -33,7 +33,7 @@ export interface WindowBounds {
   readonly loggedRequestsMax: number;
 }
 
-interface Held {
+interface CallerWindow {
   readonly log: RequestLog;
   windowMs: number;
 }
@@ -42,7 +42,7 @@ interface Held {
 export class MemoryWindow implements RateWindow {
   readonly #world: World;
   readonly #bounds: WindowBounds;
-  readonly #held = new Map<string, Held>();
+  readonly #held = new Map<string, CallerWindow>();
   readonly #seenAt = new Map<string, number>();
   /** Capacity of all logs together: their memory use. */
   #places = 0;

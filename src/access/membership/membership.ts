@@ -9,15 +9,15 @@ import { limits } from '../../kernel/limits/limits.ts';
 import type { World } from '../../kernel/world.ts';
 import type { KeyHash } from '../key.ts';
 import { Breaker, type Circuit } from '../limit/breaker.ts';
-import { type Answer, type AnswerCache, MemoryAnswers } from './answers.ts';
 import { type Claims, findBadClaim, readReply } from './claims.ts';
+import { type MembershipResponse, MemoryResponses, type ResponseCache } from './responses.ts';
 
 export interface MembershipOptions {
   readonly url: string;
   readonly world: World;
   readonly fetch: typeof fetch;
   /** Responses that other processes received. */
-  readonly answers?: AnswerCache | undefined;
+  readonly answers?: ResponseCache | undefined;
 }
 
 const bounds = limits.membership;
@@ -27,14 +27,14 @@ const invalidStatuses: readonly number[] = [401, 409];
 export class Membership {
   readonly #options: MembershipOptions;
   readonly #address: string;
-  readonly #near: MemoryAnswers;
+  readonly #near: MemoryResponses;
   readonly #breaker: Breaker;
-  readonly #underWay = new Map<string, Promise<Answer>>();
+  readonly #underWay = new Map<string, Promise<MembershipResponse>>();
 
   constructor(options: MembershipOptions) {
     this.#options = options;
     this.#address = addressOf(options.url);
-    this.#near = new MemoryAnswers(options.world);
+    this.#near = new MemoryResponses(options.world);
     this.#breaker = new Breaker(options.world, {
       failuresMax: bounds.circuitFailuresMax,
       openMs: bounds.circuitOpenMs,
@@ -42,16 +42,16 @@ export class Membership {
     });
   }
 
-  get standing(): { readonly circuit: Circuit; readonly retryAfterMs: number } {
+  get status(): { readonly circuit: Circuit; readonly retryAfterMs: number } {
     return { circuit: this.#breaker.circuit, retryAfterMs: this.#breaker.waitMs() };
   }
 
   /** The cached response of this process: needs no turn of the event loop. */
-  recall(hash: KeyHash): Answer | undefined {
+  recall(hash: KeyHash): MembershipResponse | undefined {
     return this.#near.get(hash.hex);
   }
 
-  ask(key: string, hash: KeyHash): Promise<Answer> {
+  ask(key: string, hash: KeyHash): Promise<MembershipResponse> {
     const underWay = this.#underWay.get(hash.hex);
     if (underWay !== undefined) return underWay;
     if (this.#underWay.size >= bounds.callsMax) {
@@ -62,7 +62,7 @@ export class Membership {
     return asking;
   }
 
-  async #lookUp(key: string, hash: KeyHash): Promise<Answer> {
+  async #lookUp(key: string, hash: KeyHash): Promise<MembershipResponse> {
     const known = await this.#options.answers?.get(hash.hex);
     if (known !== undefined) {
       this.#near.set(hash.hex, known);
@@ -75,7 +75,7 @@ export class Membership {
     return answer;
   }
 
-  async #call(key: string): Promise<Answer> {
+  async #call(key: string): Promise<MembershipResponse> {
     if (this.#breaker.waitMs() > 0) throw this.#unavailable('did not answer recently');
     let reply: Claims | 'invalid';
     try {

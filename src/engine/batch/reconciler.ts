@@ -36,7 +36,6 @@ import {
 import { appendEvents } from '../../store/delivery/events.ts';
 import { collectJob, failed, nothing, sumOf } from './collect.ts';
 import { expireOld, giveUp } from './expiry.ts';
-import { Hold } from './hold.ts';
 import { TaskPool, workOff } from './lanes.ts';
 import { askedOf, type PlannedJob, planJobs, refOf } from './plan.ts';
 import { type Collected, isPartly, mergedOutput } from './results.ts';
@@ -49,6 +48,7 @@ import {
   nextPollMs,
   taskEvent,
 } from './submit.ts';
+import { TaskLock } from './task-lock.ts';
 import { windDownPool } from './wind-down.ts';
 
 /** Does everything that is due, except submissions. Returns the number of tasks polled. */
@@ -67,11 +67,11 @@ export function pollPool(options: BatchOptions, signal: AbortSignal): TaskPool {
     what: 'reconciling',
     take: (transaction, taking) => takeDueTasks(transaction, batchTaskState.in_progress, taking),
     work: async (row) => {
-      const hold = new Hold(row, options, signal);
+      const lock = new TaskLock(row, options, signal);
       try {
-        await reconcileTask(row, options, hold);
+        await reconcileTask(row, options, lock);
       } finally {
-        await hold.release();
+        await lock.release();
       }
     },
   });
@@ -86,7 +86,11 @@ async function atOnce<T>(items: readonly T[], work: (item: T) => Promise<void>):
   await Promise.all(Array.from({ length: limits.batch.concurrencyMax }, lane));
 }
 
-async function reconcileTask(row: BatchTaskRow, options: BatchOptions, hold: Hold): Promise<void> {
+async function reconcileTask(
+  row: BatchTaskRow,
+  options: BatchOptions,
+  lock: TaskLock,
+): Promise<void> {
   let state: ProviderState;
   let planned: PlannedJob[];
   try {
@@ -95,7 +99,7 @@ async function reconcileTask(row: BatchTaskRow, options: BatchOptions, hold: Hol
   } catch (error) {
     return giveUp(row, options, toFailure(error));
   }
-  await new Reconciliation(row, options, hold).run(state, planned);
+  await new Reconciliation(row, options, lock).run(state, planned);
 }
 
 function stateOf(row: BatchTaskRow): ProviderState {
@@ -118,14 +122,14 @@ interface Judged {
 class Reconciliation {
   readonly #row: BatchTaskRow;
   readonly #options: BatchOptions;
-  readonly #hold: Hold;
+  readonly #lock: TaskLock;
   readonly #noted: Notes;
   readonly #odd: NewEvent[] = [];
 
-  constructor(row: BatchTaskRow, options: BatchOptions, hold: Hold) {
+  constructor(row: BatchTaskRow, options: BatchOptions, lock: TaskLock) {
     this.#row = row;
     this.#options = options;
-    this.#hold = hold;
+    this.#lock = lock;
     this.#noted = JSON.parse(row.submission);
   }
 
@@ -136,7 +140,7 @@ class Reconciliation {
       if (!job || batchJob.final.includes(stateOfStatus[entry.status])) return;
       judged[index] = await this.#judge(job, index, entry);
     });
-    if (this.#hold.signal.aborted) return;
+    if (this.#lock.signal.aborted) return;
     const next = { ...state, jobs: judged.map(({ entry }) => entry) };
     const event = batchTaskEventFor(
       next.jobs.map((entry) => ({ state: stateOfStatus[entry.status], partial: isPartly(entry) })),
@@ -149,7 +153,7 @@ class Reconciliation {
   async #judge(job: PlannedJob, index: number, entry: ProviderJob): Promise<Judged> {
     const { world } = this.#options;
     failpoint(world, 'batch.before-poll');
-    const answer = await job.provider.poll(refOf(job, entry), this.#hold.signal);
+    const answer = await job.provider.poll(refOf(job, entry), this.#lock.signal);
     failpoint(world, 'batch.after-poll');
     if (answer.said === 'unknown') this.#tell(`unknown provider status: ${answer.detail}`);
     const action = batchDecisions[stateOfStatus[entry.status]][answer.said];
@@ -225,7 +229,7 @@ class Reconciliation {
       const reason = answer.detail ?? 'the provider has no capacity for it';
       return { entry, ...this.#waiting(reason, answer.retryAfterMs, refusals) };
     }
-    if (!this.#hold.isLongEnough) return { entry };
+    if (!this.#lock.isLongEnough) return { entry };
     try {
       const id = await this.#beginAgain(planned, index);
       this.#noted[index] = { ...noted, id };
@@ -240,7 +244,7 @@ class Reconciliation {
     const { database } = this.#options;
     const notes = { ...this.#noted[index]?.notes };
     const context = {
-      signal: this.#hold.signal,
+      signal: this.#lock.signal,
       intendedAt: this.#row.created_at,
       notes,
       note: async (name: string, value: string): Promise<void> => {
@@ -344,7 +348,7 @@ class Reconciliation {
     ended?: { readonly collected: Collected | undefined; readonly reason: string },
   ): Promise<void> {
     const { database, world, onEnd } = this.#options;
-    await this.#hold.release();
+    await this.#lock.release();
     await database.write(async (transaction) => {
       if (!(await moveTask(transaction, this.#row, change))) return;
       await appendEvents(transaction, this.#odd, change.now);

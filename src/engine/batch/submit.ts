@@ -27,7 +27,6 @@ import {
 } from '../../store/batch/tasks.ts';
 import type { Database, Transaction } from '../../store/driver/database.ts';
 import { giveUp } from './expiry.ts';
-import { Hold } from './hold.ts';
 import { TaskPool, workOff } from './lanes.ts';
 import {
   askedOf,
@@ -38,6 +37,7 @@ import {
   planJobs,
   refOf,
 } from './plan.ts';
+import { TaskLock } from './task-lock.ts';
 
 export interface BatchOptions {
   readonly database: Database;
@@ -79,18 +79,18 @@ export function submissionPool(options: BatchOptions, signal: AbortSignal): Task
     what: 'submitting',
     take: (transaction, taking) => takeDueTasks(transaction, batchTaskState.pending, taking),
     work: async (row) => {
-      const hold = new Hold(row, options, signal);
+      const lock = new TaskLock(row, options, signal);
       try {
-        await submitTask(row, { ...options, hold, signal });
+        await submitTask(row, { ...options, lock, signal });
       } finally {
-        await hold.release();
+        await lock.release();
       }
     },
   });
 }
 
 interface SubmissionOptions extends BatchOptions {
-  readonly hold: Hold;
+  readonly lock: TaskLock;
   readonly signal: AbortSignal;
 }
 
@@ -175,7 +175,7 @@ class Submission {
   }
 
   async #begin({ provider, job }: PlannedJob, index: number): Promise<string> {
-    const { world, hold } = this.#options;
+    const { world, lock } = this.#options;
     const context = this.#context(provider, index);
     // Only an earlier try can have started it; the first need not look.
     if (this.#row.epoch > 1) {
@@ -183,7 +183,7 @@ class Submission {
       if (found !== undefined) return found;
     }
     // A submitter that may lose the task before the response arrives must not submit.
-    if (!hold.isLongEnough) {
+    if (!lock.isLongEnough) {
       throw new Failure('lease_lost', 'the time to submit this task has run out');
     }
     failpoint(world, 'batch.before-submit');
@@ -222,15 +222,19 @@ class Submission {
   }
 
   async #tryLater(failure: Failure): Promise<void> {
-    const { database, world, hold } = this.#options;
+    const { database, world, lock } = this.#options;
     const { attempt, waits, wait_reason: before } = this.#row;
-    const backoff = backoffMs({ ...defaultPolicy, attempt, random: () => world.random() });
+    const backoff = backoffMs({
+      ...defaultPolicy,
+      failedTries: attempt,
+      random: () => world.random(),
+    });
     const waitMs = isWaitedFor(failure.code)
       ? (failure.retryAfterMs ?? growingWaitMs(world, waits))
       : Math.max(backoff, failure.retryAfterMs ?? limits.wait.retryAfterMsMin);
     const now = database.now();
     await this.#save();
-    await hold.release();
+    await lock.release();
     const reason = waitReasonOf(failure);
     const told = taskEvent('batch_task_waiting', this.#row, { code: failure.code, reason });
     await database.write((transaction) =>
@@ -245,10 +249,10 @@ class Submission {
   }
 
   async #conclude(): Promise<void> {
-    const { database, world, pollIntervalMs, hold } = this.#options;
+    const { database, world, pollIntervalMs, lock } = this.#options;
     const begun = this.#planned.map((_, index) => this.#noted[index] as Begun);
     const [first] = begun.filter((outcome) => 'error' in outcome);
-    await hold.release();
+    await lock.release();
     if (first && begun.every((outcome) => 'error' in outcome)) {
       const failure = new Failure('provider_rejected', `the submission failed: ${first.error}`);
       return giveUp(this.#row, this.#options, failure);
@@ -320,7 +324,7 @@ export function waitReasonOf({ code, message }: Failure): string {
 /** Grows with each wait if the provider gives no time. */
 export function growingWaitMs(world: World, waits: number): number {
   const { retryAfterMsDefault: baseMs, retryAfterMsMax: capMs } = limits.wait;
-  return nextPollMs(world, ceilingMs({ attempt: waits, baseMs, factor: 2, capMs }));
+  return nextPollMs(world, ceilingMs({ failedTries: waits, baseMs, factor: 2, capMs }));
 }
 
 export function errorOf({ code, message }: Failure): JsonObject {

@@ -27,10 +27,10 @@ export async function unservedReasons(database: Database): Promise<string[]> {
     const what = names ?? 'an older task';
     return names?.split(',').every((name) => served.has(name)) ? [] : [unservedBy(what)];
   });
-  const questions = (await listUnassigned(database, now))
+  const waitingLines = (await listUnassigned(database, now))
     .filter(({ oldest }) => now - Number(oldest) > neglectedMs)
     .map(({ count, model }) => `${count} requests for ${model} wait, and no process sends them`);
-  return [...tasks, ...questions];
+  return [...tasks, ...waitingLines];
 }
 
 /** A process with the provider's settings sends requests well before this. */

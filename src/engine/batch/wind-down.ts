@@ -22,11 +22,11 @@ import { takeGivenUpTasks } from '../../store/batch/taking.ts';
 import { type BatchTaskRow, providerStateOf, recordWindDown } from '../../store/batch/tasks.ts';
 import { appendEvents } from '../../store/delivery/events.ts';
 import { collectJob, failed, nothing, sumOf } from './collect.ts';
-import { Hold } from './hold.ts';
 import { TaskPool } from './lanes.ts';
 import { askedOf, firstState, type PlannedJob, planJobs, refOf } from './plan.ts';
 import { type Collected, hasResults, mergedOutput } from './results.ts';
 import { type BatchOptions, growingWaitMs, type Notes, taskEvent } from './submit.ts';
+import { TaskLock } from './task-lock.ts';
 
 export function windDownPool(options: BatchOptions, signal: AbortSignal): TaskPool {
   return new TaskPool(options, {
@@ -34,11 +34,11 @@ export function windDownPool(options: BatchOptions, signal: AbortSignal): TaskPo
     what: 'ending the jobs of',
     take: takeGivenUpTasks,
     work: async (row) => {
-      const hold = new Hold(row, options, signal);
+      const lock = new TaskLock(row, options, signal);
       try {
-        await new WindDown(row, options, hold).run();
+        await new WindDown(row, options, lock).run();
       } finally {
-        await hold.release();
+        await lock.release();
       }
     },
   });
@@ -56,13 +56,13 @@ interface Outcome {
 class WindDown {
   readonly #row: BatchTaskRow;
   readonly #options: BatchOptions;
-  readonly #hold: Hold;
+  readonly #lock: TaskLock;
   readonly #noted: Notes;
 
-  constructor(row: BatchTaskRow, options: BatchOptions, hold: Hold) {
+  constructor(row: BatchTaskRow, options: BatchOptions, lock: TaskLock) {
     this.#row = row;
     this.#options = options;
-    this.#hold = hold;
+    this.#lock = lock;
     this.#noted = JSON.parse(row.submission);
   }
 
@@ -73,7 +73,7 @@ class WindDown {
     const outcomes: Outcome[] = [];
     for (const [index, each] of planned.entries()) {
       outcomes.push(await this.#end(each, index, state?.jobs[index]));
-      if (this.#hold.signal.aborted) return;
+      if (this.#lock.signal.aborted) return;
     }
     await this.#commit(planned, state, outcomes);
   }
@@ -109,7 +109,7 @@ class WindDown {
     if (id !== undefined) return id;
     if (error !== undefined && this.#row.provider_state !== null) return undefined;
     return provider.find(job, {
-      signal: this.#hold.signal,
+      signal: this.#lock.signal,
       intendedAt: this.#row.created_at,
       notes,
       note: async () => undefined,
@@ -120,11 +120,11 @@ class WindDown {
     const { provider } = planned;
     const ref = refOf(planned, entry);
     failpoint(this.#options.world, 'batch.before-wind-down');
-    const answer = await provider.poll(ref, this.#hold.signal);
+    const answer = await provider.poll(ref, this.#lock.signal);
     if (windDownActions[answer.said] !== 'cancel') return this.#settle(planned, entry, answer);
-    const isStoppable = await provider.cancel(ref, this.#hold.signal);
+    const isStoppable = await provider.cancel(ref, this.#lock.signal);
     failpoint(this.#options.world, 'batch.after-cancel');
-    const after = await provider.poll(ref, this.#hold.signal);
+    const after = await provider.poll(ref, this.#lock.signal);
     if (after.said === 'gone') return { entry: failed(entry, 'canceled at the provider') };
     if (windDownActions[after.said] !== 'cancel') return this.#settle(planned, entry, after);
     const what = isStoppable ? 'was asked to end it' : 'has no way to end it';
@@ -168,7 +168,7 @@ class WindDown {
     const results = this.#count(planned, before, outcomes);
     const providerState = this.#stateOf(planned, before, outcomes);
     const outputKey = await this.#outputOf(planned, providerState, outcomes);
-    await this.#hold.release();
+    await this.#lock.release();
     const now = database.now();
     const waitMs = open?.waitMs ?? growingWaitMs(world, row.waits);
     const collected = outcomes.flatMap((each) => each.collected ?? []);

@@ -144,9 +144,9 @@ export class JobControl {
   }
 
   /** Tries again after the blocking sweeps. */
-  async whenSwept<T>(attempt: () => Promise<T | Unswept>): Promise<T> {
+  async whenSwept<T>(change: () => Promise<T | Unswept>): Promise<T> {
     for (;;) {
-      const result = await attempt();
+      const result = await change();
       if (!(result instanceof Unswept)) return result;
       for (const id of result.jobIds) await this.sweeps.run(id);
     }

@@ -4,7 +4,7 @@ import { redact } from '../../kernel/text/redact.ts';
 import type { ErrorRecord } from '../../store/item/items.ts';
 
 /** The name of an upload is private: it stays with the item, and is replaced in messages. */
-export function toldOf(message: string, source: string): string {
+export function withoutUploadName(message: string, source: string): string {
   return source.startsWith('upload:') ? message.replaceAll(source, 'the upload') : message;
 }
 
@@ -33,10 +33,10 @@ export function errorRecord(error: {
     code: failure.code,
     error_code: row.errorCode,
     kind: row.kind,
-    message: toldOf(error.message, source),
+    message: withoutUploadName(error.message, source),
     context: {
       ...domainOf(source),
-      url: toldOf(redact(source), source),
+      url: withoutUploadName(redact(source), source),
       attempt: error.attempt,
       worker_id: error.worker,
       ...failure.context,

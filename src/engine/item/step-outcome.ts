@@ -3,7 +3,7 @@ import { type Failure, failures } from '../../kernel/failure/failure.ts';
 import type { NewEvent } from '../../observe/event.ts';
 import type { Deferral, ModelUse, StepResult } from '../../pipeline/pipeline.ts';
 import type { Report } from '../../store/item/reports.ts';
-import { toldOf } from './error-record.ts';
+import { withoutUploadName } from './error-record.ts';
 
 export type StepOutcome =
   /** The step has run, or its report is on disk. */
@@ -53,7 +53,7 @@ export function failedDetail(
     error_kind: failures[failure.code].kind,
     code: failure.code,
     error_code: failures[failure.code].errorCode,
-    message: toldOf(failure.message, source),
+    message: withoutUploadName(failure.message, source),
     ...detailOf({ ...use, ...result } as StepResult, ms),
   };
 }

@@ -4,7 +4,7 @@ import type { Pipeline, StepPlace } from '../../pipeline/pipeline.ts';
 
 export interface WorkerSlot {
   /** False: there is no free slot, or others wait for it. */
-  moveTo(workplace: StepService): boolean;
+  moveTo(service: StepService): boolean;
 }
 
 export interface Seated {
@@ -25,9 +25,9 @@ export async function takeWorkerSlot(
   const open: string[] = [];
   let full: StepService | undefined;
   for (const step of steps) {
-    const workplace = await workplaceOf(step, item);
-    if (workplace === 'here' || seat.moveTo(workplace)) open.push(step);
-    else full = workplace;
+    const service = await workplaceOf(step, item);
+    if (service === 'here' || seat.moveTo(service)) open.push(step);
+    else full = service;
   }
   return { open, full };
 }

@@ -19,7 +19,7 @@ import type { Database } from '../../store/driver/database.ts';
 import { sweepAlone } from '../../store/driver/sweep-lock.ts';
 import {
   type HandoffState,
-  handoffStandings,
+  listHandoffStates,
   listUnbegun,
   openHandoff,
   pruneHandoffs,
@@ -31,9 +31,9 @@ import {
 } from '../../store/handoff/handoffs.ts';
 import type { Payloads } from '../payload.ts';
 import {
+  type HandoffRequest,
   hashOf,
   type Json,
-  type Question,
   type QueueName,
   type Reply,
   requestKinds,
@@ -51,7 +51,7 @@ export interface HandoffBrokerOptions {
   readonly onError: (what: string, error: unknown) => void;
 }
 
-export interface Asked {
+export interface RequestContext {
   readonly item: Pick<PipelineItem, 'id' | 'jobId'>;
   readonly jobKey: string;
   readonly step: string;
@@ -74,13 +74,13 @@ export interface StoredResponse {
 }
 
 interface Waiting {
-  readonly question: Question;
-  readonly asked: Asked;
+  readonly request: HandoffRequest;
+  readonly context: RequestContext;
   key: string;
   /** When it was sent, or last had a worker. */
   askedAt: number;
   /** When its id was last put on the queue. */
-  toldAt: number;
+  queuedAt: number;
   resolve(reply: Reply): void;
   reject(error: unknown): void;
 }
@@ -103,7 +103,7 @@ export class HandoffBroker {
       queues: Object.values(options.queues),
       world,
       onError,
-      questions: { list: (page) => openRequests(database, page) },
+      requests: { list: (page) => openRequests(database, page) },
     });
     const loop = (name: string, intervalMs: number, runOnce: () => Promise<void>): Loop =>
       new Loop({ name, intervalMs, world, onError, runOnce });
@@ -125,19 +125,19 @@ export class HandoffBroker {
   }
 
   /** Resolves with the response of any worker. An abort leaves the request to the next holder. */
-  async ask(question: Question, asked: Asked): Promise<Reply> {
-    const { signal } = asked;
+  async ask(request: HandoffRequest, context: RequestContext): Promise<Reply> {
+    const { signal } = context;
     signal.throwIfAborted();
     const { promise, resolve, reject } = Promise.withResolvers<Reply>();
     const now = this.#options.world.now();
     const waiting: Waiting = {
-      question,
-      asked,
+      request,
+      context,
       resolve,
       reject,
       key: '',
       askedAt: now,
-      toldAt: now,
+      queuedAt: now,
     };
     const abort = (): void => {
       reject(signal.reason);
@@ -163,7 +163,7 @@ export class HandoffBroker {
   }
 
   progress(key: string, done: number, total: number): void {
-    this.#waiting.get(key)?.asked.progress(done, total);
+    this.#waiting.get(key)?.context.progress(done, total);
   }
 
   /** Why the worker of a request counts as dead; undefined while it is alive. */
@@ -191,7 +191,7 @@ export class HandoffBroker {
       await this.#open(waiting);
       this.#unopened.delete(waiting);
     } catch (error) {
-      if (!isRetried(toFailure(error).code) || waiting.asked.signal.aborted) throw error;
+      if (!isRetried(toFailure(error).code) || waiting.context.signal.aborted) throw error;
       if (!this.#unopened.has(waiting)) this.#options.onError('handoff', error);
       this.#unopened.add(waiting);
     }
@@ -199,24 +199,24 @@ export class HandoffBroker {
 
   async #open(waiting: Waiting): Promise<void> {
     const { database, world } = this.#options;
-    const { question, asked } = waiting;
-    const { kind } = question;
-    const { value: request, bytes } = await this.#options.payloads.pack({
-      value: question.request,
-      bytes: question.bytes,
+    const { request, context } = waiting;
+    const { kind } = request;
+    const { value, bytes } = await this.#options.payloads.pack({
+      value: request.request,
+      bytes: request.bytes,
     });
-    const standing = await database.write((transaction) =>
+    const state = await database.write((transaction) =>
       openHandoff(
         transaction,
         {
           key: world.uuid(),
-          itemId: asked.item.id,
-          jobId: asked.item.jobId,
-          step: asked.step,
+          itemId: context.item.id,
+          jobId: context.item.jobId,
+          step: context.step,
           kind,
           stage: requestKinds[kind].stage,
-          hash: hashOf(question),
-          request: JSON.stringify(request),
+          hash: hashOf(request),
+          request: JSON.stringify(value),
           requestBytes: bytes ?? null,
         },
         database.now(),
@@ -224,29 +224,29 @@ export class HandoffBroker {
     );
     failpoint(world, 'handoff.after-ask');
     if (this.#waiting.get(waiting.key) === waiting) this.#waiting.delete(waiting.key);
-    waiting.key = standing.key;
-    if (asked.signal.aborted) return this.#giveUp(waiting);
-    this.#waiting.set(standing.key, waiting);
-    if (standing.answered_at !== null) await this.#fetch(waiting);
-    else if (standing.worker === null) this.#tell(waiting, standing.epoch);
+    waiting.key = state.key;
+    if (context.signal.aborted) return this.#giveUp(waiting);
+    this.#waiting.set(state.key, waiting);
+    if (state.answered_at !== null) await this.#fetch(waiting);
+    else if (state.worker === null) this.#enqueue(waiting, state.epoch);
   }
 
   /** Puts the id on its queue. An unavailable queue gets it later. */
-  #tell(waiting: Waiting, epoch: number): void {
-    const { kind } = waiting.question;
-    waiting.toldAt = this.#options.world.now();
-    const message = { id: messageId(waiting.key, epoch), kind, jobId: waiting.asked.jobKey };
+  #enqueue(waiting: Waiting, epoch: number): void {
+    const { kind } = waiting.request;
+    waiting.queuedAt = this.#options.world.now();
+    const message = { id: messageId(waiting.key, epoch), kind, jobId: waiting.context.jobKey };
     this.#refill.put(requestKinds[kind].queue, [message]);
   }
 
   async #look(): Promise<void> {
     const all = [...this.#waiting.values()];
-    const standings = await handoffStandings(
+    const states = await listHandoffStates(
       this.#options.database,
       all.map(({ key }) => key),
     );
     if (all.length > 0) this.#seeStore();
-    const byKey = new Map(standings.map((standing) => [standing.key, standing]));
+    const byKey = new Map(states.map((state) => [state.key, state]));
     for (const waiting of all) {
       if (this.#waiting.get(waiting.key) !== waiting) continue;
       await this.#settle(waiting, byKey.get(waiting.key)).catch((error: unknown) => {
@@ -264,21 +264,21 @@ export class HandoffBroker {
     this.#seenAt = now;
   }
 
-  async #settle(waiting: Waiting, standing: HandoffState | undefined): Promise<void> {
+  async #settle(waiting: Waiting, state: HandoffState | undefined): Promise<void> {
     const { world } = this.#options;
     // Another process has withdrawn it, or used its response for a lost step: open it again.
-    if (!standing) return this.#open(waiting);
-    if (standing.answered_at !== null) return this.#fetch(waiting);
-    if (standing.worker !== null) {
+    if (!state) return this.#open(waiting);
+    if (state.answered_at !== null) return this.#fetch(waiting);
+    if (state.worker !== null) {
       // The time without a worker starts when the last worker is gone.
       waiting.askedAt = world.now();
-      const reason = this.#whyDead(standing);
-      if (reason !== undefined) await this.#replace(waiting, standing, reason);
+      const reason = this.#whyDead(state);
+      if (reason !== undefined) await this.#replace(waiting, state, reason);
       return;
     }
     if (world.now() - waiting.askedAt > limits.handoff.unbegunMsMax) return this.#park(waiting);
-    const isOverdue = world.now() - waiting.toldAt > limits.handoff.requeueMs;
-    if (isOverdue) this.#tell(waiting, standing.epoch);
+    const isOverdue = world.now() - waiting.queuedAt > limits.handoff.requeueMs;
+    if (isOverdue) this.#enqueue(waiting, state.epoch);
   }
 
   /** The worker has died: another one gets the request, unless the request itself kills workers. */
@@ -290,7 +290,7 @@ export class HandoffBroker {
       return row && { ...row, isOver };
     });
     if (!released) return;
-    if (!released.isOver) return this.#tell(waiting, released.epoch);
+    if (!released.isOver) return this.#enqueue(waiting, released.epoch);
     const { deaths } = released;
     const alone = `${limits.suspect.loneDeathsMax} of them with no other`;
     const message = `${deaths} workers died on this request, ${alone}; the last one: ${reason}`;
@@ -299,19 +299,19 @@ export class HandoffBroker {
 
   /** No worker is running: the slot of the item goes to another item. */
   async #park(waiting: Waiting): Promise<void> {
-    const { kind } = waiting.question;
+    const { kind } = waiting.request;
     const withdrawn = await this.#options.database.write((transaction) =>
       withdrawHandoff(transaction, waiting.key),
     );
     if (!withdrawn) return;
-    await this.#untell(waiting, withdrawn.epoch);
+    await this.#dequeue(waiting, withdrawn.epoch);
     const { stage } = requestKinds[kind];
     const message = `no worker of the ${stage} stage has begun for a while`;
     const retryAfterMs = limits.handoff.parkedMs;
     waiting.reject(new Failure('service_busy', message, { retryAfterMs }));
   }
 
-  async #untell({ key, question: { kind } }: Waiting, epoch: number): Promise<void> {
+  async #dequeue({ key, request: { kind } }: Waiting, epoch: number): Promise<void> {
     const { queues, onError } = this.#options;
     await queues[requestKinds[kind].queue].remove([messageId(key, epoch)]).catch((error) => {
       onError('handoff queue', error);
@@ -323,10 +323,10 @@ export class HandoffBroker {
    */
   async #giveUp(waiting: Waiting): Promise<void> {
     const { database, onError } = this.#options;
-    if (waiting.asked.signal.reason !== ('lost' satisfies AbortReason)) return;
+    if (waiting.context.signal.reason !== ('lost' satisfies AbortReason)) return;
     try {
       const gone = await database.write((transaction) => removeUnwanted(transaction, waiting.key));
-      if (gone) await this.#untell(waiting, gone.epoch);
+      if (gone) await this.#dequeue(waiting, gone.epoch);
     } catch (error) {
       onError('handoff', error);
     }

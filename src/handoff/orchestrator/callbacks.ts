@@ -26,7 +26,7 @@ import {
 } from '../../store/handoff/handoffs.ts';
 import { getJob, getJobById } from '../../store/job/jobs.ts';
 import { type Json, type Reply, stageAfter, verdictOf, type WireFailure } from '../request.ts';
-import { type Answered, kindsOf, type ReadResult, readResult } from '../result.ts';
+import { type AnsweredRequest, kindsOf, type ReadResult, readResult } from '../result.ts';
 import type { HandoffBroker, StoredResponse, WorkerName } from './broker.ts';
 
 export type Begun =
@@ -102,7 +102,7 @@ export class Callbacks implements OrchestratorClient {
   ): Promise<Begun> {
     const { database } = this.#options;
     return database.write(async (transaction): Promise<Begun> => {
-      const row = await questionOf(transaction, jobKey, handoff);
+      const row = await handoffOf(transaction, jobKey, handoff);
       if (!row || row.answered_at !== null || (await isOver(transaction, row))) return gone;
       // Of two deliveries, the second finds the first at work; if that one dies, the orchestrator
       // notices and asks again.
@@ -114,15 +114,15 @@ export class Callbacks implements OrchestratorClient {
       if (!begun) return gone;
       const { epoch, request, request_bytes } = begun;
       const bytes = request_bytes ?? undefined;
-      const told = { kind: row.kind, releases: releasesOf(row) };
-      return { status: 'begun', epoch, ...told, request: JSON.parse(request), bytes };
+      const assigned = { kind: row.kind, releases: releasesOf(row) };
+      return { status: 'begun', epoch, ...assigned, request: JSON.parse(request), bytes };
     });
   }
 
   async beat(jobKey: string, { handoff: key, epoch, progress, isLeaving }: Beat): Promise<boolean> {
     const { database, broker } = this.#options;
     const isHeard = await database.write(async (transaction) => {
-      const row = await questionOf(transaction, jobKey, key);
+      const row = await handoffOf(transaction, jobKey, key);
       if (!row || (await isOver(transaction, row))) return false;
       if (isLeaving) {
         const released = await releaseHandoff(transaction, { key, epoch, hasDied: false });
@@ -143,8 +143,8 @@ export class Callbacks implements OrchestratorClient {
       const row = await openRequest(transaction, jobKey, completion);
       if (!row) return undefined;
       const { value = {} } = completion;
-      const told = { value, bytes: completion.bytes };
-      const result = failure ? told : read(await askedBy(transaction, row), told);
+      const payload = { value, bytes: completion.bytes };
+      const result = failure ? payload : read(await askedBy(transaction, row), payload);
       const answer: StoredResponse = { value: result.value, failure };
       await answerHandoff(transaction, {
         key: row.key,
@@ -166,7 +166,10 @@ export class Callbacks implements OrchestratorClient {
 
 const gone: Begun = { status: 'gone' };
 
-async function askedBy(transaction: Transaction, { key, kind }: HandoffRow): Promise<Answered> {
+async function askedBy(
+  transaction: Transaction,
+  { key, kind }: HandoffRow,
+): Promise<AnsweredRequest> {
   return { kind, request: JSON.parse(await readRequest(transaction, key)) as Json };
 }
 
@@ -179,7 +182,7 @@ async function statusAfter(
   if (pauseReasons[failure.code] !== undefined) return 'job_paused';
   const reaction = react({
     outcome: { kind: failure.kind, failure },
-    attempt: Math.max(attempt, failure.tries - 1),
+    failedTries: Math.max(attempt, failure.tries - 1),
     policy: retryPolicyFor(stage as Stage, failure.code),
     now: 0,
     random: () => 0,
@@ -197,7 +200,7 @@ async function jobIdOf(transaction: Transaction, key: string): Promise<number> {
 }
 
 /** A request of this job. An unknown job is distinguished from one without requests. */
-async function questionOf(
+async function handoffOf(
   transaction: Transaction,
   jobKey: string,
   handoff: string,
@@ -218,7 +221,7 @@ async function openRequest(
   const row =
     handoff === undefined
       ? await onlyRequest(transaction, jobKey, completion)
-      : await questionOf(transaction, jobKey, handoff);
+      : await handoffOf(transaction, jobKey, handoff);
   if (!row || row.stage !== stage) return undefined;
   if (row.answered_at !== null || (epoch !== undefined && !isLast(row, epoch))) return undefined;
   if (await isOver(transaction, row)) return undefined;

@@ -9,9 +9,9 @@ import type { Post } from '../worker/orchestrator-client.ts';
 export function remoteChunker(post: Post, here: Chunker): Chunker {
   return async (text, signal) => {
     if (text === '' || Buffer.byteLength(text) > limits.handoff.bytesMax) return here(text, signal);
-    const told = await asked(post, text, signal);
-    if (!told) return here(text, signal);
-    const answer = new Shape(told, 'chunk');
+    const body = await postText(post, text, signal);
+    if (!body) return here(text, signal);
+    const answer = new Shape(body, 'chunk');
     return answer.list('chunks').map((chunk) => readChunk(new Shape(chunk, 'chunk')));
   };
 }
@@ -24,7 +24,7 @@ const tooMuchCodes: readonly FailureCode[] = ['timeout_soft', 'payload_too_large
  * A service that is away is waited for: that is not the document's fault. Undefined: it is up, and
  * this text is too large for it.
  */
-async function asked(post: Post, text: string, signal: AbortSignal) {
+async function postText(post: Post, text: string, signal: AbortSignal) {
   try {
     return await post('/chunk', { text }, signal);
   } catch (error) {

@@ -103,11 +103,11 @@ function rulesFor({ item, reader }: StepContext, rules: Extractor): Extractor {
 }
 
 function asking(broker: HandoffBroker, context: StepContext, step: string): Ask {
-  return async (question, signal = context.signal) => {
+  return async (request, signal = context.signal) => {
     const { item, progress } = context;
     const jobKey = await jobKeyOf(context);
     context.scratch.set(askedBy(step), true);
-    return broker.ask(question, { item, jobKey, step, signal, progress });
+    return broker.ask(request, { item, jobKey, step, signal, progress });
   };
 }
 

@@ -33,7 +33,7 @@ function setup(t: { after(run: () => Promise<void>): void }) {
     depth: () => state.inner.depth(),
     close: () => state.inner.close(),
   };
-  const questions = {
+  const requests = {
     list: async ({ from, limit }: { from: number; limit: number }) => {
       state.lists += 1;
       assert.ok(limit <= limits.queue.refillPageMax);
@@ -42,7 +42,7 @@ function setup(t: { after(run: () => Promise<void>): void }) {
     },
   };
   const onError = (_: string, error: unknown): void => void errors.push(error);
-  const refill = new Refill({ queues: [queue], questions, world, onError });
+  const refill = new Refill({ queues: [queue], requests, world, onError });
   t.after(() => refill.stop());
   const flush = (): void => {
     state.inner = new EmbeddedQueue({ name: 'q', world });

@@ -28,7 +28,7 @@ export interface OpenRequests {
 
 export interface RefillOptions {
   readonly queues: readonly Queue[];
-  readonly questions: OpenRequests;
+  readonly requests: OpenRequests;
   readonly world: World;
   readonly onError: (what: string, error: unknown) => void;
 }
@@ -110,13 +110,13 @@ class Lane {
     while (this.#waiting.length > 0) {
       const batch = this.#waiting;
       this.#waiting = [];
-      await this.#attempt(() => this.#options.queue.add(batch));
+      await this.#run(() => this.#options.queue.add(batch));
     }
   }
 
   async #fillIfDue(): Promise<void> {
     const { queue, world } = this.#options;
-    await this.#attempt(async () => {
+    await this.#run(async () => {
       const isLost = await queue.beginFill();
       const isOld = world.now() - this.#filledAt >= limits.queue.refillMs;
       if (!isLost && !isOld && !this.#isDue) return;
@@ -130,18 +130,18 @@ class Lane {
   }
 
   async #fill(): Promise<void> {
-    const { queue, questions } = this.#options;
+    const { queue, requests } = this.#options;
     const limit = limits.queue.refillPageMax;
     let from: number | undefined = 0;
     while (from !== undefined && !this.#stopping.signal.aborted) {
-      const page: OpenPage = await questions.list({ queue: queue.name, from, limit });
+      const page: OpenPage = await requests.list({ queue: queue.name, from, limit });
       await queue.add(page.messages);
       from = page.next;
     }
   }
 
   /** A failed run is due again; an outage of the queue is reported once, not for every try. */
-  async #attempt(run: () => Promise<void>): Promise<void> {
+  async #run(run: () => Promise<void>): Promise<void> {
     const { queue, onError } = this.#options;
     try {
       await run();

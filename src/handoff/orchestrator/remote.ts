@@ -13,12 +13,18 @@ import type { Visitor } from '../../pipeline/fetch/visit.ts';
 import type { Completer } from '../../provider/completion/completion.ts';
 import type { Embedder } from '../../provider/embedding/embedding.ts';
 import { priceOf, type Tokens } from '../../provider/prices.ts';
-import { answered, fromWire, type Question, type Reply, type WireFailure } from '../request.ts';
+import {
+  answered,
+  fromWire,
+  type HandoffRequest,
+  type Reply,
+  type WireFailure,
+} from '../request.ts';
 import { Shape } from '../shape.ts';
 import { readAnswer, readParsed, readRobots, readShown, visitRequest } from '../visit-wire.ts';
 
 /** Sends a request for one step of one item. */
-export type Ask = (question: Question, signal?: AbortSignal) => Promise<Reply>;
+export type Ask = (request: HandoffRequest, signal?: AbortSignal) => Promise<Reply>;
 
 type Scratch = Map<string, unknown>;
 
@@ -119,8 +125,11 @@ export function remoteEmbedder(ask: Ask, own: EmbedderTraits): Embedder {
     meter,
     origin,
     embed: async (texts, signal, keep) => {
-      const question: Question = { kind: 'embed', request: { model, texts, url: urlOf(origin) } };
-      const { value, bytes = none } = answered(await ask(question, signal));
+      const handoffRequest: HandoffRequest = {
+        kind: 'embed',
+        request: { model, texts, url: urlOf(origin) },
+      };
+      const { value, bytes = none } = answered(await ask(handoffRequest, signal));
       const shape = new Shape(value, 'embed');
       const vectors = splitVectors(bytes, shape.number('count'), texts.length);
       const paid = (shape.list('paid') as [number, number][]).flatMap(([place, tokens]) => {
@@ -152,8 +161,12 @@ export function remoteExtractor(ask: Ask): Extractor {
   return {
     model: undefined,
     extract: async ({ text }, { signal }) => {
-      const question: Question = { kind: 'entities', request: {}, bytes: Buffer.from(text) };
-      const { value } = answered(await ask(question, signal));
+      const handoffRequest: HandoffRequest = {
+        kind: 'entities',
+        request: {},
+        bytes: Buffer.from(text),
+      };
+      const { value } = answered(await ask(handoffRequest, signal));
       const shape = new Shape(value, 'entities');
       const entities = shape.list('entities') as readonly Entity[];
       const relations = shape.list('relations') as readonly Relation[];
@@ -170,8 +183,8 @@ export function remoteCompleter(ask: Ask, own: Completer): Completer {
     origin,
     complete: async (request, signal, keep) => {
       const url = urlOf(origin);
-      const question: Question = { kind: 'complete', request: { model, request, url } };
-      const { value } = answered(await ask(question, signal));
+      const handoffRequest: HandoffRequest = { kind: 'complete', request: { model, request, url } };
+      const { value } = answered(await ask(handoffRequest, signal));
       const shape = new Shape(value, 'complete');
       const refusal = shape.part('refusal')?.raw as unknown as WireFailure | undefined;
       const outcome = refusal ? fromWire(refusal) : shape.text('text');

@@ -16,10 +16,10 @@ import { keyOfMessage, type WorkerName } from '../orchestrator/broker.ts';
 import type { Completed, Completion, OrchestratorClient } from '../orchestrator/callbacks.ts';
 import type { Payloads } from '../payload.ts';
 import {
+  type HandoffRequest,
   isPaid,
   isRequestKind,
   type Json,
-  type Question,
   type Reply,
   requestKinds,
   toWire,
@@ -111,17 +111,18 @@ class Run {
     const { message, signal } = this.#delivery;
     const { request } = message;
     const { runs, startedAt } = this.#process;
-    const run = () => (request === undefined ? this.#runAsked(false) : this.#runLoose(request));
+    const run = () =>
+      request === undefined ? this.#runHandoff(false) : this.#runStandalone(request);
     const settled = await during(await runs.enter(signal), run);
     if (settled.do !== 'alone') return settled;
     const afterMs = settled.uptimeMs - (this.#options.world.now() - startedAt);
     if (afterMs > 0) return { do: 'again', afterMs };
-    const again = await during(await runs.enterAlone(signal), () => this.#runAsked(true));
+    const again = await during(await runs.enterAlone(signal), () => this.#runHandoff(true));
     return again.do === 'alone' ? { do: 'again', afterMs: 0 } : again;
   }
 
   /** A request that the orchestrator tracks. */
-  async #runAsked(isAlone: boolean): Promise<Settled | Lone> {
+  async #runHandoff(isAlone: boolean): Promise<Settled | Lone> {
     const { client, onError } = this.#options;
     const { message, signal } = this.#delivery;
     const { jobId = '', id } = message;
@@ -163,7 +164,7 @@ class Run {
   }
 
   /** Work that came with its message: only a named job is notified of the end. */
-  async #runLoose(request: Readonly<Record<string, unknown>>): Promise<Settled> {
+  async #runStandalone(request: Readonly<Record<string, unknown>>): Promise<Settled> {
     const { message, signal } = this.#delivery;
     const reply = await this.#answer({ kind: message.kind, request }, signal, false);
     if (message.jobId !== undefined) {
@@ -174,7 +175,7 @@ class Run {
 
   /** The reply, success or failure: throws only what ends the run itself. */
   async #answer(
-    asked: Omit<Question, 'kind'> & { kind: string },
+    asked: Omit<HandoffRequest, 'kind'> & { kind: string },
     signal: AbortSignal,
     isKept: boolean,
   ): Promise<Tested> {
@@ -212,7 +213,7 @@ class Run {
   }
 
   /** When to retry here, and why; undefined if the failure is reported to the orchestrator. */
-  #next(kind: string, failure: Failure, attempt: number): Next | undefined {
+  #next(kind: string, failure: Failure, failedTries: number): Next | undefined {
     if (!isRequestKind(kind)) return undefined;
     const { world } = this.#options;
     const { stage } = requestKinds[kind];
@@ -223,7 +224,7 @@ class Run {
     const now = world.now();
     const reaction = react({
       outcome: { kind: failure.kind, failure },
-      attempt,
+      failedTries,
       now,
       random: () => world.random(),
       policy: retryPolicyFor(stage, failure.code),
@@ -244,21 +245,21 @@ class Run {
 
   async #report(
     jobId: string,
-    question: Pick<Completion, 'handoff' | 'epoch'>,
+    claimed: Pick<Completion, 'handoff' | 'epoch'>,
     { kind, reply }: { kind: string; reply: Tested },
   ): Promise<Completed> {
     const { client } = this.#options;
     const stage = isRequestKind(kind) ? requestKinds[kind].stage : 'scraping';
-    const tell = (told: Packed) =>
-      this.#insist('orchestrator', () => client.complete(jobId, { ...question, stage, ...told }));
+    const complete = (packed: Packed) =>
+      this.#insist('orchestrator', () => client.complete(jobId, { ...claimed, stage, ...packed }));
     try {
       const packed = await this.#packed(reply);
-      await this.#keep(question.handoff, kind, packed);
-      return await tell(packed);
+      await this.#keep(claimed.handoff, kind, packed);
+      return await complete(packed);
     } catch (error) {
       this.#delivery.signal.throwIfAborted();
       // The response would be refused each time, so a failure is reported instead.
-      return tell({ value: {}, failure: toWire(refusedAnswer(error)) });
+      return complete({ value: {}, failure: toWire(refusedAnswer(error)) });
     }
   }
 
@@ -290,35 +291,35 @@ class Run {
   async #insist<T>(whom: string, call: () => Promise<T>): Promise<T> {
     const { world, onError } = this.#options;
     const { signal } = this.#delivery;
-    for (let attempt = 0; ; attempt++) {
+    for (let failedTries = 0; ; failedTries++) {
       try {
         return await call();
       } catch (error) {
         if (signal.aborted || !isRetriedCall(error)) throw error;
-        if (attempt === 0) onError(whom, error);
+        if (failedTries === 0) onError(whom, error);
         const random = () => world.random();
-        await pause(world, backoffMs({ ...limits.handoff.callRetry, attempt, random }), signal);
+        await pause(world, backoffMs({ ...limits.handoff.callRetry, failedTries, random }), signal);
         signal.throwIfAborted();
       }
     }
   }
 
-  #told: { done: number; total: number } | undefined;
+  #lastProgress: { done: number; total: number } | undefined;
 
   #progress(done: number, total: number): void {
-    this.#told = { done, total };
+    this.#lastProgress = { done, total };
   }
 
   /** Sends heartbeats until stopped; aborts the work when the orchestrator has given it up. */
   #keepBeating(
     jobId: string,
-    question: { handoff: string; epoch: number },
+    claimed: { handoff: string; epoch: number },
     given: AbortController,
   ): () => void {
     const { client, world, onError } = this.#options;
     let cancel: () => void = () => undefined;
     const beat = (): void => {
-      client.beat(jobId, { ...question, progress: this.#told }).then(
+      client.beat(jobId, { ...claimed, progress: this.#lastProgress }).then(
         (isWanted) => {
           if (!isWanted) given.abort(new Failure('lease_lost', 'another worker has the request'));
         },

@@ -97,8 +97,8 @@ export function orchestratorLink(options: LinkOptions): OrchestratorClient {
   const at = (job: string, what: string): string => `/jobs/${encodeURIComponent(job)}/${what}`;
   return {
     async begin(job, handoff, worker, isAlone) {
-      const told = { handoff, worker, ...(isAlone && { alone: true }) };
-      const answer = await orGone(post(at(job, 'begin'), told));
+      const body = { handoff, worker, ...(isAlone && { alone: true }) };
+      const answer = await orGone(post(at(job, 'begin'), body));
       if (answer?.status === 'alone') {
         return { status: 'alone', uptimeMs: Number(answer.uptime_ms) };
       }
@@ -108,8 +108,8 @@ export function orchestratorLink(options: LinkOptions): OrchestratorClient {
       return { ...begun, bytes: decoded } as Begun;
     },
     async beat(job, { handoff, epoch, progress, isLeaving }) {
-      const told = { ...(progress && { progress }), ...(isLeaving && { leaving: true }) };
-      const answer = await orGone(post(at(job, 'heartbeat'), { handoff, epoch, ...told }));
+      const extra = { ...(progress && { progress }), ...(isLeaving && { leaving: true }) };
+      const answer = await orGone(post(at(job, 'heartbeat'), { handoff, epoch, ...extra }));
       return answer?.status === 'ok';
     },
     async complete(job, { stage, handoff, epoch, value, bytes, failure }) {

@@ -16,7 +16,13 @@ import { readUrl } from '../../pipeline/fetch/url.ts';
 import { visitor } from '../../pipeline/fetch/visit.ts';
 import type { Completer, CompletionRequest } from '../../provider/completion/completion.ts';
 import type { Embedder, PaidVector } from '../../provider/embedding/embedding.ts';
-import { type Json, type Question, type Reply, type RequestKind, toWire } from '../request.ts';
+import {
+  type HandoffRequest,
+  type Json,
+  type Reply,
+  type RequestKind,
+  toWire,
+} from '../request.ts';
 import { Shape } from '../shape.ts';
 import { answerWire, parsedWire, readVisitRequest, robotsWire, shownWire } from '../visit-wire.ts';
 
@@ -25,7 +31,7 @@ export interface WorkContext {
   progress(done: number, total: number): void;
 }
 
-export type Work = (question: Question, context: WorkContext) => Promise<Reply>;
+export type Work = (question: HandoffRequest, context: WorkContext) => Promise<Reply>;
 export type Works = Readonly<Partial<Record<RequestKind, Work>>>;
 
 export interface ScraperTools {

@@ -3,8 +3,9 @@
  * the code that external tools group by (`errorCode`, which several codes may share), and the text
  * that people read. A code is never renamed: others store, count and match it.
  */
-import { asking } from './provider.ts';
+
 import { queueFailures } from './queue.ts';
+import { requestFailures } from './request.ts';
 import { type FailureRow, row } from './row.ts';
 import { sinkFailures } from './sink.ts';
 import { storeFailures } from './store.ts';
@@ -296,9 +297,15 @@ export const failureGroups = {
   'Reading a source': reading,
   'Providers and sinks': delivering,
   'The engine': running,
-  Requests: asking,
+  Requests: requestFailures,
 } as const;
 
-export const failures = { ...fetching, ...reading, ...delivering, ...running, ...asking } as const;
+export const failures = {
+  ...fetching,
+  ...reading,
+  ...delivering,
+  ...running,
+  ...requestFailures,
+} as const;
 
 export type FailureCode = keyof typeof failures;

@@ -275,7 +275,7 @@ export const limits = {
     leaseMs: 1 * minute,
     pollMs: 30 * second,
     atOnceMax: 16,
-    retry: { attemptsMax: 10, baseMs: 5 * second, factor: 4, capMs: 6 * hour },
+    retry: { triesMax: 10, baseMs: 5 * second, factor: 4, capMs: 6 * hour },
     secretCharactersMin: 24,
   },
 

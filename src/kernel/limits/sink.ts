@@ -45,7 +45,7 @@ export const sinkLimits = {
     callMs: 2 * minute,
     /** Pages of a thousand names that one sweep lists. */
     listPagesMax: 1000,
-    attemptsMax: 4,
+    triesMax: 4,
     retryBaseMs: 200,
     retryCapMs: 5 * second,
   },

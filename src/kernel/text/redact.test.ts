@@ -4,7 +4,7 @@ import { Failure, toFailure } from '../failure/failure.ts';
 import { redact } from './redact.ts';
 
 describe('a redacted address', () => {
-  const rows: readonly [text: string, told: string][] = [
+  const rows: readonly [text: string, expected: string][] = [
     ['http://a.example/b', 'http://a.example/b'],
     ['http://a.example/?token=SECRET', 'http://a.example/?token=…'],
     ['http://a.example/?a=SECRET&b=SECRET&c', 'http://a.example/?a=…&b=…&…'],
@@ -19,8 +19,8 @@ describe('a redacted address', () => {
     ],
     ['what? it = that', 'what? it = that'],
   ];
-  for (const [text, told] of rows) {
-    test(`${text} becomes ${told}`, () => assert.equal(redact(text), told));
+  for (const [text, expected] of rows) {
+    test(`${text} becomes ${expected}`, () => assert.equal(redact(text), expected));
   }
 
   test('in a failure contains no secret, in any field', () => {

@@ -62,7 +62,7 @@ export function serviceRoutes({ metrics, access, isDraining }: Standing, asked: 
     },
     'GET /metrics': async ({ reply }) => {
       reply.type(metrics.contentType);
-      metrics.seeStanding(access.standing);
+      metrics.seeStanding(access.status);
       return metrics.read();
     },
     'GET /openapi.json': async () => openApiDocument(),
@@ -84,8 +84,8 @@ export function sinkChecks(sinks: readonly Sink[]): Checks {
  * What Pawl works without for a while: callers that are known stay known, and windows are kept in
  * memory. It is told, but a balancer must not take every process away for it.
  */
-function standingOf({ standing }: ServiceAccess): { membership?: Check; redis?: Check } {
-  const { membership, redis } = standing ?? {};
+function standingOf({ status }: ServiceAccess): { membership?: Check; redis?: Check } {
+  const { membership, redis } = status ?? {};
   return {
     ...(membership && {
       membership: { ok: membership.circuit === 'closed', detail: `circuit ${membership.circuit}` },

@@ -70,8 +70,8 @@ async function viewItem(service: Looking, row: ItemRow, known: Known): Promise<I
     step: row.step,
     next,
     waitsOn: row.waits_on,
-    failedAttempts: row.attempt,
-    attemptsMax: attemptsOf(service, ready, code),
+    failedTries: row.attempt,
+    triesMax: attemptsOf(service, ready, code),
     dueAt: row.due_at,
     worker: row.worker,
     service: known.service,
@@ -114,7 +114,7 @@ function countBefore(
 
 function attemptsOf({ lifecycle }: Looking, next: readonly string[], code: FailureCode): number {
   const stage = next[0] === undefined ? 'embedding' : lifecycle.row(next[0]).stage;
-  return retryPolicyFor(stage, code).attemptsMax;
+  return retryPolicyFor(stage, code).triesMax;
 }
 
 /** Which service is busy, only its message says. */

@@ -113,21 +113,21 @@ export interface SinkDocumentRow {
   readonly next_model: string | null;
 }
 
-const standing = `SELECT documents.id, documents.caller, documents.corpus, documents.source,
+const sinkDocument = `SELECT documents.id, documents.caller, documents.corpus, documents.source,
     documents.title, documents.language, documents.generation_id, documents.as_of,
     corpus_settings.model, corpus_settings.next_model
   FROM documents LEFT JOIN corpus_settings ON corpus_settings.caller = documents.caller
     AND corpus_settings.corpus = documents.corpus`;
-const standingOf = sql<SinkDocumentRow>`${standing} WHERE documents.id = :id`;
-const standings = sql<SinkDocumentRow>`
-  ${standing} WHERE documents.id > :after ORDER BY documents.id LIMIT :limit`;
+const oneSinkDocument = sql<SinkDocumentRow>`${sinkDocument} WHERE documents.id = :id`;
+const pageOfSinkDocuments = sql<SinkDocumentRow>`
+  ${sinkDocument} WHERE documents.id > :after ORDER BY documents.id LIMIT :limit`;
 
 /** A document with the current models of its corpus. */
 export async function getSinkDocument(
   reader: Reader,
   id: string,
 ): Promise<SinkDocumentRow | undefined> {
-  return (await reader.run(standingOf, { id }))[0];
+  return (await reader.run(oneSinkDocument, { id }))[0];
 }
 
 /** All documents of all corpora, in pages. */
@@ -135,7 +135,7 @@ export function listSinkDocuments(
   reader: Reader,
   page: { after: string; limit: number },
 ): Promise<SinkDocumentRow[]> {
-  return reader.run(standings, page);
+  return reader.run(pageOfSinkDocuments, page);
 }
 
 const tombstone = sql<{ as_of: number }>`

@@ -50,8 +50,8 @@ export interface HandoffRow extends HandoffState {
   readonly waits_on: string | null;
 }
 
-const standing = 'key, epoch, worker, beat_at, answered_at, deaths';
-const row = `${standing}, item_id, job_id, step, stage, kind, past_workers,
+const stateColumns = 'key, epoch, worker, beat_at, answered_at, deaths';
+const row = `${stateColumns}, item_id, job_id, step, stage, kind, past_workers,
   (SELECT jobs.key FROM jobs WHERE jobs.id = handoffs.job_id) AS job_key,
   (SELECT items.attempt FROM items WHERE items.id = handoffs.item_id) AS attempt,
   (SELECT items.waits_on FROM items JOIN jobs ON jobs.id = items.job_id
@@ -78,9 +78,9 @@ export async function openHandoff(
 }
 
 const handoffStates = sql<HandoffState>`
-  SELECT ${standing} FROM handoffs WHERE key {amongKeys}`;
+  SELECT ${stateColumns} FROM handoffs WHERE key {amongKeys}`;
 
-export async function handoffStandings(
+export async function listHandoffStates(
   reader: Reader,
   keys: readonly string[],
 ): Promise<HandoffState[]> {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { limits } from '../../../src/kernel/limits/limits.ts';
 import { breaksOff, htmlPage } from '../../support/batch/provider-server.ts';
 import type { BatchBench, BatchTest } from '../batch-suite.ts';
-import { questions, recordings } from './submission.ts';
+import { completions, recordings } from './submission.ts';
 
 async function finish(bench: BatchBench, body: unknown, polls = 3): Promise<string> {
   const key = await bench.submit(body);
@@ -44,7 +44,7 @@ export const hostileTests: readonly BatchTest[] = [
           'this is not JSON',
           `${line('one', 'first').slice(0, 20)}`,
         ].join('\n');
-      const key = await finish(bench, questions);
+      const key = await finish(bench, completions);
       assert.deepEqual(await counts(bench, key), ['partial_complete', 2, 1]);
       const output = (await bench.output(key)) as {
         'gpt-4o-mini': { completions: { id: string; text?: string; error?: string }[] };
@@ -68,7 +68,7 @@ export const hostileTests: readonly BatchTest[] = [
         bytes[place] = 0xff;
         return bytes;
       };
-      const key = await finish(bench, questions);
+      const key = await finish(bench, completions);
       assert.deepEqual(await counts(bench, key), ['partial_complete', 2, 1]);
     },
   ],
@@ -76,7 +76,7 @@ export const hostileTests: readonly BatchTest[] = [
     'an HTML page instead of a status counts as an error, and the next response is used',
     async (bench) => {
       bench.openai.server.trouble({ on: /^GET .*batch_1$/, reply: htmlPage });
-      const key = await finish(bench, questions, 4);
+      const key = await finish(bench, completions, 4);
       assert.deepEqual(await counts(bench, key), ['completed', 3, 0]);
       assert.equal((await bench.task(key)).poll_errors, 1);
     },
@@ -85,7 +85,7 @@ export const hostileTests: readonly BatchTest[] = [
     'an HTML page instead of the results has no results, and that is reported',
     async (bench) => {
       bench.openai.server.trouble({ on: /content$/, reply: htmlPage });
-      const key = await finish(bench, questions);
+      const key = await finish(bench, completions);
       assert.deepEqual(await counts(bench, key), ['failed', 0, 3]);
       assert.match((await reasons(bench))[0] ?? '', /something else than a JSON object/);
     },
@@ -95,7 +95,7 @@ export const hostileTests: readonly BatchTest[] = [
     async (bench) => {
       const body = { id: 'batch_999', status: 'failed' };
       bench.openai.server.trouble({ on: /^GET .*batch_1$/, reply: { body } });
-      const key = await finish(bench, questions, 4);
+      const key = await finish(bench, completions, 4);
       assert.deepEqual(await counts(bench, key), ['completed', 3, 0]);
     },
   ],
@@ -103,7 +103,7 @@ export const hostileTests: readonly BatchTest[] = [
     'interrupted results are read again from the start at the next poll',
     async (bench) => {
       bench.openai.server.trouble({ on: /content$/, reply: breaksOff });
-      const key = await finish(bench, questions, 4);
+      const key = await finish(bench, completions, 4);
       assert.deepEqual(await counts(bench, key), ['completed', 3, 0]);
     },
   ],
@@ -112,7 +112,7 @@ export const hostileTests: readonly BatchTest[] = [
     async (bench) => {
       const body = { id: 'batch_1', status: 'completed' };
       bench.openai.server.trouble({ on: /^GET .*batch_1$/, reply: { body } });
-      const key = await finish(bench, questions, 1);
+      const key = await finish(bench, completions, 1);
       assert.deepEqual(await counts(bench, key), ['failed', 0, 3]);
       assert.match((await bench.task(key)).error ?? '', /completed without a result/);
     },
@@ -122,7 +122,7 @@ export const hostileTests: readonly BatchTest[] = [
     async (bench) => {
       const body = { id: 'batch_1', status: 'meditating' };
       bench.openai.server.trouble({ on: /^GET .*batch_1$/, reply: { body } });
-      const key = await finish(bench, questions, 4);
+      const key = await finish(bench, completions, 4);
       assert.deepEqual(await counts(bench, key), ['completed', 3, 0]);
       assert.match((await reasons(bench))[0] ?? '', /meditating/);
     },
@@ -171,7 +171,7 @@ export const hostileTests: readonly BatchTest[] = [
         },
       });
       const before = process.memoryUsage().rss;
-      const key = await finish(bench, questions);
+      const key = await finish(bench, completions);
       const grown = process.memoryUsage().rss - before;
       assert.deepEqual(await counts(bench, key), ['partial_complete', 1, 2]);
       assert.match(

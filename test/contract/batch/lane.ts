@@ -5,15 +5,12 @@ import { insertLines, linesOfStep } from '../../../src/store/batch/lines.ts';
 import type { BatchBench, BatchTest } from '../batch-suite.ts';
 
 /** An item with this many lines for a batch task. */
-export async function defer(
-  bench: BatchBench,
-  questions = 1,
-): Promise<{ id: number; key: string }> {
+export async function defer(bench: BatchBench, count = 1): Promise<{ id: number; key: string }> {
   const { store } = bench;
   const { key } = await store.submit();
   const row = await store.claimOne();
-  const requests = Array.from({ length: questions }, (_, place) => ({
-    input: `question ${place}`,
+  const requests = Array.from({ length: count }, (_, place) => ({
+    input: `request ${place}`,
   }));
   const verdict = await store.report(
     row,

@@ -7,7 +7,7 @@ import {
   readBatchGauges,
 } from '../../../src/store/batch/tasks.ts';
 import type { BatchBench, BatchTest } from '../batch-suite.ts';
-import { questions, recordings } from './submission.ts';
+import { completions, recordings } from './submission.ts';
 
 async function begin(bench: BatchBench, body: unknown): Promise<string> {
   const key = await bench.submit(body);
@@ -68,7 +68,7 @@ export const lifecycleTests: readonly BatchTest[] = [
   [
     'a completion moves state by state, with its output under the name of the model',
     async (bench) => {
-      const key = await begin(bench, questions);
+      const key = await begin(bench, completions);
       await bench.poll(3);
       const [job] = (await bench.state(key)).jobs;
       assert.equal(job?.status, 'COMPLETED');
@@ -110,7 +110,7 @@ export const lifecycleTests: readonly BatchTest[] = [
   [
     'two models, one of which fails: partial_complete',
     async (bench) => {
-      const key = await begin(bench, { ...questions, models: ['gpt-4o-mini', 'gpt-4o'] });
+      const key = await begin(bench, { ...completions, models: ['gpt-4o-mini', 'gpt-4o'] });
       bench.openai.server.trouble({
         on: /^GET \/v1\/batches\/batch_2$/,
         reply: { body: { id: 'batch_2', status: 'failed', errors: { data: [{ message: 'no' }] } } },
@@ -127,7 +127,7 @@ export const lifecycleTests: readonly BatchTest[] = [
     async (bench) => {
       bench.openai.answer = ({ custom_id }) =>
         custom_id === 'two' ? { status: 400, message: 'no' } : { content: 'yes' };
-      const key = await begin(bench, questions);
+      const key = await begin(bench, completions);
       await bench.poll(3);
       assert.equal((await bench.state(key)).jobs[0]?.status, 'PARTIAL_COMPLETE');
       assert.equal((await bench.task(key)).state, 'partial_complete');
@@ -137,7 +137,7 @@ export const lifecycleTests: readonly BatchTest[] = [
     'no line succeeds: the task fails',
     async (bench) => {
       bench.openai.answer = () => ({ status: 500, message: 'no' });
-      const key = await begin(bench, questions);
+      const key = await begin(bench, completions);
       await bench.poll(3);
       assert.equal((await bench.state(key)).jobs[0]?.status, 'FAILED');
       assert.equal((await bench.task(key)).state, 'failed');
@@ -163,7 +163,7 @@ export const lifecycleTests: readonly BatchTest[] = [
   [
     'the third poll error fails the job',
     async (bench) => {
-      const key = await begin(bench, questions);
+      const key = await begin(bench, completions);
       bench.openai.server.trouble({ on: /^GET .*batch_1$/, reply: { status: 500 }, times: 3 });
       await bench.poll(2);
       assert.equal((await bench.task(key)).state, 'in_progress');
@@ -209,7 +209,7 @@ export const lifecycleTests: readonly BatchTest[] = [
     'a damaged provider state fails its task alone',
     async (bench) => {
       const key = await begin(bench, recordings);
-      const other = await begin(bench, questions);
+      const other = await begin(bench, completions);
       await bench.store.database.write((transaction) =>
         transaction.run(
           { text: `UPDATE batch_tasks SET provider_state = '{"jobs": 7}' WHERE key = :key` },
@@ -225,7 +225,7 @@ export const lifecycleTests: readonly BatchTest[] = [
     'a task of more than 26 hours fails, and its job is canceled',
     async (bench) => {
       bench.openai.pollsToGo = 10_000;
-      const key = await begin(bench, questions);
+      const key = await begin(bench, completions);
       bench.store.world.skip(limits.batch.taskAgeMsMax - 200_000);
       await bench.poll();
       assert.equal((await bench.task(key)).state, 'in_progress');
@@ -255,7 +255,7 @@ export const lifecycleTests: readonly BatchTest[] = [
   [
     'cancel ends the task immediately, and reaches the provider',
     async (bench) => {
-      const key = await begin(bench, questions);
+      const key = await begin(bench, completions);
       bench.openai.server.trouble({ on: /cancel$/, reply: { status: 503 } });
       await bench.commands.cancel('ann', key);
       assert.equal((await bench.task(key)).state, 'canceled');
@@ -284,7 +284,7 @@ export const lifecycleTests: readonly BatchTest[] = [
       bench.openai.lastStatus = 'expired';
       bench.openai.answer = ({ custom_id }) =>
         custom_id === 'one' ? { content: 'yes' } : 'expired';
-      const key = await begin(bench, questions);
+      const key = await begin(bench, completions);
       await bench.poll(3);
       const row = await bench.task(key);
       assert.deepEqual([row.state, row.results_ok, row.results_failed], ['partial_complete', 1, 2]);

@@ -6,14 +6,14 @@ import { openaiBatches } from '../../../src/provider/batch/vendor/openai.ts';
 import { BatchFixture, endpointOf } from '../../support/batch/fixture.ts';
 import { OpenaiServer } from '../../support/batch/openai-server.ts';
 import type { BatchBench, BatchTest } from '../batch-suite.ts';
-import { questions, recordings } from './submission.ts';
+import { completions, recordings } from './submission.ts';
 
 /** A process on the same store that has none of the providers. */
 function stranger(bench: BatchBench): BatchFixture {
   return new BatchFixture(bench.store, []);
 }
 
-const twoModels = { ...questions, models: ['gpt-4o-mini', 'other-mini'] };
+const twoModels = { ...completions, models: ['gpt-4o-mini', 'other-mini'] };
 
 /** A process with a second provider that has its own models. */
 async function withOther(bench: BatchBench) {
@@ -29,7 +29,7 @@ export const servingTests: readonly BatchTest[] = [
     'a process without the provider neither submits, polls, fails nor cancels its tasks',
     async (bench) => {
       const other = stranger(bench);
-      const pending = await bench.submit(questions);
+      const pending = await bench.submit(completions);
       await other.deliver();
       assert.equal((await bench.task(pending)).state, 'pending');
       await bench.deliver();
@@ -48,7 +48,7 @@ export const servingTests: readonly BatchTest[] = [
     'a task that no process serves fails after 26 hours, and is canceled when its provider is back',
     async (bench) => {
       bench.openai.pollsToGo = 10_000;
-      const key = await bench.submit(questions);
+      const key = await bench.submit(completions);
       await bench.deliver();
       bench.store.world.skip(limits.batch.taskAgeMsMax);
       const other = stranger(bench);
@@ -65,7 +65,7 @@ export const servingTests: readonly BatchTest[] = [
   [
     'completions of an older store go to a process that has their provider',
     async (bench) => {
-      const key = await bench.submit(questions);
+      const key = await bench.submit(completions);
       await bench.store.database.write((transaction) =>
         transaction.run({ text: 'UPDATE batch_tasks SET served_by = NULL' }),
       );
@@ -87,7 +87,7 @@ export const servingTests: readonly BatchTest[] = [
       try {
         await runner.commands.submit('ann', recordings);
         await bench.store.world.until('the first to hang', () => bench.azure.server.count(/./) > 0);
-        const { key } = await runner.commands.submit('ann', questions);
+        const { key } = await runner.commands.submit('ann', completions);
         await bench.store.world.until('the other to end', async () => {
           return (await bench.task(key)).state === 'completed';
         });
@@ -132,14 +132,14 @@ export const servingTests: readonly BatchTest[] = [
   [
     'a hanging result does not delay other tasks of its provider',
     async (bench) => {
-      const slow = await bench.submit(questions);
+      const slow = await bench.submit(completions);
       const runner = new BatchRunner({ ...bench.options, pollIntervalMs: 0 });
       bench.openai.server.trouble({ on: /out-batch_1\/content$/, reply: () => undefined });
       await runner.start();
       try {
         const { world } = bench.store;
         await world.until('the result to hang', () => bench.openai.server.count(/content$/) > 0);
-        const { key } = await runner.commands.submit('ann', questions);
+        const { key } = await runner.commands.submit('ann', completions);
         await world.until('the other to end', async () => {
           return (await bench.task(key)).state === 'completed';
         });

@@ -12,7 +12,7 @@ export const recordings = {
   urls: ['https://media.example/one.wav', 'https://media.example/two.wav'],
 };
 
-export const questions = {
+export const completions = {
   task_type: 'completion',
   models: ['gpt-4o-mini'],
   dataset_ids: ['5f0c7a52-0000-4000-8000-000000000002'],
@@ -90,11 +90,11 @@ export const submissionTests: readonly BatchTest[] = [
   [
     'the state of a completion starts in the documented shape',
     async (bench) => {
-      const key = await bench.submit(questions);
+      const key = await bench.submit(completions);
       await bench.deliver();
       assert.deepEqual(await bench.state(key), {
         task_type: 'completion',
-        input_dataset_ids: questions.dataset_ids,
+        input_dataset_ids: completions.dataset_ids,
         jobs: [
           {
             model: 'gpt-4o-mini',
@@ -166,10 +166,10 @@ export const submissionTests: readonly BatchTest[] = [
     (kind): BatchTest => [
       `a ${kind} whose submitter died before its commit is found, and not submitted again`,
       async (bench) => {
-        const key = await bench.submit(kind === 'completion' ? questions : recordings);
+        const key = await bench.submit(kind === 'completion' ? completions : recordings);
         // Other batches of the same caller fill the first pages of the provider's list.
         for (let other = 0; other < 5; other += 1) {
-          await bench.submit(kind === 'completion' ? questions : recordings);
+          await bench.submit(kind === 'completion' ? completions : recordings);
         }
         await submitAndDie(bench);
         const server = kind === 'completion' ? bench.openai.server : bench.azure.server;
@@ -204,7 +204,7 @@ export const submissionTests: readonly BatchTest[] = [
   [
     'an unreachable provider is tried again, and in the end the task fails',
     async (bench) => {
-      const key = await bench.submit(questions);
+      const key = await bench.submit(completions);
       const times = limits.batch.submitAttemptsMax;
       bench.openai.server.trouble({ on: /files/, reply: { status: 503 }, times });
       for (let attempt = 0; attempt < times; attempt += 1) {
@@ -237,12 +237,12 @@ export const submissionTests: readonly BatchTest[] = [
         [{ task_type: 'transcription', urls: [] }, /urls must have/],
         [{ task_type: 'transcription' }, /give either urls to transcribe or requests/],
         [{ ...recordings, provider: 'ACME' }, /no provider is configured for ACME/],
-        [{ ...questions, models: ['llama'] }, /no provider is configured for the model llama/],
-        [{ ...questions, models: [] }, /at least one model/],
-        [{ ...questions, requests: [{ custom_id: 'a b', input: 'x' }] }, /custom_id must be/],
-        [{ ...questions, requests: [{ custom_id: 'a' }] }, /input must be a text/],
+        [{ ...completions, models: ['llama'] }, /no provider is configured for the model llama/],
+        [{ ...completions, models: [] }, /at least one model/],
+        [{ ...completions, requests: [{ custom_id: 'a b', input: 'x' }] }, /custom_id must be/],
+        [{ ...completions, requests: [{ custom_id: 'a' }] }, /input must be a text/],
         [
-          { ...questions, requests: [questions.requests[0], questions.requests[0]] },
+          { ...completions, requests: [completions.requests[0], completions.requests[0]] },
           /is used twice/,
         ],
       ];

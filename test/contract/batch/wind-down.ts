@@ -6,7 +6,7 @@ import type { Reply } from '../../support/batch/provider-server.ts';
 import { makeLatch } from '../../support/test-world.ts';
 import type { BatchBench, BatchTest } from '../batch-suite.ts';
 import { defer, gather, statuses } from './lane.ts';
-import { questions, recordings } from './submission.ts';
+import { completions, recordings } from './submission.ts';
 
 async function begin(bench: BatchBench, body: unknown): Promise<string> {
   const key = await bench.submit(body);
@@ -90,7 +90,7 @@ export const windDownTests: readonly BatchTest[] = [
   [
     'the results of an abandoned task are its output, and are counted',
     async (bench) => {
-      const key = await begin(bench, questions);
+      const key = await begin(bench, completions);
       bench.openai.pollsToGo = 0;
       await giveUp(bench);
       await bench.poll(2);
@@ -107,7 +107,7 @@ export const windDownTests: readonly BatchTest[] = [
     'three errors with good responses between them do not fail a job',
     async (bench) => {
       bench.openai.pollsToGo = 4;
-      const key = await begin(bench, questions);
+      const key = await begin(bench, completions);
       for (let error = 0; error < 3; error += 1) {
         bench.openai.server.trouble({ on: asking, reply: broken });
         await bench.poll(2);
@@ -120,7 +120,7 @@ export const windDownTests: readonly BatchTest[] = [
   [
     'a refused key is not an error of the job: the task waits, and shows that',
     async (bench) => {
-      const key = await begin(bench, questions);
+      const key = await begin(bench, completions);
       bench.openai.server.trouble({ on: asking, reply: { status: 401 }, times: 4 });
       await bench.poll(4);
       const row = await bench.task(key);
@@ -137,7 +137,7 @@ export const windDownTests: readonly BatchTest[] = [
   [
     'a rate limit on the results is waited for, as long as it says, or longer each time',
     async (bench) => {
-      const key = await begin(bench, questions);
+      const key = await begin(bench, completions);
       const limited = { status: 429, headers: { 'retry-after': '900' } };
       const on = /content$/;
       bench.openai.server.trouble({ on, reply: limited });
@@ -169,7 +169,7 @@ export const windDownTests: readonly BatchTest[] = [
   [
     'a limit without a time at submission is waited for, longer each time, and shown',
     async (bench) => {
-      const key = await bench.submit(questions);
+      const key = await bench.submit(completions);
       const on = /^POST .*files$/;
       bench.openai.server.trouble({ on, reply: { status: 429 }, times: 6 });
       const gaps: number[] = [];
@@ -192,7 +192,7 @@ export const windDownTests: readonly BatchTest[] = [
   [
     'a lock is renewed while a slow result is read',
     async (bench) => {
-      const key = await begin(bench, questions);
+      const key = await begin(bench, completions);
       const { world } = bench.store;
       await bench.poll(2);
       const reading = makeLatch();
@@ -219,7 +219,7 @@ export const windDownTests: readonly BatchTest[] = [
     'a task has the counts of all its jobs, regardless of when each of them ended',
     async (bench) => {
       const models = ['gpt-4o-mini', 'gpt-4o', 'gpt-4.1'];
-      const key = await begin(bench, { ...questions, models });
+      const key = await begin(bench, { ...completions, models });
       const failed = { id: 'batch_3', status: 'failed', errors: { data: [{ message: 'no' }] } };
       bench.openai.server.trouble({ on: /^GET .*batch_3$/, reply: { body: failed } });
       bench.openai.server.trouble({

@@ -35,13 +35,13 @@ export const handoffVerdictTests: readonly EngineTest[] = [
       await scene.start();
       const job = await bench.store.submit();
       const failure = { code: 'http_5xx', message: 'down', retry: true } as const;
-      const { attemptsMax } = retryPolicyFor(stage, 'http_5xx');
-      for (let attempt = 1; attempt < attemptsMax; attempt++) {
+      const { triesMax } = retryPolicyFor(stage, 'http_5xx');
+      for (let tryNumber = 1; tryNumber < triesMax; tryNumber++) {
         const { complete } = await scene.beginOne();
         assert.deepEqual(await complete({ failure }), { status: 'retry_scheduled' });
         await bench.world.until('the wait', async () => {
           const { waits_on, attempt: failed } = await bench.store.item(job.ids[0]);
-          return waits_on === 'time' && failed === attempt;
+          return waits_on === 'time' && failed === tryNumber;
         });
         assert.equal((await bench.store.job(job.key)).items_waiting, 1);
       }
@@ -51,10 +51,10 @@ export const handoffVerdictTests: readonly EngineTest[] = [
       const told = (await bench.store.events()).filter(({ kind }) => kind === 'retry_scheduled');
       assert.deepEqual(
         told.map(({ attempt }) => attempt),
-        Array.from({ length: attemptsMax - 1 }, (_, index) => index + 1),
+        Array.from({ length: triesMax - 1 }, (_, index) => index + 1),
       );
       const error = JSON.parse((await bench.store.item(job.ids[0])).error ?? '{}');
-      assert.equal(error.context.attempt, attemptsMax);
+      assert.equal(error.context.attempt, triesMax);
     },
   ],
   [
@@ -89,7 +89,7 @@ export const handoffVerdictTests: readonly EngineTest[] = [
       const callbacks = new Callbacks({ database, world: bench.world, broker: scene.broker });
       const sources = [{ kind: 'url', source: 'https://example.org/a' } as const];
       const job = await bench.store.submit({ sources });
-      await bench.world.until('the question', () => scene.queue.waiting.size > 0);
+      await bench.world.until('the request', () => scene.queue.waiting.size > 0);
       const told = (value: Completion['value']) => callbacks.complete(job.key, { stage, value });
       await assert.rejects(told({ title: 'no text' }), {
         code: 'bad_request',

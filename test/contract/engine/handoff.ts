@@ -166,7 +166,7 @@ export const handoffTests: readonly EngineTest[] = [
       const scene = new Scene(bench);
       await scene.start();
       const job = await bench.store.submit();
-      await bench.world.until('the question', () => scene.queue.waiting.size > 0);
+      await bench.world.until('the request', () => scene.queue.waiting.size > 0);
       await bench.world.advance(limits.handoff.unbegunMsMax + limits.handoff.requeueMs);
       const item = await bench.store.item(job.ids[0]);
       assert.equal(item.waits_on, 'time');
@@ -236,7 +236,7 @@ export const handoffTests: readonly EngineTest[] = [
       const job = await bench.store.submit();
       const { complete } = await scene.beginOne();
       await engine.commands.cancel(job.caller, job.key);
-      await bench.world.until('no question', async () => (await scene.rows()) === 0);
+      await bench.world.until('no request', async () => (await scene.rows()) === 0);
       assert.deepEqual(await complete(), late);
       await bench.untilJob(job, 'canceled');
       assert.deepEqual(scene.used, []);
@@ -248,10 +248,10 @@ export const handoffTests: readonly EngineTest[] = [
       const scene = new Scene(bench);
       const engine = await scene.start();
       const job = await bench.store.submit({ items: 2 });
-      await bench.world.until('two questions', () => scene.queue.waiting.size === 2);
+      await bench.world.until('two requests', () => scene.queue.waiting.size === 2);
       const { complete } = await scene.beginOne();
       await engine.commands.pause(job.caller, job.key);
-      await bench.world.until('one question', async () => (await scene.rows()) === 1);
+      await bench.world.until('one request', async () => (await scene.rows()) === 1);
       assert.equal(scene.queue.waiting.size, 0);
       assert.deepEqual(await complete(), succeeded);
       await engine.commands.resume(job.caller, job.key);
@@ -295,7 +295,7 @@ export const handoffTests: readonly EngineTest[] = [
       const scene = new Scene(bench);
       await scene.start();
       const job = await bench.store.submit({ items: 2 });
-      await bench.world.until('two questions', () => scene.queue.waiting.size === 2);
+      await bench.world.until('two requests', () => scene.queue.waiting.size === 2);
       const only = (value: string) => ({ stage, value: { page: value } }) as const;
       await assert.rejects(scene.callbacks.complete(job.key, only('which?')), {
         code: 'bad_request',

@@ -72,10 +72,10 @@ export const interruptionTests: readonly EngineTest[] = [
       assert.deepEqual([receipt.itemsCanceled, receipt.itemsDone], [1, 0]);
       await bench.world.settle();
       assert.deepEqual(reasons, ['lost']);
-      const before = (await bench.store.standing()).items;
+      const before = (await bench.store.state()).items;
       release();
       await bench.world.advance(5000);
-      assert.deepEqual((await bench.store.standing()).items, before);
+      assert.deepEqual((await bench.store.state()).items, before);
       assert.equal((await bench.store.job(job.key)).state, 'canceled');
       assert.equal((await bench.store.story()).includes('step_completed embedded'), false);
       assert.deepEqual(bench.errors, []);

@@ -63,7 +63,7 @@ export const outcomeTests: readonly EngineTest[] = [
       const job = await bench.store.submit();
       await bench.untilJob(job, 'failed');
       assert.equal((await errorOf(bench, job.ids[0])).code, 'replaced_meanwhile');
-      assert.equal((await waits(bench)).length, stagePolicies.embedding.attemptsMax - 1);
+      assert.equal((await waits(bench)).length, stagePolicies.embedding.triesMax - 1);
       assert.deepEqual(bench.errors, []);
     },
   ],
@@ -74,7 +74,7 @@ export const outcomeTests: readonly EngineTest[] = [
       await bench.start({ fetched });
       const job = await bench.store.submit();
       await bench.untilJob(job, 'failed');
-      assert.equal(bench.runs.length, stagePolicies.scraping.attemptsMax);
+      assert.equal(bench.runs.length, stagePolicies.scraping.triesMax);
       const error = await errorOf(bench, job.ids[0]);
       assert.deepEqual(
         [error.code, error.error_code, error.kind, error.stage, error.step, error.context.attempt],
@@ -101,7 +101,7 @@ export const outcomeTests: readonly EngineTest[] = [
       const job = await bench.store.submit();
       await bench.untilJob(job, 'failed');
       const tries = bench.runs.filter((step) => step === 'indexed').length;
-      assert.equal(tries, stagePolicies.embedding.attemptsMax);
+      assert.equal(tries, stagePolicies.embedding.triesMax);
     },
   ],
   ...(['step_output_invalid', 'http_404'] as const).map(

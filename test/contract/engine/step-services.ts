@@ -75,15 +75,15 @@ function pagesOf(bench: EngineFixture, caller: string, count: number): Promise<S
   return bench.store.submit({ caller, sources });
 }
 
-async function benched({ store }: EngineFixture, workplace: StepService): Promise<number> {
-  const rows = (await store.standing()).benches as { workplace: StepService }[];
-  return rows.filter((row) => row.workplace === workplace).length;
+async function queued({ store }: EngineFixture, service: StepService): Promise<number> {
+  const rows = (await store.state()).benches as { workplace: StepService }[];
+  return rows.filter((row) => row.workplace === service).length;
 }
 
 /** All except those with a slot there. */
-async function untilQueued(bench: EngineFixture, workplace: StepService, count: number) {
-  await bench.world.until(`${count} in the queue of ${workplace}`, async () => {
-    return (await benched(bench, workplace)) === count;
+async function untilQueued(bench: EngineFixture, service: StepService, count: number) {
+  await bench.world.until(`${count} in the queue of ${service}`, async () => {
+    return (await queued(bench, service)) === count;
   });
 }
 
@@ -108,7 +108,7 @@ export const workplaceTests: readonly EngineTest[] = [
       embedding.comeBack();
       await bench.untilJob(job, 'succeeded');
       assert.equal(countRuns(bench, 'embedded'), 5 * places);
-      assert.deepEqual([await benched(bench, 'embedding'), bench.errors], [0, []]);
+      assert.deepEqual([await queued(bench, 'embedding'), bench.errors], [0, []]);
     },
   ],
   [
@@ -180,7 +180,7 @@ export const workplaceTests: readonly EngineTest[] = [
       await bench.untilJob(job, 'succeeded');
       await bench.untilJob(other, 'canceled');
       assert.deepEqual(
-        [await benched(bench, 'embedding'), await bench.store.withoutCause()],
+        [await queued(bench, 'embedding'), await bench.store.withoutCause()],
         [0, 0],
       );
     },
@@ -199,7 +199,7 @@ export const workplaceTests: readonly EngineTest[] = [
       await bench.untilJob(job, 'succeeded');
       const { crashes } = await bench.store.item(job.ids.at(-1));
       assert.equal(crashes, 0);
-      assert.equal(await benched(bench, 'embedding'), 0);
+      assert.equal(await queued(bench, 'embedding'), 0);
     },
   ],
 ];

@@ -123,7 +123,7 @@ export const stepTests: readonly EngineTest[] = [
       const { store } = bench;
       await store.submit();
       const row = await store.claimOne();
-      await store.click(row, 'fetched', 'content_extracted', 'chunked', 'embedded');
+      await store.commit(row, 'fetched', 'content_extracted', 'chunked', 'embedded');
       await store.report({ ...row, progress: (await store.item(row.id)).progress }, { to: 'turn' });
       await bench.start();
       await bench.untilStory('job_succeeded');

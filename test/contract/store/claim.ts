@@ -32,11 +32,11 @@ export const claimTests: readonly StoreTest[] = [
   [
     'a submission that fails at its end leaves no trace',
     async (store) => {
-      const before = await store.standing();
+      const before = await store.state();
       store.world.uuid = () => 'same';
       await store.submit();
       await assert.rejects(store.submit({ items: 3 }), /unique/i);
-      const after = await store.standing();
+      const after = await store.state();
       assert.deepEqual(before.items, []);
       assert.equal(after.items?.length, 1);
       assert.equal(after.turns?.length, 1);
@@ -50,7 +50,7 @@ export const claimTests: readonly StoreTest[] = [
       await assert.rejects(store.submit({ sources: [] }), { code: 'sources_empty' });
       await assert.rejects(store.submit({ items: 100_001 }), { code: 'too_many_sources' });
       await assert.rejects(store.submit({ priority: 10 }), { code: 'bad_request' });
-      assert.deepEqual((await store.standing()).jobs, []);
+      assert.deepEqual((await store.state()).jobs, []);
     },
   ],
   [
@@ -98,7 +98,7 @@ export const claimTests: readonly StoreTest[] = [
     'a claim of an item at its branches begins all open ones',
     async (store) => {
       await store.submit();
-      const row = await store.click(
+      const row = await store.commit(
         await store.claimOne(),
         'fetched',
         'content_extracted',

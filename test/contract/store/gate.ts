@@ -78,7 +78,7 @@ export const gateTests: readonly StoreTest[] = [
       const { ids } = await store.submit({ items: 4, gate });
       const [first] = await claimAdmitted(store);
       if (!first) throw new Error('one is let in');
-      await store.click(first, 'fetched');
+      await store.commit(first, 'fetched');
       assert.equal((await store.item(ids[0])).waits_on, 'worker');
       await assertGoesOn(store);
     },
@@ -114,7 +114,7 @@ export const gateTests: readonly StoreTest[] = [
       const { key, ids } = await store.submit({ items: 5, gate });
       const [first] = await claimAdmitted(store);
       if (!first) throw new Error('one is let in');
-      await store.click(first, 'fetched');
+      await store.commit(first, 'fetched');
       await store.commands.pause('ann', key);
       await store.commands.resume('ann', key);
       assert.equal((await store.item(ids[0])).waits_on, 'turn');

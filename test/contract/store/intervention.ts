@@ -61,10 +61,10 @@ export const interventionTests: readonly StoreTest[] = [
       const job = await store.submit();
       const row = await store.claimOne();
       await store.commands.cancel('ann', job.key);
-      const before = await store.standing();
+      const before = await store.state();
       const progress = store.lifecycle.reach(0, 'fetched');
       assert.equal(await store.report(row, { to: 'advance', progress }), 'refused');
-      assert.deepEqual(await store.standing(), before);
+      assert.deepEqual(await store.state(), before);
     },
   ],
   [
@@ -119,7 +119,7 @@ export const interventionTests: readonly StoreTest[] = [
       const job = await store.submit({ items: 3 });
       const [first, second] = await store.claim(2);
       if (!first || !second) throw new Error('two items are claimed');
-      await store.fail(await store.click(first, 'fetched', 'content_extracted', 'embedded'));
+      await store.fail(await store.commit(first, 'fetched', 'content_extracted', 'embedded'));
       await store.commands.cancel('ann', job.key);
       assert.equal(await store.commands.retry('ann', job.key), 3);
       assert.deepEqual(await places(store, job), [
@@ -143,9 +143,9 @@ export const interventionTests: readonly StoreTest[] = [
     async (store) => {
       const { key } = await store.submit();
       await store.finish(await store.claimOne());
-      const before = await store.standing();
+      const before = await store.state();
       await assert.rejects(store.commands.retry('ann', key), { code: 'action_not_allowed' });
-      assert.deepEqual(await store.standing(), before);
+      assert.deepEqual(await store.state(), before);
     },
   ],
   [
@@ -205,12 +205,12 @@ export const interventionTests: readonly StoreTest[] = [
     'a caller cannot change what belongs to another',
     async (store) => {
       const job = await spread(store);
-      const before = await store.standing();
+      const before = await store.state();
       const { commands } = store;
       await assert.rejects(commands.cancel('bob', job.key), { code: 'job_unknown' });
       await assert.rejects(commands.pause('bob', job.key), { code: 'job_unknown' });
       await assert.rejects(commands.retryItems('bob', [...job.ids]), { code: 'item_unknown' });
-      assert.deepEqual(await store.standing(), before);
+      assert.deepEqual(await store.state(), before);
     },
   ],
   [

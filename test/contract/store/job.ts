@@ -46,7 +46,7 @@ export const jobTests: readonly StoreTest[] = [
       ];
       assert.equal(await status(store, key), 'scraping');
       for (const [step, stage] of expected) {
-        row = await store.click(row, step);
+        row = await store.commit(row, step);
         assert.equal(await status(store, key), stage, step);
       }
     },
@@ -59,9 +59,9 @@ export const jobTests: readonly StoreTest[] = [
       if (!first || !second || !third) throw new Error('three items are claimed');
       await store.finish(first);
       const toBranches = ['fetched', 'content_extracted', 'chunked'] as const;
-      await store.click(second, ...toBranches);
+      await store.commit(second, ...toBranches);
       assert.equal(await status(store, key), 'scraping');
-      const reached = await store.click(third, 'fetched', 'content_extracted');
+      const reached = await store.commit(third, 'fetched', 'content_extracted');
       assert.equal(await status(store, key), 'chunking');
       await store.fail(reached);
       assert.equal(await status(store, key), 'embedding');
@@ -171,20 +171,20 @@ export const jobTests: readonly StoreTest[] = [
       const [first, second, third] = await store.claim(3);
       assert.ok(first && second && third);
       await store.finish(first);
-      await store.click(second, 'fetched', 'content_extracted', 'chunked');
-      let questions = 0;
+      await store.commit(second, 'fetched', 'content_extracted', 'chunked');
+      let queries = 0;
       const reader: Reader = {
         run: (...asked) => {
-          questions++;
+          queries++;
           return store.database.run(...asked);
         },
       };
       const rows = await Promise.all(keys.map((key) => store.job(key)));
       const statuses = await statusesOf(reader, rows);
       assert.deepEqual(statuses, ['done', 'embedding', 'scraping', 'pending']);
-      assert.equal(questions, 1);
+      assert.equal(queries, 1);
       assert.deepEqual(await statusesOf(reader, rows.slice(0, 1)), ['done']);
-      assert.equal(questions, 1);
+      assert.equal(queries, 1);
     },
   ],
   [

@@ -21,11 +21,11 @@ export const migrationTests: readonly StoreTest[] = [
     'migrating again changes nothing',
     async (store) => {
       await store.submit();
-      const before = await store.standing();
+      const before = await store.state();
       await migrate(store.database, store.lifecycle);
       const applied = await store.rows<{ version: number }>('SELECT version FROM migrations');
       assert.equal(applied.length, migrations.length);
-      assert.deepEqual(await store.standing(), before);
+      assert.deepEqual(await store.state(), before);
     },
   ],
   [

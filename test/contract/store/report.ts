@@ -57,14 +57,14 @@ export const reportTests: readonly StoreTest[] = [
       const old = await store.claimOne();
       await store.report(old, { to: 'turn' });
       await store.claimOne();
-      const before = await store.standing();
+      const before = await store.state();
       const verdict = await store.report(old, toFetched, {
         effect: mark('zombie'),
         events: [{ kind: 'step_completed', jobId: old.job_id }],
         usage: { tokensIn: 9, tokensOut: 9, costCents: 9 },
       });
       assert.equal(verdict, 'refused');
-      assert.deepEqual(await store.standing(), before);
+      assert.deepEqual(await store.state(), before);
       assert.deepEqual(await store.rows("SELECT name FROM corpora WHERE name = 'zombie'"), []);
       const last = (await store.events()).at(-1);
       assert.deepEqual([last?.kind, last?.itemId], ['report_refused', old.id]);
@@ -76,13 +76,13 @@ export const reportTests: readonly StoreTest[] = [
       await store.submit();
       const old = await store.claimOne();
       await store.report(old, { to: 'turn' });
-      const before = await store.standing();
+      const before = await store.state();
       assert.equal(await store.fail(old), 'refused');
       assert.equal(await store.wait(old, 1), 'refused');
       assert.equal(await store.report(old, { to: 'turn' }), 'refused');
       const end = { to: 'advance', progress: lifecycle.complete } as const;
       assert.equal(await store.report(old, end), 'refused');
-      assert.deepEqual(await store.standing(), before);
+      assert.deepEqual(await store.state(), before);
     },
   ],
   [
@@ -91,10 +91,10 @@ export const reportTests: readonly StoreTest[] = [
       await store.submit();
       const row = await store.claimOne();
       assert.equal(await store.report(row, toFetched), 'applied');
-      const before = await store.standing();
+      const before = await store.state();
       assert.equal(await store.report(row, toFetched, { effect: mark('twice') }), 'refused');
       assert.equal(await store.report({ ...row, progress: 127 }, toFetched), 'refused');
-      assert.deepEqual(await store.standing(), before);
+      assert.deepEqual(await store.state(), before);
     },
   ],
   [
@@ -172,7 +172,7 @@ export const reportTests: readonly StoreTest[] = [
     'a failure keeps the progress, the error and its time, and puts the item into the inbox',
     async (store) => {
       const { ids } = await store.submit();
-      const row = await store.click(await store.claimOne(), 'fetched');
+      const row = await store.commit(await store.claimOne(), 'fetched');
       await store.fail(row, 'no_usable_content');
       const item = await store.item(ids[0]);
       assert.deepEqual(
@@ -186,7 +186,7 @@ export const reportTests: readonly StoreTest[] = [
     'a returned item is in the queue again, with its progress and no try used',
     async (store) => {
       const { ids } = await store.submit();
-      const row = await store.click(await store.claimOne(), 'fetched');
+      const row = await store.commit(await store.claimOne(), 'fetched');
       await store.report(row, { to: 'turn' });
       const item = await store.item(ids[0]);
       assert.deepEqual(

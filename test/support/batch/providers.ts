@@ -52,7 +52,7 @@ const asked = ['one', 'two'] as const;
 const requests = asked.map((id) => ({
   custom_id: id,
   instruction: 'Answer.',
-  input: `question ${id}`,
+  input: `request ${id}`,
 }));
 const spoken = (provider: string, urls: readonly string[]) => ({
   task_type: 'transcription',

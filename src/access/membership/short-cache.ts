@@ -6,7 +6,7 @@ interface Entry<T> {
   readonly until: number;
 }
 
-export class Remembered<T> {
+export class ShortCache<T> {
   readonly #now: () => number;
   readonly #entries = new Map<string, Entry<T>>();
   readonly #underWay = new Map<string, Promise<T>>();

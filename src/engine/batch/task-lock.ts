@@ -10,7 +10,7 @@ import type { BatchOptions } from './submit.ts';
 
 type HoldOptions = Pick<BatchOptions, 'database' | 'world' | 'holdMs' | 'onError'>;
 
-export class Hold {
+export class TaskLock {
   /** Aborted when the task is lost, or the process stops. */
   readonly signal: AbortSignal;
   readonly #row: BatchTaskRow;

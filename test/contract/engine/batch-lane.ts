@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { limits } from '../../../src/kernel/limits/limits.ts';
 import type { StepFunction } from '../../../src/pipeline/pipeline.ts';
 import { getCorpusSettings } from '../../../src/store/corpus/settings.ts';
-import { CheapLane, costs, five, sections, sectionTokens } from '../../support/batch/cheap-lane.ts';
+import { CheapLane, costs, five, sections, sectionTokens } from '../../support/batch/batch-lane.ts';
 import { answerTokens } from '../../support/batch/metered-batches.ts';
 import type { EngineTest } from '../../support/engine-fixture.ts';
 import { meteredEmbedder } from '../../support/metered-embedder.ts';

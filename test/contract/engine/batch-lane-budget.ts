@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { pruneMoney } from '../../../src/engine/item/sweeper.ts';
 import { limits } from '../../../src/kernel/limits/limits.ts';
-import { CheapLane, costs, sections, sectionTokens, ten } from '../../support/batch/cheap-lane.ts';
+import { CheapLane, costs, sections, sectionTokens, ten } from '../../support/batch/batch-lane.ts';
 import type { EngineTest } from '../../support/engine-fixture.ts';
 
 export const cheapBudgetTests: readonly EngineTest[] = [

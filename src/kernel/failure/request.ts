@@ -2,7 +2,7 @@
 import { type FailureRow, row } from './row.ts';
 
 /** Failures of requests. */
-export const asking = {
+export const requestFailures = {
   bad_request: row('E_BAD_REQUEST', 'fatal', 400, {
     title: 'Bad request',
     advice: 'Change the field that the detail names, then send the request again.',

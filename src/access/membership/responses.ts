@@ -3,30 +3,32 @@ import { limits } from '../../kernel/limits/limits.ts';
 import type { World } from '../../kernel/world.ts';
 import type { Claims } from './claims.ts';
 
-export type Answer = { readonly isValid: true; readonly claims: Claims } | { isValid: false };
+export type MembershipResponse =
+  | { readonly isValid: true; readonly claims: Claims }
+  | { isValid: false };
 
-export interface KnownAnswer {
-  readonly answer: Answer;
+export interface CachedResponse {
+  readonly answer: MembershipResponse;
   /** How long it may still be used. */
   readonly ttlMs: number;
 }
 
 /** A cache shared by several processes. It never throws: without it, Membership is asked. */
-export interface AnswerCache {
-  get(hash: string): Promise<KnownAnswer | undefined>;
-  set(hash: string, known: KnownAnswer): Promise<void>;
+export interface ResponseCache {
+  get(hash: string): Promise<CachedResponse | undefined>;
+  set(hash: string, known: CachedResponse): Promise<void>;
 }
 
-interface Held {
-  readonly answer: Answer;
+interface CacheEntry {
+  readonly answer: MembershipResponse;
   readonly heldAt: number;
   readonly ttlMs: number;
 }
 
 /** The cache of this process. Evicts the least recently used response. */
-export class MemoryAnswers {
+export class MemoryResponses {
   readonly #world: World;
-  readonly #held = new Map<string, Held>();
+  readonly #held = new Map<string, CacheEntry>();
 
   constructor(world: World) {
     this.#world = world;
@@ -36,7 +38,7 @@ export class MemoryAnswers {
     return this.#held.size;
   }
 
-  get(hash: string): Answer | undefined {
+  get(hash: string): MembershipResponse | undefined {
     const held = this.#held.get(hash);
     if (held === undefined) return undefined;
     this.#held.delete(hash);
@@ -47,7 +49,7 @@ export class MemoryAnswers {
     return held.answer;
   }
 
-  set(hash: string, { answer, ttlMs }: KnownAnswer): void {
+  set(hash: string, { answer, ttlMs }: CachedResponse): void {
     this.#held.delete(hash);
     this.#held.set(hash, { answer, ttlMs, heldAt: this.#world.now() });
     const [oldest] = this.#held.keys();
