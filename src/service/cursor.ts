@@ -1,4 +1,4 @@
-/** Cursors are the place of the last thing shown; nobody else's things are behind one. */
+/** A cursor is the position of the last entry shown. It never leads to entries of other callers. */
 import { Failure } from '../kernel/failure/failure.ts';
 import { limits } from '../kernel/limits/limits.ts';
 
@@ -15,18 +15,18 @@ export function numberCursor({ cursor }: PageQuery): number | undefined {
   if (cursor === undefined) return undefined;
   const value = Number(cursor);
   if (/^\d{1,16}$/.test(cursor) && Number.isSafeInteger(value)) return value;
-  throw new Failure('bad_request', 'the cursor is not one that a list has given');
+  throw new Failure('bad_request', 'the cursor is invalid: use next_cursor of a list');
 }
 
 export function keyCursor({ cursor }: PageQuery): string | undefined {
   if (cursor === undefined || /^[0-9a-f]{32}$/.test(cursor)) return cursor;
-  throw new Failure('bad_request', 'the cursor is not one that a list has given');
+  throw new Failure('bad_request', 'the cursor is invalid: use next_cursor of a list');
 }
 
-/** Lists of corpora go by their names. */
+/** Lists of corpora are sorted by name. */
 export function nameCursor({ cursor }: PageQuery): string | undefined {
   if (cursor === undefined || limits.corpus.fullNamePattern.test(cursor)) return cursor;
-  throw new Failure('bad_request', 'the cursor is not one that a list has given');
+  throw new Failure('bad_request', 'the cursor is invalid: use next_cursor of a list');
 }
 
 /** A page that is not full is the last one. */

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { until } from '../support/wait.ts';
 import { openBench } from './api-client.ts';
 
-test('the url of a job is its first source, also where that is no address', async (t) => {
+test('the url of a job is its first source, also where that is not an address', async (t) => {
   const { submit, ask } = await openBench(t, { work: false });
   const urlOf = async (body: object) => {
     const id = await submit({ corpus_name: 'a', ...body });

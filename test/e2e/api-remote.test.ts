@@ -27,7 +27,7 @@ describe('pawl with --url', () => {
     assert.match(found.stdout, /The cat +\d\.\d+\n +upload:docs\/one\/cat\.md/);
 
     const why = await place.run(['why', 'upload:docs/two/cat.md', '--corpus', 'notes', ...url]);
-    assert.match(why.stdout, /^searchable {2}upload:docs\/two\/cat\.md\nGeneration 1/);
+    assert.match(why.stdout, /^searchable {2}upload:docs\/two\/cat\.md\nVersion 1/);
     assert.match(why.stdout, /raw bytes +\d+ B of text\/markdown, blob\s+[0-9a-f]{64}/);
 
     const { items } = await place.readOne<{ items: { job_id: string }[] }>(['jobs', ...url]);
@@ -99,7 +99,7 @@ describe('pawl why', () => {
     const args = ['why', 'docs/cat.md', '--corpus', 'notes', '--query', 'harmonium'];
     const { stdout, code } = await place.run(args);
     assert.equal(code, 0);
-    assert.match(stdout, /^searchable .*docs\/cat\.md\nGeneration 1 is searchable, with 1 passage/);
+    assert.match(stdout, /^searchable .*docs\/cat\.md\nVersion 1 is searchable, with 1 passage/);
     assert.match(stdout, /passage +.*harmonium/);
     const never = await place.readOne<{ verdict: string }>([
       'why',

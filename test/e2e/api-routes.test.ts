@@ -236,7 +236,7 @@ describe('GET /why', () => {
     await ended(await submit({ corpus_name: 'a', documents: [long, { id: 'bad', text: '' }] }));
     const good = await why('good', 'harmonium');
     assert.equal(good.verdict, 'searchable');
-    assert.match(good.explanation, /^Generation 1 is searchable/);
+    assert.match(good.explanation, /^Version 1 is searchable/);
     assert.match(good.chunk?.text ?? '', /harmonium/);
     assert.equal(good.provenance?.content_hash, good.document?.content_hash);
     const bad = await why('bad');

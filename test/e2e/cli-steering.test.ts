@@ -52,7 +52,8 @@ describe('an ingest that is interrupted', { concurrency: 2 }, () => {
 
     // Everything was handed back: no lease is left for anyone to wait for.
     const items = await place.read(['doctor']);
-    assert.deepEqual(items.find(({ check }) => check === 'workers')?.found, 'no process is running');
+    const workers = items.find(({ check }) => check === 'workers');
+    assert.deepEqual(workers?.found, 'no process is running');
 
     const resumed = await place.run(ingest);
     assert.equal(resumed.code, 0, resumed.stderr);

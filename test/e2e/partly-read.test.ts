@@ -56,7 +56,7 @@ describe('documents that were read in part', () => {
     assert.deepEqual((await ask<Document>('GET /documents/:id', one)).body, document);
     const query = { corpus_name: 'notes', url: document?.source_url ?? '' };
     const why = (await ask<Why>('GET /why', { query })).body;
-    assert.match(why.explanation, /It was read in part: 25 % of its text was kept\./);
+    assert.match(why.explanation, /It was only partly read: 25 % of its text was kept\./);
     assert.deepEqual(why.document?.warnings, [warning]);
     const wrong = { params, query: { partly_read: 'maybe' } };
     assert.equal((await ask('GET /corpora/:name/documents', wrong)).status, 400);

@@ -17,7 +17,7 @@ import type { HotStore } from '../../redis/hot-store.ts';
 import { callbackRoutes } from '../../service/handler/callbacks.ts';
 import { workRoutes } from '../../service/handler/services.ts';
 import { Metrics } from '../../service/metric/metrics.ts';
-import { QueueRoom } from '../../service/queue-capacity.ts';
+import { QueueCapacity } from '../../service/queue-capacity.ts';
 import type { Service } from '../../service/service.ts';
 import { News } from '../../service/stream/news.ts';
 import { Streams } from '../../service/stream/streams.ts';
@@ -169,7 +169,7 @@ async function build({ options, world, logger, audit, guarded, spans, ...parts }
     ...{ commands: engine.commands, relay: engine.relay, batch: batch.commands },
     ...{ callers: engine.callers, directory, access },
     jobs: shown.jobs,
-    room: new QueueRoom({
+    capacity: new QueueCapacity({
       ...{ world, max: options.queueDepthMax },
       count: () => countWaiting(database),
     }),
@@ -232,10 +232,10 @@ interface ShowingParts {
 function showJobs({ assembled, news, metrics, world, hot, onError }: ShowingParts) {
   const { database, lifecycle, engine } = assembled;
   const standings = new ItemCounts({ database, world });
-  const pictures = new JobViews({ database, standings, lifecycle });
-  if (!hot) return { jobs: pictures.shown, stop: async () => undefined };
+  const jobViews = new JobViews({ database, standings, lifecycle });
+  if (!hot) return { jobs: jobViews.shown, stop: async () => undefined };
   const jobs = new HotJobs({
-    ...{ store: hot, pictures, world, onError },
+    ...{ store: hot, jobViews, world, onError },
     now: () => database.now(),
     position: () => news.position,
     onRead: (result) => metrics.seeHot(result),

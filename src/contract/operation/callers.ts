@@ -1,4 +1,4 @@
-/** The routes of callers: who is who, for operators with the internal key. */
+/** The routes of callers and their keys, for operators with the internal key. */
 import Type from 'typebox';
 import { limits } from '../../kernel/limits/limits.ts';
 import * as schema from '../schema/schema.ts';
@@ -15,7 +15,7 @@ const byKey = Type.Object({
 });
 const confirm = query({
   confirm: Type.Optional(
-    Type.Literal('true', { description: 'Do it even where it cannot be taken back.' }),
+    Type.Literal('true', { description: 'Confirms a change that cannot be undone.' }),
   ),
 });
 
@@ -31,7 +31,7 @@ export const callers = {
   },
   'GET /callers/:id': {
     group: 'Callers',
-    summary: 'One caller: what leads to it, and what it owns',
+    summary: 'One caller: its keys, and what it owns',
     params: byCaller,
     status: 200,
     answer: schema.CallerDetail,
@@ -40,7 +40,7 @@ export const callers = {
   },
   'PUT /callers/:id/keys/:hash': {
     group: 'Callers',
-    summary: 'Let a key lead to this caller, as when it is rotated',
+    summary: 'Link a key to this caller, for example to rotate keys',
     params: byKey,
     query: confirm,
     status: 200,
@@ -50,7 +50,7 @@ export const callers = {
   },
   'DELETE /callers/:id/keys/:hash': {
     group: 'Callers',
-    summary: 'Let a key lead to this caller no longer',
+    summary: 'Unlink a key from this caller',
     params: byKey,
     query: confirm,
     status: 200,
@@ -60,7 +60,7 @@ export const callers = {
   },
   'POST /callers/:id/move': {
     group: 'Callers',
-    summary: 'Give what a caller owns, or one corpus of it, to another',
+    summary: 'Move everything that a caller owns, or one corpus, to another caller',
     params: byCaller,
     body: Type.Object(
       { to: id, corpus_name: Type.Optional(schema.CorpusName) },

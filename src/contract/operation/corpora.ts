@@ -1,4 +1,4 @@
-/** The routes of corpora, and of questions to them. */
+/** The routes of corpora, documents and search. */
 import Type from 'typebox';
 import { limits } from '../../kernel/limits/limits.ts';
 import { partlyReadBelow } from '../../kernel/text/kept-share.ts';
@@ -7,7 +7,7 @@ import * as schema from '../schema/schema.ts';
 import { byId, byName, query, type Route } from './row.ts';
 
 const kind = Type.Optional(schema.oneOf(entityKinds));
-/** These lists are read whole: they have a bound, and no cursor. */
+/** These lists are returned whole: they have a maximum length and no cursor. */
 const entityLimit = Type.Optional(
   Type.Integer({ minimum: 1, maximum: limits.request.entitiesMax }),
 );
@@ -20,7 +20,7 @@ const sharedWith = Type.Object({
 export const corpora = {
   'GET /corpora': {
     group: 'Corpora',
-    summary: 'What can be searched, by name',
+    summary: 'Your corpora, by name',
     query: query(schema.page),
     status: 200,
     answer: schema.pageOf(schema.Corpus),
@@ -28,7 +28,7 @@ export const corpora = {
   },
   'GET /corpora/:name': {
     group: 'Corpora',
-    summary: 'One corpus',
+    summary: 'One corpus with its size and cost',
     params: byName,
     status: 200,
     answer: schema.CorpusDetail,
@@ -36,7 +36,7 @@ export const corpora = {
   },
   'POST /corpora/:name/budget': {
     group: 'Corpora',
-    summary: 'What a corpus may cost in all; null for no bound',
+    summary: 'Set the total budget of a corpus; null for no budget',
     params: byName,
     body: Type.Object(
       { budget_cents: Type.Union([Type.Number({ minimum: 0 }), Type.Null()]) },
@@ -49,8 +49,7 @@ export const corpora = {
   },
   'POST /corpora/:name/reembed': {
     group: 'Corpora',
-    summary:
-      'Embed a corpus anew with the model that is configured; searched with its old one until then',
+    summary: 'Embed a corpus again with the configured model; searches use the old one until then',
     params: byName,
     body: schema.Budget,
     status: 202,
@@ -59,7 +58,7 @@ export const corpora = {
   },
   'GET /corpora/:name/origins': {
     group: 'Corpora',
-    summary: 'The addresses that text of a corpus is sent to, and those configured in this service',
+    summary: 'The services that receive text of a corpus, and those configured in this process',
     params: byName,
     status: 200,
     answer: schema.CorpusOrigins,
@@ -67,7 +66,7 @@ export const corpora = {
   },
   'POST /corpora/:name/origins': {
     group: 'Corpora',
-    summary: 'Accept the configured addresses: from now on, text of the corpus is sent to them',
+    summary: 'Accept the configured services: text of the corpus may be sent to them',
     params: byName,
     status: 200,
     answer: schema.CorpusOrigins,
@@ -75,7 +74,7 @@ export const corpora = {
   },
   'GET /corpora/:name/entities': {
     group: 'Corpora',
-    summary: 'Whom and what the documents of a corpus name, the most often named first',
+    summary: 'The entities in the documents of a corpus, most frequent first',
     params: byName,
     query: query({ kind, limit: entityLimit }),
     status: 200,
@@ -84,7 +83,7 @@ export const corpora = {
   },
   'GET /corpora/:name/entities/:entity': {
     group: 'Corpora',
-    summary: 'What is named together with an entity, the most often first',
+    summary: 'The entities that share passages with an entity, most frequent first',
     params: Type.Object({
       ...byName.properties,
       entity: Type.String({ minLength: 1, maxLength: 500 }),
@@ -104,7 +103,7 @@ export const corpora = {
   },
   'GET /corpora/:name/shares': {
     group: 'Corpora',
-    summary: 'With whom a corpus is shared',
+    summary: 'The callers that a corpus is shared with',
     params: byName,
     status: 200,
     answer: Type.Object({ items: Type.Array(schema.Share) }),
@@ -112,7 +111,7 @@ export const corpora = {
   },
   'PUT /corpora/:name/shares/:caller': {
     group: 'Corpora',
-    summary: 'Let another caller read a corpus, or write to it as well',
+    summary: 'Share a corpus with another caller, to read or to write as well',
     params: sharedWith,
     body: Type.Object({ access: schema.ShareAccess }, { additionalProperties: false }),
     status: 200,
@@ -122,7 +121,7 @@ export const corpora = {
   },
   'DELETE /corpora/:name/shares/:caller': {
     group: 'Corpora',
-    summary: 'Share a corpus with this caller no longer',
+    summary: 'Stop sharing a corpus with a caller',
     params: sharedWith,
     status: 200,
     answer: Type.Object({ caller_id: Type.String(), removed: Type.Boolean() }),
@@ -154,7 +153,7 @@ export const corpora = {
   },
   'DELETE /documents/:id': {
     group: 'Corpora',
-    summary: 'Take a document out of its corpus',
+    summary: 'Delete a document',
     params: byId,
     status: 200,
     answer: Type.Object({ document_id: Type.String(), deleted: Type.Literal(true) }),
@@ -162,7 +161,7 @@ export const corpora = {
   },
   'GET /documents/:id/chunks': {
     group: 'Corpora',
-    summary: 'The passages of a document, in order',
+    summary: 'The chunks of a document, in order',
     params: byId,
     query: query(schema.page),
     status: 200,
@@ -171,7 +170,7 @@ export const corpora = {
   },
   'GET /documents/:id/entities': {
     group: 'Corpora',
-    summary: 'The names that a document mentions',
+    summary: 'The entities in a document',
     params: byId,
     query: query({ kind, limit: entityLimit }),
     status: 200,
@@ -183,7 +182,7 @@ export const corpora = {
 export const asking = {
   'POST /search': {
     group: 'Search',
-    summary: 'The best passages of a corpus',
+    summary: 'The best passages of a corpus for a query',
     body: schema.Search,
     status: 200,
     answer: schema.Found,
@@ -192,7 +191,7 @@ export const asking = {
   },
   'GET /why': {
     group: 'Search',
-    summary: 'Why a document is, or is not, in the results',
+    summary: 'Why a document is, or is not, in the search results',
     query: query({
       corpus_name: schema.CorpusName,
       url: Type.String({ minLength: 1, maxLength: 4096 }),

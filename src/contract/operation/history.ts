@@ -1,4 +1,4 @@
-/** The routes of what has happened, and of what failed. */
+/** The routes of events and of the inbox. */
 import Type from 'typebox';
 import { limits } from '../../kernel/limits/limits.ts';
 import * as schema from '../schema/schema.ts';
@@ -15,7 +15,7 @@ const lastEventId = Type.Object({ 'last-event-id': Type.Optional(Type.String()) 
 export const history = {
   'GET /jobs/:id/events': {
     group: 'History',
-    summary: 'What has happened to a job, by cursor',
+    summary: 'The events of a job, by cursor',
     params: byId,
     query: eventPage,
     status: 200,
@@ -24,7 +24,7 @@ export const history = {
   },
   'GET /events': {
     group: 'History',
-    summary: 'What has happened to all that is yours, by cursor',
+    summary: 'All your events, by cursor',
     query: eventPage,
     status: 200,
     answer: schema.Events,
@@ -33,9 +33,9 @@ export const history = {
   'GET /jobs/:id/stream': {
     group: 'History',
     summary:
-      'A job as it moves, until it ends: messages without a name are the job, one at each change ' +
-      'of its status; those named `event` are its events, by which a stream can be resumed. ' +
-      '204 when there is nothing more',
+      'A job, live, until it ends: unnamed messages carry the job, one per change of its ' +
+      'status; messages named `event` carry its events, by which a stream can be ' +
+      'resumed. 204 when there is nothing more',
     params: byId,
     query: streamQuery,
     headers: lastEventId,
@@ -46,7 +46,7 @@ export const history = {
   },
   'GET /stream': {
     group: 'History',
-    summary: 'The events of all that is yours as they happen, as messages named `event`',
+    summary: 'All your events, live, as messages named `event`',
     query: streamQuery,
     headers: lastEventId,
     status: 200,
@@ -67,7 +67,7 @@ export const inbox = {
   },
   'GET /inbox': {
     group: 'Inbox',
-    summary: 'What failed, by cause, with advice',
+    summary: 'Failed documents by cause, with advice',
     query: query({
       corpus_name: corpusName,
       cause: Type.Optional(Type.String({ minLength: 1, maxLength: 300 })),
@@ -79,7 +79,7 @@ export const inbox = {
   },
   'POST /inbox/retry': {
     group: 'Inbox',
-    summary: 'Try failed documents again, each from its failed step',
+    summary: 'Retry failed documents, each from its failed step',
     body: schema.Chosen,
     status: 200,
     answer: Type.Object({ retried: schema.Count }),
@@ -88,7 +88,7 @@ export const inbox = {
   },
   'POST /inbox/discard': {
     group: 'Inbox',
-    summary: 'Take failed documents out of the inbox for good',
+    summary: 'Discard failed documents',
     body: schema.Chosen,
     status: 200,
     answer: Type.Object({ discarded: schema.Count }),

@@ -68,7 +68,7 @@ export const jobs = {
   },
   'GET /jobs/:id': {
     group: 'Jobs',
-    summary: 'Where a job stands',
+    summary: 'The state of a job',
     params: byId,
     status: 200,
     answer: schema.JobDetail,
@@ -76,7 +76,7 @@ export const jobs = {
   },
   'GET /jobs/:id/items': {
     group: 'Jobs',
-    summary: 'The documents of a job, each with why it is where it is',
+    summary: 'The documents of a job, each with an explanation of its state',
     params: byId,
     query: query(schema.page),
     status: 200,
@@ -85,7 +85,7 @@ export const jobs = {
   },
   'POST /jobs/:id/cancel': {
     group: 'Jobs',
-    summary: 'End what is open of a job; what is done stays',
+    summary: 'Cancel the open documents of a job; finished ones stay',
     params: byId,
     status: 200,
     answer: schema.CancelReceipt,
@@ -93,7 +93,7 @@ export const jobs = {
   },
   'POST /jobs/:id/pause': {
     group: 'Jobs',
-    summary: 'Stop a job where it is',
+    summary: 'Pause a job',
     params: byId,
     status: 200,
     answer: schema.JobMoved,
@@ -101,7 +101,7 @@ export const jobs = {
   },
   'POST /jobs/:id/resume': {
     group: 'Jobs',
-    summary: 'Go on with a paused job, perhaps with a higher budget',
+    summary: 'Resume a paused job, optionally with a higher budget',
     params: byId,
     body: schema.Budget,
     status: 200,
@@ -110,7 +110,7 @@ export const jobs = {
   },
   'POST /jobs/:id/retry': {
     group: 'Jobs',
-    summary: 'Run what failed or was canceled again, each document from where it stopped',
+    summary: 'Retry failed and canceled documents, each from where it stopped',
     params: byId,
     status: 200,
     answer: schema.JobMoved,
@@ -121,7 +121,7 @@ export const jobs = {
 export const webhooks = {
   'GET /jobs/:id/deliveries': {
     group: 'Webhooks',
-    summary: "What was told of a job's end to its webhook, and whether it was taken",
+    summary: 'The webhook deliveries of a job, with their results',
     params: byId,
     query: query(schema.page),
     status: 200,
@@ -130,7 +130,7 @@ export const webhooks = {
   },
   'POST /jobs/:id/deliveries/:delivery/replay': {
     group: 'Webhooks',
-    summary: 'Tell it again, under the same id',
+    summary: 'Send a webhook again, under the same id',
     params: Type.Object({ ...byId.properties, delivery: Type.String({ maxLength: 64 }) }),
     status: 202,
     answer: schema.Delivery,
@@ -138,7 +138,7 @@ export const webhooks = {
   },
   'GET /webhooks/secret': {
     group: 'Webhooks',
-    summary: 'The secret by which your webhooks are signed',
+    summary: 'The secret that signs your webhooks',
     status: 200,
     answer: Type.Object({ secret: Type.String() }),
     failures: ['action_not_allowed'],

@@ -1,4 +1,4 @@
-/** The route of how a document came to be what it is. */
+/** The route of the runs of a document. */
 
 import { pageOf } from '../schema/parts.ts';
 import * as schema from '../schema/schema.ts';
@@ -7,7 +7,7 @@ import { byId, query, type Route } from './row.ts';
 export const runs = {
   'GET /documents/:id/items': {
     group: 'Corpora',
-    summary: 'Every time that a document was worked on, newest first',
+    summary: 'All runs of a document, newest first',
     params: byId,
     query: query(schema.page),
     status: 200,

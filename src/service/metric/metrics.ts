@@ -1,4 +1,4 @@
-/** Figures for Prometheus: counted from the event log, or asked of the store when read. */
+/** Metrics for Prometheus: counted from the event log, or queried from the store on a scrape. */
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { type Event, jobEnds } from '../../observe/event.ts';
 import type { StallCause } from '../../observe/loop-watch.ts';
@@ -7,24 +7,24 @@ import type { Database } from '../../store/driver/database.ts';
 import { countWithoutCause } from '../../store/item/items.ts';
 import { countQueues } from '../../store/item/places.ts';
 import { countInFlight } from '../../store/job/views.ts';
-import type { Told } from '../stream/news.ts';
+import type { PublishedEvent } from '../stream/news.ts';
 import type { HotResult } from '../view/hot-jobs.ts';
 import { addBatchGauges } from './batch.ts';
-import { addStandingGauge, addWebhookGauge } from './dependencies.ts';
+import { addDependencyGauge, addWebhookGauge } from './dependencies.ts';
 
 const requestSeconds = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60];
 const jobSeconds = [0.1, 0.5, 1, 5, 15, 60, 300, 1800, 7200, 86_400];
-/** Looking at every item is not cheap: it is done this often at most. */
+/** Counting items is expensive, so it is throttled to this interval. */
 const causeAgeMsMax = 60_000;
 
 export interface MetricsOptions {
-  /** Absent in a service that has none. */
+  /** Absent in a service without one. */
   readonly database?: Database | undefined;
   readonly now: () => number;
   readonly streams: () => number;
   /**
-   * The worker of this process, whose steps are measured here. Absent where other services do them:
-   * each measures what it does itself, so that the sum over all processes counts nothing twice.
+   * The worker of this process, whose steps are measured here. Absent if other services run the
+   * steps: each measures its own, so that the sum over all processes counts nothing twice.
    */
   readonly worker?: string | undefined;
   /** The queues to other processes. */
@@ -41,8 +41,8 @@ export class Metrics {
   readonly #retries: Counter;
   readonly #events: Counter<'kind'>;
   readonly #cost: Counter<'model'>;
-  /** Tells how Membership and Redis are, before a reading. */
-  readonly seeStanding: ReturnType<typeof addStandingGauge>;
+  /** Updates the state of Membership and Redis before a scrape. */
+  readonly seeDependencies: ReturnType<typeof addDependencyGauge>;
   readonly #embedding: Histogram<'operation'>;
   readonly #chunking: Histogram;
   readonly #requests: Histogram<'method' | 'route' | 'status'>;
@@ -62,25 +62,25 @@ export class Metrics {
       new Counter({ name, help, labelNames: labels, registers });
     this.#jobDuration = histogram(
       'job_duration_seconds',
-      'Work on a job, from its first step or its retry to its end; pauses do not count',
+      'Duration of a job, from its first step or its retry to its end, without pauses',
       { buckets: jobSeconds },
     );
-    this.#jobFailures = counter('job_failures_total', 'Jobs that failed', ['code']);
-    this.#itemFailures = counter('pawl_item_failures_total', 'Documents that failed', ['code']);
-    this.#jobsFailed = counter('jobs_failed_total', 'Jobs that failed', ['stage']);
+    this.#jobFailures = counter('job_failures_total', 'Failed jobs', ['code']);
+    this.#itemFailures = counter('pawl_item_failures_total', 'Failed documents', ['code']);
+    this.#jobsFailed = counter('jobs_failed_total', 'Failed jobs', ['stage']);
     this.#retries = counter(
       'retry_attempts_total',
-      'Retries that spend one of the tries of a step; waits that were asked for do not count',
+      'Retries that use one of the tries of a step; requested waits do not count',
     );
-    this.#events = counter('pawl_events_total', 'Events, by kind', ['kind']);
-    this.seeStanding = addStandingGauge(registers);
-    this.#cost = counter('pawl_cost_cents_total', 'What models were paid, in cents', ['model']);
+    this.#events = counter('pawl_events_total', 'Events by kind', ['kind']);
+    this.seeDependencies = addDependencyGauge(registers);
+    this.#cost = counter('pawl_cost_cents_total', 'Cost of models, in cents', ['model']);
     this.#embedding = histogram(
       'embedding_request_duration_seconds',
-      'Embedding: a query read, a document written',
+      'Embedding: queries (read) and documents (write)',
       { buckets: requestSeconds, labels: ['operation'] },
     );
-    this.#chunking = histogram('chunking_duration_seconds', 'Cutting a document into chunks', {
+    this.#chunking = histogram('chunking_duration_seconds', 'Chunking of a document', {
       buckets: requestSeconds,
     });
     this.#requests = histogram('pawl_http_request_duration_seconds', 'Requests', {
@@ -89,10 +89,10 @@ export class Metrics {
     });
     this.#stalls = counter(
       'pawl_event_loop_stalls_total',
-      'Times that the event loop was held for more than 250 ms: by work, or by a wait',
+      'Times that the event loop was blocked for more than 250 ms, by work or by a wait',
       ['cause'],
     );
-    this.#hotReads = counter('pawl_hot_view_reads_total', 'Jobs looked for in Redis', ['result']);
+    this.#hotReads = counter('pawl_hot_view_reads_total', 'Job lookups in Redis', ['result']);
     const { database, queues = [] } = options;
     addDepths(registers, { database, queues });
     if (!database) return;
@@ -100,20 +100,20 @@ export class Metrics {
     addBatchGauges(registers, { ...options, database });
   }
 
-  see(told: readonly Told[]): void {
-    for (const { event } of told) {
+  see(published: readonly PublishedEvent[]): void {
+    for (const { event } of published) {
       this.#events.inc({ kind: event.kind });
       this.#count(event);
       if (jobEnds.has(event.kind)) this.#seeEnd(event);
     }
   }
 
-  /** A try of a worker: what else it does for others does not count as embedding. */
+  /** A try of a worker. Other work for callers does not count as embedding. */
   seeWork(kind: string, seconds: number): void {
     if (kind === 'embed') this.#embedding.observe({ operation: 'write' }, seconds);
   }
 
-  /** A text that this process has cut into chunks for others. */
+  /** A text that this process has chunked for others. */
   seeCut(seconds: number): void {
     this.#chunking.observe(seconds);
   }
@@ -134,7 +134,7 @@ export class Metrics {
     this.#requests.observe({ ...labels, status: String(labels.status) }, seconds);
   }
 
-  /** The text that Prometheus reads. */
+  /** The text that Prometheus scrapes. */
   read(): Promise<string> {
     return this.#registry.metrics();
   }
@@ -174,7 +174,7 @@ export class Metrics {
     };
     new Gauge({
       name: 'jobs_inflight',
-      help: 'Jobs that have not ended',
+      help: 'Open jobs',
       labelNames: ['type'],
       registers,
       async collect() {
@@ -185,7 +185,7 @@ export class Metrics {
     });
     new Gauge({
       name: 'pawl_items_without_forward_cause',
-      help: 'Open items that nothing is bound to move: 0, or a promise is broken',
+      help: 'Stuck documents: open items without a scheduled next event; must be 0',
       registers,
       async collect() {
         this.set(await countCauses());
@@ -193,7 +193,7 @@ export class Metrics {
     });
     new Gauge({
       name: 'pawl_streams_open',
-      help: 'Clients that are being told of events',
+      help: 'Open event streams',
       registers,
       collect() {
         this.set(streams());
@@ -211,7 +211,9 @@ interface DepthOptions {
 function addDepths(registers: Registry[], { database, queues }: DepthOptions): void {
   new Gauge({
     name: 'queue_depth',
-    help: 'What waits: items for their turn, for a time, at a gate; messages for a process',
+    help:
+      'Queue lengths: items waiting for a worker, for a time, or for a limit; messages ' +
+      'waiting for a process',
     labelNames: ['queue'],
     registers,
     async collect() {
@@ -223,7 +225,7 @@ function addDepths(registers: Registry[], { database, queues }: DepthOptions): v
   });
 }
 
-/** A queue that is away is left out: the last known figure would look like the present one. */
+/** An unreachable queue is omitted, because its last value would look current. */
 async function depthsOf(queues: readonly Queue[]): Promise<[name: string, waiting: number][]> {
   const depths = await Promise.allSettled(queues.map((queue) => queue.depth()));
   return queues.flatMap(({ name }, at): [string, number][] => {
