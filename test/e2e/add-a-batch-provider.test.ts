@@ -7,7 +7,7 @@ import { temporaryDirectory } from '../support/temporary.ts';
 import { until } from '../support/wait.ts';
 import { openWorkplace } from './pawl-process.ts';
 
-/** A provider that summarizes, in an afternoon of one poll. */
+/** A provider that summarizes and completes at the first poll. */
 function summarizer(): BatchProvider {
   const jobs = new Map<string, readonly string[]>();
   return {
@@ -57,7 +57,7 @@ test('a batch provider can be added from outside', async (t) => {
   await pawl.close();
 });
 
-/** The same as a module that somebody wrote, with a setting of its own. */
+/** The same as an external module with its own setting. */
 const moduleText = `
 const jobs = new Map();
 
@@ -85,7 +85,7 @@ export function makeBatchProvider({ prefix }) {
   };
 }`;
 
-test('pawl serve takes a provider from a module that the file of providers names', async (t) => {
+test('pawl serve loads a provider from a module that the providers file names', async (t) => {
   const place = openWorkplace(t);
   place.write('settings/acme.mjs', moduleText);
   const entry = { module: './acme.mjs', prefix: 'short: ' };
@@ -109,7 +109,7 @@ test('pawl serve takes a provider from a module that the file of providers names
   assert.equal((await serving.finished).code, 0);
 });
 
-test('pawl serve does not start with a module that is no provider, and says why', async (t) => {
+test('pawl serve refuses a module that is not a provider, and says why', async (t) => {
   const place = openWorkplace(t);
   place.write('acme.mjs', 'export const makeBatchProvider = () => ({ name: "ACME" });');
   const settings = JSON.stringify({ acme: { module: './acme.mjs' } });

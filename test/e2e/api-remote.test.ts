@@ -1,4 +1,4 @@
-/** Commands and programs at the other end of a connection. */
+/** Commands and programs that use a remote service. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { remotePawl } from '../../src/cli/remote-client.ts';
@@ -11,7 +11,7 @@ import { openWorkplace } from './pawl-process.ts';
 const plain = <Row extends object>(row: Row): Row => ({ ...row });
 
 describe('pawl with --url', () => {
-  test('ingests, searches, steers and explains over HTTP, and opens no store', async (t) => {
+  test('ingests, searches, controls and explains over HTTP, and opens no store', async (t) => {
     const { service } = await openBench(t);
     const place = openWorkplace(t);
     const url = ['--url', service.address];
@@ -47,7 +47,7 @@ describe('pawl with --url', () => {
     assert.match((await place.run(['corpora'])).stderr, /there is no store/);
   });
 
-  test('knows names, costs, budgets and counters as the store does', async (t) => {
+  test('shows names, costs, budgets and counters like the store', async (t) => {
     const { service } = await openBench(t);
     const { pawl } = service;
     const remote = remotePawl({ url: service.address });
@@ -74,7 +74,7 @@ describe('pawl with --url', () => {
     await assert.rejects(remote.reembed('a'), { code: 'action_not_allowed' });
   });
 
-  test('says what is wrong with the address, or with the command', async (t) => {
+  test('reports errors of the address and of the command', async (t) => {
     const { service } = await openBench(t, { work: false });
     await service.close();
     const place = openWorkplace(t);
@@ -92,7 +92,7 @@ describe('pawl with --url', () => {
 });
 
 describe('pawl why', () => {
-  test('explains a file of this machine', async (t) => {
+  test('explains a local file', async (t) => {
     const place = openWorkplace(t);
     place.write('docs/cat.md', '# The cat\n\nThe cat sleeps on the harmonium.\n');
     await place.run(['ingest', 'docs', '--corpus', 'notes']);
@@ -112,7 +112,7 @@ describe('pawl why', () => {
 });
 
 describe('the client', () => {
-  test('sends its key, and hands out failures by their codes', async (t) => {
+  test('sends its key, and throws failures with their codes', async (t) => {
     const access: Access = {
       authenticate: async (key) => {
         if (key !== 'secret') throw new Failure('unauthorized', 'this key is not valid');
@@ -135,10 +135,10 @@ describe('the client', () => {
     await assert.rejects(stranger.ask('GET /jobs'), { code: 'unauthorized' });
   });
 
-  test('follows a job to its end over connections that break', async (t) => {
+  test('follows a job to its end over broken connections', async (t) => {
     const { service, submit } = await openBench(t);
     let opened = 0;
-    /** Lets go of every stream after some events, in the middle of one. */
+    /** Closes every stream after some events, in the middle of one. */
     const breaking: typeof fetch = async (input, init) => {
       const response = await fetch(input, init);
       if (!String(input).endsWith('/stream') || !response.body) return response;

@@ -68,7 +68,7 @@ describe('pawl batch', () => {
     assert.equal(azure.server.count(/^POST /), 1);
   });
 
-  test('says what is wrong with a file, a provider or an id', async (t) => {
+  test('reports errors of a file, a provider or an id', async (t) => {
     const place = openWorkplace(t);
     place.write('broken.json', '{');
     const task = { task_type: 'transcription', provider: 'AZURE', urls: ['https://a.example/'] };

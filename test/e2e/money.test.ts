@@ -59,10 +59,7 @@ describe('a provider that costs something', () => {
     const { server, run, read } = await setup(t);
     const paused = await run('ingest docs --corpus zoo --budget-cents 25');
     assert.equal(paused.code, 1, paused.stderr);
-    assert.match(
-      paused.stdout,
-      /paused: this job has reached its budget; \d of 4 documents done/,
-    );
+    assert.match(paused.stdout, /paused: this job has reached its budget; \d of 4 documents done/);
     const [, id] = /pawl jobs resume (\w+) --budget-cents N/.exec(paused.stdout) ?? [];
     const shown = await read(`jobs show ${id}`);
     assert.deepEqual([shown.state, shown.pause_reason], ['paused', 'budget_reached']);
