@@ -1,4 +1,4 @@
-/** Deleting and discarding need somebody's word: typed at a terminal, or `--yes`. */
+/** Deleting and discarding need consent: typed at a terminal, or `--yes`. */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -28,7 +28,7 @@ async function refusesAll(place: StepService, url: readonly string[] = []): Prom
     ['inbox', 'discard', '--all', '--json'],
   ];
   for (const args of asked) {
-    // Whatever is in the pipe, nobody typed it.
+    // Piped input is not an answer.
     for (const input of ['y\n', '']) {
       const { code, stdout, stderr } = await place.run([...args, ...url], { input });
       assert.deepEqual([code, stdout], [64, ''], `${args.join(' ')}: ${stderr}`);
@@ -39,7 +39,7 @@ async function refusesAll(place: StepService, url: readonly string[] = []): Prom
 }
 
 describe('without --yes', () => {
-  test('nothing is deleted or discarded where nobody can be asked', async (t) => {
+  test('nothing is deleted or discarded without a terminal or --yes', async (t) => {
     const place = openWorkplace(t);
     await filled(place);
     await refusesAll(place);
@@ -59,10 +59,10 @@ describe('without --yes', () => {
 
   const hasTerminal = spawnSync('script', ['--version']).status === 0;
   const skip = hasTerminal ? false : 'the program `script`, which makes a terminal, is not here';
-  test('somebody at a terminal is asked, and only yes is yes', { skip }, async (t) => {
+  test('a user at a terminal is asked, and only yes counts', { skip }, async (t) => {
     const place = openWorkplace(t);
     await filled(place);
-    // Typed at the question, and not before: what a terminal has buffered is another matter.
+    // Typed after the prompt, because terminals buffer earlier input.
     const typed = async (input: string): Promise<string> => {
       const command = [process.execPath, cli, 'corpora', 'delete', 'notes'].join(' ');
       const terminal = spawn('script', ['-qec', command, '/dev/null'], { cwd: place.folder });

@@ -25,7 +25,7 @@ function codeOf(line: Record<string, unknown> | undefined): string | undefined {
   return (line?.error as { code: string } | undefined)?.code;
 }
 
-/** A site on this machine, and what to allow so that it may be read. */
+/** A local site, and the setting that allows to fetch it. */
 async function openSite(t: TestContext, listener: RequestListener) {
   const server = createServer(listener);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -86,7 +86,7 @@ describe('pawl extract', { concurrency: 2 }, () => {
     assert.ok(!existsSync(join(place.folder, '.pawl')));
   });
 
-  test('shows a page to people, and ends with 0', async (t) => {
+  test('prints a page for people, and exits with 0', async (t) => {
     const place = openWorkplace(t);
     place.write('dog.html', page);
     const { code, stdout, stderr } = await place.run(['extract', 'dog.html']);
@@ -94,7 +94,7 @@ describe('pawl extract', { concurrency: 2 }, () => {
     assert.match(stdout, /^The dog\ndog\.html\n\d+ words · en · kept_share 1\n\n# The dog\n\nThe/);
   });
 
-  test('shows what it left out of a page, and why', async (t) => {
+  test('shows what it dropped from a page, and why', async (t) => {
     const place = openWorkplace(t);
     place.write('menu.html', `<nav><a href="/">Home</a></nav><main>${page}</main>`);
     const { code, stdout, stderr } = await place.run(['extract', 'menu.html', '--dropped']);
@@ -106,7 +106,7 @@ describe('pawl extract', { concurrency: 2 }, () => {
     assert.equal(shown?.kept_share, 1);
   });
 
-  test('says what it could not read of a file that it read in part', async (t) => {
+  test('reports what it could not read of a partly read file', async (t) => {
     const place = openWorkplace(t);
     place.write('events.ndjson', '{"a":"A heron."}\n{"a":\n');
     const { code, stdout, stderr } = await place.run(['extract', 'events.ndjson', '--dropped']);
@@ -119,7 +119,7 @@ describe('pawl extract', { concurrency: 2 }, () => {
     assert.deepEqual(shown?.warnings, ['1 of 2 lines was not read: not valid JSON.']);
   });
 
-  test('says what is wrong and what to do, and ends with 2', async (t) => {
+  test('reports errors with advice, and exits with 2', async (t) => {
     const { code, stderr } = await openWorkplace(t).run(['extract', 'nowhere.md']);
     assert.equal(code, 2);
     assert.match(stderr, /no file or folder nowhere\.md \(source_missing\)\n +Check the path/);
@@ -137,7 +137,7 @@ describe('pawl extract', { concurrency: 2 }, () => {
     assert.equal((await openWorkplace(t).run(['extract'])).code, 64);
   });
 
-  test('fetches as a job does: robots.txt and private addresses are heeded', async (t) => {
+  test('fetches like a job: it obeys robots.txt and refuses private addresses', async (t) => {
     const asked: string[] = [];
     const site = await openSite(t, ({ url = '' }, response) => {
       asked.push(url);
@@ -174,7 +174,7 @@ describe('pawl extract', { concurrency: 2 }, () => {
 });
 
 describe('pawl chunk', { concurrency: 2 }, () => {
-  test('gives the pieces, each with its place in the text, the same every time', async (t) => {
+  test('prints the chunks with their offsets, the same every time', async (t) => {
     const place = openWorkplace(t);
     place.write('a.md', '# Zoo\n\nThe walrus sleeps.\n\n## Cage\n\nA lantern.');
     place.write('broken.txt', Uint8Array.of(0, 1, 2));
@@ -202,7 +202,7 @@ describe('pawl chunk', { concurrency: 2 }, () => {
     assert.deepEqual(linesOf(second.stdout)[0], zoo);
   });
 
-  test('shows them to people', async (t) => {
+  test('prints chunks for people', async (t) => {
     const place = openWorkplace(t);
     place.write('a.md', '# Zoo\n\nThe walrus sleeps.');
     const { code, stdout } = await place.run(['chunk', 'a.md']);
@@ -211,7 +211,7 @@ describe('pawl chunk', { concurrency: 2 }, () => {
     assert.match(stdout, /1 chunk · \d+ tokens/);
   });
 
-  test('has the page of each, and so has what a search finds', async (t) => {
+  test('has the page of each chunk, and so have search results', async (t) => {
     const place = openWorkplace(t);
     place.write('talk.pptx', readFileSync(talk));
     const shown = await place.run(['chunk', 'talk.pptx']);

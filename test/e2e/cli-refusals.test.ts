@@ -1,4 +1,4 @@
-/** What `pawl` refuses: with one line, one code, one exit code, and nothing half-written. */
+/** Refusals of `pawl`: one line, one code, one exit code, and nothing half-written. */
 import assert from 'node:assert/strict';
 import { chmodSync, existsSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -79,7 +79,7 @@ const refusals: readonly Refusal[] = [
   },
   { title: 'an unknown command', args: ['ingst', 'docs'], code: 'usage_error', exit: 64 },
   {
-    title: 'a service for what is about this machine',
+    title: '--url for a local command',
     args: ['diagram', 'job', '--url', 'http://127.0.0.1:7300'],
     code: 'usage_error',
     exit: 64,
@@ -129,7 +129,7 @@ describe('pawl refuses', { concurrency: 2 }, () => {
 
   const isRoot = process.getuid?.() === 0;
   const skip = isRoot && 'the superuser can read every folder';
-  test('a folder that may not be read: source_unreadable', { skip }, async (t) => {
+  test('an unreadable folder: source_unreadable', { skip }, async (t) => {
     const place = openWorkplace(t);
     place.write('docs/closed/cat.md', 'The cat.');
     chmodSync(join(place.folder, 'docs/closed'), 0o000);
@@ -138,7 +138,7 @@ describe('pawl refuses', { concurrency: 2 }, () => {
     await assertRefused(place, { title: '', args, code: 'source_unreadable', exit: 1 });
   });
 
-  test('questions to a store that is not there, and makes none', async (t) => {
+  test('read commands without a store, and creates none', async (t) => {
     const place = openWorkplace(t);
     const { code, stderr } = await place.run(['search', 'notes', 'cat']);
     assert.equal(code, 1);
@@ -148,7 +148,7 @@ describe('pawl refuses', { concurrency: 2 }, () => {
 });
 
 describe('pawl --help', () => {
-  test('names --url where it is taken, and nowhere else', async (t) => {
+  test('lists --url only where it is accepted', async (t) => {
     const place = openWorkplace(t);
     const helpOf = async (...command: string[]) => (await place.run([...command, '--help'])).stdout;
     assert.match(await helpOf('search'), /--url URL/);
@@ -161,7 +161,7 @@ describe('pawl --help', () => {
 });
 
 describe('pawl with "log": "debug" in its configuration file', () => {
-  test('tells of a failure with its stack', async (t) => {
+  test('prints a failure with its stack', async (t) => {
     const place = openWorkplace(t);
     const args = ['search', 'notes', 'cat'];
     assert.doesNotMatch((await place.run(args)).stderr, /\n +at /);
@@ -171,7 +171,7 @@ describe('pawl with "log": "debug" in its configuration file', () => {
 });
 
 describe('pawl warns', () => {
-  test('of a variable that it does not know, and names the closest', async (t) => {
+  test('about an unknown variable, and names the closest', async (t) => {
     const place = openWorkplace(t);
     place.write('docs/cat.md', 'The cat.');
     const environment = { PAWL_WORKER: '3' };

@@ -1,4 +1,4 @@
-/** Stopping, killing, pausing and canceling an ingest, and how it goes on. */
+/** Stopping, killing, pausing and canceling an ingest, and resuming it. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Cleanup } from '../support/temporary.ts';
@@ -40,8 +40,8 @@ async function jobIds(place: StepService): Promise<string[]> {
   return items.map(({ job_id }) => job_id);
 }
 
-describe('an ingest that is interrupted', { concurrency: 2 }, () => {
-  test('stops cleanly at Ctrl-C, and the same command goes on', async (t) => {
+describe('an interrupted ingest', { concurrency: 2 }, () => {
+  test('stops cleanly at Ctrl-C, and the same command resumes it', async (t) => {
     const place = setup(t);
     const { ingesting, id } = await startStopped(place);
     ingesting.child.kill('SIGINT');
@@ -50,7 +50,7 @@ describe('an ingest that is interrupted', { concurrency: 2 }, () => {
     assert.equal(stopped.code, 130, stopped.stderr);
     assert.match(stopped.stderr, /stopped; the same command resumes it/);
 
-    // Everything was handed back: no lease is left for anyone to wait for.
+    // All leases were released, so nothing has to wait.
     const items = await place.read(['doctor']);
     const workers = items.find(({ check }) => check === 'workers');
     assert.deepEqual(workers?.found, 'no process is running');
@@ -63,7 +63,7 @@ describe('an ingest that is interrupted', { concurrency: 2 }, () => {
     await assertWhole(place);
   });
 
-  test('goes on after a kill, and loses and doubles nothing', async (t) => {
+  test('resumes after a kill without losses or duplicates', async (t) => {
     const place = setup(t);
     const environment = { PAWL_FAILPOINT: 'report.before-commit:kill:3', PAWL_WORKERS: '4' };
     const killed = await place.run(ingest, { environment });
@@ -75,7 +75,7 @@ describe('an ingest that is interrupted', { concurrency: 2 }, () => {
     await assertWhole(place);
   });
 
-  test('is submitted anew if a file was written since, so that no text is missed', async (t) => {
+  test('is submitted again if a file has changed since, so that no text is missed', async (t) => {
     const place = setup(t);
     const environment = { PAWL_FAILPOINT: 'report.after-commit:kill:3' };
     await place.run(ingest, { environment });
@@ -107,7 +107,7 @@ describe('another process', { concurrency: 2 }, () => {
     await assertWhole(place);
   });
 
-  test('cancels an ingest, and a retry takes up the rest', async (t) => {
+  test('cancels an ingest, and a retry processes the rest', async (t) => {
     const place = setup(t);
     const { ingesting, id } = await startStopped(place);
     const canceled = await place.run(['jobs', 'cancel', id]);

@@ -1,4 +1,4 @@
-/** A crawl whose process is killed outright, again and again, goes on where it was. */
+/** A crawl whose process is killed repeatedly resumes where it was. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
@@ -6,7 +6,7 @@ import { pagesOf, serveWeb } from '../support/web-server.ts';
 import { openWorkplace } from './pawl-process.ts';
 
 const pages = 60;
-/** One fewer than an item survives: one that is there at all of them would count as their cause. */
+/** One kill fewer than an item survives: an item present at all of them would be blamed. */
 const kills = [8, 30];
 
 function siteOf(count: number): Record<string, string> {
@@ -21,7 +21,7 @@ function siteOf(count: number): Record<string, string> {
   return site;
 }
 
-test('a crawl that is killed goes on where it was, and reads no page for nothing', async (t) => {
+test('a killed crawl resumes where it was, and fetches no page unnecessarily', async (t) => {
   const workplace = openWorkplace(t);
   const respond = pagesOf(siteOf(pages));
   let isReached: (() => void) | undefined;
@@ -60,7 +60,7 @@ test('a crawl that is killed goes on where it was, and reads no page for nothing
   assert.equal(code, 0, stderr);
   const read = contentAsked();
   assert.equal(new Set(read).size, pages);
-  // Four at once: what was under way at a kill is read again, and nothing else.
+  // Concurrency is four: pages in flight at a kill are fetched again, and no others.
   assert.ok(read.length <= pages + 4 * rounds, `${read.length} requests for ${pages} pages`);
   const jobs = await workplace.readOne<{ items: { items_done: number }[] }>(['jobs']);
   assert.deepEqual(

@@ -1,4 +1,4 @@
-/** `pawl doctor` on models and batch providers: what it asks for, and what it says. */
+/** `pawl doctor` on models and batch providers: its requests and its findings. */
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -9,7 +9,7 @@ import { openWorkplace, type StepService } from './pawl-process.ts';
 
 const key = 'a-very-secret-key';
 
-/** Lists whoever has the key, and nothing else. */
+/** Returns its list to clients with the key, and nothing else. */
 async function openProvider(t: Cleanup, status = 200) {
   const asked: string[] = [];
   const server = createServer((request, response) => {
@@ -40,14 +40,14 @@ async function look(place: StepService, environment: Record<string, string>) {
 }
 
 describe('pawl doctor', { concurrency: 2 }, () => {
-  test('tries the models of this machine', async (t) => {
+  test('checks the local models', async (t) => {
     const { code, of } = await look(openWorkplace(t), {});
     assert.equal(code, 0);
     assert.match(of('embedder')?.found ?? '', /^static-\d+, on this machine$/);
     assert.match(of('extractor')?.found ?? '', /rules and word lists/);
   });
 
-  test('asks the servers of models for their lists, and for nothing that is paid', async (t) => {
+  test('requests the model lists of servers, and nothing that costs money', async (t) => {
     const { url, asked } = await openProvider(t);
     const environment = {
       ...{ PAWL_EMBEDDER: 'openai:embed-small@8', PAWL_EMBEDDER_URL: `${url}/v1` },
@@ -69,7 +69,7 @@ describe('pawl doctor', { concurrency: 2 }, () => {
     assert.equal(refused.of('store')?.verdict, 'ok');
   });
 
-  test('knows a server without a list from one that is away', async (t) => {
+  test('distinguishes a server without a list from an unreachable one', async (t) => {
     const { url } = await openProvider(t, 404);
     const place = openWorkplace(t);
     const environment = { PAWL_EMBEDDER: 'openai:embed-small', PAWL_EMBEDDER_KEY: key };
@@ -83,7 +83,7 @@ describe('pawl doctor', { concurrency: 2 }, () => {
     assert.match(away.of('embedder')?.advice ?? '', /\.$/);
   });
 
-  test('asks each batch provider for its list of jobs, and begins none', async (t) => {
+  test('requests the job list of each batch provider, and starts no job', async (t) => {
     const { url, asked } = await openProvider(t);
     const place = openWorkplace(t);
     const aws = { region: 'eu-west-1', access_key_id: 'id', secret_access_key: key, buckets: [] };
@@ -108,7 +108,7 @@ describe('pawl doctor', { concurrency: 2 }, () => {
     ]);
   });
 
-  test('says what is wrong with the file of batch providers, and looks at the rest', async (t) => {
+  test('reports errors in the file of batch providers, and checks the rest', async (t) => {
     const place = openWorkplace(t);
     const file = place.write('providers.json', '{ "openai": {} }');
     const { code, of } = await look(place, { PAWL_BATCH_PROVIDERS: file });

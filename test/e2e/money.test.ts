@@ -1,4 +1,4 @@
-/** What a provider costs, as people see it: the commands, against a metered server. */
+/** The cost of a provider as users see it: the commands, against a metered server. */
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ async function setup(t: TestContext) {
     PAWL_EMBEDDER: 'openai:metered-model@8',
     PAWL_EMBEDDER_URL: server.url,
     PAWL_EMBEDDER_KEY: key,
-    // A cent for each token.
+    // One cent per token.
     PAWL_EMBEDDER_PRICE: '1000000',
   };
   const run = (args: string, more: Record<string, string> = {}) =>
@@ -32,7 +32,7 @@ async function setup(t: TestContext) {
   return { server, workplace, run, read };
 }
 
-describe('a provider that costs something', () => {
+describe('a paid provider', () => {
   test('is estimated before anything is paid or stored', async (t) => {
     const { server, workplace, run, read } = await setup(t);
     const found = await read('ingest docs --corpus zoo --estimate');
@@ -55,7 +55,7 @@ describe('a provider that costs something', () => {
     assert.equal(unknown.cost_cents, null);
   });
 
-  test('pauses a job at its budget, says how to go on, and goes on', async (t) => {
+  test('pauses a job at its budget, says how to resume, and resumes', async (t) => {
     const { server, run, read } = await setup(t);
     const paused = await run('ingest docs --corpus zoo --budget-cents 25');
     assert.equal(paused.code, 1, paused.stderr);
@@ -87,7 +87,7 @@ describe('a provider that costs something', () => {
     );
   });
 
-  test('answers with the model of the corpus, until the corpus is embedded anew', async (t) => {
+  test('is used with the model of the corpus, until the corpus is embedded again', async (t) => {
     const { server, run, read } = await setup(t);
     await run('ingest docs --corpus zoo', { PAWL_EMBEDDER: 'local' });
     assert.equal((await read('corpora show zoo')).model, 'static-256');
@@ -103,7 +103,7 @@ describe('a provider that costs something', () => {
     assert.match(refused.stderr, /set PAWL_EMBEDDER to another model/);
   });
 
-  test('lets its key into nothing that Pawl tells or stores', async (t) => {
+  test('keeps its key out of all output and storage', async (t) => {
     const { server, workplace, run } = await setup(t);
     server.script = () => ({ status: 401, body: { error: { message: `wrong key ${key}` } } });
     const failed = await run('ingest docs --corpus zoo', { PAWL_LOG: 'debug' });

@@ -1,4 +1,4 @@
-/** Documents that were read in part: counted, listed and explained, on a machine and over HTTP. */
+/** Partly read documents: counted, listed and explained, locally and over HTTP. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Corpus, Document, Why } from '../../src/contract/schema/schema.ts';
@@ -12,8 +12,8 @@ function writeFiles(place: StepService): void {
   place.write('docs/events.ndjson', '{"a":"A heron."}\n{"a":\n{\nnone\n');
 }
 
-describe('documents that were read in part', () => {
-  test('are told of by ingest, and listed by corpora documents', async (t) => {
+describe('partly read documents', () => {
+  test('are reported by ingest, and listed by corpora documents', async (t) => {
     const place = openWorkplace(t);
     writeFiles(place);
     const ingest = ['ingest', 'docs', '--corpus', 'notes'];

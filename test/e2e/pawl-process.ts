@@ -1,4 +1,4 @@
-/** Runs `pawl` as its users do: as a process, in a folder of its own. */
+/** Runs `pawl` like a user: as a process, in its own folder. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -20,9 +20,9 @@ export interface Finished {
 
 export interface Started {
   readonly child: ChildProcess;
-  /** Resolves with the match once the output, of both streams, matches. */
+  /** Resolves to the match as soon as the output of either stream matches. */
   seen(pattern: RegExp): Promise<RegExpMatchArray>;
-  /** Resolves once the process has stopped at its failpoint. */
+  /** Resolves when the process has stopped at its failpoint. */
   stopped(): Promise<void>;
   readonly finished: Promise<Finished>;
 }
@@ -30,9 +30,9 @@ export interface Started {
 export interface RunOptions {
   readonly environment?: Readonly<Record<string, string>>;
   readonly input?: string;
-  /** The process may be given more: its input does not end. */
+  /** Keeps stdin open for more input. */
   readonly isInputOpen?: boolean;
-  /** A process that lives longer is taken for one that hangs. */
+  /** A process that runs longer counts as hanging. */
   readonly lifeMs?: number;
 }
 
@@ -42,9 +42,9 @@ export interface StepService {
   write(name: string, body: string | Uint8Array): string;
   start(args: readonly string[], options?: RunOptions): Started;
   run(args: readonly string[], options?: RunOptions): Promise<Finished>;
-  /** Runs with `--json`, and reads each line of the answer. */
+  /** Runs with `--json`, and parses each line of the output. */
   read(args: readonly string[]): Promise<Record<string, unknown>[]>;
-  /** The same for an answer of one line, of which the test knows the shape. */
+  /** The same for one line of a known shape. */
   readOne<Shape>(args: readonly string[]): Promise<Shape>;
 }
 
@@ -93,7 +93,7 @@ function watch(child: ChildProcess, lifeMs: number): Started {
       output[name] += text;
     });
   }
-  // A process that hangs is ended by the deadline, and its test fails with what it had said.
+  // A hanging process is killed at the deadline, and its test fails with its output.
   const deadline = setTimeout(() => {
     output.stderr += `\nkilled by the test: still running after ${lifeMs} ms`;
     child.kill('SIGKILL');

@@ -1,4 +1,4 @@
-/** `pawl doctor` and the figures of the service, with real Redis. */
+/** `pawl doctor` and the metrics of the service, with real Redis. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { openQueues } from '../../src/app/adapter/queues.ts';
@@ -11,7 +11,7 @@ import { temporaryDirectory } from '../support/temporary.ts';
 import { openWorkplace } from './pawl-process.ts';
 
 describe('pawl doctor', () => {
-  test('looks at each Redis, says what to do, and prints no password', async (t) => {
+  test('checks each Redis, gives advice, and prints no password', async (t) => {
     const sound = await startRedis();
     t.after(() => sound.stop());
     const evicting = await startRedis({ settings: { 'maxmemory-policy': 'allkeys-lru' } });
@@ -48,7 +48,7 @@ describe('pawl doctor', () => {
     assert.doesNotMatch(stdout + stderr, /very-secret/);
   });
 
-  test('has one line for the Redis of all', async (t) => {
+  test('has one line for a shared Redis', async (t) => {
     const redis = await startRedis();
     t.after(() => redis.stop());
     const environment = { PAWL_REDIS_URL: redis.url };
@@ -58,7 +58,7 @@ describe('pawl doctor', () => {
   });
 });
 
-test('the figures have the depth of each queue, but not while its Redis is away', async (t) => {
+test('the metrics have the depth of each queue, except while its Redis is down', async (t) => {
   const redis = await startRedis();
   t.after(() => redis.stop());
   const { url } = redis;
