@@ -5,7 +5,7 @@ import { open } from '../../src/index.ts';
 import type { BatchProvider } from '../../src/provider/batch/batch-provider.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { until } from '../support/wait.ts';
-import { openWorkplace } from './pawl-process.ts';
+import { openRunner } from './pawl-process.ts';
 
 /** A provider that summarizes and completes at the first poll. */
 function summarizer(): BatchProvider {
@@ -86,7 +86,7 @@ export function makeBatchProvider({ prefix }) {
 }`;
 
 test('pawl serve loads a provider from a module that the providers file names', async (t) => {
-  const place = openWorkplace(t);
+  const place = openRunner(t);
   place.write('settings/acme.mjs', moduleText);
   const entry = { module: './acme.mjs', prefix: 'short: ' };
   const environment = {
@@ -110,7 +110,7 @@ test('pawl serve loads a provider from a module that the providers file names', 
 });
 
 test('pawl serve refuses a module that is not a provider, and says why', async (t) => {
-  const place = openWorkplace(t);
+  const place = openRunner(t);
   place.write('acme.mjs', 'export const makeBatchProvider = () => ({ name: "ACME" });');
   const settings = JSON.stringify({ acme: { module: './acme.mjs' } });
   const environment = { PAWL_BATCH_PROVIDERS: place.write('providers.json', settings) };

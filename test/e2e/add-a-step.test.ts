@@ -51,7 +51,7 @@ async function setup(t: Cleanup, step: StepFunction): Promise<{ pawl: Pawl; data
   return { pawl, data };
 }
 
-const letter = { id: 'letter', text: 'The cat is well. It sends its regards.' };
+const letter = { id: 'letter', text: 'The cat is fine. It sends its regards.' };
 
 describe('an added step', () => {
   test('runs for every document, and is in the history', async (t) => {
@@ -65,7 +65,7 @@ describe('an added step', () => {
     assert.ok(steps.indexOf('summarized') < steps.indexOf('persisted'));
     const [item] = await job.items();
     assert.equal(item?.step, 'done');
-    assert.equal(summaries.get(item?.id ?? 0), 'The cat is well.');
+    assert.equal(summaries.get(item?.id ?? 0), 'The cat is fine.');
     assert.equal((await pawl.search('post', 'regards', { mode: 'keyword' })).length, 1);
   });
 
@@ -112,7 +112,7 @@ describe('an added step', () => {
 
     const after = await open({ data, pipeline: pipelineWith(summarize) });
     t.after(() => after.close());
-    const job = await after.ingest([{ ...letter, text: 'The dog is well. It barks.' }], {
+    const job = await after.ingest([{ ...letter, text: 'The dog is fine. It barks.' }], {
       corpus: 'post',
     });
     assert.equal((await job.wait()).state, 'succeeded');
@@ -133,7 +133,7 @@ describe('an added step', () => {
     const job = await after.job(id);
     assert.equal((await job.wait()).state, 'succeeded');
     const [item] = await job.items();
-    assert.equal(summaries.get(item?.id ?? 0), 'The cat is well.');
+    assert.equal(summaries.get(item?.id ?? 0), 'The cat is fine.');
     assert.equal(readFileSync(file, 'utf8'), letter.text);
   });
 });

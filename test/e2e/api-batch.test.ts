@@ -8,7 +8,7 @@ import { OpenaiServer } from '../support/batch/openai-server.ts';
 import type { Cleanup } from '../support/temporary.ts';
 import { until } from '../support/wait.ts';
 import { type Bench, openBench } from './api-client.ts';
-import { openWorkplace } from './pawl-process.ts';
+import { openRunner } from './pawl-process.ts';
 
 interface List {
   readonly items: readonly BatchTask[];
@@ -194,7 +194,7 @@ describe('pawl serve', () => {
     const azure = new AzureServer();
     azure.pollsToGo = 0;
     await azure.start(t);
-    const place = openWorkplace(t);
+    const place = openRunner(t);
     const settings = { azure: { url: azure.server.url, key: 'key' } };
     const environment = {
       PAWL_BATCH_PROVIDERS: place.write('providers.json', JSON.stringify(settings)),
@@ -224,7 +224,7 @@ describe('pawl batch with --url', () => {
   test('submits, lists, shows and cancels over HTTP, and opens no store', async (t) => {
     const { bench } = await setup(t, { work: false });
     const url = ['--url', bench.service.address];
-    const place = openWorkplace(t);
+    const place = openRunner(t);
     place.write('task.json', JSON.stringify(recordings));
     place.write('bad.json', '{"task_type": 7}');
     const submit = await place.run(['batch', 'submit', 'task.json', '--json', ...url]);
@@ -280,7 +280,7 @@ describe('the cheap lane over HTTP', () => {
       lanes.push((await client.ask('GET /jobs/:id', { params: { id: job_id } })).lane);
     }
     assert.deepEqual(lanes, ['now', 'now', 'cheap']);
-    const place = openWorkplace(t);
+    const place = openRunner(t);
     place.write('b.txt', 'A crane.');
     const args = ['ingest', 'b.txt', '--corpus', 'b', '--lane', 'cheap'];
     const ingested = await place.run([...args, '--url', bench.service.address]);

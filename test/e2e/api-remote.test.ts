@@ -6,14 +6,14 @@ import { Client } from '../../src/client/http.ts';
 import { Failure } from '../../src/kernel/failure/failure.ts';
 import type { Access } from '../../src/service/access.ts';
 import { openBench } from './api-client.ts';
-import { openWorkplace } from './pawl-process.ts';
+import { openRunner } from './pawl-process.ts';
 
 const plain = <Row extends object>(row: Row): Row => ({ ...row });
 
 describe('pawl with --url', () => {
   test('ingests, searches, controls and explains over HTTP, and opens no store', async (t) => {
     const { service } = await openBench(t);
-    const place = openWorkplace(t);
+    const place = openRunner(t);
     const url = ['--url', service.address];
     place.write('docs/one/cat.md', '# The cat\n\nThe cat sleeps on the harmonium.\n');
     place.write('docs/two/cat.md', '# The dog\n\nThe dog guards the quince tree.\n');
@@ -77,7 +77,7 @@ describe('pawl with --url', () => {
   test('reports errors of the address and of the command', async (t) => {
     const { service } = await openBench(t, { work: false });
     await service.close();
-    const place = openWorkplace(t);
+    const place = openRunner(t);
     const nobody = await place.run(['jobs', '--url', service.address]);
     assert.deepEqual([nobody.code, /network_error/.test(nobody.stderr)], [1, true]);
     for (const args of [
@@ -93,7 +93,7 @@ describe('pawl with --url', () => {
 
 describe('pawl why', () => {
   test('explains a local file', async (t) => {
-    const place = openWorkplace(t);
+    const place = openRunner(t);
     place.write('docs/cat.md', '# The cat\n\nThe cat sleeps on the harmonium.\n');
     await place.run(['ingest', 'docs', '--corpus', 'notes']);
     const args = ['why', 'docs/cat.md', '--corpus', 'notes', '--query', 'harmonium'];

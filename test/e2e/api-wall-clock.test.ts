@@ -6,7 +6,7 @@ import { describe, test } from 'node:test';
 import type { Cause, Job, JobDetail } from '../../src/contract/schema/schema.ts';
 import type { Cleanup } from '../support/temporary.ts';
 import { openBench } from './api-client.ts';
-import { openWorkplace } from './pawl-process.ts';
+import { openRunner } from './pawl-process.ts';
 
 const week = 7 * 24 * 3600;
 
@@ -85,13 +85,13 @@ describe('max_wall_seconds', () => {
 });
 
 test('pawl ingest --max-wall-seconds sets the limit, and refuses an invalid one', async (t) => {
-  const workplace = openWorkplace(t);
-  workplace.write('heron.txt', 'The heron waits at the weir.');
+  const runner = openRunner(t);
+  runner.write('heron.txt', 'The heron waits at the weir.');
   const args = ['ingest', 'heron.txt', '--corpus', 'a', '--max-wall-seconds'];
-  const refused = await workplace.run([...args, '0']);
+  const refused = await runner.run([...args, '0']);
   assert.equal(refused.code, 64, refused.stderr);
   assert.match(refused.stderr, /--max-wall-seconds must be a whole number from 1 to 604800/);
-  assert.equal((await workplace.run([...args, '90'])).code, 0);
-  const list = await workplace.readOne<{ items: Job[] }>(['jobs', 'list']);
+  assert.equal((await runner.run([...args, '90'])).code, 0);
+  const list = await runner.readOne<{ items: Job[] }>(['jobs', 'list']);
   assert.equal(list.items[0]?.max_wall_seconds, 90);
 });

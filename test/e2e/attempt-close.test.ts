@@ -6,9 +6,9 @@ import { describe, test } from 'node:test';
 import type { Attempt } from '../../src/contract/operation/attempt.ts';
 import type { Cleanup } from '../support/temporary.ts';
 import { until } from '../support/wait.ts';
-import { openWorkplace, type StepService } from './pawl-process.ts';
+import { type CommandRunner, openRunner } from './pawl-process.ts';
 
-async function serve(place: StepService) {
+async function serve(place: CommandRunner) {
   const started = place.start(['serve', '--port', '0', '--no-sample']);
   const [, address = ''] = await started.seen(/(http:\/\/127\.0\.0\.1:\d+)/);
   const ask = async <Body>(path: string, init?: RequestInit): Promise<Body> =>
@@ -24,7 +24,7 @@ async function serve(place: StepService) {
 
 /** A service during an attempt that has a long text to chunk. */
 async function openAttempt(t: Cleanup) {
-  const place = openWorkplace(t);
+  const place = openRunner(t);
   const service = await serve(place);
   const form = new FormData();
   const text = 'The heron waits in the reeds until it is quiet.\n\n'.repeat(100_000);
@@ -42,7 +42,7 @@ async function pause({ ask }: Awaited<ReturnType<typeof serve>>): Promise<void> 
   await until(isPaused, { what: 'the pause' });
 }
 
-async function assertForgotten(place: StepService, folders: () => string[]): Promise<void> {
+async function assertForgotten(place: CommandRunner, folders: () => string[]): Promise<void> {
   const next = await serve(place);
   assert.deepEqual(folders(), []);
   const { status, attempt_id: id } = await next.ask<Attempt>('/attempt');

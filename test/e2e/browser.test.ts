@@ -7,7 +7,7 @@ import { type Cleanup, temporaryDirectory } from '../support/temporary.ts';
 import { until } from '../support/wait.ts';
 import { pagesOf, serveWeb } from '../support/web-server.ts';
 import { openBench } from './api-client.ts';
-import { openWorkplace } from './pawl-process.ts';
+import { openRunner } from './pawl-process.ts';
 
 /** An application of three pages: one shell, one script, and the texts as JSON. */
 const shell =
@@ -87,7 +87,7 @@ describe('a site whose text is created by scripts', () => {
 
   test('is shown by pawl extract as it would be indexed', async (t) => {
     const server = await serveWeb(t, pagesOf(site));
-    const place = openWorkplace(t);
+    const place = openRunner(t);
     const run = (browser: string) => {
       const environment = { PAWL_ALLOW_HOSTS: server.host, PAWL_BROWSER: browser };
       return place.run(['extract', `${server.origin}/quince`], { environment });
@@ -117,9 +117,9 @@ describe('a site whose text is created by scripts', () => {
   });
 
   test('has separate doctor checks for the browser and the store', async (t) => {
-    const workplace = openWorkplace(t);
+    const runner = openRunner(t);
     const environment = { PAWL_BROWSER: '/no/such/browser' };
-    const { code, stdout } = await workplace.run(['doctor'], { environment });
+    const { code, stdout } = await runner.run(['doctor'], { environment });
     assert.equal(code, 1);
     assert.match(stdout, /fail +browser +there is no browser at/);
     assert.match(stdout, /ok +store/);

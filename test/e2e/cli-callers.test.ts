@@ -6,14 +6,14 @@ import { belongingsIn, copySqlite } from '../support/stores/open.ts';
 import type { Cleanup } from '../support/temporary.ts';
 import { until } from '../support/wait.ts';
 import { openBench } from './api-client.ts';
-import { openWorkplace } from './pawl-process.ts';
+import { openRunner } from './pawl-process.ts';
 
 const had = belongingsIn('sqlite');
 const ann = sha256(had.ann.key).slice(0, 16);
 const dave = sha256(had.dave.key).slice(0, 16);
 
 function setup(t: Cleanup) {
-  const place = openWorkplace(t);
+  const place = openRunner(t);
   copySqlite(place.folder);
   const on = (...args: string[]): string[] => [...args, '--data', '.'];
   return { ...place, on };

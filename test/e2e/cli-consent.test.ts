@@ -5,24 +5,24 @@ import { once } from 'node:events';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { openBench } from './api-client.ts';
-import { openWorkplace, type StepService } from './pawl-process.ts';
+import { type CommandRunner, openRunner } from './pawl-process.ts';
 
 const cli = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
-async function filled(place: StepService, url: readonly string[] = []): Promise<void> {
+async function filled(place: CommandRunner, url: readonly string[] = []): Promise<void> {
   place.write('docs/cat.md', '# The cat\n\nThe cat sleeps on the harmonium.\n');
   place.write('docs/none.txt', '');
   const { code, stderr } = await place.run(['ingest', 'docs', '--corpus', 'notes', ...url]);
   assert.equal(code, 2, stderr);
 }
 
-async function isWhole(place: StepService, url: readonly string[] = []): Promise<boolean> {
+async function isWhole(place: CommandRunner, url: readonly string[] = []): Promise<boolean> {
   const { stdout: corpora } = await place.run(['corpora', 'documents', 'notes', ...url]);
   const { stdout: inbox } = await place.run(['inbox', ...url]);
   return /The cat/.test(corpora) && /1 document failed/.test(inbox);
 }
 
-async function refusesAll(place: StepService, url: readonly string[] = []): Promise<void> {
+async function refusesAll(place: CommandRunner, url: readonly string[] = []): Promise<void> {
   const asked = [
     ['corpora', 'delete', 'notes'],
     ['inbox', 'discard', '--all', '--json'],
@@ -40,7 +40,7 @@ async function refusesAll(place: StepService, url: readonly string[] = []): Prom
 
 describe('without --yes', () => {
   test('nothing is deleted or discarded without a terminal or --yes', async (t) => {
-    const place = openWorkplace(t);
+    const place = openRunner(t);
     await filled(place);
     await refusesAll(place);
     const discarded = await place.run(['inbox', 'discard', '--all', '--yes']);
@@ -50,7 +50,7 @@ describe('without --yes', () => {
   });
 
   test('nothing is deleted or discarded at a service either', async (t) => {
-    const place = openWorkplace(t);
+    const place = openRunner(t);
     const { service } = await openBench(t);
     const url = ['--url', service.address];
     await filled(place, url);
@@ -60,7 +60,7 @@ describe('without --yes', () => {
   const hasTerminal = spawnSync('script', ['--version']).status === 0;
   const skip = hasTerminal ? false : 'the program `script`, which makes a terminal, is not here';
   test('a user at a terminal is asked, and only yes counts', { skip }, async (t) => {
-    const place = openWorkplace(t);
+    const place = openRunner(t);
     await filled(place);
     // Typed after the prompt, because terminals buffer earlier input.
     const typed = async (input: string): Promise<string> => {

@@ -4,13 +4,13 @@ import { chmodSync, existsSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { open } from '../../src/index.ts';
-import { openWorkplace, type StepService } from './pawl-process.ts';
+import { type CommandRunner, openRunner } from './pawl-process.ts';
 
 interface Refusal {
   readonly title: string;
   readonly args: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
-  readonly prepare?: (place: StepService) => void;
+  readonly prepare?: (place: CommandRunner) => void;
   readonly code: string;
   readonly exit: number;
 }
@@ -101,7 +101,7 @@ const refusals: readonly Refusal[] = [
   },
 ];
 
-async function assertRefused(place: StepService, refusal: Refusal): Promise<void> {
+async function assertRefused(place: CommandRunner, refusal: Refusal): Promise<void> {
   const { args, environment = {}, code, exit } = refusal;
   const { code: exited, stdout, stderr } = await place.run(args, { environment });
   const [line, advice, ...others] = stderr.trim().split('\n');
@@ -120,7 +120,7 @@ async function assertRefused(place: StepService, refusal: Refusal): Promise<void
 describe('pawl refuses', { concurrency: 2 }, () => {
   for (const refusal of refusals) {
     test(`${refusal.title}: ${refusal.code}`, async (t) => {
-      const place = openWorkplace(t);
+      const place = openRunner(t);
       place.write('docs/cat.md', 'The cat.');
       refusal.prepare?.(place);
       await assertRefused(place, refusal);
@@ -130,7 +130,7 @@ describe('pawl refuses', { concurrency: 2 }, () => {
   const isRoot = process.getuid?.() === 0;
   const skip = isRoot && 'the superuser can read every folder';
   test('an unreadable folder: source_unreadable', { skip }, async (t) => {
-    const place = openWorkplace(t);
+    const place = openRunner(t);
     place.write('docs/closed/cat.md', 'The cat.');
     chmodSync(join(place.folder, 'docs/closed'), 0o000);
     t.after(() => chmodSync(join(place.folder, 'docs/closed'), 0o700));
@@ -139,7 +139,7 @@ describe('pawl refuses', { concurrency: 2 }, () => {
   });
 
   test('read commands without a store, and creates none', async (t) => {
-    const place = openWorkplace(t);
+    const place = openRunner(t);
     const { code, stderr } = await place.run(['search', 'notes', 'cat']);
     assert.equal(code, 1);
     assert.match(stderr, /there is no store in .*: ingest something/);
@@ -149,7 +149,7 @@ describe('pawl refuses', { concurrency: 2 }, () => {
 
 describe('pawl --help', () => {
   test('lists --url only where it is accepted', async (t) => {
-    const place = openWorkplace(t);
+    const place = openRunner(t);
     const helpOf = async (...command: string[]) => (await place.run([...command, '--help'])).stdout;
     assert.match(await helpOf('search'), /--url URL/);
     for (const local of ['serve', 'extract', 'chunk', 'doctor', 'diagram']) {
@@ -162,7 +162,7 @@ describe('pawl --help', () => {
 
 describe('pawl with "log": "debug" in its configuration file', () => {
   test('prints a failure with its stack', async (t) => {
-    const place = openWorkplace(t);
+    const place = openRunner(t);
     const args = ['search', 'notes', 'cat'];
     assert.doesNotMatch((await place.run(args)).stderr, /\n +at /);
     place.write('pawl.config.json', '{ "log": "debug" }');
@@ -172,7 +172,7 @@ describe('pawl with "log": "debug" in its configuration file', () => {
 
 describe('pawl warns', () => {
   test('about an unknown variable, and names the closest', async (t) => {
-    const place = openWorkplace(t);
+    const place = openRunner(t);
     place.write('docs/cat.md', 'The cat.');
     const environment = { PAWL_WORKER: '3' };
     const { code, stderr } = await place.run(['ingest', 'docs', ...corpus], { environment });

@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Cleanup } from '../support/temporary.ts';
-import { openWorkplace, type Started, type StepService } from './pawl-process.ts';
+import { type CommandRunner, openRunner, type Started } from './pawl-process.ts';
 
 const documents = 40;
 const ingest = ['ingest', 'docs', '--corpus', 'notes'];
 
-function setup(t: Cleanup): StepService {
-  const place = openWorkplace(t);
+function setup(t: Cleanup): CommandRunner {
+  const place = openRunner(t);
   for (let index = 0; index < documents; index += 1) {
     place.write(`docs/${index}.md`, `# Note ${index}\n\nThe quince of day ${index} was ripe.\n`);
   }
@@ -16,7 +16,7 @@ function setup(t: Cleanup): StepService {
 }
 
 /** Starts an ingest that stops itself in the middle, between two commits. */
-async function startStopped(place: StepService): Promise<{ ingesting: Started; id: string }> {
+async function startStopped(place: CommandRunner): Promise<{ ingesting: Started; id: string }> {
   const environment = { PAWL_FAILPOINT: 'report.after-commit:stop:2', PAWL_WORKERS: '4' };
   const ingesting = place.start(ingest, { environment });
   await ingesting.stopped();
@@ -24,18 +24,18 @@ async function startStopped(place: StepService): Promise<{ ingesting: Started; i
   return { ingesting, id };
 }
 
-async function assertWhole(place: StepService): Promise<void> {
+async function assertWhole(place: CommandRunner): Promise<void> {
   const results = await found(place, 'quince');
   assert.equal(results.length, documents);
   assert.equal(new Set(results.map(({ source_url }) => source_url)).size, documents);
 }
 
-async function found(place: StepService, query: string): Promise<{ source_url: string }[]> {
+async function found(place: CommandRunner, query: string): Promise<{ source_url: string }[]> {
   const args = ['search', 'notes', query, '--top-k', '100', '--mode', 'keyword'];
   return (await place.readOne<{ results: { source_url: string }[] }>(args)).results;
 }
 
-async function jobIds(place: StepService): Promise<string[]> {
+async function jobIds(place: CommandRunner): Promise<string[]> {
   const { items } = await place.readOne<{ items: { job_id: string }[] }>(['jobs']);
   return items.map(({ job_id }) => job_id);
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { open } from '../../src/index.ts';
 import { limits } from '../../src/kernel/limits/limits.ts';
-import { openWorkplace, type StepService } from './pawl-process.ts';
+import { type CommandRunner, openRunner } from './pawl-process.ts';
 
 const ingest = ['ingest', 'docs', '--corpus', 'notes'];
 
@@ -17,7 +17,7 @@ interface List {
   readonly items: readonly Record<string, unknown>[];
 }
 
-async function found(place: StepService, query: string): Promise<readonly Result[]> {
+async function found(place: CommandRunner, query: string): Promise<readonly Result[]> {
   const answer = await place.readOne<{ results: Result[] }>([
     'search',
     'notes',
@@ -30,7 +30,7 @@ async function found(place: StepService, query: string): Promise<readonly Result
 
 describe('pawl ingest and search', { concurrency: 2 }, () => {
   test('finds ingested text, reports unchanged files, and drops replaced text', async (t) => {
-    const place = openWorkplace(t);
+    const place = openRunner(t);
     place.write('docs/cat.md', '# The cat\n\nThe cat sleeps on the harmonium.\n');
     place.write('docs/deep/dog.html', '<title>The dog</title><p>The dog guards the quince tree.');
     place.write('docs/.hidden/secret.md', 'The parrot knows.');
@@ -59,7 +59,7 @@ describe('pawl ingest and search', { concurrency: 2 }, () => {
   });
 
   test('accepts files, globs and stdin, each document once', async (t) => {
-    const place = openWorkplace(t);
+    const place = openRunner(t);
     place.write('docs/one.md', 'A heron.');
     place.write('docs/two.md', 'A bittern.');
     place.write('docs/three.txt', 'A stork.');
@@ -72,7 +72,7 @@ describe('pawl ingest and search', { concurrency: 2 }, () => {
   });
 
   test('puts unreadable files into the inbox, and indexes the rest', async (t) => {
-    const place = openWorkplace(t);
+    const place = openRunner(t);
     place.write('docs/good.md', 'A heron.');
     place.write('docs/binary.png', Uint8Array.from([137, 80, 78, 71, 0, 1, 2, 3]));
     place.write('docs/empty.txt', '');
@@ -119,7 +119,7 @@ describe('pawl ingest and search', { concurrency: 2 }, () => {
 
 describe('pawl with --json', () => {
   test('uses the field names of the HTTP API', async (t) => {
-    const place = openWorkplace(t);
+    const place = openRunner(t);
     place.write('docs/cat.md', '# The cat\n\nThe cat sleeps on the harmonium.\n');
     const lines = await place.read(ingest);
     const [accepted] = lines;
@@ -174,7 +174,7 @@ const page = `<html><head><meta name="author" content="Ada Lovelace"><title>Cats
 
 describe('pawl corpora', () => {
   test('lists all corpora over several pages', async (t) => {
-    const place = openWorkplace(t);
+    const place = openRunner(t);
     const pawl = await open({ data: join(place.folder, '.pawl'), work: false });
     const total = limits.request.pageItemsMax + 1;
     for (let at = 0; at < total; at += 1) {
@@ -189,7 +189,7 @@ describe('pawl corpora', () => {
   });
 
   test('lists, shows and deletes', async (t) => {
-    const place = openWorkplace(t);
+    const place = openRunner(t);
     place.write('docs/cat.md', '# The cat\n\nThe cat sleeps on the harmonium.\n');
     await place.run(ingest);
     assert.match((await place.run(['corpora'])).stdout, /notes +1 +1 /);

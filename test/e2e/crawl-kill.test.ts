@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import { pagesOf, serveWeb } from '../support/web-server.ts';
-import { openWorkplace } from './pawl-process.ts';
+import { openRunner } from './pawl-process.ts';
 
 const pages = 60;
 /** One kill fewer than an item survives: an item present at all of them would be blamed. */
@@ -22,7 +22,7 @@ function siteOf(count: number): Record<string, string> {
 }
 
 test('a killed crawl resumes where it was, and fetches no page unnecessarily', async (t) => {
-  const workplace = openWorkplace(t);
+  const runner = openRunner(t);
   const respond = pagesOf(siteOf(pages));
   let isReached: (() => void) | undefined;
   const { origin, host, asked } = await serveWeb(t, (request, response) => {
@@ -48,7 +48,7 @@ test('a killed crawl resumes where it was, and fetches no page unnecessarily', a
     const reached = new Promise<void>((resolve) => {
       isReached = resolve;
     });
-    const { child, finished } = workplace.start(crawl, { environment });
+    const { child, finished } = runner.start(crawl, { environment });
     await Promise.race([reached, finished]);
     child.kill('SIGKILL');
     if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
@@ -56,18 +56,18 @@ test('a killed crawl resumes where it was, and fetches no page unnecessarily', a
   }
   const before = contentAsked().length;
   assert.ok(before < pages, `${before} pages were read before the last start`);
-  const { code, stderr } = await workplace.run(crawl, { environment });
+  const { code, stderr } = await runner.run(crawl, { environment });
   assert.equal(code, 0, stderr);
   const read = contentAsked();
   assert.equal(new Set(read).size, pages);
   // Concurrency is four: pages in flight at a kill are fetched again, and no others.
   assert.ok(read.length <= pages + 4 * rounds, `${read.length} requests for ${pages} pages`);
-  const jobs = await workplace.readOne<{ items: { items_done: number }[] }>(['jobs']);
+  const jobs = await runner.readOne<{ items: { items_done: number }[] }>(['jobs']);
   assert.deepEqual(
     jobs.items.map(({ items_done }) => items_done),
     [pages],
     'it is one job',
   );
-  const corpora = await workplace.readOne<{ items: { documents: number }[] }>(['corpora']);
+  const corpora = await runner.readOne<{ items: { documents: number }[] }>(['corpora']);
   assert.equal(corpora.items[0]?.documents, pages);
 });

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, test } from 'node:test';
 import { freePort } from '../support/server.ts';
 import type { Cleanup } from '../support/temporary.ts';
-import { openWorkplace, type StepService } from './pawl-process.ts';
+import { type CommandRunner, openRunner } from './pawl-process.ts';
 
 const key = 'a-very-secret-key';
 
@@ -28,7 +28,7 @@ async function openProvider(t: Cleanup, status = 200) {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
 }
 
-async function look(place: StepService, environment: Record<string, string>) {
+async function look(place: CommandRunner, environment: Record<string, string>) {
   const { code, stdout, stderr } = await place.run(['doctor', '--json'], { environment });
   assert.doesNotMatch(stdout + stderr, new RegExp(key));
   const findings = stdout
@@ -41,7 +41,7 @@ async function look(place: StepService, environment: Record<string, string>) {
 
 describe('pawl doctor', { concurrency: 2 }, () => {
   test('checks the local models', async (t) => {
-    const { code, of } = await look(openWorkplace(t), {});
+    const { code, of } = await look(openRunner(t), {});
     assert.equal(code, 0);
     assert.match(of('embedder')?.found ?? '', /^static-\d+, on this machine$/);
     assert.match(of('extractor')?.found ?? '', /rules and word lists/);
@@ -54,7 +54,7 @@ describe('pawl doctor', { concurrency: 2 }, () => {
       ...{ PAWL_EXTRACTOR: 'openai:finder', PAWL_EXTRACTOR_URL: `${url}/v1/` },
       ...{ PAWL_EMBEDDER_KEY: key, PAWL_EXTRACTOR_KEY: key },
     };
-    const place = openWorkplace(t);
+    const place = openRunner(t);
     const well = await look(place, environment);
     assert.equal(well.code, 0);
     assert.match(well.of('embedder')?.found ?? '', /lists embed-small/);
@@ -71,7 +71,7 @@ describe('pawl doctor', { concurrency: 2 }, () => {
 
   test('distinguishes a server without a list from an unreachable one', async (t) => {
     const { url } = await openProvider(t, 404);
-    const place = openWorkplace(t);
+    const place = openRunner(t);
     const environment = { PAWL_EMBEDDER: 'openai:embed-small', PAWL_EMBEDDER_KEY: key };
     const mute = await look(place, { ...environment, PAWL_EMBEDDER_URL: url });
     assert.match(mute.of('embedder')?.found ?? '', /has no list of models/);
@@ -85,7 +85,7 @@ describe('pawl doctor', { concurrency: 2 }, () => {
 
   test('requests the job list of each batch provider, and starts no job', async (t) => {
     const { url, asked } = await openProvider(t);
-    const place = openWorkplace(t);
+    const place = openRunner(t);
     const aws = { region: 'eu-west-1', access_key_id: 'id', secret_access_key: key, buckets: [] };
     const entries = {
       ...{ azure: { url, key }, aws: { ...aws, url }, sarvam: { url, key } },
@@ -109,7 +109,7 @@ describe('pawl doctor', { concurrency: 2 }, () => {
   });
 
   test('reports errors in the file of batch providers, and checks the rest', async (t) => {
-    const place = openWorkplace(t);
+    const place = openRunner(t);
     const file = place.write('providers.json', '{ "openai": {} }');
     const { code, of } = await look(place, { PAWL_BATCH_PROVIDERS: file });
     assert.equal(code, 1);

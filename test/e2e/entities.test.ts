@@ -9,7 +9,7 @@ import {
   withStatus,
 } from '../support/completion-server.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
-import { openWorkplace } from './pawl-process.ts';
+import { openRunner } from './pawl-process.ts';
 
 const text = 'We saw Ada Lovelace in London. Later Lovelace wrote to Charles Babbage in London.';
 
@@ -19,7 +19,7 @@ interface Shown {
 
 describe('pawl corpora entities', () => {
   test('lists entities of a corpus, by kind, by document and by related entity', async (t) => {
-    const place = openWorkplace(t);
+    const place = openRunner(t);
     place.write('docs/ada.md', text);
     place.write('docs/bob.md', 'A letter came from London on 10 July 1843.');
     await place.run(['ingest', 'docs', '--corpus', 'notes']);

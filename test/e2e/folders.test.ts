@@ -8,7 +8,7 @@ import { open } from '../../src/index.ts';
 import { expandSources } from '../../src/source/sources.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { openBench } from './api-client.ts';
-import { openWorkplace } from './pawl-process.ts';
+import { openRunner } from './pawl-process.ts';
 
 function folderOf(t: TestContext): string {
   const folder = join(temporaryDirectory(t), 'docs');
@@ -118,7 +118,7 @@ describe('a folder', () => {
   });
 
   test('is sent to a service without unreadable files, which are reported', async (t) => {
-    const place = openWorkplace(t);
+    const place = openRunner(t);
     const { service } = await openBench(t);
     place.write('docs/good.txt', 'The walrus sleeps in its bay.');
     symlinkSync('loop', join(place.folder, 'docs', 'loop'));

@@ -15,7 +15,7 @@ import { freePort } from '../support/server.ts';
 import { until } from '../support/wait.ts';
 import { pagesOf, serveWeb } from '../support/web-server.ts';
 import { askGateway, type GatewayAsking } from './gateway-client.ts';
-import { openWorkplace, type Started } from './pawl-process.ts';
+import { openRunner, type Started } from './pawl-process.ts';
 
 const roles = ['orchestrator', 'scraper', 'chunking', 'embedding'] as const;
 type Role = (typeof roles)[number];
@@ -110,7 +110,7 @@ async function openRoles(t: TestContext, allowed: string) {
     ...roles.map((role): [string, string] => [`${role}:7300`, `127.0.0.1:${ports[role]}`]),
   ]);
   const database = await postgres.createDatabase();
-  const place = openWorkplace(t);
+  const place = openRunner(t);
   const start = (role: Role): Started => {
     const { environment, command } = toldTo(role, { places, database });
     const own = { PAWL_DATA: `${place.folder}/${role}`, PAWL_PORT: String(ports[role]) };

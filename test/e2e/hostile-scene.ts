@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { patience } from '../support/patience.ts';
 import type { Cleanup } from '../support/temporary.ts';
-import { openWorkplace, type Started } from './pawl-process.ts';
+import { openRunner, type Started } from './pawl-process.ts';
 
 const logCharactersMax = 2000;
 export const json = { 'content-type': 'application/json' };
@@ -26,7 +26,7 @@ export class HostileScene {
   }
 
   static async open(t: Cleanup, hosts: readonly string[] = []): Promise<HostileScene> {
-    const started = openWorkplace(t).start(['serve', '--port', '0', '--no-sample', '--json'], {
+    const started = openRunner(t).start(['serve', '--port', '0', '--no-sample', '--json'], {
       lifeMs: patience.fileMs,
       environment: {
         PAWL_LOG: 'warn',

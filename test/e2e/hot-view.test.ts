@@ -22,11 +22,11 @@ async function openTwo(t: TestContext, options: Parameters<typeof openBench>[1] 
 }
 
 const body = { corpus_name: 'a', documents: [{ id: 'cat', text: 'The cat sleeps.' }] };
-const look = (bench: Bench, id: string, headers = {}) =>
-  bench.ask('GET /jobs/:id', { params: { id }, headers });
+const look = (server: Bench, id: string, headers = {}) =>
+  server.ask('GET /jobs/:id', { params: { id }, headers });
 
-async function readsOf(bench: Bench): Promise<Record<string, number>> {
-  const text = await (await fetch(`${bench.service.address}/metrics`)).text();
+async function readsOf(server: Bench): Promise<Record<string, number>> {
+  const text = await (await fetch(`${server.service.address}/metrics`)).text();
   const found = text.matchAll(/^pawl_hot_view_reads_total\{result="(\w+)"\} (\d+)/gm);
   return Object.fromEntries([...found].map(([, result, count]) => [result, Number(count)]));
 }
@@ -92,9 +92,9 @@ describe('two orchestrators', () => {
     const { a, b } = await openTwo(t, { work: false, keys });
     const [mine, theirs] = [{ 'x-api-key': 'mine' }, { 'x-api-key': 'theirs' }];
     const id = await a.submit(body, mine);
-    for (const bench of [a, b]) {
-      assert.equal((await look(bench, id, mine)).status, 200);
-      const foreign = await look(bench, id, theirs);
+    for (const server of [a, b]) {
+      assert.equal((await look(server, id, mine)).status, 200);
+      const foreign = await look(server, id, theirs);
       assert.deepEqual([foreign.status, foreign.body.code], [404, 'job_unknown']);
     }
   });

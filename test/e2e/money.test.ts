@@ -4,13 +4,13 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { startOpenaiServer } from '../support/openai-server.ts';
-import { openWorkplace } from './pawl-process.ts';
+import { openRunner } from './pawl-process.ts';
 
 const key = 'sk-secret-of-the-test-0123456789';
 
 async function setup(t: TestContext) {
   const server = await startOpenaiServer(t);
-  const workplace = openWorkplace(t);
+  const runner = openRunner(t);
   const environment = {
     PAWL_EMBEDDER: 'openai:metered-model@8',
     PAWL_EMBEDDER_URL: server.url,
@@ -19,7 +19,7 @@ async function setup(t: TestContext) {
     PAWL_EMBEDDER_PRICE: '1000000',
   };
   const run = (args: string, more: Record<string, string> = {}) =>
-    workplace.run(args.split(' '), { environment: { ...environment, ...more } });
+    runner.run(args.split(' '), { environment: { ...environment, ...more } });
   const read = async (args: string, more: Record<string, string> = {}) => {
     const { stdout, stderr } = await run(`${args} --json`, more);
     const line = stdout.trim().split('\n').at(-1) ?? '';
@@ -27,14 +27,14 @@ async function setup(t: TestContext) {
     return JSON.parse(line) as Record<string, unknown>;
   };
   for (const name of ['one', 'two', 'three', 'four']) {
-    workplace.write(`docs/${name}.txt`, `This is document ${name} and it is about walruses.`);
+    runner.write(`docs/${name}.txt`, `This is document ${name} and it is about walruses.`);
   }
-  return { server, workplace, run, read };
+  return { server, runner, run, read };
 }
 
 describe('a paid provider', () => {
   test('is estimated before anything is paid or stored', async (t) => {
-    const { server, workplace, run, read } = await setup(t);
+    const { server, runner, run, read } = await setup(t);
     const found = await read('ingest docs --corpus zoo --estimate');
     assert.equal(found.model, 'metered-model@8');
     const { least, likely, most } = found.cost_cents as Record<string, number>;
@@ -42,7 +42,7 @@ describe('a paid provider', () => {
     assert.deepEqual([least, most], [likely, likely]);
     assert.deepEqual([found.files_read, found.sampled, found.unreadable], [4, false, 0]);
     assert.equal(server.requests.length, 0);
-    assert.equal(existsSync(join(workplace.folder, '.pawl')), false);
+    assert.equal(existsSync(join(runner.folder, '.pawl')), false);
     await run('ingest docs/one.txt --corpus zoo');
     const second = await read('ingest docs --corpus other --estimate');
     assert.ok(Number(second.tokens_saved) >= 9, JSON.stringify(second));
@@ -104,17 +104,17 @@ describe('a paid provider', () => {
   });
 
   test('keeps its key out of all output and storage', async (t) => {
-    const { server, workplace, run } = await setup(t);
+    const { server, runner, run } = await setup(t);
     server.script = () => ({ status: 401, body: { error: { message: `wrong key ${key}` } } });
     const failed = await run('ingest docs --corpus zoo', { PAWL_LOG: 'debug' });
     assert.equal(failed.code, 2, failed.stderr);
     const inbox = await run('inbox list --json');
-    const store = await workplace.run(['doctor', '--json']);
+    const store = await runner.run(['doctor', '--json']);
     for (const { stdout, stderr } of [failed, inbox, store]) {
       assert.equal(`${stdout}${stderr}`.includes('sk-secret'), false);
     }
     assert.match(inbox.stdout, /provider_auth/);
-    const folder = join(workplace.folder, '.pawl');
+    const folder = join(runner.folder, '.pawl');
     for (const name of readdirSync(folder).filter((file) => file.startsWith('pawl.db'))) {
       assert.equal(readFileSync(join(folder, name)).includes('sk-secret'), false, name);
     }

@@ -10,12 +10,12 @@ import { startCompletionServer, withContent } from '../support/completion-server
 import { watchConnections } from '../support/connection-watch.ts';
 import { type OpenaiServer, startOpenaiServer } from '../support/openai-server.ts';
 import { openBench } from './api-client.ts';
-import { openWorkplace, type StepService } from './pawl-process.ts';
+import { type CommandRunner, openRunner } from './pawl-process.ts';
 
 const model = 'nomic-embed-text';
 const watcher = new URL('../support/connection-watch.ts', import.meta.url);
 
-interface Place extends StepService {
+interface Place extends CommandRunner {
   readonly server: OpenaiServer;
   readonly settings: Readonly<Record<string, string>>;
   /** A preload that records all connection attempts to the file. */
@@ -30,14 +30,14 @@ interface Place extends StepService {
 
 async function setup(t: TestContext): Promise<Place> {
   const server = await startOpenaiServer(t);
-  const workplace = openWorkplace(t);
+  const runner = openRunner(t);
   const settings = { PAWL_EMBEDDER: `openai:${model}`, PAWL_EMBEDDER_URL: server.url };
-  workplace.write('docs/one.txt', 'The walrus sleeps in a bay of the northern sea.');
-  const filled = await workplace.run(['ingest', 'docs', '--corpus', 'docs'], {
+  runner.write('docs/one.txt', 'The walrus sleeps in a bay of the northern sea.');
+  const filled = await runner.run(['ingest', 'docs', '--corpus', 'docs'], {
     environment: settings,
   });
   assert.equal(filled.code, 0, filled.stderr);
-  const file = join(workplace.folder, 'refused.txt');
+  const file = join(runner.folder, 'refused.txt');
   const watching = (own: Record<string, string>, ports: readonly number[]) => ({
     ...own,
     NODE_OPTIONS: `--import ${watcher.href}`,
@@ -47,10 +47,10 @@ async function setup(t: TestContext): Promise<Place> {
   const watched: Place['watched'] = async (args, { settings: own = {}, ports = [] } = {}) => {
     writeFileSync(file, '');
     const environment = watching(own, ports);
-    const { code, stdout, stderr } = await workplace.run(args, { environment });
+    const { code, stdout, stderr } = await runner.run(args, { environment });
     return { code, said: `${stdout}${stderr}`, refused: readFileSync(file, 'utf8') };
   };
-  return { ...workplace, server, settings, watched, file, environment: watching({}, []) };
+  return { ...runner, server, settings, watched, file, environment: watching({}, []) };
 }
 
 function portOf(url: string): number {
@@ -231,7 +231,7 @@ describe('the entity model', () => {
     const entities = await startCompletionServer(withContent('{"entities":[]}'));
     const other = await startCompletionServer(withContent('{"entities":[]}'));
     t.after(() => Promise.all([entities.close(), other.close()]));
-    const place = openWorkplace(t);
+    const place = openRunner(t);
     const data = join(place.folder, 'store');
     const ingest = async (url: string, text: string) => {
       const extractor = { model: 'finder', url, key: 'key', prices: { input: 1, output: 1 } };

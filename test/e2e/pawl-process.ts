@@ -36,7 +36,7 @@ export interface RunOptions {
   readonly lifeMs?: number;
 }
 
-export interface StepService {
+export interface CommandRunner {
   readonly folder: string;
   /** Writes a file below the folder, and returns its path. */
   write(name: string, body: string | Uint8Array): string;
@@ -48,7 +48,7 @@ export interface StepService {
   readOne<Shape>(args: readonly string[]): Promise<Shape>;
 }
 
-export function openWorkplace(t: Cleanup): StepService {
+export function openRunner(t: Cleanup): CommandRunner {
   const folder = temporaryDirectory(t);
   const children = new Set<ChildProcess>();
   t.after(() => {
@@ -65,8 +65,8 @@ export function openWorkplace(t: Cleanup): StepService {
     if (!options.isInputOpen) child.stdin.end();
     return watch(child, options.lifeMs ?? patience.testMs);
   };
-  const run: StepService['run'] = (args, options) => start(args, options).finished;
-  const read: StepService['read'] = async (args) => {
+  const run: CommandRunner['run'] = (args, options) => start(args, options).finished;
+  const read: CommandRunner['read'] = async (args) => {
     const { stdout } = await run([...args, '--json']);
     const lines = stdout.trim().split('\n');
     return lines.map((line) => JSON.parse(line));

@@ -7,7 +7,7 @@ import { SarvamServer } from '../support/batch/sarvam-server.ts';
 import { type Cleanup, temporaryDirectory } from '../support/temporary.ts';
 import { until } from '../support/wait.ts';
 import { serveWeb } from '../support/web-server.ts';
-import { openWorkplace } from './pawl-process.ts';
+import { openRunner } from './pawl-process.ts';
 
 /** Bytes that start like a recording. */
 const wave = (voice: string): Uint8Array<ArrayBuffer> =>
@@ -96,7 +96,7 @@ describe('recordings in the cheap lane', () => {
     ]);
     sarvam.transcribe = (file) => (heard.has(file) ? heard.get(file) : `A crane in ${file}.`);
     await sarvam.server.start(t);
-    const place = openWorkplace(t);
+    const place = openRunner(t);
     const names = ['one.wav', 'two.wav', ...heard.keys()];
     const files = names.map((name) => place.write(name, wave(name)));
     const pawl = await openWith(t, {
@@ -128,7 +128,7 @@ describe('recordings in the cheap lane', () => {
         batchProviders: { sarvam: { url: sarvam.server.url, key: 'key', ...price } },
       });
       // Twenty seconds at least: ten cents.
-      const file = openWorkplace(t).write('talk.wav', wave('talk'.repeat(80_000)));
+      const file = openRunner(t).write('talk.wav', wave('talk'.repeat(80_000)));
       const job = await pawl.ingest([file], { corpus: 'talks', lane: 'cheap', budgetCents: 9 });
       await until(async () => (await job.summary()).state === 'paused', {
         what: 'the job to be paused',
@@ -147,7 +147,7 @@ describe('recordings in the cheap lane', () => {
     test(`are refused ${title}, with advice`, async (t) => {
       const azure = { url: 'http://127.0.0.1:9', key: 'key' };
       const pawl = await openWith(t, { ...(isConfigured && { batchProviders: { azure } }) });
-      const path = openWorkplace(t).write('talk.wav', wave('talk'));
+      const path = openRunner(t).write('talk.wav', wave('talk'));
       const { items } = await ended(await pawl.ingest([path], { corpus: 'talks', lane }));
       assert.deepEqual([items.done, items.failed], [0, 1]);
       const [failed] = await pawl.inbox();

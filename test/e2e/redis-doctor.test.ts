@@ -8,7 +8,7 @@ import { makeLog } from '../../src/observe/log.ts';
 import { startRedis } from '../support/redis.ts';
 import { freePort } from '../support/server.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
-import { openWorkplace } from './pawl-process.ts';
+import { openRunner } from './pawl-process.ts';
 
 describe('pawl doctor', () => {
   test('checks each Redis, gives advice, and prints no password', async (t) => {
@@ -16,7 +16,7 @@ describe('pawl doctor', () => {
     t.after(() => sound.stop());
     const evicting = await startRedis({ settings: { 'maxmemory-policy': 'allkeys-lru' } });
     t.after(() => evicting.stop());
-    const place = openWorkplace(t);
+    const place = openRunner(t);
     const environment = {
       PAWL_REDIS_URL: sound.url,
       PAWL_REDIS_SCRAPE_URL: evicting.url.replace('127', 'default:very-secret@127'),
@@ -52,7 +52,7 @@ describe('pawl doctor', () => {
     const redis = await startRedis();
     t.after(() => redis.stop());
     const environment = { PAWL_REDIS_URL: redis.url };
-    const { code, stdout } = await openWorkplace(t).run(['doctor'], { environment });
+    const { code, stdout } = await openRunner(t).run(['doctor'], { environment });
     assert.equal(code, 0, stdout);
     assert.match(stdout, /^ok +Redis +redis:.*noeviction/m);
   });

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { until } from '../support/wait.ts';
-import { openWorkplace } from './pawl-process.ts';
+import { openRunner } from './pawl-process.ts';
 
 describe('pawl serve', () => {
   test('ingests the samples on the first start, prints its address, exits cleanly', async (t) => {
-    const place = openWorkplace(t);
+    const place = openRunner(t);
     const first = place.start(['serve', '--port', '0']);
     const [, address] = await first.seen(/Pawl listens on (http:\/\/127\.0\.0\.1:\d+)/);
     await first.seen(/11 documents indexed/);
@@ -30,7 +30,7 @@ describe('pawl serve', () => {
   });
 
   test('leaves an empty store empty on request', async (t) => {
-    const place = openWorkplace(t);
+    const place = openRunner(t);
     const started = place.start(['serve', '--port', '0', '--no-sample', '--json']);
     const [, address] = await started.seen(/"address":"([^"]+)"/);
     const { items } = (await (await fetch(`${address}/corpora`)).json()) as { items: unknown[] };
@@ -40,7 +40,7 @@ describe('pawl serve', () => {
   });
 
   test('without workers answers requests, does no work, and limits the queue', async (t) => {
-    const place = openWorkplace(t);
+    const place = openRunner(t);
     const environment = { PAWL_WORKERS: '0', PAWL_QUEUE_DEPTH_MAX: '1' };
     const started = place.start(['serve', '--port', '0', '--json'], { environment });
     const [, address] = await started.seen(/"address":"([^"]+)"/);
@@ -70,24 +70,24 @@ describe('pawl serve', () => {
   });
 
   test('without keys listens on loopback only, and says why', async (t) => {
-    const { code, stderr } = await openWorkplace(t).run(['serve', '--host', '0.0.0.0']);
+    const { code, stderr } = await openRunner(t).run(['serve', '--host', '0.0.0.0']);
     assert.equal(code, 64);
     assert.match(stderr, /without keys, whoever reaches Pawl may do everything/);
     assert.match(stderr, /PAWL_API_KEYS or PAWL_MEMBERSHIP_URL/);
   });
 
   test('reports that the port is in use', async (t) => {
-    const place = openWorkplace(t);
+    const place = openRunner(t);
     const started = place.start(['serve', '--port', '0', '--no-sample']);
     const [, port = ''] = await started.seen(/127\.0\.0\.1:(\d+)/);
-    const { code, stderr } = await openWorkplace(t).run(['serve', '--port', port]);
+    const { code, stderr } = await openRunner(t).run(['serve', '--port', port]);
     assert.deepEqual([code, /something else listens there/.test(stderr)], [64, true]);
     started.child.kill('SIGTERM');
     await started.finished;
   });
 
   test('resumes the work of a killed process', async (t) => {
-    const place = openWorkplace(t);
+    const place = openRunner(t);
     const environment = { PAWL_FAILPOINT: 'step.before-run:stop:20' };
     const first = place.start(['serve', '--port', '0'], { environment });
     await first.stopped();

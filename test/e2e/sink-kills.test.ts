@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { BoltServer } from '../support/neo4j/bolt-server.ts';
 import { QdrantServer } from '../support/qdrant/qdrant-server.ts';
-import { openWorkplace } from './pawl-process.ts';
+import { openRunner } from './pawl-process.ts';
 
 const corpus = 'handbook';
 
@@ -14,7 +14,7 @@ async function setup(t: TestContext) {
   const qdrant = await new QdrantServer().start(t);
   const graph = await new BoltServer().start(t);
   const environment = { PAWL_QDRANT_URL: qdrant.url, PAWL_NEO4J_URL: graph.url, PAWL_WORKERS: '2' };
-  const place = openWorkplace(t);
+  const place = openRunner(t);
   const write = (version: string) => {
     for (const name of ['one', 'two', 'three']) {
       const text = `# ${name}\n\nAda Lovelace wrote ${name} in London. This is ${version}.\n`;

@@ -13,7 +13,7 @@ import { QdrantServer, refused } from '../support/qdrant/qdrant-server.ts';
 import { bucket, credentials, startS3 } from '../support/s3-server.ts';
 import { type Cleanup, temporaryDirectory } from '../support/temporary.ts';
 import { until } from '../support/wait.ts';
-import { openWorkplace } from './pawl-process.ts';
+import { openRunner } from './pawl-process.ts';
 
 const corpus = 'handbook';
 const documents = [
@@ -194,9 +194,9 @@ test('pawl doctor checks the bucket and the sinks', async (t) => {
     PAWL_BLOB_KEY_ID: credentials.accessKeyId,
     PAWL_BLOB_SECRET: credentials.secretAccessKey,
   };
-  const workplace = openWorkplace(t);
+  const runner = openRunner(t);
   const doctor = async (environment: Record<string, string>) => {
-    const { stdout } = await workplace.run(['doctor', '--json'], { environment });
+    const { stdout } = await runner.run(['doctor', '--json'], { environment });
     const findings = stdout
       .trim()
       .split('\n')
